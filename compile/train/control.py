@@ -94,7 +94,7 @@ class Control:
                 if self.progress is not None:
                     self.progress(done, total)
                 if finished:
-                    self._remove()
+                    self.remove()
                     return state, True
                 if interrupted.is_set() or self._is_over():
                     self._write(state, digest)
@@ -105,7 +105,8 @@ class Control:
     def _is_over(self) -> bool:
         return self.deadline is not None and monotonic() - self.begun >= self.deadline
 
-    def _remove(self) -> None:
+    def remove(self) -> None:
+        """Remove the checkpoint, if there is one."""
         if self.checkpoint is not None:
             Path(self.checkpoint).unlink(missing_ok=True)
 
@@ -175,8 +176,8 @@ def _read(path: Path) -> dict[str, Any]:
             if any(member.compress_type != zipfile.ZIP_STORED for member in file.infolist()):
                 raise ValueError("compressed members")
         with np.load(path, allow_pickle=False) as stored:
-            return {name: stored[name].copy() for name in stored.files}  # copies own their data, so trainers can resize them in place
-    except (ValueError, KeyError, EOFError, MemoryError, zipfile.BadZipFile) as error:
+            return {name: np.array(stored[name]) for name in stored.files}  # copies own their data, so trainers can resize them in place
+    except (ValueError, KeyError, EOFError, MemoryError, RuntimeError, zipfile.BadZipFile) as error:
         raise VocabularyError(f"{path} is damaged or not a checkpoint; expected an .npz of a training run; name another file") from error
 
 

@@ -1,4 +1,16 @@
-"""Proof that kernels may run on a state of byte-pair encoding from a file."""
+"""Proof that kernels may run on a state of byte-pair encoding from a file.
+
+Anyone can write a checkpoint with the right digests, and kernels check no index. So the proof covers all that they assume:
+
+- All parts that a run never changes are equal in the first state: words, counts, limits, and strings known before training.
+- Tokens fill their words, and none is longer than the longest word. Outside careful runs, tokens in words and pairs are single symbols, or
+  a merge made them. No later merge makes them, so they keep their lengths.
+- The records in the heap are distinct. Their blocks of `pool` are ascending and do not overlap. Outside careful runs, a position whose cell
+  contains the left token of its pair is the beginning of this token.
+- Hash tables have free slots, also after all insertions until they grow. Lists of symbols have an end.
+
+Counts are not proven: wrong ones only change the order of merges.
+"""
 
 from __future__ import annotations
 
@@ -7,83 +19,179 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.compile.train.merge_state import BY_TEXT, CAREFUL, HEAP, MERGES, NUMBERS, POOL, RECORDS, SIZE, SYMBOLS, TOKENS, WORD_END, Merging
+from fst.compile.train.merge_state import (
+    ASK,
+    BY_TEXT,
+    CAREFUL,
+    FLOOR,
+    HAS_PAIRS,
+    HEAP,
+    KNOWN,
+    LEAST,
+    LONGEST,
+    MERGES,
+    NONE,
+    NUMBERS,
+    POOL,
+    RECORDS,
+    SIZE,
+    SPACE,
+    SYMBOLS,
+    TOKENS,
+    USED,
+    WORD_END,
+    Merging,
+)
 from fst.errors import VocabularyError
 from fst.jit import Deferred
 from fst.merge_list import EMPTY
 
 find_starts = Deferred("fst.compile.train.merge_start", "find_starts")
 
+FIXED = [SIZE, LONGEST, CAREFUL, BY_TEXT, SPACE, FLOOR]  # numbers that a run never changes
+Checks = Iterator[tuple[str, bool]]  # the name of an array, and whether it is as expected
 
-def prove(state: Merging) -> None:
-    """Raise an error if an index is out of range, or if tokens do not fill their words.
+
+def prove(state: Merging, first: Merging) -> None:
+    """Raise an error unless kernels may run on a state.
+
+    Args:
+        state: the state from a file, with the dtypes of `Merging`.
+        first: the first state of the run.
 
     Raises:
         VocabularyError: the message names the array.
     """
-    for checks in (_lengths, _numbers_in_range, _positions):
-        for name, holds in checks(state):
+    for checks in (_fixed_parts, _numbers, _lengths, _tables, _indices, _merges, _records):
+        for name, holds in checks(state, first):
             if not holds:
                 raise VocabularyError(f"{name} of the checkpoint is out of range; the file is damaged; remove it and start again")
+    starts = np.zeros(len(state.cells), bool)
+    if not find_starts.call(state.cells, state.lengths, starts) or not _are_starts(state, starts):
+        raise VocabularyError("cells of the checkpoint is not made of whole tokens; the file is damaged; remove it and start again")
 
 
-def _lengths(state: Merging) -> Iterator[tuple[str, bool]]:
-    """Whether the lengths of the arrays fit together."""
-    yield "numbers", len(state.numbers) == NUMBERS and bool(np.all(state.numbers[: MERGES + 1] >= 0))
+def longest_word(cells: NDArray[np.int32]) -> int:
+    """The number of cells of the longest word, at least 1."""
+    return int(max(np.diff(np.flatnonzero(cells == WORD_END)).max(initial=0) - 1, 1))
+
+
+def _fixed_parts(state: Merging, first: Merging) -> Checks:
+    """Whether the parts that no run changes are those of the first state."""
+    yield "numbers", len(state.numbers) == NUMBERS and np.array_equal(state.numbers[FIXED], first.numbers[FIXED])
+    for name in ("words", "word_starts", "counts", "letters", *([] if state.numbers[BY_TEXT] else ["suspects"])):
+        yield name, np.array_equal(getattr(state, name), getattr(first, name))
+    yield "cells", np.array_equal(state.cells == WORD_END, first.cells == WORD_END)
+
+
+def _numbers(state: Merging, first: Merging) -> Checks:
+    """Whether the numbers are those of a state between two rounds."""
     numbers = state.numbers
-    room, records = len(state.made), len(state.keys)
-    yield "size", int(numbers[TOKENS]) <= int(numbers[SIZE]) < room
-    yield "made", len(state.left) == len(state.right) == len(state.touched) == 2 * room and len(state.heads) == room
-    symbols = len(state.lengths)
-    yield "lengths", symbols >= room and len(state.ids) == symbols and len(state.firsts) == symbols and int(numbers[SYMBOLS]) <= symbols
-    yield "kinds", not numbers[BY_TEXT] or (
-        len(state.kinds) >= room and len(state.hashes) >= room and len(state.letters) == len(state.cells)
-    )
-    yield "others", len(state.others) == symbols or not numbers[CAREFUL]
-    yield "records", len(state.records) >= 2 * records and len(state.heap_counts) >= records and len(state.heap_records) >= records
-    yield "heap", int(numbers[HEAP]) <= int(numbers[RECORDS]) <= records
-    yield "pool", int(numbers[POOL]) <= len(state.pool)
-    yield "merges", 3 * int(numbers[MERGES]) <= len(state.merges)
-    yield "cells", len(state.cells) == len(state.words) >= 1
-    yield "left", not state.left.any() and not state.right.any()
-    for name, table in (("pairs", state.pairs), ("suspects", state.suspects)):
-        slots = len(table) // 2
-        yield name, slots > 0 and slots & (slots - 1) == 0 and bool(np.any(table[::2] == EMPTY))
+    yield "numbers", bool(np.all(numbers[: MERGES + 1] >= 0) and first.numbers[TOKENS] <= numbers[TOKENS] <= numbers[SIZE])
+    yield "numbers", bool(numbers[HAS_PAIRS] == 1 and numbers[KNOWN] == ASK and numbers[LEAST] >= numbers[FLOOR])
+    if numbers[CAREFUL] or numbers[BY_TEXT]:  # these runs do not count again
+        yield "numbers", bool(numbers[LEAST] == numbers[FLOOR])
+    if not numbers[CAREFUL]:
+        yield "numbers", bool(numbers[SYMBOLS] == numbers[TOKENS])
+
+
+def _lengths(state: Merging, first: Merging) -> Checks:
+    """Whether the lengths of the arrays fit together."""
+    numbers = state.numbers
+    room, records, symbols = len(first.made), len(state.keys), len(state.lengths)
+    for name, size in [("made", room), ("heads", room), *((name, 2 * room) for name in ("left", "right", "touched"))]:
+        yield name, len(getattr(state, name)) == size
+    yield "lengths", room <= symbols and numbers[SYMBOLS] <= symbols
+    for name in ("ids", "firsts", *(["others"] if numbers[CAREFUL] else [])):
+        yield name, len(getattr(state, name)) == symbols
+    for name in ("kinds", "hashes"):
+        yield name, len(getattr(state, name)) == len(getattr(first, name))
+    yield "records", len(state.records) >= 2 * records
+    for name in ("heap_counts", "heap_records"):
+        yield name, len(getattr(state, name)) == records
+    yield "heap", bool(numbers[HEAP] <= numbers[RECORDS] <= records)
+    yield "pool", bool(numbers[POOL] <= len(state.pool))
+    yield "merges", bool(numbers[MERGES] <= len(state.merges) // 3)
+    for name in ("left", "right"):
+        yield name, not getattr(state, name).any()
+
+
+def _tables(state: Merging, first: Merging) -> Checks:
+    """Whether hash tables have as many free slots as kernels expect."""
+    slots = len(state.pairs) // 2
+    yield "pairs", slots > 0 and slots & (slots - 1) == 0 and len(state.pairs) == 2 * slots
+    used = int(np.count_nonzero(state.pairs[::2] != EMPTY))
+    yield "pairs", used == state.numbers[USED] and used < slots
+    if state.numbers[BY_TEXT]:
+        yield "suspects", len(state.suspects) == len(first.suspects)
+        yield "suspects", bool(np.count_nonzero(state.suspects[::2] != EMPTY) <= state.numbers[MERGES])
 
 
 def _within(array: NDArray[np.integer], least: int, end: int) -> bool:
     return len(array) == 0 or bool(int(array.min()) >= least and int(array.max()) < end)
 
 
-def _numbers_in_range(state: Merging) -> Iterator[tuple[str, bool]]:
+def _indices(state: Merging, first: Merging) -> Checks:
     """Whether all indices in use are within their arrays."""
-    numbers = state.numbers
-    tokens, symbols, cells = int(numbers[TOKENS]), int(numbers[SYMBOLS]), len(state.cells)
-    keys = state.keys[: numbers[RECORDS]]
-    yield "cells", _within(state.cells, -2, symbols) and state.cells[0] == state.cells[-1] == WORD_END
-    yield "words", _within(state.words, 0, max(len(state.counts), 1))
+    tokens, symbols, size = int(state.numbers[TOKENS]), int(state.numbers[SYMBOLS]), len(state.cells)
+    yield "cells", _within(state.cells, -2, symbols)
     yield "ids", _within(state.ids[:symbols], 0, tokens)
-    yield "lengths", _within(state.lengths[:symbols], 1, cells + 1)
-    yield "firsts", bool(numbers[CAREFUL]) or _within(state.firsts[:symbols], 0, tokens)  # a careful run reads none
-    yield "heads", _within(state.heads[:tokens], -1, symbols)
-    yield "keys", bool(np.all(keys >> np.uint64(32) < tokens) and np.all(keys & np.uint64(0xFFFFFFFF) < tokens))
-    yield "heap", _within(state.heap_records[: numbers[HEAP]], 0, int(numbers[RECORDS]))
-    yield "merges", _within(state.merges[: 3 * numbers[MERGES]], 0, tokens)
-    yield "records", _within(state.records[: 2 * numbers[RECORDS]], 0, int(numbers[POOL]) + 1)
-    yield "pool", _within(state.pool[: numbers[POOL]], 1, cells - 1)
-    if numbers[CAREFUL]:
-        yield "others", bool(np.all(state.others[:symbols] < np.arange(symbols))) and _within(state.others[:symbols], -1, symbols)
-        yield "word_starts", len(state.word_starts) == len(state.counts) and _within(state.word_starts, 1, cells + 1)
-        yield "word_starts", bool(np.all(state.cells[state.word_starts - 1] == WORD_END))
+    yield "lengths", _within(state.lengths[:symbols], 1, longest_word(first.cells) + 1)
+    yield "heap", _within(state.heap_records[: state.numbers[HEAP]], 0, int(state.numbers[RECORDS]))
+    yield "pool", _within(state.pool[: state.numbers[POOL]], 1, size - 1)
+    lefts, rights = _parts(state)
+    yield "keys", _within(lefts, 0, tokens) and _within(rights, 0, tokens)
+    if not state.numbers[CAREFUL]:
+        yield "firsts", _within(state.firsts[:symbols], 0, tokens)
+        return
+    heads, others, ids = state.heads, state.others[:symbols], state.ids
+    yield "heads", _within(heads, NONE, symbols) and bool(np.all(heads[tokens:] == NONE))
+    yield "heads", bool(np.all(ids[heads[heads >= 0]] == np.flatnonzero(heads >= 0)))
+    yield "others", _within(others, NONE, symbols) and bool(np.all(others < np.arange(symbols)))
+    yield "others", bool(np.all(ids[others[others >= 0]] == ids[:symbols][others >= 0]))
 
 
-def _positions(state: Merging) -> Iterator[tuple[str, bool]]:
-    """Whether tokens fill their words, and each position that is not stale is the beginning of a token."""
-    starts = np.zeros(len(state.cells), bool)
-    yield "cells", bool(find_starts.call(state.cells, state.lengths, starts))
+def _parts(state: Merging) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The left and the right id of each record."""
+    keys = state.keys[: state.numbers[RECORDS]]
+    return (keys >> np.uint64(32)).astype(np.int64), (keys & np.uint64(0xFFFFFFFF)).astype(np.int64)
+
+
+def _merges(state: Merging, first: Merging) -> Checks:
+    """Whether merges have earlier ids and make the next id or an earlier one, and which tokens exist."""
+    count, tokens, before = int(state.numbers[MERGES]), int(state.numbers[TOKENS]), int(first.numbers[TOKENS])
+    merges = state.merges[: 3 * count].reshape(-1, 3)
+    ends = np.maximum.accumulate(np.append(before, merges[:, 2] + np.int64(1)))  # the number of ids before each merge, and after all
+    yield "merges", bool(np.all((merges >= 0) & (merges < ends[:-1, None] + [0, 0, 1]))) and ends[-1] == tokens
+    if state.numbers[BY_TEXT]:
+        yield "merges", count == tokens - before
     if state.numbers[CAREFUL]:
         return
-    lefts = (state.keys >> np.uint64(32)).astype(np.int64)
-    for record in state.heap_records[: state.numbers[HEAP]].tolist():
-        places = state.pool[state.records[2 * record] : state.records[2 * record + 1]]
-        yield "pool", bool(np.all(starts[places] | (state.cells[places] != lefts[record])))
+    exists = np.zeros(tokens, bool)
+    exists[first.cells[first.cells >= 0]] = exists[merges[:, 2]] = True
+    yield "cells", bool(np.all(exists[state.cells[state.cells >= 0]]))
+    yield "keys", all(bool(np.all(exists[part])) for part in _parts(state))
+
+
+def _records(state: Merging, first: Merging) -> Checks:
+    """Whether the records of the heap are distinct, and the blocks of all records are apart and in order."""
+    bounds, heap = state.records[: 2 * state.numbers[RECORDS]], state.heap_records[: state.numbers[HEAP]]
+    begins, ends = bounds[::2], bounds[1::2]
+    yield "heap", len(np.unique(heap)) == len(heap)
+    yield "records", _within(bounds, 0, int(state.numbers[POOL]) + 1)
+    yield "records", bool(np.all(begins < ends) and np.all(ends[:-1] <= begins[1:]))
+    falls = np.flatnonzero(state.pool[1 : state.numbers[POOL]] <= state.pool[: max(state.numbers[POOL] - 1, 0)])
+    yield "pool", bool(np.all(np.searchsorted(falls, begins[heap]) == np.searchsorted(falls, ends[heap] - 1)))
+    if not state.numbers[CAREFUL]:
+        yield "records", int((ends - begins).sum()) == state.numbers[POOL]
+        sizes = sum(state.lengths[part[heap]].astype(np.int64) for part in _parts(state))
+        yield "pool", bool(np.all(state.pool[begins[heap]] + sizes <= len(first.cells)))
+
+
+def _are_starts(state: Merging, starts: NDArray[np.bool_]) -> bool:
+    """Whether positions are beginnings of tokens unless their cells have changed. In careful runs, they only identify words."""
+    if state.numbers[CAREFUL]:
+        return True
+    bounds, places = state.records[: 2 * state.numbers[RECORDS]], state.pool[: state.numbers[POOL]]
+    lefts = np.repeat(_parts(state)[0].astype(np.int32), bounds[1::2] - bounds[::2])
+    return bool(np.all(starts[places] | (state.cells[places] != lefts)))

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from fst.compile.train import merge_state, result
 from fst.compile.train.control import Control, Round
-from fst.compile.train.merge_proof import prove
+from fst.compile.train.merge_proof import longest_word, prove
 from fst.compile.train.merge_state import NONE, Merging, Text, merge_pairs
 from fst.compile.train.symbols import Symbols
 from fst.errors import VocabularyError
@@ -42,8 +42,11 @@ class Merged(NamedTuple):
     stopped: str
 
 
-class TwoWaysError(Exception):
-    """One string was made in two ways, in a run that is not careful."""
+class TwoWaysError(VocabularyError):
+    """One string was made in two ways, in a run that is not careful. In other runs, this error means a damaged checkpoint."""
+
+    def __init__(self) -> None:
+        super().__init__("one string has two ids in the checkpoint; the file is damaged; remove it and start again")
 
 
 class Names:
@@ -59,6 +62,8 @@ class Names:
         self.ids = {name: number for number, name in enumerate(self.by_id)}
         self._prefix = prefix
         self._read = 0  # merges whose tokens are in the lists
+        self._exist = {*np.unique(symbols.cells[symbols.cells >= 0]).tolist()}  # ids of tokens in words, now or before
+        self._longest = longest_word(symbols.cells) * max((len(symbols.names[number]) for number in self._exist), default=0)
 
     def joined(self, left: int, right: int) -> str:
         """The string of a merge."""
@@ -69,11 +74,17 @@ class Names:
 
         Args:
             merges: int32[n, 3], all merges of the run, old and new.
+
+        Raises:
+            VocabularyError: a token is longer than any word, because a checkpoint is damaged.
         """
         for left, right, made in merges[self._read :].tolist():
             if made == len(self.by_id):
                 self.by_id.append(self.joined(left, right))
                 self.ids[self.by_id[-1]] = made
+                if len(self.by_id[-1]) > self._longest:
+                    raise VocabularyError("merges of the checkpoint makes a token longer than all words; the file is damaged; remove it")
+            self._exist.add(made)
         self._read = len(merges)
 
     def next_id(self, state: Merging) -> int:
@@ -81,7 +92,7 @@ class Names:
         self.follow(_merges(state))
         key = int(state.keys[state.heap_records[0]])
         found = self.ids.get(self.joined(key >> 32, key & 0xFFFFFFFF), NONE)
-        if found != NONE and state.made[found] and not state.numbers[merge_state.CAREFUL] and not state.numbers[merge_state.BY_TEXT]:
+        if found in self._exist and not state.numbers[merge_state.CAREFUL] and not state.numbers[merge_state.BY_TEXT]:
             raise TwoWaysError
         return found
 
@@ -151,19 +162,25 @@ def merged(
                 numbers[merge_state.REASON] = reason
                 return Round(state, int(numbers[merge_state.TOKENS]) - tokens, reason != merge_state.OUT_OF_STEPS)
 
-    first = merge_state.begin(
-        symbols.cells,
-        symbols.words,
-        symbols.counts_of_words,
-        tokens,
-        size=vocab_size,
-        least=min_frequency,
-        longest=NO_LIMIT if max_token_length is None else max_token_length,
-        careful=careful or symbols.is_careful,
-        suspects=known,
-        text=text,
-    )
-    state, _ = control.run(first, advance, total=vocab_size - tokens, digest=digest, prove=prove)
+    def begin(careful: bool) -> Merging:
+        return merge_state.begin(
+            symbols.cells,
+            symbols.words,
+            symbols.counts_of_words,
+            tokens,
+            size=vocab_size,
+            least=min_frequency,
+            longest=NO_LIMIT if max_token_length is None else max_token_length,
+            careful=careful,
+            suspects=known,
+            text=text,
+        )
+
+    def prove_stored(state: Merging) -> None:
+        prove(state, begin(is_careful or bool(state.numbers[merge_state.CAREFUL :][:1].any())))
+
+    is_careful = careful or symbols.is_careful
+    state, _ = control.run(begin(is_careful), advance, total=vocab_size - tokens, digest=digest, prove=prove_stored)
     return _named(state, names, symbols.counts)
 
 
@@ -180,6 +197,7 @@ def merged_in_either_way(symbols: Callable[[], Symbols], **options: Any) -> Merg
     try:
         return merged(symbols(), **options)
     except TwoWaysError:
+        options["control"].remove()
         return merged(symbols(), careful=True, **options)
 
 

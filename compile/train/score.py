@@ -19,6 +19,7 @@ from fst.compile.train.result import Trained
 from fst.compile.train.score_state import Merger, State, widened
 from fst.compile.train.symbols import Alphabet, Symbols, check_numbers, initial_characters, symbols_of
 from fst.counted_words import Words
+from fst.errors import VocabularyError
 
 FREQUENT = 10  # with a smaller min_frequency, vocabularies are poor
 POOR = (
@@ -109,12 +110,14 @@ def _learned(symbols: Symbols, prefix: str, vocab_size: int, least: int, control
     state = State(symbols.cells, np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(0, np.int64), np.zeros(1, np.int64))
     while True:
         state = widened(state, min(missing, len(symbols.cells)))  # a run has fewer merges than cells
-        merger = Merger(symbols.words, symbols.counts_of_words, atoms, least)
+        merger = Merger(symbols.cells, symbols.words, symbols.counts_of_words, atoms, least)
         state, finished = control.run(state, merger.advance, total=vocab_size - atoms, digest=digest, prove=merger.prove)
         counts = dict(zip(symbols.names, symbols.counts.tolist(), strict=True))
         for name, count in zip(_names(symbols, state, prefix)[atoms:], state.counts.tolist(), strict=False):
             counts[name] = counts.get(name, 0) + count
         missing = vocab_size - len(counts)  # merges into strings that already had an id added no token
+        if missing < 0:
+            raise VocabularyError("merges of the checkpoint are more than vocab_size; the file is damaged; remove it and start again")
         if not finished or not missing or state.made[0] < len(state.lefts):
             return [*counts], [*counts.values()], _reason(finished, missing, merger)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -9,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.compile.train.control import Round
-from fst.compile.train.score_numbers import DONE, FREE, LEAST, NEIGHBOURS, NONE, NUMBERS, PAIRS, WIDTH
+from fst.compile.train.score_numbers import DONE, FREE, GAP, LEAST, NEIGHBOURS, NONE, NUMBERS, PAIRS, WIDTH
 from fst.errors import VocabularyError
 from fst.jit import Deferred
 
@@ -85,13 +86,15 @@ class Merger:
     """Merges pairs by their score, until the state has no room for another merge.
 
     Attributes:
+        cells: int32[cells], the tokens of all words before the first merge.
         words: int32[cells], the word of each cell.
-        counts: int64[words], positive; their sum is below 2**63.
+        counts: int64[words], positive; the sum of ``count × cells`` over all words is below 2**63.
         atoms: the number of tokens before the first merge.
         least: rarer pairs are not merged; at least 1.
         index: the index of the state; made in the first round.
     """
 
+    cells: NDArray[np.int32]
     words: NDArray[np.int32]
     counts: NDArray[np.int64]
     atoms: int
@@ -117,14 +120,24 @@ class Merger:
         Raises:
             VocabularyError: the state is not one of this run.
         """
-        made, room = state.made, len(state.lefts)
-        sound = made.shape == (1,) and 0 <= made[0] <= room and state.rights.shape == state.counts.shape == (room,)
-        sound = sound and state.cells.shape == self.words.shape
-        if sound:
-            ids = self.atoms + np.arange(made[0])
-            sound = all(np.all((part[: made[0]] >= 0) & (part[: made[0]] < ids)) for part in (state.lefts, state.rights))
-        if not (sound and is_tiled.call(state.cells, self._lengths(state))):
-            raise VocabularyError("the checkpoint is not a state of this run; expected whole tokens in all words; remove it")
+        for name, holds in self._checks(state):
+            if not holds:
+                raise VocabularyError(f"{name} of the checkpoint is not of this run; the file is damaged; remove it and start again")
+
+    def _checks(self, state: State) -> Iterator[tuple[str, bool]]:
+        """The name of an array, and whether it is as expected."""
+        room = len(state.lefts)
+        yield "made", state.made.shape == (1,) and 0 <= int(state.made[0]) <= room
+        made, gaps = int(state.made[0]), self.cells == GAP
+        for name in ("lefts", "rights"):
+            part = getattr(state, name)
+            yield name, len(part) == room and bool(np.all((part[:made] >= 0) & (part[:made] < self.atoms + np.arange(made))))
+        yield "counts", len(state.counts) == room and bool(np.all(state.counts >= 0))
+        yield "counts", sum(state.counts[:made].tolist()) <= int(self.counts[self.words[~gaps]].sum())  # a merge removes as many tokens
+        yield "cells", np.array_equal(state.cells == GAP, gaps)
+        lengths = self._lengths(state)
+        yield "lefts", int(lengths.max(initial=1)) <= max(np.diff(np.flatnonzero(gaps)).max(initial=0) - 1, 1)
+        yield "cells", bool(is_tiled.call(state.cells, lengths))
 
     def _lengths(self, state: State) -> NDArray[np.int32]:
         """The length of each token, at most the number of cells; only a damaged state has greater lengths."""

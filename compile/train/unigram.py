@@ -38,6 +38,7 @@ MAX_PIECE_LENGTH = (1 << 16) - 1
 MAX_SEEDS = (1 << 31) - 2
 KEPT, WEIGHED = 1, 2  # verdicts of `weigh`
 FEW_NODES = 1 << 10
+GREATEST = 1000.0  # above all |scores|: logarithms of shares in fewer than 2^63 letters; sums of such numbers are finite
 
 EXPECT, MAXIMIZE, COUNT_BEST, WEIGH = (
     Deferred("fst.compile.train.unigram_steps", name) for name in ("expect", "maximize", "count_best", "weigh")
@@ -204,8 +205,8 @@ class _Run:
         is_right = len(pieces) == len(scores) and len(rounds) == 1 and len(pieces) > 1 and pieces[0] == UNKNOWN and rounds[0] >= 0
         if not is_right or pieces.min() < 0 or pieces.max() >= len(self.seeds.scores) or len(np.unique(pieces)) < len(pieces):
             raise VocabularyError("the pieces of the checkpoint are not seeds of the words; expected each seed once; remove the checkpoint")
-        if not np.isfinite(scores[1:]).all():
-            raise VocabularyError("the scores of the checkpoint are not finite; expected logarithms; remove the checkpoint")
+        if not (np.abs(scores[1:]) <= GREATEST).all():
+            raise VocabularyError("the scores of the checkpoint are out of range; expected logarithms of shares; remove the checkpoint")
 
     def advance(self, state: State) -> Round:
         """Make one round: compute new scores, or, after `n_sub_iterations` such rounds, prune pieces."""
