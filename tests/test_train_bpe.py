@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import json
 import signal
+import zipfile
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
@@ -85,6 +87,16 @@ def test_foreign_checkpoints_are_refused(tmp_path: Path) -> None:
     path.write_bytes(b"no archive")
     with pytest.raises(fst.VocabularyError, match="is damaged or not a checkpoint"):
         count_under(Control(checkpoint=path))
+
+
+def test_checkpoint_with_endless_elements_is_refused(tmp_path: Path) -> None:
+    """Elements of 0 bytes, of which a small file can have any number, are damage."""
+    header = io.BytesIO()
+    np.lib.format.write_array_header_1_0(header, {"descr": "|V0", "fortran_order": False, "shape": (1 << 30,)})
+    with zipfile.ZipFile(tmp_path / "run.npz", "w") as file:
+        file.writestr("number.npy", header.getvalue())
+    with pytest.raises(fst.VocabularyError, match="is damaged or not a checkpoint"):
+        count_under(Control(checkpoint=tmp_path / "run.npz"))
 
 
 def test_changed_checkpoints_are_refused(tmp_path: Path) -> None:

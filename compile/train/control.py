@@ -176,9 +176,16 @@ def _read(path: Path) -> dict[str, Any]:
             if any(member.compress_type != zipfile.ZIP_STORED for member in file.infolist()):
                 raise ValueError("compressed members")
         with np.load(path, allow_pickle=False) as stored:
-            return {name: np.array(stored[name]) for name in stored.files}  # copies own their data, so trainers can resize them in place
-    except (ValueError, KeyError, EOFError, MemoryError, RuntimeError, zipfile.BadZipFile) as error:
+            return {name: _owned(stored[name]) for name in stored.files}
+    except (ValueError, KeyError, EOFError, MemoryError, OverflowError, RuntimeError, TypeError, zipfile.BadZipFile) as error:
         raise VocabularyError(f"{path} is damaged or not a checkpoint; expected an .npz of a training run; name another file") from error
+
+
+def _owned(array: NDArray[Any]) -> NDArray[Any]:
+    """A copy that owns its data, so trainers can resize it in place. A file may list endless elements of 0 bytes, which are refused."""
+    if not np.asarray(array).dtype.itemsize:
+        raise ValueError("elements of 0 bytes")
+    return np.array(array)
 
 
 @contextmanager
