@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.errors import TextError
-from fst.runtime.arrow import MATCH
 from fst.runtime.files.documents import Documents, Encoded, Fault, not_text
 from fst.runtime.files.packing import CHUNK
 from fst.runtime.files.streams import Source
@@ -112,7 +111,7 @@ class Column(Documents):
         """Their ids; the options are those of `Tokenizer.encode_arrow`."""
         lists = tokenizer.encode_arrow(self.texts, errors=errors, **options)
         nulls = lists.is_null().to_numpy(zero_copy_only=False) if lists.null_count else None
-        ids, *spans = (lists.values.field(name).to_numpy() for name in MATCH) if options.get("offsets") else (lists.values.to_numpy(),)
+        ids, *spans = _ids_and_spans(lists.values) if options.get("offsets") else (lists.values.to_numpy(),)
         offsets = np.column_stack(spans) if spans else None
         return Encoded(self, ids, lists.offsets.to_numpy()[1:].astype(np.int64), nulls, offsets)
 
@@ -124,7 +123,7 @@ class Column(Documents):
         """Their matches, in characters; and which of them are null, None if none is."""
         lists = searcher.find_arrow(self.texts, threads=threads)
         nulls = lists.is_null().to_numpy(zero_copy_only=False) if lists.null_count else None
-        ids, starts, ends = (lists.values.field(name).to_numpy() for name in MATCH)
+        ids, starts, ends = _ids_and_spans(lists.values)
         return Matches(ids, starts, ends, lists.offsets.to_numpy().astype(np.int64)), nulls
 
     def count_matches(self, searcher: Searcher, threads: int | None) -> NDArray[np.int64]:
@@ -138,6 +137,13 @@ class Column(Documents):
     def replace(self, searcher: Searcher, by: str, threads: int | None) -> Any:
         """Their texts with matches replaced, as an array of the same type."""
         return searcher.replace_arrow(self.texts, by, threads=threads)
+
+
+def _ids_and_spans(values: Any) -> Iterator[Any]:
+    """The ids, the starts and the ends in an array of structures."""
+    from fst.runtime.arrow import MATCH  # imported here: without pyarrow, the first error is that of `with_pyarrow`
+
+    return (values.field(name).to_numpy() for name in MATCH)
 
 
 def _in_json(kind: Any) -> Any:
