@@ -35,7 +35,6 @@ Progress = Callable[[int, int], None]
 BLOCK = 1 << 17  # characters or bytes counted at a time; they fit in the cache of one core
 LIMITS = Limits(BLOCK, BLOCK)
 UTF_8 = UNIT_TYPES["utf-8"]
-MEMORY = 1 << 29  # bytes of all threads' tables
 FIELDS = ("text", "ends", "counts", "first")  # fields of a run, each in its own file
 SPACE = b" "
 
@@ -203,11 +202,11 @@ def count_documents(
     *,
     split: str,
     threads: int,
-    partition: int = 0,
-    errors: str = "strict",
-    min_count: int = 1,
-    memory: int = MEMORY,
-    progress: Progress | None = None,
+    partition: int,
+    errors: str,
+    min_count: int,
+    memory: int,
+    progress: Progress | None,
 ) -> Words:
     """Count the words of documents.
 

@@ -10,11 +10,12 @@ from numpy.typing import NDArray
 from fst.compile.train.control import Control, digest_of
 from fst.compile.train.merge_state import WORD_END
 from fst.compile.train.merges import merged_in_either_way
-from fst.compile.train.old import BYTE_TOKENS, OldVocabulary
+from fst.compile.train.old import OldVocabulary
 from fst.compile.train.result import NO_PAIR, SIZE, Trained
 from fst.compile.train.symbols import Symbols, check_numbers
 from fst.counted_words import Words
 from fst.errors import UnsupportedError
+from fst.machines.token_letters import byte_of
 
 Ints = NDArray[np.int64]
 
@@ -58,7 +59,7 @@ def _symbols(old: OldVocabulary, words: Words, ids: NDArray[np.int32], splits: I
     names = [f"\0{number}" for number in range(old.size)]  # placeholders for ids without a token; no merge makes them
     for token, number in old.tokens.items():
         names[number] = token
-    apart = [number for token, number in old.of_model.items() if token in BYTE_TOKENS or number == old.unknown]
+    apart = [number for token, number in old.of_model.items() if byte_of(token) is not None or number == old.unknown]
     sizes = np.diff(splits)
     of_word = np.repeat(np.arange(len(words)), sizes)
     starts = np.concatenate([[True], of_word[1:] != of_word[:-1]])[: len(ids)]

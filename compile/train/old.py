@@ -20,7 +20,6 @@ from fst.rows import MAX_WORD
 
 Json = Mapping[str, Any]
 
-BYTE_TOKENS = frozenset(f"<0x{byte:02X}>" for byte in range(256))  # for the bytes of unknown characters
 OF_TOKENS = ("type", "vocab", "merges")  # members of a model; all others are options
 FURTHER = ("truncation", "padding", "post_processor")
 BYTES = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": False, "use_regex": False}

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from fst.compile.sources.sentencepiece_model import BYTES
 from fst.compile.text import properties
 from fst.compile.text.sentencepiece import SYMBOL
 from fst.compile.train import newer_characters
@@ -20,7 +21,7 @@ from fst.compile.train.merge_state import NONE, Text
 from fst.compile.train.merges import Merged, merged, need_size
 from fst.compile.train.pipeline import Pipeline
 from fst.compile.train.result import Trained
-from fst.compile.train.symbols import BYTE_TOKENS, Alphabet, checked, strings_of, symbols_of
+from fst.compile.train.symbols import Alphabet, checked, strings_of, symbols_of
 from fst.counted_words import Words
 from fst.errors import UnsupportedError
 from fst.jit import no_collector
@@ -67,7 +68,7 @@ def by_sentencepiece(
     if pipeline is not None and pipeline.are_bytes:
         raise UnsupportedError("reference 'sentencepiece' needs words of text, not of bytes; split by 'sentencepiece' or 'metaspace'")
     special = [*dict.fromkeys(checked(special_tokens or META))]
-    meta = [*special, *(token for token in BYTE_TOKENS if byte_fallback and token not in special)]
+    meta = [*special, *(token for token in BYTES if byte_fallback and token not in special)]
     longest = MAX_LENGTH if max_token_length is None else max_token_length
     alphabet = Alphabet(limit=limit_alphabet, breaks=True)
     symbols = symbols_of(without(words, special, pipeline), pipeline, alphabet)

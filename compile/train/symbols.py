@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from fst.compile.sources.sentencepiece_model import BYTES
 from fst.compile.train.merge_state import WORD_END
 from fst.compile.train.pipeline import Pipeline
 from fst.counted_words import MAX_COUNT, Words
@@ -22,7 +23,6 @@ from fst.jit import Deferred
 from fst.machines.byte_letters import LETTERS
 
 MAX_CELLS = (1 << 31) - 2
-BYTE_TOKENS = tuple(f"<0x{byte:02X}>" for byte in range(256))
 NEVER = "\0 \u2585"  # characters that are never in pieces of SentencePiece
 FIRST, CONTINUING, LAST = 0, 1, 2  # bits of a form: whether a character has the prefix, the suffix
 
@@ -120,7 +120,7 @@ def symbols_of(words: Words, pipeline: Pipeline | None, alphabet: Alphabet) -> S
     letters, ends = letters_of(words, pipeline is not None and pipeline.are_bytes)
     _check_sizes(words, ends)
     names = list(dict.fromkeys(checked(alphabet.special_tokens)))
-    names += [token for token in BYTE_TOKENS if alphabet.byte_tokens and token not in names]
+    names += [token for token in BYTES if alphabet.byte_tokens and token not in names]
     ids = {name: number for number, name in enumerate(names)}
     forms = Forms(alphabet, int(letters.max(initial=0)) + 1)
     sums = np.zeros(forms.size, np.int64)

@@ -15,10 +15,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.compile.train.old import BYTE_TOKENS, OldVocabulary
+from fst.compile.train.old import OldVocabulary
 from fst.compile.train.result import SIZE, Trained
 from fst.compile.train.symbols import check_numbers
 from fst.errors import VocabularyError
+from fst.machines.token_letters import byte_of
 
 ABSENT = -1
 
@@ -103,7 +104,7 @@ def _needed(old: OldVocabulary) -> Iterator[int]:
 def _is_atom(token: str, old: OldVocabulary) -> bool:
     """Whether a token is a character or a byte, with or without prefix and suffix."""
     bodies = (token, token.removeprefix(old.prefix), token.removesuffix(old.suffix))
-    return 1 in map(len, bodies) or token in BYTE_TOKENS
+    return 1 in map(len, bodies) or byte_of(token) is not None
 
 
 def _is_spelled(token: str, old: OldVocabulary) -> bool:

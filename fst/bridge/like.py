@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from fst.bridge.old import SETTINGS, tokenizer_of
+from fst.bridge.old import settings_of, tokenizer_of
 
 ASKER = "fst.train.like"
 
@@ -34,6 +34,5 @@ def statement_of(old: Any, asker: str = ASKER) -> tuple[Mapping[str, Any], Mappi
     if found is not None:
         return found
     tokenizer = tokenizer_of(old, asker)
-    settings = tokenizer._metadata.settings
     document = counterpart(tokenizer._table) or backend_of(tokenizer, asker).document()
-    return document, {name: getattr(settings, name) for name in SETTINGS}
+    return document, settings_of(tokenizer)

@@ -61,11 +61,16 @@ def old_vocabulary(tokenizer: Tokenizer, asker: str) -> OldVocabulary:
     from fst.runtime.transformers.backend import backend_of
     from fst.runtime.transformers.bpe_document import model_of
 
-    settings = {name: getattr(tokenizer._metadata.settings, name) for name in SETTINGS}
+    settings = settings_of(tokenizer)
     if not is_tiktoken(tokenizer._table):
         return OldVocabulary.of_table(backend_of(tokenizer, asker).document(), settings)
     parts: Any = counterpart(tokenizer._table)
     return OldVocabulary.of_ranks({**EMPTY, **parts, "model": model_of(tokenizer._table)}, settings)
+
+
+def settings_of(tokenizer: Tokenizer) -> dict[str, Any]:
+    """The settings of a tokenizer that are not in a ``tokenizer.json``, named as in `fst.metadata.Settings`."""
+    return {name: getattr(tokenizer._metadata.settings, name) for name in SETTINGS}
 
 
 def is_tiktoken(table: Any) -> bool:
