@@ -140,10 +140,8 @@ class Column(Documents):
 
 
 def _ids_and_spans(values: Any) -> Iterator[Any]:
-    """The ids, the starts and the ends in an array of structures."""
-    from fst.runtime.arrow import MATCH  # imported here: without pyarrow, the first error is that of `with_pyarrow`
-
-    return (values.field(name).to_numpy() for name in MATCH)
+    """The ids, the starts and the ends, which are the fields of an array of structures in this order."""
+    return (field.to_numpy() for field in values.flatten())
 
 
 def _in_json(kind: Any) -> Any:
