@@ -21,7 +21,7 @@ LONG = False  # conftest.py sets it before tests are imported
 # The files of the quick tier, and the tests in them that take more than a second without compiled kernels.
 QUICK: dict[str, set[str]] = {
     "test_bpe_proof.py": set(),
-    "test_design.py": {"test_api_pages_are_made_from_docstrings", "test_encoding_imports_numba_alone"},
+    "test_design.py": {"test_encoding_imports_numba_alone"},
     "test_hostile_tables.py": {
         "test_components_that_are_none",
         "test_late_token_in_a_word_is_refused",

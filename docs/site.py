@@ -1,0 +1,23 @@
+"""How MkDocs builds the site: pages and sources lie in it as in the repository, so that each relative link works in both."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import griffe
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+
+FOLDERS = ("cli", "compile", "docs", "examples", "fst", "runtime", "tests")
+SUFFIXES = (".md", ".png", ".py", ".toml", ".yaml", ".yml")
+
+griffe.stdlib_decorators["fst.lazy.Lazy"] = {"cached", "property"}
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Take pages and sources from the whole repository, and keep the files of the theme."""
+    repository = Path(config.config_file_path).parent
+    found = [path for folder in FOLDERS for path in (repository / folder).rglob("*") if path.suffix in SUFFIXES]
+    paths = [*repository.glob("*.md"), *sorted(found)]
+    theme = [file for file in files if file.src_dir != config.docs_dir]
+    return Files([*theme, *(File.generated(config, path.relative_to(repository).as_posix(), abs_src_path=str(path)) for path in paths)])
