@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from fst import remote
+from fst.core import remote
 from fst.runtime.files.streams import STANDARD
 
 

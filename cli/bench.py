@@ -91,7 +91,7 @@ def measured(tables: Tables, found: Documents) -> Iterator[str]:
     def encode(threads: int) -> Batch:
         return tokenizer.encode_batch(found.lines, add_special_tokens=False, threads=threads)
 
-    from fst.cores import usable_cores
+    from fst.core.threads import usable_cores
 
     batch = encode(1)
     tokens, unknown = len(batch.ids), np.flatnonzero(batch.ids == tables.metadata.model.unk_id)

@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 import fst
-from fst.chart import Panel
 from fst.cli import chart, peers
 from fst.cli.bench import aligned, counted, threads_of
 from fst.cli.kernels import ready
@@ -25,6 +24,7 @@ from fst.cli.progress import note
 from fst.cli.references import EXTRA, files, kind
 from fst.cli.turns import seconds
 from fst.cli.workers import Process
+from fst.core.chart import Panel
 from fst.errors import FstError, UnsupportedError
 from fst.metadata import TOKENIZERS
 from fst.runtime.files.streams import STANDARD

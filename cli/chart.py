@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from typing import IO, Any
 
-from fst.chart import COLUMNS, DIFFERING, FAINT, OTHERS, OURS, TEXT, Bar, Panel
+from fst.core.chart import COLUMNS, DIFFERING, FAINT, OTHERS, OURS, TEXT, Bar, Panel
 from fst.errors import UnsupportedError
 
 PALE = "Pale, with †: some ids differ from those of the "  # and whose these are

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import click
 
-from fst import remote
 from fst.cli.outputs import KEEP_OTHERS, Forms, check_writable, checked_form, files_of, form_of
 from fst.cli.streams import is_there, keep_apart, modified
+from fst.core import remote
 from fst.runtime.files.inputs import Reading
 from fst.runtime.files.packing import ending
 from fst.runtime.files.streams import STANDARD

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fst.jit import destination, no_collector
+from fst.core.jit import destination, no_collector
 
 if TYPE_CHECKING:
     from fst.machines.wordpiece import Tables
@@ -60,7 +60,7 @@ class Compiler:
     """Compiles kernels."""
 
     def compile(self, part: str) -> tuple[bool, str]:
-        """Compile the kernels of a part, a key of `PARTS`. Returns the result of `fst.jit.destination`."""
+        """Compile the kernels of a part, a key of `PARTS`. Returns the result of `fst.core.jit.destination`."""
         from fst.runtime.kernels import wordpiece as kernels
 
         with TemporaryDirectory() as folder:

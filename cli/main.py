@@ -26,7 +26,6 @@ from typing import Any
 import click
 
 import fst
-from fst import remote
 from fst.__main__ import INTERRUPTED
 from fst.cli.arguments import FileName, Number, component, special_tokens
 from fst.cli.compiling import DEFAULT, KINDS, compiled
@@ -44,6 +43,7 @@ from fst.cli.options import (
 from fst.cli.progress import note, noting, progress
 from fst.cli.streams import check_target, is_device, keep_apart, show, standard_output, written
 from fst.cli.train import train_group
+from fst.core import remote
 from fst.runtime.files.streams import STANDARD, size
 
 LIKE_GREP = ("search",)  # commands with the exit codes of grep
@@ -100,7 +100,7 @@ def _failure(ctx: click.Context, message: str) -> click.ClickException:
 
 def _check_environment() -> None:
     """Refuse wrong values of environment variables before a command begins."""
-    from fst.cores import thread_count
+    from fst.core.threads import thread_count
 
     try:
         thread_count()
@@ -336,7 +336,7 @@ def compile_command(source: str, output: str, kind: str, user: str | None, **opt
     check_target(output)
     if not remote.is_remote(output) and is_device(Path(output)):
         raise click.UsageError(f"{output} is no regular file, and a table is one")
-    from fst.jit import no_collector
+    from fst.core.jit import no_collector
 
     note(f"compiling {source} …")
     begun = monotonic()

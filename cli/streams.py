@@ -14,7 +14,7 @@ from typing import IO
 
 import click
 
-from fst import remote
+from fst.core import remote
 from fst.runtime.files.streams import STANDARD, standard_input
 
 

@@ -14,8 +14,8 @@ from fst.compile.sources.special_tokens import AddedToken, added_token
 from fst.compile.text.added_tokens import added_tokens
 from fst.compile.unigram import with_added as with_added_to_unigram
 from fst.compile.wordpiece import with_added as with_added_to_wordpiece
+from fst.core.json_fields import is_text
 from fst.errors import FstError, TableError, UnsupportedError, VocabularyError, quoted, reason
-from fst.forms import is_text
 from fst.machines.bpe import BpeTables
 from fst.machines.unigram import UnigramTables
 from fst.machines.wordpiece import Tables

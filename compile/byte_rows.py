@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fst.jit import Deferred
+from fst.core.jit import Deferred
 from fst.trie import Ints
 
 LABELS, ROW = 256, 257  # bytes, and the slots of a state: its own, and one for each byte

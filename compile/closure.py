@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fst.jit import kernel, part
+from fst.core.jit import kernel, part
 from fst.pairs import NO_RANK, insert, key_of, rank_of
 
 FACTOR = np.uint64(0x9E3779B97F4A7C15)

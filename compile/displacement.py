@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fst.jit import kernel
+from fst.core.jit import kernel
 
 NONE, ONE, LAST = np.uint64(0), np.uint64(1), np.uint64(63)
 

@@ -38,8 +38,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.compile.merges import Canonical
+from fst.core.jit import Deferred
 from fst.errors import UnsupportedError
-from fst.jit import Deferred
 from fst.merging import MAX_SLOTS
 from fst.trie import NULL, Ints, spread
 

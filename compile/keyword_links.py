@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fst.jit import inlined, kernel, part
+from fst.core.jit import inlined, kernel, part
 from fst.machines import overlapping
 from fst.machines.keywords import BEFORE, KEYWORD, ROOT, START
 from fst.trie import NULL

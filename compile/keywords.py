@@ -13,8 +13,8 @@ from fst.compile.byte_rows import ROW, placed
 from fst.compile.keyword_text import keyword_text, spelled
 from fst.compile.keyword_tries import KeywordTrie, trie_of
 from fst.compile.sources.words import Words, read_words
+from fst.core.jit import Deferred
 from fst.errors import UnsupportedError, VocabularyError, quoted, reason
-from fst.jit import Deferred
 from fst.machines.keyword_text import PLAIN
 from fst.machines.keywords import (
     COLUMNS,

@@ -12,8 +12,8 @@ import numpy as np
 from fst.compile.keywords import MAX_MATCHES, spelled_words
 from fst.compile.sources.words import Words, read_words
 from fst.compile.unit_tries import unit_trie
+from fst.core.jit import Deferred
 from fst.errors import UnsupportedError, VocabularyError, quoted
-from fst.jit import Deferred
 from fst.machines.maxmatch import BACKWARD, DIRECTIONS, FORWARD, JUMP, TOKEN, MaxMatchTables, about
 from fst.machines.string_column import stored
 from fst.machines.unit_trie import MAX_VALUE, UNITS, units_of

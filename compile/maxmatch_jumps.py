@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fst.jit import inlined, kernel, part
+from fst.core.jit import inlined, kernel, part
 from fst.machines.maxmatch import BEFORE, END, LISTED, NUMBER, SIZE, STATE, TOKENS, VALUE
 from fst.machines.unit_trie import FREE, LEAF, MAX_VALUE, ROOT, STATE_SHIFT, VALUE_SHIFT
 

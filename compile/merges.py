@@ -21,8 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.affixes import NO_AFFIXES, Affixes, Part, codes_of_parts
+from fst.core.jit import Deferred
 from fst.errors import UnsupportedError, VocabularyError, listed, quoted
-from fst.jit import Deferred
 from fst.merge_list import room_for
 from fst.merging import MAX_ID, MAX_LENGTH
 from fst.trie import NULL, Ints

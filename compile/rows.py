@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from fst.core.jit import Deferred
 from fst.errors import UnsupportedError
-from fst.jit import Deferred
 from fst.metadata import COMPACT, DENSE, LINKED
 from fst.rows import FAIL, FINISH, HOLE, LABEL_SHIFT, LAST_OUTPUT, LINK, MANY, MAX_NEXT, MAX_OUTPUT, NONE, ONE, PAGE_BITS, field_kind, pack
 from fst.transducer import Transducer, inherits

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fst.jit import inlined, kernel, part
+from fst.core.jit import inlined, kernel, part
 from fst.token_ends import BLOCK, GOES_ON, LOST, NONE
 from fst.trie import NULL, ROOT
 from fst.unigram import LABELS

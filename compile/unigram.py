@@ -20,16 +20,16 @@ from fst.compile.text import metaspace
 from fst.compile.text.components import field_of, only, sequence
 from fst.compile.text.metaspace import Pipeline
 from fst.compile.text.token_cuts import between_tokens
+from fst.core.jit import Deferred
+from fst.core.json_fields import is_text
+from fst.core.json_numbers import reference_float
 from fst.errors import UnsupportedError, VocabularyError, quoted
-from fst.forms import is_text
-from fst.jit import Deferred
 from fst.machines.bpe_metadata import BpeText
 from fst.machines.token_letters import fallback
 from fst.machines.unigram import UnigramTables
 from fst.machines.unigram_metadata import UnigramMetadata, UnigramTrie
 from fst.machines.unigram_metadata import UnigramModel as UnigramModelMetadata
 from fst.metadata import AddedTokens
-from fst.reference_numbers import reference_float
 from fst.rows import MAX_OUTPUT
 from fst.splitting import Splitter
 from fst.trie import Ints

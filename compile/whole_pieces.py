@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fst.jit import kernel, part
+from fst.core.jit import kernel, part
 from fst.unigram_paths import U0, U1, character_size, find_best, shift_of, size_at, token_of
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.compile.text.added_tokens import without
-from fst.jit import Deferred
+from fst.core.jit import Deferred
 from fst.machines.words import used
 from fst.rows import MULTIPLIERS, WORD_SYMBOLS
 from fst.trie import NULL, ROOT, Ints, Trie

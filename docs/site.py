@@ -11,7 +11,7 @@ from mkdocs.structure.files import File, Files
 FOLDERS = ("cli", "compile", "docs", "examples", "fst", "runtime", "tests")
 SUFFIXES = (".md", ".png", ".py", ".toml", ".yaml", ".yml")
 
-griffe.stdlib_decorators["fst.lazy.Lazy"] = {"cached", "property"}
+griffe.stdlib_decorators["fst.core.lazy.Lazy"] = {"cached", "property"}
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from fst.charsmap import Charsmap
 from fst.composition import HANGUL, ITSELF, LEADING, SYLLABLES, TRAILING, TRAILING_COUNT, VOWEL_COUNT, VOWELS, Composition, Images
+from fst.core.lazy import Lazy
 from fst.double_array import DoubleArray, character_sizes
 from fst.edits import REPLACE, RUNS, Edit
-from fst.lazy import Lazy
 from fst.rewriting import Rewriting, spread
 from fst.rows import CODE_POINTS
 

@@ -24,8 +24,8 @@ from numpy.typing import NDArray
 
 from fst.clusters import APART, PAIRS, SYLLABLE, Runs, classes_of, clusters
 from fst.composition import Place
+from fst.core.lazy import Lazy
 from fst.double_array import MAX_LENGTHS, MAX_STRING, DoubleArray, character_sizes, read
-from fst.lazy import Lazy
 from fst.rows import CODE_POINTS
 
 CHARSMAP = "charsmap"  # a kind of edit

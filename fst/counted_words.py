@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst import word_tables
+from fst.core.jit import Deferred
 from fst.errors import VocabularyError, quoted
-from fst.jit import Deferred
 from fst.trie import spread
 from fst.word_tables import Columns
 

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.lazy import Lazy
+from fst.core.lazy import Lazy
 
 LABEL, HAS_VALUE, IS_SHIFTED, OFFSET_SHIFT, VALUE = (1 << 31) | 0xFF, 1 << 8, 1 << 9, 10, 1 << 31
 MAX_OFFSET = (1 << 21) - 1  # units from a node to its base, as exclusive or, without `IS_SHIFTED`

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.jit import Deferred
+from fst.core.jit import Deferred
 from fst.rows import MULTIPLIERS, Array
 
 NO_NODE = (1 << 32) - 1

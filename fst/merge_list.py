@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.affixes import ABSENT
-from fst.jit import Deferred
+from fst.core.jit import Deferred
 from fst.matching import Trie, trie
 from fst.proof import need, need_none
 from fst.rows import Array

@@ -11,8 +11,7 @@ from dataclasses import dataclass, fields
 from typing import Any, ClassVar, TypeVar, cast
 
 from fst.composition import Composition, Placing
-from fst.errors import TableError, listed
-from fst.forms import (
+from fst.core.json_fields import (
     FLAG,
     IDS,
     TEXT,
@@ -32,6 +31,7 @@ from fst.forms import (
     whole,
     written,
 )
+from fst.errors import TableError, listed
 from fst.joining import Steps, are_steps
 from fst.rows import CODE_POINTS, MAX_LABEL, MAX_NEXT, MAX_OUTPUT, MAX_WORD
 

@@ -27,9 +27,9 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fst import remote
+from fst.core import remote
+from fst.core.regular_files import need_regular
 from fst.errors import TableError, quoted
-from fst.regular import need_regular
 
 try:
     import fcntl

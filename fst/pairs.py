@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fst.jit import inlined, kernel
+from fst.core.jit import inlined, kernel
 from fst.merge_list import EMPTY
 from fst.rows import MULTIPLIERS
 

@@ -24,8 +24,8 @@ from fst import growth
 from fst.blanks import BLANK, BREAKS, NO_BLANKS, Blanks
 from fst.charsmap import Charsmap
 from fst.composition import Composition, Images, Place
+from fst.core.lazy import Lazy
 from fst.edits import Edits, applied, edits_from_stored
-from fst.lazy import Lazy
 from fst.matching import overlapping
 from fst.metadata import AddedTokens, ContextualToken
 from fst.rows import WHITE_SPACE

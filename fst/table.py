@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Literal, TypeVar
 import numpy as np
 
 from fst import npz
-from fst.cores import thread_count
+from fst.core.threads import thread_count
 from fst.errors import TableError, quoted
 
 MAX_THREADS = 4  # a loader with more waits for memory

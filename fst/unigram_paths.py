@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from fst import unigram
-from fst.jit import inlined, part
+from fst.core.jit import inlined, part
 
 U0, U1, U3 = map(np.uint64, (0, 1, 3))
 LABEL, TARGET = np.uint64((1 << unigram.LABEL_BITS) - 1), np.uint64(unigram.MAX_SLOTS - 1)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fst.jit import inlined, kernel, part
+from fst.core.jit import inlined, kernel, part
 
 KEYS, LENGTH = np.uint64(4), np.uint64(3)  # numbers in a key; the index of the length. The other three are bytes, padded with zeros
 KEY_BYTES = np.uint64(24)

@@ -19,9 +19,9 @@ from typing import Any, NamedTuple, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.cores import thread_count
+from fst.core.lazy import Lazy
+from fst.core.threads import thread_count
 from fst.errors import TableError, TextError
-from fst.lazy import Lazy
 from fst.machines.kernel_call import BEFORE, COUNT, FIRST_ROW, OPEN, WORD
 from fst.runtime.run import MORE, NO_MORE, NOTHING, Buffers, Runner
 from fst.runtime.safe_cuts import SafeCuts

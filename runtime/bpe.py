@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from fst.core.lazy import Lazy
 from fst.dropout import Dropout
 from fst.errors import UnsupportedError
-from fst.lazy import Lazy
 from fst.machines.bpe import BpeTables
 from fst.metadata import ByteLevelDecoder
 from fst.rows import WHITE_SPACE

@@ -18,9 +18,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fst.core.jit import Deferred
 from fst.counted_words import PLACE, UNKNOWN_SPLIT, Words
 from fst.errors import TextError
-from fst.jit import Deferred
 from fst.machines.kernel_call import MOST_UNITS
 from fst.machines.word_counts import AT, BYTES, DOCUMENT, DONE, HAS_ADDED, INLINE, NEEDED, NO_SLOTS, POOL, ROW, SLOT, WORDS, counts, fits
 from fst.machines.word_counts import PLACE as WORD

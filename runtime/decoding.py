@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.jit import Deferred
+from fst.core.jit import Deferred
 from fst.machines.bpe import BpeTables
 from fst.machines.byte_letters import bytes_of
 from fst.machines.decoding_arguments import SIZE_BITS, STEP

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from fst.cores import thread_count
+from fst.core.lazy import Lazy
+from fst.core.threads import thread_count
 from fst.dropout import Dropout
 from fst.errors import UnsupportedError
-from fst.lazy import Lazy
 from fst.runtime.batch import Batch, Job
 from fst.runtime.pending import Pending
 from fst.runtime.randomness import random_of

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.composition import Placing
-from fst.jit import Deferred
+from fst.core.jit import Deferred
 from fst.machines.reading_arguments import Reader
 from fst.machines.wordpiece import Tables
 from fst.machines.wordpiece_arguments import (

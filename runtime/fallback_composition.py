@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from fst.blanks import NO_BLANKS
 from fst.composition import HANGUL, SYLLABLES, TRAILING, TRAILING_COUNT, VOWEL_COUNT, VOWELS, Composition, Images, Placing
+from fst.core.lazy import Lazy
 from fst.double_array import character_sizes
 from fst.errors import TableError
-from fst.lazy import Lazy
 from fst.machines.reading_arguments import Reader
 from fst.machines.rewriting_arguments import MARK, MARK_BYTES, prove_rewriting
 from fst.machines.wordpiece import Tables

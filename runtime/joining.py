@@ -13,6 +13,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from fst.core.lazy import Lazy
 from fst.errors import UnsupportedError
 from fst.joining import (
     ALL,
@@ -31,7 +32,6 @@ from fst.joining import (
     leading,
     plan,
 )
-from fst.lazy import Lazy
 from fst.runtime.batch import Batch
 from fst.runtime.decoding import ByteDecoder, DecodeStream, IdsLike, array_of, decoder_of_contents, row_of
 

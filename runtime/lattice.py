@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from fst.lazy import Lazy
+from fst.core.lazy import Lazy
 from fst.machines.jieba import JiebaTables
 from fst.machines.mecab import MecabTables
 from fst.runtime.segmenter import Segmenter, Segments

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from fst.jit import Deferred
+from fst.core.jit import Deferred
 from fst.machines.jieba import LETTER
 from fst.machines.rewriting_arguments import LONGEST, REACH, Rewriter
 from fst.machines.unit_trie import KIND_SHIFT

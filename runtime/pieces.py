@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.lazy import Lazy
+from fst.core.lazy import Lazy
 from fst.metadata import SENTENCEPIECE
 from fst.runtime.batch import Batch
 from fst.runtime.pending import Pending, PendingPiece

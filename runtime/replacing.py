@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fst.core.jit import Deferred
 from fst.errors import TextError, quoted
-from fst.jit import Deferred
 from fst.runtime.texts import Bytes, Ints
 from fst.runtime.workspace import Ids
 

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from fst.blanks import FIRST, PREFIXES
 from fst.character_growth import CharacterGrowth
-from fst.jit import Deferred
-from fst.lazy import Lazy
+from fst.core.jit import Deferred
+from fst.core.lazy import Lazy
 from fst.machines.bpe_arguments import FAILED, FAILED_BITS
 from fst.machines.kernel_call import BEFORE, KEPT, KEPT_CHARACTERS
 from fst.machines.rewriting_arguments import MARK_BYTES, PREFIX, PUTS_BEHIND, RANKS, RewritingWork, Rewritten, growth, rewriter

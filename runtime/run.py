@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fst.core.jit import Deferred, number_kernels
 from fst.errors import TextError
-from fst.jit import Deferred, number_kernels
 from fst.machines.kernel_call import BEFORE, COUNT, KEPT, KEPT_CHARACTERS, MOST_UNITS, OPEN, SLACK, IdsOutput, Output, SpansOutput
 from fst.runtime.fallback import Fallback
 from fst.runtime.rewriter import TextRewriter, grown, restore

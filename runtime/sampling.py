@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fst.core.lazy import Lazy
 from fst.errors import TextError
-from fst.lazy import Lazy
 from fst.machines.kernel_call import ROW
 from fst.machines.sampling import scores_of
 from fst.machines.sampling_arguments import NBestArguments, SamplingArguments, most_narrow_bytes, nbest_work, sampling_work

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, overload
 
 import numpy as np
 
-from fst.lazy import Lazy
+from fst.core.lazy import Lazy
 from fst.machines.keywords import OVERLAPPING, KeywordTables
 from fst.runtime.batch import Batch
 from fst.runtime.empties import Empties, EmptyStream, lengths_of

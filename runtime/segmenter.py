@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol
 
+from fst.core.lazy import Lazy
 from fst.errors import UnsupportedError
-from fst.lazy import Lazy
 from fst.machines.jieba import JiebaTables
 from fst.runtime.batch import Batch
 from fst.runtime.encoder import NO_FRAME, Encoder

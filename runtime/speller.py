@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from fst.jit import Deferred
+from fst.core.jit import Deferred
 from fst.machines.kernel_call import BEFORE, KEPT, KEPT_CHARACTERS
 from fst.machines.keyword_text import FOLDED, NO_TOKENS, PLAIN, KeywordText
 from fst.machines.keywords import IN_WORD, KeywordTables

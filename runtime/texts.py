@@ -15,8 +15,8 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from fst.core.jit import Deferred
 from fst.errors import TextError
-from fst.jit import Deferred
 
 UNIT_TYPES: dict[str, np.dtype[Any]] = {"utf-16": np.dtype(np.uint16), "utf-8": np.dtype(np.uint8)}  # by a machine's `unit`
 ERRORS = ("strict", "replace")

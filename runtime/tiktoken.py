@@ -14,8 +14,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from fst.core.lazy import Lazy
 from fst.errors import TextError, UnsupportedError
-from fst.lazy import Lazy
 from fst.live import compiled
 from fst.machines.bpe import BpeTables
 from fst.runtime.batch import Batch

@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 
 from numpy.typing import NDArray
 
+from fst.core.lazy import Lazy
 from fst.errors import UnsupportedError
 from fst.joining import PIECES
-from fst.lazy import Lazy
 from fst.metadata import Settings, StepsDecoder
 from fst.runtime.decoder import decoded
 from fst.runtime.decoding import DecodeStream, row_of

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from fst.core.lazy import Lazy
 from fst.errors import UnsupportedError
-from fst.lazy import Lazy
 from fst.machines.unigram import UnigramTables
 from fst.runtime.encoder import NO_FRAME
 from fst.runtime.pieces import PieceTokenizer

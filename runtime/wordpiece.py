@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from fst.composition import Placing
+from fst.core.lazy import Lazy
 from fst.errors import UnsupportedError
-from fst.lazy import Lazy
 from fst.machines.reading_arguments import Reader
 from fst.machines.wordpiece import Tables
 from fst.runtime.fallback import Fallback

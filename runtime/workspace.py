@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.lazy import Lazy
+from fst.core.lazy import Lazy
 from fst.machines.kernel_call import COUNT, KEPT, IdsOutput, SpansOutput
 from fst.runtime.rewriter import Room
 from fst.runtime.texts import ROOMS, UNIT_TYPES, Ints

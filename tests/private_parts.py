@@ -9,7 +9,7 @@ from typing import Any
 
 from numba.core.dispatcher import Dispatcher
 
-from fst.jit import OF_DISPATCHERS, PRIVATE
+from fst.core.jit import OF_DISPATCHERS, PRIVATE
 
 
 class Hidden:
@@ -45,7 +45,7 @@ def is_hidden() -> bool:
 
 
 def hide(part: str) -> None:
-    """Hide a part by its name in `fst.jit.PRIVATE`, or what is private in each dispatcher."""
+    """Hide a part by its name in `fst.core.jit.PRIVATE`, or what is private in each dispatcher."""
     if part == "dispatchers":
         for name in OF_DISPATCHERS:
             setattr(Dispatcher, name, HiddenOfInstances(name))

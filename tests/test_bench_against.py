@@ -20,9 +20,9 @@ from sentencepiece import sentencepiece_model_pb2
 from tokenizers import Tokenizer
 
 import fst
-from fst.chart import DIFFERING, OTHERS, OURS
 from fst.cli import bench_against, chart, peers, workers
 from fst.cli.main import PEERS, main
+from fst.core.chart import DIFFERING, OTHERS, OURS
 
 TEXTS = "unaffable hello!\n\nun [SEP] é\nhello"
 Build = Callable[..., Tokenizer]

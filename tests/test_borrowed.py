@@ -17,10 +17,10 @@ from commands import CACHE
 from machines import PIECES, TOKENS, compiled
 
 import fst
-from fst.borrowed import kind_of
 from fst.compile import rows, word_hash, wordpiece
 from fst.compile import tokenizer as compile_any
-from fst.jit import Deferred, kernel, part
+from fst.core.borrowed import kind_of
+from fst.core.jit import Deferred, kernel, part
 from fst.machines.kernel_call import IdsOutput, SpansOutput
 from fst.machines.wordpiece import Tables
 from fst.runtime import texts

@@ -44,8 +44,8 @@ from fst.compile.text.double_arrays import charsmap
 from fst.compile.text.sentencepiece import WORD_CUTS
 from fst.compile.text.splits import GPT2
 from fst.compile.unigram import UnigramModel, assemble
+from fst.core.jit import SETTINGS
 from fst.edits import SPACES, Edit
-from fst.jit import SETTINGS
 from fst.machines import kernel_call
 from fst.machines.bpe_arguments import LONGEST
 from fst.machines.jieba import MODES as JIEBA_MODES
@@ -537,7 +537,9 @@ def test_every_kernel_is_driven() -> None:
 
 
 def kernels_in_files() -> Iterator[tuple[str, str]]:
-    """The file and the name of each function that `fst.jit` compiles, of the packages of kernels and of trainers, and of two modules."""
+    """The file and the name of each function that `fst.core.jit` compiles, of the packages of kernels and of trainers, and of two
+    modules.
+    """
     packages = (pkgutil.walk_packages(package.__path__, f"{package.__name__}.") for package in (kernels, trainers))
     for name in (*(found.name for package in packages for found in package), "fst.compile.displacement", "fst.word_sorting"):
         path = str(import_module(name).__file__)

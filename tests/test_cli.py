@@ -25,10 +25,10 @@ from tiers import thinned
 from tokenizers import Tokenizer
 
 import fst
-from fst import jit
 from fst.cli import bench, progress
 from fst.cli.kernels import PARTS
 from fst.cli.main import main
+from fst.core import jit
 from fst.runtime.files.packing import CHUNK
 from fst.runtime.run import kernel_of
 
@@ -587,7 +587,7 @@ class TestBench:
     @pytest.mark.parametrize(("cores", "head"), [(1, ["1 thread"]), (3, ["1 thread", "3 threads", "ratio"])])
     def test_speeds(self, table: Path, texts: Path, cores: int, head: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
         """The speeds are those of one thread and, where there are more cores, of all of them."""
-        monkeypatch.setattr("fst.cores.usable_cores", lambda: cores)
+        monkeypatch.setattr("fst.core.threads.usable_cores", lambda: cores)
         told = self.figures(call("bench", table, texts).stdout)
         assert told[""].split("  ") == head
         for name in ("MB/s", "million tokens/s"):
@@ -852,7 +852,7 @@ class TestManners:
 
     @posix
     @pytest.mark.parametrize(
-        "module", thinned(["fst.cli.main", "click", "click.core", "numpy", "numba", "numba.core.types", "fst.kernel_cache"], 4)
+        "module", thinned(["fst.cli.main", "click", "click.core", "numpy", "numba", "numba.core.types", "fst.core.kernel_cache"], 4)
     )
     def test_interrupted_while_importing(self, module: str, table: Path) -> None:
         """SIGINT during any import ends with 130 and prints nothing."""

@@ -11,8 +11,8 @@ import pytest
 from commands import TOKENS
 
 import fst
-from fst import cores
 from fst.compile import wordpiece
+from fst.core import threads as cores
 
 TEXTS = ["un hello! " * 100_000] * 4  # far more than one thread takes
 

@@ -56,7 +56,7 @@ LATER = {
 }
 ONLY_IN = {
     "numba": {
-        *("fst/jit.py", "fst/kernel_cache.py", "fst/borrowed.py"),
+        *("fst/core/jit.py", "fst/core/kernel_cache.py", "fst/core/borrowed.py"),
         *("runtime/kernels/intrinsics.py", "runtime/kernels/plain_intrinsics.py"),
     },
     "tokenizers": {

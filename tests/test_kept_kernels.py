@@ -21,11 +21,12 @@ import pytest
 from commands import CACHE, TIMEOUT, posix
 from tiers import thinned
 
-from fst import jit, kernel_cache, pairs, word_sorting
-from fst.borrowed import kind_of
+from fst import pairs, word_sorting
 from fst.compile import closure, displacement, keyword_links, maxmatch_jumps, token_links, train, whole_pieces
-from fst.jit import Deferred, _kept_code, destination, kernel
-from fst.kernel_cache import digest_of_sources
+from fst.core import jit, kernel_cache
+from fst.core.borrowed import kind_of
+from fst.core.jit import Deferred, _kept_code, destination, kernel
+from fst.core.kernel_cache import digest_of_sources
 from fst.runtime import kernels
 from fst.runtime.kernels.intrinsics import DISABLED
 
@@ -195,7 +196,7 @@ PACKAGE = {
     "toy_constants": "FACTOR = 10",
     "toy_shared": "from fst.toy_constants import (\n    FACTOR,\n)\nTERM = 1",
     "toy_kernels": """
-from fst.jit import kernel
+from fst.core.jit import kernel
 from fst.toy_shared import FACTOR, TERM
 import fst.toy_unused  # has no effect on the kernel, but is imported
 
@@ -212,7 +213,7 @@ import sys, fst
 fst.__path__.append(sys.argv[1])
 import numpy as np
 import fst.toy_unrelated
-from fst.jit import Deferred
+from fst.core.jit import Deferred
 print(Deferred("fst.toy_kernels", "scaled").call(np.ones(1)))
 """
 

@@ -25,7 +25,7 @@ from tiers import thinned
 
 import fst
 from fst import npz
-from fst.lazy import Lazy
+from fst.core.lazy import Lazy
 from fst.machines.wordpiece import Tables
 
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")

@@ -30,7 +30,7 @@ from tokenizers import Tokenizer as Reference
 
 import fst
 from fst.compile import keywords, lattice
-from fst.jit import Deferred
+from fst.core.jit import Deferred
 from fst.machines.kernel_call import IdsOutput, SpansOutput
 from fst.runtime import stream as streams
 from fst.runtime.batch import Batch

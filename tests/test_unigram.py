@@ -28,10 +28,10 @@ from tokenizers import Tokenizer
 import fst
 from fst.cli.explain import explained
 from fst.compile import tokenizer as compiled
+from fst.core.json_numbers import reference_float, spelled_as
 from fst.errors import TableError, UnsupportedError, VocabularyError
 from fst.machines.bpe_arguments import PIECES
 from fst.machines.unigram import UnigramTables
-from fst.reference_numbers import reference_float, spelled_as
 from fst.runtime.kernels.unigram import WINDOW
 from fst.runtime.transformers.backend import backend_of
 from fst.token_ends import BLOCK, GOES_ON, NONE

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from fst.jit import kernel
+from fst.core.jit import kernel
 from fst.machines.kernel_call import COUNT, KEPT, OPEN
 from fst.proof import need, need_none
 from fst.rows import Array

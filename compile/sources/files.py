@@ -7,9 +7,9 @@ import zlib
 from pathlib import Path
 from typing import Any
 
-from fst import regular
+from fst.core import regular_files
+from fst.core.json_numbers import reference_float
 from fst.errors import VocabularyError, cut
-from fst.reference_numbers import reference_float
 
 MAX_SOURCE_BYTES = 1 << 28
 GZIP = b"\x1f\x8b"
@@ -47,7 +47,7 @@ def beginning(path: Path, size: int) -> bytes:
         VocabularyError: it is a pipe, a socket or a device.
         OSError: it cannot be read.
     """
-    regular.need_regular(path, VocabularyError)
+    regular_files.need_regular(path, VocabularyError)
     with path.open("rb") as stream:
         begun = stream.read(size)
     if not begun.startswith(GZIP):
@@ -67,7 +67,7 @@ def contents(path: Path) -> bytes:
         VocabularyError: the file is too large, or damaged, or it is a pipe, a socket or a device.
         OSError: it cannot be read.
     """
-    data = regular.contents(path, MAX_SOURCE_BYTES, VocabularyError)
+    data = regular_files.contents(path, MAX_SOURCE_BYTES, VocabularyError)
     if not data.startswith(GZIP):
         return data
     try:

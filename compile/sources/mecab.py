@@ -15,9 +15,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fst.core.regular_files import contents
 from fst.errors import UnsupportedError, VocabularyError, quoted
 from fst.machines.mecab import CATEGORIES, HIGHEST_COST, LOWEST_COST, MAX_CHARACTERS, MAX_ID, MAX_KINDS, Kind
-from fst.regular import contents
 
 MAX_FILE_BYTES = 1 << 30
 MAX_ELEMENTS = 1 << 28  # of a matrix

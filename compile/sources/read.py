@@ -27,8 +27,8 @@ from fst.compile.sources.mistaken import mistaken
 from fst.compile.sources.source import Source, TextPipeline
 from fst.compile.sources.templates import added_ids
 from fst.compile.sources.vocab_txt import of_tokens, parse_lines
+from fst.core.json_fields import is_text, written
 from fst.errors import UnsupportedError, VocabularyError, listed, quoted
-from fst.forms import is_text, written
 from fst.live import is_encoding, is_live
 from fst.metadata import FLAGS, RULES
 from fst.rows import MAX_OUTPUT

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from fst.core.regular_files import need_regular
 from fst.errors import UnsupportedError, VocabularyError, listed, reason
-from fst.regular import need_regular
 
 try:
     import pyarrow as pa

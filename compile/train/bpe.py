@@ -11,9 +11,9 @@ from fst.compile.train.pipeline import Pipeline
 from fst.compile.train.result import Trained
 from fst.compile.train.sentencepiece import by_sentencepiece
 from fst.compile.train.symbols import Alphabet, check_numbers, symbols_of
+from fst.core.jit import no_collector
 from fst.counted_words import Words
 from fst.errors import UnsupportedError, VocabularyError, quoted
-from fst.jit import no_collector
 
 HUGGINGFACE, SENTENCEPIECE = "huggingface", "sentencepiece"
 

@@ -45,7 +45,7 @@ from fst.compile.train.merge_state import (
 )
 from fst.compile.train.merge_step import collect, count_of, expand, forget, update_pairs, write
 from fst.compile.train.pair_heap import LOW, push, sink
-from fst.jit import inlined, kernel, part
+from fst.core.jit import inlined, kernel, part
 from fst.merge_list import EMPTY
 from fst.pairs import HALF, insert, key_of, slot_of
 from fst.rows import MULTIPLIERS

@@ -42,8 +42,8 @@ from fst.compile.train.merge_state import (
     WORD_END,
     Merging,
 )
+from fst.core.jit import Deferred
 from fst.errors import VocabularyError
-from fst.jit import Deferred
 from fst.merge_list import EMPTY
 
 find_starts = Deferred("fst.compile.train.merge_start", "find_starts")

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.jit import Deferred
+from fst.core.jit import Deferred
 from fst.merge_list import EMPTY, room_for
 from fst.rows import MULTIPLIERS
 

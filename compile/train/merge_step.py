@@ -17,7 +17,7 @@ from fst.compile.train.merge_state import (
     USED,
 )
 from fst.compile.train.pair_heap import may_merge
-from fst.jit import inlined, part
+from fst.core.jit import inlined, part
 from fst.merge_list import EMPTY
 from fst.pairs import ONE, key_of, slot_of
 

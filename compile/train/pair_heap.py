@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from fst.compile.train.merge_state import BY_TEXT, HEAP, LONGEST, SPACE
-from fst.jit import inlined, part
+from fst.core.jit import inlined, part
 from fst.pairs import HALF
 
 LOW = np.uint64((1 << 32) - 1)

@@ -16,8 +16,8 @@ from fst.compile.sources.read import of_statement
 from fst.compile.train import saving
 from fst.compile.train.pipeline import Pipeline
 from fst.compile.train.renumbering import renumbered
+from fst.core.json_numbers import reference_float
 from fst.metadata import CONTEXTUAL_FLAGS
-from fst.reference_numbers import reference_float
 from fst.table import Table
 
 if TYPE_CHECKING:

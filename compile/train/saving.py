@@ -13,7 +13,7 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
-from fst import npz, remote
+from fst import npz
 from fst.compile.merges import Merges
 from fst.compile.sources.merges_txt import COMMENT, MERGES, VOCABULARY
 from fst.compile.sources.sentencepiece_model import SUFFIX as MODEL
@@ -21,6 +21,7 @@ from fst.compile.sources.tiktoken import SUFFIX as TIKTOKEN
 from fst.compile.sources.vocab_txt import parse_lines
 from fst.compile.train.pipeline import Pipeline
 from fst.compile.train.sentencepiece_file import model_file
+from fst.core import remote
 from fst.errors import UnsupportedError, quoted
 from fst.machines.byte_letters import bytes_of
 

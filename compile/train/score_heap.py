@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from fst.compile.train.score_numbers import HEAP_SIZE, PLACE
-from fst.jit import inlined, part
+from fst.core.jit import inlined, part
 
 EXACT = 2.0**53  # all integers below are exact in float64
 LOW_HALF, HALF, TOP, U0, U1 = (np.uint64(number) for number in ((1 << 32) - 1, 32, 63, 0, 1))

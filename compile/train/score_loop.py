@@ -48,7 +48,7 @@ from fst.compile.train.score_numbers import (
     STEPS,
     USED,
 )
-from fst.jit import inlined, kernel, part
+from fst.core.jit import inlined, kernel, part
 
 ROOT = 0  # the place of the best pair in the heap
 

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from fst.compile.train.control import Round
 from fst.compile.train.score_numbers import DONE, FREE, GAP, LEAST, NEIGHBOURS, NONE, NUMBERS, PAIRS, WIDTH
+from fst.core.jit import Deferred
 from fst.errors import VocabularyError
-from fst.jit import Deferred
 
 FIRST_ROWS = 1 << 14  # rows of pairs at the start
 BUDGET = 4_000_000  # cells and rows to visit in a round: about 0.1 s

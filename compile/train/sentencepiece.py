@@ -22,9 +22,9 @@ from fst.compile.train.merges import Merged, merged, need_size
 from fst.compile.train.pipeline import Pipeline
 from fst.compile.train.result import Trained
 from fst.compile.train.symbols import Alphabet, checked, strings_of, symbols_of
+from fst.core.jit import no_collector
 from fst.counted_words import Words
 from fst.errors import UnsupportedError
-from fst.jit import no_collector
 
 META = ("<unk>", "<s>", "</s>")  # default special tokens of SentencePiece
 RESERVED = "\u2585"  # the mark of unknown characters

@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from fst.compile.sources.sentencepiece_model import BYTES
 from fst.compile.train.merge_state import WORD_END
 from fst.compile.train.pipeline import Pipeline
+from fst.core.jit import Deferred
+from fst.core.json_fields import is_text
 from fst.counted_words import MAX_COUNT, Words
 from fst.errors import VocabularyError, quoted
-from fst.forms import is_text
-from fst.jit import Deferred
 from fst.machines.byte_letters import LETTERS
 
 MAX_CELLS = (1 << 31) - 2

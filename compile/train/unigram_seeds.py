@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fst.jit import kernel
+from fst.core.jit import kernel
 
 ROOT = 0
 

@@ -14,7 +14,7 @@ import math
 import numpy as np
 
 from fst.compile.train.unigram_ties import SPLITS, find_path, fits, list_nodes, rank_paths
-from fst.jit import kernel, part
+from fst.core.jit import kernel, part
 
 MARGIN = 1e-9  # relative to 1 + the sum; the rounding error of a sum is below 1e-12 of it
 FAR = 50.0  # a summand whose logarithm is smaller by this is left out

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.compile.train.pipeline import Pipeline
+from fst.core.jit import Deferred
 from fst.counted_words import MAX_COUNT, Words
 from fst.errors import VocabularyError, quoted
-from fst.jit import Deferred
 from fst.machines.byte_letters import LETTERS
 
 UNKNOWN = 0  # the seed of characters that are not pieces

@@ -9,7 +9,7 @@ at a place form a chain, in ascending order of their begins.
 
 from __future__ import annotations
 
-from fst.jit import part
+from fst.core.jit import part
 
 SPLITS = 0  # the best path has several pieces
 BEGIN, END, NONE = 0, 1, -1

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fst import chart
 from fst.bridge.words import are_paths, begun
-from fst.chart import Bar, Panel
+from fst.core import chart
+from fst.core.chart import Bar, Panel
 from fst.errors import TextError, quoted
 from fst.rows import CODE_POINTS
 

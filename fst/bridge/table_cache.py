@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import Any
 
 import fst
-from fst import cache_folder, machines
+from fst import machines
+from fst.core import cache_folder
 from fst.errors import TableError
 
 MAX_BYTES = 1 << 29  # of all tables in the folder; the least recently used one is removed first

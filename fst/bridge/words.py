@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from fst import remote
+from fst.core import remote
 from fst.counted_words import UNKNOWN_SPLIT, Words
 from fst.errors import UnsupportedError, VocabularyError, quoted
 
@@ -43,7 +43,7 @@ def words_of(
     errors: str = "strict",
 ) -> tuple[Words, Pipeline | None]:
     """The words of a source, and the pipeline that splits texts into them; None: unknown. See `fst.train.words` for the arguments."""
-    from fst.cores import thread_count
+    from fst.core.threads import thread_count
     from fst.runtime.texts import check
 
     check(errors)

@@ -15,9 +15,9 @@ import numpy as np
 
 from fst import dropout, merge_list, merging
 from fst.affixes import ABSENT, Affixes, codes_of
+from fst.core.lazy import Lazy
 from fst.dropout import Dropout
 from fst.errors import quoted
-from fst.lazy import Lazy
 from fst.machines.bpe_arguments import Arguments, MergeArguments, Work, arguments, merge_arguments, work
 from fst.machines.bpe_metadata import BpeMetadata
 from fst.machines.byte_cuts import kinds_of_bytes

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from fst.forms import FLAG, IDS, TEXT, number, or_null, record, stored_as, whole
+from fst.core.json_fields import FLAG, IDS, TEXT, number, or_null, record, stored_as, whole
 from fst.machines.piece_facts import PIECE_FACTS, PieceFacts
 from fst.machines.token_letters import Letters
 from fst.metadata import COMPONENTS, AddedTokens, Sections, Settings, Templates, form_of

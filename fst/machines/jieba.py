@@ -27,8 +27,8 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from fst.forms import FLAG, TEXT, one_of, stored_as, whole
-from fst.lazy import Lazy
+from fst.core.json_fields import FLAG, TEXT, one_of, stored_as, whole
+from fst.core.lazy import Lazy
 from fst.machines.jieba_model import HAN, end_of_signs, word_ends
 from fst.machines.jieba_model import prove as prove_model
 from fst.machines.reading_arguments import borrowable

@@ -24,7 +24,7 @@ import numpy as np
 
 from fst.blanks import NO_BLANKS
 from fst.composition import Images, Place
-from fst.forms import Rule, or_null, stored_as
+from fst.core.json_fields import Rule, or_null, stored_as
 from fst.machines.rewriting_arguments import growth, prove_rewriting
 from fst.metadata import AddedTokens, form_of
 from fst.proof import need

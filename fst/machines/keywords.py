@@ -34,9 +34,9 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
+from fst.core.json_fields import TEXT, one_of, stored_as, whole
+from fst.core.lazy import Lazy
 from fst.errors import TableError
-from fst.forms import TEXT, one_of, stored_as, whole
-from fst.lazy import Lazy
 from fst.machines.keyword_strings import States, Strings, strings_of
 from fst.machines.keyword_text import KeywordText
 from fst.machines.reading_arguments import borrowable

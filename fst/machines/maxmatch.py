@@ -25,8 +25,8 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from fst.forms import TEXT, one_of, stored_as, whole
-from fst.lazy import Lazy
+from fst.core.json_fields import TEXT, one_of, stored_as, whole
+from fst.core.lazy import Lazy
 from fst.machines.reading_arguments import borrowable
 from fst.machines.string_column import prove_strings
 from fst.machines.unit_trie import FREE, LEAF, MAX_VALUE, ROOT, STATE_SHIFT, UNITS, VALUE_SHIFT, Edges, UnitTrieTable, pack, units_of

@@ -24,8 +24,8 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from fst.forms import TEXT, stored_as, whole
-from fst.lazy import Lazy
+from fst.core.json_fields import TEXT, stored_as, whole
+from fst.core.lazy import Lazy
 from fst.machines.reading_arguments import borrowable
 from fst.machines.string_column import StringColumn, prove_strings
 from fst.machines.unit_trie import KIND_SHIFT, MAX_VALUE, UnitTrieTable, units_of

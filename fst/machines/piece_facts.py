@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from fst.forms import IDS, Rule, is_text, one_of, or_null, record, stored_as, whole
+from fst.core.json_fields import IDS, Rule, is_text, one_of, or_null, record, stored_as, whole
 from fst.proof import need
 from fst.rows import MAX_OUTPUT, Array
 

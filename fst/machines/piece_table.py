@@ -24,7 +24,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from fst.lazy import Lazy
+from fst.core.lazy import Lazy
 from fst.machines.bpe_arguments import KEY_PARTS
 from fst.machines.bpe_windows import AROUND, MAX_WINDOW
 from fst.machines.rewriting_arguments import growth, marks

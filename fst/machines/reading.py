@@ -21,8 +21,8 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from fst.composition import Place
+from fst.core.lazy import Lazy
 from fst.errors import quoted
-from fst.lazy import Lazy
 from fst.proof import need, need_none
 from fst.rows import (
     CODE_POINTS,

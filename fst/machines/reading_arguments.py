@@ -56,7 +56,7 @@ def with_end(records: Array, end: np.uint64 = BLANK) -> Array:
 
 
 def borrowable(array: NDArray[Any], dtype: type[np.generic]) -> NDArray[Any]:
-    """Give an array the form that `fst.borrowed` requires: the dtype in the processor's byte order, aligned, C-contiguous."""
+    """Give an array the form that `fst.core.borrowed` requires: the dtype in the processor's byte order, aligned, C-contiguous."""
     return np.require(array, dtype, ["C", "A"])
 
 

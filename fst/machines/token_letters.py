@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from fst.forms import FLAG, TEXT, stored_as
+from fst.core.json_fields import FLAG, TEXT, stored_as
 from fst.machines import byte_letters
 
 BLANK = " "

@@ -15,8 +15,8 @@ import numpy as np
 
 from fst import token_ends, unigram
 from fst.blanks import BLANK, NO_BLANKS
+from fst.core.lazy import Lazy
 from fst.errors import quoted
-from fst.lazy import Lazy
 from fst.machines.piece_table import PieceTable
 from fst.machines.rewriting_arguments import prove_rewriting
 from fst.machines.token_letters import fallback

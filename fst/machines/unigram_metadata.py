@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fst.forms import FLAG, TEXT, one_of, stored_as, whole
+from fst.core.json_fields import FLAG, TEXT, one_of, stored_as, whole
 from fst.machines.bpe_metadata import BpeText
 from fst.machines.piece_facts import PIECE_FACTS, PieceFacts
 from fst.metadata import AddedTokens, Sections, Settings, Templates

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fst.lazy import Lazy
+from fst.core.lazy import Lazy
 from fst.machines.string_column import StringColumn
 from fst.proof import need, need_none
 from fst.rows import Array

@@ -32,7 +32,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from fst.composition import Place
-from fst.lazy import Lazy
+from fst.core.lazy import Lazy
 from fst.machines import added_tokens, words
 from fst.machines.kernel_call import Work, work_of
 from fst.machines.reading import ReadingTable, prove_characters, prove_lists, prove_specials

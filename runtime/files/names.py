@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from glob import glob, has_magic
 from pathlib import Path
 
-from fst import remote
+from fst.core import remote
 from fst.errors import ReadingError
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from fst import remote
+from fst.core import remote
 
 CHUNK = 1 << 20  # bytes that are read at a time
 PACKED_BLOCK = 1 << 16  # bytes of bz2 and xz that are read at a time

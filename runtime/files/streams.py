@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
-from fst import remote
+from fst.core import remote
 from fst.errors import TextError
 from fst.runtime.files.packing import CHUNK, DAMAGED, PACKED, unpacked
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fst.jit import inlined, part
+from fst.core.jit import inlined, part
 from fst.machines.kernel_call import BESIDE, ROW
 from fst.machines.wordpiece_arguments import (
     BEGINNING,

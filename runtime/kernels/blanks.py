@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from fst.blanks import ALWAYS, BLANK, BREAK, BREAKS, FIRST, KEEPS, PREFIXES, SEPARATORS
-from fst.jit import inlined, part
+from fst.core.jit import inlined, part
 from fst.machines import rewriting_arguments
 from fst.machines.rewriting_arguments import PREFIX, SEPARATOR, SYMBOL
 from fst.runtime.kernels.normalisation import code_at

@@ -25,7 +25,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fst.jit import inlined, kernel, part
+from fst.core.jit import inlined, kernel, part
 from fst.machines.bpe_arguments import BUCKET_SHIFT, PIECES, SLOT_SHIFT
 from fst.machines.bpe_arguments import KEY_PARTS as KEY_PARTS_COUNT
 from fst.machines.bpe_arguments import LONGEST as LONGEST_PIECE

@@ -12,7 +12,7 @@ import numpy as np
 
 from fst import charsmap as of
 from fst import clusters, double_array
-from fst.jit import inlined, part
+from fst.core.jit import inlined, part
 from fst.machines.charsmap_arguments import EXTENDS, IN_CLUSTERS
 from fst.machines.charsmap_arguments import IS_SECOND as SECOND_BIT
 from fst.runtime.kernels.normalisation import code_at, start_before

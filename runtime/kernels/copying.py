@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fst.jit import part
+from fst.core.jit import part
 from fst.machines import decoding_arguments
 from fst.runtime.kernels.intrinsics import copy_16
 from fst.runtime.kernels.numbers import U1

@@ -19,7 +19,7 @@ from __future__ import annotations
 import numpy as np
 
 from fst import dropout
-from fst.jit import inlined, kernel, part
+from fst.core.jit import inlined, kernel, part
 from fst.machines.kernel_call import COUNT, FIRST_ROW, IDS_ALONE, PLACE_IN_ROW
 from fst.pairs import NO_RANK
 from fst.runtime.kernels.bpe import begin_call, put_other

@@ -9,7 +9,7 @@ import numpy as np
 
 from fst import charsmap
 from fst import edits as of
-from fst.jit import inlined, part
+from fst.core.jit import inlined, part
 from fst.machines import rewriting_arguments
 from fst.machines.rewriting_arguments import CONTENT, CONTENT_END, HAS_MAPS, KIND, LEAST, LEFT, RIGHT, RUN, RUN_END, STRING, STRING_END
 from fst.runtime.kernels.charsmap import replace_strings

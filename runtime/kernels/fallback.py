@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fst.jit import inlined, kernel, part
+from fst.core.jit import inlined, kernel, part
 from fst.matching import LENGTH, VALUE
 from fst.runtime.kernels import fallback_arguments as contextual
 from fst.runtime.kernels.intrinsics import trailing_zeros

@@ -1,7 +1,7 @@
 """Intrinsics: processor instructions and functions of Python's C API that numba does not expose.
 
 They are compiled into the kernels that use them. If numba's compiler is switched off (``NUMBA_DISABLE_JIT``) or lacks a private part
-(`fst.jit`), `fst.runtime.kernels.plain_intrinsics` replaces them.
+(`fst.core.jit`), `fst.runtime.kernels.plain_intrinsics` replaces them.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from llvmlite import ir
 from numba import config, types
 from numba.extending import intrinsic
 
-from fst.jit import has_private_parts
+from fst.core.jit import has_private_parts
 from fst.machines.bpe_windows import HALVES, LEFT, MATRIX, RIGHT, SIZE
 from fst.matching import FIRST, STOP
 from fst.rows import MULTIPLIERS
@@ -100,7 +100,7 @@ def _length(function: str) -> Callable[..., Any]:
 
 def _array_of(size: int) -> Any:
     """The type of an array over the characters of a str."""
-    from fst.borrowed import Borrowed
+    from fst.core.borrowed import Borrowed
 
     return Borrowed(KINDS[size], 1)
 
@@ -111,7 +111,7 @@ def _characters_kind() -> Any:
 
 def _view(builder: Any, size: int, data: Any, length: Any) -> Any:
     """An array over memory."""
-    from fst.borrowed import over
+    from fst.core.borrowed import over
 
     return over(builder, _array_of(size), builder.bitcast(data, ir.IntType(8 * size).as_pointer()), (length,))
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fst.jit import inlined, kernel, part
+from fst.core.jit import inlined, kernel, part
 from fst.machines import jieba
 from fst.machines.kernel_call import BEFORE, COUNT, OPEN
 from fst.runtime.kernels.intrinsics import prefetch

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fst.jit import inlined, part
+from fst.core.jit import inlined, part
 from fst.machines import jieba, jieba_model
 from fst.runtime.kernels.jieba_tokens import NO_WORD, put, put_whole, slot_between, word_between
 from fst.runtime.kernels.numbers import U0, U1, U2, U3

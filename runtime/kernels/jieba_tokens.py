@@ -5,7 +5,7 @@ Kernels check nothing. They require what `fst.runtime.kernels.jieba` requires.
 
 from __future__ import annotations
 
-from fst.jit import inlined
+from fst.core.jit import inlined
 from fst.machines import jieba
 from fst.machines.kernel_call import IDS_ALONE
 from fst.runtime.kernels.numbers import U1, U2, U3

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fst.jit import inlined, part
+from fst.core.jit import inlined, part
 from fst.machines import keywords
 from fst.runtime.kernels.intrinsics import opaque
 from fst.runtime.kernels.numbers import HALF, U0, U1, U2, U3

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fst.jit import inlined, kernel, object_kernel, part
+from fst.core.jit import inlined, kernel, object_kernel, part
 from fst.machines import keywords
 from fst.machines.kernel_call import BEFORE, COUNT, IDS_ALONE, OPEN
 from fst.runtime.kernels.counting import characters_before, count_from, count_to

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fst.jit import inlined, part
+from fst.core.jit import inlined, part
 from fst.machines import mecab
 from fst.machines.kernel_call import IDS_ALONE
 from fst.runtime.kernels.numbers import U0, U1

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fst.jit import inlined, kernel, part
+from fst.core.jit import inlined, kernel, part
 from fst.machines import maxmatch
 from fst.machines.kernel_call import BEFORE, COUNT, IDS_ALONE, OPEN
 from fst.runtime.kernels.numbers import U0, U1, U2

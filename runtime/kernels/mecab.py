@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fst.jit import inlined, kernel, part
+from fst.core.jit import inlined, kernel, part
 from fst.machines import mecab
 from fst.machines.kernel_call import BEFORE, COUNT, OPEN
 from fst.runtime.kernels.lattice import (

@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from fst import affixes
-from fst.jit import inlined, kernel, part
+from fst.core.jit import inlined, kernel, part
 from fst.machines.kernel_call import COUNT, IDS_ALONE
 from fst.merge_list import FUSES, UNKNOWN
 from fst.pairs import NO_RANK, rank_of

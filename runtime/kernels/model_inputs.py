@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fst.jit import inlined, kernel
+from fst.core.jit import inlined, kernel
 from fst.runtime.kernels.numbers import U0, U1
 from fst.runtime.kernels.plan import (
     ADDED,

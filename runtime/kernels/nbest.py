@@ -13,7 +13,7 @@ from math import floor, ldexp
 import numpy as np
 
 from fst import nbest, sampling
-from fst.jit import inlined, kernel, part
+from fst.core.jit import inlined, kernel, part
 from fst.machines import sampling_arguments
 from fst.machines.kernel_call import COUNT, FIRST_ROW, IDS_ALONE, ROW
 from fst.runtime.kernels.bpe import begin_call, put_other

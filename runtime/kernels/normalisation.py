@@ -20,7 +20,7 @@ from fst.composition import TRAILING as TRAILING_CODE
 from fst.composition import TRAILING_COUNT as TRAILINGS_COUNT
 from fst.composition import VOWEL_COUNT as VOWELS_COUNT
 from fst.composition import VOWELS as VOWELS_CODE
-from fst.jit import inlined, part
+from fst.core.jit import inlined, part
 from fst.machines import rewriting_arguments as of
 from fst.machines.rewriting_arguments import COMPOSES, DECOMPOSES
 from fst.runtime.kernels.numbers import HALF, LOW_HALF, U0, U1, U4

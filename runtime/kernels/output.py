@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fst.jit import inlined
+from fst.core.jit import inlined
 from fst.machines.kernel_call import IDS_ALONE
 from fst.runtime.kernels.numbers import U0, U1, U16
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fst.jit import inlined, kernel, part
+from fst.core.jit import inlined, kernel, part
 from fst.machines import overlapping
 from fst.machines.kernel_call import BEFORE, COUNT, IDS_ALONE, OPEN
 from fst.machines.keywords import KNOWN

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fst.jit import kernel
+from fst.core.jit import kernel
 from fst.machines.bpe_arguments import COLUMNS
 from fst.runtime.kernels.numbers import U0, U1
 from fst.runtime.kernels.pieces import may_begin_special

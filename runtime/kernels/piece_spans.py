@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fst.jit import inlined, part
+from fst.core.jit import inlined, part
 from fst.machines import byte_cuts
 from fst.machines.bpe_arguments import DROPS_BYTES, JOINS_WORDS
 from fst.machines.kernel_call import BEFORE, IN_WORD, WORD

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fst.jit import inlined, part
+from fst.core.jit import inlined, part
 from fst.machines.bpe_arguments import BEGIN, COLUMNS, FIRST, SECOND, STRETCH, STRETCH_ENDS, WINDOW_BITS, WINDOW_MASK
 from fst.machines.bpe_arguments import NOT_PLAIN as ANY_SYMBOL
 from fst.machines.bpe_windows import WIDEST

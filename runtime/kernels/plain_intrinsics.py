@@ -1,6 +1,6 @@
 """The intrinsics in public numba, one element at a time. They give the same results as `fst.runtime.kernels.intrinsics`, more slowly.
 
-They replace the intrinsics if numba's compiler is switched off (``NUMBA_DISABLE_JIT``) or lacks a private part, see `fst.jit`.
+They replace the intrinsics if numba's compiler is switched off (``NUMBA_DISABLE_JIT``) or lacks a private part, see `fst.core.jit`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 from numba import objmode
 
 from fst import matching
-from fst.jit import part
+from fst.core.jit import part
 from fst.machines.bpe_windows import LEFT as LEFT_PART
 from fst.machines.bpe_windows import MATRIX as MATRIX_PART
 from fst.machines.bpe_windows import RIGHT as RIGHT_PART

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fst.jit import inlined, part
+from fst.core.jit import inlined, part
 from fst.machines.kernel_call import AT, BEFORE, KEPT, MARGIN, RANKS, READ_ROW, RUN_AT, RUN_BEGIN, RUN_SPAN, RUN_STOP, RUN_TURN
 from fst.machines.reading_arguments import NOT_PLAIN as NOT_PLAIN_BIT
 from fst.matching import LENGTH, VALUE

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fst.jit import inlined, kernel, part
+from fst.core.jit import inlined, kernel, part
 from fst.machines import rewriting_arguments as of
 from fst.machines.rewriting_arguments import EDITS, LAGS, LONGEST, PREFIX, REACH, SYMBOL, TRIMS
 from fst.matching import LENGTH, VALUE

@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from fst import sampling, token_ends
-from fst.jit import inlined, kernel, part
+from fst.core.jit import inlined, kernel, part
 from fst.machines.kernel_call import COUNT, FIRST_ROW, IDS_ALONE, PLACE_IN_ROW
 from fst.runtime.kernels.bpe import begin_call, bounds_of, put_other, read_together
 from fst.runtime.kernels.dropout import GAMMA, TO_SHARE, UNIT, key_of, mixed

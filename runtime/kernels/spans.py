@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fst.jit import inlined, part
+from fst.core.jit import inlined, part
 from fst.machines.kernel_call import COUNT, WORD
 from fst.machines.wordpiece_arguments import END_CLASS
 from fst.runtime.kernels.numbers import HALF, LOW_HALF, U0, U1, U2

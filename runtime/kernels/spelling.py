@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fst.jit import inlined, kernel
+from fst.core.jit import inlined, kernel
 from fst.machines import keyword_text
 from fst.runtime.kernels.normalisation import code_at, put_place, start_before
 from fst.runtime.kernels.numbers import HALF, LOW_HALF, U0, U1, U64

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fst.jit import inlined, kernel, part
+from fst.core.jit import inlined, kernel, part
 from fst.matching import ENDING, IS_INNER, LEAST, LENGTH, REST, SKIP, VALUE
 from fst.matching import NO_NODE as ABSENT
 from fst.runtime.kernels.numbers import HALF, HASH_MULTIPLIER, ROOT, U0, U1, U21

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from fst import matching
-from fst.jit import inlined, kernel, part
+from fst.core.jit import inlined, kernel, part
 from fst.machines import rewriting_arguments as of
 from fst.machines.rewriting_arguments import COPIES, LEADS, PREFIX, PUTS, SEPARATOR, STRIPS
 from fst.matching import LEAST, LENGTH

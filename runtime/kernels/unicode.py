@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fst.jit import inlined, kernel, object_kernel
+from fst.core.jit import inlined, kernel, object_kernel
 from fst.runtime.kernels.intrinsics import bytes_length, bytes_of, characters, string_length, trailing_zeros, widen
 from fst.runtime.kernels.numbers import LOW_10, U0, U1, U2, U3, U4, U6, U10, U11, U12, U18, U32, U64
 

@@ -19,7 +19,7 @@ from __future__ import annotations
 import numpy as np
 
 from fst.blanks import BLANK as BLANK_CHARACTER
-from fst.jit import inlined, kernel, part
+from fst.core.jit import inlined, kernel, part
 from fst.machines.bpe_arguments import JOINS_WORDS
 from fst.machines.kernel_call import BEFORE, COUNT, IDS_ALONE, IN_WORD, OPEN, WORD
 from fst.machines.unigram_arguments import IS_WHOLE, RESTART

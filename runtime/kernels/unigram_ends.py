@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from fst import token_ends
-from fst.jit import inlined, part
+from fst.core.jit import inlined, part
 from fst.machines.unigram_arguments import GOES_ON
 from fst.runtime.kernels.bpe import sort_pieces
 from fst.runtime.kernels.intrinsics import prefetch

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fst.jit import part
+from fst.core.jit import part
 from fst.runtime.kernels.numbers import U0, U1
 from fst.unigram_paths import LABEL, LEAF, ROOT, TARGET, TARGET_SHIFT, VALUE_SHIFT, character_size
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fst.jit import kernel
+from fst.core.jit import kernel
 from fst.runtime.kernels.unigram import encode
 
 

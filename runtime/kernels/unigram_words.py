@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fst.jit import inlined, kernel, part
+from fst.core.jit import inlined, kernel, part
 from fst.machines.kernel_call import BEFORE, COUNT, IDS_ALONE
 from fst.runtime.kernels.blanks import BLANK_BYTE
 from fst.runtime.kernels.bpe import begin_call, bounds_of, find_words, put_other

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fst.jit import inlined
+from fst.core.jit import inlined
 from fst.machines import unit_trie
 
 LABEL, STATE = np.uint64(unit_trie.FREE), np.uint64(unit_trie.LEAF)

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fst.jit import inlined, kernel, part
+from fst.core.jit import inlined, kernel, part
 from fst.machines import word_counts
 from fst.runtime.kernels.intrinsics import hash_of, is_key, prefetch
 from fst.runtime.kernels.numbers import HASH_MULTIPLIER, U0, U1, U2, U3, U4, U8, U32

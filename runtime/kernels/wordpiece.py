@@ -31,7 +31,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fst.jit import inlined, kernel, part
+from fst.core.jit import inlined, kernel, part
 from fst.machines.kernel_call import AT, BEFORE, BESIDE, COUNT, IDS_ALONE, KEPT, OPEN, READ_ROW, ROW
 from fst.machines.wordpiece_arguments import DEAD, END_CLASS, FILLER, HAS_BORDERS, IS_LINKED, LONGEST, UNK
 from fst.runtime.kernels.added_tokens import cut_words, find_bordered_suspects, find_tokens, join_words

@@ -11,10 +11,10 @@ import numpy as np
 
 from fst.blanks import BLANK
 from fst.charsmap import Charsmap
+from fst.core.lazy import Lazy
 from fst.edits import SPACES, Edit
 from fst.errors import TableError, UnsupportedError, quoted
 from fst.joining import ALL, SYMBOL, Step, byte_of, changed, leading
-from fst.lazy import Lazy
 from fst.machines.piece_facts import WORD, PieceFacts
 from fst.metadata import StepsDecoder
 from fst.rewriting import NOTHING, Rewriting

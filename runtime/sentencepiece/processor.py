@@ -6,8 +6,8 @@ import re
 from itertools import pairwise
 from typing import Any, NoReturn
 
+from fst.core.lazy import Lazy
 from fst.errors import TextError, UnsupportedError
-from fst.lazy import Lazy
 from fst.machines.piece_facts import BPE, UNIGRAM
 from fst.runtime.sentencepiece.answers import Answers
 from fst.runtime.sentencepiece.arguments import (

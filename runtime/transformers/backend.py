@@ -14,7 +14,7 @@ from typing import Any, ClassVar, NoReturn, cast
 
 from numpy.typing import NDArray
 
-from fst.cores import thread_count
+from fst.core.threads import thread_count
 from fst.errors import TextError, UnsupportedError
 from fst.live import compiled
 from fst.runtime.texts import listed

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, ClassVar
 
-from fst.lazy import Lazy
+from fst.core.lazy import Lazy
 from fst.machines.bpe_metadata import PREFIX_SPACE
 from fst.machines.byte_letters import bytes_of
 from fst.metadata import AnyDecoder, ByteLevelDecoder

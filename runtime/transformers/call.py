@@ -22,9 +22,9 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.cores import thread_count
+from fst.core.jit import Deferred
+from fst.core.threads import thread_count
 from fst.errors import TextError
-from fst.jit import Deferred
 from fst.metadata import SIDES, Metadata
 from fst.runtime.batch import Batch
 from fst.runtime.encoder import NO_FRAME

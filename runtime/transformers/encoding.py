@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fst.core.lazy import Lazy
 from fst.errors import UnsupportedError
-from fst.lazy import Lazy
 
 Ints = NDArray[np.int64]
 Span = tuple[int, int]

@@ -11,7 +11,7 @@ from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fst.cores import thread_count
+from fst.core.threads import thread_count
 from fst.errors import UnsupportedError
 from fst.live import compiled
 from fst.metadata import TOKENIZERS

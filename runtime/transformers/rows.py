@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.lazy import Lazy
+from fst.core.lazy import Lazy
 from fst.runtime.transformers.encoding import Encoding, Ints
 
 MANY, SHARED = 1 << 16, 1 << 18  # ids of a batch, and numbers, see `_numbers`

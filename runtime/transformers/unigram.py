@@ -8,8 +8,8 @@ from types import SimpleNamespace
 from typing import Any, ClassVar
 
 from fst.blanks import NEVER
+from fst.core.json_numbers import spelled_as
 from fst.errors import UnsupportedError
-from fst.reference_numbers import spelled_as
 from fst.runtime.decoder import decoded
 from fst.runtime.transformers.backend import Backend, Json
 from fst.runtime.transformers.bpe import reference_decoder

@@ -12,8 +12,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from fst.chart import Panel
 from fst.cli import chart
+from fst.core.chart import Panel
 
 
 def draw(source: Path) -> None:

@@ -271,8 +271,8 @@ def table(measured: Sequence[Measured], *, by_processor: bool) -> list[str]:
 
 def draw(path: Path, measured: Sequence[Measured], *, by_processor: bool) -> None:
     """Write a picture beside a JSON file."""
-    from fst.chart import Panel
     from fst.cli import chart
+    from fst.core.chart import Panel
 
     panels = []
     for one in measured:

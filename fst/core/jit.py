@@ -111,7 +111,7 @@ def _jitted(function: Function, private: dict[str, Any], kept: bool = True, **pu
         return _publicly_jitted(function, **public)
     compiled: Function = compile_(**private, **public)(function)
     if kept and compiled is not function:  # numba's compiler is not switched off
-        from fst.kernel_cache import keep
+        from fst.core.kernel_cache import keep
 
         keep(compiled)
     return compiled
@@ -207,8 +207,8 @@ class Deferred:
     """A kernel that is imported, and numba with it, when it is first called.
 
     The first call compiles the kernel for the types of its arguments. Arguments of later calls must have the same types: nothing looks at
-    them again, and arrays are borrowed (`fst.borrowed`), since both checks take longer than a short text. Callers with other types need
-    a `Deferred` of their own.
+    them again, and arrays are borrowed (`fst.core.borrowed`), since both checks take longer than a short text. Callers with other types
+    need a `Deferred` of their own.
 
     Args:
         module, name: where the kernel is.
@@ -264,7 +264,7 @@ def _compiled(function: Any, arguments: tuple[Any, ...], step: Step | None) -> C
     if not hasattr(function, "py_func") or not has_private_parts():  # numba's compiler is switched off, or not as expected
         found: Callable[..., Any] = function
         return found
-    from fst.borrowed import kind_of
+    from fst.core.borrowed import kind_of
 
     kinds = tuple(map(kind_of, arguments))
     return _kept_code(function, kinds) or _compiled_once(function, kinds, step)

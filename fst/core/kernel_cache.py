@@ -30,8 +30,8 @@ from numba.core import config
 from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
 
-from fst import borrowed, cache_folder
-from fst.cache_folder import is_safe
+from fst.core import borrowed, cache_folder
+from fst.core.cache_folder import is_safe
 
 try:
     import fcntl
@@ -155,7 +155,7 @@ def _described(kind: Any) -> str:
 def digest_of_sources(path: str) -> bytes:
     """The digest of all sources that decide how a kernel in a file is compiled.
 
-    They are the file, the modules of this package that it imports, those that they import, and so on, and `fst.borrowed`.
+    They are the file, the modules of this package that it imports, those that they import, and so on, and `fst.core.borrowed`.
     """
     digests: dict[str, bytes] = {}
     pending = {path, str(borrowed.__file__)}

@@ -1,7 +1,7 @@
 """A numba array type that carries only data pointer and shape. The caller keeps the array alive.
 
 For every array of every call, numba asks numpy for seven fields and more, and passes them from kernel to kernel, which takes longer than a
-short text. Nothing checks that a borrowed array has the type that the kernel was compiled for: see `fst.jit.Deferred`.
+short text. Nothing checks that a borrowed array has the type that the kernel was compiled for: see `fst.core.jit.Deferred`.
 """
 
 from __future__ import annotations

@@ -1,0 +1,1 @@
+"""What every layer rests on: the compiler of kernels, threads, files, and JSON."""
