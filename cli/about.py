@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from fst.cli.formats import names
-from fst.metadata import RULES, TOKENIZERS
+from fst.tables.header import RULES, TOKENIZERS
 
 if TYPE_CHECKING:
     from fst.machines.bpe import BpeTables

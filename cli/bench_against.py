@@ -26,8 +26,8 @@ from fst.cli.turns import seconds
 from fst.cli.workers import Process
 from fst.core.chart import Panel
 from fst.errors import FstError, UnsupportedError
-from fst.metadata import TOKENIZERS
 from fst.runtime.files.streams import STANDARD
+from fst.tables.header import TOKENIZERS
 
 if TYPE_CHECKING:
     from fst.cli.bench import Documents

@@ -12,7 +12,7 @@ from fst.errors import TextError
 if TYPE_CHECKING:
     from fst.compile.sources.source import Source
     from fst.compile.wordpiece import WordPieceModel
-    from fst.table import Table
+    from fst.tables.table import Table
 
 END_OF_WORD = "(end)"  # shown in place of a character at the end of a word
 START = "(root)"  # the node of the empty string

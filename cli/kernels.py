@@ -16,7 +16,7 @@ from fst.core.jit import destination, no_collector
 
 if TYPE_CHECKING:
     from fst.machines.wordpiece import Tables
-    from fst.table import Table
+    from fst.tables.table import Table
 MECAB = {  # a dictionary, as small as it can be
     "words.csv": "ab,0,0,1,\n",
     "matrix.def": "1 1\n0 0 0\n",
@@ -179,7 +179,7 @@ def _compile_sentencepiece(folder: Path) -> None:
     from fst.compile.sources.templates import BARE
     from fst.compile.text.sentencepiece import WORD_CUTS
     from fst.compile.unigram import UnigramModel, assemble
-    from fst.metadata import AddedTokens
+    from fst.tables.header import AddedTokens
     from fst.unigram import NORMAL, UNKNOWN, WHOLE
 
     for has_words, cuts in ((False, ()), (True, (WORD_CUTS,))):

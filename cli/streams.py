@@ -36,7 +36,7 @@ def written(name: str) -> Iterator[IO[bytes]]:
         with remote.written(name) as file:
             yield file
         return
-    from fst.npz import replacing
+    from fst.tables.npz import replacing
 
     path = target(name)
     try:

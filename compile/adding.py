@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from fst.automata.rows import MAX_OUTPUT
 from fst.compile.bpe import with_added as with_added_to_bpe
 from fst.compile.sources.conventions import named_tokens
 from fst.compile.sources.special_tokens import AddedToken, added_token
@@ -19,9 +20,8 @@ from fst.errors import FstError, TableError, UnsupportedError, VocabularyError, 
 from fst.machines.bpe import BpeTables
 from fst.machines.unigram import UnigramTables
 from fst.machines.wordpiece import Tables
-from fst.metadata import CONTEXTUAL_FLAGS, SENTENCEPIECE, TOKENIZERS, AddedTokens
-from fst.rows import MAX_OUTPUT
-from fst.table import Table
+from fst.tables.header import CONTEXTUAL_FLAGS, SENTENCEPIECE, TOKENIZERS, AddedTokens
+from fst.tables.table import Table
 
 WITH_ADDED: Mapping[str, Callable[[Any, AddedTokens], Table]] = {
     Tables.kind: with_added_to_wordpiece,

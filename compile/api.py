@@ -14,8 +14,8 @@ from fst.compile.unigram import UnigramModel
 from fst.compile.wordpiece import WordPieceModel
 from fst.errors import UnsupportedError, VocabularyError, quoted
 from fst.machines.wordpiece import Tables
-from fst.metadata import LAYOUTS
-from fst.table import Table
+from fst.tables.header import LAYOUTS
+from fst.tables.table import Table
 
 
 def wordpiece(

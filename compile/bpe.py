@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.blanks import ALWAYS, BLANK, BREAKS, NEVER, Blanks
+from fst.automata.rows import WHITE_SPACE
+from fst.automata.trie import NULL
 from fst.compile import character_merges
 from fst.compile.bpe_model import BpeModel
 from fst.compile.byte_cuts import splits_of_text, without_cuts
@@ -33,11 +34,10 @@ from fst.machines.bpe import BpeTables
 from fst.machines.bpe_metadata import PREFIX_SPACE, BpeAutomaton, BpeMetadata, BpeText
 from fst.machines.bpe_metadata import BpeModel as BpeModelMetadata
 from fst.machines.token_letters import Letters
-from fst.metadata import AddedTokens
-from fst.rewriting import NOTHING, Rewriting, early, flagged, late
-from fst.rows import WHITE_SPACE
 from fst.splitting import Splitter
-from fst.trie import NULL
+from fst.tables.header import AddedTokens
+from fst.text.normalizer import NOTHING, Rewriting, early, flagged, late
+from fst.text.whitespace import ALWAYS, BLANK, BREAKS, NEVER, Blanks
 
 
 def model_of_json(model: Mapping[str, Any], text: TextPipeline) -> BpeModel:

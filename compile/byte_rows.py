@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from fst.automata.trie import Ints
 from fst.core.jit import Deferred
-from fst.trie import Ints
 
 LABELS, ROW = 256, 257  # bytes, and the slots of a state: its own, and one for each byte
 ODD = np.uint64(0x9E3779B97F4A7C15)

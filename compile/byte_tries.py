@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from fst.automata.trie import NULL, Ints, Strings, Trie, build
 from fst.compile.byte_rows import placed
 from fst.errors import UnsupportedError
-from fst.trie import NULL, Ints, Strings, Trie, build
 from fst.unigram import FREE, HEAD, LEAF, MAX_SLOTS, ROW, TARGET_SHIFT, VALUE_SHIFT
 
 

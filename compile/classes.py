@@ -9,12 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.alphabet import BREAK, ISOLATED, Alphabet
-from fst.compile.rows import Rows
-from fst.compile.text.maps import counts
-from fst.errors import UnsupportedError
-from fst.machines.reading import ReadingTable
-from fst.rows import (
+from fst.automata.rows import (
     CODE_POINTS,
     CONTINUES_RUN,
     HAS_MARKS,
@@ -31,8 +26,13 @@ from fst.rows import (
     field_next,
     pack,
 )
-from fst.transducer import Transducer
-from fst.trie import Ints
+from fst.automata.transducer import Transducer
+from fst.automata.trie import Ints
+from fst.compile.rows import Rows
+from fst.compile.text.maps import counts
+from fst.errors import UnsupportedError
+from fst.text.alphabet import BREAK, ISOLATED, Alphabet
+from fst.text.reading import ReadingTable
 
 
 @dataclass(frozen=True, eq=False)

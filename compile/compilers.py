@@ -13,8 +13,8 @@ from fst.compile.text import metaspace, normalizers, pre_tokenizers, splits
 from fst.compile.text.components import Component, field_of, flat, kind_of, mapping
 from fst.compile.wordpiece import WordPieceModel
 from fst.errors import UnsupportedError, cut
-from fst.metadata import BYTE_LEVEL, Decoder
-from fst.table import Table
+from fst.tables.header import BYTE_LEVEL, Decoder
+from fst.tables.table import Table
 
 Text = Callable[[Component | None, Component | None], TextPipeline]
 

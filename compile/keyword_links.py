@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from fst.automata.trie import NULL
 from fst.core.jit import inlined, kernel, part
 from fst.machines import overlapping
 from fst.machines.keywords import BEFORE, KEYWORD, ROOT, START
-from fst.trie import NULL
 
 NEXT, COUNT = overlapping.COLUMNS
 
@@ -50,9 +50,9 @@ def link_longest(parents, bytes_read, depths, tokens, is_leaf, slots, children, 
     """Link the nodes of a trie for leftmost-longest search.
 
     The string of a node v = δ(u, c) has been read, and no edge leads on. If it is a keyword, this is the match, and the search goes on at
-    the root. Otherwise, as in `fst.failure`: walk from z = f(u) along links until δ(z, c) exists, which is f(v). The matches are those on
-    the way from u to its link, and on the links walked. If no such z exists, c is in no match, and f(v) is the root. A leaf is no state: no
-    keyword goes on from it, so where it would be a link, it is a match.
+    the root. Otherwise, as in `fst.automata.links`: walk from z = f(u) along links until δ(z, c) exists, which is f(v). The matches are
+    those on the way from u to its link, and on the links walked. If no such z exists, c is in no match, and f(v) is the root. A leaf is no
+    state: no keyword goes on from it, so where it would be a link, it is a match.
 
     Args:
         parents, bytes_read, depths, tokens: the fields of a `fst.compile.keyword_tries.KeywordTrie`: u, c, |v|, and the keyword of a node.

@@ -11,15 +11,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.blanks import NO_BLANKS
+from fst.automata.trie import Ints
 from fst.compile.text import normalizers, properties
 from fst.compile.text.code_points import Set, difference, members, of_runs, union
 from fst.compile.text.rewriting import rewriting
-from fst.composition import Images
 from fst.errors import VocabularyError, quoted
 from fst.machines.keyword_text import BORDER, WORD, KeywordText
-from fst.rewriting import NOTHING, Rewriting
-from fst.trie import Ints
+from fst.text.composition import Images
+from fst.text.normalizer import NOTHING, Rewriting
+from fst.text.whitespace import NO_BLANKS
 
 Codes = NDArray[np.uint32]
 
@@ -32,7 +32,7 @@ def keyword_text(normalizer: Any, ignore_case: bool, whole_words: bool) -> Keywo
     """The steps that the options of `fst.compile.keywords` ask for.
 
     Raises:
-        UnsupportedError: the normalizer does more than a `fst.rewriting.Rewriting` can express.
+        UnsupportedError: the normalizer does more than a `fst.text.normalizer.Rewriting` can express.
         ValueError: the normalizer is malformed.
     """
     return KeywordText(

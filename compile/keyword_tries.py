@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.trie import NULL, Ints
+from fst.automata.trie import NULL, Ints
 
 BYTE_BITS = 8
 

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fst.automata.trie import NULL, Ints
 from fst.compile.byte_rows import ROW, placed
 from fst.compile.keyword_text import keyword_text, spelled
 from fst.compile.keyword_tries import KeywordTrie, trie_of
@@ -36,8 +37,7 @@ from fst.machines.keywords import (
 )
 from fst.machines.overlapping import COLUMNS as OVERLAPPING_COLUMNS
 from fst.machines.overlapping import COUNT, OverlappingTables
-from fst.npz import MAX_FILE_BYTES
-from fst.trie import NULL, Ints
+from fst.tables.npz import MAX_FILE_BYTES
 
 MAX_BYTES = 1 << 16  # of a keyword: the compiler visits a trie level by level
 MAX_TOTAL = 1 << 27  # bytes of all keywords together; compiling takes up to 100 bytes of memory for each byte

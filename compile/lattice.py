@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fst.automata.trie import NULL, Ints
 from fst.compile.sources.jieba_model import read_model
 from fst.compile.sources.mecab import DEFAULT, UTF_8, Categories, Entries, read_categories, read_entries, read_matrix, read_settings
 from fst.compile.sources.words import Words, read_words
@@ -24,7 +25,6 @@ from fst.machines.mecab import MAX_LENGTH as MAX_MECAB_LENGTH
 from fst.machines.mecab import about as about_mecab
 from fst.machines.string_column import stored
 from fst.machines.unit_trie import MAX_VALUE, UNITS
-from fst.trie import NULL, Ints
 
 MAX_FREQUENCY = 10**18  # as in files
 DEFAULT_GROUPING = 24  # MeCab's

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from fst.automata.trie import Ints
 from fst.compile.keywords import MAX_MATCHES, spelled_words
 from fst.compile.sources.words import Words, read_words
 from fst.compile.unit_tries import unit_trie
@@ -17,7 +18,6 @@ from fst.errors import UnsupportedError, VocabularyError, quoted
 from fst.machines.maxmatch import BACKWARD, DIRECTIONS, FORWARD, JUMP, TOKEN, MaxMatchTables, about
 from fst.machines.string_column import stored
 from fst.machines.unit_trie import MAX_VALUE, UNITS, units_of
-from fst.trie import Ints
 
 SEPARATOR = "|"  # of the tokens of a rule
 link = Deferred("fst.compile.maxmatch_jumps", "link")

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from fst.automata.trie import Ints
 from fst.compile.byte_rows import placed
 from fst.compile.item_sets import States
 from fst.compile.merges import Spelled
 from fst.core.jit import Deferred
 from fst.errors import UnsupportedError
 from fst.merging import FINISH, FREE, LABEL_SHIFT, LABELS, MAX_LENGTH, MAX_SLOTS, ROOT, ROW
-from fst.trie import Ints
 
 count_visits = Deferred("fst.compile.closure", "count_visits")
 

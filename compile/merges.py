@@ -21,11 +21,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.affixes import NO_AFFIXES, Affixes, Part, codes_of_parts
+from fst.automata.trie import NULL, Ints
 from fst.core.jit import Deferred
 from fst.errors import UnsupportedError, VocabularyError, listed, quoted
 from fst.merge_list import room_for
 from fst.merging import MAX_ID, MAX_LENGTH
-from fst.trie import NULL, Ints
 
 last_merges, insert_pairs = Deferred("fst.compile.closure", "last_merges"), Deferred("fst.pairs", "insert_pairs")
 

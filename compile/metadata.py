@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from fst.alphabet import Alphabet
 from fst.compile.rows import Rows
 from fst.compile.sources.source import Source, TextPipeline
 from fst.compile.text import normalizers, pre_tokenizers
@@ -13,7 +12,8 @@ from fst.compile.text.added_tokens import completed
 from fst.compile.text.components import Component
 from fst.compile.text.normalizers import Normalization
 from fst.errors import TableError, reason
-from fst.metadata import FLAGS, Automaton, Metadata, Model, Normalizer, PreTokenizer
+from fst.tables.header import FLAGS, Automaton, Metadata, Model, Normalizer, PreTokenizer
+from fst.text.alphabet import Alphabet
 
 
 def metadata_of(kind: str, model: Model, source: Source[Any], alphabet: Alphabet, rows: Rows, normalization: Normalization) -> Metadata:

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fst.automata.trie import Ints
 from fst.compile.classes import paged
 from fst.compile.windows import windows
 from fst.compile.word_hash import hashed
 from fst.machines.piece_table import WORD_BYTES, PieceTable
 from fst.splitting import Splitter
-from fst.trie import Ints
 
 
 def splitter_arrays(split: Splitter, known: PieceTable | None = None) -> tuple[dict[str, NDArray[Any]], int]:

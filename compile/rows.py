@@ -11,12 +11,27 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from fst.automata.rows import (
+    FAIL,
+    FINISH,
+    HOLE,
+    LABEL_SHIFT,
+    LAST_OUTPUT,
+    LINK,
+    MANY,
+    MAX_NEXT,
+    MAX_OUTPUT,
+    NONE,
+    ONE,
+    PAGE_BITS,
+    field_kind,
+    pack,
+)
+from fst.automata.transducer import Transducer, inherits
+from fst.automata.trie import NULL, ROOT, Ints, spread
 from fst.core.jit import Deferred
 from fst.errors import UnsupportedError
-from fst.metadata import COMPACT, DENSE, LINKED
-from fst.rows import FAIL, FINISH, HOLE, LABEL_SHIFT, LAST_OUTPUT, LINK, MANY, MAX_NEXT, MAX_OUTPUT, NONE, ONE, PAGE_BITS, field_kind, pack
-from fst.transducer import Transducer, inherits
-from fst.trie import NULL, ROOT, Ints, spread
+from fst.tables.header import COMPACT, DENSE, LINKED
 
 ODD = np.uint64(0x9E3779B97F4A7C15)
 MAX_SHAPES, MAX_LABELS, ROUNDS = 1000, 2048, 3  # the search for columns looks at these shapes and labels: 98 % of the rows

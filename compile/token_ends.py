@@ -7,10 +7,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fst.automata.trie import NULL, ROOT, Ints, Trie
 from fst.compile.byte_tries import by_rank, edges_of, lay_out, put
 from fst.core.jit import Deferred
 from fst.token_ends import BLOCK, NONE
-from fst.trie import NULL, ROOT, Ints, Trie
 from fst.unigram import LABELS, TARGET_SHIFT
 
 link = Deferred("fst.compile.token_links", "link")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from fst.automata.trie import NULL, ROOT
 from fst.core.jit import inlined, kernel, part
 from fst.token_ends import BLOCK, GOES_ON, LOST, NONE
-from fst.trie import NULL, ROOT
 from fst.unigram import LABELS
 
 

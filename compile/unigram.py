@@ -11,7 +11,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.blanks import BREAKS
+from fst.automata.rows import MAX_OUTPUT
+from fst.automata.trie import Ints
 from fst.compile import token_ends
 from fst.compile.byte_tries import byte_trie, trie_of
 from fst.compile.pieces import more_tokens, splitter_arrays, word_table
@@ -29,10 +30,9 @@ from fst.machines.token_letters import fallback
 from fst.machines.unigram import UnigramTables
 from fst.machines.unigram_metadata import UnigramMetadata, UnigramTrie
 from fst.machines.unigram_metadata import UnigramModel as UnigramModelMetadata
-from fst.metadata import AddedTokens
-from fst.rows import MAX_OUTPUT
 from fst.splitting import Splitter
-from fst.trie import Ints
+from fst.tables.header import AddedTokens
+from fst.text.whitespace import BREAKS
 from fst.unigram import BLANK, HEAD, IN_TEXT, MAX_DEPTH, PIECE, STRETCH, UNKNOWN, WHOLE, WORD, WORDS, are_certain
 
 FIELDS = "type vocab unk_id byte_fallback"

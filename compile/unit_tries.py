@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fst.automata.trie import NULL, Ints, Strings, build
 from fst.compile.byte_rows import placed
 from fst.errors import UnsupportedError
 from fst.machines.unit_trie import FREE, KIND_SHIFT, LEAF, UNITS, pack
-from fst.trie import NULL, Ints, Strings, build
 
 
 class UnitTrie(NamedTuple):

@@ -12,11 +12,11 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from fst.automata.rows import MULTIPLIERS, WORD_SYMBOLS
+from fst.automata.trie import NULL, ROOT, Ints, Trie
 from fst.compile.text.added_tokens import without
 from fst.core.jit import Deferred
 from fst.machines.words import used
-from fst.rows import MULTIPLIERS, WORD_SYMBOLS
-from fst.trie import NULL, ROOT, Ints, Trie
 
 LOAD = 0.75  # the greatest part of the slots in use
 MAX_WORDS = int(LOAD * (1 << 18))  # the most frequent ones: 8 MB, more than caches hold

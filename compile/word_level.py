@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from fst.automata.rows import MAX_WORD
 from fst.compile.text.components import field_of, mapping, only
 from fst.compile.wordpiece import WordPieceModel
-from fst.rows import MAX_WORD
 
 KIND = "WordLevel"
 

@@ -9,7 +9,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.alphabet import BREAK, Alphabet
+from fst.automata.links import Failure, link
+from fst.automata.rows import MAX_WORD, WHITE_SPACE
+from fst.automata.transducer import Transducer, count_explicit, fold, unfolded
+from fst.automata.trie import Strings, Trie, build
 from fst.compile.classes import Classes, Letters, classify
 from fst.compile.metadata import metadata_of, text_pipeline
 from fst.compile.rows import DENSE_SLOTS, lay_out
@@ -21,12 +24,9 @@ from fst.compile.text.components import field_of, mapping, only
 from fst.compile.text.normalizers import Normalization
 from fst.compile.word_hash import renumbered, word_table
 from fst.errors import UnsupportedError, VocabularyError, quoted
-from fst.failure import Failure, link
 from fst.machines.wordpiece import Tables
-from fst.metadata import LINKED, AddedTokens, Model
-from fst.rows import MAX_WORD, WHITE_SPACE
-from fst.transducer import Transducer, count_explicit, fold, unfolded
-from fst.trie import Strings, Trie, build
+from fst.tables.header import LINKED, AddedTokens, Model
+from fst.text.alphabet import BREAK, Alphabet
 
 MOST_A_STATE = 16  # explicit transitions for each state, on average, that "auto" folds; multilingual BERT has 11, jieba's words 40
 

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst import word_tables
+from fst.automata.trie import spread
 from fst.core.jit import Deferred
 from fst.errors import VocabularyError, quoted
-from fst.trie import spread
 from fst.word_tables import Columns
 
 MAX_COUNT, UNKNOWN_SPLIT = word_tables.MAX_COUNT, word_tables.UNKNOWN_SPLIT

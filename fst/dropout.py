@@ -20,8 +20,8 @@ from collections.abc import Mapping
 from itertools import pairwise
 from typing import NamedTuple
 
+from fst.automata.rows import Array
 from fst.merge_list import MADE
-from fst.rows import Array
 
 GAMMA, FIRST_FACTOR, SECOND_FACTOR = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
 FIRST_SHIFT, SECOND_SHIFT, LAST_SHIFT = 30, 27, 31

@@ -9,7 +9,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from fst.errors import UnsupportedError, cut
-from fst.metadata import MAX_MODEL_LENGTH
+from fst.tables.header import MAX_MODEL_LENGTH
 
 if TYPE_CHECKING:
     from fst.runtime.tokenizer import Tokenizer
@@ -36,7 +36,7 @@ def _is_fast(source: object) -> bool:
 
 
 def statement(source: Any) -> tuple[str, dict[str, Any]]:
-    """The text of the tokenizer.json that a live tokenizer would write, and further settings, named as in `fst.metadata.Settings`.
+    """The text of the tokenizer.json that a live tokenizer would write, and further settings, named as in `fst.tables.header.Settings`.
 
     Chat templates have the form of transformers. An encoding of tiktoken gives its pattern, its name, its ranks and its special tokens.
 

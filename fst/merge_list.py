@@ -26,10 +26,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.affixes import ABSENT
+from fst.automata.matcher import Trie, trie
+from fst.automata.rows import Array
 from fst.core.jit import Deferred
-from fst.matching import Trie, trie
-from fst.proof import need, need_none
-from fst.rows import Array
+from fst.tables.proof import need, need_none
 
 COLUMNS = LEFT, RIGHT, MADE = range(3)
 EMPTY = np.uint64((1 << 64) - 1)  # in place of a pair

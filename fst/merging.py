@@ -27,8 +27,8 @@ from functools import partial
 
 import numpy as np
 
-from fst.proof import CHUNK, Each, by_chunks, need, need_none
-from fst.rows import MAX_OUTPUT, Array
+from fst.automata.rows import MAX_OUTPUT, Array
+from fst.tables.proof import CHUNK, Each, by_chunks, need, need_none
 
 MAX_ID, MAX_LENGTH = MAX_OUTPUT, (1 << 16) - 1  # the highest id, and the most bytes of a token
 UTF8_BYTES = (*range(0xC0), *range(0xC2, 0xF5))  # the bytes that a text can hold

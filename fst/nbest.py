@@ -24,8 +24,8 @@ from itertools import accumulate
 
 import numpy as np
 
+from fst.automata.rows import Array
 from fst.dropout import SHARE_BITS, key, number_of
-from fst.rows import Array
 from fst.sampling import DIGIT, MOST_PATHS, Sampling, exponentials
 from fst.unigram import Node, tokens_at
 

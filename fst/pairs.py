@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from fst.automata.rows import MULTIPLIERS
 from fst.core.jit import inlined, kernel
 from fst.merge_list import EMPTY
-from fst.rows import MULTIPLIERS
 
 NO_RANK = np.int32((1 << 31) - 1)  # above all ranks
 MULTIPLIER, HALF, ONE = np.uint64(MULTIPLIERS[0]), np.uint64(32), np.uint64(1)

@@ -25,8 +25,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fst.automata.rows import Array
 from fst.dropout import SHARE_BITS, key, number_of
-from fst.rows import Array
 from fst.unigram import Node, tokens_at
 
 DIGIT = 256  # the bits of a step of an exponent

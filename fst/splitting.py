@@ -10,8 +10,8 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.proof import need, need_none
-from fst.rows import CODE_POINTS
+from fst.automata.rows import CODE_POINTS
+from fst.tables.proof import need, need_none
 
 Behavior = Literal["isolated", "removed", "merged_with_previous", "merged_with_next", "contiguous"]
 Span = tuple[int, int]

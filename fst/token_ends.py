@@ -30,8 +30,8 @@ from functools import partial
 
 import numpy as np
 
-from fst.proof import CHUNK, Each, by_chunks, need, need_none
-from fst.rows import Array
+from fst.automata.rows import Array
+from fst.tables.proof import CHUNK, Each, by_chunks, need, need_none
 from fst.unigram import HEAD, LABEL_BITS, LABELS, MAX_CHARACTER, MAX_SLOTS, NO_STATE, ROOT, ROW, TARGET_SHIFT, VALUE_SHIFT, labels_of
 
 BLOCK = 4

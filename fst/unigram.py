@@ -42,8 +42,8 @@ from typing import Any
 
 import numpy as np
 
-from fst.proof import CHUNK, Each, by_chunks, need, need_none
-from fst.rows import Array
+from fst.automata.rows import Array
+from fst.tables.proof import CHUNK, Each, by_chunks, need, need_none
 
 PENALTY = 10.0
 WORDS, WHOLE = SUMS = "float64", "float32"  # how sums are added

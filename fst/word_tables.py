@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.errors import UnsupportedError, VocabularyError, quoted
-from fst.npz import replacing
+from fst.tables.npz import replacing
 
 Ints = NDArray[np.int64]
 

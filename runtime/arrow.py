@@ -16,10 +16,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fst.automata.trie import spread
 from fst.errors import TextError
 from fst.runtime.batch import Batch
 from fst.runtime.texts import Bytes, Column, Ints, not_text_at
-from fst.trie import spread
 
 try:
     import pyarrow as pa

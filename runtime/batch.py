@@ -22,11 +22,11 @@ from numpy.typing import NDArray
 from fst.core.lazy import Lazy
 from fst.core.threads import thread_count
 from fst.errors import TableError, TextError
-from fst.machines.kernel_call import BEFORE, COUNT, FIRST_ROW, OPEN, WORD
 from fst.runtime.run import MORE, NO_MORE, NOTHING, Buffers, Runner
 from fst.runtime.safe_cuts import SafeCuts
 from fst.runtime.texts import Ints, Limits, Source, Text, Units, characters, decoded, length, not_text_at, readable, units, whole, wrong_at
 from fst.runtime.workspace import Frame, Ids, Workspace
+from fst.tables.kernel_call import BEFORE, COUNT, FIRST_ROW, OPEN, WORD
 
 BLOCK = 1 << 17  # characters encoded at a time, or up to twice as many; they stay in a core's own cache
 MAX_CHUNK = 1 << 10  # maximum of rows in a chunk

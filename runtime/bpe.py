@@ -7,18 +7,18 @@ from typing import Any
 
 import numpy as np
 
+from fst.automata.rows import WHITE_SPACE
 from fst.core.lazy import Lazy
 from fst.dropout import Dropout
 from fst.errors import UnsupportedError
 from fst.machines.bpe import BpeTables
-from fst.metadata import ByteLevelDecoder
-from fst.rows import WHITE_SPACE
 from fst.runtime.decoding import ByteDecoder, ByteStream, DecodeStream, IdsLike, decoder_of, text_of, texts_of
 from fst.runtime.dropout import DroppingRunners
 from fst.runtime.pieces import PieceTokenizer
 from fst.runtime.run import Runner
 from fst.runtime.texts import Ints
 from fst.runtime.workspace import Ids
+from fst.tables.header import ByteLevelDecoder
 
 
 class BpeTokenizer(PieceTokenizer):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fst.joining import joined
-from fst.metadata import AnyDecoder, StepsDecoder
+from fst.tables.header import AnyDecoder, StepsDecoder
+from fst.text.decoder_steps import joined
 
 CLEANED = (
     (" .", "."), (" ?", "?"), (" !", "!"), (" ,", ","), (" ' ", "'"), (" n't", "n't"), (" 'm", "'m"),
@@ -21,7 +21,7 @@ def decoded(tokens: Sequence[str], decoder: AnyDecoder | None) -> str:
         decoder: the decoder's settings; None: join with blanks.
 
     Example:
-        >>> from fst.metadata import Decoder
+        >>> from fst.tables.header import Decoder
         >>> decoded(["un", "##able", "!"], Decoder(prefix="##", cleanup=True))
         'unable!'
     """

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.rows import CODE_POINTS
+from fst.automata.rows import CODE_POINTS
 from fst.runtime.texts import Ints, Units
 
 Read = tuple[NDArray[np.uint16], NDArray[np.uint64]]

@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.composition import Placing
+from fst.automata.matcher import trie
+from fst.automata.rows import CODE_POINTS, MULTIPLIERS, ONE, WHITE_SPACE, are_left, are_parts, field_kind, field_output
 from fst.core.jit import Deferred
-from fst.machines.reading_arguments import Reader
 from fst.machines.wordpiece import Tables
 from fst.machines.wordpiece_arguments import (
     BEGINNING,
@@ -39,9 +39,6 @@ from fst.machines.wordpiece_arguments import (
     Arguments,
     blank,
 )
-from fst.matching import trie
-from fst.metadata import Context, ContextualToken
-from fst.rows import CODE_POINTS, MULTIPLIERS, ONE, WHITE_SPACE, are_left, are_parts, field_kind, field_output
 from fst.runtime.fallback import Read, Suspects
 from fst.runtime.kernels.fallback_arguments import (
     BEGINS_RAW,
@@ -58,6 +55,9 @@ from fst.runtime.kernels.fallback_arguments import (
 )
 from fst.runtime.kernels.numbers import HALF, LOW_HALF
 from fst.runtime.texts import Ints, Units
+from fst.tables.header import Context, ContextualToken
+from fst.text.composition import Placing
+from fst.text.reading_arguments import Reader
 
 IN_GRAM = 8  # maximum of symbols in a gram, see `fst.machines.wordpiece_arguments.AddedTokens`
 MASK = (1 << 64) - 1

@@ -1,4 +1,5 @@
-"""The composition fallback: reads texts whose normalisation composes characters or orders marks in several steps, see `fst.composition`.
+"""The composition fallback: reads texts whose normalisation composes characters or orders marks in several steps, see
+`fst.text.composition`.
 
 Nearly all texts need neither. The others are found by their units. The kernels that rewrite texts before BPE and Unigram then rewrite them.
 """
@@ -12,23 +13,23 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.blanks import NO_BLANKS
-from fst.composition import HANGUL, SYLLABLES, TRAILING, TRAILING_COUNT, VOWEL_COUNT, VOWELS, Composition, Images, Placing
+from fst.automata.double_array import character_sizes
+from fst.automata.rows import CODE_POINTS, are_fences, are_left
 from fst.core.lazy import Lazy
-from fst.double_array import character_sizes
 from fst.errors import TableError
-from fst.machines.reading_arguments import Reader
-from fst.machines.rewriting_arguments import MARK, MARK_BYTES, prove_rewriting
 from fst.machines.wordpiece import Tables
-from fst.metadata import AddedTokens
-from fst.rewriting import Rewriting
-from fst.rows import CODE_POINTS, are_fences, are_left
 from fst.runtime.fallback import Read, Suspects
 from fst.runtime.fallback_added_tokens import count_symbols, pattern, read_raw
 from fst.runtime.kernels.fallback_arguments import Symbols
 from fst.runtime.kernels.numbers import HALF, LOW_HALF
 from fst.runtime.rewriter import NOWHERE, Room, TextRewriter
 from fst.runtime.texts import UNIT_TYPES, Ints, Units, units
+from fst.tables.header import AddedTokens
+from fst.text.arguments import MARK, MARK_BYTES, prove_rewriting
+from fst.text.composition import HANGUL, SYLLABLES, TRAILING, TRAILING_COUNT, VOWEL_COUNT, VOWELS, Composition, Images, Placing
+from fst.text.normalizer import Rewriting
+from fst.text.reading_arguments import Reader
+from fst.text.whitespace import NO_BLANKS
 
 NO_PATTERN = pattern([])
 NO_TOKENS = AddedTokens({}, {}, None, (), ())

@@ -1,4 +1,4 @@
-"""Decoding by steps (`fst.joining`): ids to text, all at once or as the ids arrive.
+"""Decoding by steps (`fst.text.decoder_steps`): ids to text, all at once or as the ids arrive.
 
 Nearly all decoders change tokens one by one, make text of bytes, and in the end strip the text. The changed tokens are kept as bytes, so
 that kernels join them. If the bytes of a row are UTF-8, so is each run of them. Rows whose bytes are not take the steps one by one.
@@ -15,7 +15,9 @@ from numpy.typing import NDArray
 
 from fst.core.lazy import Lazy
 from fst.errors import UnsupportedError
-from fst.joining import (
+from fst.runtime.batch import Batch
+from fst.runtime.decoding import ByteDecoder, DecodeStream, IdsLike, array_of, decoder_of_contents, row_of
+from fst.text.decoder_steps import (
     ALL,
     METASPACE,
     NONE,
@@ -32,8 +34,6 @@ from fst.joining import (
     leading,
     plan,
 )
-from fst.runtime.batch import Batch
-from fst.runtime.decoding import ByteDecoder, DecodeStream, IdsLike, array_of, decoder_of_contents, row_of
 
 
 class StepDecoder:

@@ -10,13 +10,13 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from fst.automata.rows import Array
 from fst.core.jit import Deferred
 from fst.machines.jieba import LETTER
-from fst.machines.rewriting_arguments import LONGEST, REACH, Rewriter
 from fst.machines.unit_trie import KIND_SHIFT
-from fst.rows import Array
 from fst.runtime.texts import PAST_END, UNIT_TYPES, Units, units
 from fst.splitting import START
+from fst.text.arguments import LONGEST, REACH, Rewriter
 
 read_on, has_border, has_lag = (Deferred("fst.runtime.kernels.pending", name) for name in ("read_on", "has_border", "has_lag"))
 UTF_8, UTF_16 = UNIT_TYPES["utf-8"], UNIT_TYPES["utf-16"]

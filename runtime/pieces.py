@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.core.lazy import Lazy
-from fst.metadata import SENTENCEPIECE
 from fst.runtime.batch import Batch
 from fst.runtime.pending import Pending, PendingPiece
 from fst.runtime.piece_cuts import PieceBegins, leave_ascii
@@ -19,6 +18,7 @@ from fst.runtime.safe_cuts import SafeCuts
 from fst.runtime.texts import Ints, Source
 from fst.runtime.tokenizer import Tokenizer
 from fst.runtime.workspace import Ids
+from fst.tables.header import SENTENCEPIECE
 
 
 class PieceTokenizer(Tokenizer):

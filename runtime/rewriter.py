@@ -1,4 +1,4 @@
-"""Rewriting before the kernels of a table read a text, see `fst.rewriting`.
+"""Rewriting before the kernels of a table read a text, see `fst.text.normalizer`.
 
 Most texts need no rewriting, and kernels read them in place. All others are rewritten first; the kernels then read the rewritten text, and
 the spans of ids are turned back into spans in the raw text.
@@ -15,17 +15,17 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.blanks import FIRST, PREFIXES
-from fst.character_growth import CharacterGrowth
 from fst.core.jit import Deferred
 from fst.core.lazy import Lazy
 from fst.machines.bpe_arguments import FAILED, FAILED_BITS
-from fst.machines.kernel_call import BEFORE, KEPT, KEPT_CHARACTERS
-from fst.machines.rewriting_arguments import MARK_BYTES, PREFIX, PUTS_BEHIND, RANKS, RewritingWork, Rewritten, growth, rewriter
-from fst.metadata import AddedTokens
-from fst.rewriting import Rewriting, early, late
 from fst.runtime.pending import OpenPiece, Pending, PendingBorder
 from fst.runtime.texts import PAST_END, Ints, Units, characters
+from fst.tables.header import AddedTokens
+from fst.tables.kernel_call import BEFORE, KEPT, KEPT_CHARACTERS
+from fst.text.arguments import MARK_BYTES, PREFIX, PUTS_BEHIND, RANKS, RewritingWork, Rewritten, growth, rewriter
+from fst.text.character_expansion import CharacterGrowth
+from fst.text.normalizer import Rewriting, early, late
+from fst.text.whitespace import FIRST, PREFIXES
 
 rewrite, restore, last_border = (Deferred("fst.runtime.kernels.rewriting", name) for name in ("rewrite", "restore", "last_border"))
 is_unchanged = Deferred("fst.runtime.kernels.unchanged", "is_unchanged")

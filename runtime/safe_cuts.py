@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from fst.automata.rows import BLANK
 from fst.machines.wordpiece import Tables
-from fst.rows import BLANK
 from fst.runtime.texts import Text
 
 CANDIDATES = " \n"

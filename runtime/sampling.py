@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from fst.core.lazy import Lazy
 from fst.errors import TextError
-from fst.machines.kernel_call import ROW
 from fst.machines.sampling import scores_of
 from fst.machines.sampling_arguments import NBestArguments, SamplingArguments, most_narrow_bytes, nbest_work, sampling_work
 from fst.machines.unigram import UnigramTables
@@ -20,6 +19,7 @@ from fst.runtime.run import NO_MORE, Buffers, Runner
 from fst.runtime.texts import Limits, Source
 from fst.runtime.workspace import Frame, Ids, Workspace, Workspaces
 from fst.sampling import Sampling, weights
+from fst.tables.kernel_call import ROW
 
 ONE_ROW = Limits(2 * BLOCK, 2 * BLOCK)
 MOST_IDS = 1 << 28  # of all segmentations together

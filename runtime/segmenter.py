@@ -26,7 +26,7 @@ WITH_SPANS: Mapping[bool | str, bool | str] = {False: False, True: True, "charac
 
 
 class Segmenting(Protocol):
-    """What a table has, beside all that `fst.table.Table` has, to be that of a `Segmenter`.
+    """What a table has, beside all that `fst.tables.table.Table` has, to be that of a `Segmenter`.
 
     The ids of its kernel are indices into the words, or negative for tokens outside of the dictionary. If a text can be read in pieces, the
     last token of each piece is the one that ends last.

@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 
 from fst.core.jit import Deferred
-from fst.machines.kernel_call import BEFORE, KEPT, KEPT_CHARACTERS
 from fst.machines.keyword_text import FOLDED, NO_TOKENS, PLAIN, KeywordText
 from fst.machines.keywords import IN_WORD, KeywordTables
-from fst.machines.rewriting_arguments import Rewritten
-from fst.rewriting import Rewriting
 from fst.runtime.pending import Pending
 from fst.runtime.rewriter import NOWHERE, KeepingRewriter, Room, TextRewriter, rewrite
 from fst.runtime.texts import Ints, Units, characters
+from fst.tables.kernel_call import BEFORE, KEPT, KEPT_CHARACTERS
+from fst.text.arguments import Rewritten
+from fst.text.normalizer import Rewriting
 
 fold, back, cover, spell = (Deferred("fst.runtime.kernels.spelling", name) for name in ("fold", "back", "cover", "spell"))
 RAW = np.empty(0, np.int64)

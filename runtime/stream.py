@@ -25,15 +25,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fst.automata.rows import CONTINUES_RUN, HAS_MARKS
 from fst.errors import TextError
-from fst.machines.kernel_call import BEFORE, COUNT, WORD
 from fst.machines.wordpiece import Tables
-from fst.rows import CONTINUES_RUN, HAS_MARKS
 from fst.runtime.kernels.numbers import HALF, LOW_HALF
 from fst.runtime.pending import Pending
 from fst.runtime.run import MORE, NO_MORE, NOTHING, Buffers, Runner
 from fst.runtime.texts import UTF_16, Ints, characters, units
 from fst.runtime.workspace import Frame, Ids, Workspace
+from fst.tables.kernel_call import BEFORE, COUNT, WORD
 
 Trim = Callable[[Ids, Ints, Ints], None]
 

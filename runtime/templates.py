@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.metadata import Template
+from fst.tables.header import Template
 
 
 def frame(single: Template) -> tuple[NDArray[np.int32], NDArray[np.int32]]:

@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 
 from fst.core.lazy import Lazy
 from fst.errors import UnsupportedError
-from fst.joining import PIECES
-from fst.metadata import Settings, StepsDecoder
 from fst.runtime.decoder import decoded
 from fst.runtime.decoding import DecodeStream, row_of
 from fst.runtime.encoder import Encoder
@@ -20,6 +18,8 @@ from fst.runtime.joining import StepDecoder
 from fst.runtime.templates import frame
 from fst.runtime.transformers.call import Caller
 from fst.runtime.transformers.encoding import BatchEncoding
+from fst.tables.header import Settings, StepsDecoder
+from fst.text.decoder_steps import PIECES
 
 
 class Tokenizer(Encoder):

@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from fst.automata.trie import spread
 from fst.runtime.batch import Batch
 from fst.runtime.texts import Ints
 from fst.runtime.workspace import Frame
-from fst.trie import spread
 
 
 class Window(NamedTuple):

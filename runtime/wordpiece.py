@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from fst.composition import Placing
 from fst.core.lazy import Lazy
 from fst.errors import UnsupportedError
-from fst.machines.reading_arguments import Reader
 from fst.machines.wordpiece import Tables
 from fst.runtime.fallback import Fallback
 from fst.runtime.fallback_added_tokens import ContextualTokens
@@ -14,6 +12,8 @@ from fst.runtime.run import Runner
 from fst.runtime.safe_cuts import Blanks, SafeCuts, blanks
 from fst.runtime.stream import Runs
 from fst.runtime.tokenizer import Tokenizer
+from fst.text.composition import Placing
+from fst.text.reading_arguments import Reader
 
 
 class WordPieceTokenizer(Tokenizer):

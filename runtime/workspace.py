@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.core.lazy import Lazy
-from fst.machines.kernel_call import COUNT, KEPT, IdsOutput, SpansOutput
 from fst.runtime.rewriter import Room
 from fst.runtime.texts import ROOMS, UNIT_TYPES, Ints
+from fst.tables.kernel_call import COUNT, KEPT, IdsOutput, SpansOutput
 
 Ids = NDArray[np.int32]
 Frame = tuple[Ids, Ids]  # the ids before and after a text
@@ -37,7 +37,7 @@ class Workspace:
     """The arrays of one thread.
 
     Args:
-        work: the kernels' argument ``work``, see `fst.machines.kernel_call.Work`.
+        work: the kernels' argument ``work``, see `fst.tables.kernel_call.Work`.
         unit: the machine's unit of text, "utf-16" or "utf-8".
         short: the maximum of ids that a short text may have.
 

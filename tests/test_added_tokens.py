@@ -18,9 +18,9 @@ from tiers import sample, thinned
 from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre_tokenizers
 
 import fst
+from fst.automata.rows import WHITE_SPACE
 from fst.compile import tokenizer as compile_tokenizer
 from fst.compile.text.added_tokens import added_tokens
-from fst.rows import WHITE_SPACE
 
 TOKENS = (
     *("[UNK]", "a", "b", "c", "##a", "##b", "foo", "##foo", "你", "好", "s", "e", "sea", "##d", "fo", "##o", "##c", "f", "##f", "##s"),

@@ -21,7 +21,6 @@ from fst.compile import rows, word_hash, wordpiece
 from fst.compile import tokenizer as compile_any
 from fst.core.borrowed import kind_of
 from fst.core.jit import Deferred, kernel, part
-from fst.machines.kernel_call import IdsOutput, SpansOutput
 from fst.machines.wordpiece import Tables
 from fst.runtime import texts
 from fst.runtime.kernels.intrinsics import DISABLED
@@ -29,6 +28,7 @@ from fst.runtime.run import kernel_of
 from fst.runtime.transformers import call
 from fst.runtime.transformers.document import document
 from fst.runtime.unigram import UnigramTokenizer
+from fst.tables.kernel_call import IdsOutput, SpansOutput
 
 KERNELS = {
     **{

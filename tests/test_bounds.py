@@ -32,7 +32,6 @@ from machines import ADDED, PIECES, TOKENS, Merges, byte_level, over_characters,
 from trainers import drive_trainers
 
 import fst
-from fst.charsmap import KEEPING, MANNERS
 from fst.compile import keywords, lattice, maxmatch
 from fst.compile import tokenizer as compile_any
 from fst.compile import train as trainers
@@ -45,15 +44,11 @@ from fst.compile.text.sentencepiece import WORD_CUTS
 from fst.compile.text.splits import GPT2
 from fst.compile.unigram import UnigramModel, assemble
 from fst.core.jit import SETTINGS
-from fst.edits import SPACES, Edit
-from fst.machines import kernel_call
 from fst.machines.bpe_arguments import LONGEST
 from fst.machines.jieba import MODES as JIEBA_MODES
 from fst.machines.keywords import KINDS as MATCH_KINDS
 from fst.machines.maxmatch import DIRECTIONS, FORWARD
 from fst.machines.mecab import MecabTables
-from fst.metadata import AddedTokens
-from fst.rewriting import NOTHING
 from fst.runtime import kernels
 from fst.runtime.bpe import BpeTokenizer
 from fst.runtime.decoding import TYPES
@@ -62,6 +57,11 @@ from fst.runtime.kernels import pieces, searches
 from fst.runtime.kernels import unigram as unigram_kernels
 from fst.runtime.kernels.intrinsics import DISABLED
 from fst.runtime.unigram import UnigramTokenizer
+from fst.tables import kernel_call
+from fst.tables.header import AddedTokens
+from fst.text.charsmap import KEEPING, MANNERS
+from fst.text.edits import SPACES, Edit
+from fst.text.normalizer import NOTHING
 from fst.unigram import BYTE, NORMAL, UNKNOWN, UNUSED, USER_DEFINED, WHOLE
 
 CHECKED = bool(vars(numba.config)["BOUNDSCHECK"])

@@ -32,9 +32,9 @@ from fst.compile.text.splits import GPT2
 from fst.machines.bpe import BpeTables
 from fst.machines.bpe_arguments import LONGEST
 from fst.machines.byte_letters import bytes_of
-from fst.machines.kernel_call import CHUNK
 from fst.machines.piece_table import WORD_BYTES
 from fst.runtime.run import SHORT
+from fst.tables.kernel_call import CHUNK
 
 VOCABULARIES = SHARED / "vocab_bpe"
 SCRIPTS = (

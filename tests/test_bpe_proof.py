@@ -13,13 +13,13 @@ import pytest
 from machines import Merges, byte_level
 
 import fst
+from fst.automata.rows import MAX_OUTPUT
 from fst.compile.bpe import assemble
 from fst.compile.sources.tokenizer_json import of_document
 from fst.compile.text.splits import GPT2
 from fst.machines.bpe import BpeTables
 from fst.machines.piece_table import WORD_BYTES
 from fst.merging import MAX_VALUE
-from fst.rows import MAX_OUTPUT
 
 Harm = Callable[[BpeTables], BpeTables]
 

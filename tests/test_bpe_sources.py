@@ -23,6 +23,7 @@ from tiers import examples, sample, thinned
 from tokenizers import ByteLevelBPETokenizer, Tokenizer, pre_tokenizers
 
 import fst
+from fst.automata.rows import CODE_POINTS
 from fst.cli.main import main
 from fst.compile import bpe, tokenizer, wordpiece
 from fst.compile.bpe_model import BpeModel
@@ -33,8 +34,7 @@ from fst.compile.sources.source import Source, Trimming
 from fst.compile.text import splits
 from fst.compile.text.components import Component
 from fst.machines.byte_letters import LETTERS, bytes_of, spelled
-from fst.metadata import BYTE_LEVEL, Metadata, Settings
-from fst.rows import CODE_POINTS
+from fst.tables.header import BYTE_LEVEL, Metadata, Settings
 
 Json = dict[str, Any]
 VOCABULARIES = SHARED / "vocab_bpe"

@@ -26,9 +26,6 @@ from test_rewriting import LOWER, NFC, NFD, NFKC, NFKD, RAW, STRIPS, Machine, bu
 from tiers import examples, sample, thinned
 
 import fst
-from fst.blanks import NO_BLANKS
-from fst.character_growth import CharacterGrowth
-from fst.charsmap import CLUSTERS, LONGEST
 from fst.cli.about import described, listed
 from fst.compile.text.charsmaps import of_bytes
 from fst.compile.text.double_arrays import charsmap, of_nodes
@@ -36,11 +33,14 @@ from fst.compile.text.normalizers import WITH_PREPEND, components
 from fst.compile.text.rewriting import rewriting
 from fst.errors import TableError, UnsupportedError, VocabularyError
 from fst.machines.bpe import BpeTables
-from fst.machines.rewriting_arguments import MARK_BYTES
-from fst.rewriting import NOTHING, early, late
 from fst.runtime.encoder import NO_FRAME
 from fst.runtime.rewriter import Room, TextRewriter
 from fst.runtime.texts import ONE_TEXT, UNIT_TYPES, units
+from fst.text.arguments import MARK_BYTES
+from fst.text.character_expansion import CharacterGrowth
+from fst.text.charsmap import CLUSTERS, LONGEST
+from fst.text.normalizer import NOTHING, early, late
+from fst.text.whitespace import NO_BLANKS
 
 Json = dict[str, Any]
 

@@ -17,8 +17,8 @@ from machines import PIECES, TOKENS, compiled
 from tiers import examples, sample, thinned
 
 import fst
-from fst.machines import kernel_call
 from fst.machines.wordpiece import Tables, Walk
+from fst.tables import kernel_call
 
 LIMITS = (1, 5, 12, 13, 100)
 FILLERS = {"ascii": "b un! ", "marked": "é 世b ", "astral": "𐐨 \U0001f600"}

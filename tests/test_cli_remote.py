@@ -19,7 +19,7 @@ from commands import call, error_of, written
 from kept import wordpiece
 
 import fst
-from fst import npz
+from fst.tables import npz
 
 fsspec = pytest.importorskip("fsspec")
 

@@ -26,16 +26,16 @@ from tokenizers import Regex, Tokenizer
 from tokenizers.pre_tokenizers import Split
 
 import fst
-from fst.alphabet import Alphabet
+from fst.automata.rows import NONE, field_next, pack
 from fst.compile.text import characters, normalizers, pre_tokenizers
 from fst.compile.text.alphabets import alphabet
 from fst.compile.wordpiece import source_of
-from fst.composition import Composition
-from fst.rows import NONE, field_next, pack
 from fst.runtime.encoder import NO_FRAME
 from fst.runtime.fallback_composition import CompositionFallback
 from fst.runtime.run import NO_SUSPECTS
 from fst.runtime.texts import ONE_TEXT, ROOMS, rows_of
+from fst.text.alphabet import Alphabet
+from fst.text.composition import Composition
 
 Part = dict[str, Any]
 

@@ -18,12 +18,13 @@ import numpy as np
 import pytest
 
 import fst
-from fst import alphabet, rows
+from fst.automata import rows
 from fst.compile.text import reference_characters
-from fst.machines import kernel_call
-from fst.machines import reading as reading_table
 from fst.machines.wordpiece_arguments import KEY_MASKS
 from fst.runtime.kernels import numbers, reading
+from fst.tables import kernel_call
+from fst.text import alphabet
+from fst.text import reading as reading_table
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 FOLDERS = {"fst": "fst", "compile": "fst.compile", "runtime": "fst.runtime", "cli": "fst.cli"}  # folder → package
@@ -205,7 +206,7 @@ def test_only_the_command_line_imports_click() -> None:
     assert importing
 
 
-@pytest.mark.parametrize("module", ["fst", "fst.compile", "fst.runtime.tokenizer", "fst.npz"])
+@pytest.mark.parametrize("module", ["fst", "fst.compile", "fst.runtime.tokenizer", "fst.tables.npz"])
 def test_imports_are_light(module: str) -> None:
     """Nothing that a user imports brings numba, click or the reference with it."""
     code = f"import sys, {module}; sys.exit(bool({{'numba', 'click', 'tokenizers'}} & sys.modules.keys()))"

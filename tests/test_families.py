@@ -16,11 +16,11 @@ from tokenizers import Regex, models, normalizers, trainers
 from tokenizers import Tokenizer as Reference
 
 import fst
-from fst.blanks import NO_BLANKS
 from fst.compile import bpe, tokenizer, unigram, wordpiece
 from fst.compile.text.normalizers import WITH_PREPEND, components
 from fst.compile.text.rewriting import rewriting
 from fst.machines.token_letters import fallback
+from fst.text.whitespace import NO_BLANKS
 
 pytestmark = pytest.mark.filterwarnings("default")  # transformers warns of itself
 

@@ -23,9 +23,9 @@ from click.testing import CliRunner
 from commands import FST, INTERRUPTIBLE, TIMEOUT, call, error_of, ids_of, posix, run, written
 from tiers import thinned
 
-from fst import npz
 from fst.cli.main import main
 from fst.runtime.files.lines import MOST_BYTES
+from fst.tables import npz
 
 pa = pytest.importorskip("pyarrow", reason="tables take pyarrow: the extra [arrow]")
 pq = pytest.importorskip("pyarrow.parquet", reason="tables take pyarrow: the extra [arrow]")
@@ -285,7 +285,7 @@ class TestSignals:
 
 KILLED = """
 import os, signal, sys
-from fst.npz import replacing
+from fst.tables.npz import replacing
 with replacing(sys.argv[1]) as file:
     file.write(b"half")
     file.flush()

@@ -27,13 +27,7 @@ from kept import wordpiece
 from tiers import examples, sample
 
 import fst
-from fst import npz
-from fst.composition import Composition, Images
-from fst.machines import MACHINES, load
-from fst.machines.added_tokens import MAX_CONTEXTUAL
-from fst.machines.wordpiece import Tables, Walk
-from fst.proof import Tokens
-from fst.rows import (
+from fst.automata.rows import (
     CONTINUES_RUN,
     FAIL,
     FINISH,
@@ -56,6 +50,12 @@ from fst.rows import (
     field_output,
     pack,
 )
+from fst.machines import MACHINES, load
+from fst.machines.wordpiece import Tables, Walk
+from fst.tables import npz
+from fst.tables.proof import Tokens
+from fst.text.added_tokens import MAX_CONTEXTUAL
+from fst.text.composition import Composition, Images
 
 KNOWN = ", ".join(map(repr, MACHINES))  # kinds of tables
 # Failure links that emit one token and several, and special tokens of more than one byte a character.

@@ -13,12 +13,12 @@ from shared_data import SHARED, needs_shared
 from tiers import examples
 
 import fst
+from fst.automata.rows import LABEL_SHIFT, LINK, ROOT, field_label
+from fst.automata.transducer import count_explicit, fold
 from fst.compile import wordpiece
 from fst.compile.sources.read import read
 from fst.compile.wordpiece import WordPieceModel, _linked
 from fst.machines.wordpiece import Tables, Walk
-from fst.rows import LABEL_SHIFT, LINK, ROOT, field_label
-from fst.transducer import count_explicit, fold
 
 TOKENS = some.lists(some.text("abc", min_size=1, max_size=5), min_size=1, max_size=10, unique=True)
 

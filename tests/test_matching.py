@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fst import matching
+from fst.automata import matcher
+from fst.automata.matcher import Trie, trie
 from fst.compile.classes import _special_trie
-from fst.machines.reading_arguments import special_trie
-from fst.matching import Trie, trie
 from fst.runtime.kernels import tries, unicode
+from fst.text.reading_arguments import special_trie
 
 STRINGS = st.lists(st.text("ab\U0001f600", min_size=1, max_size=6), min_size=1, max_size=8, unique=True)
 TEXTS = st.text("ab\U0001f600", max_size=30)
@@ -50,7 +50,7 @@ def found(
     walk = plain("match_at", child_of=step, label_at=label_at)
     with np.errstate(over="ignore"):
         nodes = [walk(items, pair, np.uint64(place), end, np.uint64(more), of, memo) for place in places]
-    return [(int(of.nodes[int(node), matching.LENGTH]), bool(is_open)) for node, is_open in nodes]
+    return [(int(of.nodes[int(node), matcher.LENGTH]), bool(is_open)) for node, is_open in nodes]
 
 
 def leftmost(strings: Sequence[str], text: str) -> list[int]:
@@ -110,7 +110,7 @@ def test_kernel_links_as_plain_python(strings: list[str], overlapping: bool) -> 
     some = [(list(map(ord, string)), number) for number, string in enumerate(strings)]
     by_python = trie(some, overlapping=overlapping)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(matching, "FEW_NODES", -1)
+        patch.setattr(matcher, "FEW_NODES", -1)
         by_kernel = trie(some, overlapping=overlapping)
     np.testing.assert_array_equal(by_kernel.nodes, by_python.nodes)
     np.testing.assert_array_equal(by_kernel.edges, by_python.edges)
@@ -126,5 +126,5 @@ def meet(one: str, other: str) -> bool:
 def test_strings_that_can_share_a_character(strings: list[str], known: list[str], are_many: bool) -> None:
     """However many strings there are, those are found that can share a character of a text with a known one."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(matching, "FEW_STRINGS", 0 if are_many else len(strings))
-        assert [*matching.overlapping(strings, known)] == [string for string in strings if any(meet(string, other) for other in known)]
+        patch.setattr(matcher, "FEW_STRINGS", 0 if are_many else len(strings))
+        assert [*matcher.overlapping(strings, known)] == [string for string in strings if any(meet(string, other) for other in known)]

@@ -17,18 +17,18 @@ from test_rewriting import LATE, LOWER, NFC, RAW, STRIPS, in_turn, replaced, to,
 from tiers import examples, sample, thinned
 from tokenizers import Tokenizer
 
-from fst.blanks import NO_BLANKS, SEPARATORS, Blanks
-from fst.character_growth import CharacterGrowth
 from fst.compile.text import metaspace, normalizers
 from fst.compile.text.added_tokens import added_tokens
 from fst.compile.text.metaspace import Pipeline
-from fst.composition import Images
 from fst.errors import UnsupportedError
-from fst.machines.kernel_call import BEFORE
-from fst.machines.rewriting_arguments import marks
-from fst.metadata import AddedTokens
-from fst.rewriting import NOTHING, Rewriting
 from fst.runtime.rewriter import Room, TextRewriter
+from fst.tables.header import AddedTokens
+from fst.tables.kernel_call import BEFORE
+from fst.text.arguments import marks
+from fst.text.character_expansion import CharacterGrowth
+from fst.text.composition import Images
+from fst.text.normalizer import NOTHING, Rewriting
+from fst.text.whitespace import NO_BLANKS, SEPARATORS, Blanks
 
 Json = dict[str, Any]
 Piece = tuple[str, tuple[int, int]]

@@ -21,6 +21,7 @@ from kept import assemble, wordpiece
 from machines import Merges, byte_level, compiled, over_characters
 
 import fst
+from fst.automata.rows import FINISH, MAX_LABEL, field_label
 from fst.cli.about import described, listed
 from fst.cli.bench import unknown_words
 from fst.compile.sources.tokenizer_json import of_document
@@ -33,7 +34,6 @@ from fst.machines.sampling import run_sampling, scores_of
 from fst.machines.unigram import UnigramTables
 from fst.machines.wordpiece import Tables, Walk
 from fst.merging import LABEL_SHIFT, LABELS
-from fst.rows import FINISH, MAX_LABEL, field_label
 from fst.runtime.transformers.document import document
 from fst.sampling import MOST, Sampling
 from fst.unigram import NORMAL, UNKNOWN, USER_DEFINED, WHOLE

@@ -24,9 +24,9 @@ from machines import ADDED, PIECES, compiled
 from tiers import thinned
 
 import fst
-from fst import npz
 from fst.core.lazy import Lazy
 from fst.machines.wordpiece import Tables
+from fst.tables import npz
 
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
 METHODS = tuple(method for method in ("fork", "spawn", "forkserver") if method in multiprocessing.get_all_start_methods())

@@ -69,10 +69,10 @@ from tokenizers import AddedToken, Tokenizer, normalizers
 
 import fst
 from fst.compile.text import characters
-from fst.machines import kernel_call
 from fst.machines.wordpiece import Tables, Walk
-from fst.metadata import CONTEXTUAL_FLAGS
 from fst.runtime import batch
+from fst.tables import kernel_call
+from fst.tables.header import CONTEXTUAL_FLAGS
 
 pytestmark = pytest.mark.sampled
 

@@ -28,16 +28,16 @@ from tiers import examples, sample, thinned
 from tokenizers import Tokenizer
 
 import fst
-from fst.alphabet import Alphabet
+from fst.automata.links import Failure, link
+from fst.automata.rows import CODE_POINTS
+from fst.automata.transducer import Transducer
+from fst.automata.trie import NULL, Trie
 from fst.compile import wordpiece as compile_anew
 from fst.compile.sources.read import read
 from fst.compile.wordpiece import WordPieceModel, automaton, vocabulary_trie
-from fst.failure import Failure, link
 from fst.machines import load
 from fst.machines.wordpiece import Tables, Walk
-from fst.rows import CODE_POINTS
-from fst.transducer import Transducer
-from fst.trie import NULL, Trie
+from fst.text.alphabet import Alphabet
 
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 LAYOUTS = ("dense", "compact", "linked")

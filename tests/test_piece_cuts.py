@@ -23,11 +23,11 @@ from tiers import examples, sample
 import fst
 from fst.compile.text.splits import GPT2
 from fst.machines.bpe import BpeTables
-from fst.metadata import ContextualToken
 from fst.runtime import batch as batches
 from fst.runtime.piece_cuts import STRETCHES, PieceBegins, _codes, leave_ascii
 from fst.runtime.safe_cuts import SafeCuts
 from fst.runtime.texts import Text, rows_of
+from fst.tables.header import ContextualToken
 
 MERGES = [(b"a", b"b"), (b" ", b"a"), (b"\n", b"\n"), (b" a", b"b"), (b"'", b"s"), (b"b", b"b")]
 SPECIAL = ("<s>", "<ab<", "\n\n<", "é>", "<<<s>", "> b", "xab")

@@ -22,12 +22,12 @@ from kept import wordpiece
 from tiers import examples
 
 import fst
+from fst.automata.links import Failure, link
+from fst.automata.rows import CODE_POINTS
+from fst.automata.transducer import fold
+from fst.automata.trie import NULL, ROOT
 from fst.compile.wordpiece import vocabulary_trie
-from fst.failure import Failure, link
 from fst.machines.wordpiece import Tables, Walk
-from fst.rows import CODE_POINTS
-from fst.transducer import fold
-from fst.trie import NULL, ROOT
 
 UNKNOWN = "[UNK]"
 INDICATORS = ("##", "", "a", "ab", "▁", "#", "aba", "ba#")

@@ -33,8 +33,8 @@ from fst.compile.text.automata import whole
 from fst.compile.text.splits import GPT2
 from fst.errors import TableError, UnsupportedError
 from fst.machines.bpe import BpeTables
-from fst.machines.rewriting_arguments import mark
-from fst.rewriting import found
+from fst.text.arguments import mark
+from fst.text.normalizer import found
 
 Json = dict[str, Any]
 

@@ -22,9 +22,9 @@ from tiers import examples
 
 import fst
 from fst.machines.wordpiece import Tables
-from fst.metadata import ContextualToken
 from fst.runtime import batch as batches
 from fst.runtime.safe_cuts import Blanks, blanks
+from fst.tables.header import ContextualToken
 
 WORDS_AND_NUMBERS = ({"type": "Whitespace"}, {"type": "Digits", "individual_digits": False})
 PUNCTUATION = ({"type": "Punctuation", "behavior": "Contiguous"}, {"type": "WhitespaceSplit"})

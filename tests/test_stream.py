@@ -31,12 +31,12 @@ from tokenizers import Tokenizer as Reference
 import fst
 from fst.compile import keywords, lattice
 from fst.core.jit import Deferred
-from fst.machines.kernel_call import IdsOutput, SpansOutput
 from fst.runtime import stream as streams
 from fst.runtime.batch import Batch
 from fst.runtime.pending import PendingBlock, PendingBorder, PendingPiece
 from fst.runtime.rewriter import TextRewriter
 from fst.runtime.run import kernel_of
+from fst.tables.kernel_call import IdsOutput, SpansOutput
 
 Piece = str | bytes
 Found = tuple[list[int], list[list[int]], list[int]]  # ids, offsets and words

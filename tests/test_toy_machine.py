@@ -16,11 +16,11 @@ from machines import compiled
 from toy_machine import Toy, toy
 
 import fst
-from fst import npz
 from fst.machines import MACHINES, load
 from fst.machines.wordpiece import Tables
 from fst.runtime import batch
 from fst.runtime.encoder import Encoder
+from fst.tables import npz
 
 KNOWN = ", ".join(map(repr, MACHINES))  # kinds of tables, without the toy
 STRINGS = {"un": 0, "é": 1, "世": 2}

@@ -28,8 +28,8 @@ from fst.compile.text.sentencepiece import WORD_CUTS
 from fst.compile.unigram import UnigramModel, assemble
 from fst.errors import TableError, UnsupportedError, VocabularyError
 from fst.machines.unigram import UnigramTables
-from fst.metadata import AddedTokens
 from fst.runtime.kernels.unigram import WINDOW
+from fst.tables.header import AddedTokens
 from fst.unigram import WHOLE, WORDS
 
 sentencepiece = pytest.importorskip("sentencepiece")

@@ -17,9 +17,9 @@ from shared_data import SHARED, needs_shared
 from tiers import examples, thinned
 
 import fst
+from fst.automata.rows import MULTIPLIERS, OTHER, WORD_SYMBOLS, field_kind, field_label
 from fst.compile import wordpiece as compile_anew
 from fst.machines.wordpiece import Tables, Walk
-from fst.rows import MULTIPLIERS, OTHER, WORD_SYMBOLS, field_kind, field_label
 
 EXAMPLE = Path(__file__).resolve().parents[1] / "examples" / "english-uncased-8000.txt"
 REAL = ("bert-base-uncased", "bert-base-cased", "bert-base-multilingual-cased", "bert-base-chinese", "KR-BERT")

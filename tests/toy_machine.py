@@ -8,11 +8,11 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
+from fst.automata.rows import Array
 from fst.core.jit import kernel
-from fst.machines.kernel_call import COUNT, KEPT, OPEN
-from fst.proof import need, need_none
-from fst.rows import Array
-from fst.table import Each, Table, member
+from fst.tables.kernel_call import COUNT, KEPT, OPEN
+from fst.tables.proof import need, need_none
+from fst.tables.table import Each, Table, member
 
 
 class Arguments(NamedTuple):

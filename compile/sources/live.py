@@ -17,7 +17,7 @@ Json = dict[str, Any]
 
 
 def stated(source: Any) -> tuple[Json, Json]:
-    """The tokenizer.json that a live tokenizer would write, and further settings, named as in `fst.metadata.Settings`.
+    """The tokenizer.json that a live tokenizer would write, and further settings, named as in `fst.tables.header.Settings`.
 
     Raises:
         UnsupportedError: it runs in Python.

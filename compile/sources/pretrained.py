@@ -26,7 +26,7 @@ from fst.compile.sources.vocab_txt import parse_lines
 from fst.compile.text.components import field_of, mapping, sequence
 from fst.compile.unigram import UnigramModel
 from fst.errors import UnsupportedError, VocabularyError, cut, listed, quoted, reason
-from fst.metadata import MAX_MODEL_LENGTH
+from fst.tables.header import MAX_MODEL_LENGTH
 
 DOCUMENT, CONFIG, VOCABULARY = "tokenizer.json", "tokenizer_config.json", "vocab.txt"
 SPECIALS, ADDED, MODEL = "special_tokens_map.json", "added_tokens.json", "config.json"
@@ -147,7 +147,7 @@ def read(folder: Path) -> tuple[Json, dict[str, Any]]:
     """Read a folder.
 
     Returns:
-        The tokenizer.json that states what all files define, and further settings, named as in `fst.metadata.Settings`.
+        The tokenizer.json that states what all files define, and further settings, named as in `fst.tables.header.Settings`.
 
     Raises:
         VocabularyError: it holds no vocabulary, or a file is malformed.

@@ -9,6 +9,7 @@ from pathlib import Path
 from types import NoneType
 from typing import Any
 
+from fst.automata.rows import MAX_OUTPUT
 from fst.compile.compilers import need_kind
 from fst.compile.sources import (
     chat_templates,
@@ -30,8 +31,7 @@ from fst.compile.sources.vocab_txt import of_tokens, parse_lines
 from fst.core.json_fields import is_text, written
 from fst.errors import UnsupportedError, VocabularyError, listed, quoted
 from fst.live import is_encoding, is_live
-from fst.metadata import FLAGS, RULES
-from fst.rows import MAX_OUTPUT
+from fst.tables.header import FLAGS, RULES
 
 NO_NORMALIZER = {"type": "BertNormalizer", **dict.fromkeys(FLAGS, False)}
 PRE_TOKENIZERS = {"bert": ({"type": "BertPreTokenizer"},), "none": ()}
@@ -80,7 +80,7 @@ def of_statement(statement: tuple[Any, Given], where: str, options: Given = NO_O
     """The source from a ``tokenizer.json`` and further settings.
 
     Args:
-        statement: the value of the JSON; and settings that are not in it, named as in `fst.metadata.Settings`.
+        statement: the value of the JSON; and settings that are not in it, named as in `fst.tables.header.Settings`.
         where: the name of the source in messages.
         options, kind: as in `read`.
 
@@ -130,7 +130,7 @@ def is_model(path: Path) -> bool:
 
 
 def stated(source: Any) -> tuple[Any, Given] | None:
-    """The ``tokenizer.json`` of a source, and settings that are not in it, named as in `fst.metadata.Settings`; None for other forms.
+    """The ``tokenizer.json`` of a source, and settings that are not in it, named as in `fst.tables.header.Settings`; None for other forms.
 
     Args:
         source: a live tokenizer, a file, a folder, or the name of a model.

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from fst.automata.rows import MAX_OUTPUT
 from fst.compile.sources import pretrained, sentencepiece_model
 from fst.compile.sources.conventions import BERT_NAMES, ROBERTA_NAMES
 from fst.compile.sources.files import contents
@@ -23,7 +24,6 @@ from fst.compile.sources.sentencepiece_model import CONTROL, USER_DEFINED, Sente
 from fst.compile.sources.special_tokens import AddedToken, SpecialTokens, special_tokens
 from fst.compile.text.sentencepiece import SYMBOL
 from fst.errors import UnsupportedError, VocabularyError, cut, quoted, reason
-from fst.rows import MAX_OUTPUT
 
 Json = dict[str, Any]
 Template = list[tuple[str, int]]  # special tokens and texts, each with a type id
@@ -112,7 +112,7 @@ def read(folder: Path, path: Path) -> tuple[Json, Json]:
         path: the model in the folder.
 
     Returns:
-        The tokenizer.json that all files define together, and further settings, named as in `fst.metadata.Settings`.
+        The tokenizer.json that all files define together, and further settings, named as in `fst.tables.header.Settings`.
 
     Raises:
         VocabularyError: a file is malformed.

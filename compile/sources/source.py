@@ -9,10 +9,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
-from fst import metadata
 from fst.compile.text.components import Component
 from fst.machines.piece_facts import PieceFacts
-from fst.metadata import TOKENIZERS, AddedTokens, Settings, Templates
+from fst.tables import header
+from fst.tables.header import TOKENIZERS, AddedTokens, Settings, Templates
 
 
 class Model(Protocol):
@@ -76,7 +76,7 @@ NO_SETTINGS = Settings(
     chat_templates={},
 )
 
-TIKTOKEN, MISTRAL, SENTENCEPIECE = "tiktoken 0.14.0", "mistral-common 1.13.1", f"{metadata.SENTENCEPIECE} 0.2.3"
+TIKTOKEN, MISTRAL, SENTENCEPIECE = "tiktoken 0.14.0", "mistral-common 1.13.1", f"{header.SENTENCEPIECE} 0.2.3"
 
 AnyModel_co = TypeVar("AnyModel_co", bound=Model, covariant=True)
 

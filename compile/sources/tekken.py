@@ -9,13 +9,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from fst.automata.rows import MAX_OUTPUT
 from fst.compile.bpe_model import BpeModel
 from fst.compile.sources.source import MISTRAL, Source
 from fst.compile.sources.tiktoken import base64_bytes, source_of
 from fst.compile.text.components import field_of, mapping, only, sequence
 from fst.errors import FstError, VocabularyError, quoted, reason
-from fst.metadata import AddedTokens
-from fst.rows import MAX_OUTPUT
+from fst.tables.header import AddedTokens
 
 FILE = "tekken.json"
 # The special tokens of files that list none: versions up to v7.

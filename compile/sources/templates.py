@@ -12,7 +12,7 @@ from typing import Any
 from fst.compile.sources.source import Trimming
 from fst.compile.text.components import field_of, kind_of, sequence
 from fst.errors import UnsupportedError, cut, listed, quoted
-from fst.metadata import FIRST, MAX_TYPE_ID, SECOND, Piece, Template, Templates
+from fst.tables.header import FIRST, MAX_TYPE_ID, SECOND, Piece, Template, Templates
 
 TEMPLATE = "a template of TemplateProcessing"
 BYTE_LEVEL = "ByteLevel"  # adds no ids

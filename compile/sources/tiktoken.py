@@ -23,7 +23,7 @@ from fst.compile.text.added_tokens import numbered
 from fst.compile.text.splits import BYTES, Pattern, tiktoken_split
 from fst.errors import UnsupportedError, VocabularyError, quoted
 from fst.machines.byte_letters import bytes_of
-from fst.metadata import BYTE_LEVEL, AddedTokens
+from fst.tables.header import BYTE_LEVEL, AddedTokens
 
 SUFFIX = ".tiktoken"
 OPTIONS = ("encoding", "pattern", "special", "no_special")

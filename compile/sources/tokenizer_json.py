@@ -17,7 +17,7 @@ from fst.compile.text import splits
 from fst.compile.text.added_tokens import added_tokens
 from fst.compile.text.components import only
 from fst.errors import UnsupportedError, VocabularyError, listed, quoted, reason
-from fst.metadata import BYTE_LEVEL, AnyDecoder
+from fst.tables.header import BYTE_LEVEL, AnyDecoder
 
 
 def of_document(source: Any, path: Path, kind: str | None = None) -> Source[Any]:

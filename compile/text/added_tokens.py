@@ -3,7 +3,8 @@
 A trie finds most of them while the raw text is read (`fst.machines.wordpiece.Tables.specials`). The others are *contextual*. They are found
 in normalised text, or depend on the characters beside them, or include the white space around them, or begin with a letter or a digit, for
 which the trie would be tried at nearly every character. In WordPiece, the kernel searches normalised words for their symbols and reports
-the texts that may hold one; `fst.runtime.fallback_added_tokens` reads these texts again. In byte-level BPE, `fst.rewriting` finds them.
+the texts that may hold one; `fst.runtime.fallback_added_tokens` reads these texts again. In byte-level BPE, `fst.text.normalizer` finds
+them.
 """
 
 from __future__ import annotations
@@ -15,16 +16,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.alphabet import BREAK, ISOLATED, Alphabet
+from fst.automata.matcher import overlapping
+from fst.automata.rows import CODE_POINTS, WHITE_SPACE, WORD_SYMBOLS
 from fst.compile.text import characters
 from fst.compile.text.components import FLAG, field_of, sequence
 from fst.compile.text.maps import counts
 from fst.compile.text.normalizers import Normalization
 from fst.errors import UnsupportedError, quoted
-from fst.machines.added_tokens import MAX_CONTEXTUAL
-from fst.matching import overlapping
-from fst.metadata import CONTEXTUAL_FLAGS, AddedTokens, Context, ContextualToken
-from fst.rows import CODE_POINTS, WHITE_SPACE, WORD_SYMBOLS
+from fst.tables.header import CONTEXTUAL_FLAGS, AddedTokens, Context, ContextualToken
+from fst.text.added_tokens import MAX_CONTEXTUAL
+from fst.text.alphabet import BREAK, ISOLATED, Alphabet
 
 
 def added_tokens(parts: Sequence[Mapping[str, Any]], tokens: Mapping[str, int]) -> AddedTokens:

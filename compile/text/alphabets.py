@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.alphabet import BREAK, ISOLATED, Alphabet
+from fst.automata.rows import CODE_POINTS
 from fst.compile.text import characters
 from fst.compile.text.components import Component
 from fst.compile.text.compositions import composition, placing
@@ -19,8 +19,8 @@ from fst.compile.text.maps import Ints, Map, Symbols, closed_up, counts, union
 from fst.compile.text.normalizers import Normalization, normalization, ordered
 from fst.compile.text.pre_tokenizers import Splits
 from fst.errors import UnsupportedError
-from fst.machines.reading import MAX_LISTED
-from fst.rows import CODE_POINTS
+from fst.text.alphabet import BREAK, ISOLATED, Alphabet
+from fst.text.reading import MAX_LISTED
 
 Ranks = NDArray[np.uint8]
 KEPT_PIPELINES = 8  # a few MB each; most vocabularies share their pipeline with an earlier one

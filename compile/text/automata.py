@@ -10,13 +10,13 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from fst.automata.rows import CODE_POINTS
 from fst.compile.text import code_points
 from fst.compile.text.budget import Budget
 from fst.compile.text.subsets import minimal
 from fst.errors import UnsupportedError
-from fst.rewriting import EDGE
-from fst.rows import CODE_POINTS
 from fst.splitting import DEAD, MAX_CLASSES, START, Splitter
+from fst.text.normalizer import EDGE
 
 MAX_SITUATIONS = 20_000
 
@@ -129,7 +129,7 @@ def whole() -> Splitter:
 
 
 def at_edges() -> Splitter:
-    """The splitter that cuts a text at each `fst.rewriting.EDGE` and drops the edge."""
+    """The splitter that cuts a text at each `fst.text.normalizer.EDGE` and drops the edge."""
     classes = np.zeros(CODE_POINTS, np.uint8)
     classes[ord(EDGE)] = 1
     in_piece, behind_edge = START + 1, START + 2

@@ -8,9 +8,9 @@ from importlib.resources import files
 import numpy as np
 from numpy.typing import NDArray
 
+from fst.automata.rows import CODE_POINTS
 from fst.compile.text.maps import Ints, Map
-from fst.composition import HANGUL, LEADING, TRAILING, TRAILING_COUNT, VOWEL_COUNT, VOWELS
-from fst.rows import CODE_POINTS
+from fst.text.composition import HANGUL, LEADING, TRAILING, TRAILING_COUNT, VOWEL_COUNT, VOWELS
 
 Property = list[tuple[int, int, str]]
 

@@ -1,15 +1,15 @@
-"""The normalizer `Precompiled`: a charsmap of SentencePiece's, see `fst.charsmap`."""
+"""The normalizer `Precompiled`: a charsmap of SentencePiece's, see `fst.text.charsmap`."""
 
 from __future__ import annotations
 
 from base64 import b64decode
 from functools import cache
 
-from fst.charsmap import CLUSTERS, Charsmap
-from fst.clusters import FEED, NAMES, RETURN, SYLLABLE, Runs
 from fst.compile.text import characters
 from fst.compile.text.components import Component
 from fst.errors import VocabularyError
+from fst.text.charsmap import CLUSTERS, Charsmap
+from fst.text.clusters import FEED, NAMES, RETURN, SYLLABLE, Runs
 
 
 def of_component(part: Component) -> Charsmap:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.rows import CODE_POINTS
+from fst.automata.rows import CODE_POINTS
 
 # int64[n], ascending: a code point is in the set if an odd number of edges is at or below it. A set has few runs and many members.
 Set = NDArray[np.int64]

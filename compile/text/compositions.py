@@ -1,4 +1,4 @@
-"""Composition and repeated ordering of marks, which classes of characters cannot express; see `fst.composition`.
+"""Composition and repeated ordering of marks, which classes of characters cannot express; see `fst.text.composition`.
 
 A table whose pipeline leaves composed letters keeps a `Composition`; a table that orders marks in several steps keeps a `Placing`.
 """
@@ -12,11 +12,13 @@ from itertools import pairwise
 
 import numpy as np
 
-from fst.alphabet import BREAK, ISOLATED
+from fst.automata.rows import CODE_POINTS
 from fst.compile.text import characters
 from fst.compile.text.maps import Ints, Map, counts, union
 from fst.compile.text.normalizers import Normalization, decomposition
-from fst.composition import (
+from fst.errors import UnsupportedError
+from fst.text.alphabet import BREAK, ISOLATED
+from fst.text.composition import (
     HANGUL,
     ITSELF,
     LEADING,
@@ -30,8 +32,6 @@ from fst.composition import (
     Images,
     Placing,
 )
-from fst.errors import UnsupportedError
-from fst.rows import CODE_POINTS
 
 
 def composition(normal: Normalization) -> tuple[Composition, Map]:

@@ -1,4 +1,4 @@
-"""Write charsmaps in SentencePiece's form: those that keep users' own pieces, and those of tests. `fst.charsmap` reads them."""
+"""Write charsmaps in SentencePiece's form: those that keep users' own pieces, and those of tests. `fst.text.charsmap` reads them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from fst.double_array import BLOCK, HAS_VALUE, MAX_OFFSET, OFFSET_SHIFT, VALUE, DoubleArray, Units, base_of
+from fst.automata.double_array import BLOCK, HAS_VALUE, MAX_OFFSET, OFFSET_SHIFT, VALUE, DoubleArray, Units, base_of
 
 NO_UNITS = np.empty(0, np.uint32)
 
@@ -23,10 +23,10 @@ def charsmap(replacements: Mapping[str, str], given: DoubleArray | None = None) 
         given: a charsmap whose replacements are kept, except those of strings that begin with one of `replacements`.
 
     Returns:
-        The charsmap, as `fst.double_array.read` reads it.
+        The charsmap, as `fst.automata.double_array.read` reads it.
 
     Raises:
-        ValueError: a node would lie too far from its parent, see `fst.double_array.MAX_OFFSET`.
+        ValueError: a node would lie too far from its parent, see `fst.automata.double_array.MAX_OFFSET`.
     """
     nodes = [_copy(given, ~0)]
     texts, places = bytearray(given.texts if given else b""), dict[str, int]()

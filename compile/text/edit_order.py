@@ -1,4 +1,4 @@
-r"""Normalizers in three parts: edits, maps of characters, and edits again, as `fst.rewriting.Rewriting` has them.
+r"""Normalizers in three parts: edits, maps of characters, and edits again, as `fst.text.normalizer.Rewriting` has them.
 
 A `Replace` of a string or of runs between maps moves behind all maps after it, or in front of all maps before it. It may pass maps that
 neither make, change nor drop the text that it replaces, if they map its content within a text as they map it alone.
@@ -14,15 +14,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fst.automata.rows import CODE_POINTS
 from fst.compile.text import characters
 from fst.compile.text.components import Component
 from fst.compile.text.compositions import firsts, seconds
 from fst.compile.text.edits import edit_of, is_edit
 from fst.compile.text.maps import Map, counts
 from fst.compile.text.normalizers import normalization
-from fst.edits import REPLACE, RUNS, Edit
 from fst.errors import UnsupportedError
-from fst.rows import CODE_POINTS
+from fst.text.edits import REPLACE, RUNS, Edit
 
 Parts = Sequence[Component]
 

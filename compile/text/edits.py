@@ -1,18 +1,18 @@
-"""Normalizers that are edits (`fst.edits`), and no maps of characters: `Strip`, `Prepend`, `Replace` of strings and of runs,
+"""Normalizers that are edits (`fst.text.edits`), and no maps of characters: `Strip`, `Prepend`, `Replace` of strings and of runs,
 `Precompiled`, and those of models of sentencepiece (`fst.compile.text.sentencepiece`).
 """
 
 from __future__ import annotations
 
-from fst.charsmap import Charsmap
 from fst.compile.text import code_points, regex, sentencepiece
 from fst.compile.text.charsmaps import of_component
 from fst.compile.text.code_points import SURROGATES
 from fst.compile.text.components import Component
 from fst.compile.text.normalizers import is_character
 from fst.compile.text.regex_tree import Atomic, Characters, Node, Repeat, Sequence
-from fst.edits import MAX_RUNS, MAX_STRING, PREPEND, REPLACE, RUNS, STRIP, Edit
 from fst.errors import UnsupportedError, quoted
+from fst.text.charsmap import Charsmap
+from fst.text.edits import MAX_RUNS, MAX_STRING, PREPEND, REPLACE, RUNS, STRIP, Edit
 
 
 def is_edit(part: Component) -> bool:

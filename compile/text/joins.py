@@ -12,11 +12,11 @@ from itertools import pairwise
 
 import numpy as np
 
-from fst.blanks import BLANK
+from fst.automata.rows import CODE_POINTS
 from fst.compile.text.automata import Step, explored, reduced
 from fst.compile.text.budget import Budget
-from fst.rows import CODE_POINTS
 from fst.splitting import Splitter
+from fst.text.whitespace import BLANK
 
 GROUPS = 3  # groups of joined characters with a class of their own
 UNKNOWN, BLANKS, ALONE, BEHIND, OTHERS = range(5)  # ALONE: joined to no others; BEHIND: to a blank before it; from OTHERS on: groups

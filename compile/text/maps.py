@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.composition import MAX_ROW
+from fst.automata.rows import CODE_POINTS
 from fst.errors import UnsupportedError
-from fst.rows import CODE_POINTS
+from fst.text.composition import MAX_ROW
 
 Symbols = NDArray[np.int32]
 Ints = NDArray[np.int64]

@@ -1,8 +1,8 @@
 """Pipelines in SentencePiece's manner: a blank is a symbol, mostly ▁, and belongs to the word behind it.
 
 Blanks become the symbol by a pre-tokenizer Metaspace, or by a Replace at the end of the normalizers. The compiler does it the other way
-round, see `fst.blanks`: tokens and texts have blanks in place of the symbol. Splits behind Metaspace then take blanks for the symbol. With
-`keeps_symbol` the compiler keeps the symbol, since its fallback is not the one of a blank.
+round, see `fst.text.whitespace`: tokens and texts have blanks in place of the symbol. Splits behind Metaspace then take blanks for the
+symbol. With `keeps_symbol` the compiler keeps the symbol, since its fallback is not the one of a blank.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.blanks import ALWAYS, BLANK, BREAK, BREAKS, JOINS, KEEPS, NEVER, NO_BLANKS, PREFIXES, Blanks
 from fst.compile.text import sentencepiece, splits
 from fst.compile.text.budget import Budget
 from fst.compile.text.components import FLAG_OR_NULL, STRING, STRING_OR_NULL, Component, Fields, flat
@@ -22,9 +21,10 @@ from fst.compile.text.rewriting import rewriting, told_apart
 from fst.compile.text.sequences import chained, split_of
 from fst.compile.text.totals import total
 from fst.errors import UnsupportedError, quoted
-from fst.metadata import AddedTokens, ContextualToken
-from fst.rewriting import Rewriting, late
 from fst.splitting import Splitter
+from fst.tables.header import AddedTokens, ContextualToken
+from fst.text.normalizer import Rewriting, late
+from fst.text.whitespace import ALWAYS, BLANK, BREAK, BREAKS, JOINS, KEEPS, NEVER, NO_BLANKS, PREFIXES, Blanks
 
 METASPACE, WHITESPACE_SPLIT = "Metaspace", "WhitespaceSplit"
 KNOWN: Fields = {
@@ -107,7 +107,7 @@ class Pipeline(NamedTuple):
     def rewriting(self, added: AddedTokens) -> tuple[AddedTokens, Rewriting | None]:
         """The rewriting of texts, and the added tokens by how they are found; see `fst.compile.text.rewriting.told_apart`.
 
-        Blanks are replaced last. So this can be left to `fst.blanks`, unless an added token of normalised text looks at blanks.
+        Blanks are replaced last. So this can be left to `fst.text.whitespace`, unless an added token of normalised text looks at blanks.
         """
         if self.replaces:
             added_before, by = told_apart(added, rewriting(self.normalizers[:-1], self.blanks), are_normal=self._is_of_sentencepiece)

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.alphabet import BREAK, ISOLATED
+from fst.automata.rows import CODE_POINTS
 from fst.compile.text import characters
 from fst.compile.text.components import FLAG, STRING_OR_NULL, Component, Fields, flat
 from fst.compile.text.maps import Map, closed_up
 from fst.errors import quoted
-from fst.rows import CODE_POINTS
+from fst.text.alphabet import BREAK, ISOLATED
 
 KNOWN: Fields = {
     "BertPreTokenizer": {},
@@ -85,7 +85,7 @@ class Splits:
             self.after[found] = True
 
     def map(self) -> Map:
-        """The symbols of each normalised character; see `fst.alphabet.Alphabet`."""
+        """The symbols of each normalised character; see `fst.text.alphabet.Alphabet`."""
         fences = self._fences()
         changed = np.flatnonzero(self.removed | self.before | self.after | (fences >= 0))
         removed, before, after = (array[changed] for array in (self.removed, self.before, self.after))

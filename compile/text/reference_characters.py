@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator
 from functools import cmp_to_key
 from typing import Any
 
+from fst.automata.rows import CODE_POINTS
 from fst.compile.text.reference_clusters import clusters
-from fst.rows import CODE_POINTS
 
 HIGH, LOW = "\U0001e000", "\U0001d165"  # two marks that the reference swaps
 
@@ -34,7 +34,7 @@ HEADER = """\
 #   punctuation  yes: punctuation
 #   numeric      yes: a number
 #   word         yes: \\w of Whitespace's pattern
-#   cluster      its class in grapheme clusters, see fst.clusters
+#   cluster      its class in grapheme clusters, see fst.text.clusters
 """
 
 

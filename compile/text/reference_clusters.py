@@ -1,4 +1,4 @@
-"""Ask the reference for the classes of characters in grapheme clusters, see `fst.clusters`.
+"""Ask the reference for the classes of characters in grapheme clusters, see `fst.text.clusters`.
 
 A charsmap has one text in place of every character. Of a cluster with fewer than six bytes the reference then makes one text, and of any
 other cluster one for each character. So the number of texts tells where clusters end.

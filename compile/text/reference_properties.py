@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Protocol
 
-from fst.rows import CODE_POINTS
+from fst.automata.rows import CODE_POINTS
 
 HEADER = """\
 # Properties of characters as the regex engines of tokenizers {tokenizers} and tiktoken {tiktoken} have them; made by

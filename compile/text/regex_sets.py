@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from fst.automata.rows import CODE_POINTS
 from fst.compile.text import properties
 from fst.compile.text.code_points import Set, complement, intersection, of_runs, of_text, union
 from fst.errors import UnsupportedError
-from fst.rows import CODE_POINTS
 
 Dialect = Literal["oniguruma", "fancy-regex"]
 

@@ -1,4 +1,4 @@
-"""Fold normalizers, added tokens and ``add_prefix_space`` into a `fst.rewriting.Rewriting`, for machines over bytes."""
+"""Fold normalizers, added tokens and ``add_prefix_space`` into a `fst.text.normalizer.Rewriting`, for machines over bytes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.blanks import Blanks
+from fst.automata.rows import CODE_POINTS, WHITE_SPACE
 from fst.compile.text import characters
 from fst.compile.text.added_tokens import runs
 from fst.compile.text.components import Component
@@ -17,12 +17,12 @@ from fst.compile.text.edit_order import in_three
 from fst.compile.text.edits import edit_of
 from fst.compile.text.maps import union
 from fst.compile.text.normalizers import Normalization, decomposition, normalization, strips
-from fst.composition import Composition
 from fst.errors import UnsupportedError, listed, quoted
-from fst.machines.rewriting_arguments import MAX_GROWTH, growth
-from fst.metadata import AddedTokens, Context, ContextualToken
-from fst.rewriting import NO_CUTS, NOTHING, Rewriting, without_context
-from fst.rows import CODE_POINTS, WHITE_SPACE
+from fst.tables.header import AddedTokens, Context, ContextualToken
+from fst.text.arguments import MAX_GROWTH, growth
+from fst.text.composition import Composition
+from fst.text.normalizer import NO_CUTS, NOTHING, Rewriting, without_context
+from fst.text.whitespace import Blanks
 
 
 def rewriting(normalizers: Sequence[Component], blanks: Blanks) -> Rewriting:

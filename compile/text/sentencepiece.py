@@ -12,14 +12,14 @@ from dataclasses import replace
 from itertools import takewhile
 from typing import Any
 
-from fst.blanks import BLANK
-from fst.charsmap import KEEPING, LONGEST, PIECEWISE, Charsmap
 from fst.compile.text.charsmaps import of_bytes
 from fst.compile.text.components import Component
 from fst.compile.text.double_arrays import charsmap
-from fst.edits import SPACES as SPACES_EDIT
-from fst.edits import Edit
 from fst.errors import UnsupportedError, quoted
+from fst.text.charsmap import KEEPING, LONGEST, PIECEWISE, Charsmap
+from fst.text.edits import SPACES as SPACES_EDIT
+from fst.text.edits import Edit
+from fst.text.whitespace import BLANK
 
 SYMBOL = "▁"
 CHARSMAP, SPACES = KINDS = "SentencePieceCharsmap", "SentencePieceSpaces"

@@ -5,7 +5,7 @@ from this:
 
 - A `Replace` that makes white space of white space, as CLIP's of ``\s+`` by a blank, changes no id, no word and no offset.
 - A pattern may spell added tokens. Usually no text has them, since they are cut out before, and the automata of `sequences` know nothing of
-  them. Normalizers may yet make one of something else; then a blank behind it does what the pattern does (`fst.rewriting.Cuts`).
+  them. Normalizers may yet make one of something else; then a blank behind it does what the pattern does (`fst.text.normalizer.Cuts`).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from itertools import permutations, takewhile
 
 import numpy as np
 
-from fst.blanks import BLANK, NEVER
+from fst.automata.rows import WHITE_SPACE
 from fst.compile.text import code_points, regex
 from fst.compile.text.added_tokens import runs
 from fst.compile.text.automata import Automaton, Step
@@ -29,10 +29,10 @@ from fst.compile.text.sequences import in_sequence, split_of
 from fst.compile.text.splitters import spelled
 from fst.compile.text.totals import total
 from fst.errors import UnsupportedError, quoted
-from fst.metadata import ContextualToken
-from fst.rewriting import MAX_CUTS, NO_CUTS, Cuts, Rewriting
-from fst.rows import WHITE_SPACE
 from fst.splitting import DEAD, START, Span, Splitter
+from fst.tables.header import ContextualToken
+from fst.text.normalizer import MAX_CUTS, NO_CUTS, Cuts, Rewriting
+from fst.text.whitespace import BLANK, NEVER
 
 LITERAL = {("Isolated", False), ("Isolated", True), ("Removed", True)}  # behaviors that keep each match as a piece, and whether inverted
 NO_WHITE_SPACE = "."

@@ -14,11 +14,11 @@ from itertools import pairwise
 
 import numpy as np
 
-from fst.blanks import BLANK
+from fst.automata.rows import CODE_POINTS
 from fst.compile.text.automata import Step, explored, reduced
 from fst.compile.text.budget import Budget
-from fst.rows import CODE_POINTS
 from fst.splitting import Splitter
+from fst.text.whitespace import BLANK
 
 GROUPS = 3  # groups of letters with a class of their own
 SINGLE = (range(0x80), range(0x2010, 0x2040))  # characters that have a class each, if they are signs

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from fst.counted_words import Words
 from fst.errors import UnsupportedError, VocabularyError
-from fst.npz import replacing
+from fst.tables.npz import replacing
 
 DIGEST, SEAL = "digest", "seal"  # digests in a checkpoint: of words and options; of the fields of the state
 

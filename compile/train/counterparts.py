@@ -15,7 +15,7 @@ from fst.compile.text.sentencepiece import CHARSMAP, SPACES
 from fst.compile.train.pipeline import METASPACE, SPLITTERS
 from fst.compile.train.result import PLAIN
 from fst.errors import UnsupportedError, quoted
-from fst.metadata import SENTENCEPIECE
+from fst.tables.header import SENTENCEPIECE
 
 NAMES = {"gpt2": "gpt2", "cl100k_base": "cl100k", "o200k_base": "o200k"}  # encoding → splitter with the same effect
 PATTERNS = {ENCODINGS[encoding].pattern: SPLITTERS[name] for encoding, name in NAMES.items()}

@@ -93,7 +93,7 @@ def recipe_of(document: Json, settings: Json, new_special_tokens: Iterable[Any] 
 
     Args:
         document: the value of the ``tokenizer.json``.
-        settings: settings that are not in it, named as in `fst.metadata.Settings`.
+        settings: settings that are not in it, named as in `fst.tables.header.Settings`.
         new_special_tokens: further special tokens, after the old ones: str, or objects or mappings as in a ``tokenizer.json``.
         names: old name → new name of special tokens.
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from fst.automata.rows import MULTIPLIERS
 from fst.compile.train.merge_state import (
     ADJACENT,
     ASK,
@@ -48,7 +49,6 @@ from fst.compile.train.pair_heap import LOW, push, sink
 from fst.core.jit import inlined, kernel, part
 from fst.merge_list import EMPTY
 from fst.pairs import HALF, insert, key_of, slot_of
-from fst.rows import MULTIPLIERS
 
 BASE, MASK = np.uint64(MULTIPLIERS[2]), np.uint64((1 << 63) - 1)
 SWITCHES = 8  # steps charged for each merge in addition to its positions

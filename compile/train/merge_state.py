@@ -23,9 +23,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fst.automata.rows import MULTIPLIERS
 from fst.core.jit import Deferred
 from fst.merge_list import EMPTY, room_for
-from fst.rows import MULTIPLIERS
 
 RARE = 4  # the first `LEAST` is cells / (RARE × ids)
 LOWER = 3  # `LEAST` is divided by this at each recount

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fst.automata.rows import MAX_WORD
 from fst.compile.merges import Merges
 from fst.compile.train.pipeline import Pipeline
 from fst.compile.train.result import PLAIN, Trained
 from fst.machines.byte_letters import bytes_of
-from fst.rows import MAX_WORD
 
 Json = Mapping[str, Any]
 
@@ -31,7 +31,7 @@ class OldVocabulary:
 
     Attributes:
         document: the value of the ``tokenizer.json``.
-        settings: settings that are not in it, named as in `fst.metadata.Settings`.
+        settings: settings that are not in it, named as in `fst.tables.header.Settings`.
     """
 
     document: Json

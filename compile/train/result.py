@@ -17,8 +17,8 @@ from fst.compile.train import saving
 from fst.compile.train.pipeline import Pipeline
 from fst.compile.train.renumbering import renumbered
 from fst.core.json_numbers import reference_float
-from fst.metadata import CONTEXTUAL_FLAGS
-from fst.table import Table
+from fst.tables.header import CONTEXTUAL_FLAGS
+from fst.tables.table import Table
 
 if TYPE_CHECKING:
     from fst import Tokenizer
@@ -63,7 +63,7 @@ class Trained:
         flags: special token → its flags that differ from the default, such as ``{"<mask>": {"lstrip": True}}``.
         further: further members of the ``tokenizer.json``: ``post_processor``, ``padding`` and ``truncation``. The ids in them are replaced
             by those of `vocabulary`.
-        settings: settings of the table that are not in a ``tokenizer.json``, named as in `fst.metadata.Settings`.
+        settings: settings of the table that are not in a ``tokenizer.json``, named as in `fst.tables.header.Settings`.
         outside: the tokens of `special_tokens` that are added tokens only, not tokens of the model.
     """
 

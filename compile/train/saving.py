@@ -13,7 +13,6 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
-from fst import npz
 from fst.compile.merges import Merges
 from fst.compile.sources.merges_txt import COMMENT, MERGES, VOCABULARY
 from fst.compile.sources.sentencepiece_model import SUFFIX as MODEL
@@ -24,6 +23,7 @@ from fst.compile.train.sentencepiece_file import model_file
 from fst.core import remote
 from fst.errors import UnsupportedError, quoted
 from fst.machines.byte_letters import bytes_of
+from fst.tables import npz
 
 Json = Mapping[str, Any]
 

@@ -12,7 +12,7 @@ ASKER = "fst.train.like"
 
 
 def statement_of(old: Any, asker: str = ASKER) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
-    """The ``tokenizer.json`` of a tokenizer, and settings that are not in it, named as in `fst.metadata.Settings`.
+    """The ``tokenizer.json`` of a tokenizer, and settings that are not in it, named as in `fst.tables.header.Settings`.
 
     Args:
         old: as in `fst.train.like`. It is compiled only if its form contains no ``tokenizer.json``.

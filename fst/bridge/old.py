@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from fst.runtime.batch import Batch
     from fst.runtime.tokenizer import Tokenizer
 
-SETTINGS = (  # fields of `fst.metadata.Settings` that are not in a tokenizer.json
+SETTINGS = (  # fields of `fst.tables.header.Settings` that are not in a tokenizer.json
     *("named_tokens", "extra_special_tokens", "model_max_length", "model_input_names"),
     *("padding_side", "truncation_side", "clean_up_tokenization_spaces", "chat_templates"),
 )
@@ -39,7 +39,7 @@ def tokenizer_of(old: Any, asker: str) -> Tokenizer:
     from fst.compile.train.result import Trained
     from fst.runtime.load import load
     from fst.runtime.tokenizer import Tokenizer
-    from fst.table import Table
+    from fst.tables.table import Table
 
     if isinstance(old, str | Path) and str(old).endswith(".npz"):
         old = load(old)
@@ -69,7 +69,7 @@ def old_vocabulary(tokenizer: Tokenizer, asker: str) -> OldVocabulary:
 
 
 def settings_of(tokenizer: Tokenizer) -> dict[str, Any]:
-    """The settings of a tokenizer that are not in a ``tokenizer.json``, named as in `fst.metadata.Settings`."""
+    """The settings of a tokenizer that are not in a ``tokenizer.json``, named as in `fst.tables.header.Settings`."""
     return {name: getattr(tokenizer._metadata.settings, name) for name in SETTINGS}
 
 

@@ -16,15 +16,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fst.automata.rows import CODE_POINTS
 from fst.bridge.words import are_paths, begun
 from fst.core import chart
 from fst.core.chart import Bar, Panel
 from fst.errors import TextError, quoted
-from fst.rows import CODE_POINTS
 
 if TYPE_CHECKING:
     from fst.runtime.tokenizer import Tokenizer
-    from fst.table import Table
+    from fst.tables.table import Table
 
 ALL = "all"  # the row of all texts together
 RARE = 10  # a token with fewer occurrences is rare

@@ -127,7 +127,7 @@ def _document_of(splitter: Any) -> Mapping[str, Any] | None:
     from fst.compile.train.result import Trained
     from fst.live import is_encoding, is_live
     from fst.runtime.tokenizer import Tokenizer
-    from fst.table import Table
+    from fst.tables.table import Table
 
     is_path = isinstance(splitter, os.PathLike) or (isinstance(splitter, str) and splitter not in SPLITTERS and _exists(splitter))
     is_own = isinstance(splitter, Table | Tokenizer | Trained) or hasattr(splitter, "fst")

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field, fields
 from typing import Any, NamedTuple, TypeVar
 
+from fst.automata.rows import MAX_OUTPUT
 from fst.errors import TableError, quoted, reason
-from fst.rows import MAX_OUTPUT
 
 Json = dict[str, Any]
 Read = TypeVar("Read")

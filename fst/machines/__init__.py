@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from fst import npz
 from fst.errors import TableError
 from fst.machines.bpe import BpeTables
 from fst.machines.jieba import JiebaTables
@@ -15,7 +14,8 @@ from fst.machines.mecab import MecabTables
 from fst.machines.overlapping import OverlappingTables
 from fst.machines.unigram import UnigramTables
 from fst.machines.wordpiece import Tables
-from fst.table import need_kind
+from fst.tables import npz
+from fst.tables.table import need_kind
 
 MACHINES: dict[str, type[Any]] = {
     "bpe": BpeTables,
@@ -30,7 +30,7 @@ MACHINES: dict[str, type[Any]] = {
 
 
 def load(path: str | Path) -> Any:
-    """Map a file, prove it whole and safe, and return its table, a `fst.table.Table`; see `fst.load`.
+    """Map a file, prove it whole and safe, and return its table, a `fst.tables.table.Table`; see `fst.load`.
 
     Raises:
         TableError: it is not a table file, or of an unknown kind or version, or damaged, or not safe to run.

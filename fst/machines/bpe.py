@@ -15,6 +15,7 @@ import numpy as np
 
 from fst import dropout, merge_list, merging
 from fst.affixes import ABSENT, Affixes, codes_of
+from fst.automata.rows import MAX_OUTPUT, Array
 from fst.core.lazy import Lazy
 from fst.dropout import Dropout
 from fst.errors import quoted
@@ -22,12 +23,11 @@ from fst.machines.bpe_arguments import Arguments, MergeArguments, Work, argument
 from fst.machines.bpe_metadata import BpeMetadata
 from fst.machines.byte_cuts import kinds_of_bytes
 from fst.machines.piece_table import PieceTable
-from fst.machines.rewriting_arguments import prove_rewriting
 from fst.machines.token_letters import byte_of, fallback
 from fst.merge_list import NO_ALPHABET, Alphabet, alphabet
-from fst.proof import need, need_ids, need_none, prove_around
-from fst.rows import MAX_OUTPUT, Array
-from fst.table import Each, member
+from fst.tables.proof import need, need_ids, need_none, prove_around
+from fst.tables.table import Each, member
+from fst.text.arguments import prove_rewriting
 
 UTF8_LENGTH = 4  # most bytes of a character
 
@@ -276,7 +276,7 @@ class BpeTables(PieceTable):
         return work()
 
     def prove(self, each: Each = map) -> None:
-        """Prove that the kernels are safe on this table; see `fst.table.Table.prove`."""
+        """Prove that the kernels are safe on this table; see `fst.tables.table.Table.prove`."""
         super().prove(each)
         self._prove_tokens()
         self._prove_classes()

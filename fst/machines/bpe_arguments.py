@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst import merge_list
+from fst.automata.matcher import Trie, trie
+from fst.automata.rows import Array
 from fst.machines.bpe_windows import factors
-from fst.machines.kernel_call import CHUNK, MARGIN
-from fst.machines.reading_arguments import borrowable
-from fst.matching import Trie, trie
 from fst.merge_list import Alphabet
-from fst.rows import Array
+from fst.tables.kernel_call import CHUNK, MARGIN
+from fst.text.reading_arguments import borrowable
 
 # Indices into `Arguments.params`.
 WINDOW_BITS, WINDOW_MASK, COLUMNS, BEGIN, BUCKET_SHIFT, SLOT_SHIFT, JOINS_WORDS, DROPS_BYTES = range(8)
@@ -121,7 +121,7 @@ class Work(NamedTuple):
     """The working arrays of one thread.
 
     Attributes:
-        state: uint64[11]; `COUNT`, `OPEN`, `BEFORE` and `WORD` are as in `fst.machines.kernel_call.Work`. `KEPT`, `KEPT_CHARACTERS`: the
+        state: uint64[11]; `COUNT`, `OPEN`, `BEFORE` and `WORD` are as in `fst.tables.kernel_call.Work`. `KEPT`, `KEPT_CHARACTERS`: the
             numbers of rewritten bytes, and of their characters, that are kept from the last call, see `fst.runtime.rewriter`. With dropout,
             `FIRST_ROW` is the number of the first row, which the caller writes, and `PLACE_IN_ROW` the bytes of the row's pieces so far.
             `IN_WORD`: with `JOINS_WORDS`, 1 if the open text ends in a word.

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from fst.automata.rows import MAX_NEXT, MAX_OUTPUT
 from fst.core.json_fields import FLAG, IDS, TEXT, number, or_null, record, stored_as, whole
 from fst.machines.piece_facts import PIECE_FACTS, PieceFacts
 from fst.machines.token_letters import Letters
-from fst.metadata import COMPONENTS, AddedTokens, Sections, Settings, Templates, form_of
-from fst.rewriting import Rewriting
-from fst.rows import MAX_NEXT, MAX_OUTPUT
+from fst.tables.header import COMPONENTS, AddedTokens, Sections, Settings, Templates, form_of
+from fst.text.normalizer import Rewriting
 
 
 @dataclass(frozen=True)

@@ -27,17 +27,17 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
+from fst.automata.rows import Array
 from fst.core.json_fields import FLAG, TEXT, one_of, stored_as, whole
 from fst.core.lazy import Lazy
 from fst.machines.jieba_model import HAN, end_of_signs, word_ends
 from fst.machines.jieba_model import prove as prove_model
-from fst.machines.reading_arguments import borrowable
 from fst.machines.string_column import prove_strings
 from fst.machines.unit_trie import FREE, KIND_SHIFT, VALUE_SHIFT, UnitTrieTable, units_of
-from fst.metadata import Sections
-from fst.proof import need, need_none
-from fst.rows import Array
-from fst.table import Each, member
+from fst.tables.header import Sections
+from fst.tables.proof import need, need_none
+from fst.tables.table import Each, member
+from fst.text.reading_arguments import borrowable
 
 MODES = DEFAULT, SEARCH, ALL = "default", "search", "all"
 KINDS = OTHER, SPACE, LETTER, CHINESE = range(4)  # of units: outside of blocks, white space, ASCII letters and digits, others in blocks
@@ -102,7 +102,7 @@ class Work(NamedTuple):
     """The working arrays of one thread.
 
     Attributes:
-        state: uint64[7]; `COUNT`, `OPEN` and `BEFORE` are as in `fst.machines.kernel_call.Work`.
+        state: uint64[7]; `COUNT`, `OPEN` and `BEFORE` are as in `fst.tables.kernel_call.Work`.
         symbols: empty; the kernel keeps nothing from one call to the next.
         scores: float64[n], a power of two above the longest word: the scores of the last places.
         labels: uint32[n], the labels of their units.

@@ -16,8 +16,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from fst.proof import need, need_none
-from fst.rows import Array
+from fst.automata.rows import Array
+from fst.tables.proof import need, need_none
 
 STATES = BEGIN, MIDDLE, END, SINGLE = range(4)
 BEFORE = (END, SINGLE), (BEGIN, MIDDLE), (BEGIN, MIDDLE), (END, SINGLE)  # the states that come before each one; the second wins a tie

@@ -20,9 +20,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.proof import need_none
-from fst.rows import Array
-from fst.trie import ROOT
+from fst.automata.rows import Array
+from fst.automata.trie import ROOT
+from fst.tables.proof import need_none
 
 NEVER = 1 << 9  # no byte
 

@@ -2,7 +2,8 @@
 
 Keywords are spelled by the same rules when they are compiled. So an automaton that knows nothing of these rules finds them by their bytes.
 
-1. The text is normalised, see `fst.rewriting`. One character may become several, or none. What several become covers all of them, and what
+1. The text is normalised, see `fst.text.normalizer`. One character may become several, or none. What several become covers all of them,
+and what
    one becomes covers those behind it that become nothing, such as accents. So a match leaves no accent behind if it is replaced.
 2. Each character is folded into one that stands for all its cases.
 3. With whole words, the byte `BORDER` goes between a character of words and a neighbour that is none, or the end of the text. A keyword
@@ -22,14 +23,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fst.blanks import NO_BLANKS
-from fst.composition import Images, Place
+from fst.automata.rows import CODE_POINTS, Array
 from fst.core.json_fields import Rule, or_null, stored_as
-from fst.machines.rewriting_arguments import growth, prove_rewriting
-from fst.metadata import AddedTokens, form_of
-from fst.proof import need
-from fst.rewriting import NO_CUTS, Rewriting
-from fst.rows import CODE_POINTS, Array
+from fst.tables.header import AddedTokens, form_of
+from fst.tables.proof import need
+from fst.text.arguments import growth, prove_rewriting
+from fst.text.composition import Images, Place
+from fst.text.normalizer import NO_CUTS, Rewriting
+from fst.text.whitespace import NO_BLANKS
 
 BORDER = 0xFF
 WORD = 1 << 21  # the bit above a code point: the character is one of words

@@ -6,8 +6,9 @@ For the leftmost kinds it is MaxMatch (Song et al. 2021, *Fast WordPiece Tokeniz
 byte, which is not reported. For the standard kind it is the automaton of Aho and Corasick (1975), which begins anew after each match. For
 the overlapping kind see `fst.machines.overlapping`.
 
-The layout is *linked*: a state has its own transitions and a failure link. Letters, as in `fst.trie`: u, v are states, f(v) is the failure
-link of v, and |v| its depth, the bytes of the string that leads to it. These bytes may still belong to a match, and none before them does.
+The layout is *linked*: a state has its own transitions and a failure link. Letters, as in `fst.automata.trie`: u, v are states, f(v) is
+the failure link of v, and |v| its depth, the bytes of the string that leads to it. These bytes may still belong to a match, and none
+before them does.
 
 An entry, from the lowest bit: ``state 28 | output 27 | label 9``. The slots of a state v are
 
@@ -34,16 +35,16 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
+from fst.automata.rows import Array
 from fst.core.json_fields import TEXT, one_of, stored_as, whole
 from fst.core.lazy import Lazy
 from fst.errors import TableError
 from fst.machines.keyword_strings import States, Strings, strings_of
 from fst.machines.keyword_text import KeywordText
-from fst.machines.reading_arguments import borrowable
-from fst.metadata import Sections
-from fst.proof import need, need_none
-from fst.rows import Array
-from fst.table import Each, Table, member
+from fst.tables.header import Sections
+from fst.tables.proof import need, need_none
+from fst.tables.table import Each, Table, member
+from fst.text.reading_arguments import borrowable
 
 KINDS = LONGEST, FIRST, STANDARD, OVERLAPPING = "leftmost-longest", "leftmost-first", "standard", "overlapping"
 STATE_BITS, OUTPUT_BITS = 28, 27
@@ -106,7 +107,7 @@ class Work(NamedTuple):
     """The working arrays of one thread.
 
     Attributes:
-        state: uint64[12]; `COUNT`, `OPEN` and `BEFORE` are as in `fst.machines.kernel_call.Work`, and the rewriter's `KEPT` and
+        state: uint64[12]; `COUNT`, `OPEN` and `BEFORE` are as in `fst.tables.kernel_call.Work`, and the rewriter's `KEPT` and
             `KEPT_CHARACTERS`. `IN_WORD`: 1 if the last character that was spelled is one of words. `KNOWN`: of the overlapping kind, the
             bytes that are given again, although the matches that end in them are reported.
         symbols: empty; the kernel keeps nothing from one call to the next.

@@ -25,16 +25,16 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
+from fst.automata.rows import Array
+from fst.automata.trie import NULL, Ints
 from fst.core.json_fields import TEXT, one_of, stored_as, whole
 from fst.core.lazy import Lazy
-from fst.machines.reading_arguments import borrowable
 from fst.machines.string_column import prove_strings
 from fst.machines.unit_trie import FREE, LEAF, MAX_VALUE, ROOT, STATE_SHIFT, UNITS, VALUE_SHIFT, Edges, UnitTrieTable, pack, units_of
-from fst.metadata import Sections
-from fst.proof import need, need_none
-from fst.rows import Array
-from fst.table import Each, member
-from fst.trie import NULL, Ints
+from fst.tables.header import Sections
+from fst.tables.proof import need, need_none
+from fst.tables.table import Each, member
+from fst.text.reading_arguments import borrowable
 
 DIRECTIONS = FORWARD, BACKWARD = "forward", "backward"
 UNSEEN = -1  # the id of a character outside of all words
@@ -95,7 +95,7 @@ class Arguments(NamedTuple):
 
 
 class Work(NamedTuple):
-    """The working arrays of one thread: `state`, as in `fst.machines.kernel_call.Work`, and no symbols."""
+    """The working arrays of one thread: `state`, as in `fst.tables.kernel_call.Work`, and no symbols."""
 
     state: Array
     symbols: Array

@@ -24,16 +24,16 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
+from fst.automata.rows import Array
+from fst.automata.trie import Ints
 from fst.core.json_fields import TEXT, stored_as, whole
 from fst.core.lazy import Lazy
-from fst.machines.reading_arguments import borrowable
 from fst.machines.string_column import StringColumn, prove_strings
 from fst.machines.unit_trie import KIND_SHIFT, MAX_VALUE, UnitTrieTable, units_of
-from fst.metadata import Sections
-from fst.proof import need, need_none
-from fst.rows import Array
-from fst.table import Each, member
-from fst.trie import Ints
+from fst.tables.header import Sections
+from fst.tables.proof import need, need_none
+from fst.tables.table import Each, member
+from fst.text.reading_arguments import borrowable
 
 CATEGORIES, MAX_CHARACTERS = 18, 15  # as in MeCab: categories, and characters of an unknown word that is no run
 MAX_LENGTH = 1 << 12  # of a word, in UTF-16 units
@@ -110,7 +110,7 @@ class Work(NamedTuple):
     """The working arrays of one thread.
 
     Attributes:
-        state: uint64[7]; `COUNT`, `OPEN` and `BEFORE` are as in `fst.machines.kernel_call.Work`. `LAST_RIGHT` see there.
+        state: uint64[7]; `COUNT`, `OPEN` and `BEFORE` are as in `fst.tables.kernel_call.Work`. `LAST_RIGHT` see there.
         symbols: empty; of an open text, the kernel keeps the last certain word's right id.
         heads: uint32[n], a power of two: for places ahead the last node of those that end there, or 0. All 0 between rows.
         nodes: uint32[n, 8], flat; totals: int64[n], their costs. Node 0 is none; node 1 is the last certain one.

@@ -17,11 +17,11 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from fst.automata.rows import Array
 from fst.machines.keyword_strings import States, Strings
 from fst.machines.keywords import LABEL_SHIFT, MAX_OUTPUT, OUTPUT_SHIFT, OVERLAPPING, OWN, ROOT, KeywordTables, Match
-from fst.machines.reading_arguments import borrowable
-from fst.proof import need, need_none
-from fst.rows import Array
+from fst.tables.proof import need, need_none
+from fst.text.reading_arguments import borrowable
 
 NEXT, COUNT = COLUMNS = range(2)  # of the rows of keywords
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from fst.automata.rows import MAX_OUTPUT, Array
 from fst.core.json_fields import IDS, Rule, is_text, one_of, or_null, record, stored_as, whole
-from fst.proof import need
-from fst.rows import MAX_OUTPUT, Array
+from fst.tables.proof import need
 
 KINDS = UNIGRAM, BPE, WORD, CHAR = "unigram", "bpe", "word", "char"
 SCORE = np.dtype("<f4")

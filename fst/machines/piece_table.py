@@ -24,15 +24,15 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from fst.automata.rows import CODE_POINTS, PAGE_BITS, Array
 from fst.core.lazy import Lazy
 from fst.machines.bpe_arguments import KEY_PARTS
 from fst.machines.bpe_windows import AROUND, MAX_WINDOW
-from fst.machines.rewriting_arguments import growth, marks
-from fst.proof import need, need_none
-from fst.rewriting import NOTHING, without_context
-from fst.rows import CODE_POINTS, PAGE_BITS, Array
 from fst.splitting import Splitter, prove_moves
-from fst.table import Table, member
+from fst.tables.proof import need, need_none
+from fst.tables.table import Table, member
+from fst.text.arguments import growth, marks
+from fst.text.normalizer import NOTHING, without_context
 
 WORD_BYTES = 8 * KEY_PARTS
 
@@ -87,7 +87,7 @@ class PieceTable(Table):
     @property
     @abstractmethod
     def metadata(self) -> Any:
-        """What the file says beside the arrays: a `fst.metadata.Sections` with the text and the added tokens."""
+        """What the file says beside the arrays: a `fst.tables.header.Sections` with the text and the added tokens."""
 
     @property
     @abstractmethod

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from fst import nbest
+from fst.automata.rows import Array
 from fst.machines.unigram import UnigramTables
-from fst.rows import Array
 from fst.sampling import Sampling, sampled, weights
 from fst.unigram import BONUS, USER_DEFINED, Node
 

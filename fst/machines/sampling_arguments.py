@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from fst.automata.rows import Array
 from fst.machines.unigram_arguments import UnigramArguments, UnigramWork
 from fst.nbest import MOST_DEVIATIONS
-from fst.rows import Array
 from fst.sampling import MOST_PATHS
 
 MOST_BITS = 900  # of the exponent of a weight; float64 has 1,023, and the rest is a margin

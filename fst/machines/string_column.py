@@ -7,9 +7,9 @@ from typing import overload
 
 import numpy as np
 
+from fst.automata.rows import Array
 from fst.errors import TableError
-from fst.proof import need, need_none
-from fst.rows import Array
+from fst.tables.proof import need, need_none
 
 
 class StringColumn(Sequence[str]):

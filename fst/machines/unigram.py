@@ -1,7 +1,8 @@
 """Unigram: the table that a kernel walks, and a slow walk that is the kernel's specification.
 
 A text is cut into pieces as `fst.machines.piece_table` says. A piece that is not in the table of words has the tokens of its best path, see
-`fst.unigram`. In SentencePiece's manner the tokens have a symbol, mostly ▁, for a blank; texts and the trie have blanks, see `fst.blanks`.
+`fst.unigram`. In SentencePiece's manner the tokens have a symbol, mostly ▁, for a blank; texts and the trie have blanks, see
+`fst.text.whitespace`.
 """
 
 from __future__ import annotations
@@ -14,18 +15,18 @@ from typing import Any, ClassVar
 import numpy as np
 
 from fst import token_ends, unigram
-from fst.blanks import BLANK, NO_BLANKS
+from fst.automata.rows import MAX_OUTPUT, Array
 from fst.core.lazy import Lazy
 from fst.errors import quoted
 from fst.machines.piece_table import PieceTable
-from fst.machines.rewriting_arguments import prove_rewriting
 from fst.machines.token_letters import fallback
 from fst.machines.unigram_arguments import Ends, UnigramArguments, UnigramWork, arguments, ends, work
 from fst.machines.unigram_metadata import UnigramMetadata
 from fst.merge_list import NO_ALPHABET, NOT_FUSED, Alphabet
-from fst.proof import need, need_ids, need_none, prove_around
-from fst.rows import MAX_OUTPUT, Array
-from fst.table import Each, member
+from fst.tables.proof import need, need_ids, need_none, prove_around
+from fst.tables.table import Each, member
+from fst.text.arguments import prove_rewriting
+from fst.text.whitespace import BLANK, NO_BLANKS
 
 NO_FALLBACK = -1
 MAX_SIZE = (1 << 16) - 1  # bytes of a token
@@ -266,7 +267,7 @@ class UnigramTables(PieceTable):
         return work(self.metadata.automaton.longest, self.metadata.model.sums)
 
     def prove(self, each: Each = map) -> None:
-        """Prove that the kernels are safe on this table; see `fst.table.Table.prove`."""
+        """Prove that the kernels are safe on this table; see `fst.tables.table.Table.prove`."""
         super().prove(each)
         self._prove_tokens()
         self._prove_classes()

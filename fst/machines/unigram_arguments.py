@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fst import token_ends
+from fst.automata.rows import Array
 from fst.machines import bpe_arguments
 from fst.machines.bpe_arguments import LONGEST, Arguments
-from fst.machines.reading_arguments import borrowable
-from fst.rows import Array
+from fst.text.reading_arguments import borrowable
 from fst.unigram import RESTARTS
 
 RESTART, IS_WHOLE = range(2)  # indices into `UnigramArguments.rules`

@@ -19,12 +19,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from fst.automata.rows import Array
+from fst.automata.trie import NULL, Ints
 from fst.core.lazy import Lazy
 from fst.machines.string_column import StringColumn
-from fst.proof import need, need_none
-from fst.rows import Array
-from fst.table import Table, member
-from fst.trie import NULL, Ints
+from fst.tables.proof import need, need_none
+from fst.tables.table import Table, member
 
 UNITS = 1 << 16
 LABEL_BITS, STATE_BITS, VALUE_BITS = 17, 25, 22

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from fst.automata.rows import Array
 from fst.machines.bpe_arguments import KEY_MASKS, KEY_PARTS
-from fst.rows import Array
 
 SLOT = KEY_PARTS + 1  # numbers in a slot
 INLINE = 8 * KEY_PARTS  # bytes of a word in its slot

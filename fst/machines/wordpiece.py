@@ -1,6 +1,6 @@
 """WordPiece: the table that a kernel walks, and a slow walk that is the kernel's specification.
 
-A text is read as symbols: see `fst.machines.reading`. Three arrays take a state and a symbol to the next state and the output:
+A text is read as symbols: see `fst.text.reading`. Three arrays take a state and a symbol to the next state and the output:
 
 ``entries``
     δ′ and σ′ in one: the row of state ``s`` begins at slot ``s`` (a state *is* its slot), and slot ``s + label`` holds the
@@ -12,8 +12,8 @@ A text is read as symbols: see `fst.machines.reading`. Three arrays take a state
 
 The first slot of each row is its *finish entry*, marked by the label `FINISH`, which no class has. Its output is the segmentation of
 the word so far, and in place of the next state it holds the state's *depth*, the number of symbols read and not yet covered by an
-output; see `fst.proof`. A transition that a row does not hold is the *default*: finish the word so far, then go where the class says,
-``A.next`` after at least one token of the word, ``B.next`` at its start.
+output; see `fst.tables.proof`. A transition that a row does not hold is the *default*: finish the word so far, then go where the class
+says, ``A.next`` after at least one token of the word, ``B.next`` at its start.
 
 Classes with label 0 always take the default, with a single look-up, which is the finish entry. Of these, NONE and ONE end the word,
 and ``A.next`` is the root. In a dense table every row holds every label, so no look-up ever misses; in a compact one only the root's row
@@ -31,15 +31,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from fst.composition import Place
-from fst.core.lazy import Lazy
-from fst.machines import added_tokens, words
-from fst.machines.kernel_call import Work, work_of
-from fst.machines.reading import ReadingTable, prove_characters, prove_lists, prove_specials
-from fst.machines.wordpiece_arguments import Arguments, arguments, token_lengths
-from fst.metadata import LINKED, Metadata
-from fst.proof import Tokens, are_named, depths_of, need, need_none
-from fst.rows import (
+from fst.automata.rows import (
     CONTINUES_RUN,
     FAIL,
     FINISH,
@@ -65,7 +57,16 @@ from fst.rows import (
     field_next,
     field_output,
 )
-from fst.table import Each, member
+from fst.core.lazy import Lazy
+from fst.machines import words
+from fst.machines.wordpiece_arguments import Arguments, arguments, token_lengths
+from fst.tables.header import LINKED, Metadata
+from fst.tables.kernel_call import Work, work_of
+from fst.tables.proof import Tokens, are_named, depths_of, need, need_none
+from fst.tables.table import Each, member
+from fst.text import added_tokens
+from fst.text.composition import Place
+from fst.text.reading import ReadingTable, prove_characters, prove_lists, prove_specials
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +75,7 @@ class Tables(ReadingTable):
 
     Attributes:
         about: the JSON form of `metadata`.
-        pages, blocks, classes, symbols, specials: see `fst.machines.reading.ReadingTable`.
+        pages, blocks, classes, symbols, specials: see `fst.text.reading.ReadingTable`.
         entries: uint64[slots], rows of transitions.
         pool: uint32[n], longer outputs.
         words: uint64[4 * slots], a power of two: the classes of 12 symbols (0 after the last), and ``1 << 32 | id``; unused slots are 0.
@@ -159,7 +160,7 @@ class Tables(ReadingTable):
         return work_of(self.metadata.model.max_input_chars_per_word)
 
     def prove(self, each: Each = map) -> None:
-        """Prove that the kernels are safe on this table; see `fst.table.Table.prove`."""
+        """Prove that the kernels are safe on this table; see `fst.tables.table.Table.prove`."""
         super().prove(each)
         metadata, automaton, model, added = self.metadata, self.metadata.automaton, self.metadata.model, self.metadata.added_tokens
         tokens = Tokens(self.token_bytes, self.token_ends, self.token_ids)

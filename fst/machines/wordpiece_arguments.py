@@ -7,11 +7,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fst.automata.matcher import Trie, trie
+from fst.automata.rows import BLANK, ONE, WORD_SYMBOLS, Array, are_parts, field_kind, field_output
 from fst.errors import UnsupportedError
-from fst.machines.reading import ReadingTable
-from fst.machines.reading_arguments import Reader, borrowable, reader, with_end
-from fst.matching import Trie, trie
-from fst.rows import BLANK, ONE, WORD_SYMBOLS, Array, are_parts, field_kind, field_output
+from fst.text.reading import ReadingTable
+from fst.text.reading_arguments import Reader, borrowable, reader, with_end
 
 # Indices into `Arguments.params` and into `AddedTokens.params`.
 DEAD, UNK, LONGEST, PARTS, END_CLASS, BUCKET_SHIFT, SLOT_SHIFT, BLANK_CLASS, IS_LINKED = range(9)

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from fst.proof import need, need_none
-from fst.rows import MAX_LABEL, MAX_OUTPUT, MULTIPLIERS, WORD_SYMBOLS, Array
+from fst.automata.rows import MAX_LABEL, MAX_OUTPUT, MULTIPLIERS, WORD_SYMBOLS, Array
+from fst.tables.proof import need, need_none
 
 
 def id_of_word(words: Array, displacements: Array, classes: Sequence[int]) -> int | None:

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from fst.automata.matcher import LEAST, LENGTH, VALUE
 from fst.core.jit import inlined, part
-from fst.machines.kernel_call import BESIDE, ROW
 from fst.machines.wordpiece_arguments import (
     BEGINNING,
     BEGINS,
@@ -24,12 +24,12 @@ from fst.machines.wordpiece_arguments import (
     OWN,
     SHORTEST,
 )
-from fst.matching import LEAST, LENGTH, VALUE
 from fst.runtime.kernels.intrinsics import trailing_zeros
 from fst.runtime.kernels.numbers import HALF, HASH_MULTIPLIER, LOW_HALF, U0, U1, U2, U4, U8, U42, U48, U54, U63, U64
 from fst.runtime.kernels.tries import NODE, READ, START, match_at
 from fst.runtime.kernels.unicode import ITEMS
 from fst.runtime.kernels.words import FAILED
+from fst.tables.kernel_call import BESIDE, ROW
 
 OWN_GRAMS, BEGINNING_GRAMS, BORDER_GRAMS = np.uint64(OWN), np.uint64(BEGINNING), np.uint64(BORDER)
 NO_WORD = LOW_HALF  # no index of a pending word

@@ -1,4 +1,4 @@
-"""The blanks of a part of a text without added tokens. `fst.blanks.Blanks.written` specifies the result.
+"""The blanks of a part of a text without added tokens. `fst.text.whitespace.Blanks.written` specifies the result.
 
 Kernels require what `fst.runtime.kernels.normalisation` requires.
 """
@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from fst.blanks import ALWAYS, BLANK, BREAK, BREAKS, FIRST, KEEPS, PREFIXES, SEPARATORS
 from fst.core.jit import inlined, part
-from fst.machines import rewriting_arguments
-from fst.machines.rewriting_arguments import PREFIX, SEPARATOR, SYMBOL
 from fst.runtime.kernels.normalisation import code_at
 from fst.runtime.kernels.numbers import HALF, LOW_HALF, U0, U1
+from fst.text import arguments
+from fst.text.arguments import PREFIX, SEPARATOR, SYMBOL
+from fst.text.whitespace import ALWAYS, BLANK, BREAK, BREAKS, FIRST, KEEPS, PREFIXES, SEPARATORS
 
-WHITE = np.uint8(rewriting_arguments.WHITE)
+WHITE = np.uint8(arguments.WHITE)
 BLANK_BYTE, BREAK_BYTE, BLANK_CODE = np.uint8(ord(BLANK)), np.uint8(ord(BREAK)), np.uint64(ord(BLANK))
 IS_FIRST, IS_ALWAYS = (np.uint64(PREFIXES.index(prefix)) for prefix in (FIRST, ALWAYS))
 KEEPS_WHITE, HAS_BREAKS = (np.uint64(SEPARATORS.index(separator)) for separator in (KEEPS, BREAKS))

@@ -15,9 +15,9 @@ If spans are asked for, `fst.runtime.kernels.piece_spans.locate` writes them at 
 Kernels check nothing. They require:
 
 - The table is proven, or comes directly from the compiler.
-- ``text`` is valid UTF-8, except for marks (`fst.machines.rewriting_arguments`), and 32 bytes after it may be read; ``starts`` ascends
+- ``text`` is valid UTF-8, except for marks (`fst.text.arguments`), and 32 bytes after it may be read; ``starts`` ascends
   within it, and cuts no character. `fst.runtime.texts` and `fst.runtime.rewriter` ensure this.
-- ``output.ids`` has room for one id for each byte of text, for frames, and for `fst.machines.kernel_call.SLACK` more ids.
+- ``output.ids`` has room for one id for each byte of text, for frames, and for `fst.tables.kernel_call.SLACK` more ids.
 - The arrays in ``work`` come from `fst.machines.bpe_arguments.work`, and only kernels write to them.
 """
 
@@ -25,12 +25,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from fst.automata.matcher import ENDING, NO_STRING
 from fst.core.jit import inlined, kernel, part
 from fst.machines.bpe_arguments import BUCKET_SHIFT, PIECES, SLOT_SHIFT
 from fst.machines.bpe_arguments import KEY_PARTS as KEY_PARTS_COUNT
 from fst.machines.bpe_arguments import LONGEST as LONGEST_PIECE
-from fst.machines.kernel_call import COUNT, IDS_ALONE, OPEN
-from fst.matching import ENDING, NO_STRING
 from fst.merging import LABEL_SHIFT as LABEL
 from fst.merging import MAX_VALUE
 from fst.runtime.kernels.intrinsics import hash_of, is_key, prefetch
@@ -39,6 +38,7 @@ from fst.runtime.kernels.output import copy, frame
 from fst.runtime.kernels.piece_spans import locate
 from fst.runtime.kernels.pieces import DROPPED, KIND, LONG, PLACE, SPECIAL, find_pieces, mark_dropped
 from fst.runtime.kernels.tries import child_of
+from fst.tables.kernel_call import COUNT, IDS_ALONE, OPEN
 
 NO_TOKEN = np.int32(NO_STRING)
 LABEL_SHIFT, VALUE = np.uint64(LABEL), np.uint64(MAX_VALUE)
@@ -319,7 +319,7 @@ def encode_rows(text, starts, more, machine, output, work):
         starts: int64[rows + 1], where each text begins in `text`, and where the last one ends.
         more: uint64, 1 if the last text continues in the next call, else 0.
         machine: `fst.machines.bpe_arguments.Arguments`.
-        output: `fst.machines.kernel_call.IdsOutput`, or `SpansOutput` for spans; filled.
+        output: `fst.tables.kernel_call.IdsOutput`, or `SpansOutput` for spans; filled.
         work: `fst.machines.bpe_arguments.Work`. Its ``state`` is all zero before the first call.
 
     Returns:

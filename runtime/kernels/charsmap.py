@@ -1,24 +1,25 @@
-"""Charsmaps: strings of a stretch are replaced. `fst.charsmap.Charsmap.apply` specifies the result.
+"""Charsmaps: strings of a stretch are replaced. `fst.text.charsmap.Charsmap.apply` specifies the result.
 
 Characters that are no strings, and no second ones of strings, are copied. Any other one is a *hit*, and its neighbours are looked at.
 
-The arguments are those of `fst.machines.charsmap_arguments`. Kernels require what `fst.runtime.kernels.normalisation` requires, and that
-`fst.double_array.read` has proven the double array.
+The arguments are those of `fst.text.charsmap_arguments`. Kernels require what `fst.runtime.kernels.normalisation` requires, and that
+`fst.automata.double_array.read` has proven the double array.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from fst import charsmap as of
-from fst import clusters, double_array
+from fst.automata import double_array
 from fst.core.jit import inlined, part
-from fst.machines.charsmap_arguments import EXTENDS, IN_CLUSTERS
-from fst.machines.charsmap_arguments import IS_SECOND as SECOND_BIT
 from fst.runtime.kernels.normalisation import code_at, start_before
 from fst.runtime.kernels.numbers import HALF, LOW_HALF, U0, U1
 from fst.runtime.kernels.unicode import CONTINUATION
 from fst.runtime.kernels.utf_8 import LOW_6, copy_run, count_characters
+from fst.text import charsmap as of
+from fst.text import clusters
+from fst.text.charsmap_arguments import EXTENDS, IN_CLUSTERS
+from fst.text.charsmap_arguments import IS_SECOND as SECOND_BIT
 
 SHORT, IS_SECOND = np.uint64(of.SHORT), np.uint8(SECOND_BIT)
 APART, TOGETHER, IN_CONJUNCT, IN_PICTOGRAPH = (
@@ -174,7 +175,7 @@ def put_text(texts, place, into, filled):
 
 @inlined
 def align(own, read, old, new, is_added, places, written):
-    """Note the spans of characters that take the place of others, as `fst.charsmap._aligned` does.
+    """Note the spans of characters that take the place of others, as `fst.text.charsmap._aligned` does.
 
     Args:
         own, read: the spans of the old characters, and the number of the first one.
@@ -195,7 +196,7 @@ def align(own, read, old, new, is_added, places, written):
 
 @inlined
 def consume(own, read, old, new, extends, places, written):
-    """Note the spans of characters that take the place of others, as `fst.charsmap._consumed` does. Returns the new count."""
+    """Note the spans of characters that take the place of others, as `fst.text.charsmap._consumed` does. Returns the new count."""
     begin, end = own[read] & LOW_HALF, own[read + old - U1] >> HALF
     if not new and written and extends:
         places[written - U1] = places[written - U1] & LOW_HALF | end << HALF
@@ -216,7 +217,7 @@ def replace_strings(text, stop, own, charsmap, into, places):
         into, places: where the bytes of the result and the spans of its characters go.
     """
     in_clusters, has_spans = charsmap.params[IN_CLUSTERS] > U0, len(own) > 0
-    at = index = filled = written = lag = U0  # `lag`: characters that vanish before all others, see `fst.charsmap._aligned`
+    at = index = filled = written = lag = U0  # `lag`: characters that vanish before all others, see `fst.text.charsmap._aligned`
     is_added = False
     while at < stop:
         lowest = at

@@ -20,13 +20,13 @@ import numpy as np
 
 from fst import dropout
 from fst.core.jit import inlined, kernel, part
-from fst.machines.kernel_call import COUNT, FIRST_ROW, IDS_ALONE, PLACE_IN_ROW
 from fst.pairs import NO_RANK
 from fst.runtime.kernels.bpe import begin_call, put_other
 from fst.runtime.kernels.merge_queue import begin_merging, collect, link, note_rank
 from fst.runtime.kernels.numbers import HALF, U0, U1, U2, U3, U5, U6, U7
 from fst.runtime.kernels.piece_spans import locate
 from fst.runtime.kernels.pieces import DROPPED, KIND, PLACE, ROW_END, find_pieces, mark_dropped
+from fst.tables.kernel_call import COUNT, FIRST_ROW, IDS_ALONE, PLACE_IN_ROW
 
 GAMMA, FIRST_FACTOR, SECOND_FACTOR = np.uint64(dropout.GAMMA), np.uint64(dropout.FIRST_FACTOR), np.uint64(dropout.SECOND_FACTOR)
 FIRST_SHIFT, SECOND_SHIFT, LAST_SHIFT = (
@@ -189,7 +189,7 @@ def merge(text, begin, end, machine, stream, numbers, at):
 
     The ids themselves are the scratch, from `at` on: n tokens; for each the place of the next one, n after the last; the place of the one
     before; the rank of its pair with the next one, or `NO_RANK`; its lower and its upper child in the treap, n for none; n + 1 sizes of
-    subtrees, of which the last is 0; and the root: 7n + 2 in all, of which `fst.machines.kernel_call.SLACK` has room for some if n is 1.
+    subtrees, of which the last is 0; and the root: 7n + 2 in all, of which `fst.tables.kernel_call.SLACK` has room for some if n is 1.
 
     Args:
         machine: `fst.machines.bpe_arguments.DropoutArguments`.

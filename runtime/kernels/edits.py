@@ -1,4 +1,4 @@
-"""Edits of a stretch between added tokens. `fst.edits.Edit.apply` specifies the result.
+"""Edits of a stretch between added tokens. `fst.text.edits.Edit.apply` specifies the result.
 
 Each edit reads the stretch in one array and writes it into another one. Kernels require what `fst.runtime.kernels.normalisation` requires.
 """
@@ -7,18 +7,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from fst import charsmap
-from fst import edits as of
 from fst.core.jit import inlined, part
-from fst.machines import rewriting_arguments
-from fst.machines.rewriting_arguments import CONTENT, CONTENT_END, HAS_MAPS, KIND, LEAST, LEFT, RIGHT, RUN, RUN_END, STRING, STRING_END
 from fst.runtime.kernels.charsmap import replace_strings
 from fst.runtime.kernels.normalisation import code_at, copy_text, normalise, put_place, start_before
 from fst.runtime.kernels.numbers import HALF, LOW_HALF, U0, U1
 from fst.runtime.kernels.utf_8 import CONTINUES, LEAD_MASK, copy_run, count_characters
+from fst.text import arguments, charsmap
+from fst.text import edits as of
+from fst.text.arguments import CONTENT, CONTENT_END, HAS_MAPS, KIND, LEAST, LEFT, RIGHT, RUN, RUN_END, STRING, STRING_END
 
 BLANK_BYTE = np.uint8(ord(of.BLANK))
-WHITE, BOTH = np.uint8(rewriting_arguments.WHITE), np.uint8(2)
+WHITE, BOTH = np.uint8(arguments.WHITE), np.uint8(2)
 FIRST, SECOND = 0, 1  # indices into `EditArguments.bytes` of an edit
 STRIP, PREPEND, REPLACE, SPACES, CHARSMAP = (
     np.uint64(of.ALL_KINDS.index(kind)) for kind in (of.STRIP, of.PREPEND, of.REPLACE, of.SPACES, charsmap.CHARSMAP)
@@ -141,7 +140,7 @@ def stands_at_end(row, text, stop, edits):
 
 @part
 def space(row, text, stop, own, origin, end, is_inside, more, edits, into, places):
-    """Write the blanks of a stretch as `fst.edits.Edit` says of `SPACES`. Returns the size. Most arguments are as in `strip`.
+    """Write the blanks of a stretch as `fst.text.edits.Edit` says of `SPACES`. Returns the size. Most arguments are as in `strip`.
 
     Args:
         origin, end: the number of the stretch's first character in the raw text, and one more than that of the last.

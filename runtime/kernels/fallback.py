@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from fst.automata.matcher import LENGTH, VALUE
 from fst.core.jit import inlined, kernel, part
-from fst.matching import LENGTH, VALUE
 from fst.runtime.kernels import fallback_arguments as contextual
 from fst.runtime.kernels.intrinsics import trailing_zeros
 from fst.runtime.kernels.numbers import CONTINUES_RUN, HALF, HAS_MARKS, KIND_SHIFT, LIST, LOW_HALF, NEXT, OUTPUT_SHIFT, U0, U1, U3, U8
@@ -110,7 +110,7 @@ def read_raw(codes, starts, reader, pattern, kinds, end_class, memo, symbols):
     Args:
         codes: uint32[n], code points of all texts.
         starts: int64[rows + 1], where each text begins, and where the last one ends.
-        reader: `fst.machines.reading_arguments.Reader`.
+        reader: `fst.text.reading_arguments.Reader`.
         pattern: the tokens in raw text.
         kinds: uint8[0x110000], the kinds of each code point, as bits of `fst.runtime.kernels.fallback_arguments`.
         end_class: the class for the end of a text.

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.matching import Trie
-from fst.rows import Array
+from fst.automata.matcher import Trie
+from fst.automata.rows import Array
 
 # The kinds of a code point, as bits. They decide whether a token beside it counts, in order: it is a part of words; its first normalised
 # character is one; its last is one; normalisation puts blanks around it; it is white space; only some of its normalised characters are

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from fst.core.jit import inlined
 from fst.machines import jieba
-from fst.machines.kernel_call import IDS_ALONE
 from fst.runtime.kernels.numbers import U1, U2, U3
 from fst.runtime.kernels.unit_trie import LABEL, LEAF, ROOT, label_of, state_of
+from fst.tables.kernel_call import IDS_ALONE
 
 NO_WORD = jieba.NO_WORD
 SEARCH = jieba.MODES.index(jieba.SEARCH)

@@ -21,7 +21,6 @@ import numpy as np
 
 from fst.core.jit import inlined, kernel, object_kernel, part
 from fst.machines import keywords
-from fst.machines.kernel_call import BEFORE, COUNT, IDS_ALONE, OPEN
 from fst.runtime.kernels.counting import characters_before, count_from, count_to
 from fst.runtime.kernels.keyword_walk import (
     BEFORE_IT,
@@ -47,6 +46,7 @@ from fst.runtime.kernels.keyword_walk import (
 )
 from fst.runtime.kernels.numbers import HALF, LOW_HALF, U0, U1, U2, U3, U63
 from fst.runtime.kernels.utf_8 import count_characters, put_string
+from fst.tables.kernel_call import BEFORE, COUNT, IDS_ALONE, OPEN
 
 OWN, WALKS, FEW = np.uint64(keywords.OWN), np.uint64(keywords.WALKS), np.uint64(keywords.FEW)
 RARE = U3  # keywords are rare where one byte in 2 ** RARE, or less, is not skipped

@@ -23,9 +23,9 @@ import numpy as np
 
 from fst.core.jit import inlined, part
 from fst.machines import mecab
-from fst.machines.kernel_call import IDS_ALONE
 from fst.runtime.kernels.numbers import U0, U1
 from fst.runtime.kernels.unicode import pairs
+from fst.tables.kernel_call import IDS_ALONE
 
 MASK_ID, ID_BITS, COST_SHIFT = np.uint64(mecab.MAX_ID), np.uint64(mecab.ID_BITS), np.uint64(mecab.COST_SHIFT)
 MASK_COST, LOWEST_COST = np.uint64((1 << mecab.COST_BITS) - 1), np.int64(mecab.LOWEST_COST)

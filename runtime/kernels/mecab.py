@@ -12,7 +12,6 @@ import numpy as np
 
 from fst.core.jit import inlined, kernel, part
 from fst.machines import mecab
-from fst.machines.kernel_call import BEFORE, COUNT, OPEN
 from fst.runtime.kernels.lattice import (
     CERTAIN,
     END,
@@ -32,6 +31,7 @@ from fst.runtime.kernels.lattice import (
 from fst.runtime.kernels.numbers import U0, U1, U2
 from fst.runtime.kernels.unicode import HIGH_SURROGATE, SURROGATE, pairs
 from fst.runtime.kernels.unit_trie import LABEL, LEAF, ROOT, kind_of, label_of, state_of, value_of
+from fst.tables.kernel_call import BEFORE, COUNT, OPEN
 
 CATEGORIES, MASK_FIRST, MASK_LENGTH = np.uint64((1 << mecab.FIRST_SHIFT) - 1), np.uint64(31), np.uint64(mecab.MAX_CHARACTERS)
 FIRST_SHIFT, LENGTH_SHIFT, GROUP_SHIFT, INVOKE_SHIFT, SPACE_SHIFT = (

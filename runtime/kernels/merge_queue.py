@@ -15,7 +15,6 @@ import numpy as np
 
 from fst import affixes
 from fst.core.jit import inlined, kernel, part
-from fst.machines.kernel_call import COUNT, IDS_ALONE
 from fst.merge_list import FUSES, UNKNOWN
 from fst.pairs import NO_RANK, rank_of
 from fst.runtime.kernels.bpe import begin_call, bounds_of, find_words, long_piece, put_other
@@ -24,6 +23,7 @@ from fst.runtime.kernels.numbers import HALF, LOW_HALF, U0, U1, U2, U3
 from fst.runtime.kernels.output import copy
 from fst.runtime.kernels.piece_spans import locate
 from fst.runtime.kernels.pieces import KIND, LONG, find_pieces
+from fst.tables.kernel_call import COUNT, IDS_ALONE
 
 CONTINUES, ENDS = np.uint64(affixes.CONTINUES), np.uint64(affixes.ENDS)
 

@@ -1,10 +1,10 @@
-"""Normalisation of a stretch between added tokens. `fst.rewriting.Rewriting.normalized` specifies the result.
+"""Normalisation of a stretch between added tokens. `fst.text.normalizer.Rewriting.normalized` specifies the result.
 
 Most characters stay as they are. A *cluster* is a character and all directly following ones that may change, or may change the character
 before them. Text between clusters is copied. The characters of a cluster become their parts; the parts are put in order, composed and
-mapped, as `fst.composition.Composition` does with a whole stretch.
+mapped, as `fst.text.composition.Composition` does with a whole stretch.
 
-The arguments are those of `fst.machines.rewriting_arguments`. Kernels require that the arrays of `RewritingWork` and `Rewritten` have room:
+The arguments are those of `fst.text.arguments`. Kernels require that the arrays of `RewritingWork` and `Rewritten` have room:
 for each byte of text as many items as `growth` says, and for each row a blank more.
 """
 
@@ -12,21 +12,21 @@ from __future__ import annotations
 
 import numpy as np
 
-from fst.composition import HANGUL as HANGUL_CODE
-from fst.composition import ITSELF as ITSELF_CODE
-from fst.composition import LEADING as LEADING_CODE
-from fst.composition import SYLLABLES as SYLLABLES_COUNT
-from fst.composition import TRAILING as TRAILING_CODE
-from fst.composition import TRAILING_COUNT as TRAILINGS_COUNT
-from fst.composition import VOWEL_COUNT as VOWELS_COUNT
-from fst.composition import VOWELS as VOWELS_CODE
 from fst.core.jit import inlined, part
-from fst.machines import rewriting_arguments as of
-from fst.machines.rewriting_arguments import COMPOSES, DECOMPOSES
 from fst.runtime.kernels.numbers import HALF, LOW_HALF, U0, U1, U4
 from fst.runtime.kernels.tries import child_of
 from fst.runtime.kernels.unicode import CONTINUATION, character_at
 from fst.runtime.kernels.utf_8 import LOW_6, copy_run, put_code
+from fst.text import arguments as of
+from fst.text.arguments import COMPOSES, DECOMPOSES
+from fst.text.composition import HANGUL as HANGUL_CODE
+from fst.text.composition import ITSELF as ITSELF_CODE
+from fst.text.composition import LEADING as LEADING_CODE
+from fst.text.composition import SYLLABLES as SYLLABLES_COUNT
+from fst.text.composition import TRAILING as TRAILING_CODE
+from fst.text.composition import TRAILING_COUNT as TRAILINGS_COUNT
+from fst.text.composition import VOWEL_COUNT as VOWELS_COUNT
+from fst.text.composition import VOWELS as VOWELS_CODE
 
 CHANGES, FIRST_PART = np.uint8(of.CHANGES), np.uint64(of.FIRST_PART)
 ITSELF, HANGUL, SYLLABLES = np.uint64(ITSELF_CODE), np.uint64(HANGUL_CODE), np.uint64(SYLLABLES_COUNT)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from fst.core.jit import inlined
-from fst.machines.kernel_call import IDS_ALONE
 from fst.runtime.kernels.numbers import U0, U1, U16
+from fst.tables.kernel_call import IDS_ALONE
 
 
 @inlined

@@ -7,13 +7,13 @@ import numpy as np
 from fst.core.jit import inlined, part
 from fst.machines import byte_cuts
 from fst.machines.bpe_arguments import DROPS_BYTES, JOINS_WORDS
-from fst.machines.kernel_call import BEFORE, IN_WORD, WORD
 from fst.merge_list import FUSES
 from fst.runtime.kernels.characters import ABSENT, next_character
 from fst.runtime.kernels.counting import characters_before, count_from, count_to
 from fst.runtime.kernels.numbers import U0, U1, U2
 from fst.runtime.kernels.pieces import DROPPED, KIND, LONG, PLACE, ROW_END, SPECIAL
 from fst.runtime.kernels.utf_8 import CONTINUES, LEAD_MASK
+from fst.tables.kernel_call import BEFORE, IN_WORD, WORD
 
 LONE = np.uint8(byte_cuts.LONE)
 LETTERS_FROM, LETTERS_TO = np.uint8(0x21), np.uint8(0x7E)  # bytes whose letters have one byte in UTF-8; all others have two
@@ -127,7 +127,7 @@ def locate(text, pieces, count, machine, output, place, row, state):
     Args:
         text, pieces, count: the pieces, see `fst.runtime.kernels.pieces`.
         machine: `fst.machines.bpe_arguments.Arguments`.
-        output: `fst.machines.kernel_call.SpansOutput`, with all ids, and the spans of frames; filled.
+        output: `fst.tables.kernel_call.SpansOutput`, with all ids, and the spans of frames; filled.
         place: the index of the first id of the pieces.
         row: the row in which the pieces begin.
         state: `BEFORE` and `WORD` are the numbers of characters and words of the open text so far, without a word that it is in, `IN_WORD`.

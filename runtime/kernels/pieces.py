@@ -13,17 +13,17 @@ from __future__ import annotations
 
 import numpy as np
 
+from fst.automata.matcher import LENGTH, VALUE
 from fst.core.jit import inlined, part
 from fst.machines.bpe_arguments import BEGIN, COLUMNS, FIRST, SECOND, STRETCH, STRETCH_ENDS, WINDOW_BITS, WINDOW_MASK
 from fst.machines.bpe_arguments import NOT_PLAIN as ANY_SYMBOL
 from fst.machines.bpe_windows import WIDEST
-from fst.machines.kernel_call import CHUNK as CHUNK_SIZE
-from fst.matching import LENGTH, VALUE
 from fst.runtime.kernels.intrinsics import AT_ONCE, decide, ones, trailing_zeros
 from fst.runtime.kernels.numbers import U0, U1, U2, U3, U8, U64
 from fst.runtime.kernels.searches import FAIRLY_FEW, class_at, forget, remember, search
 from fst.runtime.kernels.tries import match_at, reset
 from fst.runtime.kernels.unicode import ITEMS
+from fst.tables.kernel_call import CHUNK as CHUNK_SIZE
 
 U30, ALL = np.uint64(30), np.uint64((1 << 64) - 1)
 LEAD = np.uint64(WIDEST)

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 from numba import objmode
 
-from fst import matching
+from fst.automata import matcher
+from fst.automata.rows import MULTIPLIERS
 from fst.core.jit import part
 from fst.machines.bpe_windows import LEFT as LEFT_PART
 from fst.machines.bpe_windows import MATRIX as MATRIX_PART
 from fst.machines.bpe_windows import RIGHT as RIGHT_PART
-from fst.rows import MULTIPLIERS
 
 U0, U1, U2, U3, U4, U8, U15, U16, U32, U48, U64 = (np.uint64(number) for number in (0, 1, 2, 3, 4, 8, 15, 16, 32, 48, 64))
 FIRST, SECOND, THIRD = (np.uint64(multiplier) for multiplier in MULTIPLIERS)
@@ -25,7 +25,7 @@ PAIRS, FOURS, EIGHTS, COUNT = (np.uint64(bits) for bits in (0x5555555555555555, 
 
 LEFT, RIGHT, MATRIX = (np.uint64(begin) for begin in (LEFT_PART, RIGHT_PART, MATRIX_PART))
 LEAD, CONTINUES = np.uint64(0xC0), np.uint64(0x80)  # bits of a byte of UTF-8
-SECOND_BYTE = np.uint64(matching.SECOND)
+SECOND_BYTE = np.uint64(matcher.SECOND)
 LOW_4, HIGH_4, LOW_7, LOW_8 = (np.uint64(bits) for bits in (0x0F, 0xF0, 0x7F, 0xFF))
 
 

@@ -13,10 +13,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from fst.automata.matcher import LENGTH, VALUE
 from fst.core.jit import inlined, part
-from fst.machines.kernel_call import AT, BEFORE, KEPT, MARGIN, RANKS, READ_ROW, RUN_AT, RUN_BEGIN, RUN_SPAN, RUN_STOP, RUN_TURN
-from fst.machines.reading_arguments import NOT_PLAIN as NOT_PLAIN_BIT
-from fst.matching import LENGTH, VALUE
 from fst.runtime.kernels.intrinsics import classes_looked_up, classes_of, trailing_zeros
 from fst.runtime.kernels.numbers import (
     CONTINUES_RUN,
@@ -39,6 +37,8 @@ from fst.runtime.kernels.numbers import (
 )
 from fst.runtime.kernels.tries import NODE, READ, START, match_at
 from fst.runtime.kernels.unicode import UTF_16, label_at, pairs
+from fst.tables.kernel_call import AT, BEFORE, KEPT, MARGIN, RANKS, READ_ROW, RUN_AT, RUN_BEGIN, RUN_SPAN, RUN_STOP, RUN_TURN
+from fst.text.reading_arguments import NOT_PLAIN as NOT_PLAIN_BIT
 
 NOT_PLAIN = np.uint16(NOT_PLAIN_BIT)
 RANK_SHIFT, CLASS = np.uint64(16), np.uint64(0xFFFF)  # of a symbol in a list
@@ -296,7 +296,7 @@ def read(text, starts, more, end, with_spans, reader, work):
         text, starts, more: as in `fst.runtime.kernels.wordpiece.encode_rows`.
         end: the class to append after each text.
         with_spans: whether spans are asked for. Only then may a run begin with a mark that leaves no symbol.
-        reader: `fst.machines.reading_arguments.Reader`.
+        reader: `fst.text.reading_arguments.Reader`.
         work: only symbols, spans, state, reading and memo are used.
 
     Returns:

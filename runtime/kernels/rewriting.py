@@ -1,4 +1,4 @@
-"""Rewriting of texts before they are cut into pieces. `fst.rewriting.Rewriting.stretches` specifies the result.
+"""Rewriting of texts before they are cut into pieces. `fst.text.normalizer.Rewriting.stretches` specifies the result.
 
 Kernels require what `fst.runtime.kernels.normalisation` requires.
 """
@@ -7,11 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from fst.automata.matcher import LENGTH, VALUE
 from fst.core.jit import inlined, kernel, part
-from fst.machines import rewriting_arguments as of
-from fst.machines.rewriting_arguments import EDITS, LAGS, LONGEST, PREFIX, REACH, SYMBOL, TRIMS
-from fst.matching import LENGTH, VALUE
-from fst.rewriting import EDGE as EDGE_CHARACTER
 from fst.runtime.kernels.blanks import BLANK_BYTE, copy_place, put_byte, put_words, takes_prefix
 from fst.runtime.kernels.charsmap import are_apart
 from fst.runtime.kernels.edits import normalise_and_edit
@@ -22,6 +19,9 @@ from fst.runtime.kernels.tries import match_at, reset
 from fst.runtime.kernels.unchanged import copy_row, may_begin, may_copy
 from fst.runtime.kernels.unicode import CONTINUATION, ITEMS
 from fst.runtime.kernels.utf_8 import LOW_6, copy_run, count_characters, put_code
+from fst.text import arguments as of
+from fst.text.arguments import EDITS, LAGS, LONGEST, PREFIX, REACH, SYMBOL, TRIMS
+from fst.text.normalizer import EDGE as EDGE_CHARACTER
 
 CHANGES, WORD, WHITE, INSIDE, DROPS = (np.uint8(kind) for kind in (of.CHANGES, of.WORD, of.WHITE, of.INSIDE, of.DROPS))
 CHANGES_OR_WHITE = CHANGES | WHITE
@@ -118,7 +118,7 @@ def without_blanks(text, first, begin, end, last, left, right, is_first, rewrite
 
 @part
 def next_cut(text, begin, stop, rewriter, memo):
-    """Find the next position in a part at which the splitter begins anew, see `fst.rewriting.Cuts`.
+    """Find the next position in a part at which the splitter begins anew, see `fst.text.normalizer.Cuts`.
 
     Args:
         text, begin, stop: the part, or the rest of it after such a position.
@@ -265,7 +265,7 @@ def rewrite(text, starts, origin, is_inside, more, kept, kept_characters, rewrit
         origin: uint64, the number of the first character in its text.
         is_inside, more: uint64, 1 if the first text goes on from a border, see `last_border`; and if the last one goes on behind one.
         kept, kept_characters: uint64, the numbers of bytes and characters of the first text that are in `rewritten` already.
-        rewriter, work, rewritten: see `fst.machines.rewriting_arguments`; `rewritten` is filled.
+        rewriter, work, rewritten: see `fst.text.arguments`; `rewritten` is filled.
     """
     into, places, filled, written = rewritten.text, rewritten.places, kept, kept_characters
     rewritten.starts[0] = rewritten.firsts[0] = 0
@@ -286,7 +286,7 @@ def restore(output, begin, end, rewritten):
     """Turn the spans of ids in rewritten texts into spans in the raw ones.
 
     Args:
-        output: `fst.machines.kernel_call.SpansOutput`.
+        output: `fst.tables.kernel_call.SpansOutput`.
         begin, end: the first of the ids of the rewritten texts, and one past the last.
         rewritten: the texts.
     """
@@ -330,7 +330,7 @@ def last_border(text, begin, stop, rewriter, memo):
 
 @part
 def first_lag(text, begin, stop, rewriter):
-    """The first character after which spans may lag behind, since it vanishes at the beginning of a stretch; see `fst.charsmap`."""
+    """The first character after which spans may lag behind, since it vanishes at the beginning of a stretch; see `fst.text.charsmap`."""
     at, is_first = begin, True
     while at < stop:
         code, after = code_at(text, at)

@@ -14,7 +14,6 @@ import numpy as np
 
 from fst import sampling, token_ends
 from fst.core.jit import inlined, kernel, part
-from fst.machines.kernel_call import COUNT, FIRST_ROW, IDS_ALONE, PLACE_IN_ROW
 from fst.runtime.kernels.bpe import begin_call, bounds_of, put_other, read_together
 from fst.runtime.kernels.dropout import GAMMA, TO_SHARE, UNIT, key_of, mixed
 from fst.runtime.kernels.normalisation import start_before
@@ -23,6 +22,7 @@ from fst.runtime.kernels.pieces import DROPPED, KIND, ROW_END, find_pieces, mark
 from fst.runtime.kernels.unigram import locate, put_nodes
 from fst.runtime.kernels.unigram_ends import BLOCK, NODE, SIZE, find_nodes
 from fst.runtime.kernels.unigram_nodes import nodes_from
+from fst.tables.kernel_call import COUNT, FIRST_ROW, IDS_ALONE, PLACE_IN_ROW
 from fst.unigram_paths import node_size
 
 STEP, LARGEST, LEAST, FAR, SIZE_SHIFT = sampling.STEP, sampling.LARGEST, sampling.LEAST, sampling.FAR, np.uint64(sampling.SIZE_SHIFT)

@@ -32,7 +32,7 @@ def class_at(text, at, machine):
     code, length = np.uint64(text[at]), U1
     if code >= CONTINUATION:
         code, length = character_at(text, at, U4)
-        length = length if length else U3  # a surrogate: `fst.rewriting.EDGE`
+        length = length if length else U3  # a surrogate: `fst.text.normalizer.EDGE`
     return np.uint64(machine.blocks[np.uint64(machine.pages[code >> U7]) << U7 | code & LOW_7]), at + length
 
 

@@ -1,12 +1,12 @@
-"""Walks over tries in time linear in the text: each walk resumes where the last one stopped reading, see `fst.matching`."""
+"""Walks over tries in time linear in the text: each walk resumes where the last one stopped reading, see `fst.automata.matcher`."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from fst.automata.matcher import ENDING, IS_INNER, LEAST, LENGTH, REST, SKIP, VALUE
+from fst.automata.matcher import NO_NODE as ABSENT
 from fst.core.jit import inlined, kernel, part
-from fst.matching import ENDING, IS_INNER, LEAST, LENGTH, REST, SKIP, VALUE
-from fst.matching import NO_NODE as ABSENT
 from fst.runtime.kernels.numbers import HALF, HASH_MULTIPLIER, ROOT, U0, U1, U21
 from fst.runtime.kernels.unicode import label_at
 
@@ -26,14 +26,14 @@ def child_of(node, label, edges):
 
 @kernel
 def link_nodes(parents, labels, depths, order, overlapping, edges, nodes):
-    """Compute the fields of a `fst.matching.Trie` from its edges and `ENDING`.
+    """Compute the fields of a `fst.automata.matcher.Trie` from its edges and `ENDING`.
 
     Args:
         parents, labels, depths: uint32[nodes]: for each node its parent, the label of the edge to it, and the items on its path.
         order: int64[nodes], the nodes sorted by depth, the root first.
         overlapping: whether a walk may start inside a string that an earlier walk has found.
-        edges: as in `fst.matching.Trie`.
-        nodes: as in `fst.matching.Trie`, with `ENDING` and `IS_INNER` given; the other fields are filled.
+        edges: as in `fst.automata.matcher.Trie`.
+        nodes: as in `fst.automata.matcher.Trie`, with `ENDING` and `IS_INNER` given; the other fields are filled.
     """
     nodes[0, VALUE] = nodes[0, LEAST] = -1
     for node in order[1:]:
@@ -76,7 +76,7 @@ def match_at(items, pair, at, end, more, trie, memo):
         items, pair: a text, as UTF-16 or as other items, see `label_at`.
         at, end: the position, and where the text ends.
         more: whether the text continues after `end`.
-        trie: `fst.matching.Trie`.
+        trie: `fst.automata.matcher.Trie`.
         memo: uint64[3]. `START`: the first position that no walk has settled. `READ`: how far the walk from there has read. `NODE`: its
             node.
 

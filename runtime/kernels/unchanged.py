@@ -7,11 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from fst import matching
+from fst.automata import matcher
+from fst.automata.matcher import LEAST, LENGTH
 from fst.core.jit import inlined, kernel, part
-from fst.machines import rewriting_arguments as of
-from fst.machines.rewriting_arguments import COPIES, LEADS, PREFIX, PUTS, SEPARATOR, STRIPS
-from fst.matching import LEAST, LENGTH
 from fst.runtime.kernels.blanks import BLANK_BYTE, IS_ALWAYS, IS_FIRST, KEEPS_WHITE
 from fst.runtime.kernels.copying import put_bytes
 from fst.runtime.kernels.intrinsics import AT_ONCE, continuing, ones, stops_in, trailing_zeros
@@ -20,10 +18,12 @@ from fst.runtime.kernels.numbers import U0, U1, U64
 from fst.runtime.kernels.tries import match_at, reset
 from fst.runtime.kernels.unicode import ITEMS
 from fst.runtime.kernels.utf_8 import CONTINUES, LEAD_MASK
+from fst.text import arguments as of
+from fst.text.arguments import COPIES, LEADS, PREFIX, PUTS, SEPARATOR, STRIPS
 
 NOT_ASCII, FEW = np.uint8(0x80), np.uint64(16)  # bytes
 CHANGES, WHITE = np.uint8(of.CHANGES), np.uint8(of.WHITE)
-FIRST, SECOND, STOP = (np.uint8(bit) for bit in (matching.FIRST, matching.SECOND, matching.STOP))
+FIRST, SECOND, STOP = (np.uint8(bit) for bit in (matcher.FIRST, matcher.SECOND, matcher.STOP))
 IF_FOUND_ALONE, IF_FOUND_ANYWAY = np.uint64(of.IF_FOUND_ALONE), np.uint64(of.IF_FOUND_ANYWAY)
 FOUND_ALONE, FOUND_ANYWAY = np.int32(of.FOUND_ALONE), np.int32(of.FOUND_ANYWAY)
 
@@ -42,7 +42,7 @@ def has_blank_ends(text, begin, stop, kinds):
 
 @inlined
 def is_stop(text, at, stop, stops, table):
-    """Whether a text may change at a position, see `fst.machines.rewriting_arguments.Rewriter.stops`."""
+    """Whether a text may change at a position, see `fst.text.arguments.Rewriter.stops`."""
     byte = stops[table + np.uint64(text[at])]
     return byte & STOP or (byte & FIRST and (at + U1 >= stop or stops[table + np.uint64(text[at + U1])] & SECOND))
 
@@ -68,7 +68,7 @@ def stays(text, at, stop, table, most, rewriter, memo):
         text, at, stop: the text.
         table: which of the tables in ``rewriter.stops``, `IF_FOUND_ALONE` or `IF_FOUND_ANYWAY`.
         most: the highest value of the strings that count.
-        rewriter: `fst.machines.rewriting_arguments.Rewriter`.
+        rewriter: `fst.text.arguments.Rewriter`.
         memo: uint64[3], scratch.
     """
     every = rewriter.every

@@ -18,10 +18,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from fst.blanks import BLANK as BLANK_CHARACTER
 from fst.core.jit import inlined, kernel, part
 from fst.machines.bpe_arguments import JOINS_WORDS
-from fst.machines.kernel_call import BEFORE, COUNT, IDS_ALONE, IN_WORD, OPEN, WORD
 from fst.machines.unigram_arguments import IS_WHOLE, RESTART
 from fst.runtime.kernels.bpe import WORD_BYTES, begin_call, bounds_of, find_words, put_other, read_together
 from fst.runtime.kernels.counting import characters_before, count_from, count_to
@@ -32,6 +30,8 @@ from fst.runtime.kernels.piece_spans import put_span
 from fst.runtime.kernels.pieces import DROPPED, KIND, PLACE, ROW_END, SPECIAL, find_pieces
 from fst.runtime.kernels.unigram_ends import find_nodes, find_path
 from fst.runtime.kernels.unigram_ends import line_up as line_up_listed
+from fst.tables.kernel_call import BEFORE, COUNT, IDS_ALONE, IN_WORD, OPEN, WORD
+from fst.text.whitespace import BLANK as BLANK_CHARACTER
 from fst.unigram import BLANK as BLANKS
 from fst.unigram import PIECE, RESTARTS, STRETCH
 from fst.unigram_paths import common_place, find_best, go_on, node_of, node_size, shift_of, size_at, token_of, unset

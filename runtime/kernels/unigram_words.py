@@ -13,7 +13,6 @@ from __future__ import annotations
 import numpy as np
 
 from fst.core.jit import inlined, kernel, part
-from fst.machines.kernel_call import BEFORE, COUNT, IDS_ALONE
 from fst.runtime.kernels.blanks import BLANK_BYTE
 from fst.runtime.kernels.bpe import begin_call, bounds_of, find_words, put_other
 from fst.runtime.kernels.numbers import HALF, LOW_HALF, U0, U1
@@ -21,6 +20,7 @@ from fst.runtime.kernels.output import copy
 from fst.runtime.kernels.pieces import DROPPED, KIND, PLACE, find_pieces
 from fst.runtime.kernels.unigram import locate, put_id
 from fst.runtime.kernels.utf_8 import count_characters
+from fst.tables.kernel_call import BEFORE, COUNT, IDS_ALONE
 from fst.unigram_paths import token_of
 
 NO_RUN = ~U0  # in place of where a run begins

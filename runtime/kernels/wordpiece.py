@@ -23,8 +23,8 @@ Kernels check nothing. They require:
 - ``text`` is valid UTF-16 in the processor's byte order; ``starts`` ascends within it, and cuts no character. `fst.runtime.texts`
   ensures this.
 - ``output.ids`` has room for the ids of each text by the table's proven bound, for frames, for kept symbols, and for
-  `fst.machines.kernel_call.SLACK` more ids, which may be written but are not counted.
-- The arrays in ``work`` come from `fst.machines.kernel_call.work_of`, and only kernels write to them.
+  `fst.tables.kernel_call.SLACK` more ids, which may be written but are not counted.
+- The arrays in ``work`` come from `fst.tables.kernel_call.work_of`, and only kernels write to them.
 """
 
 from __future__ import annotations
@@ -32,7 +32,6 @@ from __future__ import annotations
 import numpy as np
 
 from fst.core.jit import inlined, kernel, part
-from fst.machines.kernel_call import AT, BEFORE, BESIDE, COUNT, IDS_ALONE, KEPT, OPEN, READ_ROW, ROW
 from fst.machines.wordpiece_arguments import DEAD, END_CLASS, FILLER, HAS_BORDERS, IS_LINKED, LONGEST, UNK
 from fst.runtime.kernels.added_tokens import cut_words, find_bordered_suspects, find_tokens, join_words
 from fst.runtime.kernels.intrinsics import prefetch
@@ -59,6 +58,7 @@ from fst.runtime.kernels.output import copy, frame
 from fst.runtime.kernels.reading import PAST_LIMIT, begin_reading, is_fence, read, skip_row
 from fst.runtime.kernels.spans import locate
 from fst.runtime.kernels.words import FAILED, find_slots, find_words, look_up
+from fst.tables.kernel_call import AT, BEFORE, BESIDE, COUNT, IDS_ALONE, KEPT, OPEN, READ_ROW, ROW
 
 
 @inlined
@@ -268,8 +268,8 @@ def encode_rows(text, starts, more, machine, output, work):
         starts: int64[rows + 1], where each text begins, and where the last one ends.
         more: uint64, 1 if the last text continues in the next call, else 0.
         machine: `fst.machines.wordpiece_arguments.Arguments`.
-        output: `fst.machines.kernel_call.IdsOutput`, or `SpansOutput` for spans and suspects; filled.
-        work: `fst.machines.kernel_call.Work`. Its ``state`` is all zero before the first call.
+        output: `fst.tables.kernel_call.IdsOutput`, or `SpansOutput` for spans and suspects; filled.
+        work: `fst.tables.kernel_call.Work`. Its ``state`` is all zero before the first call.
 
     Returns:
         The position where reading stopped: the end; or, with `more`, a character that may belong together with the text that follows.

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from fst.automata.rows import Array
 from fst.errors import UnsupportedError
-from fst.rows import Array
 from fst.runtime.sentencepiece.arguments import (
     NO_BUFFERS,
     OUT_OF_RANGE,

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from fst.automata.rows import Array
 from fst.errors import UnsupportedError
-from fst.rows import Array
 
 RETURN_TYPES = (int, str, bytes, "proto", "serialized_proto", "numpy", "offset_mapping")
 NOT_IDS = "Input must be an integer buffer, list of integers, or a sequence of integers."

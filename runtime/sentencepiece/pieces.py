@@ -9,19 +9,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fst.blanks import BLANK
-from fst.charsmap import Charsmap
+from fst.automata.rows import Array
 from fst.core.lazy import Lazy
-from fst.edits import SPACES, Edit
 from fst.errors import TableError, UnsupportedError, quoted
-from fst.joining import ALL, SYMBOL, Step, byte_of, changed, leading
 from fst.machines.piece_facts import WORD, PieceFacts
-from fst.metadata import StepsDecoder
-from fst.rewriting import NOTHING, Rewriting
-from fst.rows import Array
 from fst.runtime.joining import StepDecoder
 from fst.runtime.sentencepiece.arguments import EACH_BYTE, UNKNOWN
 from fst.runtime.tokenizer import Tokenizer
+from fst.tables.header import StepsDecoder
+from fst.text.charsmap import Charsmap
+from fst.text.decoder_steps import ALL, SYMBOL, Step, byte_of, changed, leading
+from fst.text.edits import SPACES, Edit
+from fst.text.normalizer import NOTHING, Rewriting
+from fst.text.whitespace import BLANK
 
 NO_PIECE = -1
 

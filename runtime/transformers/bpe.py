@@ -11,11 +11,11 @@ from typing import Any, ClassVar
 from fst.core.lazy import Lazy
 from fst.machines.bpe_metadata import PREFIX_SPACE
 from fst.machines.byte_letters import bytes_of
-from fst.metadata import AnyDecoder, ByteLevelDecoder
 from fst.runtime.decoder import decoded
 from fst.runtime.decoding import text_of
 from fst.runtime.transformers.backend import Backend, Json
 from fst.runtime.transformers.bpe_document import decoder, document, merges, vocabulary
+from fst.tables.header import AnyDecoder, ByteLevelDecoder
 
 VERSION = "#version: 0.2\n"  # the first line of a merges.txt
 

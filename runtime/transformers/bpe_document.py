@@ -9,8 +9,8 @@ from fst.errors import UnsupportedError
 from fst.machines.bpe import BpeTables
 from fst.machines.bpe_metadata import PREFIX_SPACE
 from fst.machines.piece_table import PieceTable
-from fst.metadata import SENTENCEPIECE, AnyDecoder, ByteLevelDecoder, StepsDecoder
 from fst.runtime.transformers.document import Json, sequence_of, template_processing
+from fst.tables.header import SENTENCEPIECE, AnyDecoder, ByteLevelDecoder, StepsDecoder
 
 BARE = ((("A", 0),), (("A", 0), ("B", 1)))  # templates that add nothing
 

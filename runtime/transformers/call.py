@@ -25,7 +25,6 @@ from numpy.typing import NDArray
 from fst.core.jit import Deferred
 from fst.core.threads import thread_count
 from fst.errors import TextError
-from fst.metadata import SIDES, Metadata
 from fst.runtime.batch import Batch
 from fst.runtime.encoder import NO_FRAME
 from fst.runtime.kernels.plan import (
@@ -50,6 +49,7 @@ from fst.runtime.transformers.rows import Rows
 from fst.runtime.transformers.settings import Padding, Truncation
 from fst.runtime.transformers.spelling import Parts, Speller
 from fst.runtime.workspace import Frame, Ids
+from fst.tables.header import SIDES, Metadata
 
 TRUNCATION = {
     False: KEEP,

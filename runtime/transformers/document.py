@@ -10,7 +10,7 @@ from dataclasses import asdict
 from typing import Any
 
 from fst.machines.wordpiece import Tables
-from fst.metadata import Normalizer, Piece, PreTokenizer
+from fst.tables.header import Normalizer, Piece, PreTokenizer
 
 Json = dict[str, Any]
 BERT = ("clean_text", "handle_chinese_chars", "strip_accents", "lowercase")  # settings of BertNormalizer

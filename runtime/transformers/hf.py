@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 from fst.core.threads import thread_count
 from fst.errors import UnsupportedError
 from fst.live import compiled
-from fst.metadata import TOKENIZERS
 from fst.runtime.tokenizer import Tokenizer
 from fst.runtime.transformers.backend import Backend, backend_of
 from fst.runtime.transformers.encoding import BatchEncoding, Encoding
+from fst.tables.header import TOKENIZERS
 
 OLDEST = 5  # version of transformers
 ARGUMENTS = frozenset(signature(Tokenizer.__call__).parameters)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from fst.metadata import MAX_NUMBER, MAX_SIZE, SIDES
+from fst.tables.header import MAX_NUMBER, MAX_SIZE, SIDES
 
 Json = dict[str, Any]
 STRATEGIES = {"longest_first": "LongestFirst", "only_first": "OnlyFirst", "only_second": "OnlySecond"}  # here → in a tokenizer.json

@@ -1,6 +1,6 @@
 """The names of tokens that depend on the text, as in ``tokenizers``: added tokens that take white space, and unknown ones of Unigram.
 
-The slow walk of `fst.rewriting` finds them. It reads only texts with such tokens, when their names are asked for.
+The slow walk of `fst.text.normalizer` finds them. It reads only texts with such tokens, when their names are asked for.
 """
 
 from __future__ import annotations
@@ -9,10 +9,10 @@ from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from fst.blanks import BLANK, BREAK, BREAKS
 from fst.machines.unigram_metadata import UnigramModel
-from fst.metadata import Metadata
-from fst.rewriting import EDGE, NOTHING, Rewriting
+from fst.tables.header import Metadata
+from fst.text.normalizer import EDGE, NOTHING, Rewriting
+from fst.text.whitespace import BLANK, BREAK, BREAKS
 
 
 @dataclass

@@ -7,13 +7,13 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, ClassVar
 
-from fst.blanks import NEVER
 from fst.core.json_numbers import spelled_as
 from fst.errors import UnsupportedError
 from fst.runtime.decoder import decoded
 from fst.runtime.transformers.backend import Backend, Json
 from fst.runtime.transformers.bpe import reference_decoder
 from fst.runtime.transformers.bpe_document import beside
+from fst.text.whitespace import NEVER
 
 
 class UnigramBackend(Backend):

@@ -17,7 +17,7 @@ from itertools import groupby, islice, repeat
 from operator import itemgetter
 from typing import Any
 
-from fst.rows import CODE_POINTS
+from fst.automata.rows import CODE_POINTS
 
 Place = tuple[int, int]  # a span: the first character in a text, and one past the last
 

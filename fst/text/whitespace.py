@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from fst.composition import Place
-from fst.rows import WHITE_SPACE
+from fst.automata.rows import WHITE_SPACE
+from fst.text.composition import Place
 
 NEVER, ALWAYS, FIRST = PREFIXES = "never", "always", "first"
 BLANK, BREAK = " ", "\n"

@@ -13,8 +13,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.composition import HANGUL, SYLLABLES, TRAILING_COUNT
-from fst.rows import CODE_POINTS
+from fst.automata.rows import CODE_POINTS
+from fst.text.composition import HANGUL, SYLLABLES, TRAILING_COUNT
 
 NAMES = (
     *("other", "return", "feed", "control", "prepend", "consonant", "pictograph"),

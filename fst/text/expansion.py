@@ -9,7 +9,7 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.composition import HANGUL, ITSELF, SYLLABLES, Composition, Images
+from fst.text.composition import HANGUL, ITSELF, SYLLABLES, Composition, Images
 
 RATIOS = 840  # a multiple of the sizes of one character and of two
 OF_SYLLABLE = 3  # a Hangul syllable has three parts at most, and each takes as many bytes

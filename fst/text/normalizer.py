@@ -3,7 +3,8 @@
 1. Added tokens are found in the raw text.
 2. Each stretch between them is normalised: it is edited, its marks are put in order, its characters composed and mapped, and edited again.
 3. Added tokens are found in each normalised stretch.
-4. The blanks of each remaining stretch are written, see `fst.blanks`: one with ``add_prefix_space`` gets a leading blank, for example. If
+4. The blanks of each remaining stretch are written, see `fst.text.whitespace`: one with ``add_prefix_space`` gets a leading blank, for
+example. If
    splits come before ``add_prefix_space``, each of their pieces does, and an `EDGE` goes between two of them.
 5. A blank goes after each string at which the splitter is to begin anew, see `Cuts`.
 
@@ -20,16 +21,16 @@ from itertools import pairwise
 from math import prod
 from typing import Any, NamedTuple
 
-from fst import growth
-from fst.blanks import BLANK, BREAKS, NO_BLANKS, Blanks
-from fst.charsmap import Charsmap
-from fst.composition import Composition, Images, Place
+from fst.automata.matcher import overlapping
+from fst.automata.rows import WHITE_SPACE
 from fst.core.lazy import Lazy
-from fst.edits import Edits, applied, edits_from_stored
-from fst.matching import overlapping
-from fst.metadata import AddedTokens, ContextualToken
-from fst.rows import WHITE_SPACE
 from fst.splitting import Splitter
+from fst.tables.header import AddedTokens, ContextualToken
+from fst.text import expansion as growth
+from fst.text.charsmap import Charsmap
+from fst.text.composition import Composition, Images, Place
+from fst.text.edits import Edits, applied, edits_from_stored
+from fst.text.whitespace import BLANK, BREAKS, NO_BLANKS, Blanks
 
 KEYS = ["after", "before", "blanks", "composition", "cuts", "last", "splitter"]
 EDGE = "\ud800"  # a surrogate, which no text has; the table's splitter drops it, and begins anew behind it

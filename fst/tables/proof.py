@@ -18,9 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from fst.errors import TableError, quoted
-from fst.metadata import LINKED, AddedTokens, Automaton, Templates
-from fst.rows import (
+from fst.automata.rows import (
     FAIL,
     FINISH,
     KIND_BITS,
@@ -41,6 +39,8 @@ from fst.rows import (
     field_next,
     pack,
 )
+from fst.errors import TableError, quoted
+from fst.tables.header import LINKED, AddedTokens, Automaton, Templates
 
 CHUNK = 1 << 16  # entries that are proven at a time; what is computed of them stays in a cache
 SHARE = 8  # chunks that a thread takes at a time; to wait for another thread takes as long as a tenth of a chunk

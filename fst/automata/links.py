@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fst.trie import NULL, ROOT, Ints, Trie, longer, spread
+from fst.automata.trie import NULL, ROOT, Ints, Trie, longer, spread
 
 
 class Step(NamedTuple):

@@ -1,4 +1,4 @@
-"""The arguments of the kernels that rewrite texts, and the arrays in which they work. `fst.rewriting` specifies the result.
+"""The arguments of the kernels that rewrite texts, and the arrays in which they work. `fst.text.normalizer` specifies the result.
 
 A rewritten text is UTF-8, with one addition: an added token is a *mark*, the byte 0xFF and four bytes with six bits each of the token's
 number. UTF-8 has no byte 0xFF, so nothing else looks like a mark, and the splitter's kernel finds marks as it finds special tokens.
@@ -13,26 +13,26 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.blanks import BLANK, BREAK, BREAKS, JOINS, KEEPS, NEVER, PREFIXES, SEPARATORS, Blanks
-from fst.charsmap import LONGEST as LONGEST_STRINGS
-from fst.charsmap import Charsmap
-from fst.composition import ITSELF, Composition, Images
-from fst.edits import ALL_KINDS, PREPEND, REPLACE, RUNS, SPACES, STRIP, Edit, charsmap_of, edits_before_charsmap
-from fst.machines.added_tokens import MAX_OVERLAPS
+from fst.automata.matcher import FIRST, NO_NODE, SECOND, STOP, Trie, hashed_edges, trie
+from fst.automata.rows import CODE_POINTS, PAGE_BITS, WHITE_SPACE, Array
 from fst.machines.bpe_arguments import COLUMNS
-from fst.machines.charsmap_arguments import CharsmapArguments, charsmap_arguments
-from fst.matching import FIRST, NO_NODE, SECOND, STOP, Trie, hashed_edges, trie
-from fst.metadata import AddedTokens, ContextualToken
-from fst.proof import need
-from fst.rewriting import Rewriting, early, late, without_context
-from fst.rows import CODE_POINTS, PAGE_BITS, WHITE_SPACE, Array
 from fst.splitting import Splitter
+from fst.tables.header import AddedTokens, ContextualToken
+from fst.tables.proof import need
+from fst.text.added_tokens import MAX_OVERLAPS
+from fst.text.charsmap import LONGEST as LONGEST_STRINGS
+from fst.text.charsmap import Charsmap
+from fst.text.charsmap_arguments import CharsmapArguments, charsmap_arguments
+from fst.text.composition import ITSELF, Composition, Images
+from fst.text.edits import ALL_KINDS, PREPEND, REPLACE, RUNS, SPACES, STRIP, Edit, charsmap_of, edits_before_charsmap
+from fst.text.normalizer import Rewriting, early, late, without_context
+from fst.text.whitespace import BLANK, BREAK, BREAKS, JOINS, KEEPS, NEVER, PREFIXES, SEPARATORS, Blanks
 
-# Kinds of a code point, as bits: it or the text before it may change; it is of a word; it is white space; as in `fst.rewriting.Cuts`; a
-# charsmap may make it vanish.
+# Kinds of a code point, as bits: it or the text before it may change; it is of a word; it is white space; as in
+# `fst.text.normalizer.Cuts`; a charsmap may make it vanish.
 CHANGES, WORD, WHITE, INSIDE, DROPS = 1, 2, 4, 8, 16
 SINGLE_WORD, LSTRIP, RSTRIP = 1, 2, 4  # flags of a token
-CUT, ENDS = 8, 16  # bits of a byte beside those of `fst.matching`, see `Rewriter.bytes`
+CUT, ENDS = 8, 16  # bits of a byte beside those of `fst.automata.matcher`, see `Rewriter.bytes`
 IF_FOUND_ALONE, IF_FOUND_ANYWAY = 0, 256  # where a table begins in `Rewriter.stops`
 FOUND_ALONE, FOUND_ANYWAY = 0, 1  # values in `Rewriter.every`: only rewriting finds the token; or it is found without rewriting, too
 PREFIX, COMPOSES, DECOMPOSES, LONGEST, REACH, TRIMS, STRIPS, PUTS, EDITS, SYMBOL, SEPARATOR, LAGS = range(12)
@@ -48,10 +48,11 @@ RANKS = 256
 
 
 class EditArguments(NamedTuple):
-    """Edits, see `fst.edits`.
+    """Edits, see `fst.text.edits`.
 
     Attributes:
-        rows: uint64[edits, 10]. `KIND`, the index into `fst.edits.ALL_KINDS`; `LEFT`, `RIGHT`, `LEAST`; and where the content, the string
+        rows: uint64[edits, 10]. `KIND`, the index into `fst.text.edits.ALL_KINDS`; `LEFT`, `RIGHT`, `LEAST`; and where the content, the
+        string
             and the runs begin and end in the other arrays.
         strings: uint8[n], UTF-8; runs: uint64[n, 2], code points.
         counts: uint64[2], how many of the edits come before the maps of characters, and of all.
@@ -88,15 +89,16 @@ class Rewriter(NamedTuple):
 
     Attributes:
         params: uint64[16]. `COMPOSES`, `DECOMPOSES`: 1 if characters compose, and if Hangul syllables decompose. `STRIPS`, `PUTS`,
-            `EDITS`: 1 if an edit or `fst.blanks` strips, if an edit puts something before or behind a text, and if there are edits, or a
-            symbol for blanks. `PREFIX`, `SEPARATOR`: the indices into `fst.blanks.PREFIXES` and `SEPARATORS`; `SYMBOL`: the code point, or
-            `NO_SYMBOL`. `LONGEST`: the most bytes of a token of normalised text or of a string of cuts, plus the reach of all edits; 0 if
-            there are none. `REACH`: the most bytes in `every`. `TRIMS`: 0 if spans of tokens include the white space that they take;
-            `TRIMS_ALL` if they do not; `KEEPS_FIRST` if they include only the first blank of a text. `LAGS`: 1 if spans lag behind where
-            characters with `DROPS` vanish at the beginning of a stretch, see `fst.charsmap`. `HAS_MAPS`: 1 if there are maps of characters,
-            or characters compose. `COPIES`: 1 if a text without tokens in which each character stays, or is `mapped`, only gets `lead` in
-            front of it, and then a blank by `PREFIX`. `LEADS`: how many characters the span of each character of `lead` has: 1, that of the
-            first one; or 0. `PUTS_BEHIND`: 1 if an edit puts something behind a text.
+            `EDITS`: 1 if an edit or `fst.text.whitespace` strips, if an edit puts something before or behind a text, and if there are
+            edits, or a symbol for blanks. `PREFIX`, `SEPARATOR`: the indices into `fst.text.whitespace.PREFIXES` and `SEPARATORS`;
+            `SYMBOL`: the code point, or `NO_SYMBOL`. `LONGEST`: the most bytes of a token of normalised text or of a string of cuts, plus
+            the reach of all edits; 0 if there are none. `REACH`: the most bytes in `every`. `TRIMS`: 0 if spans of tokens include the
+            white space that they take; `TRIMS_ALL` if they do not; `KEEPS_FIRST` if they include only the first blank of a text. `LAGS`: 1
+            if spans lag behind where characters with `DROPS` vanish at the beginning of a stretch, see `fst.text.charsmap`. `HAS_MAPS`: 1
+            if there are maps of characters, or characters compose. `COPIES`: 1 if a text without tokens in which each character stays, or
+            is `mapped`, only gets `lead` in front of it, and then a blank by `PREFIX`. `LEADS`: how many characters the span of each
+            character of `lead`
+            has: 1, that of the first one; or 0. `PUTS_BEHIND`: 1 if an edit puts something behind a text.
         kinds: uint8[0x110000], the bits `CHANGES`, `WORD`, `WHITE`, `INSIDE` and `DROPS` of each code point.
         bytes: uint8[256], bits: `FIRST` if a string of `every` begins with the byte; `SECOND` if the byte is the second of one, or one has
             only one byte; `CUT` if a string of cuts begins with the byte; `ENDS` if a stretch may begin behind it.
@@ -109,7 +111,7 @@ class Rewriter(NamedTuple):
         list_ends: uint32[lists + 1], where each list ends in `lists`, by its number; the first element is 0.
         lists: uint32[n], the parts of characters, ``code point | FIRST_PART``; `ITSELF` stands for the character.
         ranks: uint8[0x110000], the rank of each mark in canonical ordering; 0 for all other characters.
-        pairs: uint32[2 ** n, 3], the composite of two characters, in the form of `fst.matching.Trie.edges`.
+        pairs: uint32[2 ** n, 3], the composite of two characters, in the form of `fst.automata.matcher.Trie.edges`.
         ascii: uint8[128], the ASCII character that each one becomes whatever stands beside it, or `NO_ASCII`.
         last_numbers, last_ends, last_lists: the map of characters after composition, in the form of `numbers`, `list_ends` and `lists`.
         early, late: the tokens of raw and of normalised text in UTF-8; the value of each is its row in `tokens`.

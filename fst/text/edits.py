@@ -12,9 +12,9 @@ from dataclasses import asdict, dataclass
 from itertools import product, repeat, takewhile
 from typing import Any
 
-from fst.charsmap import CHARSMAP, Charsmap
-from fst.composition import Place
-from fst.rows import CODE_POINTS, WHITE_SPACE
+from fst.automata.rows import CODE_POINTS, WHITE_SPACE
+from fst.text.charsmap import CHARSMAP, Charsmap
+from fst.text.composition import Place
 
 STRIP, PREPEND, REPLACE, RUNS, SPACES = KINDS = "strip", "prepend", "replace", "runs", "spaces"
 BLANK = " "

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, TypeVar, cast
 
-from fst.composition import Composition, Placing
+from fst.automata.rows import CODE_POINTS, MAX_LABEL, MAX_NEXT, MAX_OUTPUT, MAX_WORD
 from fst.core.json_fields import (
     FLAG,
     IDS,
@@ -32,8 +32,8 @@ from fst.core.json_fields import (
     written,
 )
 from fst.errors import TableError, listed
-from fst.joining import Steps, are_steps
-from fst.rows import CODE_POINTS, MAX_LABEL, MAX_NEXT, MAX_OUTPUT, MAX_WORD
+from fst.text.composition import Composition, Placing
+from fst.text.decoder_steps import Steps, are_steps
 
 LAYOUTS = DENSE, COMPACT, LINKED = "dense", "compact", "linked"
 SIDES = ("right", "left")
@@ -311,7 +311,7 @@ BYTE_LEVEL = ByteLevelDecoder("", cleanup=False)
 
 @dataclass(frozen=True)
 class StepsDecoder:
-    """How tokens are joined step by step, see `fst.joining`.
+    """How tokens are joined step by step, see `fst.text.decoder_steps`.
 
     Attributes:
         steps: the steps, as a ``tokenizer.json`` has them.

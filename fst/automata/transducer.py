@@ -18,8 +18,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.failure import Failure
-from fst.trie import NULL, ROOT, Ints, Trie, longer, spread
+from fst.automata.links import Failure
+from fst.automata.trie import NULL, ROOT, Ints, Trie, longer, spread
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,5 @@
-"""Upper bounds on the rewritten size of one text, from a bound for each character; `fst.growth` has a single bound for all characters.
+"""Upper bounds on the rewritten size of one text, from a bound for each character; `fst.text.expansion` has a single bound for all
+characters.
 
 Few characters grow much: U+FDFA becomes 18 letters. The room for a long text is the sum over its characters.
 
@@ -14,13 +15,13 @@ from math import ceil
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.charsmap import Charsmap
-from fst.composition import HANGUL, ITSELF, LEADING, SYLLABLES, TRAILING, TRAILING_COUNT, VOWEL_COUNT, VOWELS, Composition, Images
+from fst.automata.double_array import DoubleArray, character_sizes
+from fst.automata.rows import CODE_POINTS
 from fst.core.lazy import Lazy
-from fst.double_array import DoubleArray, character_sizes
-from fst.edits import REPLACE, RUNS, Edit
-from fst.rewriting import Rewriting, spread
-from fst.rows import CODE_POINTS
+from fst.text.charsmap import Charsmap
+from fst.text.composition import HANGUL, ITSELF, LEADING, SYLLABLES, TRAILING, TRAILING_COUNT, VOWEL_COUNT, VOWELS, Composition, Images
+from fst.text.edits import REPLACE, RUNS, Edit
+from fst.text.normalizer import Rewriting, spread
 
 BLOCK = 1 << 20  # bytes of a text that are counted at a time
 MAX_PASSES = 8  # over the pairs that compose; no composite has as many marks

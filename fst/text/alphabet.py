@@ -16,8 +16,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.composition import Composition, Placing
-from fst.rows import CODE_POINTS
+from fst.automata.rows import CODE_POINTS
+from fst.text.composition import Composition, Placing
 
 BREAK = CODE_POINTS  # the symbol between two words; symbols above it, up to `ISOLATED`, are fences
 ISOLATED = 1 << 21  # added to a symbol that is a word by itself

@@ -1,4 +1,4 @@
-"""The arguments of the kernel that applies a charsmap. `fst.charsmap.Charsmap.apply` specifies the result."""
+"""The arguments of the kernel that applies a charsmap. `fst.text.charsmap.Charsmap.apply` specifies the result."""
 
 from __future__ import annotations
 
@@ -6,25 +6,25 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fst.charsmap import CLUSTERS, IN_PIECES, Charsmap
-from fst.clusters import PAIRS
-from fst.rows import CODE_POINTS, Array
+from fst.automata.rows import CODE_POINTS, Array
+from fst.text.charsmap import CLUSTERS, IN_PIECES, Charsmap
+from fst.text.clusters import PAIRS
 
 IN_CLUSTERS, EXTENDS = 0, 1  # indices into `CharsmapArguments.params`
 IS_STRING, IS_SECOND = 1, 2  # bits of a character
 
 
 class CharsmapArguments(NamedTuple):
-    """A charsmap, see `fst.charsmap`. Without one, all arrays are empty.
+    """A charsmap, see `fst.text.charsmap`. Without one, all arrays are empty.
 
     Attributes:
         params: uint64[2]. `IN_CLUSTERS`: 1 if clusters are replaced, 0 if the longest strings are. `EXTENDS`: 1 if what vanishes is in the
             span of the character before.
         kinds: uint8[0x110000], bits of a character: `IS_STRING` if it is a string, `IS_SECOND` if it is the second one of a longer string.
         values: uint32[0x110000], where the text begins that a character becomes, from 1 on; 0 if it is no string.
-        units: uint32[n], the double array, see `fst.double_array`.
+        units: uint32[n], the double array, see `fst.automata.double_array`.
         texts: uint8[n], UTF-8 with a NUL behind each text.
-        classes: uint8[0x110000], the class of each character; pairs: uint8[classes, classes], see `fst.clusters.PAIRS`.
+        classes: uint8[0x110000], the class of each character; pairs: uint8[classes, classes], see `fst.text.clusters.PAIRS`.
     """
 
     params: Array

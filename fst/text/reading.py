@@ -6,7 +6,7 @@ A machine reads one *symbol* (normalised character) at a time. Five arrays take 
     two-stage table, code point → class: ``blocks[pages[code_point >> 7] << 7 | code_point & 127]``.
 ``classes``
     two records a class, at ``2 * class`` (A) and ``2 * class + 1`` (B). All characters of one class act alike. Class 0 is none: no
-    character has it. The parts of words come first, then what ends a word, then lists. See `fst.rows` for the bits of record A.
+    character has it. The parts of words come first, then what ends a word, then lists. See `fst.automata.rows` for the bits of record A.
 ``symbols``
     lists of classes, for characters that are not exactly one symbol: a count, then ``class | rank << 16`` each, the lowest rank first.
     Class 0 is a mark that leaves no symbol: it counts where a run of marks is located.
@@ -20,11 +20,7 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from fst.composition import Place
-from fst.core.lazy import Lazy
-from fst.errors import quoted
-from fst.proof import need, need_none
-from fst.rows import (
+from fst.automata.rows import (
     CODE_POINTS,
     CONTINUES_RUN,
     HAS_MARKS,
@@ -39,7 +35,11 @@ from fst.rows import (
     field_next,
     field_output,
 )
-from fst.table import Table
+from fst.core.lazy import Lazy
+from fst.errors import quoted
+from fst.tables.proof import need, need_none
+from fst.tables.table import Table
+from fst.text.composition import Place
 
 MAX_RANK = 63
 MAX_LISTED = 32  # symbols of a character; U+FDFA, decomposed, has 18

@@ -1,7 +1,7 @@
 """A trie of strings of integer symbols, with any number of roots.
 
-Letters of the paper (Song et al. 2021, *Fast WordPiece Tokenization*, arXiv 2012.15524), used here and in `fst.failure` and
-`fst.transducer`::
+Letters of the paper (Song et al. 2021, *Fast WordPiece Tokenization*, arXiv 2012.15524), used here and in `fst.automata.links` and
+`fst.automata.transducer`::
 
     V      the vocabulary            r   the root, node 0: where a word begins
     u, v   nodes                     r♯  the suffix root, the last root: where the rest of a word is matched once a token is
@@ -20,7 +20,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.rows import CODE_POINTS
+from fst.automata.rows import CODE_POINTS
 
 Ints = NDArray[np.int64]
 NULL = -1

@@ -14,9 +14,9 @@ from typing import Any, ClassVar, Literal, TypeVar
 
 import numpy as np
 
-from fst import npz
 from fst.core.threads import thread_count
 from fst.errors import TableError, quoted
+from fst.tables import npz
 
 MAX_THREADS = 4  # a loader with more waits for memory
 MEMBER = "member"  # key of a field's metadata
@@ -96,7 +96,7 @@ class Table(ABC):
 
     @abstractmethod
     def work(self) -> Any:
-        """What the kernels take for ``work``: a NamedTuple like `fst.machines.kernel_call.Work`, for one thread."""
+        """What the kernels take for ``work``: a NamedTuple like `fst.tables.kernel_call.Work`, for one thread."""
 
     def prove(self, each: Each = map) -> None:  # noqa: ARG002 - for machines with many entries
         """Prove that kernels, which check no bounds, are safe on this table. A machine calls this first, and then proves its own rules.

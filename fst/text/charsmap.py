@@ -8,7 +8,7 @@ There are several manners to find the strings:
 - `PIECEWISE`: as `LONGEST`, but no span covers what vanishes: the gap between spans tells the next edit where text vanished.
 - `KEEPING`: as `PIECEWISE`, and each string is replaced by itself. It changes no text, and spans only with characters that change anyway.
 
-A charsmap acts as an edit of a stretch, see `fst.edits`.
+A charsmap acts as an edit of a stretch, see `fst.text.edits`.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.clusters import APART, PAIRS, SYLLABLE, Runs, classes_of, clusters
-from fst.composition import Place
+from fst.automata.double_array import MAX_LENGTHS, MAX_STRING, DoubleArray, character_sizes, read
+from fst.automata.rows import CODE_POINTS
 from fst.core.lazy import Lazy
-from fst.double_array import MAX_LENGTHS, MAX_STRING, DoubleArray, character_sizes, read
-from fst.rows import CODE_POINTS
+from fst.text.clusters import APART, PAIRS, SYLLABLE, Runs, classes_of, clusters
+from fst.text.composition import Place
 
 CHARSMAP = "charsmap"  # a kind of edit
 CLUSTERS, LONGEST, PIECEWISE, KEEPING = MANNERS = "clusters", "longest", "piecewise", "keeping"
@@ -42,9 +42,9 @@ class Charsmap:
     """A charsmap.
 
     Attributes:
-        data: its bytes, see `fst.double_array.read`.
+        data: its bytes, see `fst.automata.double_array.read`.
         manner: one of `MANNERS`.
-        classes: the classes of characters, see `fst.clusters`; none but with `CLUSTERS`.
+        classes: the classes of characters, see `fst.text.clusters`; none but with `CLUSTERS`.
     """
 
     kind: ClassVar[str] = CHARSMAP

@@ -1,4 +1,4 @@
-"""The proof of added tokens: special ones, which the trie of `fst.machines.reading` holds, and contextual ones.
+"""The proof of added tokens: special ones, which the trie of `fst.text.reading` holds, and contextual ones.
 
 A contextual token depends on normalised text or on its neighbours. A kernel finds most of them among symbols, a fallback the others in the
 text itself: both must find the same. What the compiler refuses is therefore refused here too.
@@ -10,12 +10,12 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
+from fst.automata.matcher import overlapping
+from fst.automata.rows import BLANK, ONE, WHITE_SPACE, are_fences, field_kind, field_output
 from fst.errors import quoted
-from fst.machines.reading import ReadingTable
-from fst.matching import overlapping
-from fst.metadata import AddedTokens, ContextualToken, Metadata
-from fst.proof import Tokens, need, need_ids, prove_around
-from fst.rows import BLANK, ONE, WHITE_SPACE, are_fences, field_kind, field_output
+from fst.tables.header import AddedTokens, ContextualToken, Metadata
+from fst.tables.proof import Tokens, need, need_ids, prove_around
+from fst.text.reading import ReadingTable
 
 MAX_CONTEXTUAL = 1 << 19  # characters of all contextual tokens; a reader takes some 500 bytes for each
 MAX_OVERLAPS = 1 << 28  # characters of special tokens times characters of contextual tokens in raw text

@@ -13,13 +13,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fst.automata.rows import MULTIPLIERS, Array
 from fst.core.jit import Deferred
-from fst.rows import MULTIPLIERS, Array
 
 NO_NODE = (1 << 32) - 1
 SKIP, REST, LENGTH, VALUE, ENDING, LEAST, IS_INNER = range(7)
 FIELDS = 7
-FIRST, SECOND, STOP = 1, 2, 4  # bits of a byte, by which kernels skip positions, see `fst.machines.rewriting_arguments.Rewriter.stops`
+FIRST, SECOND, STOP = 1, 2, 4  # bits of a byte, by which kernels skip positions, see `fst.text.arguments.Rewriter.stops`
 FEW_NODES = 1 << 9  # nodes
 FEW_STRINGS = 1 << 9  # for which it is faster to search all others for each than to look up the parts of these
 NO_STRING = -1

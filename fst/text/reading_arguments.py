@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.machines.reading import ReadingTable, parents_of
-from fst.matching import Trie, linked
-from fst.rows import BLANK, LIST, STARTS_SPECIAL, Array, field_kind, field_next, field_output
+from fst.automata.matcher import Trie, linked
+from fst.automata.rows import BLANK, LIST, STARTS_SPECIAL, Array, field_kind, field_next, field_output
+from fst.text.reading import ReadingTable, parents_of
 
 NOT_PLAIN = 0x8000  # a bit in `bmp_classes`: the unit alone does not determine one symbol
 
@@ -22,7 +22,7 @@ class Reader(NamedTuple):
         bmp_classes: uint16[65536], by UTF-16 unit: its class; or `NOT_PLAIN`, if the unit alone does not determine one symbol; or both,
             if it does unless a special token begins there.
         records: uint64[classes + 1], record A of each class, and the record of a blank for the end of a text.
-        pages, blocks, lists: as in `fst.machines.reading.ReadingTable`; `lists` is its ``symbols``.
+        pages, blocks, lists: as in `fst.text.reading.ReadingTable`; `lists` is its ``symbols``.
         specials: the special tokens; the value of each is its class.
         second_units: uint64[1], a set of the lowest 6 bits of all second units of special tokens. All bits are set if a special token
             has a single unit.
@@ -61,7 +61,7 @@ def borrowable(array: NDArray[Any], dtype: type[np.generic]) -> NDArray[Any]:
 
 
 def special_trie(specials: Array) -> Trie:
-    """The trie of ``specials`` in `fst.machines.reading.ReadingTable`, over UTF-16 units; its values are classes."""
+    """The trie of ``specials`` in `fst.text.reading.ReadingTable`, over UTF-16 units; its values are classes."""
     labels = np.maximum(specials[:, 0], 0).astype(np.int64)
     return linked(parents_of(specials), labels, 1 + (labels >> 16 > 0), specials[:, 3], overlapping=False)
 

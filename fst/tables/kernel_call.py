@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fst.rows import Array
+from fst.automata.rows import Array
 
 CHUNK = 4096  # symbols per round of a kernel's loops, besides kept ones; 2048 to 16384 are equally fast
 MARGIN = 128  # spare symbols after a chunk: for the last character's symbols, and for vector loads past the last symbol
