@@ -28,7 +28,7 @@ def explained_bytes(tables: BpeTables | UnigramTables, text: str) -> Iterator[st
 
 def _piece(tables: BpeTables, piece: bytes, names: dict[int, str]) -> Iterator[str]:
     """A piece of BPE: how the table reads it."""
-    from fst.machines.byte_letters import spelled
+    from fst.pretokens.byte_letters import spelled
 
     yield f"piece {spelled(piece)}"
     yield from _states(tables, piece, names) if tables.has_automaton else _merges(tables, piece, names)
@@ -36,8 +36,8 @@ def _piece(tables: BpeTables, piece: bytes, names: dict[int, str]) -> Iterator[s
 
 def _states(tables: BpeTables, piece: bytes, names: dict[int, str]) -> Iterator[str]:
     """After each byte the state, and the last token of the bytes so far."""
-    from fst.machines.byte_letters import spelled
     from fst.merging import MAX_VALUE, ROOT, step
+    from fst.pretokens.byte_letters import spelled
 
     state = ROOT
     for byte in piece:

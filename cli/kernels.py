@@ -134,7 +134,7 @@ def _compile_merges(folder: Path) -> None:
 
 def _bpe(folder: Path, tokens: Sequence[str] = ("ab",), merges: Sequence[Sequence[str]] = (("a", "b"),), **parts: Any) -> Path:
     """A tokenizer.json of byte-level BPE."""
-    from fst.machines.byte_letters import spelled
+    from fst.pretokens.byte_letters import spelled
 
     vocab = {token: number for number, token in enumerate([*(spelled(bytes([byte])) for byte in range(256)), *tokens])}
     byte_level = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": False, "use_regex": True}

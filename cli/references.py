@@ -14,7 +14,7 @@ from fst.compile.sources import sentencepiece_folder, sentencepiece_model, tekke
 from fst.compile.sources.files import contents, read_text
 from fst.compile.sources.read import is_model, single_files
 from fst.errors import UnsupportedError, VocabularyError
-from fst.machines.byte_letters import spelled
+from fst.pretokens.byte_letters import spelled
 
 DOCUMENT, RANKS, MODEL = "tokenizer.json", tiktoken.SUFFIX, sentencepiece_model.SUFFIX  # the kinds of files
 NAME_ONE = f"name the model's {DOCUMENT}, or save one with BertTokenizerFast of transformers"

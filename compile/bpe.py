@@ -33,8 +33,8 @@ from fst.errors import UnsupportedError, quoted
 from fst.machines.bpe import BpeTables
 from fst.machines.bpe_metadata import PREFIX_SPACE, BpeAutomaton, BpeMetadata, BpeText
 from fst.machines.bpe_metadata import BpeModel as BpeModelMetadata
-from fst.machines.token_letters import Letters
-from fst.splitting import Splitter
+from fst.pretokens.splitter import Splitter
+from fst.pretokens.token_letters import Letters
 from fst.tables.header import AddedTokens
 from fst.text.normalizer import NOTHING, Rewriting, early, flagged, late
 from fst.text.whitespace import ALWAYS, BLANK, BREAKS, NEVER, Blanks

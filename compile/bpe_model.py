@@ -11,9 +11,9 @@ from fst.affixes import NO_AFFIXES, Affixes
 from fst.compile.sources.merges_txt import pairs
 from fst.compile.text.components import field_of, mapping, only, sequence
 from fst.errors import UnsupportedError, VocabularyError, quoted
-from fst.machines.byte_letters import spelled
-from fst.machines.token_letters import BYTE_LETTERS, Letters, byte_of
 from fst.merging import UTF8_BYTES
+from fst.pretokens.byte_letters import spelled
+from fst.pretokens.token_letters import BYTE_LETTERS, Letters, byte_of
 
 Merge = tuple[bytes, bytes]
 

@@ -12,12 +12,12 @@ from fst.automata.trie import Ints
 from fst.compile.classes import paged
 from fst.compile.windows import windows
 from fst.compile.word_hash import hashed
-from fst.machines.piece_table import WORD_BYTES, PieceTable
-from fst.splitting import Splitter
+from fst.pretokens.splitter import Splitter
+from fst.pretokens.table import WORD_BYTES, PieceTable
 
 
 def splitter_arrays(split: Splitter, known: PieceTable | None = None) -> tuple[dict[str, NDArray[Any]], int]:
-    """The arrays of a `fst.machines.piece_table.PieceTable` that cut texts, by their names; and the number of bits of a symbol in windows.
+    """The arrays of a `fst.pretokens.table.PieceTable` that cut texts, by their names; and the number of bits of a symbol in windows.
 
     Args:
         split: the splitter.
@@ -45,7 +45,7 @@ def more_tokens(table: PieceTable, added: Mapping[str, int]) -> dict[str, NDArra
 
 
 def word_table(symbols: NDArray[np.uint8], starts: Ints, lengths: Ints, ids: Ints) -> tuple[NDArray[np.uint64], NDArray[np.uint16]]:
-    """``words`` and ``displacements`` of a `fst.machines.piece_table.PieceTable`.
+    """``words`` and ``displacements`` of a `fst.pretokens.table.PieceTable`.
 
     Args:
         symbols: the bytes of tokens.

@@ -26,11 +26,11 @@ from fst.core.json_fields import is_text
 from fst.core.json_numbers import reference_float
 from fst.errors import UnsupportedError, VocabularyError, quoted
 from fst.machines.bpe_metadata import BpeText
-from fst.machines.token_letters import fallback
 from fst.machines.unigram import UnigramTables
 from fst.machines.unigram_metadata import UnigramMetadata, UnigramTrie
 from fst.machines.unigram_metadata import UnigramModel as UnigramModelMetadata
-from fst.splitting import Splitter
+from fst.pretokens.splitter import Splitter
+from fst.pretokens.token_letters import fallback
 from fst.tables.header import AddedTokens
 from fst.text.whitespace import BREAKS
 from fst.unigram import BLANK, HEAD, IN_TEXT, MAX_DEPTH, PIECE, STRETCH, UNKNOWN, WHOLE, WORD, WORDS, are_certain

@@ -1,6 +1,7 @@
 """Windows of symbols that decide where pieces begin: a kernel looks them up instead of running the splitter.
 
-The splitter (`fst.splitting`) is a state machine, and each of its steps waits for the one before. Yet most boundaries follow from the
+The splitter (`fst.pretokens.splitter`) is a state machine, and each of its steps waits for the one before. Yet most boundaries follow from
+the
 characters around them, whatever the state: no piece of English begins between two letters. So the compiler simulates the splitter over each
 window, from every state in which the splitter may be, and with every end that a search may find after the window. If all simulations agree
 whether a piece begins before the last symbol but one, the window decides; if not, the kernel runs the splitter there. After `MAX_STEPS`
@@ -22,8 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.compile.text.automata import Automaton
-from fst.machines.bpe_windows import AROUND, BEGINS, INSIDE, MAX_WINDOW, UNDECIDED
-from fst.splitting import DEAD, START, Splitter
+from fst.pretokens.boundaries import AROUND, BEGINS, INSIDE, MAX_WINDOW, UNDECIDED
+from fst.pretokens.splitter import DEAD, START, Splitter
 
 SYMBOL_BITS = (3, 4, 5, 6)  # the numbers of bits of a symbol that are tried
 MAX_STEPS = 8_000_000  # of simulation, some ten seconds; o200k's pattern takes 4.7 million, and most others less than one million

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from fst.core.jit import Deferred
 from fst.machines.bpe import BpeTables
-from fst.machines.byte_letters import bytes_of
-from fst.machines.decoding_arguments import SIZE_BITS, STEP
-from fst.machines.token_letters import byte_of
+from fst.pretokens.byte_letters import bytes_of
+from fst.pretokens.decoding import SIZE_BITS, STEP
+from fst.pretokens.token_letters import byte_of
 from fst.runtime.batch import Batch
 from fst.runtime.texts import Ints
 
@@ -81,7 +81,7 @@ class ByteDecoder:
 
     Args:
         contents: uint8[n], the bytes of all tokens, and `STEP` more bytes.
-        spans: uint64[highest id + 2], see `fst.machines.decoding_arguments`; 0 for numbers that are no id, and as the last element.
+        spans: uint64[highest id + 2], see `fst.pretokens.decoding`; 0 for numbers that are no id, and as the last element.
     """
 
     def __init__(self, contents: NDArray[np.uint8], spans: NDArray[np.uint64]) -> None:

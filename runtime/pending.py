@@ -14,8 +14,8 @@ from fst.automata.rows import Array
 from fst.core.jit import Deferred
 from fst.machines.jieba import LETTER
 from fst.machines.unit_trie import KIND_SHIFT
+from fst.pretokens.splitter import START
 from fst.runtime.texts import PAST_END, UNIT_TYPES, Units, units
-from fst.splitting import START
 from fst.text.arguments import LONGEST, REACH, Rewriter
 
 read_on, has_border, has_lag = (Deferred("fst.runtime.kernels.pending", name) for name in ("read_on", "has_border", "has_lag"))

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from fst.machines.bpe import BpeTables
 from fst.machines.bpe_arguments import BEGIN, WINDOW_BITS, WINDOW_MASK, Arguments
-from fst.machines.bpe_windows import BEGINS
+from fst.pretokens.boundaries import BEGINS
 from fst.runtime.safe_cuts import SafeCuts
 from fst.runtime.texts import Text
 

@@ -22,7 +22,7 @@ from fst.tables.header import SENTENCEPIECE
 
 
 class PieceTokenizer(Tokenizer):
-    """A tokenizer over a `fst.machines.piece_table.PieceTable`."""
+    """A tokenizer over a `fst.pretokens.table.PieceTable`."""
 
     _table: Any
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import product
 
-from fst.splitting import Span
+from fst.pretokens.splitter import Span
 
 Matches = Callable[[str], list[str]]
 

@@ -22,7 +22,7 @@ from fst.affixes import CODES, CONTINUES, ENDS, NO_AFFIXES, Affixes, Part, codes
 from fst.compile.sources.tokenizer_json import of_document
 from fst.compile.text.splits import GPT2
 from fst.machines.bpe import BpeTables
-from fst.machines.byte_letters import spelled
+from fst.pretokens.byte_letters import spelled
 
 Json = dict[str, Any]
 DECODER = {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True, "use_regex": True}

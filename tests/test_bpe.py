@@ -31,8 +31,8 @@ from fst.compile.sources.tokenizer_json import of_document
 from fst.compile.text.splits import GPT2
 from fst.machines.bpe import BpeTables
 from fst.machines.bpe_arguments import LONGEST
-from fst.machines.byte_letters import bytes_of
-from fst.machines.piece_table import WORD_BYTES
+from fst.pretokens.byte_letters import bytes_of
+from fst.pretokens.table import WORD_BYTES
 from fst.runtime.run import SHORT
 from fst.tables.kernel_call import CHUNK
 

@@ -18,8 +18,8 @@ from fst.compile.bpe import assemble
 from fst.compile.sources.tokenizer_json import of_document
 from fst.compile.text.splits import GPT2
 from fst.machines.bpe import BpeTables
-from fst.machines.piece_table import WORD_BYTES
 from fst.merging import MAX_VALUE
+from fst.pretokens.table import WORD_BYTES
 
 Harm = Callable[[BpeTables], BpeTables]
 

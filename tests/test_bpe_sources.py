@@ -33,7 +33,7 @@ from fst.compile.sources.read import read
 from fst.compile.sources.source import Source, Trimming
 from fst.compile.text import splits
 from fst.compile.text.components import Component
-from fst.machines.byte_letters import LETTERS, bytes_of, spelled
+from fst.pretokens.byte_letters import LETTERS, bytes_of, spelled
 from fst.tables.header import BYTE_LEVEL, Metadata, Settings
 
 Json = dict[str, Any]

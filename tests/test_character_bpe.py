@@ -26,7 +26,7 @@ from fst.compile.bpe import assemble
 from fst.compile.sources.tokenizer_json import of_document
 from fst.dropout import Dropout
 from fst.machines.bpe import BpeTables
-from fst.machines.token_letters import fallback
+from fst.pretokens.token_letters import fallback
 
 Json = dict[str, Any]
 VOCABULARIES = SHARED / "vocab_bpe"

@@ -22,7 +22,7 @@ from tokenizers import Tokenizer as Reference
 
 import fst
 from fst.compile import bpe, wordpiece
-from fst.machines.byte_letters import LETTERS, bytes_of, spelled
+from fst.pretokens.byte_letters import LETTERS, bytes_of, spelled
 from fst.runtime.batch import Batch
 from fst.runtime.bpe import BpeTokenizer
 from fst.runtime.decoding import DecodeStream

@@ -19,7 +19,7 @@ import fst
 from fst.compile import bpe, tokenizer, unigram, wordpiece
 from fst.compile.text.normalizers import WITH_PREPEND, components
 from fst.compile.text.rewriting import rewriting
-from fst.machines.token_letters import fallback
+from fst.pretokens.token_letters import fallback
 from fst.text.whitespace import NO_BLANKS
 
 pytestmark = pytest.mark.filterwarnings("default")  # transformers warns of itself

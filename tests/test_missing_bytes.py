@@ -24,7 +24,7 @@ from fst.compile.bpe import assemble
 from fst.compile.sources.tokenizer_json import of_document
 from fst.dropout import Dropout
 from fst.machines.bpe import BpeTables
-from fst.machines.byte_letters import spelled
+from fst.pretokens.byte_letters import spelled
 from fst.runtime.transformers.bpe_document import document
 
 MERGES: Merges = [(b"a", b"b"), (b" ", b"ab"), (b"\xc3", b"\xa9"), (b"b", b"b"), (b"ab", b"bb"), (b"c", b"a")]

@@ -21,7 +21,7 @@ from fst.compile.compilers import assembled
 from fst.compile.sources import tiktoken
 from fst.compile.text.splits import GPT2
 from fst.core import jit
-from fst.machines.bpe_windows import MATRIX, RIGHT, SIZE
+from fst.pretokens.boundaries import MATRIX, RIGHT, SIZE
 from fst.runtime.kernels import intrinsics, plain_intrinsics
 from fst.runtime.kernels.intrinsics import DISABLED
 

@@ -21,7 +21,7 @@ from fst.compile.text.separators import are_separators
 from fst.compile.text.sequences import in_sequence
 from fst.compile.text.totals import total
 from fst.errors import UnsupportedError
-from fst.splitting import Splitter
+from fst.pretokens.splitter import Splitter
 
 Json = dict[str, Any]
 

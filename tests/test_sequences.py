@@ -33,9 +33,9 @@ from fst.compile.text.splitters import splitter
 from fst.compile.text.totals import JOINED_WITH_GAP_AFTER, total
 from fst.errors import UnsupportedError
 from fst.machines.bpe import BpeTables
+from fst.pretokens.splitter import BEHAVIORS, START, Span, Splitter
 from fst.runtime.kernels import searches
 from fst.runtime.transformers.bpe_document import document as document_of
-from fst.splitting import BEHAVIORS, START, Span, Splitter
 from fst.tables.kernel_call import CHUNK
 
 Json = dict[str, Any]

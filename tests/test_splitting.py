@@ -23,7 +23,7 @@ from fst.compile.text import code_points, properties, reference_properties
 from fst.compile.text.regex_sets import Dialect
 from fst.compile.text.splitters import splitter
 from fst.errors import TableError, UnsupportedError
-from fst.splitting import BEHAVIORS, DEAD, MAX_CLASSES, START, Splitter, prove_moves
+from fst.pretokens.splitter import BEHAVIORS, DEAD, MAX_CLASSES, START, Splitter, prove_moves
 
 CONTRACTIONS = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)"
 HAN_APART = r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]"

@@ -26,7 +26,7 @@ from tiers import examples, sample
 import fst
 from fst.compile import wordpiece
 from fst.compile.sources.tiktoken import ENCODINGS
-from fst.machines.byte_letters import spelled
+from fst.pretokens.byte_letters import spelled
 
 library = pytest.importorskip("tiktoken")
 loading = pytest.importorskip("tiktoken.load")

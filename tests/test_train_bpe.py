@@ -28,7 +28,7 @@ from fst.compile.train.pipeline import SPLITTERS
 from fst.compile.train.result import Trained
 from fst.compile.train.wordpiece import wordpiece
 from fst.counted_words import Words
-from fst.machines.byte_letters import bytes_of
+from fst.pretokens.byte_letters import bytes_of
 
 
 class Count(NamedTuple):

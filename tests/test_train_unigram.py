@@ -195,7 +195,7 @@ def test_texts_as_referred(name: str, size: int, vocab_size: int) -> None:
 def test_bytes_are_spelled_as_referred() -> None:
     """Words of a byte-level pipeline are bytes, and their pieces have the reference's letters for bytes."""
     words = corpus("docs_ja.md", 12_000, pre_tokenizers.ByteLevel(add_prefix_space=False))
-    letters = {letter: byte for byte, letter in fst.machines.byte_letters.LETTERS.items()}
+    letters = {letter: byte for byte, letter in fst.pretokens.byte_letters.LETTERS.items()}
     raw = Words.of_pairs((bytes(letters[letter] for letter in word), count) for word, count in words.items())
     found = pieces_of(unigram(raw, vocab_size=500, pipeline=SPLITTERS["gpt2"]))
     assert_same(found, referred(words, vocab_size=500), missing_of(found))

@@ -25,7 +25,7 @@ from fst.compile.sources.tiktoken import ENCODINGS
 from fst.compile.train.pipeline import BYTE_LEVEL, METASPACE, NORMALIZERS, SPLITTERS, Pipeline, pipeline_of
 from fst.counted_words import MAX_COUNT, Words
 from fst.errors import FstError, ReadingError, TextError, UnsupportedError, VocabularyError
-from fst.machines.byte_letters import bytes_of
+from fst.pretokens.byte_letters import bytes_of
 
 pa = pytest.importorskip("pyarrow", reason="tables of words take pyarrow: the extra [arrow]")
 pq = pytest.importorskip("pyarrow.parquet", reason="tables of words take pyarrow: the extra [arrow]")

@@ -20,8 +20,8 @@ from fst.compile.text.automata import Automaton
 from fst.compile.text.splits import GPT2
 from fst.compile.text.splitters import splitter
 from fst.compile.windows import Windows, windows
-from fst.machines.bpe_windows import AROUND, INSIDE, LEFT, MATRIX, MAX_WINDOW, RIGHT, UNDECIDED, factors
-from fst.splitting import START, Splitter
+from fst.pretokens.boundaries import AROUND, INSIDE, LEFT, MATRIX, MAX_WINDOW, RIGHT, UNDECIDED, factors
+from fst.pretokens.splitter import START, Splitter
 
 CL100K, O200K = ENCODINGS["cl100k_base"].pattern, ENCODINGS["o200k_base"].pattern
 QWEN = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"

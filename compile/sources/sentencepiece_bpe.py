@@ -9,7 +9,7 @@ from fst.compile.score_merges import merges_of_scores
 from fst.compile.sources.sentencepiece_model import BYTE, BYTES, NORMAL, UNUSED, USER_DEFINED, SentencePieceModel
 from fst.compile.text.sentencepiece import SYMBOL
 from fst.errors import UnsupportedError, VocabularyError, quoted
-from fst.machines.token_letters import Letters
+from fst.pretokens.token_letters import Letters
 
 BLANK = " "
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
 from fst.compile.text.components import Component
-from fst.machines.piece_facts import PieceFacts
+from fst.pretokens.sentencepiece_info import PieceFacts
 from fst.tables import header
 from fst.tables.header import TOKENIZERS, AddedTokens, Settings, Templates
 

@@ -22,7 +22,7 @@ from fst.compile.sources.templates import BARE
 from fst.compile.text.added_tokens import numbered
 from fst.compile.text.splits import BYTES, Pattern, tiktoken_split
 from fst.errors import UnsupportedError, VocabularyError, quoted
-from fst.machines.byte_letters import bytes_of
+from fst.pretokens.byte_letters import bytes_of
 from fst.tables.header import BYTE_LEVEL, AddedTokens
 
 SUFFIX = ".tiktoken"

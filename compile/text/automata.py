@@ -15,7 +15,7 @@ from fst.compile.text import code_points
 from fst.compile.text.budget import Budget
 from fst.compile.text.subsets import minimal
 from fst.errors import UnsupportedError
-from fst.splitting import DEAD, MAX_CLASSES, START, Splitter
+from fst.pretokens.splitter import DEAD, MAX_CLASSES, START, Splitter
 from fst.text.normalizer import EDGE
 
 MAX_SITUATIONS = 20_000
@@ -26,7 +26,7 @@ Step = tuple[int, bool]  # the next state, and whether a match ends before the s
 
 @dataclass(frozen=True, eq=False)
 class Automaton:
-    """The moves of a splitter, unpacked, see `fst.splitting.Splitter`.
+    """The moves of a splitter, unpacked, see `fst.pretokens.splitter.Splitter`.
 
     Attributes:
         targets: int64[states, classes + 1], the next state.
@@ -38,7 +38,7 @@ class Automaton:
 
     @classmethod
     def of(cls, moves: NDArray[np.uint16]) -> Automaton:
-        """Unpack moves, in the form of `fst.splitting.Splitter`."""
+        """Unpack moves, in the form of `fst.pretokens.splitter.Splitter`."""
         return cls((moves >> 1).astype(np.int64), moves & 1 > 0)
 
     def steps(self) -> list[list[Step]]:

@@ -21,7 +21,7 @@ from fst.compile.text.rewriting import rewriting, told_apart
 from fst.compile.text.sequences import chained, split_of
 from fst.compile.text.totals import total
 from fst.errors import UnsupportedError, quoted
-from fst.splitting import Splitter
+from fst.pretokens.splitter import Splitter
 from fst.tables.header import AddedTokens, ContextualToken
 from fst.text.normalizer import Rewriting, late
 from fst.text.whitespace import ALWAYS, BLANK, BREAK, BREAKS, JOINS, KEEPS, NEVER, NO_BLANKS, PREFIXES, Blanks

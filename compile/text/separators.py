@@ -29,7 +29,7 @@ from fst.compile.text.sequences import in_sequence, split_of
 from fst.compile.text.splitters import spelled
 from fst.compile.text.totals import total
 from fst.errors import UnsupportedError, quoted
-from fst.splitting import DEAD, START, Span, Splitter
+from fst.pretokens.splitter import DEAD, START, Span, Splitter
 from fst.tables.header import ContextualToken
 from fst.text.normalizer import MAX_CUTS, NO_CUTS, Cuts, Rewriting
 from fst.text.whitespace import BLANK, NEVER

@@ -25,7 +25,7 @@ from fst.compile.text.components import Component
 from fst.compile.text.splitters import splitter
 from fst.compile.text.totals import total
 from fst.errors import UnsupportedError
-from fst.splitting import DEAD, START, Splitter
+from fst.pretokens.splitter import DEAD, START, Splitter
 
 ENTANGLED = "splits in sequence that no single automaton runs: the second cuts pieces of the first where the first cannot begin anew"
 BEHAVIORS = {

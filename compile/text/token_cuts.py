@@ -17,7 +17,7 @@ import numpy as np
 from fst.automata.rows import CODE_POINTS
 from fst.compile.text.automata import Step, explored, reduced
 from fst.compile.text.budget import Budget
-from fst.splitting import Splitter
+from fst.pretokens.splitter import Splitter
 from fst.text.whitespace import BLANK
 
 GROUPS = 3  # groups of letters with a class of their own

@@ -1,8 +1,8 @@
 """Splitters without gaps from splitters that leave some: the text between matches becomes matches, and behaviors become moves.
 
-A behavior (`fst.splitting.Behavior`) may keep a gap as a piece, drop gaps or matches, join a gap with the match before or after it, or join
-adjacent matches. Most behaviors need patterns whose matches are known to begin by one character: then a gap consists of the characters
-with which no match begins. Patterns of one string have no such condition, except where matches or gaps are dropped.
+A behavior (`fst.pretokens.splitter.Behavior`) may keep a gap as a piece, drop gaps or matches, join a gap with the match before or after
+it, or join adjacent matches. Most behaviors need patterns whose matches are known to begin by one character: then a gap consists of the
+characters with which no match begins. Patterns of one string have no such condition, except where matches or gaps are dropped.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from fst.compile.text.automata import Automaton, Step, explored, reduced
 from fst.compile.text.budget import Budget
 from fst.errors import UnsupportedError
-from fst.splitting import DEAD, START, Splitter
+from fst.pretokens.splitter import DEAD, START, Splitter
 
 UNCLEAR = "a Split that leaves text between its matches, and more than one character decides whether a match begins"
 MIXED = "a Split that joins matches with the text after them, and whose matches hold characters with which no match begins"

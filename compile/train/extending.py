@@ -15,7 +15,7 @@ from fst.compile.train.result import NO_PAIR, SIZE, Trained
 from fst.compile.train.symbols import Symbols, check_numbers
 from fst.counted_words import Words
 from fst.errors import UnsupportedError
-from fst.machines.token_letters import byte_of
+from fst.pretokens.token_letters import byte_of
 
 Ints = NDArray[np.int64]
 

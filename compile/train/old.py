@@ -16,7 +16,7 @@ from fst.automata.rows import MAX_WORD
 from fst.compile.merges import Merges
 from fst.compile.train.pipeline import Pipeline
 from fst.compile.train.result import PLAIN, Trained
-from fst.machines.byte_letters import bytes_of
+from fst.pretokens.byte_letters import bytes_of
 
 Json = Mapping[str, Any]
 

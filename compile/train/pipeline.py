@@ -24,7 +24,7 @@ from fst.compile.text import splits
 from fst.compile.text.components import Component
 from fst.errors import UnsupportedError, VocabularyError, quoted, reason
 from fst.machines.bpe import BpeTables
-from fst.machines.byte_letters import LETTERS
+from fst.pretokens.byte_letters import LETTERS
 
 BYTE_LEVEL = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
 METASPACE = {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always", "split": True}

@@ -22,7 +22,7 @@ from fst.compile.train.pipeline import Pipeline
 from fst.compile.train.sentencepiece_file import model_file
 from fst.core import remote
 from fst.errors import UnsupportedError, quoted
-from fst.machines.byte_letters import bytes_of
+from fst.pretokens.byte_letters import bytes_of
 from fst.tables import npz
 
 Json = Mapping[str, Any]

@@ -20,7 +20,7 @@ from fst.core.jit import Deferred
 from fst.core.json_fields import is_text
 from fst.counted_words import MAX_COUNT, Words
 from fst.errors import VocabularyError, quoted
-from fst.machines.byte_letters import LETTERS
+from fst.pretokens.byte_letters import LETTERS
 
 MAX_CELLS = (1 << 31) - 2
 NEVER = "\0 \u2585"  # characters that are never in pieces of SentencePiece

@@ -19,7 +19,7 @@ from fst.compile.train.old import OldVocabulary
 from fst.compile.train.result import SIZE, Trained
 from fst.compile.train.symbols import check_numbers
 from fst.errors import VocabularyError
-from fst.machines.token_letters import byte_of
+from fst.pretokens.token_letters import byte_of
 
 ABSENT = -1
 

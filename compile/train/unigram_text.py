@@ -15,7 +15,7 @@ from fst.compile.train.pipeline import Pipeline
 from fst.core.jit import Deferred
 from fst.counted_words import MAX_COUNT, Words
 from fst.errors import VocabularyError, quoted
-from fst.machines.byte_letters import LETTERS
+from fst.pretokens.byte_letters import LETTERS
 
 UNKNOWN = 0  # the seed of characters that are not pieces
 MAX_LETTERS = (1 << 31) - 2

@@ -37,7 +37,7 @@ LAST_OUTPUT = 1 << 31  # the bit that the last id of a pooled output has
 FINISH = MAX_LABEL  # the label of finish entries
 HOLE = np.uint64(2**64 - 1)  # a slot of a compact table that belongs to no row; its label is FINISH, so that it never matches
 
-WORD_SYMBOLS = 12  # of the longest word in a table of words, see `fst.machines.words`
+WORD_SYMBOLS = 12  # of the longest word in a table of words, see `fst.pretokens.words`
 MULTIPLIERS = (0x9E3779B185EBCA87, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9)  # odd; of xxHash
 MAX_WORD = (1 << 25) - 1  # the highest max_input_chars_per_word
 PAGE_BITS = 7

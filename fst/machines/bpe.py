@@ -1,6 +1,6 @@
 """Byte-level BPE: the table that a kernel walks, and a slow walk that is the kernel's specification.
 
-A text is cut into pieces as `fst.machines.piece_table` says. Of each piece that is not one token, ``entries`` makes tokens, the automaton
+A text is cut into pieces as `fst.pretokens.table` says. Of each piece that is not one token, ``entries`` makes tokens, the automaton
 of the merges, see `fst.merging`. If no automaton is exact, ``entries`` is empty, and kernels run the ``merges`` themselves, see
 `fst.merge_list`. With dropout they always do, so every table has the merges.
 """
@@ -22,9 +22,9 @@ from fst.errors import quoted
 from fst.machines.bpe_arguments import Arguments, MergeArguments, Work, arguments, merge_arguments, work
 from fst.machines.bpe_metadata import BpeMetadata
 from fst.machines.byte_cuts import kinds_of_bytes
-from fst.machines.piece_table import PieceTable
-from fst.machines.token_letters import byte_of, fallback
 from fst.merge_list import NO_ALPHABET, Alphabet, alphabet
+from fst.pretokens.table import PieceTable
+from fst.pretokens.token_letters import byte_of, fallback
 from fst.tables.proof import need, need_ids, need_none, prove_around
 from fst.tables.table import Each, member
 from fst.text.arguments import prove_rewriting

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from fst import merge_list
 from fst.automata.matcher import Trie, trie
 from fst.automata.rows import Array
-from fst.machines.bpe_windows import factors
 from fst.merge_list import Alphabet
+from fst.pretokens.boundaries import factors
 from fst.tables.kernel_call import CHUNK, MARGIN
 from fst.text.reading_arguments import borrowable
 
@@ -49,7 +49,7 @@ class Arguments(NamedTuple):
             or if a special token has only one byte.
         pages, blocks, symbols, decisions, entries, words, displacements: as in `fst.machines.bpe.BpeTables`.
         moves: as in `BpeTables`, flat, row after row.
-        factors: uint8, see `fst.machines.bpe_windows`; empty if windows do not factor.
+        factors: uint8, see `fst.pretokens.boundaries`; empty if windows do not factor.
         drops: as in `BpeTables`; empty if no piece is dropped.
         lengths: uint16[ids], the number of bytes that each id stands for; 0 for a token that stands for a run of missing bytes.
         missing: uint8[256], by byte, see `BpeTables`; empty if no token stands for a run of missing bytes, and none vanish.

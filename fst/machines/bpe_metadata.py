@@ -8,8 +8,8 @@ from typing import Any
 
 from fst.automata.rows import MAX_NEXT, MAX_OUTPUT
 from fst.core.json_fields import FLAG, IDS, TEXT, number, or_null, record, stored_as, whole
-from fst.machines.piece_facts import PIECE_FACTS, PieceFacts
-from fst.machines.token_letters import Letters
+from fst.pretokens.sentencepiece_info import PIECE_FACTS, PieceFacts
+from fst.pretokens.token_letters import Letters
 from fst.tables.header import COMPONENTS, AddedTokens, Sections, Settings, Templates, form_of
 from fst.text.normalizer import Rewriting
 

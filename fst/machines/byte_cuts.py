@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.machines.byte_letters import LETTERS
+from fst.pretokens.byte_letters import LETTERS
 
 DIGITS = "Digits"
 OTHER, DIGIT, LONE = range(3)  # LONE: a digit that is a piece by itself

@@ -1,6 +1,6 @@
 """Unigram: the table that a kernel walks, and a slow walk that is the kernel's specification.
 
-A text is cut into pieces as `fst.machines.piece_table` says. A piece that is not in the table of words has the tokens of its best path, see
+A text is cut into pieces as `fst.pretokens.table` says. A piece that is not in the table of words has the tokens of its best path, see
 `fst.unigram`. In SentencePiece's manner the tokens have a symbol, mostly ▁, for a blank; texts and the trie have blanks, see
 `fst.text.whitespace`.
 """
@@ -18,11 +18,11 @@ from fst import token_ends, unigram
 from fst.automata.rows import MAX_OUTPUT, Array
 from fst.core.lazy import Lazy
 from fst.errors import quoted
-from fst.machines.piece_table import PieceTable
-from fst.machines.token_letters import fallback
 from fst.machines.unigram_arguments import Ends, UnigramArguments, UnigramWork, arguments, ends, work
 from fst.machines.unigram_metadata import UnigramMetadata
 from fst.merge_list import NO_ALPHABET, NOT_FUSED, Alphabet
+from fst.pretokens.table import PieceTable
+from fst.pretokens.token_letters import fallback
 from fst.tables.proof import need, need_ids, need_none, prove_around
 from fst.tables.table import Each, member
 from fst.text.arguments import prove_rewriting

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from fst.automata.matcher import FIRST, NO_NODE, SECOND, STOP, Trie, hashed_edges, trie
 from fst.automata.rows import CODE_POINTS, PAGE_BITS, WHITE_SPACE, Array
 from fst.machines.bpe_arguments import COLUMNS
-from fst.splitting import Splitter
+from fst.pretokens.splitter import Splitter
 from fst.tables.header import AddedTokens, ContextualToken
 from fst.tables.proof import need
 from fst.text.added_tokens import MAX_OVERLAPS
@@ -68,11 +68,11 @@ class EditArguments(NamedTuple):
 
 
 class SplitterArguments(NamedTuple):
-    """A splitter of parts, see `fst.splitting.Splitter`; all arrays are empty if there is none.
+    """A splitter of parts, see `fst.pretokens.splitter.Splitter`; all arrays are empty if there is none.
 
     Attributes:
         params: uint64[3], at `COLUMNS` the number of columns of `moves`.
-        pages, blocks: the class of each code point, as in `fst.machines.piece_table.PieceTable`.
+        pages, blocks: the class of each code point, as in `fst.pretokens.table.PieceTable`.
         moves: uint16[states * columns].
         drops: uint8[classes], 1 if pieces that begin with a character of the class are dropped.
     """

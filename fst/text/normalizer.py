@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 from fst.automata.matcher import overlapping
 from fst.automata.rows import WHITE_SPACE
 from fst.core.lazy import Lazy
-from fst.splitting import Splitter
+from fst.pretokens.splitter import Splitter
 from fst.tables.header import AddedTokens, ContextualToken
 from fst.text import expansion as growth
 from fst.text.charsmap import Charsmap

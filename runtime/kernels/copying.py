@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from fst.core.jit import part
-from fst.machines import decoding_arguments
+from fst.pretokens import decoding
 from fst.runtime.kernels.intrinsics import copy_16
 from fst.runtime.kernels.numbers import U1
 
-STEP = np.uint64(decoding_arguments.STEP)  # bytes copied at a time
+STEP = np.uint64(decoding.STEP)  # bytes copied at a time
 
 
 @part

@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from fst.core.jit import kernel
-from fst.machines.decoding_arguments import MAX_SIZE, SIZE_BITS, STEP
+from fst.pretokens.decoding import MAX_SIZE, SIZE_BITS, STEP
 from fst.runtime.kernels.intrinsics import copy_16
 from fst.runtime.kernels.numbers import HALF, U0, U1
 

@@ -18,7 +18,7 @@ from numba.extending import intrinsic
 from fst.automata.matcher import FIRST, STOP
 from fst.automata.rows import MULTIPLIERS
 from fst.core.jit import has_private_parts
-from fst.machines.bpe_windows import HALVES, LEFT, MATRIX, RIGHT, SIZE
+from fst.pretokens.boundaries import HALVES, LEFT, MATRIX, RIGHT, SIZE
 
 DISABLED: bool = vars(config)["DISABLE_JIT"]  # numba sets it from the environment
 GENERATED = not DISABLED and has_private_parts()
@@ -323,7 +323,7 @@ classes_looked_up = _intrinsic("classes_looked_up", types.uint64, partial(_class
 at_least = _intrinsic("at_least", types.uint64, partial(_compared, ">="), arrays=2)
 equal_to = _intrinsic("equal_to", types.uint64, partial(_compared, "=="), arrays=2)
 
-# Decide where pieces begin, by the factors of windows (`fst.machines.bpe_windows`), (text, at, factors, 0, masks, 0): at each of 64 places
+# Decide where pieces begin, by the factors of windows (`fst.pretokens.boundaries`), (text, at, factors, 0, masks, 0): at each of 64 places
 # from at + 2 on. Returns a bit for each place where a piece begins or may begin. Writes two masks: places that are left undecided, and
 # places before a byte without a symbol; there, the others have no bit. The masks are right up to the first byte without a symbol, and if
 # the three bytes at `at` have symbols. `AT_ONCE` tells whether this is faster than a look-up for each place.

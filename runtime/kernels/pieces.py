@@ -1,4 +1,4 @@
-"""From text to pieces: the first stage of machines over bytes. `fst.splitting.Splitter` specifies where pieces begin.
+"""From text to pieces: the first stage of machines over bytes. `fst.pretokens.splitter.Splitter` specifies where pieces begin.
 
 Windows decide nearly all places, each by itself, so that the processor works on many of them at the same time. If a window is undecided,
 the splitter searches from the last decided piece on. Where a piece begins does not depend on the text after the window, so a chunk of text
@@ -17,7 +17,7 @@ from fst.automata.matcher import LENGTH, VALUE
 from fst.core.jit import inlined, part
 from fst.machines.bpe_arguments import BEGIN, COLUMNS, FIRST, SECOND, STRETCH, STRETCH_ENDS, WINDOW_BITS, WINDOW_MASK
 from fst.machines.bpe_arguments import NOT_PLAIN as ANY_SYMBOL
-from fst.machines.bpe_windows import WIDEST
+from fst.pretokens.boundaries import WIDEST
 from fst.runtime.kernels.intrinsics import AT_ONCE, decide, ones, trailing_zeros
 from fst.runtime.kernels.numbers import U0, U1, U2, U3, U8, U64
 from fst.runtime.kernels.searches import FAIRLY_FEW, class_at, forget, remember, search

@@ -14,9 +14,9 @@ from numba import objmode
 from fst.automata import matcher
 from fst.automata.rows import MULTIPLIERS
 from fst.core.jit import part
-from fst.machines.bpe_windows import LEFT as LEFT_PART
-from fst.machines.bpe_windows import MATRIX as MATRIX_PART
-from fst.machines.bpe_windows import RIGHT as RIGHT_PART
+from fst.pretokens.boundaries import LEFT as LEFT_PART
+from fst.pretokens.boundaries import MATRIX as MATRIX_PART
+from fst.pretokens.boundaries import RIGHT as RIGHT_PART
 
 U0, U1, U2, U3, U4, U8, U15, U16, U32, U48, U64 = (np.uint64(number) for number in (0, 1, 2, 3, 4, 8, 15, 16, 32, 48, 64))
 FIRST, SECOND, THIRD = (np.uint64(multiplier) for multiplier in MULTIPLIERS)

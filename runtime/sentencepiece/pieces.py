@@ -12,7 +12,7 @@ import numpy as np
 from fst.automata.rows import Array
 from fst.core.lazy import Lazy
 from fst.errors import TableError, UnsupportedError, quoted
-from fst.machines.piece_facts import WORD, PieceFacts
+from fst.pretokens.sentencepiece_info import WORD, PieceFacts
 from fst.runtime.joining import StepDecoder
 from fst.runtime.sentencepiece.arguments import EACH_BYTE, UNKNOWN
 from fst.runtime.tokenizer import Tokenizer
@@ -62,7 +62,7 @@ class Pieces:
 
     Attributes:
         fst: the same.
-        kind: the kind of the model, see `fst.machines.piece_facts`; "" if it is no model of sentencepiece.
+        kind: the kind of the model, see `fst.pretokens.sentencepiece_info`; "" if it is no model of sentencepiece.
         names: the pieces by id.
         ids: the ids by piece.
         unk_id, bos_id, eos_id, pad_id: special pieces, or `NO_PIECE`.

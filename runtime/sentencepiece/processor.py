@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 
 from fst.core.lazy import Lazy
 from fst.errors import TextError, UnsupportedError
-from fst.machines.piece_facts import BPE, UNIGRAM
+from fst.pretokens.sentencepiece_info import BPE, UNIGRAM
 from fst.runtime.sentencepiece.answers import Answers
 from fst.runtime.sentencepiece.arguments import (
     NO_BUFFERS,

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from fst.core.lazy import Lazy
 from fst.machines.bpe_metadata import PREFIX_SPACE
-from fst.machines.byte_letters import bytes_of
+from fst.pretokens.byte_letters import bytes_of
 from fst.runtime.decoder import decoded
 from fst.runtime.decoding import text_of
 from fst.runtime.transformers.backend import Backend, Json

@@ -8,7 +8,7 @@ from typing import Any
 from fst.errors import UnsupportedError
 from fst.machines.bpe import BpeTables
 from fst.machines.bpe_metadata import PREFIX_SPACE
-from fst.machines.piece_table import PieceTable
+from fst.pretokens.table import PieceTable
 from fst.runtime.transformers.document import Json, sequence_of, template_processing
 from fst.tables.header import SENTENCEPIECE, AnyDecoder, ByteLevelDecoder, StepsDecoder
 

@@ -42,7 +42,7 @@ from rows import BOOKS, CHINESE, CODE, FOLDER, SENTENCES, documents
 from tokenizers import models, pre_tokenizers, trainers
 
 import fst
-from fst.machines.byte_letters import LETTERS
+from fst.pretokens.byte_letters import LETTERS
 
 ROUNDS = 5
 MEGABYTE = 1_000_000

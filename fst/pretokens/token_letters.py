@@ -1,6 +1,6 @@
 r"""The letters with which the names of tokens spell their bytes.
 
-Names of byte-level vocabularies are in GPT-2's letters for bytes (`fst.machines.byte_letters`). All others are text. In SentencePiece's
+Names of byte-level vocabularies are in GPT-2's letters for bytes (`fst.pretokens.byte_letters`). All others are text. In SentencePiece's
 manner a symbol, mostly ▁, stands for a blank: a name with the symbol spells a blank, and one with a real blank spells nothing, as no text
 has one where the model reads it.
 
@@ -13,7 +13,7 @@ import re
 from dataclasses import dataclass
 
 from fst.core.json_fields import FLAG, TEXT, stored_as
-from fst.machines import byte_letters
+from fst.pretokens import byte_letters
 
 BLANK = " "
 _FALLBACK = re.compile(r"<0x([0-9A-F]{2})>")

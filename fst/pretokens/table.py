@@ -3,7 +3,8 @@
 A text becomes ids in three steps, each with arrays of its own:
 
 1. Special tokens are cut out of the raw text: at each place the longest that begins there.
-2. The splitter cuts the stretches between them into pieces, see `fst.splitting`. ``pages`` and ``blocks`` take a code point to its class,
+2. The splitter cuts the stretches between them into pieces, see `fst.pretokens.splitter`. ``pages`` and ``blocks`` take a code point to
+its class,
    ``blocks[pages[code_point >> 7] << 7 | code_point & 127]``, and ``moves`` is the automaton over classes. ``symbols`` and ``decisions``
    decide nearly all places without the automaton, see `fst.compile.windows`; the kernel relies on them, and runs the automaton only
    elsewhere. Some pieces are dropped, such as white space: ``drops`` marks the classes of their first characters.
@@ -12,7 +13,7 @@ A text becomes ids in three steps, each with arrays of its own:
 
 A word of up to `WORD_BYTES` bytes is a key of three 64-bit numbers: its bytes in the order of memory, then zeros. A slot of ``words`` is
 the key and ``length << 32 | id``: the length tells apart words that differ only in zero bytes at their ends. Hash, buckets and
-displacements are as in `fst.machines.words`.
+displacements are as in `fst.pretokens.words`.
 """
 
 from __future__ import annotations
@@ -27,8 +28,8 @@ import numpy as np
 from fst.automata.rows import CODE_POINTS, PAGE_BITS, Array
 from fst.core.lazy import Lazy
 from fst.machines.bpe_arguments import KEY_PARTS
-from fst.machines.bpe_windows import AROUND, MAX_WINDOW
-from fst.splitting import Splitter, prove_moves
+from fst.pretokens.boundaries import AROUND, MAX_WINDOW
+from fst.pretokens.splitter import Splitter, prove_moves
 from fst.tables.proof import need, need_none
 from fst.tables.table import Table, member
 from fst.text.arguments import growth, marks
@@ -45,7 +46,7 @@ class PieceTable(Table):
         about: the JSON form of `metadata`.
         pages: uint16[8704], the block of each 128 code points.
         blocks: uint8[128 * n], the class of each code point of a block.
-        moves: uint16[states, classes + 1], see `fst.splitting.Splitter`.
+        moves: uint16[states, classes + 1], see `fst.pretokens.splitter.Splitter`.
         drops: uint8[classes], 1 if pieces that begin with a character of the class are dropped, else 0.
         symbols: uint8[classes + 2], the symbol in windows of each class, of the end of a text, and of the place before a text.
         decisions: uint8[2^n], by window: `INSIDE` if no piece begins there, `BEGINS` if one does, `UNDECIDED` if the window leaves it open.
