@@ -17,7 +17,7 @@ from fst.runtime.files.packing import ending
 
 if TYPE_CHECKING:
     from fst.compile.train.result import Trained
-    from fst.counted_words import Words
+    from fst.counting.words import Words
 
 READING = ("input_format", "field", "column", "separator", "document")  # options of `fst.runtime.files.reading.Files`
 SPLITTING = ("splitter", "normalizer")

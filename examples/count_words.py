@@ -18,7 +18,7 @@ import click
 import duckdb
 
 from fst import train
-from fst.counted_words import Words
+from fst.counting.words import Words
 
 SPLITTER = "bert"
 MERGED = """

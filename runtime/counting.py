@@ -19,10 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.core.jit import Deferred
-from fst.counted_words import PLACE, UNKNOWN_SPLIT, Words
+from fst.counting.arguments import AT, BYTES, DOCUMENT, DONE, HAS_ADDED, INLINE, NEEDED, NO_SLOTS, POOL, ROW, SLOT, WORDS, counts, fits
+from fst.counting.arguments import PLACE as WORD
+from fst.counting.words import PLACE, UNKNOWN_SPLIT, Words
 from fst.errors import TextError
-from fst.machines.word_counts import AT, BYTES, DOCUMENT, DONE, HAS_ADDED, INLINE, NEEDED, NO_SLOTS, POOL, ROW, SLOT, WORDS, counts, fits
-from fst.machines.word_counts import PLACE as WORD
 from fst.runtime.rewriter import Room, TextRewriter
 from fst.runtime.texts import ROOMS, UNIT_TYPES, Ints, Limits, Source, not_text_at, units, whole, wrong_at
 from fst.tables.kernel_call import MOST_UNITS

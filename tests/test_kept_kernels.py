@@ -21,12 +21,13 @@ import pytest
 from commands import CACHE, TIMEOUT, posix
 from tiers import thinned
 
-from fst import pairs, word_sorting
+from fst import pairs
 from fst.compile import closure, displacement, keyword_links, maxmatch_jumps, token_links, train, whole_pieces
 from fst.core import jit, kernel_cache
 from fst.core.borrowed import kind_of
 from fst.core.jit import Deferred, _kept_code, destination, kernel
 from fst.core.kernel_cache import digest_of_sources
+from fst.counting import sorting
 from fst.runtime import kernels
 from fst.runtime.kernels.intrinsics import DISABLED
 
@@ -39,7 +40,7 @@ bound = pytest.mark.skipif(ROOT and not shutil.which("setpriv"), reason="permiss
 
 KERNELS = [module.name for module in pkgutil.iter_modules(kernels.__path__, "fst.runtime.kernels.")]
 TRAINERS = [module.name for module in pkgutil.iter_modules(train.__path__, "fst.compile.train.")]
-OTHERS = (displacement, closure, keyword_links, maxmatch_jumps, token_links, whole_pieces, pairs, word_sorting)
+OTHERS = (displacement, closure, keyword_links, maxmatch_jumps, token_links, whole_pieces, pairs, sorting)
 USE = "import sys, pathlib, kept, test_borrowed; kept.FOLDER = pathlib.Path(sys.argv[1]); test_borrowed.use_everything(kept.FOLDER)"
 COMPILE = "from fst.compile import wordpiece; print(*wordpiece(['[UNK]', 'a']).tokens)"
 COMPILING = "fst: compiling kernel displace, up to 20 s; "

@@ -27,7 +27,7 @@ from fst.compile.train.control import Control, Round, members_of
 from fst.compile.train.pipeline import SPLITTERS
 from fst.compile.train.result import Trained
 from fst.compile.train.wordpiece import wordpiece
-from fst.counted_words import Words
+from fst.counting.words import Words
 from fst.pretokens.byte_letters import bytes_of
 
 

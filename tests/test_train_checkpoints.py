@@ -15,7 +15,7 @@ import fst
 from fst import train
 from fst.compile.train import merge_state, merges, score_state
 from fst.compile.train.control import members_of
-from fst.counted_words import Words
+from fst.counting.words import Words
 
 Arrays = dict[str, Any]
 RUNS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {

@@ -25,7 +25,7 @@ from fst.compile.train.control import Control
 from fst.compile.train.result import Trained
 from fst.compile.train.score_state import Merger, State, widened
 from fst.compile.train.wordpiece import wordpiece
-from fst.counted_words import Words
+from fst.counting.words import Words
 
 COURSE = (
     "This is the Hugging Face Course . This chapter is about tokenization . This section shows several tokenizer algorithms . "

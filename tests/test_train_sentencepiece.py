@@ -18,7 +18,7 @@ from fst.compile.train.bpe import bpe
 from fst.compile.train.control import Control
 from fst.compile.train.pipeline import SPLITTERS
 from fst.compile.train.result import Trained
-from fst.counted_words import Words
+from fst.counting.words import Words
 
 
 def reference_of(words: Mapping[str, int], folder: Path, **options: Any) -> list[tuple[str, float]]:

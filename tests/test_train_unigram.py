@@ -25,7 +25,7 @@ from fst.compile.train.pipeline import SPLITTERS
 from fst.compile.train.result import Trained
 from fst.compile.train.unigram import State, _Run, unigram
 from fst.compile.train.unigram_text import letters_of, seeds_of
-from fst.counted_words import Words
+from fst.counting.words import Words
 
 NEWEST = {"low": 5, "lower": 2, "newest": 6, "widest": 3}
 CORPORA = st.dictionaries(st.text("abc", min_size=1, max_size=7), st.integers(1, 9), min_size=1, max_size=8)

@@ -11,7 +11,7 @@ import pytest
 import fst
 from fst.compile.train.pipeline import SPLITTERS
 from fst.compile.train.word_level import word_level
-from fst.counted_words import Words
+from fst.counting.words import Words
 
 
 def reference_of(words: dict[str, int], **options: Any) -> dict[str, int]:

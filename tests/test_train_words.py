@@ -19,11 +19,12 @@ from shared_data import SHARED, needs_shared
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 
 import fst
-from fst import counted_words, train
+from fst import train
 from fst.compile import tokenizer as compile_tokenizer
 from fst.compile.sources.tiktoken import ENCODINGS
 from fst.compile.train.pipeline import BYTE_LEVEL, METASPACE, NORMALIZERS, SPLITTERS, Pipeline, pipeline_of
-from fst.counted_words import MAX_COUNT, Words
+from fst.counting import words as counted_words
+from fst.counting.words import MAX_COUNT, Words
 from fst.errors import FstError, ReadingError, TextError, UnsupportedError, VocabularyError
 from fst.pretokens.byte_letters import bytes_of
 

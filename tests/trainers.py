@@ -16,7 +16,7 @@ import pytest
 import fst
 from fst import train
 from fst.compile.train import merges, score_state, unigram_ties
-from fst.counted_words import Words
+from fst.counting.words import Words
 from fst.runtime.kernels.intrinsics import DISABLED
 
 SPLITTERS = ("gpt2", "bert", "metaspace", "whitespace", "none")

@@ -12,7 +12,7 @@ from fst.compile.train.result import Trained
 from fst.compile.train.sentencepiece import by_sentencepiece
 from fst.compile.train.symbols import Alphabet, check_numbers, symbols_of
 from fst.core.jit import no_collector
-from fst.counted_words import Words
+from fst.counting.words import Words
 from fst.errors import UnsupportedError, VocabularyError, quoted
 
 HUGGINGFACE, SENTENCEPIECE = "huggingface", "sentencepiece"

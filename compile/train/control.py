@@ -22,7 +22,7 @@ from typing import Any, NamedTuple, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.counted_words import Words
+from fst.counting.words import Words
 from fst.errors import UnsupportedError, VocabularyError
 from fst.tables.npz import replacing
 

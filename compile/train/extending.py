@@ -13,7 +13,7 @@ from fst.compile.train.merges import merged_in_either_way
 from fst.compile.train.old import OldVocabulary
 from fst.compile.train.result import NO_PAIR, SIZE, Trained
 from fst.compile.train.symbols import Symbols, check_numbers
-from fst.counted_words import Words
+from fst.counting.words import Words
 from fst.errors import UnsupportedError
 from fst.pretokens.token_letters import byte_of
 

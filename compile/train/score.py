@@ -18,7 +18,7 @@ from fst.compile.train.pipeline import Pipeline
 from fst.compile.train.result import Trained
 from fst.compile.train.score_state import Merger, State, widened
 from fst.compile.train.symbols import Alphabet, Symbols, check_numbers, initial_characters, symbols_of
-from fst.counted_words import Words
+from fst.counting.words import Words
 from fst.errors import VocabularyError
 
 FREQUENT = 10  # with a smaller min_frequency, vocabularies are poor

@@ -23,7 +23,7 @@ from fst.compile.train.pipeline import Pipeline
 from fst.compile.train.result import Trained
 from fst.compile.train.symbols import Alphabet, checked, strings_of, symbols_of
 from fst.core.jit import no_collector
-from fst.counted_words import Words
+from fst.counting.words import Words
 from fst.errors import UnsupportedError
 
 META = ("<unk>", "<s>", "</s>")  # default special tokens of SentencePiece

@@ -18,7 +18,7 @@ from fst.compile.train.merge_state import WORD_END
 from fst.compile.train.pipeline import Pipeline
 from fst.core.jit import Deferred
 from fst.core.json_fields import is_text
-from fst.counted_words import MAX_COUNT, Words
+from fst.counting.words import MAX_COUNT, Words
 from fst.errors import VocabularyError, quoted
 from fst.pretokens.byte_letters import LETTERS
 

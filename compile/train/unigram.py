@@ -26,7 +26,7 @@ from fst.compile.train.result import DEADLINE, NO_PAIR, SIZE, Trained
 from fst.compile.train.symbols import checked, checked_initial
 from fst.compile.train.unigram_text import UNKNOWN, Letters, Nodes, Paths, Seeds, Sums, letters_of, seeds_of
 from fst.core.jit import Deferred
-from fst.counted_words import Words
+from fst.counting.words import Words
 from fst.errors import UnsupportedError, VocabularyError, listed, quoted
 
 HUGGINGFACE, EXACT, SENTENCEPIECE = "huggingface", "exact", "sentencepiece"

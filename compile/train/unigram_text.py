@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from fst.compile.train.pipeline import Pipeline
 from fst.core.jit import Deferred
-from fst.counted_words import MAX_COUNT, Words
+from fst.counting.words import MAX_COUNT, Words
 from fst.errors import VocabularyError, quoted
 from fst.pretokens.byte_letters import LETTERS
 

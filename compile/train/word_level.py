@@ -9,7 +9,7 @@ import numpy as np
 from fst.compile.train.pipeline import Pipeline
 from fst.compile.train.result import MIN_FREQUENCY, NO_PAIR, SIZE, Trained
 from fst.compile.train.symbols import check_numbers, checked, strings_of
-from fst.counted_words import Words
+from fst.counting.words import Words
 from fst.errors import VocabularyError
 
 

@@ -11,7 +11,7 @@ from fst.compile.train.pipeline import Pipeline
 from fst.compile.train.result import Trained
 from fst.compile.train.score import by_score
 from fst.compile.train.symbols import Alphabet
-from fst.counted_words import Words
+from fst.counting.words import Words
 from fst.errors import UnsupportedError, quoted
 
 FREQUENCY, SCORE = "frequency", "score"

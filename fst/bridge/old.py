@@ -10,7 +10,7 @@ from fst.errors import TextError, quoted
 
 if TYPE_CHECKING:
     from fst.compile.train.old import OldVocabulary
-    from fst.counted_words import Words
+    from fst.counting.words import Words
     from fst.runtime.batch import Batch
     from fst.runtime.tokenizer import Tokenizer
 

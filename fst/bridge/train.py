@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from fst.bridge.words import MEMORY
 from fst.bridge.words import words_of as _words_of
-from fst.counted_words import UNKNOWN_SPLIT, Words
+from fst.counting.words import UNKNOWN_SPLIT, Words
 from fst.errors import VocabularyError
 
 if TYPE_CHECKING:

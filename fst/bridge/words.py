@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from fst.core import remote
-from fst.counted_words import UNKNOWN_SPLIT, Words
+from fst.counting.words import UNKNOWN_SPLIT, Words
 from fst.errors import UnsupportedError, VocabularyError, quoted
 
 if TYPE_CHECKING:
@@ -221,9 +221,9 @@ def _of_files(sources: Iterable[Any], column: str | None, field: str | None, err
 
 def are_tables(names: Sequence[str]) -> bool:
     """Whether all files are tables of words."""
-    from fst import word_tables
+    from fst.counting import tables
 
-    return all(name.endswith(TABLE_NAMES) and Path(name).is_file() and word_tables.is_file(name) for name in names)
+    return all(name.endswith(TABLE_NAMES) and Path(name).is_file() and tables.is_file(name) for name in names)
 
 
 def _is_table(source: Any) -> bool:
@@ -239,7 +239,7 @@ def _of_table(source: Any, column: str | None) -> Found:
 
     if column is None:
         return Words.from_table(source), iter(())
-    from fst.word_tables import imported
+    from fst.counting.tables import imported
 
     table = imported(source)
     if table.column_names.count(column) != 1:

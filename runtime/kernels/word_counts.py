@@ -1,4 +1,4 @@
-"""Count the words of texts in a hash table, see `fst.machines.word_counts`.
+"""Count the words of texts in a hash table, see `fst.counting.arguments`.
 
 The pieces of a round are counted in two loops, so the processor loads the slots of many pieces at the same time::
 
@@ -20,15 +20,15 @@ from __future__ import annotations
 import numpy as np
 
 from fst.core.jit import inlined, kernel, part
-from fst.machines import word_counts
+from fst.counting import arguments
 from fst.runtime.kernels.intrinsics import hash_of, is_key, prefetch
 from fst.runtime.kernels.numbers import HASH_MULTIPLIER, U0, U1, U2, U3, U4, U8, U32
 from fst.runtime.kernels.pieces import KIND, PLACE, ROW_END, SPECIAL, find_pieces, mark_dropped
 
 DONE, NO_SLOTS, NO_POOL, HAS_ADDED = (np.uint64(reason) for reason in range(4))
-INLINE, LONG, TAG = np.uint64(word_counts.INLINE), np.uint64(word_counts.LONG), np.uint64(word_counts.TAG_SHIFT)
-COUNT_MASK = np.uint64((1 << word_counts.TAG_SHIFT) - 1)
-MOST_FILLED, OF = (np.uint64(number) for number in word_counts.MOST_FILLED)
+INLINE, LONG, TAG = np.uint64(arguments.INLINE), np.uint64(arguments.LONG), np.uint64(arguments.TAG_SHIFT)
+COUNT_MASK = np.uint64((1 << arguments.TAG_SHIFT) - 1)
+MOST_FILLED, OF = (np.uint64(number) for number in arguments.MOST_FILLED)
 WORDS, BYTES, POOL, ROW, AT, DOCUMENT, WORD, NEEDED = (np.uint64(index) for index in range(8))
 
 
@@ -147,7 +147,7 @@ def count_words(text, starts, machine, work, counts):
         starts: int64[rows + 1], the begin of each text in `text`, and the end of the last one.
         machine: `fst.machines.bpe_arguments.Arguments` of the splitter.
         work: `fst.machines.bpe_arguments.Work`.
-        counts: `fst.machines.word_counts.Counts`. The caller sets `ROW`, `AT` and `DOCUMENT` for the first row.
+        counts: `fst.counting.arguments.Counts`. The caller sets `ROW`, `AT` and `DOCUMENT` for the first row.
 
     Returns:
         `DONE`; `NO_SLOTS` or `NO_POOL`: the caller must enlarge the table and call again; or `HAS_ADDED`: the document `DOCUMENT` contains

@@ -10,18 +10,18 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from fst import word_tables
 from fst.automata.trie import spread
 from fst.core.jit import Deferred
+from fst.counting import tables
+from fst.counting.tables import Columns
 from fst.errors import VocabularyError, quoted
-from fst.word_tables import Columns
 
-MAX_COUNT, UNKNOWN_SPLIT = word_tables.MAX_COUNT, word_tables.UNKNOWN_SPLIT
+MAX_COUNT, UNKNOWN_SPLIT = tables.MAX_COUNT, tables.UNKNOWN_SPLIT
 PLACE = 3  # numbers per first occurrence: partition, document, number of the word in it
 PART = 1 << 17  # bytes copied at a time
 RANGE = 1 << 16  # words of the largest part merged at a time
 
-make_keys, sort_words = (Deferred("fst.word_sorting", name) for name in ("make_keys", "sort_words"))
+make_keys, sort_words = (Deferred("fst.counting.sorting", name) for name in ("make_keys", "sort_words"))
 Ints = NDArray[np.int64]
 
 
@@ -170,7 +170,7 @@ class Words:
                 larger than `MAX_COUNT`; or the digests differ from each other or from `split`. The message names the row or the column.
             UnsupportedError: pyarrow is not installed.
         """
-        return cls._of_columns(word_tables.columns_of(table, split))
+        return cls._of_columns(tables.columns_of(table, split))
 
     @classmethod
     def load(cls, *paths: Any, split: str | None = None) -> Words:
@@ -180,7 +180,7 @@ class Words:
             VocabularyError, UnsupportedError: as in `from_table`.
             OSError: a file cannot be read.
         """
-        return cls._of_columns(word_tables.load(paths, split))
+        return cls._of_columns(tables.load(paths, split))
 
     @classmethod
     def _of_columns(cls, columns: Columns) -> Words:
@@ -200,7 +200,7 @@ class Words:
         Raises:
             UnsupportedError: pyarrow is not installed.
         """
-        return word_tables.table_of(self._columns)
+        return tables.table_of(self._columns)
 
     def save(self, path: Any) -> None:
         """Write the table of `to_arrow` as Parquet.
@@ -209,7 +209,7 @@ class Words:
             UnsupportedError: pyarrow is not installed.
             OSError: the file cannot be written.
         """
-        word_tables.save(self._columns, path)
+        tables.save(self._columns, path)
 
     def __len__(self) -> int:
         return len(self.ends)

@@ -29,7 +29,7 @@ MIN_COUNT = b"fst.min_count"  # key in the schema's metadata; absent if the valu
 
 
 class Columns(NamedTuple):
-    """The columns of a table of words, in any order; the fields are those of `fst.counted_words.Words`."""
+    """The columns of a table of words, in any order; the fields are those of `fst.counting.words.Words`."""
 
     text: NDArray[np.uint8]
     ends: Ints

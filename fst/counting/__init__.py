@@ -1,0 +1,1 @@
+"""Counted words, from which vocabularies are trained."""
