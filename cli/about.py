@@ -11,7 +11,7 @@ from fst.tables.header import RULES, TOKENIZERS
 
 if TYPE_CHECKING:
     from fst.machines.bpe import BpeTables
-    from fst.machines.wordpiece import Tables
+    from fst.machines.wordpiece.table import Tables
 
 OPTIONS = (
     "lowercase",

@@ -11,7 +11,7 @@ from fst.cli.kernels import ready
 
 if TYPE_CHECKING:
     from fst.cli.references import Reference
-    from fst.machines.wordpiece import Tables
+    from fst.machines.wordpiece.table import Tables
     from fst.runtime.files.documents import Documents
     from fst.runtime.files.inputs import Reading
 

@@ -20,7 +20,7 @@ from fst.errors import TextError, UnsupportedError
 
 if TYPE_CHECKING:
     from fst import Tokenizer
-    from fst.machines.wordpiece import Tables
+    from fst.machines.wordpiece.table import Tables
     from fst.runtime.batch import Batch
     from fst.runtime.files.documents import Documents as Block
     from fst.runtime.files.inputs import Reading

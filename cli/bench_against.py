@@ -31,7 +31,7 @@ from fst.tables.header import TOKENIZERS
 
 if TYPE_CHECKING:
     from fst.cli.bench import Documents
-    from fst.machines.wordpiece import Tables
+    from fst.machines.wordpiece.table import Tables
     from fst.runtime.batch import Batch
 
 ALL = "all"

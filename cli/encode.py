@@ -17,7 +17,7 @@ from fst.runtime.files.pieces import takes_pieces
 
 if TYPE_CHECKING:
     from fst import Tokenizer
-    from fst.machines.wordpiece import Tables
+    from fst.machines.wordpiece.table import Tables
 
 
 class Encoding:

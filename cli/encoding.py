@@ -15,7 +15,7 @@ from fst.runtime.files.documents import Documents, Encoded
 
 if TYPE_CHECKING:
     from fst import Tokenizer
-    from fst.machines.wordpiece import Tables
+    from fst.machines.wordpiece.table import Tables
 
 RANDOM = ("dropout", "sample", "alpha", "nbest_size")  # options for random ids
 NO_IDS = np.empty(0, np.int32)

@@ -27,7 +27,7 @@ def explained(tables: Table, text: str) -> Iterator[str]:
     from fst.compile.wordpiece import source_of
     from fst.machines.bpe import BpeTables
     from fst.machines.unigram import UnigramTables
-    from fst.machines.wordpiece import Tables
+    from fst.machines.wordpiece.table import Tables
 
     try:
         text.encode()

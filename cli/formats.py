@@ -14,7 +14,7 @@ from fst.runtime.files.lines import Block
 
 if TYPE_CHECKING:
     from fst.machines.bpe import BpeTables
-    from fst.machines.wordpiece import Tables
+    from fst.machines.wordpiece.table import Tables
 
 IDS, TOKENS, OFFSETS = "input_ids", "tokens", "offset_mapping"  # their names in JSON lines and tables
 

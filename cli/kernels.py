@@ -15,7 +15,7 @@ import numpy as np
 from fst.core.jit import destination, no_collector
 
 if TYPE_CHECKING:
-    from fst.machines.wordpiece import Tables
+    from fst.machines.wordpiece.table import Tables
     from fst.tables.table import Table
 MECAB = {  # a dictionary, as small as it can be
     "words.csv": "ab,0,0,1,\n",

@@ -22,7 +22,7 @@ from fst.runtime.files.streams import STANDARD
 
 if TYPE_CHECKING:
     from fst.cli.columns import ColumnsOf
-    from fst.machines.wordpiece import Tables
+    from fst.machines.wordpiece.table import Tables
 
 ENDINGS = {".json": "json", ".jsonl": "json", ".ndjson": "json", ".arrow": "arrow", ".parquet": "parquet"}
 # What to use instead of formats that are not written.

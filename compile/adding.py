@@ -19,7 +19,7 @@ from fst.core.json_fields import is_text
 from fst.errors import FstError, TableError, UnsupportedError, VocabularyError, quoted, reason
 from fst.machines.bpe import BpeTables
 from fst.machines.unigram import UnigramTables
-from fst.machines.wordpiece import Tables
+from fst.machines.wordpiece.table import Tables
 from fst.tables.header import CONTEXTUAL_FLAGS, SENTENCEPIECE, TOKENIZERS, AddedTokens
 from fst.tables.table import Table
 

@@ -13,7 +13,7 @@ from fst.compile.sources.source import Source
 from fst.compile.unigram import UnigramModel
 from fst.compile.wordpiece import WordPieceModel
 from fst.errors import UnsupportedError, VocabularyError, quoted
-from fst.machines.wordpiece import Tables
+from fst.machines.wordpiece.table import Tables
 from fst.tables.header import LAYOUTS
 from fst.tables.table import Table
 

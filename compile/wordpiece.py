@@ -24,7 +24,7 @@ from fst.compile.text.components import field_of, mapping, only
 from fst.compile.text.normalizers import Normalization
 from fst.compile.word_hash import renumbered, word_table
 from fst.errors import UnsupportedError, VocabularyError, quoted
-from fst.machines.wordpiece import Tables
+from fst.machines.wordpiece.table import Tables
 from fst.tables.header import LINKED, AddedTokens, Model
 from fst.text.alphabet import BREAK, Alphabet
 

@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 from fst.automata.matcher import trie
 from fst.automata.rows import CODE_POINTS, MULTIPLIERS, ONE, WHITE_SPACE, are_left, are_parts, field_kind, field_output
 from fst.core.jit import Deferred
-from fst.machines.wordpiece import Tables
-from fst.machines.wordpiece_arguments import (
+from fst.machines.wordpiece.arguments import (
     BEGINNING,
     BEGINS,
     BLANK_CLASS,
@@ -39,6 +38,7 @@ from fst.machines.wordpiece_arguments import (
     Arguments,
     blank,
 )
+from fst.machines.wordpiece.table import Tables
 from fst.runtime.fallback import Read, Suspects
 from fst.runtime.kernels.fallback_arguments import (
     BEGINS_RAW,
@@ -59,7 +59,7 @@ from fst.tables.header import Context, ContextualToken
 from fst.text.composition import Placing
 from fst.text.reading_arguments import Reader
 
-IN_GRAM = 8  # maximum of symbols in a gram, see `fst.machines.wordpiece_arguments.AddedTokens`
+IN_GRAM = 8  # maximum of symbols in a gram, see `fst.machines.wordpiece.arguments.AddedTokens`
 MASK = (1 << 64) - 1
 UTF_32 = "utf-32-le" if sys.byteorder == "little" else "utf-32-be"
 
@@ -169,7 +169,7 @@ class ContextualTokens:
         return of._replace(params=of_words, added=AddedTokens(params, grams, sides, tokens))
 
     def _kind(self, token: ContextualToken, is_inside: bool) -> int:
-        """The value of a token in `fst.machines.wordpiece_arguments.AddedTokens.trie`."""
+        """The value of a token in `fst.machines.wordpiece.arguments.AddedTokens.trie`."""
         # The fallback must read each text that may hold a bordered token, or one in raw text, even where it overlaps an inside token. In
         # raw text, normalisation may drop the character between a token and the next letter.
         if not is_inside or not token.normalized:

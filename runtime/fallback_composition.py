@@ -17,7 +17,7 @@ from fst.automata.double_array import character_sizes
 from fst.automata.rows import CODE_POINTS, are_fences, are_left
 from fst.core.lazy import Lazy
 from fst.errors import TableError
-from fst.machines.wordpiece import Tables
+from fst.machines.wordpiece.table import Tables
 from fst.runtime.fallback import Read, Suspects
 from fst.runtime.fallback_added_tokens import count_symbols, pattern, read_raw
 from fst.runtime.kernels.fallback_arguments import Symbols

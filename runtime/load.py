@@ -16,7 +16,8 @@ def load(path: str | Path) -> Any:
     The file is memory-mapped, so that processes share its memory. Before use, it is proven complete and safe.
 
     Args:
-        path: a file from ``fst compile`` or `fst.machines.wordpiece.Tables.save`; or its URL, such as ``s3://bucket/t5.npz``, which fsspec
+        path: a file from ``fst compile`` or `fst.machines.wordpiece.table.Tables.save`; or its URL, such as ``s3://bucket/t5.npz``, which
+        fsspec
             reads. Each process fetches a URL into its own memory.
 
     Returns:

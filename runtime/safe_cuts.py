@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from fst.automata.rows import BLANK
-from fst.machines.wordpiece import Tables
+from fst.machines.wordpiece.table import Tables
 from fst.runtime.texts import Text
 
 CANDIDATES = " \n"

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from fst.automata.rows import CONTINUES_RUN, HAS_MARKS
 from fst.errors import TextError
-from fst.machines.wordpiece import Tables
+from fst.machines.wordpiece.table import Tables
 from fst.runtime.kernels.numbers import HALF, LOW_HALF
 from fst.runtime.pending import Pending
 from fst.runtime.run import MORE, NO_MORE, NOTHING, Buffers, Runner

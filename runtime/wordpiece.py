@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fst.core.lazy import Lazy
 from fst.errors import UnsupportedError
-from fst.machines.wordpiece import Tables
+from fst.machines.wordpiece.table import Tables
 from fst.runtime.fallback import Fallback
 from fst.runtime.fallback_added_tokens import ContextualTokens
 from fst.runtime.fallback_composition import CompositionFallback

@@ -12,7 +12,7 @@ from kept import assemble
 from fst.compile.sources.read import read
 from fst.compile.sources.source import Source
 from fst.compile.wordpiece import WordPieceModel
-from fst.machines.wordpiece import Tables
+from fst.machines.wordpiece.table import Tables
 from fst.pretokens.byte_letters import spelled
 from fst.pretokens.token_letters import fallback
 

@@ -23,7 +23,7 @@ from machines import ADDED, PIECES, compiled
 from tiers import examples, sample
 
 import fst
-from fst.machines.wordpiece import Tables
+from fst.machines.wordpiece.table import Tables
 from fst.runtime import batch
 from fst.runtime.run import SHORT
 

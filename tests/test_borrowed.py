@@ -21,7 +21,7 @@ from fst.compile import rows, word_hash, wordpiece
 from fst.compile import tokenizer as compile_any
 from fst.core.borrowed import kind_of
 from fst.core.jit import Deferred, kernel, part
-from fst.machines.wordpiece import Tables
+from fst.machines.wordpiece.table import Tables
 from fst.runtime import texts
 from fst.runtime.kernels.intrinsics import DISABLED
 from fst.runtime.run import kernel_of

@@ -17,7 +17,7 @@ from machines import PIECES, TOKENS, compiled
 from tiers import examples, sample, thinned
 
 import fst
-from fst.machines.wordpiece import Tables, Walk
+from fst.machines.wordpiece.table import Tables, Walk
 from fst.tables import kernel_call
 
 LIMITS = (1, 5, 12, 13, 100)

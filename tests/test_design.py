@@ -20,7 +20,7 @@ import pytest
 import fst
 from fst.automata import rows
 from fst.compile.text import reference_characters
-from fst.machines.wordpiece_arguments import KEY_MASKS
+from fst.machines.wordpiece.arguments import KEY_MASKS
 from fst.runtime.kernels import numbers, reading
 from fst.tables import kernel_call
 from fst.text import alphabet

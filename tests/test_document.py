@@ -16,7 +16,7 @@ from tiers import thinned
 from tokenizers import Tokenizer
 
 import fst
-from fst.machines.wordpiece import Tables
+from fst.machines.wordpiece.table import Tables
 from fst.runtime.transformers.document import document
 
 TEXTS = (*PIECES, *ADDED, " ".join(PIECES), "", "un-affable É e\u0301 世x x世 A1b2 ½ ﷺ")

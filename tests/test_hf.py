@@ -27,7 +27,7 @@ from shared_data import SHARED, needs_shared
 from tiers import thinned
 
 import fst
-from fst.machines.wordpiece import Tables
+from fst.machines.wordpiece.table import Tables
 
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 TOKENS = (EXAMPLES / "english-uncased-8000.txt").read_text(encoding="utf-8").splitlines()

@@ -51,7 +51,7 @@ from fst.automata.rows import (
     pack,
 )
 from fst.machines import MACHINES, load
-from fst.machines.wordpiece import Tables, Walk
+from fst.machines.wordpiece.table import Tables, Walk
 from fst.tables import npz
 from fst.tables.proof import Tokens
 from fst.text.added_tokens import MAX_CONTEXTUAL

@@ -18,7 +18,7 @@ from fst.automata.transducer import count_explicit, fold
 from fst.compile import wordpiece
 from fst.compile.sources.read import read
 from fst.compile.wordpiece import WordPieceModel, _linked
-from fst.machines.wordpiece import Tables, Walk
+from fst.machines.wordpiece.table import Tables, Walk
 
 TOKENS = some.lists(some.text("abc", min_size=1, max_size=5), min_size=1, max_size=10, unique=True)
 

@@ -32,7 +32,7 @@ from fst.errors import UnsupportedError
 from fst.machines.bpe import BpeTables
 from fst.machines.sampling import run_sampling, scores_of
 from fst.machines.unigram import UnigramTables
-from fst.machines.wordpiece import Tables, Walk
+from fst.machines.wordpiece.table import Tables, Walk
 from fst.merging import LABEL_SHIFT, LABELS
 from fst.runtime.transformers.document import document
 from fst.sampling import MOST, Sampling

@@ -25,7 +25,7 @@ from tiers import thinned
 
 import fst
 from fst.core.lazy import Lazy
-from fst.machines.wordpiece import Tables
+from fst.machines.wordpiece.table import Tables
 from fst.tables import npz
 
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")

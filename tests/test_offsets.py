@@ -69,7 +69,7 @@ from tokenizers import AddedToken, Tokenizer, normalizers
 
 import fst
 from fst.compile.text import characters
-from fst.machines.wordpiece import Tables, Walk
+from fst.machines.wordpiece.table import Tables, Walk
 from fst.runtime import batch
 from fst.tables import kernel_call
 from fst.tables.header import CONTEXTUAL_FLAGS

@@ -23,7 +23,7 @@ from tiers import sample, thinned
 
 import fst
 from fst.compile import wordpiece
-from fst.machines.wordpiece import Tables
+from fst.machines.wordpiece.table import Tables
 
 pytestmark = needs_shared
 

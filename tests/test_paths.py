@@ -36,7 +36,7 @@ from fst.compile import wordpiece as compile_anew
 from fst.compile.sources.read import read
 from fst.compile.wordpiece import WordPieceModel, automaton, vocabulary_trie
 from fst.machines import load
-from fst.machines.wordpiece import Tables, Walk
+from fst.machines.wordpiece.table import Tables, Walk
 from fst.text.alphabet import Alphabet
 
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")

@@ -27,7 +27,7 @@ from fst.automata.rows import CODE_POINTS
 from fst.automata.transducer import fold
 from fst.automata.trie import NULL, ROOT
 from fst.compile.wordpiece import vocabulary_trie
-from fst.machines.wordpiece import Tables, Walk
+from fst.machines.wordpiece.table import Tables, Walk
 
 UNKNOWN = "[UNK]"
 INDICATORS = ("##", "", "a", "ab", "▁", "#", "aba", "ba#")

@@ -21,7 +21,7 @@ from shared_data import SHARED, needs_shared
 from tiers import examples
 
 import fst
-from fst.machines.wordpiece import Tables
+from fst.machines.wordpiece.table import Tables
 from fst.runtime import batch as batches
 from fst.runtime.safe_cuts import Blanks, blanks
 from fst.tables.header import ContextualToken

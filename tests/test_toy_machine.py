@@ -17,7 +17,7 @@ from toy_machine import Toy, toy
 
 import fst
 from fst.machines import MACHINES, load
-from fst.machines.wordpiece import Tables
+from fst.machines.wordpiece.table import Tables
 from fst.runtime import batch
 from fst.runtime.encoder import Encoder
 from fst.tables import npz

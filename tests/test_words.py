@@ -19,7 +19,7 @@ from tiers import examples, thinned
 import fst
 from fst.automata.rows import MULTIPLIERS, OTHER, WORD_SYMBOLS, field_kind, field_label
 from fst.compile import wordpiece as compile_anew
-from fst.machines.wordpiece import Tables, Walk
+from fst.machines.wordpiece.table import Tables, Walk
 
 EXAMPLE = Path(__file__).resolve().parents[1] / "examples" / "english-uncased-8000.txt"
 REAL = ("bert-base-uncased", "bert-base-cased", "bert-base-multilingual-cased", "bert-base-chinese", "KR-BERT")

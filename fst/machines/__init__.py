@@ -13,7 +13,7 @@ from fst.machines.maxmatch import MaxMatchTables
 from fst.machines.mecab import MecabTables
 from fst.machines.overlapping import OverlappingTables
 from fst.machines.unigram import UnigramTables
-from fst.machines.wordpiece import Tables
+from fst.machines.wordpiece.table import Tables
 from fst.tables import npz
 from fst.tables.table import need_kind
 

@@ -1,6 +1,6 @@
 """Contextual added tokens. Inside tokens are found here; a text that may hold a bordered one is noted for the fallback.
 
-`fst.machines.wordpiece_arguments.AddedTokens` describes both kinds, and grams.
+`fst.machines.wordpiece.arguments.AddedTokens` describes both kinds, and grams.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import numpy as np
 
 from fst.automata.matcher import LEAST, LENGTH, VALUE
 from fst.core.jit import inlined, part
-from fst.machines.wordpiece_arguments import (
+from fst.machines.wordpiece.arguments import (
     BEGINNING,
     BEGINS,
     BORDER,

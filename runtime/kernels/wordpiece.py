@@ -1,4 +1,4 @@
-"""WordPiece: symbols into token ids. `fst.machines.wordpiece.Walk` specifies the result, one symbol after the other.
+"""WordPiece: symbols into token ids. `fst.machines.wordpiece.table.Walk` specifies the result, one symbol after the other.
 
 A kernel reads text in chunks of a few thousand symbols, and runs six loops over each chunk. A loop does one thing to the whole chunk, with
 hardly any branch that depends on the text, so that the processor works on many positions at the same time::
@@ -32,7 +32,7 @@ from __future__ import annotations
 import numpy as np
 
 from fst.core.jit import inlined, kernel, part
-from fst.machines.wordpiece_arguments import DEAD, END_CLASS, FILLER, HAS_BORDERS, IS_LINKED, LONGEST, UNK
+from fst.machines.wordpiece.arguments import DEAD, END_CLASS, FILLER, HAS_BORDERS, IS_LINKED, LONGEST, UNK
 from fst.runtime.kernels.added_tokens import cut_words, find_bordered_suspects, find_tokens, join_words
 from fst.runtime.kernels.intrinsics import prefetch
 from fst.runtime.kernels.numbers import (
@@ -267,7 +267,7 @@ def encode_rows(text, starts, more, machine, output, work):
         text: uint16[n], UTF-16 of all texts.
         starts: int64[rows + 1], where each text begins, and where the last one ends.
         more: uint64, 1 if the last text continues in the next call, else 0.
-        machine: `fst.machines.wordpiece_arguments.Arguments`.
+        machine: `fst.machines.wordpiece.arguments.Arguments`.
         output: `fst.tables.kernel_call.IdsOutput`, or `SpansOutput` for spans and suspects; filled.
         work: `fst.tables.kernel_call.Work`. Its ``state`` is all zero before the first call.
 

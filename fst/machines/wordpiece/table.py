@@ -58,7 +58,7 @@ from fst.automata.rows import (
     field_output,
 )
 from fst.core.lazy import Lazy
-from fst.machines.wordpiece_arguments import Arguments, arguments, token_lengths
+from fst.machines.wordpiece.arguments import Arguments, arguments, token_lengths
 from fst.pretokens import words
 from fst.tables.header import LINKED, Metadata
 from fst.tables.kernel_call import Work, work_of
