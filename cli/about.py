@@ -10,7 +10,7 @@ from fst.cli.formats import names
 from fst.tables.header import RULES, TOKENIZERS
 
 if TYPE_CHECKING:
-    from fst.machines.bpe import BpeTables
+    from fst.machines.bpe.table import BpeTables
     from fst.machines.wordpiece.table import Tables
 
 OPTIONS = (

@@ -25,7 +25,7 @@ def explained(tables: Table, text: str) -> Iterator[str]:
         TextError: the text holds a lone surrogate.
     """
     from fst.compile.wordpiece import source_of
-    from fst.machines.bpe import BpeTables
+    from fst.machines.bpe.table import BpeTables
     from fst.machines.unigram import UnigramTables
     from fst.machines.wordpiece.table import Tables
 

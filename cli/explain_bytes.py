@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from fst.machines.bpe import BpeTables
+    from fst.machines.bpe.table import BpeTables
     from fst.machines.unigram import UnigramTables
 
 
 def explained_bytes(tables: BpeTables | UnigramTables, text: str) -> Iterator[str]:
     """The explanation of a text, as lines: of each special token and each piece in it."""
-    from fst.machines.bpe import BpeTables
+    from fst.machines.bpe.table import BpeTables
 
     names = dict(zip(tables.token_ids.tolist(), tables.tokens, strict=True))
     for place, (part, special) in enumerate(tables.parts(text)):
@@ -36,7 +36,7 @@ def _piece(tables: BpeTables, piece: bytes, names: dict[int, str]) -> Iterator[s
 
 def _states(tables: BpeTables, piece: bytes, names: dict[int, str]) -> Iterator[str]:
     """After each byte the state, and the last token of the bytes so far."""
-    from fst.merging import MAX_VALUE, ROOT, step
+    from fst.machines.bpe.automaton import MAX_VALUE, ROOT, step
     from fst.pretokens.byte_letters import spelled
 
     state = ROOT
@@ -47,7 +47,7 @@ def _states(tables: BpeTables, piece: bytes, names: dict[int, str]) -> Iterator[
 
 def _merges(tables: BpeTables, piece: bytes, names: dict[int, str]) -> Iterator[str]:
     """Each merge: its rank and its parts."""
-    from fst.merge_list import steps
+    from fst.machines.bpe.merge_list import steps
 
     for rank, left, right in steps(tables.ranks, tables.merges, tables.atoms_of(piece)):
         yield f"  merge {rank:>8}  {names[left]} {names[right]}"

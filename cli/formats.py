@@ -13,7 +13,7 @@ from fst.errors import TextError
 from fst.runtime.files.lines import Block
 
 if TYPE_CHECKING:
-    from fst.machines.bpe import BpeTables
+    from fst.machines.bpe.table import BpeTables
     from fst.machines.wordpiece.table import Tables
 
 IDS, TOKENS, OFFSETS = "input_ids", "tokens", "offset_mapping"  # their names in JSON lines and tables

@@ -30,9 +30,9 @@ from fst.compile.text.separators import makes_white_space, need_without_effect, 
 from fst.compile.text.sequences import chained, in_sequence
 from fst.compile.text.splits import BYTES
 from fst.errors import UnsupportedError, quoted
-from fst.machines.bpe import BpeTables
-from fst.machines.bpe_metadata import PREFIX_SPACE, BpeAutomaton, BpeMetadata, BpeText
-from fst.machines.bpe_metadata import BpeModel as BpeModelMetadata
+from fst.machines.bpe.header import PREFIX_SPACE, BpeAutomaton, BpeMetadata, BpeText
+from fst.machines.bpe.header import BpeModel as BpeModelMetadata
+from fst.machines.bpe.table import BpeTables
 from fst.pretokens.splitter import Splitter
 from fst.pretokens.token_letters import Letters
 from fst.tables.header import AddedTokens

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 
-from fst.affixes import NO_AFFIXES, Affixes
 from fst.compile.sources.merges_txt import pairs
 from fst.compile.text.components import field_of, mapping, only, sequence
 from fst.errors import UnsupportedError, VocabularyError, quoted
-from fst.merging import UTF8_BYTES
+from fst.machines.bpe.affixes import NO_AFFIXES, Affixes
+from fst.machines.bpe.automaton import UTF8_BYTES
 from fst.pretokens.byte_letters import spelled
 from fst.pretokens.token_letters import BYTE_LETTERS, Letters, byte_of
 

@@ -15,9 +15,9 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.affixes import Affixes, Part
 from fst.compile.merges import Merges
-from fst.merging import UTF8_BYTES
+from fst.machines.bpe.affixes import Affixes, Part
+from fst.machines.bpe.automaton import UTF8_BYTES
 
 Merge = tuple[bytes, bytes]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from fst.core.jit import kernel, part
-from fst.pairs import NO_RANK, insert, key_of, rank_of
+from fst.machines.bpe.pairs import NO_RANK, insert, key_of, rank_of
 
 FACTOR = np.uint64(0x9E3779B97F4A7C15)
 HALF = np.uint64(32)
@@ -31,7 +31,7 @@ def last_merges(symbols, starts, lengths, atoms, order, own, result, pairs, part
         order: int64[n], the tokens of two bytes or more, short ones first, so that the pairs of their parts are in the table already.
         own: int32[tokens]: the rank at which any two parts make the token; -1 if only listed pairs do.
         result: int32[ranks], the token that the merge of each rank makes.
-        pairs: uint64[2 * slots], see `fst.merge_list.room_for`. A token with an `own` rank inserts its last pair.
+        pairs: uint64[2 * slots], see `fst.machines.bpe.merge_list.room_for`. A token with an `own` rank inserts its last pair.
         parts, pair_ranks: int32[longest token], scratch.
         left, right, rank: int32[tokens], all -1; filled for canonical tokens.
     """

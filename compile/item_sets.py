@@ -41,7 +41,7 @@ from fst.automata.trie import NULL, Ints, spread
 from fst.compile.merges import Canonical
 from fst.core.jit import Deferred
 from fst.errors import UnsupportedError
-from fst.merging import MAX_SLOTS
+from fst.machines.bpe.automaton import MAX_SLOTS
 
 MAX_COMPLETIONS = 1 << 26  # the sum of |T(u)|: o200k has 6 million, and a sort takes 8 bytes for each
 FIRST_ROOM = 8  # room for items and states, for each token, at the first attempt

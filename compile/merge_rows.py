@@ -1,4 +1,6 @@
-"""Lay out the automaton of a merge list as rows of entries that are displaced into each other, in the form of `fst.merging`."""
+"""Lay out the automaton of a merge list as rows of entries that are displaced into each other, in the form of
+`fst.machines.bpe.automaton`.
+"""
 
 from __future__ import annotations
 
@@ -13,14 +15,14 @@ from fst.compile.item_sets import States
 from fst.compile.merges import Spelled
 from fst.core.jit import Deferred
 from fst.errors import UnsupportedError
-from fst.merging import FINISH, FREE, LABEL_SHIFT, LABELS, MAX_LENGTH, MAX_SLOTS, ROOT, ROW
+from fst.machines.bpe.automaton import FINISH, FREE, LABEL_SHIFT, LABELS, MAX_LENGTH, MAX_SLOTS, ROOT, ROW
 
 count_visits = Deferred("fst.compile.closure", "count_visits")
 
 
 @dataclass(frozen=True, eq=False)
 class MergeRows:
-    """The arrays of `fst.merging`.
+    """The arrays of `fst.machines.bpe.automaton`.
 
     Attributes:
         entries: uint32[slots].

@@ -1,7 +1,7 @@
 """Merge lists of byte-pair encoding (BPE), and their canonical form.
 
 BPE begins with the single bytes of a piece. While any two neighbours are in the list, it merges the pair of lowest rank; of several such
-pairs, the leftmost. `fst.compile.item_sets` and `fst.merging` share these letters:
+pairs, the leftmost. `fst.compile.item_sets` and `fst.machines.bpe.automaton` share these letters:
 
 - t, u, w: tokens; |t|: the bytes of t. Tokens of one byte are *atoms*.
 - pre t, suc t: the left and the right part of the last merge when BPE runs on the bytes of t alone.
@@ -20,14 +20,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.affixes import NO_AFFIXES, Affixes, Part, codes_of_parts
 from fst.automata.trie import NULL, Ints
 from fst.core.jit import Deferred
 from fst.errors import UnsupportedError, VocabularyError, listed, quoted
-from fst.merge_list import room_for
-from fst.merging import MAX_ID, MAX_LENGTH
+from fst.machines.bpe.affixes import NO_AFFIXES, Affixes, Part, codes_of_parts
+from fst.machines.bpe.automaton import MAX_ID, MAX_LENGTH
+from fst.machines.bpe.merge_list import room_for
 
-last_merges, insert_pairs = Deferred("fst.compile.closure", "last_merges"), Deferred("fst.pairs", "insert_pairs")
+last_merges, insert_pairs = Deferred("fst.compile.closure", "last_merges"), Deferred("fst.machines.bpe.pairs", "insert_pairs")
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class Spelled:
 
     Attributes:
         symbols: uint8[n], the bytes of all tokens, one token after the other, without affixes.
-        codes: uint16[n], the codes of these bytes, see `fst.affixes`.
+        codes: uint16[n], the codes of these bytes, see `fst.machines.bpe.affixes`.
         starts: int64[tokens], where each token begins in `symbols`.
         lengths: int64[tokens], |t|.
         ids: int64[tokens].

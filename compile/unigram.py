@@ -25,7 +25,7 @@ from fst.core.jit import Deferred
 from fst.core.json_fields import is_text
 from fst.core.json_numbers import reference_float
 from fst.errors import UnsupportedError, VocabularyError, quoted
-from fst.machines.bpe_metadata import BpeText
+from fst.machines.bpe.header import BpeText
 from fst.machines.unigram import UnigramTables
 from fst.machines.unigram_metadata import UnigramMetadata, UnigramTrie
 from fst.machines.unigram_metadata import UnigramModel as UnigramModelMetadata

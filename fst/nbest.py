@@ -13,7 +13,7 @@ numbers that are at most these, (r + 1)(s + 1) … in all, itself included. So a
 than the best one, and a segmentation is kept as these *deviations* alone.
 
 **Sampling** of the n best draws one with a probability in proportion to exp(alpha · score), as ``SampleEncode`` of ``sentencepiece`` does.
-The random number is the first one of the row, see `fst.dropout`.
+The random number is the first one of the row, see `fst.machines.bpe.dropout`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from itertools import accumulate
 import numpy as np
 
 from fst.automata.rows import Array
-from fst.dropout import SHARE_BITS, key, number_of
+from fst.machines.bpe.dropout import SHARE_BITS, key, number_of
 from fst.sampling import DIGIT, MOST_PATHS, Sampling, exponentials
 from fst.unigram import Node, tokens_at
 

@@ -14,8 +14,8 @@ becomes the place's *choice* with the probability of its share in the sum so far
 of its share in the sum (a reservoir of one), and the choices, followed from the end of the piece to its begin, are a path with the
 probability of its share in all.
 
-**Random numbers** are those of `fst.dropout`: a function of the seed of the call, of the row, and of the place in the row, which is the
-number of bytes in the pieces before. A node of n bytes that ends at a place takes the number ``place | n << SIZE_SHIFT``.
+**Random numbers** are those of `fst.machines.bpe.dropout`: a function of the seed of the call, of the row, and of the place in the row,
+which is the number of bytes in the pieces before. A node of n bytes that ends at a place takes the number ``place | n << SIZE_SHIFT``.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.automata.rows import Array
-from fst.dropout import SHARE_BITS, key, number_of
+from fst.machines.bpe.dropout import SHARE_BITS, key, number_of
 from fst.unigram import Node, tokens_at
 
 DIGIT = 256  # the bits of a step of an exponent

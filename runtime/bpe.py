@@ -9,9 +9,9 @@ import numpy as np
 
 from fst.automata.rows import WHITE_SPACE
 from fst.core.lazy import Lazy
-from fst.dropout import Dropout
 from fst.errors import UnsupportedError
-from fst.machines.bpe import BpeTables
+from fst.machines.bpe.dropout import Dropout
+from fst.machines.bpe.table import BpeTables
 from fst.runtime.decoding import ByteDecoder, ByteStream, DecodeStream, IdsLike, decoder_of, text_of, texts_of
 from fst.runtime.dropout import DroppingRunners
 from fst.runtime.pieces import PieceTokenizer

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.core.jit import Deferred
-from fst.machines.bpe import BpeTables
+from fst.machines.bpe.table import BpeTables
 from fst.pretokens.byte_letters import bytes_of
 from fst.pretokens.decoding import SIZE_BITS, STEP
 from fst.pretokens.token_letters import byte_of

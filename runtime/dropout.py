@@ -1,4 +1,4 @@
-"""BPE dropout: what a call asks for, and the runner that does it. `fst.dropout` says what it is."""
+"""BPE dropout: what a call asks for, and the runner that does it. `fst.machines.bpe.dropout` says what it is."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.dropout import Dropout
-from fst.machines.bpe import BpeTables
-from fst.machines.bpe_arguments import POWERS, Arguments, DropoutArguments, MergeArguments, merge_arguments
-from fst.merge_list import SCRATCH
+from fst.machines.bpe.arguments import POWERS, Arguments, DropoutArguments, MergeArguments, merge_arguments
+from fst.machines.bpe.dropout import Dropout
+from fst.machines.bpe.merge_list import SCRATCH
+from fst.machines.bpe.table import BpeTables
 from fst.runtime.run import Runner
 from fst.runtime.workspace import Workspaces
 

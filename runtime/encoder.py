@@ -9,8 +9,8 @@ import numpy as np
 
 from fst.core.lazy import Lazy
 from fst.core.threads import thread_count
-from fst.dropout import Dropout
 from fst.errors import UnsupportedError
+from fst.machines.bpe.dropout import Dropout
 from fst.runtime.batch import Batch, Job
 from fst.runtime.pending import Pending
 from fst.runtime.randomness import random_of

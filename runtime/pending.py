@@ -36,7 +36,7 @@ class OpenPiece:
     """Continues to read a piece of a machine over bytes.
 
     Args:
-        machine: `fst.machines.bpe_arguments.Arguments`.
+        machine: `fst.machines.bpe.arguments.Arguments`.
     """
 
     def __init__(self, machine: Any) -> None:
@@ -62,7 +62,7 @@ class PendingPiece:
     """Pending text of a machine over bytes: a piece.
 
     Args:
-        machine: `fst.machines.bpe_arguments.Arguments`.
+        machine: `fst.machines.bpe.arguments.Arguments`.
     """
 
     def __init__(self, machine: Any) -> None:

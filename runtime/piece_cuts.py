@@ -24,8 +24,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.machines.bpe import BpeTables
-from fst.machines.bpe_arguments import BEGIN, WINDOW_BITS, WINDOW_MASK, Arguments
+from fst.machines.bpe.arguments import BEGIN, WINDOW_BITS, WINDOW_MASK, Arguments
+from fst.machines.bpe.table import BpeTables
 from fst.pretokens.boundaries import BEGINS
 from fst.runtime.safe_cuts import SafeCuts
 from fst.runtime.texts import Text

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from fst.dropout import Dropout
+from fst.machines.bpe.dropout import Dropout
 from fst.runtime.dropout import dropout_of, random_seed
 from fst.sampling import MOST_PATHS, Sampling
 

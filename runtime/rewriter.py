@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from fst.core.jit import Deferred
 from fst.core.lazy import Lazy
-from fst.machines.bpe_arguments import FAILED, FAILED_BITS
+from fst.machines.bpe.arguments import FAILED, FAILED_BITS
 from fst.runtime.pending import OpenPiece, Pending, PendingBorder
 from fst.runtime.texts import PAST_END, Ints, Units, characters
 from fst.tables.header import AddedTokens
@@ -156,7 +156,7 @@ class TextRewriter(KeepingRewriter):
         arguments: the kernels' argument ``machine`` for rewritten texts.
         by: how texts are rewritten.
         added: the added tokens.
-        trimming: as in `fst.machines.bpe_metadata.BpeText`.
+        trimming: as in `fst.machines.bpe.header.BpeText`.
     """
 
     kernels = (is_unchanged, rewrite)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from fst.core.lazy import Lazy
 from fst.errors import TextError, UnsupportedError
 from fst.live import compiled
-from fst.machines.bpe import BpeTables
+from fst.machines.bpe.table import BpeTables
 from fst.runtime.batch import Batch
 from fst.runtime.bpe import BpeTokenizer
 from fst.runtime.decoding import ByteDecoder, IdsLike, decoder_of

@@ -18,7 +18,7 @@ from fst.compile.compilers import assembled
 from fst.compile.sources.read import read
 from fst.compile.sources.source import Source
 from fst.compile.wordpiece import WordPieceModel
-from fst.machines.bpe import BpeTables
+from fst.machines.bpe.table import BpeTables
 from fst.machines.wordpiece.table import Tables
 
 FOLDER = Path()  # conftest.py sets it

@@ -18,10 +18,10 @@ from tiers import examples
 from tokenizers import Tokenizer
 
 import fst
-from fst.affixes import CODES, CONTINUES, ENDS, NO_AFFIXES, Affixes, Part, codes_of
 from fst.compile.sources.tokenizer_json import of_document
 from fst.compile.text.splits import GPT2
-from fst.machines.bpe import BpeTables
+from fst.machines.bpe.affixes import CODES, CONTINUES, ENDS, NO_AFFIXES, Affixes, Part, codes_of
+from fst.machines.bpe.table import BpeTables
 from fst.pretokens.byte_letters import spelled
 
 Json = dict[str, Any]

@@ -44,7 +44,7 @@ from fst.compile.text.sentencepiece import WORD_CUTS
 from fst.compile.text.splits import GPT2
 from fst.compile.unigram import UnigramModel, assemble
 from fst.core.jit import SETTINGS
-from fst.machines.bpe_arguments import LONGEST
+from fst.machines.bpe.arguments import LONGEST
 from fst.machines.jieba import MODES as JIEBA_MODES
 from fst.machines.keywords import KINDS as MATCH_KINDS
 from fst.machines.maxmatch import DIRECTIONS, FORWARD

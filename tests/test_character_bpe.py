@@ -24,8 +24,8 @@ from tokenizers import Tokenizer as Reference
 import fst
 from fst.compile.bpe import assemble
 from fst.compile.sources.tokenizer_json import of_document
-from fst.dropout import Dropout
-from fst.machines.bpe import BpeTables
+from fst.machines.bpe.dropout import Dropout
+from fst.machines.bpe.table import BpeTables
 from fst.pretokens.token_letters import fallback
 
 Json = dict[str, Any]

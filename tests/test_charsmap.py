@@ -32,7 +32,7 @@ from fst.compile.text.double_arrays import charsmap, of_nodes
 from fst.compile.text.normalizers import WITH_PREPEND, components
 from fst.compile.text.rewriting import rewriting
 from fst.errors import TableError, UnsupportedError, VocabularyError
-from fst.machines.bpe import BpeTables
+from fst.machines.bpe.table import BpeTables
 from fst.runtime.encoder import NO_FRAME
 from fst.runtime.rewriter import Room, TextRewriter
 from fst.runtime.texts import ONE_TEXT, UNIT_TYPES, units

@@ -29,13 +29,12 @@ from tiers import examples, sample
 from tokenizers import Tokenizer
 
 import fst
-from fst import dropout
 from fst.compile import bpe
 from fst.compile.bpe import assemble
 from fst.compile.sources.tokenizer_json import of_document
 from fst.compile.text.splits import GPT2
-from fst.dropout import Dropout
-from fst.machines.bpe import BpeTables
+from fst.machines.bpe.dropout import Dropout
+from fst.machines.bpe.table import BpeTables, dropout
 from fst.runtime import batch as batches
 from fst.runtime.bpe import BpeTokenizer
 from fst.runtime.files import columns, streams

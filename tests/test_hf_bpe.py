@@ -24,7 +24,7 @@ from tokenizers.processors import ByteLevel, Sequence, TemplateProcessing
 
 import fst
 from fst.cli.about import described, listed
-from fst.machines.bpe import BpeTables
+from fst.machines.bpe.table import BpeTables
 from fst.runtime.transformers.bpe_document import merges
 
 END, BEGIN = "<|endoftext|>", "<|begin|>"

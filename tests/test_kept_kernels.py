@@ -21,13 +21,13 @@ import pytest
 from commands import CACHE, TIMEOUT, posix
 from tiers import thinned
 
-from fst import pairs
 from fst.compile import closure, displacement, keyword_links, maxmatch_jumps, token_links, train, whole_pieces
 from fst.core import jit, kernel_cache
 from fst.core.borrowed import kind_of
 from fst.core.jit import Deferred, _kept_code, destination, kernel
 from fst.core.kernel_cache import digest_of_sources
 from fst.counting import sorting
+from fst.machines.bpe.table import pairs
 from fst.runtime import kernels
 from fst.runtime.kernels.intrinsics import DISABLED
 

@@ -25,7 +25,7 @@ from fst.compile import bpe
 from fst.compile.bpe import assemble
 from fst.compile.sources.tokenizer_json import of_document
 from fst.compile.text.splits import GPT2
-from fst.merge_list import EMPTY, pairs_of
+from fst.machines.bpe.merge_list import EMPTY, pairs_of
 from fst.runtime import batch
 from fst.runtime.kernels import merge_queue
 

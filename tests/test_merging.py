@@ -25,7 +25,7 @@ from fst.compile.item_sets import States, close
 from fst.compile.merge_rows import MergeRows, lay_out
 from fst.compile.merges import Canonical, Merges, canonical
 from fst.errors import TableError, UnsupportedError, VocabularyError
-from fst.merging import FINISH, FREE, LABEL_SHIFT, LABELS, MAX_ID, MAX_VALUE, ROW, prove, walk
+from fst.machines.bpe.automaton import FINISH, FREE, LABEL_SHIFT, LABELS, MAX_ID, MAX_VALUE, ROW, prove, walk
 
 VOCABULARIES = SHARED / "vocab_bpe"
 ATOMS = [bytes([byte]) for byte in range(256)]

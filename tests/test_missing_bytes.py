@@ -22,8 +22,8 @@ import fst
 from fst.compile import bpe
 from fst.compile.bpe import assemble
 from fst.compile.sources.tokenizer_json import of_document
-from fst.dropout import Dropout
-from fst.machines.bpe import BpeTables
+from fst.machines.bpe.dropout import Dropout
+from fst.machines.bpe.table import BpeTables
 from fst.pretokens.byte_letters import spelled
 from fst.runtime.transformers.bpe_document import document
 

@@ -27,13 +27,13 @@ from fst.cli.bench import unknown_words
 from fst.compile.sources.tokenizer_json import of_document
 from fst.compile.text.splits import GPT2
 from fst.compile.wordpiece import source_of
-from fst.dropout import Dropout
 from fst.errors import UnsupportedError
-from fst.machines.bpe import BpeTables
+from fst.machines.bpe.automaton import LABEL_SHIFT, LABELS
+from fst.machines.bpe.dropout import Dropout
+from fst.machines.bpe.table import BpeTables
 from fst.machines.sampling import run_sampling, scores_of
 from fst.machines.unigram import UnigramTables
 from fst.machines.wordpiece.table import Tables, Walk
-from fst.merging import LABEL_SHIFT, LABELS
 from fst.runtime.transformers.document import document
 from fst.sampling import MOST, Sampling
 from fst.unigram import NORMAL, UNKNOWN, USER_DEFINED, WHOLE

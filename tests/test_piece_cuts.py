@@ -22,7 +22,7 @@ from tiers import examples, sample
 
 import fst
 from fst.compile.text.splits import GPT2
-from fst.machines.bpe import BpeTables
+from fst.machines.bpe.table import BpeTables
 from fst.runtime import batch as batches
 from fst.runtime.piece_cuts import STRETCHES, PieceBegins, _codes, leave_ascii
 from fst.runtime.safe_cuts import SafeCuts

@@ -32,7 +32,7 @@ from fst.compile.sources.tokenizer_json import of_document
 from fst.compile.text.automata import whole
 from fst.compile.text.splits import GPT2
 from fst.errors import TableError, UnsupportedError
-from fst.machines.bpe import BpeTables
+from fst.machines.bpe.table import BpeTables
 from fst.text.arguments import mark
 from fst.text.normalizer import found
 

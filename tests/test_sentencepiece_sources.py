@@ -32,7 +32,7 @@ from fst.compile.compilers import assembled
 from fst.compile.sources.sentencepiece_model import BYTE, BYTES, CONTROL, KINDS
 from fst.compile.sources.sentencepiece_source import of_bytes
 from fst.compile.text.double_arrays import charsmap
-from fst.machines.bpe import BpeTables
+from fst.machines.bpe.table import BpeTables
 from fst.machines.unigram import UnigramTables
 
 sentencepiece = pytest.importorskip("sentencepiece")

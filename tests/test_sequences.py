@@ -32,7 +32,7 @@ from fst.compile.text.splits import BYTES, components
 from fst.compile.text.splitters import splitter
 from fst.compile.text.totals import JOINED_WITH_GAP_AFTER, total
 from fst.errors import UnsupportedError
-from fst.machines.bpe import BpeTables
+from fst.machines.bpe.table import BpeTables
 from fst.pretokens.splitter import BEHAVIORS, START, Span, Splitter
 from fst.runtime.kernels import searches
 from fst.runtime.transformers.bpe_document import document as document_of

@@ -30,7 +30,7 @@ from fst.cli.explain import explained
 from fst.compile import tokenizer as compiled
 from fst.core.json_numbers import reference_float, spelled_as
 from fst.errors import TableError, UnsupportedError, VocabularyError
-from fst.machines.bpe_arguments import PIECES
+from fst.machines.bpe.arguments import PIECES
 from fst.machines.unigram import UnigramTables
 from fst.runtime.kernels.unigram import WINDOW
 from fst.runtime.transformers.backend import backend_of

@@ -17,7 +17,7 @@ from typing import Any
 from fst.compile.text import characters, pre_tokenizers
 from fst.compile.text.components import FLAG, FLAG_OR_NULL, MAPPING, STRING, Component, Fields, flat
 from fst.errors import UnsupportedError, quoted
-from fst.machines.bpe_metadata import PREFIX_SPACE
+from fst.machines.bpe.header import PREFIX_SPACE
 
 KNOWN: Fields = {
     **pre_tokenizers.KNOWN,

@@ -47,8 +47,8 @@ from fst.compile.train.merge_state import (
 from fst.compile.train.merge_step import collect, count_of, expand, forget, update_pairs, write
 from fst.compile.train.pair_heap import LOW, push, sink
 from fst.core.jit import inlined, kernel, part
-from fst.merge_list import EMPTY
-from fst.pairs import HALF, insert, key_of, slot_of
+from fst.machines.bpe.merge_list import EMPTY
+from fst.machines.bpe.pairs import HALF, insert, key_of, slot_of
 
 BASE, MASK = np.uint64(MULTIPLIERS[2]), np.uint64((1 << 63) - 1)
 SWITCHES = 8  # steps charged for each merge in addition to its positions

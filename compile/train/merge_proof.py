@@ -44,7 +44,7 @@ from fst.compile.train.merge_state import (
 )
 from fst.core.jit import Deferred
 from fst.errors import VocabularyError
-from fst.merge_list import EMPTY
+from fst.machines.bpe.merge_list import EMPTY
 
 find_starts = Deferred("fst.compile.train.merge_start", "find_starts")
 

@@ -7,8 +7,8 @@ import numpy as np
 from fst.compile.train.merge_state import ADJACENT, BY_TEXT, CAREFUL, HEAP, LEAST, LONGEST, NONE, POOL, RECORDS, USED, WORD_END
 from fst.compile.train.pair_heap import LOW, may_merge, push
 from fst.core.jit import inlined, kernel
-from fst.merge_list import EMPTY
-from fst.pairs import HALF, ONE, insert, key_of, slot_of
+from fst.machines.bpe.merge_list import EMPTY
+from fst.machines.bpe.pairs import HALF, ONE, insert, key_of, slot_of
 
 
 @inlined

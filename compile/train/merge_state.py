@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from fst.automata.rows import MULTIPLIERS
 from fst.core.jit import Deferred
-from fst.merge_list import EMPTY, room_for
+from fst.machines.bpe.merge_list import EMPTY, room_for
 
 RARE = 4  # the first `LEAST` is cells / (RARE × ids)
 LOWER = 3  # `LEAST` is divided by this at each recount
@@ -70,8 +70,8 @@ class Merging(NamedTuple):
         hashes: uint64[symbols], only in a run by text: the hash of each symbol's string.
         pool: int32[n], positions: indices into `cells`.
         records: int64[2 * n], the bounds of the block of each record in `pool`.
-        keys: uint64[n], the pair of each record, see `fst.pairs.key_of`.
-        pairs: uint64[2 * slots], the count of each pair, see `fst.pairs`.
+        keys: uint64[n], the pair of each record, see `fst.machines.bpe.pairs.key_of`.
+        pairs: uint64[2 * slots], the count of each pair, see `fst.machines.bpe.pairs`.
         heap_counts, heap_records: int64[n], int32[n].
         left, right: int64[2 * ids], two numbers for each neighbour in the current merge: its count; and its occurrences, or later the index
             in `pool` of its next position. All 0 between merges.

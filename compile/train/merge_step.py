@@ -18,8 +18,8 @@ from fst.compile.train.merge_state import (
 )
 from fst.compile.train.pair_heap import may_merge
 from fst.core.jit import inlined, part
-from fst.merge_list import EMPTY
-from fst.pairs import ONE, key_of, slot_of
+from fst.machines.bpe.merge_list import EMPTY
+from fst.machines.bpe.pairs import ONE, key_of, slot_of
 
 
 @inlined

@@ -14,7 +14,7 @@ from fst.compile.train.merge_proof import longest_word, prove
 from fst.compile.train.merge_state import NONE, Merging, Text, merge_pairs
 from fst.compile.train.symbols import Symbols
 from fst.errors import VocabularyError
-from fst.merge_list import insert_pairs, room_for
+from fst.machines.bpe.merge_list import insert_pairs, room_for
 
 NO_LIMIT = 1 << 62
 STEPS = 1 << 21  # positions read in a round, about 0.1 s

@@ -6,7 +6,7 @@ import numpy as np
 
 from fst.compile.train.merge_state import BY_TEXT, HEAP, LONGEST, SPACE
 from fst.core.jit import inlined, part
-from fst.pairs import HALF
+from fst.machines.bpe.pairs import HALF
 
 LOW = np.uint64((1 << 32) - 1)
 

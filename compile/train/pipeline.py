@@ -23,7 +23,7 @@ from fst.compile.sources.tokenizer_json import of_document
 from fst.compile.text import splits
 from fst.compile.text.components import Component
 from fst.errors import UnsupportedError, VocabularyError, quoted, reason
-from fst.machines.bpe import BpeTables
+from fst.machines.bpe.table import BpeTables
 from fst.pretokens.byte_letters import LETTERS
 
 BYTE_LEVEL = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from fst.errors import TableError
-from fst.machines.bpe import BpeTables
+from fst.machines.bpe.table import BpeTables
 from fst.machines.jieba import JiebaTables
 from fst.machines.keywords import KeywordTables
 from fst.machines.maxmatch import MaxMatchTables

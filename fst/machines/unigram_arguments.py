@@ -9,8 +9,8 @@ import numpy as np
 
 from fst import token_ends
 from fst.automata.rows import Array
-from fst.machines import bpe_arguments
-from fst.machines.bpe_arguments import LONGEST, Arguments
+from fst.machines.bpe.arguments import LONGEST, Arguments
+from fst.machines.bpe.table import arguments as bpe_arguments
 from fst.text.reading_arguments import borrowable
 from fst.unigram import RESTARTS
 
@@ -76,7 +76,7 @@ class UnigramWork(NamedTuple):
 
     Attributes:
         state, symbols, begins, pieces, slots, pending, scratch, special_ids, active, longer, memo, masks: as in
-            `fst.machines.bpe_arguments.Work`.
+            `fst.machines.bpe.arguments.Work`.
         tokens: as there; here the list at each place of the pending pieces, see `fst.runtime.kernels.unigram_ends`.
         best: uint64[2 * room], the best node that ends at each of these places, as in `Ends.nodes`.
         best_sums: float64[2 * room] or float32, the sum of the best path to each.
@@ -106,7 +106,7 @@ class UnigramWork(NamedTuple):
 
 
 def arguments(table: Any, specials: Mapping[bytes, int]) -> UnigramArguments:
-    """The arguments for a `fst.machines.unigram.UnigramTables`; `specials` are as in `fst.machines.bpe_arguments.arguments`."""
+    """The arguments for a `fst.machines.unigram.UnigramTables`; `specials` are as in `fst.machines.bpe.arguments.arguments`."""
     scores, unknown = table.path_scores, table.unknown
     return UnigramArguments(
         beside=bpe_arguments.arguments(table, specials),

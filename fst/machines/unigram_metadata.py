@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from fst.automata.rows import MAX_NEXT, MAX_OUTPUT
 from fst.core.json_fields import FLAG, TEXT, one_of, stored_as, whole
-from fst.machines.bpe_metadata import BpeText
+from fst.machines.bpe.header import BpeText
 from fst.pretokens.sentencepiece_info import PIECE_FACTS, PieceFacts
 from fst.tables.header import AddedTokens, Sections, Settings, Templates
 from fst.unigram import MAX_DEPTH, RESTARTS, SUMS

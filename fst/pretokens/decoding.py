@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fst.merging import MAX_LENGTH
+from fst.machines.bpe.automaton import MAX_LENGTH
 
 # A span is ``where the bytes begin << SIZE_BITS | how many they are``. No token has more than `MAX_SIZE` bytes.
 MAX_SIZE, SIZE_BITS = MAX_LENGTH, MAX_LENGTH.bit_length()

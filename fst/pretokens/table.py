@@ -27,7 +27,7 @@ import numpy as np
 
 from fst.automata.rows import CODE_POINTS, PAGE_BITS, Array
 from fst.core.lazy import Lazy
-from fst.machines.bpe_arguments import KEY_PARTS
+from fst.machines.bpe.arguments import KEY_PARTS
 from fst.pretokens.boundaries import AROUND, MAX_WINDOW
 from fst.pretokens.splitter import Splitter, prove_moves
 from fst.tables.proof import need, need_none
@@ -82,7 +82,7 @@ class PieceTable(Table):
 
     @property
     def byte_kinds(self) -> Array:
-        """uint8[256], the kind of each byte by which pieces are cut between bytes, see `fst.machines.byte_cuts`; empty if none is."""
+        """uint8[256], the kind of each byte by which pieces are cut between bytes, see `fst.machines.bpe.digit_cuts`; empty if none is."""
         return np.empty(0, np.uint8)
 
     @property

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from fst.automata.matcher import FIRST, NO_NODE, SECOND, STOP, Trie, hashed_edges, trie
 from fst.automata.rows import CODE_POINTS, PAGE_BITS, WHITE_SPACE, Array
-from fst.machines.bpe_arguments import COLUMNS
+from fst.machines.bpe.arguments import COLUMNS
 from fst.pretokens.splitter import Splitter
 from fst.tables.header import AddedTokens, ContextualToken
 from fst.tables.proof import need
@@ -160,7 +160,7 @@ class RewritingWork(NamedTuple):
         origins: uint32[room], the index in the raw text of each character that the items take.
         stretch: uint8[room], a normalised stretch; stretch_places: uint64[room], the span of each of its characters; empty without spans.
         spare, spare_places: the same, for a stretch that is not yet edited.
-        memo, late_memo: uint64[3], see `fst.runtime.kernels.tries.match_at`; cut_memo: as `memo` of `fst.machines.bpe_arguments.Work`.
+        memo, late_memo: uint64[3], see `fst.runtime.kernels.tries.match_at`; cut_memo: as `memo` of `fst.machines.bpe.arguments.Work`.
     """
 
     items: Array
@@ -193,7 +193,7 @@ class Rewritten(NamedTuple):
 
 
 def rewriter(by: Rewriting, added: AddedTokens, trimming: bool | None) -> Rewriter:
-    """The arguments for a rewriting and its added tokens; `trimming` is as in `fst.machines.bpe_metadata.BpeText`."""
+    """The arguments for a rewriting and its added tokens; `trimming` is as in `fst.machines.bpe.header.BpeText`."""
     composition = by.composition or Composition(Images([]), {}, {}, {}, frozenset())
     raw, normalized = early(added), late(added)
     every, kinds = _every(added, by), _kinds(by, composition, added)

@@ -1,4 +1,4 @@
-"""Byte-level BPE: text into token ids. `fst.machines.bpe.BpeTables.run` specifies the result, one piece after the other.
+"""Byte-level BPE: text into token ids. `fst.machines.bpe.table.BpeTables.run` specifies the result, one piece after the other.
 
 A kernel reads text in rounds of a few thousand pieces, and runs a few loops over each round. A loop does one thing to all pieces, with
 hardly any branch that depends on the text, so that the processor works on many pieces at the same time::
@@ -18,7 +18,7 @@ Kernels check nothing. They require:
 - ``text`` is valid UTF-8, except for marks (`fst.text.arguments`), and 32 bytes after it may be read; ``starts`` ascends
   within it, and cuts no character. `fst.runtime.texts` and `fst.runtime.rewriter` ensure this.
 - ``output.ids`` has room for one id for each byte of text, for frames, and for `fst.tables.kernel_call.SLACK` more ids.
-- The arrays in ``work`` come from `fst.machines.bpe_arguments.work`, and only kernels write to them.
+- The arrays in ``work`` come from `fst.machines.bpe.arguments.work`, and only kernels write to them.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ import numpy as np
 
 from fst.automata.matcher import ENDING, NO_STRING
 from fst.core.jit import inlined, kernel, part
-from fst.machines.bpe_arguments import BUCKET_SHIFT, PIECES, SLOT_SHIFT
-from fst.machines.bpe_arguments import KEY_PARTS as KEY_PARTS_COUNT
-from fst.machines.bpe_arguments import LONGEST as LONGEST_PIECE
-from fst.merging import LABEL_SHIFT as LABEL
-from fst.merging import MAX_VALUE
+from fst.machines.bpe.arguments import BUCKET_SHIFT, PIECES, SLOT_SHIFT
+from fst.machines.bpe.arguments import KEY_PARTS as KEY_PARTS_COUNT
+from fst.machines.bpe.arguments import LONGEST as LONGEST_PIECE
+from fst.machines.bpe.automaton import LABEL_SHIFT as LABEL
+from fst.machines.bpe.automaton import MAX_VALUE
 from fst.runtime.kernels.intrinsics import hash_of, is_key, prefetch
 from fst.runtime.kernels.numbers import HALF, LOW_HALF, ROOT, U0, U1, U2, U3
 from fst.runtime.kernels.output import copy, frame
@@ -318,9 +318,9 @@ def encode_rows(text, starts, more, machine, output, work):
         text: uint8[n], UTF-8 of all texts.
         starts: int64[rows + 1], where each text begins in `text`, and where the last one ends.
         more: uint64, 1 if the last text continues in the next call, else 0.
-        machine: `fst.machines.bpe_arguments.Arguments`.
+        machine: `fst.machines.bpe.arguments.Arguments`.
         output: `fst.tables.kernel_call.IdsOutput`, or `SpansOutput` for spans; filled.
-        work: `fst.machines.bpe_arguments.Work`. Its ``state`` is all zero before the first call.
+        work: `fst.machines.bpe.arguments.Work`. Its ``state`` is all zero before the first call.
 
     Returns:
         The position where reading stopped: the end; or, with `more`, the start of the first piece that more text may change.

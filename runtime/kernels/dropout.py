@@ -1,4 +1,4 @@
-"""Byte-level BPE with dropout. `fst.dropout` says what it is, and specifies the result of a piece.
+"""Byte-level BPE with dropout. `fst.machines.bpe.dropout` says what it is, and specifies the result of a piece.
 
 The pieces of a round are found as by `fst.runtime.kernels.bpe`. None is looked up in the table of words, since dropout may take any of them
 apart.
@@ -18,9 +18,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from fst import dropout
 from fst.core.jit import inlined, kernel, part
-from fst.pairs import NO_RANK
+from fst.machines.bpe.pairs import NO_RANK
+from fst.machines.bpe.table import dropout
 from fst.runtime.kernels.bpe import begin_call, put_other
 from fst.runtime.kernels.merge_queue import begin_merging, collect, link, note_rank
 from fst.runtime.kernels.numbers import HALF, U0, U1, U2, U3, U5, U6, U7
@@ -37,7 +37,7 @@ TO_SHARE, UNIT = np.uint64(64 - dropout.SHARE_BITS), 2.0**-dropout.SHARE_BITS
 
 @inlined
 def mixed(number):
-    """See `fst.dropout.mixed`."""
+    """See `fst.machines.bpe.dropout.mixed`."""
     number = (number ^ number >> FIRST_SHIFT) * FIRST_FACTOR
     number = (number ^ number >> SECOND_SHIFT) * SECOND_FACTOR
     return number ^ number >> LAST_SHIFT
@@ -192,7 +192,7 @@ def merge(text, begin, end, machine, stream, numbers, at):
     subtrees, of which the last is 0; and the root: 7n + 2 in all, of which `fst.tables.kernel_call.SLACK` has room for some if n is 1.
 
     Args:
-        machine: `fst.machines.bpe_arguments.DropoutArguments`.
+        machine: `fst.machines.bpe.arguments.DropoutArguments`.
         stream: uint64, the state of the generator before the first number of the piece.
 
     Returns:
@@ -218,7 +218,7 @@ def merge(text, begin, end, machine, stream, numbers, at):
 
 @inlined
 def key_of(seed, row):
-    """See `fst.dropout.key`."""
+    """See `fst.machines.bpe.dropout.key`."""
     return mixed(mixed(seed) + row)
 
 
@@ -244,7 +244,7 @@ def emit(text, pieces, count, row, machine, output, work):
 @kernel
 def encode_rows(text, starts, more, machine, output, work):
     """Encode texts. Arguments and result are those of `fst.runtime.kernels.bpe.encode_rows`, but for `machine`, which is
-    `fst.machines.bpe_arguments.DropoutArguments`; and ``work.state`` has the number of the first row.
+    `fst.machines.bpe.arguments.DropoutArguments`; and ``work.state`` has the number of the first row.
     """
     state, pieces, beside = work.state, work.pieces, machine.merging.beside
     begin_call(starts, more, output, state)

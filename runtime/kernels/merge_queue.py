@@ -1,4 +1,5 @@
-"""Byte-level BPE by a queue of merges, for tables without an automaton. `fst.merge_list.merged` specifies the result of a piece.
+"""Byte-level BPE by a queue of merges, for tables without an automaton. `fst.machines.bpe.merge_list.merged` specifies the result of a
+piece.
 
 A round has the loops of `fst.runtime.kernels.bpe`, with a queue in place of the automaton. The table of words finds pieces that are one
 token; the others are merged one by one. The queue holds the pairs of neighbours that may merge, by rank, and then from left to right. A
@@ -6,17 +7,17 @@ merge puts at most two new pairs into it, so a piece of n bytes takes O(n log n)
 
 Kernels check nothing. They require what those of `fst.runtime.kernels.bpe` require, and besides:
 
-- ``output.ids`` has room for `fst.merge_list.SCRATCH` ids for each byte of text.
+- ``output.ids`` has room for `fst.machines.bpe.merge_list.SCRATCH` ids for each byte of text.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from fst import affixes
 from fst.core.jit import inlined, kernel, part
-from fst.merge_list import FUSES, UNKNOWN
-from fst.pairs import NO_RANK, rank_of
+from fst.machines.bpe.merge_list import FUSES, UNKNOWN
+from fst.machines.bpe.pairs import NO_RANK, rank_of
+from fst.machines.bpe.table import affixes
 from fst.runtime.kernels.bpe import begin_call, bounds_of, find_words, long_piece, put_other
 from fst.runtime.kernels.characters import ABSENT, falls_back, next_character
 from fst.runtime.kernels.numbers import HALF, LOW_HALF, U0, U1, U2, U3
@@ -112,7 +113,7 @@ def join(numbers, at, size, place, token, pairs, count):
 
 @part
 def put_characters(text, begin, length, machine, numbers, at):
-    """Write the atoms of a piece (`fst.merge_list.atoms_of_characters`). Returns their number."""
+    """Write the atoms of a piece (`fst.machines.bpe.merge_list.atoms_of_characters`). Returns their number."""
     alphabet, atoms, size, place, waits = machine.alphabet, machine.atoms, U0, begin, False
     unknown, fuses = alphabet.rules[UNKNOWN], alphabet.rules[FUSES]
     while place < begin + length:
@@ -137,7 +138,7 @@ def put_characters(text, begin, length, machine, numbers, at):
 
 @part
 def put_bytes(text, begin, length, machine, numbers, at):
-    """Write the atoms of a piece (`fst.merge_list.atoms_of`). Returns their number."""
+    """Write the atoms of a piece (`fst.machines.bpe.merge_list.atoms_of`). Returns their number."""
     atoms, fused, last, size = machine.atoms, machine.fused[0], ABSENT, U0
     for index in range(length):
         place = np.uint64(index)
@@ -229,7 +230,7 @@ def emit(text, pieces, scratch, written, pending, waiting, row, machine, output,
 @kernel
 def encode_rows(text, starts, more, machine, output, work):
     """Encode texts. Arguments and result are those of `fst.runtime.kernels.bpe.encode_rows`, but for `machine`, which is
-    `fst.machines.bpe_arguments.MergeArguments`.
+    `fst.machines.bpe.arguments.MergeArguments`.
     """
     state, pieces, scratch, pending, beside = work.state, work.pieces, work.scratch, work.pending, machine.beside
     begin_call(starts, more, output, state)

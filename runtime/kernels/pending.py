@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from fst.core.jit import kernel
-from fst.machines.bpe_arguments import COLUMNS
+from fst.machines.bpe.arguments import COLUMNS
 from fst.runtime.kernels.numbers import U0, U1
 from fst.runtime.kernels.pieces import may_begin_special
 from fst.runtime.kernels.rewriting import border_between, first_lag
@@ -26,7 +26,7 @@ def read_on(text, machine, memo, reached):
 
     Args:
         text: uint8[n], UTF-8.
-        machine: `fst.machines.bpe_arguments.Arguments`.
+        machine: `fst.machines.bpe.arguments.Arguments`.
         memo: uint64[3], scratch.
         reached: uint64[2], changed. `AT`: how far the text is read, without a special token. `STATE`: the splitter's state there.
 

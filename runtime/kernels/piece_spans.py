@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from fst.core.jit import inlined, part
-from fst.machines import byte_cuts
-from fst.machines.bpe_arguments import DROPS_BYTES, JOINS_WORDS
-from fst.merge_list import FUSES
+from fst.machines.bpe.arguments import DROPS_BYTES, JOINS_WORDS
+from fst.machines.bpe.merge_list import FUSES
+from fst.machines.bpe.table import digit_cuts
 from fst.runtime.kernels.characters import ABSENT, next_character
 from fst.runtime.kernels.counting import characters_before, count_from, count_to
 from fst.runtime.kernels.numbers import U0, U1, U2
@@ -15,7 +15,7 @@ from fst.runtime.kernels.pieces import DROPPED, KIND, LONG, PLACE, ROW_END, SPEC
 from fst.runtime.kernels.utf_8 import CONTINUES, LEAD_MASK
 from fst.tables.kernel_call import BEFORE, IN_WORD, WORD
 
-LONE = np.uint8(byte_cuts.LONE)
+LONE = np.uint8(digit_cuts.LONE)
 LETTERS_FROM, LETTERS_TO = np.uint8(0x21), np.uint8(0x7E)  # bytes whose letters have one byte in UTF-8; all others have two
 
 
@@ -55,7 +55,7 @@ def end_of(text, begin, at, end, token, machine):
 
 @inlined
 def begins_word(text, begin, at, kinds):
-    """Whether there is a cut inside a piece before a byte, see `fst.machines.byte_cuts`."""
+    """Whether there is a cut inside a piece before a byte, see `fst.machines.bpe.digit_cuts`."""
     if not len(kinds) or at == begin:
         return False
     left, right = kinds[text[at - U1]], kinds[text[at]]
@@ -126,7 +126,7 @@ def locate(text, pieces, count, machine, output, place, row, state):
 
     Args:
         text, pieces, count: the pieces, see `fst.runtime.kernels.pieces`.
-        machine: `fst.machines.bpe_arguments.Arguments`.
+        machine: `fst.machines.bpe.arguments.Arguments`.
         output: `fst.tables.kernel_call.SpansOutput`, with all ids, and the spans of frames; filled.
         place: the index of the first id of the pieces.
         row: the row in which the pieces begin.

@@ -15,8 +15,8 @@ import numpy as np
 
 from fst.automata.matcher import LENGTH, VALUE
 from fst.core.jit import inlined, part
-from fst.machines.bpe_arguments import BEGIN, COLUMNS, FIRST, SECOND, STRETCH, STRETCH_ENDS, WINDOW_BITS, WINDOW_MASK
-from fst.machines.bpe_arguments import NOT_PLAIN as ANY_SYMBOL
+from fst.machines.bpe.arguments import BEGIN, COLUMNS, FIRST, SECOND, STRETCH, STRETCH_ENDS, WINDOW_BITS, WINDOW_MASK
+from fst.machines.bpe.arguments import NOT_PLAIN as ANY_SYMBOL
 from fst.pretokens.boundaries import WIDEST
 from fst.runtime.kernels.intrinsics import AT_ONCE, decide, ones, trailing_zeros
 from fst.runtime.kernels.numbers import U0, U1, U2, U3, U8, U64
@@ -127,7 +127,7 @@ def find_begins(text, at, limit, stop, more, machine, work):
         at, stop: where the stretch begins, and the end of its row. A piece begins at `at`.
         limit: the last position at which to stop.
         more: whether the row continues after `stop`.
-        machine: `fst.machines.bpe_arguments.Arguments`.
+        machine: `fst.machines.bpe.arguments.Arguments`.
         work: of `begins`, filled: where pieces begin, and, with the bit `DOUBT`, where windows are undecided.
 
     Returns:

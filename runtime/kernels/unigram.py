@@ -19,7 +19,7 @@ from __future__ import annotations
 import numpy as np
 
 from fst.core.jit import inlined, kernel, part
-from fst.machines.bpe_arguments import JOINS_WORDS
+from fst.machines.bpe.arguments import JOINS_WORDS
 from fst.machines.unigram_arguments import IS_WHOLE, RESTART
 from fst.runtime.kernels.bpe import WORD_BYTES, begin_call, bounds_of, find_words, put_other, read_together
 from fst.runtime.kernels.counting import characters_before, count_from, count_to

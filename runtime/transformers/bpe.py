@@ -9,7 +9,7 @@ from types import SimpleNamespace
 from typing import Any, ClassVar
 
 from fst.core.lazy import Lazy
-from fst.machines.bpe_metadata import PREFIX_SPACE
+from fst.machines.bpe.header import PREFIX_SPACE
 from fst.pretokens.byte_letters import bytes_of
 from fst.runtime.decoder import decoded
 from fst.runtime.decoding import text_of

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fst.errors import UnsupportedError
-from fst.machines.bpe import BpeTables
-from fst.machines.bpe_metadata import PREFIX_SPACE
+from fst.machines.bpe.header import PREFIX_SPACE
+from fst.machines.bpe.table import BpeTables
 from fst.pretokens.table import PieceTable
 from fst.runtime.transformers.document import Json, sequence_of, template_processing
 from fst.tables.header import SENTENCEPIECE, AnyDecoder, ByteLevelDecoder, StepsDecoder

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fst import merge_list
 from fst.automata.matcher import Trie, trie
 from fst.automata.rows import Array
-from fst.merge_list import Alphabet
+from fst.machines.bpe.merge_list import Alphabet
+from fst.machines.bpe.table import merge_list
 from fst.pretokens.boundaries import factors
 from fst.tables.kernel_call import CHUNK, MARGIN
 from fst.text.reading_arguments import borrowable
@@ -47,7 +47,7 @@ class Arguments(NamedTuple):
             for all other bytes.
         special_bytes: uint8[256], by byte, bits: `FIRST` if it is the first byte of a special token; `SECOND` if it is the second of one,
             or if a special token has only one byte.
-        pages, blocks, symbols, decisions, entries, words, displacements: as in `fst.machines.bpe.BpeTables`.
+        pages, blocks, symbols, decisions, entries, words, displacements: as in `fst.machines.bpe.table.BpeTables`.
         moves: as in `BpeTables`, flat, row after row.
         factors: uint8, see `fst.pretokens.boundaries`; empty if windows do not factor.
         drops: as in `BpeTables`; empty if no piece is dropped.
@@ -88,10 +88,10 @@ class MergeArguments(NamedTuple):
 
     Attributes:
         beside: the arrays that both kernels read; `entries` is empty.
-        pairs: uint64[2 * slots], the hash table of pairs, see `fst.merge_list.room_for`.
+        pairs: uint64[2 * slots], the hash table of pairs, see `fst.machines.bpe.merge_list.room_for`.
         made: int32[merges], the token that each merge makes.
-        atoms: int32[CODES], the id that each byte becomes, by its code, see `fst.affixes`; -1 if it vanishes.
-        fused: int32[1], the id of which a run becomes a single one; `fst.merge_list.NOT_FUSED` if there is none.
+        atoms: int32[CODES], the id that each byte becomes, by its code, see `fst.machines.bpe.affixes`; -1 if it vanishes.
+        fused: int32[1], the id of which a run becomes a single one; `fst.machines.bpe.merge_list.NOT_FUSED` if there is none.
         alphabet: the characters; `NO_ALPHABET` if symbols are bytes.
     """
 
@@ -153,7 +153,7 @@ class Work(NamedTuple):
 
 
 def arguments(table: Any, specials: Mapping[bytes, int]) -> Arguments:
-    """The arguments for a `fst.machines.bpe.BpeTables`.
+    """The arguments for a `fst.machines.bpe.table.BpeTables`.
 
     Args:
         table: the table.

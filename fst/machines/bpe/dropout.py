@@ -21,7 +21,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from fst.automata.rows import Array
-from fst.merge_list import MADE
+from fst.machines.bpe.merge_list import MADE
 
 GAMMA, FIRST_FACTOR, SECOND_FACTOR = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
 FIRST_SHIFT, SECOND_SHIFT, LAST_SHIFT = 30, 27, 31
@@ -64,7 +64,7 @@ def merged(ranks: Mapping[tuple[int, int], int], merges: Array, ids: list[int], 
     """The tokens of a piece, in slow and plain Python.
 
     Args:
-        ranks: the rank of each pair, see `fst.merge_list.ranks_of`.
+        ranks: the rank of each pair, see `fst.machines.bpe.merge_list.ranks_of`.
         merges: int32[merges, 3].
         ids: the tokens of the bytes of the piece; changed into those of the piece.
         by: how merges are skipped.

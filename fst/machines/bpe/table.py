@@ -1,8 +1,8 @@
 """Byte-level BPE: the table that a kernel walks, and a slow walk that is the kernel's specification.
 
 A text is cut into pieces as `fst.pretokens.table` says. Of each piece that is not one token, ``entries`` makes tokens, the automaton
-of the merges, see `fst.merging`. If no automaton is exact, ``entries`` is empty, and kernels run the ``merges`` themselves, see
-`fst.merge_list`. With dropout they always do, so every table has the merges.
+of the merges, see `fst.machines.bpe.automaton`. If no automaton is exact, ``entries`` is empty, and kernels run the ``merges`` themselves,
+see `fst.machines.bpe.merge_list`. With dropout they always do, so every table has the merges.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from typing import ClassVar
 
 import numpy as np
 
-from fst import dropout, merge_list, merging
-from fst.affixes import ABSENT, Affixes, codes_of
 from fst.automata.rows import MAX_OUTPUT, Array
 from fst.core.lazy import Lazy
-from fst.dropout import Dropout
 from fst.errors import quoted
-from fst.machines.bpe_arguments import Arguments, MergeArguments, Work, arguments, merge_arguments, work
-from fst.machines.bpe_metadata import BpeMetadata
-from fst.machines.byte_cuts import kinds_of_bytes
-from fst.merge_list import NO_ALPHABET, Alphabet, alphabet
+from fst.machines.bpe.affixes import ABSENT, Affixes, codes_of
+from fst.machines.bpe.arguments import Arguments, MergeArguments, Work, arguments, merge_arguments, work
+from fst.machines.bpe.digit_cuts import kinds_of_bytes
+from fst.machines.bpe.dropout import Dropout
+from fst.machines.bpe.header import BpeMetadata
+from fst.machines.bpe.merge_list import NO_ALPHABET, Alphabet, alphabet
+from fst.machines.bpe.table import automaton, dropout, merge_list
 from fst.pretokens.table import PieceTable
 from fst.pretokens.token_letters import byte_of, fallback
 from fst.tables.proof import need, need_ids, need_none, prove_around
@@ -37,8 +37,8 @@ class BpeTables(PieceTable):
     """A compiled byte-level BPE machine. Most of its arrays are those of `PieceTable`.
 
     Attributes:
-        entries: uint32[slots], depths: uint16[states], see `fst.merging`; both empty for a table without an automaton.
-        merges: int32[merges, 3], all merges of the source, see `fst.merge_list`.
+        entries: uint32[slots], depths: uint16[states], see `fst.machines.bpe.automaton`; both empty for a table without an automaton.
+        merges: int32[merges, 3], all merges of the source, see `fst.machines.bpe.merge_list`.
         token_bytes: as in `PieceTable`. The bytes include a prefix or suffix, since the reference decodes it, too.
     """
 
@@ -108,7 +108,9 @@ class BpeTables(PieceTable):
 
     @Lazy
     def byte_tokens(self) -> Array:
-        """int32[CODES], the id of the token that is each byte, by its code, see `fst.affixes`; -1 for a code without a token."""
+        """int32[CODES], the id of the token that is each byte, by its code, see `fst.machines.bpe.affixes`; -1 for a code without a
+        token.
+        """
         known, room = self.metadata.model.model_tokens, 1 + len(self.affixes.prefix) + len(self.affixes.suffix)
         short = np.flatnonzero(np.diff(self.token_ends[:known], prepend=0) <= room).tolist()
         return self.affixes.atoms({self.content(token): int(self.token_ids[token]) for token in short})
@@ -116,7 +118,7 @@ class BpeTables(PieceTable):
     @Lazy
     def missing(self) -> Array:
         """uint8[256], 1 for each byte that text may have and that is no token."""
-        missing, may_be = np.zeros(256, np.uint8), [*merging.UTF8_BYTES]
+        missing, may_be = np.zeros(256, np.uint8), [*automaton.UTF8_BYTES]
         missing[may_be] = (self.byte_tokens.reshape(-1, 256)[:, may_be] < 0).any(axis=0)
         return missing
 
@@ -155,7 +157,9 @@ class BpeTables(PieceTable):
 
     @Lazy
     def characters(self) -> Mapping[tuple[int, bytes], int]:
-        """The known characters, each as its place and its bytes, and their tokens, see `fst.merge_list.Alphabet`; empty over bytes."""
+        """The known characters, each as its place and its bytes, and their tokens, see `fst.machines.bpe.merge_list.Alphabet`; empty over
+        bytes.
+        """
         model, found = self.metadata.model, dict[tuple[int, bytes], int]()
         if model.letters.are_bytes:
             return found
@@ -169,7 +173,7 @@ class BpeTables(PieceTable):
 
     @property
     def alphabet_rules(self) -> tuple[int, ...]:
-        """``rules`` of `fst.merge_list.Alphabet`."""
+        """``rules`` of `fst.machines.bpe.merge_list.Alphabet`."""
         model, (prefix, suffix) = self.metadata.model, self.affixes
         if model.letters.are_bytes:
             return ()
@@ -259,7 +263,7 @@ class BpeTables(PieceTable):
         if piece in self.whole_pieces:
             return [self.whole_pieces[piece]]
         if self.has_automaton:
-            return merging.walk(self.entries, self.lengths, piece)
+            return automaton.walk(self.entries, self.lengths, piece)
         return merge_list.merged(self.ranks, self.merges, self.atoms_of(piece))
 
     @property
@@ -294,7 +298,7 @@ class BpeTables(PieceTable):
         need(known <= stated <= len(ids), f"vocabulary_tokens is {stated}; expected a number from {known} to {len(ids)}")
         need_none((ids < 0) | (ids > MAX_OUTPUT), lambda token: f"token {token} has the id {ids[token]}; ids are 0 to {MAX_OUTPUT}")
         sizes = np.diff(ends, prepend=0)
-        need_none((sizes < 0) | (sizes > merging.MAX_LENGTH), lambda token: f"token {token} has {sizes[token]} bytes")
+        need_none((sizes < 0) | (sizes > automaton.MAX_LENGTH), lambda token: f"token {token} has {sizes[token]} bytes")
         need(ends[-1] == len(self.token_bytes), f"the last token ends at byte {ends[-1]} of {len(self.token_bytes)}")
         if self.metadata.model.sentencepiece:
             self.metadata.model.sentencepiece.prove(int(ids.max()) + 1)
@@ -354,7 +358,7 @@ class BpeTables(PieceTable):
         if self.has_automaton:
             need(not self.affixes, "a prefix or suffix beside an automaton")
             need(not self.metadata.model.missing_bytes, "missing bytes beside an automaton")
-            merging.prove(self.entries, self.lengths, self.depths, each)
+            automaton.prove(self.entries, self.lengths, self.depths, each)
         else:
             need(not len(self.depths), f"there are {len(self.depths)} depths, and no automaton")
             model = self.metadata.model

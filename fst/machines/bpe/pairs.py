@@ -1,4 +1,5 @@
-"""Kernels of the hash table of pairs, see `fst.merge_list.room_for`. The compiler of BPE and the kernels that merge share them.
+"""Kernels of the hash table of pairs, see `fst.machines.bpe.merge_list.room_for`. The compiler of BPE and the kernels that merge share
+them.
 
 A pair stands in the slot that its hash names, or in the next free one after it. Some slots are free, so every search ends.
 """
@@ -9,7 +10,7 @@ import numpy as np
 
 from fst.automata.rows import MULTIPLIERS
 from fst.core.jit import inlined, kernel
-from fst.merge_list import EMPTY
+from fst.machines.bpe.merge_list import EMPTY
 
 NO_RANK = np.int32((1 << 31) - 1)  # above all ranks
 MULTIPLIER, HALF, ONE = np.uint64(MULTIPLIERS[0]), np.uint64(32), np.uint64(1)
@@ -51,7 +52,7 @@ def insert_pairs(keys, pairs):
 
     Args:
         keys: uint64[n], the pair of each rank.
-        pairs: uint64[2 * slots], from `fst.merge_list.room_for`; filled.
+        pairs: uint64[2 * slots], from `fst.machines.bpe.merge_list.room_for`; filled.
     """
     for rank in range(len(keys)):
         insert(keys[rank], rank, pairs)

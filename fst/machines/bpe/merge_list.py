@@ -25,10 +25,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.affixes import ABSENT
 from fst.automata.matcher import Trie, trie
 from fst.automata.rows import Array
 from fst.core.jit import Deferred
+from fst.machines.bpe.affixes import ABSENT
 from fst.tables.proof import need, need_none
 
 COLUMNS = LEFT, RIGHT, MADE = range(3)
@@ -36,7 +36,7 @@ EMPTY = np.uint64((1 << 64) - 1)  # in place of a pair
 NOT_FUSED = -2  # no token, nor `ABSENT`
 PLACES, UNKNOWN, FUSES, FALLS_BACK = range(4)  # indices into `Alphabet.rules`
 SCRATCH = 8  # int32 numbers for each byte of a piece, see `fst.runtime.kernels.merge_queue.merge`
-insert_pairs = Deferred("fst.pairs", "insert_pairs")
+insert_pairs = Deferred("fst.machines.bpe.pairs", "insert_pairs")
 
 
 def steps(ranks: Mapping[tuple[int, int], int], merges: Array, ids: list[int]) -> Iterator[tuple[int, int, int]]:
@@ -72,7 +72,7 @@ def atoms_of(codes: Iterable[int], atoms: Array, fused: int) -> list[int]:
     """The tokens with which BPE begins on a piece.
 
     Args:
-        codes: the code of each byte, see `fst.affixes`.
+        codes: the code of each byte, see `fst.machines.bpe.affixes`.
         atoms: int32[CODES], the token that each byte becomes; `ABSENT` if it vanishes, since it is no token and there is none for it.
         fused: the token of which a run becomes a single one; `NOT_FUSED` if there is none.
     """
@@ -85,7 +85,7 @@ class Alphabet(NamedTuple):
 
     Attributes:
         characters: the known characters, each as its place and its bytes in UTF-8, and their tokens. The place is the code of its first
-            byte (`fst.affixes`) without the byte, shifted down, as far as affixes tell places apart.
+            byte (`fst.machines.bpe.affixes`) without the byte, shifted down, as far as affixes tell places apart.
         rules: int32[4]; empty if symbols are bytes. `PLACES`: the bits of places that affixes tell apart. `UNKNOWN`: the ``unk_token``, or
             `ABSENT`. `FUSES`: 1 if a run of unknown characters becomes a single one, else 0. `FALLS_BACK`: 1 if bytes have fallbacks.
     """

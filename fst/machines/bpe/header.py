@@ -39,7 +39,7 @@ class BpeModel:
             are added ones.
         dropout: the probability to skip a merge that the source states, for information; 0 if it states none.
         ignore_merges: whether a whole piece that equals a token is that token, whatever the merges say.
-        continuing_subword_prefix, end_of_word_suffix: see `fst.affixes`; empty if there is none.
+        continuing_subword_prefix, end_of_word_suffix: see `fst.machines.bpe.affixes`; empty if there is none.
         long_pieces: with `ignore_merges`, the ids of tokens that no merges make and that the table of words does not hold, most because
             they are too long.
         letters: how the names of the model's tokens spell bytes, and whether symbols are bytes; otherwise they are characters.
