@@ -26,7 +26,7 @@ def explained(tables: Table, text: str) -> Iterator[str]:
     """
     from fst.compile.wordpiece import source_of
     from fst.machines.bpe.table import BpeTables
-    from fst.machines.unigram import UnigramTables
+    from fst.machines.unigram.table import UnigramTables
     from fst.machines.wordpiece.table import Tables
 
     try:

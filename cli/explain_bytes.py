@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from fst.machines.bpe.table import BpeTables
-    from fst.machines.unigram import UnigramTables
+    from fst.machines.unigram.table import UnigramTables
 
 
 def explained_bytes(tables: BpeTables | UnigramTables, text: str) -> Iterator[str]:
@@ -55,7 +55,7 @@ def _merges(tables: BpeTables, piece: bytes, names: dict[int, str]) -> Iterator[
 
 def _paths(tables: UnigramTables, piece: bytes, names: dict[int, str]) -> Iterator[str]:
     """A piece of Unigram: the tokens that begin at each character with their scores, and the sums along the best path."""
-    from fst.unigram import tokens_at
+    from fst.machines.unigram.viterbi import tokens_at
 
     text = piece.decode()
     yield f"piece {_shown(text, tables)}"

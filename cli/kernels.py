@@ -179,8 +179,8 @@ def _compile_sentencepiece(folder: Path) -> None:
     from fst.compile.sources.templates import BARE
     from fst.compile.text.sentencepiece import WORD_CUTS
     from fst.compile.unigram import UnigramModel, assemble
+    from fst.machines.unigram.viterbi import NORMAL, UNKNOWN, WHOLE
     from fst.tables.header import AddedTokens
-    from fst.unigram import NORMAL, UNKNOWN, WHOLE
 
     for has_words, cuts in ((False, ()), (True, (WORD_CUTS,))):
         whole = UnigramModel(["<unk>", "a"], [0.0, -1.0], 0, sums=WHOLE, types=[UNKNOWN, NORMAL], has_words=has_words)

@@ -18,7 +18,7 @@ from fst.compile.wordpiece import with_added as with_added_to_wordpiece
 from fst.core.json_fields import is_text
 from fst.errors import FstError, TableError, UnsupportedError, VocabularyError, quoted, reason
 from fst.machines.bpe.table import BpeTables
-from fst.machines.unigram import UnigramTables
+from fst.machines.unigram.table import UnigramTables
 from fst.machines.wordpiece.table import Tables
 from fst.tables.header import CONTEXTUAL_FLAGS, SENTENCEPIECE, TOKENIZERS, AddedTokens
 from fst.tables.table import Table

@@ -1,4 +1,4 @@
-"""Lay out a trie over bytes in the form of `fst.unigram`."""
+"""Lay out a trie over bytes in the form of `fst.machines.unigram.viterbi`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from fst.automata.trie import NULL, Ints, Strings, Trie, build
 from fst.compile.byte_rows import placed
 from fst.errors import UnsupportedError
-from fst.unigram import FREE, HEAD, LEAF, MAX_SLOTS, ROW, TARGET_SHIFT, VALUE_SHIFT
+from fst.machines.unigram.viterbi import FREE, HEAD, LEAF, MAX_SLOTS, ROW, TARGET_SHIFT, VALUE_SHIFT
 
 
 def trie_of(symbols: NDArray[np.uint8], starts: Ints, lengths: Ints, ids: Ints) -> Trie:

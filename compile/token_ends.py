@@ -1,4 +1,4 @@
-"""Build the automaton of `fst.token_ends` from the trie of tokens, and lay it out."""
+"""Build the automaton of `fst.machines.unigram.aho_corasick` from the trie of tokens, and lay it out."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from fst.automata.trie import NULL, ROOT, Ints, Trie
 from fst.compile.byte_tries import by_rank, edges_of, lay_out, put
 from fst.core.jit import Deferred
-from fst.token_ends import BLOCK, NONE
-from fst.unigram import LABELS, TARGET_SHIFT
+from fst.machines.unigram.aho_corasick import BLOCK, NONE
+from fst.machines.unigram.viterbi import LABELS, TARGET_SHIFT
 
 link = Deferred("fst.compile.token_links", "link")
 SYMBOLS = 256
@@ -19,7 +19,7 @@ BUSY = 4  # children from which on a state is a default: with 2, 3, 6 and 8 the 
 
 
 class Automaton(NamedTuple):
-    """``steps`` and ``lists`` of `fst.token_ends`."""
+    """``steps`` and ``lists`` of `fst.machines.unigram.aho_corasick`."""
 
     steps: NDArray[np.uint64]
     lists: NDArray[np.int32]

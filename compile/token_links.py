@@ -1,11 +1,11 @@
-"""A kernel of the compiler: the links, the rows and the lists of the automaton of `fst.token_ends`."""
+"""A kernel of the compiler: the links, the rows and the lists of the automaton of `fst.machines.unigram.aho_corasick`."""
 
 from __future__ import annotations
 
 from fst.automata.trie import NULL, ROOT
 from fst.core.jit import inlined, kernel, part
-from fst.token_ends import BLOCK, GOES_ON, LOST, NONE
-from fst.unigram import LABELS
+from fst.machines.unigram.aho_corasick import BLOCK, GOES_ON, LOST, NONE
+from fst.machines.unigram.viterbi import LABELS
 
 
 @inlined
@@ -118,7 +118,7 @@ def link(firsts, labels, is_busy, tokens, depths, tails, starts, row_labels, tar
         starts: int64[nodes + 1], of zeros; row_labels, targets: int64[n], filled: the transitions of each node that neither its default nor
             the root shares. Targets are nodes.
         links: int64[nodes], of zeros, filled: the longest proper suffix of each node that is a node.
-        defaults: int64[nodes], of zeros, filled, see `fst.token_ends`.
+        defaults: int64[nodes], of zeros, filled, see `fst.machines.unigram.aho_corasick`.
         goes_on: int64[nodes], of zeros, filled: each node, or the longest suffix of a leaf that is none.
         lists: int64[nodes], of zeros, filled: the list of each.
         blocks: int32[n], of `NONE`, filled: the lists.

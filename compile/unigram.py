@@ -26,14 +26,14 @@ from fst.core.json_fields import is_text
 from fst.core.json_numbers import reference_float
 from fst.errors import UnsupportedError, VocabularyError, quoted
 from fst.machines.bpe.header import BpeText
-from fst.machines.unigram import UnigramTables
-from fst.machines.unigram_metadata import UnigramMetadata, UnigramTrie
-from fst.machines.unigram_metadata import UnigramModel as UnigramModelMetadata
+from fst.machines.unigram.header import UnigramMetadata, UnigramTrie
+from fst.machines.unigram.header import UnigramModel as UnigramModelMetadata
+from fst.machines.unigram.table import UnigramTables
+from fst.machines.unigram.viterbi import BLANK, HEAD, IN_TEXT, MAX_DEPTH, PIECE, STRETCH, UNKNOWN, WHOLE, WORD, WORDS, are_certain
 from fst.pretokens.splitter import Splitter
 from fst.pretokens.token_letters import fallback
 from fst.tables.header import AddedTokens
 from fst.text.whitespace import BREAKS
-from fst.unigram import BLANK, HEAD, IN_TEXT, MAX_DEPTH, PIECE, STRETCH, UNKNOWN, WHOLE, WORD, WORDS, are_certain
 
 FIELDS = "type vocab unk_id byte_fallback"
 find_whole = Deferred("fst.compile.whole_pieces", "find_whole")
@@ -48,8 +48,9 @@ class UnigramModel:
         scores: the score of each.
         unk_id: the token for characters that are no tokens.
         byte_fallback: whether tokens such as ``<0x0A>`` stand for the bytes of such characters.
-        sums: `fst.unigram.WORDS` if sums are added as ``tokenizers`` does, or `fst.unigram.WHOLE` as ``sentencepiece`` does.
-        types: with `WHOLE`, the type of each token as in a ``.model``, such as `fst.unigram.NORMAL`; else empty.
+        sums: `fst.machines.unigram.viterbi.WORDS` if sums are added as ``tokenizers`` does, or `fst.machines.unigram.viterbi.WHOLE` as
+        ``sentencepiece`` does.
+        types: with `WHOLE`, the type of each token as in a ``.model``, such as `fst.machines.unigram.viterbi.NORMAL`; else empty.
         has_words: whether tokens are whole words, as in SentencePiece's kind word. Then scores count for nothing.
     """
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from fst.core.jit import kernel, part
-from fst.unigram_paths import U0, U1, character_size, find_best, shift_of, size_at, token_of
+from fst.machines.unigram.viterbi_kernels import U0, U1, character_size, find_best, shift_of, size_at, token_of
 
 
 @part
@@ -33,7 +33,7 @@ def find_whole(symbols, starts, lengths, ids, trie, scores, unknown, sums, sizes
     Args:
         symbols: uint8[n], bytes.
         starts, lengths, ids: int64[tokens], where each token lies in `symbols`.
-        trie, scores, unknown, sums: as in `fst.unigram_paths.find_best`.
+        trie, scores, unknown, sums: as in `fst.machines.unigram.viterbi_kernels.find_best`.
         sizes: uint8[2 * bytes of the longest token], scratch.
         found: uint8[tokens], filled: 1 for a token that is the best path.
         gaps: float64[tokens], filled: how much better a token is than all other paths.

@@ -11,6 +11,7 @@ from fst.core.lazy import Lazy
 from fst.core.threads import thread_count
 from fst.errors import UnsupportedError
 from fst.machines.bpe.dropout import Dropout
+from fst.machines.unigram.sampling import Sampling
 from fst.runtime.batch import Batch, Job
 from fst.runtime.pending import Pending
 from fst.runtime.randomness import random_of
@@ -21,7 +22,6 @@ from fst.runtime.texts import MOST_UNITS, Ints, Source, Texts, batch_of, check, 
 from fst.runtime.trim import cut, in_bytes
 from fst.runtime.windows import in_windows, window
 from fst.runtime.workspace import Frame, Ids, Workspace, Workspaces
-from fst.sampling import Sampling
 
 OFFSETS = (False, True, "chars", "bytes")
 NO_FRAME: Frame = np.empty(0, np.int32), np.empty(0, np.int32)

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from fst.machines.bpe.dropout import Dropout
+from fst.machines.unigram.sampling import MOST_PATHS, Sampling
 from fst.runtime.dropout import dropout_of, random_seed
-from fst.sampling import MOST_PATHS, Sampling
 
 ALL, ONE = -1, 1  # values of `nbest_size`
 

@@ -1,4 +1,6 @@
-"""Segmentations of Unigram at random, and the n best: the runners that find them. `fst.sampling` and `fst.nbest` say what they are."""
+"""Segmentations of Unigram at random, and the n best: the runners that find them. `fst.machines.unigram.sampling` and
+`fst.machines.unigram.nbest` say what they are.
+"""
 
 from __future__ import annotations
 
@@ -9,16 +11,16 @@ from numpy.typing import NDArray
 
 from fst.core.lazy import Lazy
 from fst.errors import TextError
-from fst.machines.sampling import scores_of
-from fst.machines.sampling_arguments import NBestArguments, SamplingArguments, most_narrow_bytes, nbest_work, sampling_work
-from fst.machines.unigram import UnigramTables
-from fst.machines.unigram_arguments import UnigramArguments
+from fst.machines.unigram.arguments import UnigramArguments
+from fst.machines.unigram.sampling import Sampling, weights
+from fst.machines.unigram.sampling_arguments import NBestArguments, SamplingArguments, most_narrow_bytes, nbest_work, sampling_work
+from fst.machines.unigram.sampling_walk import scores_of
+from fst.machines.unigram.table import UnigramTables
 from fst.runtime.batch import BLOCK
 from fst.runtime.dropout import Kernel
 from fst.runtime.run import NO_MORE, Buffers, Runner
 from fst.runtime.texts import Limits, Source
 from fst.runtime.workspace import Frame, Ids, Workspace, Workspaces
-from fst.sampling import Sampling, weights
 from fst.tables.kernel_call import ROW
 
 ONE_ROW = Limits(2 * BLOCK, 2 * BLOCK)
@@ -30,7 +32,7 @@ class Segmentation(NamedTuple):
 
     Attributes:
         ids: int32[n], the ids.
-        score: the sum of the scores of its tokens, see `fst.nbest`.
+        score: the sum of the scores of its tokens, see `fst.machines.unigram.nbest`.
     """
 
     ids: Ids
@@ -38,7 +40,7 @@ class Segmentation(NamedTuple):
 
 
 class Weights(NamedTuple):
-    """The weights of all tokens by some alpha, see `fst.machines.sampling_arguments.SamplingArguments`."""
+    """The weights of all tokens by some alpha, see `fst.machines.unigram.sampling_arguments.SamplingArguments`."""
 
     numbers: NDArray[np.float64]
     exponents: NDArray[np.int64]

@@ -7,7 +7,8 @@ from numpy.typing import NDArray
 
 from fst.core.lazy import Lazy
 from fst.errors import UnsupportedError
-from fst.machines.unigram import UnigramTables
+from fst.machines.unigram.sampling import Sampling
+from fst.machines.unigram.table import UnigramTables
 from fst.runtime.encoder import NO_FRAME
 from fst.runtime.pieces import PieceTokenizer
 from fst.runtime.randomness import ONE, whole_paths
@@ -16,7 +17,6 @@ from fst.runtime.safe_cuts import SafeCuts
 from fst.runtime.sampling import SamplingRunners, Segmentation
 from fst.runtime.texts import MOST_UNITS, Ints, batch_of, check, rows_of
 from fst.runtime.workspace import Ids
-from fst.sampling import Sampling
 
 
 class UnigramTokenizer(PieceTokenizer):

@@ -49,6 +49,7 @@ from fst.machines.jieba import MODES as JIEBA_MODES
 from fst.machines.keywords import KINDS as MATCH_KINDS
 from fst.machines.maxmatch import DIRECTIONS, FORWARD
 from fst.machines.mecab import MecabTables
+from fst.machines.unigram.viterbi import BYTE, NORMAL, UNKNOWN, UNUSED, USER_DEFINED, WHOLE
 from fst.runtime import kernels
 from fst.runtime.bpe import BpeTokenizer
 from fst.runtime.decoding import TYPES
@@ -62,7 +63,6 @@ from fst.tables.header import AddedTokens
 from fst.text.charsmap import KEEPING, MANNERS
 from fst.text.edits import SPACES, Edit
 from fst.text.normalizer import NOTHING
-from fst.unigram import BYTE, NORMAL, UNKNOWN, UNUSED, USER_DEFINED, WHOLE
 
 CHECKED = bool(vars(numba.config)["BOUNDSCHECK"])
 SEEDS = 60

@@ -31,12 +31,12 @@ from fst.errors import UnsupportedError
 from fst.machines.bpe.automaton import LABEL_SHIFT, LABELS
 from fst.machines.bpe.dropout import Dropout
 from fst.machines.bpe.table import BpeTables
-from fst.machines.sampling import run_sampling, scores_of
-from fst.machines.unigram import UnigramTables
+from fst.machines.unigram.sampling import MOST, Sampling
+from fst.machines.unigram.sampling_walk import run_sampling, scores_of
+from fst.machines.unigram.table import UnigramTables
+from fst.machines.unigram.viterbi import NORMAL, UNKNOWN, USER_DEFINED, WHOLE
 from fst.machines.wordpiece.table import Tables, Walk
 from fst.runtime.transformers.document import document
-from fst.sampling import MOST, Sampling
-from fst.unigram import NORMAL, UNKNOWN, USER_DEFINED, WHOLE
 
 TOKENS = (
     *("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "abcdx", "##b", "##c", "##cdy", "##dz", "b", "un", "##aff", "##able", "##é", "."),

@@ -28,16 +28,15 @@ from test_unigram import BITS, BYTES, SCORES, TOKENS, VOCABULARY, document, mach
 from tiers import examples, sample, thinned
 
 import fst
-from fst import nbest
 from fst.compile.bpe import assemble
 from fst.compile.sources.tokenizer_json import of_document
-from fst.machines.sampling import run_nbest, run_sampling
-from fst.machines.unigram import UnigramTables
+from fst.machines.unigram.sampling import Sampling, exponentials
+from fst.machines.unigram.sampling_walk import run_nbest, run_sampling
+from fst.machines.unigram.table import UnigramTables, nbest
 from fst.runtime import batch as batches
 from fst.runtime import sampling as runners
 from fst.runtime.files import streams
 from fst.runtime.unigram import UnigramTokenizer
-from fst.sampling import Sampling, exponentials
 
 ROWS = 4000
 NORMAL = 4.0  # standard deviations of a normal distribution that a statistic may be off

@@ -33,7 +33,7 @@ from fst.compile.sources.sentencepiece_model import BYTE, BYTES, CONTROL, KINDS
 from fst.compile.sources.sentencepiece_source import of_bytes
 from fst.compile.text.double_arrays import charsmap
 from fst.machines.bpe.table import BpeTables
-from fst.machines.unigram import UnigramTables
+from fst.machines.unigram.table import UnigramTables
 
 sentencepiece = pytest.importorskip("sentencepiece")
 sentencepiece_model_pb2 = pytest.importorskip("sentencepiece.sentencepiece_model_pb2")

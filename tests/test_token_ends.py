@@ -14,8 +14,8 @@ from tiers import examples
 
 from fst.compile.byte_tries import trie_of
 from fst.compile.token_ends import Automaton, automaton
-from fst.token_ends import listed, prove, sizes_of, step
-from fst.unigram import ROOT
+from fst.machines.unigram.aho_corasick import listed, prove, sizes_of, step
+from fst.machines.unigram.viterbi import ROOT
 
 LETTERS = "abcé世界\U0001f600"
 

@@ -31,11 +31,11 @@ from fst.compile import tokenizer as compiled
 from fst.core.json_numbers import reference_float, spelled_as
 from fst.errors import TableError, UnsupportedError, VocabularyError
 from fst.machines.bpe.arguments import PIECES
-from fst.machines.unigram import UnigramTables
+from fst.machines.unigram.aho_corasick import BLOCK, GOES_ON, NONE
+from fst.machines.unigram.table import UnigramTables
+from fst.machines.unigram.viterbi import FREE, HEAD, ROW, TARGET_SHIFT, VALUE_SHIFT
 from fst.runtime.kernels.unigram import WINDOW
 from fst.runtime.transformers.backend import backend_of
-from fst.token_ends import BLOCK, GOES_ON, NONE
-from fst.unigram import FREE, HEAD, ROW, TARGET_SHIFT, VALUE_SHIFT
 
 BYTES = [(f"<0x{byte:02X}>", -0.5) for byte in range(256)]
 VOCABULARY = [

@@ -27,10 +27,10 @@ from fst.compile.sources.templates import BARE
 from fst.compile.text.sentencepiece import WORD_CUTS
 from fst.compile.unigram import UnigramModel, assemble
 from fst.errors import TableError, UnsupportedError, VocabularyError
-from fst.machines.unigram import UnigramTables
+from fst.machines.unigram.table import UnigramTables
+from fst.machines.unigram.viterbi import WHOLE, WORDS
 from fst.runtime.kernels.unigram import WINDOW
 from fst.tables.header import AddedTokens
-from fst.unigram import WHOLE, WORDS
 
 sentencepiece = pytest.importorskip("sentencepiece")
 

@@ -13,9 +13,9 @@ from fst.compile.sources.templates import BARE
 from fst.compile.text import sentencepiece
 from fst.compile.unigram import UnigramModel
 from fst.errors import UnsupportedError, VocabularyError, quoted
+from fst.machines.unigram.viterbi import WHOLE
 from fst.tables.header import AddedTokens, ContextualToken, StepsDecoder
 from fst.text.decoder_steps import ALL, FIRST, NONE, PIECES, Step, byte_of
-from fst.unigram import WHOLE
 
 INPUTS = ["input_ids", "attention_mask"]
 

@@ -12,7 +12,7 @@ from fst.machines.keywords import KeywordTables
 from fst.machines.maxmatch import MaxMatchTables
 from fst.machines.mecab import MecabTables
 from fst.machines.overlapping import OverlappingTables
-from fst.machines.unigram import UnigramTables
+from fst.machines.unigram.table import UnigramTables
 from fst.machines.wordpiece.table import Tables
 from fst.tables import npz
 from fst.tables.table import need_kind

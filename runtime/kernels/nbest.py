@@ -1,4 +1,4 @@
-"""The n best segmentations of Unigram, or one of them at random. `fst.nbest` says what they are, and specifies the result.
+"""The n best segmentations of Unigram, or one of them at random. `fst.machines.unigram.nbest` says what they are, and specifies the result.
 
 Each row is read twice. The first time, `scan` lists the best paths through each piece, and from these the best segmentations of the row so
 far; it keeps only their scores and deviations. The second time, `put_row` writes the segmentation that was asked for.
@@ -12,9 +12,9 @@ from math import floor, ldexp
 
 import numpy as np
 
-from fst import nbest, sampling
 from fst.core.jit import inlined, kernel, part
-from fst.machines import sampling_arguments
+from fst.machines.unigram.table import nbest, sampling, sampling_arguments
+from fst.machines.unigram.viterbi_kernels import node_size
 from fst.runtime.kernels.bpe import begin_call, put_other
 from fst.runtime.kernels.dropout import GAMMA, TO_SHARE, UNIT, key_of, mixed
 from fst.runtime.kernels.numbers import HALF, U0, U1, U16
@@ -22,7 +22,6 @@ from fst.runtime.kernels.pieces import DROPPED, KIND, PLACE, find_pieces, mark_d
 from fst.runtime.kernels.unigram import locate, put_nodes
 from fst.runtime.kernels.unigram_nodes import nodes_from
 from fst.tables.kernel_call import COUNT, FIRST_ROW, IDS_ALONE, ROW
-from fst.unigram_paths import node_size
 
 LOG_2, LOG_2_HIGH, LOG_2_LOW, TERMS = sampling.LOG_2, sampling.LOG_2_HIGH, sampling.LOG_2_LOW, sampling.TERMS
 LEAST_ARGUMENT = nbest.LEAST_ARGUMENT
@@ -32,7 +31,7 @@ RANK = np.uint64((1 << 16) - 1)
 
 @part
 def exponential(argument):
-    """See `fst.sampling.exponentials`; 0 for very small ones."""
+    """See `fst.machines.unigram.sampling.exponentials`; 0 for very small ones."""
     if argument < LEAST_ARGUMENT:
         return 0.0
     power = floor(argument / LOG_2 + 0.5)
@@ -72,9 +71,9 @@ def list_paths(text, begin, end, machine, most, work):
 
     Args:
         text, begin, end: the piece, for which there is room.
-        machine: `fst.machines.unigram_arguments.UnigramArguments`.
+        machine: `fst.machines.unigram.arguments.UnigramArguments`.
         most: how many paths are listed.
-        work: `fst.machines.sampling_arguments.NBestWork`.
+        work: `fst.machines.unigram.sampling_arguments.NBestWork`.
     """
     size = end - begin
     for index in range(size + U1):
@@ -178,7 +177,7 @@ def scan(text, machine, work):
 
 @part
 def draw(texts, machine, work, row):
-    """Draw one of the best segmentations of a row. See `fst.nbest.drawn`."""
+    """Draw one of the best segmentations of a row. See `fst.machines.unigram.nbest.drawn`."""
     totals, alpha, total = work.totals, machine.alpha[0], 0.0
     likeliest = totals[0] if alpha >= 0 else totals[texts - U1]
     for text in range(texts):
@@ -227,8 +226,8 @@ def put_row(text, chosen, ended, machine, output, work):
 @kernel
 def encode_rows(text, starts, more, machine, output, work):
     """Encode texts. Arguments and result are those of `fst.runtime.kernels.bpe.encode_rows`, but for `machine` and `work`, which are
-    `fst.machines.sampling_arguments.NBestArguments` and `NBestWork`; ``work.state`` has the number of the first row. After a call in which
-    `is_every` is set, its `ROW` is the number of segmentations, and their scores are in ``work.totals``.
+    `fst.machines.unigram.sampling_arguments.NBestArguments` and `NBestWork`; ``work.state`` has the number of the first row. After a call
+    in which `is_every` is set, its `ROW` is the number of segmentations, and their scores are in ``work.totals``.
 
     Returns:
         The position where reading stopped; beyond the end if the text continues in the next call, or if there is not enough room.

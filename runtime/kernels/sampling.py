@@ -1,4 +1,4 @@
-"""Unigram with segmentations drawn at random. `fst.sampling` says what that is, and specifies the result of a piece.
+"""Unigram with segmentations drawn at random. `fst.machines.unigram.sampling` says what that is, and specifies the result of a piece.
 
 The pieces of a round are found as by `fst.runtime.kernels.unigram`. None is looked up in the table of words, since sampling may take any of
 them apart. `find_nodes` lists the nodes that end at each place of a piece, and `draw_listed` chooses one only at the places on the path,
@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from fst import sampling, token_ends
 from fst.core.jit import inlined, kernel, part
+from fst.machines.unigram.table import aho_corasick, sampling
+from fst.machines.unigram.viterbi_kernels import node_size
 from fst.runtime.kernels.bpe import begin_call, bounds_of, put_other, read_together
 from fst.runtime.kernels.dropout import GAMMA, TO_SHARE, UNIT, key_of, mixed
 from fst.runtime.kernels.normalisation import start_before
@@ -23,16 +24,15 @@ from fst.runtime.kernels.unigram import locate, put_nodes
 from fst.runtime.kernels.unigram_ends import BLOCK, NODE, SIZE, find_nodes
 from fst.runtime.kernels.unigram_nodes import nodes_from
 from fst.tables.kernel_call import COUNT, FIRST_ROW, IDS_ALONE, PLACE_IN_ROW
-from fst.unigram_paths import node_size
 
 STEP, LARGEST, LEAST, FAR, SIZE_SHIFT = sampling.STEP, sampling.LARGEST, sampling.LEAST, sampling.FAR, np.uint64(sampling.SIZE_SHIFT)
 UNSET = np.int32(-128)  # in place of a node: none ends here yet
-NONE = np.int32(token_ends.NONE)
+NONE = np.int32(aho_corasick.NONE)
 
 
 @inlined
 def final(number, exponent):
-    """See `fst.sampling.final`."""
+    """See `fst.machines.unigram.sampling.final`."""
     if number >= LARGEST:
         return number * STEP, exponent + 1
     if number < LEAST:
@@ -87,7 +87,7 @@ def draw(text, begin, end, machine, stream, work, nodes, at):
 
     Args:
         text, begin, end: the piece.
-        machine: `fst.machines.sampling_arguments.SamplingArguments`.
+        machine: `fst.machines.unigram.sampling_arguments.SamplingArguments`.
         stream: uint64, the state of the generator before the first number of the piece.
         work: of `weights` and `exponents`, scratch: the weights of the last places.
         nodes, at: int32, filled from `at` on for each byte: the node that ends with it, or `UNSET`.
@@ -124,8 +124,8 @@ def weigh(text, begin, size, room, lists, nodes, numbers, weights):
     Args:
         text, begin, size: the piece.
         room: where the room of the piece begins in `lists`, the list at each place, and in `weights`, which are filled.
-        nodes: see `fst.machines.unigram_arguments.Ends`.
-        numbers: as in `fst.machines.sampling_arguments.SamplingArguments`.
+        nodes: see `fst.machines.unigram.arguments.Ends`.
+        numbers: as in `fst.machines.unigram.sampling_arguments.SamplingArguments`.
     """
     unknown = numbers[np.uint64(len(numbers)) - U2]
     weights[room] = 1.0
@@ -238,7 +238,7 @@ def emit(text, pieces, count, row, machine, output, work):
 @kernel
 def encode_rows(text, starts, more, machine, output, work):
     """Encode texts. Arguments and result are those of `fst.runtime.kernels.bpe.encode_rows`, but for `machine` and `work`, which are
-    `fst.machines.sampling_arguments.SamplingArguments` and `SamplingWork`; and ``work.state`` has the number of the first row.
+    `fst.machines.unigram.sampling_arguments.SamplingArguments` and `SamplingWork`; and ``work.state`` has the number of the first row.
     """
     state, pieces, pending, beside = work.state, work.pieces, work.pending, machine.own.beside
     begin_call(starts, more, output, state)

@@ -1,17 +1,17 @@
-"""Unigram: text into token ids. `fst.machines.unigram.UnigramTables.run` specifies the result, one piece after the other.
+"""Unigram: text into token ids. `fst.machines.unigram.table.UnigramTables.run` specifies the result, one piece after the other.
 
 A round has the loops of `fst.runtime.kernels.bpe`, with the best path in place of the automaton. The table of words finds pieces that are
-one token. For the others, `find_nodes` or `fst.unigram_paths` finds the best node that ends at each byte; these are read off backwards.
-Only the sums within reach of a token are kept, so a piece takes linear time. The ids of a long piece are written as soon as all paths agree
-on them. Until then the sizes of its nodes lie where its ids will be: one byte for each byte of text, or two if a token may have more than
-255 bytes. At worst, paths agree only at the end of the piece.
+one token. For the others, `find_nodes` or `fst.machines.unigram.viterbi_kernels` finds the best node that ends at each byte; these are
+read off backwards. Only the sums within reach of a token are kept, so a piece takes linear time. The ids of a long piece are written as
+soon as all paths agree on them. Until then the sizes of its nodes lie where its ids will be: one byte for each byte of text, or two if a
+token may have more than 255 bytes. At worst, paths agree only at the end of the piece.
 
-If sums carry on from piece to piece (`fst.unigram`), `emit` adds them up.
+If sums carry on from piece to piece (`fst.machines.unigram.viterbi`), `emit` adds them up.
 
 If spans are asked for, `emit` writes the bytes for which each id stands in place of its characters, and `locate` counts characters.
 
 Kernels check nothing. They require what those of `fst.runtime.kernels.bpe` require; the arrays in ``work`` come from
-`fst.machines.unigram_arguments.work`.
+`fst.machines.unigram.arguments.work`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,10 @@ import numpy as np
 
 from fst.core.jit import inlined, kernel, part
 from fst.machines.bpe.arguments import JOINS_WORDS
-from fst.machines.unigram_arguments import IS_WHOLE, RESTART
+from fst.machines.unigram.arguments import IS_WHOLE, RESTART
+from fst.machines.unigram.viterbi import BLANK as BLANKS
+from fst.machines.unigram.viterbi import PIECE, RESTARTS, STRETCH
+from fst.machines.unigram.viterbi_kernels import common_place, find_best, go_on, node_of, node_size, shift_of, size_at, token_of, unset
 from fst.runtime.kernels.bpe import WORD_BYTES, begin_call, bounds_of, find_words, put_other, read_together
 from fst.runtime.kernels.counting import characters_before, count_from, count_to
 from fst.runtime.kernels.normalisation import code_at
@@ -32,9 +35,6 @@ from fst.runtime.kernels.unigram_ends import find_nodes, find_path
 from fst.runtime.kernels.unigram_ends import line_up as line_up_listed
 from fst.tables.kernel_call import BEFORE, COUNT, IDS_ALONE, IN_WORD, OPEN, WORD
 from fst.text.whitespace import BLANK as BLANK_CHARACTER
-from fst.unigram import BLANK as BLANKS
-from fst.unigram import PIECE, RESTARTS, STRETCH
-from fst.unigram_paths import common_place, find_best, go_on, node_of, node_size, shift_of, size_at, token_of, unset
 
 AT_PIECE, AT_BLANK, AT_STRETCH = (np.uint8(RESTARTS.index(restart)) for restart in (PIECE, BLANKS, STRETCH))
 BLANK = np.uint8(ord(BLANK_CHARACTER))
@@ -43,7 +43,9 @@ WINDOW = np.uint64(1 << 14)  # bytes of a long piece that are searched before id
 
 @inlined
 def search(text, begin, end, machine, work, ids, at):
-    """Find the best path through a piece, and keep the sum. Its sizes, see `fst.unigram_paths.find_best`, begin at ``ids[at]``."""
+    """Find the best path through a piece, and keep the sum. Its sizes, see `fst.machines.unigram.viterbi_kernels.find_best`, begin at
+    ``ids[at]``.
+    """
     sums, total, limit, sizes = work.sums, work.total[0], machine.limit[0], ids.view(np.uint8)
     work.total[0] = find_best(text, begin, end, machine.trie, machine.scores, machine.unknown[0], total, limit, sums, sizes, at << U2)
 
@@ -178,7 +180,7 @@ def settled(text, begin, place, last, machine, sizes, at, shift):
         text, machine: as in `encode`.
         begin: where the piece begins.
         place, last: where nodes begin that have not been offered yet, and where the known ones end.
-        sizes, at, shift: as in `fst.unigram_paths.common_place`.
+        sizes, at, shift: as in `fst.machines.unigram.viterbi_kernels.common_place`.
     """
     end = begin + common_place(sizes, at, place - begin, last - begin, shift)
     while end > begin:
@@ -323,7 +325,7 @@ def locate(text, pieces, count, waiting, machine, output, place, row, work):
 @inlined
 def encode(text, starts, more, machine, output, work):
     """Encode texts. Arguments and result are those of `fst.runtime.kernels.bpe.encode_rows`, but for `machine` and `work`, which are
-    `fst.machines.unigram_arguments.UnigramArguments` and `UnigramWork`.
+    `fst.machines.unigram.arguments.UnigramArguments` and `UnigramWork`.
     """
     state, pieces, scratch, pending, beside = work.state, work.pieces, work.scratch, work.pending, machine.beside
     if not state[OPEN]:

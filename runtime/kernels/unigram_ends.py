@@ -1,9 +1,9 @@
-"""The best paths through the pending pieces of a round of Unigram, by the automaton of `fst.token_ends`.
+"""The best paths through the pending pieces of a round of Unigram, by the automaton of `fst.machines.unigram.aho_corasick`.
 
 `find_nodes` reads all pieces together, one byte at a time: memory accesses overlap, and so do sums, each of which waits for one before it
-in its piece. For each byte it finds the list of the tokens that end there, and the best of these as `fst.unigram_paths.find_best` does: the
-first item of the list with the greatest sum, since the longest tokens begin first. Blocks of four items are compared without a branch,
-which could not be foretold.
+in its piece. For each byte it finds the list of the tokens that end there, and the best of these as
+`fst.machines.unigram.viterbi_kernels.find_best` does: the first item of the list with the greatest sum, since the longest tokens begin
+first. Blocks of four items are compared without a branch, which could not be foretold.
 
 Each piece has sums of its own, which begin with 0. Nearly always that is the sum before it. For the other pieces, `find_path` goes through
 the lists again.
@@ -15,16 +15,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from fst import token_ends
 from fst.core.jit import inlined, part
-from fst.machines.unigram_arguments import GOES_ON
+from fst.machines.unigram.arguments import GOES_ON
+from fst.machines.unigram.table import aho_corasick
+from fst.machines.unigram.viterbi_kernels import LABEL, ROOT, TARGET, TARGET_SHIFT, VALUE_SHIFT
 from fst.runtime.kernels.bpe import sort_pieces
 from fst.runtime.kernels.intrinsics import prefetch
 from fst.runtime.kernels.normalisation import start_before
 from fst.runtime.kernels.numbers import HALF, LOW_HALF, U0, U1, U2, U3
-from fst.unigram_paths import LABEL, ROOT, TARGET, TARGET_SHIFT, VALUE_SHIFT
 
-BLOCK = np.uint64(token_ends.BLOCK)
+BLOCK = np.uint64(aho_corasick.BLOCK)
 NODE, SIZE = np.uint64((GOES_ON << 32) - 1), np.uint64(GOES_ON - 1)  # all bits of a node and of its size but `GOES_ON`
 
 
@@ -46,7 +46,7 @@ def find_nodes(text, pieces, pending, waiting, ends, with_sums, work):
 
     Args:
         text, pieces, pending, waiting, work: as in `fst.runtime.kernels.bpe.transduce`.
-        ends: `fst.machines.unigram_arguments.Ends`.
+        ends: `fst.machines.unigram.arguments.Ends`.
         with_sums: whether any piece may need them.
     """
     steps, gains, nodes, active, longer, lists = ends.steps, ends.gains, ends.nodes, work.active, work.longer, work.tokens
@@ -118,7 +118,7 @@ def find_path(text, begin, end, before, ends, work, room):
     Args:
         text, begin, end: the piece.
         before: the sum before it.
-        ends: `fst.machines.unigram_arguments.Ends`.
+        ends: `fst.machines.unigram.arguments.Ends`.
         work: of `tokens`, from `room` on the list at each place; of `best` and `best_sums`, filled from there on.
     """
     work.best_sums[room] = before

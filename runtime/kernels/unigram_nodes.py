@@ -1,12 +1,14 @@
-"""The nodes that begin at a place of a piece of Unigram, see `fst.unigram`: what kernels share that need more than the best path."""
+"""The nodes that begin at a place of a piece of Unigram, see `fst.machines.unigram.viterbi`: what kernels share that need more than the
+best path.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
 from fst.core.jit import part
+from fst.machines.unigram.viterbi_kernels import LABEL, LEAF, ROOT, TARGET, TARGET_SHIFT, VALUE_SHIFT, character_size
 from fst.runtime.kernels.numbers import U0, U1
-from fst.unigram_paths import LABEL, LEAF, ROOT, TARGET, TARGET_SHIFT, VALUE_SHIFT, character_size
 
 
 @part
@@ -16,9 +18,9 @@ def nodes_from(text, at, end, trie, nodes, sizes):
     Args:
         text: uint8[n].
         at, end: the place, and where the piece ends.
-        trie: see `fst.unigram`.
+        trie: see `fst.machines.unigram.viterbi`.
         nodes, sizes: int32[n] and uint32[n], with room for more than a token has bytes; filled: each node, see
-            `fst.unigram_paths.node_size`, and its number of bytes.
+            `fst.machines.unigram.viterbi_kernels.node_size`, and its number of bytes.
 
     Returns:
         The number of nodes, and the place of the next character.

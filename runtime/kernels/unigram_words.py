@@ -1,4 +1,4 @@
-"""Whole words: text into token ids. `fst.machines.unigram.UnigramTables.run` specifies the result.
+"""Whole words: text into token ids. `fst.machines.unigram.table.UnigramTables.run` specifies the result.
 
 A round has the loops of `fst.runtime.kernels.unigram`, without paths: the table of words or the trie holds a piece, or it is unknown.
 
@@ -13,6 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from fst.core.jit import inlined, kernel, part
+from fst.machines.unigram.viterbi_kernels import token_of
 from fst.runtime.kernels.blanks import BLANK_BYTE
 from fst.runtime.kernels.bpe import begin_call, bounds_of, find_words, put_other
 from fst.runtime.kernels.numbers import HALF, LOW_HALF, U0, U1
@@ -21,7 +22,6 @@ from fst.runtime.kernels.pieces import DROPPED, KIND, PLACE, find_pieces
 from fst.runtime.kernels.unigram import locate, put_id
 from fst.runtime.kernels.utf_8 import count_characters
 from fst.tables.kernel_call import BEFORE, COUNT, IDS_ALONE
-from fst.unigram_paths import token_of
 
 NO_RUN = ~U0  # in place of where a run begins
 

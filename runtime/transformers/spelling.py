@@ -9,7 +9,7 @@ from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from fst.machines.unigram_metadata import UnigramModel
+from fst.machines.unigram.header import UnigramModel
 from fst.tables.header import Metadata
 from fst.text.normalizer import EDGE, NOTHING, Rewriting
 from fst.text.whitespace import BLANK, BREAK, BREAKS

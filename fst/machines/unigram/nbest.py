@@ -2,7 +2,7 @@
 
 **Of a piece.** The score of a path is the sum of the scores of its nodes, float64 and added from left to right. Better scores come first.
 Of equal scores, the path comes first whose last node begins first; of several such, the one that comes first without that node. The first
-path is the best path of `fst.unigram`, unless that has another sum before the piece, and rounding decides.
+path is the best path of `fst.machines.unigram.viterbi`, unless that has another sum before the piece, and rounding decides.
 
 **Of a text.** A segmentation has one path for each piece. Its score is the sum of their scores, added from left to right. Better scores
 come first. Of equal scores, the one comes first whose path through the last piece does; of several such, the one that comes first without
@@ -26,8 +26,8 @@ import numpy as np
 
 from fst.automata.rows import Array
 from fst.machines.bpe.dropout import SHARE_BITS, key, number_of
-from fst.sampling import DIGIT, MOST_PATHS, Sampling, exponentials
-from fst.unigram import Node, tokens_at
+from fst.machines.unigram.sampling import DIGIT, MOST_PATHS, Sampling, exponentials
+from fst.machines.unigram.viterbi import Node, tokens_at
 
 MOST_DEVIATIONS = MOST_PATHS.bit_length() - 1
 LEAST_ARGUMENT = -700.0  # of exp, before it is taken as 0

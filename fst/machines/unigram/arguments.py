@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fst import token_ends
 from fst.automata.rows import Array
 from fst.machines.bpe.arguments import LONGEST, Arguments
 from fst.machines.bpe.table import arguments as bpe_arguments
+from fst.machines.unigram.table import aho_corasick
+from fst.machines.unigram.viterbi import RESTARTS
 from fst.text.reading_arguments import borrowable
-from fst.unigram import RESTARTS
 
 RESTART, IS_WHOLE = range(2)  # indices into `UnigramArguments.rules`
 GOES_ON = 1 << 31  # in the high halves of `Ends.nodes`
@@ -20,12 +20,14 @@ SEGMENT = 256  # fewest bytes between the begins of segments; twice or half as m
 
 
 class Ends(NamedTuple):
-    """The automaton of `fst.token_ends`.
+    """The automaton of `fst.machines.unigram.aho_corasick`.
 
     Attributes:
         steps: see there.
-        gains: float64[items of the lists], or float32 as sums: what each item adds to a sum; minus infinity for `fst.token_ends.NONE`.
-        nodes: uint64[items]: each item as a node, see `fst.unigram_paths.node_size`, in the low half, its number of bytes in the high half,
+        gains: float64[items of the lists], or float32 as sums: what each item adds to a sum; minus infinity for
+        `fst.machines.unigram.aho_corasick.NONE`.
+        nodes: uint64[items]: each item as a node, see `fst.machines.unigram.viterbi_kernels.node_size`, in the low half, its number of
+        bytes in the high half,
             with the bit `GOES_ON` if it is the last of a block and the list goes on.
         unknown: the score of a character that is no token; a single element of the type of sums.
         widest, stride: uint64[1], the length of the segments in which long pieces are read, and how far apart these begin: they overlap by
@@ -45,12 +47,13 @@ class UnigramArguments(NamedTuple):
 
     Attributes:
         beside: the arrays by which a text is cut into pieces, and pieces are looked up.
-        trie: see `fst.unigram`.
+        trie: see `fst.machines.unigram.viterbi`.
         scores: float64[tokens], or float32 if sums carry on from piece to piece: the score of each token by its id.
         unknown: the score of a character that is no token; a single element of the same type.
         limit: the limit of sums; a single element of the same type.
         most: float64[1]: a byte of text changes a sum by no more.
-        rules: uint8[2]. `RESTART`: where sums begin anew, an index into `fst.unigram.RESTARTS`. `IS_WHOLE`: 1 if sums are those of whole
+        rules: uint8[2]. `RESTART`: where sums begin anew, an index into `fst.machines.unigram.viterbi.RESTARTS`. `IS_WHOLE`: 1 if sums are
+        those of whole
             texts.
         unk_id: int32[1].
         fallbacks: int32[256], by byte: the id of the token that stands for it, or -1; empty without any.
@@ -81,7 +84,7 @@ class UnigramWork(NamedTuple):
         best: uint64[2 * room], the best node that ends at each of these places, as in `Ends.nodes`.
         best_sums: float64[2 * room] or float32, the sum of the best path to each.
         counts: uint32[room], with spans: the number of ids of each pending piece.
-        sums: float64[2 ** n] or float32, see `fst.unigram_paths.find_best`.
+        sums: float64[2 ** n] or float32, see `fst.machines.unigram.viterbi_kernels.find_best`.
         total: of the same type, a single element: the sum before the next piece, if sums carry on.
     """
 
@@ -106,7 +109,7 @@ class UnigramWork(NamedTuple):
 
 
 def arguments(table: Any, specials: Mapping[bytes, int]) -> UnigramArguments:
-    """The arguments for a `fst.machines.unigram.UnigramTables`; `specials` are as in `fst.machines.bpe.arguments.arguments`."""
+    """The arguments for a `fst.machines.unigram.table.UnigramTables`; `specials` are as in `fst.machines.bpe.arguments.arguments`."""
     scores, unknown = table.path_scores, table.unknown
     return UnigramArguments(
         beside=bpe_arguments.arguments(table, specials),
@@ -124,16 +127,16 @@ def arguments(table: Any, specials: Mapping[bytes, int]) -> UnigramArguments:
 
 
 def ends(table: Any) -> Ends:
-    """The automaton of a `fst.machines.unigram.UnigramTables`."""
+    """The automaton of a `fst.machines.unigram.table.UnigramTables`."""
     lists, scores = table.lists, table.path_scores
     others = np.flatnonzero(lists < 0)
-    gains = scores.take(lists & ~token_ends.GOES_ON, mode="clip")
-    gains[others] = np.where(lists[others] == token_ends.NONE, scores.dtype.type(-np.inf), table.unknown)
+    gains = scores.take(lists & ~aho_corasick.GOES_ON, mode="clip")
+    gains[others] = np.where(lists[others] == aho_corasick.NONE, scores.dtype.type(-np.inf), table.unknown)
     nodes = np.empty((len(lists), 2), "<u4")
-    nodes[:, 0] = lists & ~token_ends.GOES_ON
+    nodes[:, 0] = lists & ~aho_corasick.GOES_ON
     nodes[others, 0] = lists[others]
     nodes[:, 1] = table.item_sizes
-    nodes[np.flatnonzero(lists >= token_ends.GOES_ON), 1] |= GOES_ON
+    nodes[np.flatnonzero(lists >= aho_corasick.GOES_ON), 1] |= GOES_ON
     overlap = table.metadata.automaton.longest - 1
     stride = max(SEGMENT, 4 * overlap) if 5 * overlap <= LONGEST else 0
     widest = stride + overlap if stride else LONGEST

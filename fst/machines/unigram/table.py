@@ -1,8 +1,8 @@
 """Unigram: the table that a kernel walks, and a slow walk that is the kernel's specification.
 
 A text is cut into pieces as `fst.pretokens.table` says. A piece that is not in the table of words has the tokens of its best path, see
-`fst.unigram`. In SentencePiece's manner the tokens have a symbol, mostly ▁, for a blank; texts and the trie have blanks, see
-`fst.text.whitespace`.
+`fst.machines.unigram.viterbi`. In SentencePiece's manner the tokens have a symbol, mostly ▁, for a blank; texts and the trie have blanks,
+see `fst.text.whitespace`.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from fst import token_ends, unigram
 from fst.automata.rows import MAX_OUTPUT, Array
 from fst.core.lazy import Lazy
 from fst.errors import quoted
 from fst.machines.bpe.merge_list import NO_ALPHABET, NOT_FUSED, Alphabet
-from fst.machines.unigram_arguments import Ends, UnigramArguments, UnigramWork, arguments, ends, work
-from fst.machines.unigram_metadata import UnigramMetadata
+from fst.machines.unigram.arguments import Ends, UnigramArguments, UnigramWork, arguments, ends, work
+from fst.machines.unigram.header import UnigramMetadata
+from fst.machines.unigram.table import aho_corasick, viterbi
 from fst.pretokens.table import PieceTable
 from fst.pretokens.token_letters import fallback
 from fst.tables.proof import need, need_ids, need_none, prove_around
@@ -37,8 +37,8 @@ class UnigramTables(PieceTable):
     """A compiled Unigram machine. Most of its arrays are those of `PieceTable`.
 
     Attributes:
-        trie: uint64[slots], see `fst.unigram`.
-        steps: uint64[slots], lists: int32[n], see `fst.token_ends`.
+        trie: uint64[slots], see `fst.machines.unigram.viterbi`.
+        steps: uint64[slots], lists: int32[n], see `fst.machines.unigram.aho_corasick`.
         scores: float64[tokens], the score of each token of the model, by its id, as its source states it.
         types: uint8[tokens], the type of each token of the model, if sums are those of whole texts; else empty. Only tokens that are
             `NORMAL` or `USER_DEFINED` are in texts and in the trie.
@@ -68,27 +68,27 @@ class UnigramTables(PieceTable):
     @property
     def is_whole(self) -> bool:
         """Whether sums are those of whole texts, as ``sentencepiece`` adds them."""
-        return self.metadata.model.sums == unigram.WHOLE
+        return self.metadata.model.sums == viterbi.WHOLE
 
     @property
     def has_words(self) -> bool:
         """Whether tokens are whole words."""
-        return self.restarts == unigram.WORD
+        return self.restarts == viterbi.WORD
 
     @property
     def restarts(self) -> str:
-        """Where sums begin anew, see `fst.unigram`."""
+        """Where sums begin anew, see `fst.machines.unigram.viterbi`."""
         return self.metadata.automaton.restarts
 
     @property
     def limit(self) -> float:
         """The limit of sums."""
-        return unigram.LIMIT if self.is_whole else np.inf
+        return viterbi.LIMIT if self.is_whole else np.inf
 
     @property
     def joins_words(self) -> bool:
         """See `PieceTable.joins_words`."""
-        return self.restarts != unigram.PIECE
+        return self.restarts != viterbi.PIECE
 
     @Lazy
     def metadata(self) -> UnigramMetadata:
@@ -116,15 +116,15 @@ class UnigramTables(PieceTable):
         if not self.is_whole:
             return self.scores
         sizes = np.diff(self.token_ends[: len(self.types)], prepend=0)
-        own, in_text = self.types == unigram.USER_DEFINED, np.isin(self.types, unigram.IN_TEXT)
-        return np.where(own, unigram.BONUS * (sizes - 1), np.where(in_text, self.scores, 0)).astype(np.float32)
+        own, in_text = self.types == viterbi.USER_DEFINED, np.isin(self.types, viterbi.IN_TEXT)
+        return np.where(own, viterbi.BONUS * (sizes - 1), np.where(in_text, self.scores, 0)).astype(np.float32)
 
     @Lazy
     def unknown(self) -> Any:
         """The score of a character that is no token, in the type of sums."""
-        normal = self.path_scores[self.types == unigram.NORMAL] if self.is_whole else self.scores
+        normal = self.path_scores[self.types == viterbi.NORMAL] if self.is_whole else self.scores
         least = normal.min() if len(normal) else np.float32(0)
-        return least - least.dtype.type(unigram.PENALTY)
+        return least - least.dtype.type(viterbi.PENALTY)
 
     @Lazy
     def tokens(self) -> tuple[str, ...]:
@@ -150,8 +150,8 @@ class UnigramTables(PieceTable):
 
     @Lazy
     def item_sizes(self) -> Array:
-        """The number of bytes of each item of ``lists``, see `fst.token_ends`."""
-        return token_ends.sizes_of(self.lists, self.lengths)
+        """The number of bytes of each item of ``lists``, see `fst.machines.unigram.aho_corasick`."""
+        return aho_corasick.sizes_of(self.lists, self.lengths)
 
     @Lazy
     def ends(self) -> Ends:
@@ -169,7 +169,7 @@ class UnigramTables(PieceTable):
 
     @Lazy
     def blank(self) -> Array:
-        """int32[n], see `fst.machines.unigram_arguments.UnigramArguments`."""
+        """int32[n], see `fst.machines.unigram.arguments.UnigramArguments`."""
         return self.fallbacks[[*self.symbol.encode()]] if self.has_words and self._are_bytewise else np.empty(0, np.int32)
 
     @property
@@ -191,7 +191,7 @@ class UnigramTables(PieceTable):
             if special is not None:
                 before, ids = zero, [*ids, special]
                 continue
-            is_anew = self.restarts == unigram.PIECE or (self.restarts == unigram.BLANK and part.startswith(BLANK))
+            is_anew = self.restarts == viterbi.PIECE or (self.restarts == viterbi.BLANK and part.startswith(BLANK))
             path, before = self.path(part.encode(), zero if is_anew else before)
             ids += [number for number, _ in self.spans(part.encode(), path)]
         return ids
@@ -206,7 +206,7 @@ class UnigramTables(PieceTable):
 
     def token_of(self, string: bytes) -> int | None:
         """The id of the token that a string, in the UTF-8 of texts, is as a whole; None if it is none."""
-        return dict(unigram.tokens_at(self.trie, string, 0)).get(len(string))
+        return dict(viterbi.tokens_at(self.trie, string, 0)).get(len(string))
 
     @Lazy
     def most(self) -> float:
@@ -220,7 +220,7 @@ class UnigramTables(PieceTable):
             return self._ids_of_unknown(piece) if number is None else [number]
         return [number for number, _ in self.spans(piece, self.path(piece)[0])]
 
-    def path(self, piece: bytes, before: Any = None) -> tuple[list[unigram.Node], Any]:
+    def path(self, piece: bytes, before: Any = None) -> tuple[list[viterbi.Node], Any]:
         """The best path through a piece, and the sum after it.
 
         Args:
@@ -228,9 +228,9 @@ class UnigramTables(PieceTable):
             before: the sum before it, in the type of sums; None: it is 0.
         """
         zero = self.path_scores.dtype.type(0)
-        return unigram.best_path(self.trie, self.path_scores, self.unknown, piece, zero if before is None else before, self.limit)
+        return viterbi.best_path(self.trie, self.path_scores, self.unknown, piece, zero if before is None else before, self.limit)
 
-    def spans(self, piece: bytes, path: Sequence[unigram.Node]) -> Iterator[tuple[int, tuple[int, int]]]:
+    def spans(self, piece: bytes, path: Sequence[viterbi.Node]) -> Iterator[tuple[int, tuple[int, int]]]:
         """The token ids of a path through a piece, and for each the bytes for which it stands."""
         run = 0  # where a run of unknown nodes begins
         size = len(piece)
@@ -322,19 +322,19 @@ class UnigramTables(PieceTable):
             self._prove_types(known)
         else:
             need(not len(self.types), f"there are {len(self.types)} types, and sums are not those of whole texts")
-        need(self.restarts == unigram.PIECE or not self.drops.any(), "pieces are dropped, and sums carry on")
+        need(self.restarts == viterbi.PIECE or not self.drops.any(), "pieces are dropped, and sums carry on")
         if self.has_words:
             need(self.is_whole, "tokens are whole words, and sums are not those of whole texts")
             need(self._are_bytewise or not self.metadata.model.byte_fallback, "byte_fallback is true, and a byte has no token")
-        states = unigram.prove(self.trie, self.lengths[:known], automaton.longest, each)
-        token_ends.prove(self.steps, self.lists, self.item_sizes, known, automaton.longest, each)
+        states = viterbi.prove(self.trie, self.lengths[:known], automaton.longest, each)
+        aho_corasick.prove(self.steps, self.lists, self.item_sizes, known, automaton.longest, each)
         need(states == automaton.states, f"states is {automaton.states}; the trie has {states}")
 
     def _prove_types(self, known: int) -> None:
         """Prove that tokens have types and scores as the reference has them."""
         types = self.types
         need(len(types) == known, f"there are {len(types)} types for {known} tokens")
-        need_none(~np.isin(types, unigram.TYPES), lambda token: f"token {token} is of type {types[token]}; types are 1 to 6")
+        need_none(~np.isin(types, viterbi.TYPES), lambda token: f"token {token} is of type {types[token]}; types are 1 to 6")
         with np.errstate(over="ignore"):
             rounded = self.scores.astype(np.float32)
         need_none(rounded != self.scores, lambda token: f"token {token} has the score {self.scores[token]}, which is no float32")

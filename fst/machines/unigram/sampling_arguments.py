@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fst.automata.rows import Array
-from fst.machines.unigram_arguments import UnigramArguments, UnigramWork
-from fst.nbest import MOST_DEVIATIONS
-from fst.sampling import MOST_PATHS
+from fst.machines.unigram.arguments import UnigramArguments, UnigramWork
+from fst.machines.unigram.nbest import MOST_DEVIATIONS
+from fst.machines.unigram.sampling import MOST_PATHS
 
 MOST_BITS = 900  # of the exponent of a weight; float64 has 1,023, and the rest is a margin
 PATHS = 1 << 21  # of all places of a piece together
@@ -21,7 +21,8 @@ class SamplingArguments(NamedTuple):
 
     Attributes:
         own: those of the table.
-        numbers: float64[tokens + 2], those of `fst.sampling.weights`, then 0 for the items `fst.token_ends.NONE`, which end no path.
+        numbers: float64[tokens + 2], those of `fst.machines.unigram.sampling.weights`, then 0 for the items
+        `fst.machines.unigram.aho_corasick.NONE`, which end no path.
         exponents: int64[tokens + 1], those of the same function; empty if all are 0.
         most_bytes: uint64[1], see `most_narrow_bytes`.
         seed: uint64[1].
@@ -39,7 +40,7 @@ class SamplingWork(NamedTuple):
 
     Attributes:
         state, symbols, begins, pieces, pending, special_ids, active, tokens, longer, memo, masks, best, counts: as in
-            `fst.machines.unigram_arguments.UnigramWork`.
+            `fst.machines.unigram.arguments.UnigramWork`.
         best_sums: float64[2 * room], the weight of all paths to each place of the listed pieces. `best` is never written, but named by
             `find_nodes`.
         found, sizes: see `fst.runtime.kernels.unigram_nodes.nodes_from`.
@@ -72,7 +73,7 @@ def most_narrow_bytes(numbers: Array, exponents: Array) -> int:
     Such weights differ from those with exponents only by powers of two, so every choice is the same.
 
     Args:
-        numbers: float64[tokens + 1], see `fst.sampling.weights`.
+        numbers: float64[tokens + 1], see `fst.machines.unigram.sampling.weights`.
         exponents: int64[tokens + 1], see there.
     """
     if exponents.any():
@@ -105,7 +106,7 @@ class NBestArguments(NamedTuple):
         own: those of the table.
         most: uint64[1], the number of the best segmentations of a text.
         is_every: uint64[1], 1 if there is only one text and each of these becomes a row, 0 if one of them is drawn.
-        alpha: float64[1], see `fst.sampling.Sampling`.
+        alpha: float64[1], see `fst.machines.unigram.sampling.Sampling`.
         seed: uint64[1].
     """
 
@@ -120,12 +121,13 @@ class NBestWork(NamedTuple):
     """The working arrays of one thread.
 
     Attributes:
-        state, symbols, begins, pieces, pending, special_ids, memo, masks, counts: as in `fst.machines.unigram_arguments.UnigramWork`.
+        state, symbols, begins, pieces, pending, special_ids, memo, masks, counts: as in `fst.machines.unigram.arguments.UnigramWork`.
         found, sizes: see `fst.runtime.kernels.unigram_nodes.nodes_from`.
         bounds: int64[2], where the row begins and ends.
         places: uint32[PATHS], the number of paths to each place of a piece.
         scores, nodes, ranks: float64[PATHS], int32[PATHS], uint16[PATHS], the paths to each place, the best first: the score of each, its
-            last node, see `fst.unigram_paths.node_size`, and the rank of the path before that node among those to its begin.
+            last node, see `fst.machines.unigram.viterbi_kernels.node_size`, and the rank of the path before that node among those to its
+            begin.
         new_scores, new_nodes, new_ranks: of `MOST_PATHS`, scratch for the paths to a place.
         totals: float64[2 * MOST_PATHS], the scores of the best segmentations of a text; and scratch.
         steps: uint64[2 * STEPS * MOST_PATHS], for each the number of its deviations, then ``rank | index of the piece in the row << 16`` of

@@ -1,8 +1,8 @@
 """Sampling of Unigram's segmentations (Kudo 2018, "Subword Regularization", https://arxiv.org/abs/1804.10959, section 3): what it is, and a
 slow walk that does it.
 
-A segmentation of a piece is a path of nodes, see `fst.unigram`; its score is the sum of their scores. It is drawn with a probability in
-proportion to exp(alpha · score). No node crosses the cut between two pieces, so those of a text are drawn one by one.
+A segmentation of a piece is a path of nodes, see `fst.machines.unigram.viterbi`; its score is the sum of their scores. It is drawn with a
+probability in proportion to exp(alpha · score). No node crosses the cut between two pieces, so those of a text are drawn one by one.
 
 **Weights.** The weight of a node is exp(alpha · score), and that of a path their product. A weight is a number times 2 to the power
 `DIGIT` times an *exponent*: paths of any length, with any alpha, have weights. An exponential is a polynomial, so that it is the same
@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from fst.automata.rows import Array
 from fst.machines.bpe.dropout import SHARE_BITS, key, number_of
-from fst.unigram import Node, tokens_at
+from fst.machines.unigram.viterbi import Node, tokens_at
 
 DIGIT = 256  # the bits of a step of an exponent
 STEP, LARGEST, LEAST = 2.0**-DIGIT, 2.0 ** (DIGIT // 2), 2.0 ** -(DIGIT // 2)  # numbers of final weights are LEAST to below LARGEST
@@ -98,7 +98,7 @@ def sampled(trie: Array, weighed: tuple[Array, Array], piece: bytes, by: Samplin
     """The nodes of a path through a piece, drawn in slow and plain Python.
 
     Args:
-        trie: see `fst.unigram`.
+        trie: see `fst.machines.unigram.viterbi`.
         weighed: see `weights`.
         piece: the bytes of the piece.
         by: how it is drawn.

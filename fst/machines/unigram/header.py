@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from fst.automata.rows import MAX_NEXT, MAX_OUTPUT
 from fst.core.json_fields import FLAG, TEXT, one_of, stored_as, whole
 from fst.machines.bpe.header import BpeText
+from fst.machines.unigram.viterbi import MAX_DEPTH, RESTARTS, SUMS
 from fst.pretokens.sentencepiece_info import PIECE_FACTS, PieceFacts
 from fst.tables.header import AddedTokens, Sections, Settings, Templates
-from fst.unigram import MAX_DEPTH, RESTARTS, SUMS
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class UnigramTrie:
         states: the number of states of the trie.
         longest: the most bytes of a token in the trie.
         window_bits: the number of bits of a symbol in a window.
-        restarts: where sums begin anew, or that there are none, see `fst.unigram`.
+        restarts: where sums begin anew, or that there are none, see `fst.machines.unigram.viterbi`.
     """
 
     kind: str = stored_as(TEXT)
@@ -40,7 +40,7 @@ class UnigramModel:
         unk_id: the token for characters that are no tokens.
         unk_token: its name.
         byte_fallback: whether tokens such as ``<0x0A>`` stand for the bytes of such characters.
-        sums: how sums of scores are added, as one of two references does, see `fst.unigram`.
+        sums: how sums of scores are added, as one of two references does, see `fst.machines.unigram.viterbi`.
         sentencepiece: what a model of sentencepiece says of its pieces; None if the source is none.
     """
 

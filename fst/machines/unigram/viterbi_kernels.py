@@ -1,19 +1,20 @@
-"""Kernels' parts that find the best path through a piece; `fst.unigram.best_path` specifies the result. The compiler needs them, too.
+"""Kernels' parts that find the best path through a piece; `fst.machines.unigram.viterbi.best_path` specifies the result. The compiler
+needs them, too.
 
-They require what `fst.unigram.prove` shows, and a piece that is UTF-8.
+They require what `fst.machines.unigram.viterbi.prove` shows, and a piece that is UTF-8.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from fst import unigram
 from fst.core.jit import inlined, part
+from fst.machines.unigram.table import viterbi
 
 U0, U1, U3 = map(np.uint64, (0, 1, 3))
-LABEL, TARGET = np.uint64((1 << unigram.LABEL_BITS) - 1), np.uint64(unigram.MAX_SLOTS - 1)
-TARGET_SHIFT, VALUE_SHIFT = np.uint64(unigram.TARGET_SHIFT), np.uint64(unigram.VALUE_SHIFT)
-ROOT, LEAF = np.uint64(unigram.ROOT), np.uint64(unigram.LEAF)
+LABEL, TARGET = np.uint64((1 << viterbi.LABEL_BITS) - 1), np.uint64(viterbi.MAX_SLOTS - 1)
+TARGET_SHIFT, VALUE_SHIFT = np.uint64(viterbi.TARGET_SHIFT), np.uint64(viterbi.VALUE_SHIFT)
+ROOT, LEAF = np.uint64(viterbi.ROOT), np.uint64(viterbi.LEAF)
 TWO_BYTES, THREE_BYTES, FOUR_BYTES = np.uint64(0xC0), np.uint64(0xE0), np.uint64(0xF0)
 UNSET = 0  # in place of a size: no node ends here yet
 
@@ -51,7 +52,7 @@ def find_best(text, begin, end, trie, scores, unknown, before, limit, sums, size
 
     Args:
         text, begin, end: the piece.
-        trie: see `fst.unigram`.
+        trie: see `fst.machines.unigram.viterbi`.
         scores, unknown, before, limit: the score of each token, that of a character that is no token, the sum before the piece, and the
             limit of sums. All have the type of the sums.
         sums: float64[2 ** n] or float32, more than a token has bytes, filled: the sums of the best paths to the last places, at the lower

@@ -7,9 +7,10 @@ times, and no branch can tell how many. The automaton reads each byte once. Lett
 - δ(s, b): the longest suffix of sb that is a state; the root, the empty string, if there is none.
 - D(s): the *default* of s, a suffix of s that has a row of its own for what it shares with s, or the root.
 
-**Rows.** ``steps`` are entries as those of the trie, ``value 28 | target 28 | label 8``, see `fst.unigram`. A state is the slot of its
-head, whose value is its depth and whose target is D(s). The transition of s on byte b is at slot s + 1 + b with the label b. If that slot
-has another label, s has no transition of its own and takes D(s)'s; if that has none, the root's, whose row has every label below `LABELS`.
+**Rows.** ``steps`` are entries as those of the trie, ``value 28 | target 28 | label 8``, see `fst.machines.unigram.viterbi`. A state is
+the slot of its head, whose value is its depth and whose target is D(s). The transition of s on byte b is at slot s + 1 + b with the label
+b. If that slot has another label, s has no transition of its own and takes D(s)'s; if that has none, the root's, whose row has every label
+below `LABELS`.
 A token that begins no other is no state: the transition on its last byte leads to its longest suffix that is one. The value of a
 transition is the number of the list of tokens that end there.
 
@@ -31,8 +32,20 @@ from functools import partial
 import numpy as np
 
 from fst.automata.rows import Array
+from fst.machines.unigram.viterbi import (
+    HEAD,
+    LABEL_BITS,
+    LABELS,
+    MAX_CHARACTER,
+    MAX_SLOTS,
+    NO_STATE,
+    ROOT,
+    ROW,
+    TARGET_SHIFT,
+    VALUE_SHIFT,
+    labels_of,
+)
 from fst.tables.proof import CHUNK, Each, by_chunks, need, need_none
-from fst.unigram import HEAD, LABEL_BITS, LABELS, MAX_CHARACTER, MAX_SLOTS, NO_STATE, ROOT, ROW, TARGET_SHIFT, VALUE_SHIFT, labels_of
 
 BLOCK = 4
 NONE = -128

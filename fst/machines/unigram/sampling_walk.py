@@ -6,11 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from fst import nbest
 from fst.automata.rows import Array
-from fst.machines.unigram import UnigramTables
-from fst.sampling import Sampling, sampled, weights
-from fst.unigram import BONUS, USER_DEFINED, Node
+from fst.machines.unigram.sampling import Sampling, sampled, weights
+from fst.machines.unigram.table import UnigramTables, nbest
+from fst.machines.unigram.viterbi import BONUS, USER_DEFINED, Node
 
 
 def scores_of(table: UnigramTables) -> Array:
