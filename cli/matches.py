@@ -17,7 +17,7 @@ from fst.cli.finding import MATCHES, Found
 from fst.cli.outputs import Objects, Write, as_json, columns_of, forms_of, lines_of, npy_header
 from fst.cli.streams import standard_output, written
 from fst.errors import TextError
-from fst.machines.keywords import OVERLAPPING, KeywordTables
+from fst.machines.keywords.table import OVERLAPPING, KeywordTables
 from fst.runtime.files.documents import Documents
 from fst.runtime.files.streams import STANDARD
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from fst.automata.trie import NULL
 from fst.core.jit import inlined, kernel, part
-from fst.machines import overlapping
-from fst.machines.keywords import BEFORE, KEYWORD, ROOT, START
+from fst.machines.keywords.table import BEFORE, KEYWORD, ROOT, START, overlapping
 
 NEXT, COUNT = overlapping.COLUMNS
 
@@ -60,7 +59,7 @@ def link_longest(parents, bytes_read, depths, tokens, is_leaf, slots, children, 
         slots: int32[nodes]; children: int32[slots], labels: int16[slots]: at ``slots[u] + 1 + c`` the child of u on c, and c.
         links: int32[nodes], f, filled.
         outputs: int32[nodes], the last match on the way to f(v), or 0, filled.
-        matches: int64[n, 4], as in `fst.machines.keywords`, filled from row 1 on, but for the ends.
+        matches: int64[n, 4], as in `fst.machines.keywords.table`, filled from row 1 on, but for the ends.
 
     Returns:
         The number of rows of `matches` that are used; 0 if there are too few.
@@ -143,7 +142,7 @@ def link_overlapping(parents, bytes_read, tokens, last, before, is_leaf, slots, 
         last, before: int64[keywords], by the first of some equal keywords the last one, and by each the one before it, or -1.
         goes_on: int32[nodes], filled: the longest suffix of a node's string that is a node with children, perhaps all of it.
         outputs: int32[nodes], filled: the row of the longest keyword that ends with a node's string, or 0.
-        matches: int64[1 + keywords, 2], as in `fst.machines.overlapping`, filled for the keywords of nodes.
+        matches: int64[1 + keywords, 2], as in `fst.machines.keywords.overlapping`, filled for the keywords of nodes.
     """
     links[ROOT] = outputs[ROOT] = goes_on[ROOT] = ROOT
     for node in range(1, len(parents)):

@@ -1,4 +1,4 @@
-"""How texts and keywords are spelled for search: the steps of `fst.machines.keyword_text`, and all keywords spelled by them at once."""
+"""How texts and keywords are spelled for search: the steps of `fst.machines.keywords.text`, and all keywords spelled by them at once."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from fst.compile.text import normalizers, properties
 from fst.compile.text.code_points import Set, difference, members, of_runs, union
 from fst.compile.text.rewriting import rewriting
 from fst.errors import VocabularyError, quoted
-from fst.machines.keyword_text import BORDER, WORD, KeywordText
+from fst.machines.keywords.text import BORDER, WORD, KeywordText
 from fst.text.composition import Images
 from fst.text.normalizer import NOTHING, Rewriting
 from fst.text.whitespace import NO_BLANKS

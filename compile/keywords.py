@@ -1,4 +1,4 @@
-"""Compile keywords: from strings to a table of `fst.machines.keywords`."""
+"""Compile keywords: from strings to a table of `fst.machines.keywords.table`."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ from fst.compile.keyword_tries import KeywordTrie, trie_of
 from fst.compile.sources.words import Words, read_words
 from fst.core.jit import Deferred
 from fst.errors import UnsupportedError, VocabularyError, quoted, reason
-from fst.machines.keyword_text import PLAIN
-from fst.machines.keywords import (
+from fst.machines.keywords.overlapping import COLUMNS as OVERLAPPING_COLUMNS
+from fst.machines.keywords.overlapping import COUNT, OverlappingTables
+from fst.machines.keywords.table import (
     COLUMNS,
     END,
     FIRST,
@@ -35,8 +36,7 @@ from fst.machines.keywords import (
     about,
     pack,
 )
-from fst.machines.overlapping import COLUMNS as OVERLAPPING_COLUMNS
-from fst.machines.overlapping import COUNT, OverlappingTables
+from fst.machines.keywords.text import PLAIN
 from fst.tables.npz import MAX_FILE_BYTES
 
 MAX_BYTES = 1 << 16  # of a keyword: the compiler visits a trie level by level
@@ -84,7 +84,7 @@ class Links(NamedTuple):
 
 
 class Automaton(NamedTuple):
-    """The number of states, and the arrays of `fst.machines.keywords.KeywordTables` that make the automaton."""
+    """The number of states, and the arrays of `fst.machines.keywords.table.KeywordTables` that make the automaton."""
 
     states: int
     entries: NDArray[np.uint64]

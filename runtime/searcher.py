@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, overload
 import numpy as np
 
 from fst.core.lazy import Lazy
-from fst.machines.keywords import OVERLAPPING, KeywordTables
+from fst.machines.keywords.table import OVERLAPPING, KeywordTables
 from fst.runtime.batch import Batch
 from fst.runtime.empties import Empties, EmptyStream, lengths_of
 from fst.runtime.encoder import NO_FRAME, Encoder

@@ -1,4 +1,4 @@
-"""Spelling texts for keyword search, see `fst.machines.keyword_text`.
+"""Spelling texts for keyword search, see `fst.machines.keywords.text`.
 
 A `Folder` only folds the case of a text. Characters keep their numbers, so spans stay as they are, and only the place where a kernel stops
 becomes another one in the raw text. A `Speller` does all other steps. Like the rewriter of `fst.runtime.rewriter`, it notes the span of
@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from fst.core.jit import Deferred
-from fst.machines.keyword_text import FOLDED, NO_TOKENS, PLAIN, KeywordText
-from fst.machines.keywords import IN_WORD, KeywordTables
+from fst.machines.keywords.table import IN_WORD, KeywordTables
+from fst.machines.keywords.text import FOLDED, NO_TOKENS, PLAIN, KeywordText
 from fst.runtime.pending import Pending
 from fst.runtime.rewriter import NOWHERE, KeepingRewriter, Room, TextRewriter, rewrite
 from fst.runtime.texts import Ints, Units, characters

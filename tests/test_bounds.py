@@ -46,7 +46,7 @@ from fst.compile.unigram import UnigramModel, assemble
 from fst.core.jit import SETTINGS
 from fst.machines.bpe.arguments import LONGEST
 from fst.machines.jieba import MODES as JIEBA_MODES
-from fst.machines.keywords import KINDS as MATCH_KINDS
+from fst.machines.keywords.table import KINDS as MATCH_KINDS
 from fst.machines.maxmatch import DIRECTIONS, FORWARD
 from fst.machines.mecab import MecabTables
 from fst.machines.unigram.viterbi import BYTE, NORMAL, UNKNOWN, UNUSED, USER_DEFINED, WHOLE

@@ -21,7 +21,7 @@ from tiers import examples, sample, thinned
 
 import fst
 from fst.compile import keywords
-from fst.machines.keywords import KINDS, LABEL_SHIFT, OUTPUT_SHIFT, OWN, KeywordTables
+from fst.machines.keywords.table import KINDS, LABEL_SHIFT, OUTPUT_SHIFT, OWN, KeywordTables
 from fst.runtime import run
 
 each_kind = pytest.mark.parametrize("kind", KINDS)

@@ -22,7 +22,7 @@ from tiers import examples, sample
 
 import fst
 from fst.compile import keywords
-from fst.machines.keywords import FREE, KINDS, LABEL_SHIFT, OUTPUT_SHIFT, OWN, KeywordTables
+from fst.machines.keywords.table import FREE, KINDS, LABEL_SHIFT, OUTPUT_SHIFT, OWN, KeywordTables
 
 each_kind = pytest.mark.parametrize("kind", KINDS)
 SETS = [

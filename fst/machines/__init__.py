@@ -8,10 +8,10 @@ from typing import Any
 from fst.errors import TableError
 from fst.machines.bpe.table import BpeTables
 from fst.machines.jieba import JiebaTables
-from fst.machines.keywords import KeywordTables
+from fst.machines.keywords.overlapping import OverlappingTables
+from fst.machines.keywords.table import KeywordTables
 from fst.machines.maxmatch import MaxMatchTables
 from fst.machines.mecab import MecabTables
-from fst.machines.overlapping import OverlappingTables
 from fst.machines.unigram.table import UnigramTables
 from fst.machines.wordpiece.table import Tables
 from fst.tables import npz

@@ -12,18 +12,18 @@ from __future__ import annotations
 import numpy as np
 
 from fst.core.jit import inlined, part
-from fst.machines import keywords
+from fst.machines.keywords.table import table
 from fst.runtime.kernels.intrinsics import opaque
 from fst.runtime.kernels.numbers import HALF, U0, U1, U2, U3
 
-ROOT, STATE, OUTPUT = np.uint64(keywords.ROOT), np.uint64(keywords.MAX_STATE), np.uint64(keywords.MAX_OUTPUT)
-OUTPUT_SHIFT, LABEL_SHIFT = np.uint64(keywords.OUTPUT_SHIFT), np.uint64(keywords.LABEL_SHIFT)
-KEYWORD, START, END, BEFORE_IT = (np.uint64(column) for column in keywords.COLUMNS)
-PLACE, FIRST, ROW, BEFORE_ROW, TURNS = (np.uint64(index) for index in range(keywords.NOTES))
+ROOT, STATE, OUTPUT = np.uint64(table.ROOT), np.uint64(table.MAX_STATE), np.uint64(table.MAX_OUTPUT)
+OUTPUT_SHIFT, LABEL_SHIFT = np.uint64(table.OUTPUT_SHIFT), np.uint64(table.LABEL_SHIFT)
+KEYWORD, START, END, BEFORE_IT = (np.uint64(column) for column in table.COLUMNS)
+PLACE, FIRST, ROW, BEFORE_ROW, TURNS = (np.uint64(index) for index in range(table.NOTES))
 WORD = 0  # of all matches; -1 would mean the frame of a text
 FINISH = np.uint64(1 << 63)
-SEGMENT = np.uint64(keywords.SEGMENT)
-REGION = np.uint64(keywords.REGION)
+SEGMENT = np.uint64(table.SEGMENT)
+REGION = np.uint64(table.REGION)
 TOP = np.int64(63)
 
 
@@ -99,7 +99,7 @@ def walk(text, starts, closed, row, begin, size, machine, work):
         closed: the number of rows that end in this call.
         row: the row of `begin`.
         begin, size: the first segment's first byte; the size of each segment, at least 1.
-        work: `fst.machines.keywords.Work`, of which `events`, `states` and `counts` are filled.
+        work: `fst.machines.keywords.table.Work`, of which `events`, `states` and `counts` are filled.
     """
     events = work.events
     at_0, at_1, at_2, at_3 = begin, begin + size, begin + U2 * size, begin + U3 * size

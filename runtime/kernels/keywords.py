@@ -1,4 +1,4 @@
-"""Keyword search. `fst.machines.keywords` says what the automaton is; its slow walk specifies the matches.
+"""Keyword search. `fst.machines.keywords.table` says what the automaton is; its slow walk specifies the matches.
 
 Each byte takes a transition, after as many failure links as lead to a state that has one. A link leads to less depth, and a transition adds
 at most one, so a text of n bytes takes at most 2n look-ups, whatever the keywords are. The kernel keeps nothing from one call to the next:
@@ -20,7 +20,7 @@ from __future__ import annotations
 import numpy as np
 
 from fst.core.jit import inlined, kernel, object_kernel, part
-from fst.machines import keywords
+from fst.machines.keywords.table import table
 from fst.runtime.kernels.counting import characters_before, count_from, count_to
 from fst.runtime.kernels.keyword_walk import (
     BEFORE_IT,
@@ -48,7 +48,7 @@ from fst.runtime.kernels.numbers import HALF, LOW_HALF, U0, U1, U2, U3, U63
 from fst.runtime.kernels.utf_8 import count_characters, put_string
 from fst.tables.kernel_call import BEFORE, COUNT, IDS_ALONE, OPEN
 
-OWN, WALKS, FEW = np.uint64(keywords.OWN), np.uint64(keywords.WALKS), np.uint64(keywords.FEW)
+OWN, WALKS, FEW = np.uint64(table.OWN), np.uint64(table.WALKS), np.uint64(table.FEW)
 RARE = U3  # keywords are rare where one byte in 2 ** RARE, or less, is not skipped
 PATIENCE = np.uint64(16)  # times to read in turns before a walk alone is tried again
 
@@ -231,7 +231,7 @@ def read_in_turns(text, starts, closed, at, size, state, machine, output, work):
 @kernel
 def encode_rows(text, starts, more, machine, output, work):
     """Search texts. Arguments and result are those of `fst.runtime.kernels.bpe.encode_rows`, but for `machine`, which is
-    `fst.machines.keywords.Arguments`, and `work`, which is `fst.machines.keywords.Work`.
+    `fst.machines.keywords.table.Arguments`, and `work`, which is `fst.machines.keywords.table.Work`.
     """
     call, notes = work.state, work.notes
     at, stop, closed, state = np.uint64(starts[0]), np.uint64(starts[len(starts) - 1]), np.uint64(len(starts)) - U1 - more, ROOT

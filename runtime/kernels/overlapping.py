@@ -1,4 +1,5 @@
-"""Keyword search with overlapping matches. `fst.machines.overlapping` says what the automaton is; its slow walk specifies the matches.
+"""Keyword search with overlapping matches. `fst.machines.keywords.overlapping` says what the automaton is; its slow walk specifies the
+matches.
 
 As in `fst.runtime.kernels.keywords`, a text of n bytes takes at most 2n look-ups. It may have many more matches: the kernel counts all of
 them, and writes those for which there is room. If there are more, the caller makes room for them, and calls again.
@@ -14,8 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from fst.core.jit import inlined, kernel, part
-from fst.machines import overlapping
-from fst.machines.keywords import KNOWN
+from fst.machines.keywords.table import KNOWN, overlapping
 from fst.runtime.kernels.counting import characters_before, count_from, count_to
 from fst.runtime.kernels.keyword_walk import LABEL_SHIFT, ROOT, STATE, WORD, output_of
 from fst.runtime.kernels.numbers import U0, U1

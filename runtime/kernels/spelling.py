@@ -1,4 +1,4 @@
-"""Spelling texts for keyword search. `fst.machines.keyword_text.KeywordText.spelled` specifies the result.
+"""Spelling texts for keyword search. `fst.machines.keywords.text.KeywordText.spelled` specifies the result.
 
 Kernels check nothing. They require UTF-8, `codes` from a proven table, and room for four bytes for each byte of text.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from fst.core.jit import inlined, kernel
-from fst.machines import keyword_text
+from fst.machines.keywords.table import text as keyword_text
 from fst.runtime.kernels.normalisation import code_at, put_place, start_before
 from fst.runtime.kernels.numbers import HALF, LOW_HALF, U0, U1, U64
 from fst.runtime.kernels.utf_8 import count_characters, put_code
@@ -93,7 +93,7 @@ def spell(text, starts, origin, in_word, more, kept, kept_characters, codes, nor
         in_word: uint64, 1 if the first text goes on after a character of a word.
         more: uint64, 1 if the last text goes on in the next call.
         kept, kept_characters: uint64, the numbers of bytes and characters of the first text that are in `spelled` already.
-        codes: uint32[0x110000], see `fst.machines.keyword_text.KeywordText.codes`.
+        codes: uint32[0x110000], see `fst.machines.keywords.text.KeywordText.codes`.
         normalised: `fst.text.arguments.Rewritten`, whose spans the characters have; empty spans if these are raw texts.
         spelled: the same, filled; without spans if there is no room for them.
 

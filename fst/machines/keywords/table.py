@@ -1,10 +1,10 @@
 """The machine of keyword search: an automaton over the bytes of UTF-8 that reports where keywords stand.
 
-The automaton reads a text by the rules of `fst.machines.keyword_text`; without any, the bytes of the text.
+The automaton reads a text by the rules of `fst.machines.keywords.text`; without any, the bytes of the text.
 
 For the leftmost kinds it is MaxMatch (Song et al. 2021, *Fast WordPiece Tokenization*, Section 3.6): the tokens are the keywords, and each
 byte, which is not reported. For the standard kind it is the automaton of Aho and Corasick (1975), which begins anew after each match. For
-the overlapping kind see `fst.machines.overlapping`.
+the overlapping kind see `fst.machines.keywords.overlapping`.
 
 The layout is *linked*: a state has its own transitions and a failure link. Letters, as in `fst.automata.trie`: u, v are states, f(v) is
 the failure link of v, and |v| its depth, the bytes of the string that leads to it. These bytes may still belong to a match, and none
@@ -21,7 +21,7 @@ from the first of the |v| bytes; and the match before it, or 0. So outputs may s
 of u.
 
 **What kernels may assume** once a table is proven: states have all slots of a row, links lead to states of less depth, a transition adds at
-most one to the depth, a state stands for the bytes just read (`fst.machines.keyword_strings`), and the matches of an output follow each
+most one to the depth, a state stands for the bytes just read (`fst.machines.keywords.strings`), and the matches of an output follow each
 other among those of the |v| bytes, and of the one just read, that the next state does not stand for. So the matches of a text lie in it, do
 not overlap, and are in order.
 """
@@ -39,8 +39,8 @@ from fst.automata.rows import Array
 from fst.core.json_fields import TEXT, one_of, stored_as, whole
 from fst.core.lazy import Lazy
 from fst.errors import TableError
-from fst.machines.keyword_strings import States, Strings, strings_of
-from fst.machines.keyword_text import KeywordText
+from fst.machines.keywords.strings import States, Strings, strings_of
+from fst.machines.keywords.text import KeywordText
 from fst.tables.header import Sections
 from fst.tables.proof import need, need_none
 from fst.tables.table import Each, Table, member

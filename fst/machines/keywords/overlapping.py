@@ -1,7 +1,8 @@
 """The machine of keyword search with overlapping matches: the automaton of Aho and Corasick (1975), which reports all keywords everywhere.
 
-States, transitions and links are those of `fst.machines.keywords`; a link leads to the longest proper suffix that is a state. What differs
-are the outputs. The output of a transition is the row of the longest keyword that ends with the byte read, 0 for none; links have none.
+States, transitions and links are those of `fst.machines.keywords.table`; a link leads to the longest proper suffix that is a state. What
+differs are the outputs. The output of a transition is the row of the longest keyword that ends with the byte read, 0 for none; links have
+none.
 The row of a keyword leads to that of the next one which ends there: an equal one, or else the longest shorter one. So a table grows with
 its keywords, however many of them end in one place.
 
@@ -18,8 +19,8 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from fst.automata.rows import Array
-from fst.machines.keyword_strings import States, Strings
-from fst.machines.keywords import LABEL_SHIFT, MAX_OUTPUT, OUTPUT_SHIFT, OVERLAPPING, OWN, ROOT, KeywordTables, Match
+from fst.machines.keywords.strings import States, Strings
+from fst.machines.keywords.table import LABEL_SHIFT, MAX_OUTPUT, OUTPUT_SHIFT, OVERLAPPING, OWN, ROOT, KeywordTables, Match
 from fst.tables.proof import need, need_none
 from fst.text.reading_arguments import borrowable
 
@@ -30,7 +31,7 @@ class Arguments(NamedTuple):
     """The arrays that `fst.runtime.kernels.overlapping` reads, those of the table.
 
     Attributes:
-        entries, depths: as in `fst.machines.keywords.Arguments`.
+        entries, depths: as in `fst.machines.keywords.table.Arguments`.
         matches: uint32[2 * n], row after row.
         lengths: int64[keywords].
     """
