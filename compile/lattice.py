@@ -18,13 +18,13 @@ from fst.compile.sources.mecab import DEFAULT, UTF_8, Categories, Entries, read_
 from fst.compile.sources.words import Words, read_words
 from fst.compile.unit_tries import unit_trie
 from fst.errors import UnsupportedError, VocabularyError, quoted
-from fst.machines.jieba import CHINESE, LETTER, MAX_LENGTH, MAX_SLOT, NO_WORD, OTHER, SPACE, JiebaTables, about
-from fst.machines.jieba_model import STATES
-from fst.machines.mecab import MAX_GROUPING, MecabSettings, MecabTables, packed_words
-from fst.machines.mecab import MAX_LENGTH as MAX_MECAB_LENGTH
-from fst.machines.mecab import about as about_mecab
-from fst.machines.string_column import stored
-from fst.machines.unit_trie import MAX_VALUE, UNITS
+from fst.machines.segmentation.jieba import CHINESE, LETTER, MAX_LENGTH, MAX_SLOT, NO_WORD, OTHER, SPACE, JiebaTables, about
+from fst.machines.segmentation.jieba_model import STATES
+from fst.machines.segmentation.mecab import MAX_GROUPING, MecabSettings, MecabTables, packed_words
+from fst.machines.segmentation.mecab import MAX_LENGTH as MAX_MECAB_LENGTH
+from fst.machines.segmentation.mecab import about as about_mecab
+from fst.machines.segmentation.strings import stored
+from fst.machines.segmentation.unit_trie import MAX_VALUE, UNITS
 
 MAX_FREQUENCY = 10**18  # as in files
 DEFAULT_GROUPING = 24  # MeCab's

@@ -1,4 +1,4 @@
-"""Compile dictionaries for MaxMatch: from words and rules to a table of `fst.machines.maxmatch`."""
+"""Compile dictionaries for MaxMatch: from words and rules to a table of `fst.machines.segmentation.maxmatch`."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from fst.compile.sources.words import Words, read_words
 from fst.compile.unit_tries import unit_trie
 from fst.core.jit import Deferred
 from fst.errors import UnsupportedError, VocabularyError, quoted
-from fst.machines.maxmatch import BACKWARD, DIRECTIONS, FORWARD, JUMP, TOKEN, MaxMatchTables, about
-from fst.machines.string_column import stored
-from fst.machines.unit_trie import MAX_VALUE, UNITS, units_of
+from fst.machines.segmentation.maxmatch import BACKWARD, DIRECTIONS, FORWARD, JUMP, TOKEN, MaxMatchTables, about
+from fst.machines.segmentation.strings import stored
+from fst.machines.segmentation.unit_trie import MAX_VALUE, UNITS, units_of
 
 SEPARATOR = "|"  # of the tokens of a rule
 link = Deferred("fst.compile.maxmatch_jumps", "link")

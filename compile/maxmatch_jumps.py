@@ -1,10 +1,10 @@
-"""Kernel of the compiler of MaxMatch: what is certain where a walk has read on after a token, see `fst.machines.maxmatch`."""
+"""Kernel of the compiler of MaxMatch: what is certain where a walk has read on after a token, see `fst.machines.segmentation.maxmatch`."""
 
 from __future__ import annotations
 
 from fst.core.jit import inlined, kernel, part
-from fst.machines.maxmatch import BEFORE, END, LISTED, NUMBER, SIZE, STATE, TOKENS, VALUE
-from fst.machines.unit_trie import FREE, LEAF, MAX_VALUE, ROOT, STATE_SHIFT, VALUE_SHIFT
+from fst.machines.segmentation.maxmatch import BEFORE, END, LISTED, NUMBER, SIZE, STATE, TOKENS, VALUE
+from fst.machines.segmentation.unit_trie import FREE, LEAF, MAX_VALUE, ROOT, STATE_SHIFT, VALUE_SHIFT
 
 
 @inlined
@@ -90,7 +90,7 @@ def link(order, above, depths, units_read, targets, values, sizes, units, entrie
     Args:
         order: int64[n], the edges to these states, by their depth.
         above, depths, targets: int64[edges], the edge before each; where it ends; and its state. units_read: int64[edges], its unit.
-        values, sizes: int64[edges], see `fst.machines.maxmatch.Lasts`.
+        values, sizes: int64[edges], see `fst.machines.segmentation.maxmatch.Lasts`.
         units, entries, firsts, rules: those of the table, int64; slots of states are changed.
         words: the number of words.
         count: the number of rows of `lists` that are used.

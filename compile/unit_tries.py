@@ -1,4 +1,4 @@
-"""Lay out a trie of words over UTF-16 units, see `fst.machines.unit_trie`."""
+"""Lay out a trie of words over UTF-16 units, see `fst.machines.segmentation.unit_trie`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from fst.automata.trie import NULL, Ints, Strings, build
 from fst.compile.byte_rows import placed
 from fst.errors import UnsupportedError
-from fst.machines.unit_trie import FREE, KIND_SHIFT, LEAF, UNITS, pack
+from fst.machines.segmentation.unit_trie import FREE, KIND_SHIFT, LEAF, UNITS, pack
 
 
 class UnitTrie(NamedTuple):

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from fst.core.lazy import Lazy
-from fst.machines.jieba import JiebaTables
-from fst.machines.mecab import MecabTables
+from fst.machines.segmentation.jieba import JiebaTables
+from fst.machines.segmentation.mecab import MecabTables
 from fst.runtime.segmenter import Segmenter, Segments
 from fst.runtime.texts import Texts, batch_of
 

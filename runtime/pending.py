@@ -12,8 +12,8 @@ import numpy as np
 
 from fst.automata.rows import Array
 from fst.core.jit import Deferred
-from fst.machines.jieba import LETTER
-from fst.machines.unit_trie import KIND_SHIFT
+from fst.machines.segmentation.jieba import LETTER
+from fst.machines.segmentation.unit_trie import KIND_SHIFT
 from fst.pretokens.splitter import START
 from fst.runtime.texts import PAST_END, UNIT_TYPES, Units, units
 from fst.text.arguments import LONGEST, REACH, Rewriter
@@ -122,7 +122,7 @@ class PendingBlock:
     """Pending text of jieba: a block.
 
     Args:
-        numbers: `fst.machines.jieba.Arguments.units`.
+        numbers: `fst.machines.segmentation.jieba.Arguments.units`.
     """
 
     def __init__(self, numbers: Array) -> None:

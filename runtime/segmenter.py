@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Protocol
 
 from fst.core.lazy import Lazy
 from fst.errors import UnsupportedError
-from fst.machines.jieba import JiebaTables
+from fst.machines.segmentation.jieba import JiebaTables
 from fst.runtime.batch import Batch
 from fst.runtime.encoder import NO_FRAME, Encoder
 from fst.runtime.pending import Pending, PendingBlock

@@ -45,10 +45,10 @@ from fst.compile.text.splits import GPT2
 from fst.compile.unigram import UnigramModel, assemble
 from fst.core.jit import SETTINGS
 from fst.machines.bpe.arguments import LONGEST
-from fst.machines.jieba import MODES as JIEBA_MODES
 from fst.machines.keywords.table import KINDS as MATCH_KINDS
-from fst.machines.maxmatch import DIRECTIONS, FORWARD
-from fst.machines.mecab import MecabTables
+from fst.machines.segmentation.jieba import MODES as JIEBA_MODES
+from fst.machines.segmentation.maxmatch import DIRECTIONS, FORWARD
+from fst.machines.segmentation.mecab import MecabTables
 from fst.machines.unigram.viterbi import BYTE, NORMAL, UNKNOWN, UNUSED, USER_DEFINED, WHOLE
 from fst.runtime import kernels
 from fst.runtime.bpe import BpeTokenizer

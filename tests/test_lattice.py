@@ -25,9 +25,9 @@ from tiers import examples, sample
 
 import fst
 from fst.compile import lattice
-from fst.machines.jieba import ALL, CHINESE, DEFAULT, LETTER, MODES, SEARCH, SPACE
-from fst.machines.mecab import MAX_KINDS, MecabTables
-from fst.machines.unit_trie import units_of
+from fst.machines.segmentation.jieba import ALL, CHINESE, DEFAULT, LETTER, MODES, SEARCH, SPACE
+from fst.machines.segmentation.mecab import MAX_KINDS, MecabTables
+from fst.machines.segmentation.unit_trie import units_of
 from fst.runtime.lattice import JiebaSegmenter, MecabSegmenter
 
 ORACLES = SHARED / "oracles" / "toolkit"

@@ -28,8 +28,8 @@ from tiers import examples, sample, thinned
 
 import fst
 from fst.compile import maxmatch
-from fst.machines.maxmatch import BACKWARD, DIRECTIONS, FORWARD, UNSEEN, MaxMatchTables
-from fst.machines.unit_trie import FREE, LEAF, STATE_SHIFT, VALUE_SHIFT, units_of
+from fst.machines.segmentation.maxmatch import BACKWARD, DIRECTIONS, FORWARD, UNSEEN, MaxMatchTables
+from fst.machines.segmentation.unit_trie import FREE, LEAF, STATE_SHIFT, VALUE_SHIFT, units_of
 from fst.runtime import arrow
 from fst.runtime.batch import Batch
 from fst.runtime.texts import Column

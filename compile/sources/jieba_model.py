@@ -10,14 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.errors import UnsupportedError
-from fst.machines.jieba_model import BEFORE, HAN
+from fst.machines.segmentation.jieba_model import BEFORE, HAN
 
-LETTERS = "BMES"  # of the states, in the order of `fst.machines.jieba_model.STATES`
+LETTERS = "BMES"  # of the states, in the order of `fst.machines.segmentation.jieba_model.STATES`
 EXTRA = "pip install jieba==0.42.1, which the extra jieba has"
 
 
 def read_model() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The model: its emissions, and the chances of first states and of transitions, see `fst.machines.jieba_model`.
+    """The model: its emissions, and the chances of first states and of transitions, see `fst.machines.segmentation.jieba_model`.
 
     Raises:
         UnsupportedError: jieba is not installed.

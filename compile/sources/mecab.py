@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from fst.core.regular_files import contents
 from fst.errors import UnsupportedError, VocabularyError, quoted
-from fst.machines.mecab import CATEGORIES, HIGHEST_COST, LOWEST_COST, MAX_CHARACTERS, MAX_ID, MAX_KINDS, Kind
+from fst.machines.segmentation.mecab import CATEGORIES, HIGHEST_COST, LOWEST_COST, MAX_CHARACTERS, MAX_ID, MAX_KINDS, Kind
 
 MAX_FILE_BYTES = 1 << 30
 MAX_ELEMENTS = 1 << 28  # of a matrix

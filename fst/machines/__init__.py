@@ -7,11 +7,11 @@ from typing import Any
 
 from fst.errors import TableError
 from fst.machines.bpe.table import BpeTables
-from fst.machines.jieba import JiebaTables
 from fst.machines.keywords.overlapping import OverlappingTables
 from fst.machines.keywords.table import KeywordTables
-from fst.machines.maxmatch import MaxMatchTables
-from fst.machines.mecab import MecabTables
+from fst.machines.segmentation.jieba import JiebaTables
+from fst.machines.segmentation.maxmatch import MaxMatchTables
+from fst.machines.segmentation.mecab import MecabTables
 from fst.machines.unigram.table import UnigramTables
 from fst.machines.wordpiece.table import Tables
 from fst.tables import npz

@@ -1,4 +1,4 @@
-"""jieba's segmentation. `fst.machines.jieba` says what it is; its slow walk specifies the tokens.
+"""jieba's segmentation. `fst.machines.segmentation.jieba` says what it is; its slow walk specifies the tokens.
 
 The first characters of a block, and often all, are in no word with the next one: their tokens are certain. The rest is read twice: from
 right to left for the best word at each place, and from left to right for the tokens. The best words are kept where the tokens will be
@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from fst.core.jit import inlined, kernel, part
-from fst.machines import jieba
+from fst.machines.segmentation import jieba
 from fst.runtime.kernels.intrinsics import prefetch
 from fst.runtime.kernels.jieba_model import put_words_and_unknown
 from fst.runtime.kernels.jieba_tokens import NO_WORD, SEARCH, put, put_whole, word_between
@@ -257,7 +257,7 @@ def end_of_block(text, at, stop, machine):
 @kernel
 def encode_rows(text, starts, more, machine, output, work):
     """Segment texts. Arguments and result are those of `fst.runtime.kernels.bpe.encode_rows`, but for `machine`, which is
-    `fst.machines.jieba.Arguments`, and `work`, which is `fst.machines.jieba.Work`.
+    `fst.machines.segmentation.jieba.Arguments`, and `work`, which is `fst.machines.segmentation.jieba.Work`.
     """
     call, rows = work.state, np.uint64(len(starts)) - U1
     place, at, characters = call[COUNT], np.uint64(starts[0]), call[BEFORE] if call[OPEN] else U0

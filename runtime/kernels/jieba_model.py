@@ -1,4 +1,4 @@
-"""jieba's model for unknown words. `fst.machines.jieba_model` says what it is; its slow functions specify the tokens.
+"""jieba's model for unknown words. `fst.machines.segmentation.jieba_model` says what it is; its slow functions specify the tokens.
 
 A run of unknown characters is read twice: from left to right for the state before each one, and back for the states of the best path. Both
 are noted where the kernel has its choices of words, see `fst.runtime.kernels.jieba`, since it needs those of the run no longer:
@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from fst.core.jit import inlined, part
-from fst.machines import jieba, jieba_model
+from fst.machines.segmentation import jieba, jieba_model
 from fst.runtime.kernels.jieba_tokens import NO_WORD, put, put_whole, slot_between, word_between
 from fst.runtime.kernels.numbers import U0, U1, U2, U3
 from fst.runtime.kernels.unit_trie import ROOT, kind_of

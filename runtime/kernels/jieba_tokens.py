@@ -1,4 +1,4 @@
-"""Parts of the kernels of jieba's segmentation that look up words, and write tokens. See `fst.machines.jieba`.
+"""Parts of the kernels of jieba's segmentation that look up words, and write tokens. See `fst.machines.segmentation.jieba`.
 
 Kernels check nothing. They require what `fst.runtime.kernels.jieba` requires.
 """
@@ -6,7 +6,7 @@ Kernels check nothing. They require what `fst.runtime.kernels.jieba` requires.
 from __future__ import annotations
 
 from fst.core.jit import inlined
-from fst.machines import jieba
+from fst.machines.segmentation import jieba
 from fst.runtime.kernels.numbers import U1, U2, U3
 from fst.runtime.kernels.unit_trie import LABEL, LEAF, ROOT, label_of, state_of
 from fst.tables.kernel_call import IDS_ALONE

@@ -9,7 +9,7 @@ node, which begins later, or else stands earlier in the dictionary: lists of wor
 
 Memory is bounded, though texts are not. From time to time `settle` looks for the last node on the paths to all nodes that may go on: words
 up to there are certain, so that they are written, and all nodes but those on such paths are dropped. If a text leaves so
-much open that half of `fst.machines.mecab.MOST_NODES` nodes are kept, a kernel gives it up.
+much open that half of `fst.machines.segmentation.mecab.MOST_NODES` nodes are kept, a kernel gives it up.
 
 A machine supplies `matrix`, connection costs, and `lists` of words. With a matrix of one element there is one connection class, as a
 unigram model has it. Costs are whole numbers.
@@ -22,7 +22,7 @@ from __future__ import annotations
 import numpy as np
 
 from fst.core.jit import inlined, part
-from fst.machines import mecab
+from fst.machines.segmentation import mecab
 from fst.runtime.kernels.numbers import U0, U1
 from fst.runtime.kernels.unicode import pairs
 from fst.tables.kernel_call import IDS_ALONE

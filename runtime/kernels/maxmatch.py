@@ -1,4 +1,4 @@
-"""MaxMatch. `fst.machines.maxmatch` says what the tokens are; its slow walk specifies them.
+"""MaxMatch. `fst.machines.segmentation.maxmatch` says what the tokens are; its slow walk specifies them.
 
 A row is read from its begin, or backward from its end. *Positions* count in this order, from where the row begins in the text, and
 `unit_at` finds the unit of a position. Tokens are written as they are found, with their sizes if spans are asked for. When the row ends,
@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from fst.core.jit import inlined, kernel, part
-from fst.machines import maxmatch
+from fst.machines.segmentation import maxmatch
 from fst.runtime.kernels.numbers import U0, U1, U2
 from fst.runtime.kernels.unicode import LOW_SURROGATE, SURROGATE
 from fst.runtime.kernels.unit_trie import LABEL, LEAF, ROOT, STATE_SHIFT, label_of, state_of, value_of
@@ -143,7 +143,9 @@ def locate(text, at, first, end, characters, output):
 
 @part
 def last_cut(text, begin, stop, machine):
-    """The last position of a row after which it may be cut, see `fst.machines.maxmatch.MaxMatchTables.cuts`; or where it begins."""
+    """The last position of a row after which it may be cut, see `fst.machines.segmentation.maxmatch.MaxMatchTables.cuts`; or where it
+    begins.
+    """
     while begin < stop and (np.uint64(text[stop - U1]) >= ASCII or label_of(machine, text[stop - U1])):
         stop -= U1
     return stop
@@ -152,7 +154,7 @@ def last_cut(text, begin, stop, machine):
 @kernel
 def encode_rows(text, starts, more, machine, output, work):
     """Segment texts. Arguments and result are those of `fst.runtime.kernels.bpe.encode_rows`, but for `machine`, which is
-    `fst.machines.maxmatch.Arguments`, and `work`, which is `fst.machines.maxmatch.Work`.
+    `fst.machines.segmentation.maxmatch.Arguments`, and `work`, which is `fst.machines.segmentation.maxmatch.Work`.
     """
     call, rows, is_backward = work.state, np.uint64(len(starts)) - U1, machine.is_backward[0]
     place, stop, characters = call[COUNT], np.uint64(starts[0]), call[BEFORE] if call[OPEN] else U0

@@ -1,4 +1,4 @@
-"""MeCab's segmentation. `fst.machines.mecab` says what it is; its slow walk specifies the words.
+"""MeCab's segmentation. `fst.machines.segmentation.mecab` says what it is; its slow walk specifies the words.
 
 `fst.runtime.kernels.lattice` has the lattice. If a text goes on, the kernel stops after the last certain word. It keeps the right id of
 this word, and the caller gives the units after it again.
@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from fst.core.jit import inlined, kernel, part
-from fst.machines import mecab
+from fst.machines.segmentation import mecab
 from fst.runtime.kernels.lattice import (
     CERTAIN,
     END,
@@ -167,8 +167,8 @@ def finish(text, stop, machine, output, work, place, counted, characters):
 @kernel
 def encode_rows(text, starts, more, machine, output, work):
     """Segment texts. Arguments and result are those of `fst.runtime.kernels.bpe.encode_rows`, but for `machine`, which is
-    `fst.machines.mecab.Arguments`, and `work`, which is `fst.machines.mecab.Work`; and the result is one past all of the text if the
-    nodes fill all the room.
+    `fst.machines.segmentation.mecab.Arguments`, and `work`, which is `fst.machines.segmentation.mecab.Work`; and the result is one past
+    all of the text if the nodes fill all the room.
     """
     call, heads, rows, mask = work.state, work.heads, np.uint64(len(starts)) - U1, np.uint64(len(work.heads) - 1)
     place, at, characters = call[COUNT], np.uint64(starts[0]), call[BEFORE] if call[OPEN] else U0

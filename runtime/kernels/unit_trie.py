@@ -1,11 +1,11 @@
-"""Parts of kernels over tries of UTF-16 units, see `fst.machines.unit_trie`."""
+"""Parts of kernels over tries of UTF-16 units, see `fst.machines.segmentation.unit_trie`."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from fst.core.jit import inlined
-from fst.machines import unit_trie
+from fst.machines.segmentation import unit_trie
 
 LABEL, STATE = np.uint64(unit_trie.FREE), np.uint64(unit_trie.LEAF)
 STATE_SHIFT, VALUE_SHIFT, KIND_SHIFT = (np.uint64(n) for n in (unit_trie.STATE_SHIFT, unit_trie.VALUE_SHIFT, unit_trie.KIND_SHIFT))

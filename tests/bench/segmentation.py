@@ -24,7 +24,7 @@ from turns import Run, best_in_turns
 
 import fst
 from fst.compile import lattice, maxmatch
-from fst.machines.maxmatch import DIRECTIONS
+from fst.machines.segmentation.maxmatch import DIRECTIONS
 
 TREEBANKS = {"Chinese": "zh_gsdsimp-ud-dev.conllu", "Japanese": "ja_gsd-ud-dev.conllu"}
 DOCUMENTS = {"Chinese": {"documentation": "docs_zh.md"}, "Japanese": {"documentation": "docs_ja.md", "a novel": "ja_wagahai.txt"}}

@@ -29,8 +29,20 @@ from fst.automata.rows import Array
 from fst.automata.trie import NULL, Ints
 from fst.core.json_fields import TEXT, one_of, stored_as, whole
 from fst.core.lazy import Lazy
-from fst.machines.string_column import prove_strings
-from fst.machines.unit_trie import FREE, LEAF, MAX_VALUE, ROOT, STATE_SHIFT, UNITS, VALUE_SHIFT, Edges, UnitTrieTable, pack, units_of
+from fst.machines.segmentation.strings import prove_strings
+from fst.machines.segmentation.unit_trie import (
+    FREE,
+    LEAF,
+    MAX_VALUE,
+    ROOT,
+    STATE_SHIFT,
+    UNITS,
+    VALUE_SHIFT,
+    Edges,
+    UnitTrieTable,
+    pack,
+    units_of,
+)
 from fst.tables.header import Sections
 from fst.tables.proof import need, need_none
 from fst.tables.table import Each, member

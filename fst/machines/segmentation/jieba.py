@@ -9,7 +9,7 @@ on a kernel that sums from left to right.
 A table does one of three things, its `mode`:
 
 - "default": the words of the best path. Neighbouring words of one letter or digit of ASCII are joined; or with a model, neighbouring words
-  of one character become those that it finds, see `fst.machines.jieba_model`. Outside of blocks, white space and
+  of one character become those that it finds, see `fst.machines.segmentation.jieba_model`. Outside of blocks, white space and
   other characters are tokens one by one, except that CR LF is one.
 - "search": as "default", and before each word the words of two and then of three characters that are in it.
 - "all": all words of two or more characters at each place, and single characters that are in none. Outside of blocks, white space and the
@@ -30,10 +30,10 @@ import numpy as np
 from fst.automata.rows import Array
 from fst.core.json_fields import FLAG, TEXT, one_of, stored_as, whole
 from fst.core.lazy import Lazy
-from fst.machines.jieba_model import HAN, end_of_signs, word_ends
-from fst.machines.jieba_model import prove as prove_model
-from fst.machines.string_column import prove_strings
-from fst.machines.unit_trie import FREE, KIND_SHIFT, VALUE_SHIFT, UnitTrieTable, units_of
+from fst.machines.segmentation.jieba_model import HAN, end_of_signs, word_ends
+from fst.machines.segmentation.jieba_model import prove as prove_model
+from fst.machines.segmentation.strings import prove_strings
+from fst.machines.segmentation.unit_trie import FREE, KIND_SHIFT, VALUE_SHIFT, UnitTrieTable, units_of
 from fst.tables.header import Sections
 from fst.tables.proof import need, need_none
 from fst.tables.table import Each, member
@@ -129,7 +129,8 @@ class JiebaTables(UnitTrieTable):
     Attributes:
         scores: float64[n], different scores; the first is that of a character that begins no word.
         numbers: int32[slots], the number of the word that ends at a slot; -1 for none.
-        emits: float64[characters, states], chances: float64[n], the model's, see `fst.machines.jieba_model`; both empty if there is none.
+        emits: float64[characters, states], chances: float64[n], the model's, see `fst.machines.segmentation.jieba_model`; both empty if
+        there is none.
         forced: int32[n], the slots at which words end that the model's words are not to be, ascending.
     """
 

@@ -22,7 +22,7 @@ import numpy as np
 from fst.automata.rows import Array
 from fst.automata.trie import NULL, Ints
 from fst.core.lazy import Lazy
-from fst.machines.string_column import StringColumn
+from fst.machines.segmentation.strings import StringColumn
 from fst.tables.proof import need, need_none
 from fst.tables.table import Table, member
 

@@ -1,0 +1,1 @@
+"""Segmentation by dictionaries: MaxMatch, jieba and MeCab."""
