@@ -767,7 +767,7 @@ def info_command(table: str, as_json: bool) -> None:
     import json
 
     from fst.cli.about import described, listed
-    from fst.machines import load
+    from fst.registry import load
 
     keep_apart([STANDARD], [table])
     description = described(load(table), table, size([table]) or 0)
@@ -798,9 +798,9 @@ def verify_command(ctx: click.Context, /, table: str, files: tuple[str, ...], ag
         raise click.UsageError("files are compared with the reference: name it with --against tokenizer.json")
     keep_apart([STANDARD], [table, *files])
     if against is None:
-        from fst import machines
+        from fst import registry
 
-        machines.load(table)
+        registry.load(table)
         show([f"{table}: whole and safe"])
         return
     from fst.cli.against import Comparison

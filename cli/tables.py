@@ -5,7 +5,7 @@ from __future__ import annotations
 from pkgutil import resolve_name
 from typing import Any
 
-from fst import machines
+from fst import registry
 from fst.errors import UnsupportedError
 
 # What a command takes, by the face of the table.
@@ -21,9 +21,9 @@ def load(path: str) -> Any:
 
     Raises:
         UnsupportedError: the file is a table of another machine; the message names it.
-        TableError, OSError: as by `fst.machines.load`.
+        TableError, OSError: as by `fst.registry.load`.
     """
-    table = machines.load(path)
+    table = registry.load(path)
     if not table.has_tokens:
         raise UnsupportedError(f"{path} is a table of {table.kind}, and has no tokens: this command takes the table of a tokenizer")
     return table
@@ -34,9 +34,9 @@ def load_for(face: str, path: str) -> Any:
 
     Raises:
         UnsupportedError: the file is a table of another face; the message names it.
-        TableError, OSError: as by `fst.machines.load`.
+        TableError, OSError: as by `fst.registry.load`.
     """
-    table = machines.load(path)
+    table = registry.load(path)
     if face not in [base.__name__ for base in resolve_name(table.face).__mro__]:
         raise UnsupportedError(f"{path} is a table of {table.kind}: this command takes {TAKEN[face]}")
     return table

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from fst import machines
+from fst import registry
 from fst.runtime.tokenizer import face_of
 
 
@@ -34,5 +34,5 @@ def load(path: str | Path) -> Any:
         >>> load("tiny.npz").encode("Unable!")
         array([1, 3, 4, 0, 2], dtype=int32)
     """
-    table = machines.load(path)
+    table = registry.load(path)
     return face_of(table)(table)

@@ -14,9 +14,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from fst.bridge.from_live import compiled
 from fst.core.lazy import Lazy
 from fst.errors import TextError, UnsupportedError
-from fst.live import compiled
 from fst.machines.bpe.table import BpeTables
 from fst.runtime.batch import Batch
 from fst.runtime.bpe import BpeTokenizer

@@ -48,7 +48,7 @@ MAY_IMPORT = {
 # What `import fst` fetches only when it is asked for, and what a process runs.
 LATER = {
     *(("fst/__init__.py", "fst.bridge"), ("fst/__init__.py", "fst.runtime"), ("fst/__main__.py", "fst.cli")),
-    *(("fst/live.py", "fst.bridge"), ("fst/live.py", "fst.compile"), ("fst/live.py", "fst.runtime")),
+    *(("fst/bridge/from_live.py", "fst.bridge"), ("fst/bridge/from_live.py", "fst.compile"), ("fst/bridge/from_live.py", "fst.runtime")),
     *(("fst/bridge/added_tokens.py", "fst.compile"), ("fst/bridge/added_tokens.py", "fst.runtime")),
     *(("compile/train/result.py", "fst.bridge.report"), ("fst/bridge/report.py", "fst.runtime")),
     *(("fst/bridge/words.py", "fst.compile"), ("fst/bridge/words.py", "fst.runtime")),

@@ -50,8 +50,8 @@ from fst.automata.rows import (
     field_output,
     pack,
 )
-from fst.machines import MACHINES, load
 from fst.machines.wordpiece.table import Tables, Walk
+from fst.registry import MACHINES, load
 from fst.tables import npz
 from fst.tables.proof import Tokens
 from fst.text.added_tokens import MAX_CONTEXTUAL

@@ -35,8 +35,8 @@ from fst.automata.trie import NULL, Trie
 from fst.compile import wordpiece as compile_anew
 from fst.compile.sources.read import read
 from fst.compile.wordpiece import WordPieceModel, automaton, vocabulary_trie
-from fst.machines import load
 from fst.machines.wordpiece.table import Tables, Walk
+from fst.registry import load
 from fst.text.alphabet import Alphabet
 
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")

@@ -16,8 +16,8 @@ from machines import compiled
 from toy_machine import Toy, toy
 
 import fst
-from fst.machines import MACHINES, load
 from fst.machines.wordpiece.table import Tables
+from fst.registry import MACHINES, load
 from fst.runtime import batch
 from fst.runtime.encoder import Encoder
 from fst.tables import npz

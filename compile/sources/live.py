@@ -9,9 +9,9 @@ import json
 from pathlib import Path
 from typing import Any
 
+from fst.bridge.from_live import statement
 from fst.compile.sources import chat_templates
 from fst.errors import UnsupportedError, reason
-from fst.live import statement
 
 Json = dict[str, Any]
 

@@ -10,6 +10,7 @@ from types import NoneType
 from typing import Any
 
 from fst.automata.rows import MAX_OUTPUT
+from fst.bridge.from_live import is_encoding, is_live
 from fst.compile.compilers import need_kind
 from fst.compile.sources import (
     chat_templates,
@@ -30,7 +31,6 @@ from fst.compile.sources.templates import added_ids
 from fst.compile.sources.vocab_txt import of_tokens, parse_lines
 from fst.core.json_fields import is_text, written
 from fst.errors import UnsupportedError, VocabularyError, listed, quoted
-from fst.live import is_encoding, is_live
 from fst.tables.header import FLAGS, RULES
 
 NO_NORMALIZER = {"type": "BertNormalizer", **dict.fromkeys(FLAGS, False)}

@@ -21,10 +21,10 @@ def statement_of(old: Any, asker: str = ASKER) -> tuple[Mapping[str, Any], Mappi
     Raises:
         VocabularyError, UnsupportedError, TypeError, OSError: the tokenizer cannot be read, or no ``tokenizer.json`` can express it.
     """
+    from fst.bridge.from_live import is_live
     from fst.compile.sources.read import stated
     from fst.compile.train.counterparts import counterpart
     from fst.compile.train.result import Trained
-    from fst.live import is_live
     from fst.runtime.transformers.backend import backend_of
 
     if isinstance(old, Trained):

@@ -34,7 +34,7 @@ def tokenizer_of(old: Any, asker: str) -> Tokenizer:
     """
     from pathlib import Path
 
-    from fst import live
+    from fst.bridge import from_live
     from fst.compile.api import tokenizer as compiled
     from fst.compile.train.result import Trained
     from fst.runtime.load import load
@@ -47,7 +47,7 @@ def tokenizer_of(old: Any, asker: str) -> Tokenizer:
         old = compiled(old)
     if isinstance(old, Trained):
         return old.tokenizer()
-    return Tokenizer(old) if isinstance(old, Table) else live.compiled(old, asker)
+    return Tokenizer(old) if isinstance(old, Table) else from_live.compiled(old, asker)
 
 
 def old_vocabulary(tokenizer: Tokenizer, asker: str) -> OldVocabulary:

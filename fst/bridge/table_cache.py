@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import fst
-from fst import machines
+from fst import registry
 from fst.core import cache_folder
 from fst.errors import TableError
 
@@ -30,7 +30,7 @@ def table_of(name: str, statement: tuple[str, Any], compile_it: Callable[[], Any
 
     Args:
         name: the name of the tokenizer in the line.
-        statement: everything that determines the table, see `fst.live.statement`.
+        statement: everything that determines the table, see `fst.bridge.from_live.statement`.
         compile_it: a function that compiles the table.
     """
     users = cache_folder.users()
@@ -67,7 +67,7 @@ def _kept(path: Path) -> Any | None:
     """The proven table in a file; None if there is no such file, or it is unsafe or damaged."""
     with suppress(OSError, TableError):
         if cache_folder.is_safe(path.parent.stat()) and cache_folder.is_safe(path.stat()):
-            table = machines.load(path)
+            table = registry.load(path)
             with suppress(OSError):
                 os.utime(path)
             return table

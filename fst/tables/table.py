@@ -1,7 +1,7 @@
 """What every machine is: a table of arrays that can be saved, loaded, proven and walked.
 
 A machine declares its kind, its text unit, the module of its kernels and its arrays. Its stored form, its pickles and the order of proofs
-follow from these declarations here, so that a new machine adds a class and one line to `fst.machines.MACHINES`.
+follow from these declarations here, so that a new machine adds a class and one line to `fst.registry.MACHINES`.
 """
 
 from __future__ import annotations

@@ -14,9 +14,9 @@ from typing import Any, ClassVar, NoReturn, cast
 
 from numpy.typing import NDArray
 
+from fst.bridge.from_live import compiled
 from fst.core.threads import thread_count
 from fst.errors import TextError, UnsupportedError
-from fst.live import compiled
 from fst.runtime.texts import listed
 from fst.runtime.tokenizer import Tokenizer
 from fst.runtime.transformers.call import gathered, is_text, sample_of, singles

@@ -11,9 +11,9 @@ from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from fst.bridge.from_live import compiled
 from fst.core.threads import thread_count
 from fst.errors import UnsupportedError
-from fst.live import compiled
 from fst.runtime.tokenizer import Tokenizer
 from fst.runtime.transformers.backend import Backend, backend_of
 from fst.runtime.transformers.encoding import BatchEncoding, Encoding
