@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from fst.automata.trie import NULL
 from fst.core.jit import inlined, kernel, part
-from fst.machines.keywords.table import BEFORE, KEYWORD, ROOT, START, overlapping
+from fst.machines.keywords import overlapping
+from fst.machines.keywords.table import BEFORE, KEYWORD, ROOT, START
 
 NEXT, COUNT = overlapping.COLUMNS
 

@@ -33,8 +33,9 @@ from fst.compile import bpe
 from fst.compile.bpe import assemble
 from fst.compile.sources.tokenizer_json import of_document
 from fst.compile.text.splits import GPT2
+from fst.machines.bpe import dropout
 from fst.machines.bpe.dropout import Dropout
-from fst.machines.bpe.table import BpeTables, dropout
+from fst.machines.bpe.table import BpeTables
 from fst.runtime import batch as batches
 from fst.runtime.bpe import BpeTokenizer
 from fst.runtime.files import columns, streams

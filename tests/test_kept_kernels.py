@@ -27,7 +27,7 @@ from fst.core.borrowed import kind_of
 from fst.core.jit import Deferred, _kept_code, destination, kernel
 from fst.core.kernel_cache import digest_of_sources
 from fst.counting import sorting
-from fst.machines.bpe.table import pairs
+from fst.machines.bpe import pairs
 from fst.runtime import kernels
 from fst.runtime.kernels.intrinsics import DISABLED
 

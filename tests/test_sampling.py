@@ -30,9 +30,10 @@ from tiers import examples, sample, thinned
 import fst
 from fst.compile.bpe import assemble
 from fst.compile.sources.tokenizer_json import of_document
+from fst.machines.unigram import nbest
 from fst.machines.unigram.sampling import Sampling, exponentials
 from fst.machines.unigram.sampling_walk import run_nbest, run_sampling
-from fst.machines.unigram.table import UnigramTables, nbest
+from fst.machines.unigram.table import UnigramTables
 from fst.runtime import batch as batches
 from fst.runtime import sampling as runners
 from fst.runtime.files import streams

@@ -19,8 +19,8 @@ from __future__ import annotations
 import numpy as np
 
 from fst.core.jit import inlined, kernel, part
+from fst.machines.bpe import dropout
 from fst.machines.bpe.pairs import NO_RANK
-from fst.machines.bpe.table import dropout
 from fst.runtime.kernels.bpe import begin_call, put_other
 from fst.runtime.kernels.merge_queue import begin_merging, collect, link, note_rank
 from fst.runtime.kernels.numbers import HALF, U0, U1, U2, U3, U5, U6, U7

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from fst.core.jit import inlined, part
-from fst.machines.keywords.table import table
+from fst.machines.keywords import table
 from fst.runtime.kernels.intrinsics import opaque
 from fst.runtime.kernels.numbers import HALF, U0, U1, U2, U3
 

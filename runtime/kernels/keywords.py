@@ -20,7 +20,7 @@ from __future__ import annotations
 import numpy as np
 
 from fst.core.jit import inlined, kernel, object_kernel, part
-from fst.machines.keywords.table import table
+from fst.machines.keywords import table
 from fst.runtime.kernels.counting import characters_before, count_from, count_to
 from fst.runtime.kernels.keyword_walk import (
     BEFORE_IT,

@@ -15,9 +15,9 @@ from __future__ import annotations
 import numpy as np
 
 from fst.core.jit import inlined, kernel, part
+from fst.machines.bpe import affixes
 from fst.machines.bpe.merge_list import FUSES, UNKNOWN
 from fst.machines.bpe.pairs import NO_RANK, rank_of
-from fst.machines.bpe.table import affixes
 from fst.runtime.kernels.bpe import begin_call, bounds_of, find_words, long_piece, put_other
 from fst.runtime.kernels.characters import ABSENT, falls_back, next_character
 from fst.runtime.kernels.numbers import HALF, LOW_HALF, U0, U1, U2, U3

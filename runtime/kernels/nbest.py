@@ -13,7 +13,7 @@ from math import floor, ldexp
 import numpy as np
 
 from fst.core.jit import inlined, kernel, part
-from fst.machines.unigram.table import nbest, sampling, sampling_arguments
+from fst.machines.unigram import nbest, sampling, sampling_arguments
 from fst.machines.unigram.viterbi_kernels import node_size
 from fst.runtime.kernels.bpe import begin_call, put_other
 from fst.runtime.kernels.dropout import GAMMA, TO_SHARE, UNIT, key_of, mixed

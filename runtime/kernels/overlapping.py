@@ -15,7 +15,8 @@ from __future__ import annotations
 import numpy as np
 
 from fst.core.jit import inlined, kernel, part
-from fst.machines.keywords.table import KNOWN, overlapping
+from fst.machines.keywords import overlapping
+from fst.machines.keywords.table import KNOWN
 from fst.runtime.kernels.counting import characters_before, count_from, count_to
 from fst.runtime.kernels.keyword_walk import LABEL_SHIFT, ROOT, STATE, WORD, output_of
 from fst.runtime.kernels.numbers import U0, U1

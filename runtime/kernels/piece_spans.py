@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from fst.core.jit import inlined, part
+from fst.machines.bpe import digit_cuts
 from fst.machines.bpe.arguments import DROPS_BYTES, JOINS_WORDS
 from fst.machines.bpe.merge_list import FUSES
-from fst.machines.bpe.table import digit_cuts
 from fst.runtime.kernels.characters import ABSENT, next_character
 from fst.runtime.kernels.counting import characters_before, count_from, count_to
 from fst.runtime.kernels.numbers import U0, U1, U2

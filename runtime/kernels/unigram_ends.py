@@ -16,8 +16,8 @@ from __future__ import annotations
 import numpy as np
 
 from fst.core.jit import inlined, part
+from fst.machines.unigram import aho_corasick
 from fst.machines.unigram.arguments import GOES_ON
-from fst.machines.unigram.table import aho_corasick
 from fst.machines.unigram.viterbi_kernels import LABEL, ROOT, TARGET, TARGET_SHIFT, VALUE_SHIFT
 from fst.runtime.kernels.bpe import sort_pieces
 from fst.runtime.kernels.intrinsics import prefetch

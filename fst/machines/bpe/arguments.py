@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from fst.automata.matcher import Trie, trie
 from fst.automata.rows import Array
+from fst.machines.bpe import merge_list
 from fst.machines.bpe.merge_list import Alphabet
-from fst.machines.bpe.table import merge_list
 from fst.pretokens.boundaries import factors
 from fst.tables.kernel_call import CHUNK, MARGIN
 from fst.text.reading_arguments import borrowable

@@ -16,13 +16,13 @@ import numpy as np
 from fst.automata.rows import MAX_OUTPUT, Array
 from fst.core.lazy import Lazy
 from fst.errors import quoted
+from fst.machines.bpe import automaton, dropout, merge_list
 from fst.machines.bpe.affixes import ABSENT, Affixes, codes_of
 from fst.machines.bpe.arguments import Arguments, MergeArguments, Work, arguments, merge_arguments, work
 from fst.machines.bpe.digit_cuts import kinds_of_bytes
 from fst.machines.bpe.dropout import Dropout
 from fst.machines.bpe.header import BpeMetadata
 from fst.machines.bpe.merge_list import NO_ALPHABET, Alphabet, alphabet
-from fst.machines.bpe.table import automaton, dropout, merge_list
 from fst.pretokens.table import PieceTable
 from fst.pretokens.token_letters import byte_of, fallback
 from fst.tables.proof import need, need_ids, need_none, prove_around

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fst.automata.rows import Array
+from fst.machines.bpe import arguments as bpe_arguments
 from fst.machines.bpe.arguments import LONGEST, Arguments
-from fst.machines.bpe.table import arguments as bpe_arguments
-from fst.machines.unigram.table import aho_corasick
+from fst.machines.unigram import aho_corasick
 from fst.machines.unigram.viterbi import RESTARTS
 from fst.text.reading_arguments import borrowable
 

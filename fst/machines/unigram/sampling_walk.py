@@ -7,8 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from fst.automata.rows import Array
+from fst.machines.unigram import nbest
 from fst.machines.unigram.sampling import Sampling, sampled, weights
-from fst.machines.unigram.table import UnigramTables, nbest
+from fst.machines.unigram.table import UnigramTables
 from fst.machines.unigram.viterbi import BONUS, USER_DEFINED, Node
 
 

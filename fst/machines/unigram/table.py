@@ -18,9 +18,9 @@ from fst.automata.rows import MAX_OUTPUT, Array
 from fst.core.lazy import Lazy
 from fst.errors import quoted
 from fst.machines.bpe.merge_list import NO_ALPHABET, NOT_FUSED, Alphabet
+from fst.machines.unigram import aho_corasick, viterbi
 from fst.machines.unigram.arguments import Ends, UnigramArguments, UnigramWork, arguments, ends, work
 from fst.machines.unigram.header import UnigramMetadata
-from fst.machines.unigram.table import aho_corasick, viterbi
 from fst.pretokens.table import PieceTable
 from fst.pretokens.token_letters import fallback
 from fst.tables.proof import need, need_ids, need_none, prove_around

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from fst.core.jit import inlined, part
-from fst.machines.unigram.table import viterbi
+from fst.machines.unigram import viterbi
 
 U0, U1, U3 = map(np.uint64, (0, 1, 3))
 LABEL, TARGET = np.uint64((1 << viterbi.LABEL_BITS) - 1), np.uint64(viterbi.MAX_SLOTS - 1)
