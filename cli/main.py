@@ -163,7 +163,7 @@ def _drop_output() -> None:
 
 def _files_in(folder: Path) -> list[str]:
     """The files of a folder that a vocabulary may be read from."""
-    from fst.compile.sources.pretrained import FILES
+    from fst.compile.sources.pretrained.folder import FILES
     from fst.compile.sources.read import single_files
 
     return [str(path) for path in (*(folder / name for name in FILES), *single_files(folder))]

@@ -10,13 +10,15 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol
 
-from fst.compile.sources import sentencepiece_folder, sentencepiece_model, tekken, tiktoken
+from fst.compile.sources import tekken, tiktoken
 from fst.compile.sources.files import contents, read_text
+from fst.compile.sources.pretrained import sentencepiece
 from fst.compile.sources.read import is_model, single_files
+from fst.compile.sources.sentencepiece import model
 from fst.errors import UnsupportedError, VocabularyError
 from fst.pretokens.byte_letters import spelled
 
-DOCUMENT, RANKS, MODEL = "tokenizer.json", tiktoken.SUFFIX, sentencepiece_model.SUFFIX  # the kinds of files
+DOCUMENT, RANKS, MODEL = "tokenizer.json", tiktoken.SUFFIX, model.SUFFIX  # the kinds of files
 NAME_ONE = f"name the model's {DOCUMENT}, or save one with BertTokenizerFast of transformers"
 EXTRA = "the extra bench, in the repository pip install '.[bench]'"
 EXCERPT = 60  # characters of a message of the reference
@@ -42,7 +44,7 @@ def reference(path: Path) -> Reference:
         FstError: there is no such file, or the library is not installed, or cannot read it.
     """
     found = files(path)[0]
-    if path.is_dir() and kind(found) == MODEL and sentencepiece_folder.names_class(path):
+    if path.is_dir() and kind(found) == MODEL and sentencepiece.names_class(path):
         raise UnsupportedError(f"{path} has the ids of transformers; save its {DOCUMENT} with transformers, and name that")
     return REFERENCES[kind(found)](found)
 

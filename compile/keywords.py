@@ -13,7 +13,7 @@ from fst.automata.trie import NULL, Ints
 from fst.compile.byte_rows import ROW, placed
 from fst.compile.keyword_text import keyword_text, spelled
 from fst.compile.keyword_tries import KeywordTrie, trie_of
-from fst.compile.sources.words import Words, read_words
+from fst.compile.sources.dictionaries.words import Words, read_words
 from fst.core.jit import Deferred
 from fst.errors import UnsupportedError, VocabularyError, quoted, reason
 from fst.machines.keywords.overlapping import COLUMNS as OVERLAPPING_COLUMNS

@@ -13,9 +13,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.automata.trie import NULL, Ints
-from fst.compile.sources.jieba_model import read_model
-from fst.compile.sources.mecab import DEFAULT, UTF_8, Categories, Entries, read_categories, read_entries, read_matrix, read_settings
-from fst.compile.sources.words import Words, read_words
+from fst.compile.sources.dictionaries.jieba_model import read_model
+from fst.compile.sources.dictionaries.mecab import (
+    DEFAULT,
+    UTF_8,
+    Categories,
+    Entries,
+    read_categories,
+    read_entries,
+    read_matrix,
+    read_settings,
+)
+from fst.compile.sources.dictionaries.words import Words, read_words
 from fst.compile.unit_tries import unit_trie
 from fst.errors import UnsupportedError, VocabularyError, quoted
 from fst.machines.segmentation.jieba import CHINESE, LETTER, MAX_LENGTH, MAX_SLOT, NO_WORD, OTHER, SPACE, JiebaTables, about

@@ -11,7 +11,7 @@ import numpy as np
 
 from fst.automata.trie import Ints
 from fst.compile.keywords import MAX_MATCHES, spelled_words
-from fst.compile.sources.words import Words, read_words
+from fst.compile.sources.dictionaries.words import Words, read_words
 from fst.compile.unit_tries import unit_trie
 from fst.core.jit import Deferred
 from fst.errors import UnsupportedError, VocabularyError, quoted

@@ -35,7 +35,7 @@ import fst
 from fst.compile import keywords, lattice, maxmatch
 from fst.compile import tokenizer as compile_any
 from fst.compile import train as trainers
-from fst.compile.sources.sentencepiece_model import BYTES
+from fst.compile.sources.sentencepiece.model import BYTES
 from fst.compile.sources.source import NO_SETTINGS, Source, TextPipeline
 from fst.compile.sources.templates import BARE
 from fst.compile.text.charsmaps import of_bytes

@@ -64,7 +64,7 @@ ONLY_IN = {
         *("compile/text/reference_characters.py", "compile/text/reference_clusters.py", "compile/text/reference_properties.py"),
         *("runtime/transformers/backend.py", "runtime/transformers/bpe.py", "runtime/transformers/wordpiece.py"),
     },
-    "huggingface_hub": {"compile/sources/hub.py"},
+    "huggingface_hub": {"compile/sources/pretrained/hub.py"},
 }
 
 SOURCES = [path.relative_to(REPOSITORY).as_posix() for folder in FOLDERS for path in sorted((REPOSITORY / folder).rglob("*.py"))]

@@ -15,8 +15,8 @@ from test_sources import same_settings, write
 
 import fst
 from fst.compile import tokenizer
-from fst.compile.sources.sentencepiece_folder import FAMILIES, MODEL_TYPES, OTHER_TYPES
-from fst.compile.sources.sentencepiece_model import BYTE, BYTES, CONTROL
+from fst.compile.sources.pretrained.sentencepiece import FAMILIES, MODEL_TYPES, OTHER_TYPES
+from fst.compile.sources.sentencepiece.model import BYTE, BYTES, CONTROL
 
 transformers = pytest.importorskip("transformers")
 pytestmark = pytest.mark.filterwarnings("default")  # transformers warns of itself

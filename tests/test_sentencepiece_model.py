@@ -13,7 +13,7 @@ from shared_data import SHARED, needs_shared
 from tiers import examples
 
 from fst import UnsupportedError, VocabularyError
-from fst.compile.sources.sentencepiece_model import BYTE, BYTES, CONTROL, KINDS, parse
+from fst.compile.sources.sentencepiece.model import BYTE, BYTES, CONTROL, KINDS, parse
 
 sentencepiece = pytest.importorskip("sentencepiece")
 sentencepiece_model_pb2 = pytest.importorskip("sentencepiece.sentencepiece_model_pb2")

@@ -29,8 +29,8 @@ import fst.compile
 from fst import UnsupportedError
 from fst.cli.main import main
 from fst.compile.compilers import assembled
-from fst.compile.sources.sentencepiece_model import BYTE, BYTES, CONTROL, KINDS
-from fst.compile.sources.sentencepiece_source import of_bytes
+from fst.compile.sources.sentencepiece.model import BYTE, BYTES, CONTROL, KINDS
+from fst.compile.sources.sentencepiece.source import of_bytes
 from fst.compile.text.double_arrays import charsmap
 from fst.machines.bpe.table import BpeTables
 from fst.machines.unigram.table import UnigramTables

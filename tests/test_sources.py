@@ -21,7 +21,7 @@ from shared_data import SHARED, needs_shared
 from tiers import examples, thinned
 
 import fst
-from fst.compile.sources import pretrained
+from fst.compile.sources.pretrained import folder as pretrained
 
 BERT = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 TOKENS = (

@@ -21,7 +21,7 @@ from tiers import examples, sample
 
 import fst
 from fst.cli.explain import explained
-from fst.compile.sources.sentencepiece_model import BYTE, BYTES, CONTROL, parse
+from fst.compile.sources.sentencepiece.model import BYTE, BYTES, CONTROL, parse
 from fst.compile.sources.source import NO_SETTINGS, Source, TextPipeline
 from fst.compile.sources.templates import BARE
 from fst.compile.text.sentencepiece import WORD_CUTS

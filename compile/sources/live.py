@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from fst.bridge.from_live import statement
-from fst.compile.sources import chat_templates
+from fst.compile.sources.pretrained import chat_templates
 from fst.errors import UnsupportedError, reason
 
 Json = dict[str, Any]

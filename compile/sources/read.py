@@ -12,20 +12,13 @@ from typing import Any
 from fst.automata.rows import MAX_OUTPUT
 from fst.bridge.from_live import is_encoding, is_live
 from fst.compile.compilers import need_kind
-from fst.compile.sources import (
-    chat_templates,
-    hub,
-    live,
-    pretrained,
-    sentencepiece_folder,
-    sentencepiece_model,
-    sentencepiece_source,
-    tekken,
-    tiktoken,
-    tokenizer_json,
-)
+from fst.compile.sources import live, tekken, tiktoken, tokenizer_json
 from fst.compile.sources.files import beginning, contents, parse_json, read_text
 from fst.compile.sources.mistaken import mistaken
+from fst.compile.sources.pretrained import chat_templates, hub, sentencepiece
+from fst.compile.sources.pretrained import folder as pretrained
+from fst.compile.sources.sentencepiece import model as sentencepiece_model
+from fst.compile.sources.sentencepiece import source as sentencepiece_source
 from fst.compile.sources.source import Source, TextPipeline
 from fst.compile.sources.templates import added_ids
 from fst.compile.sources.vocab_txt import of_tokens, parse_lines
@@ -165,8 +158,8 @@ def _of_files(path: Path) -> tuple[Any, Given] | None:
     found = [] if pretrained.holds_vocabulary(path) else single_files(path)
     if len(found) > 1:
         raise VocabularyError(f"{path} holds {listed([file.name for file in found])}: name the one to compile")
-    if found and sentencepiece_folder.names_class(path) and is_model(found[0]):
-        return sentencepiece_folder.read(path, found[0])
+    if found and sentencepiece.names_class(path) and is_model(found[0]):
+        return sentencepiece.read(path, found[0])
     return None if found else pretrained.read(path)
 
 

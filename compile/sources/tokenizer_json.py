@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from fst.compile.compilers import compiler_of, model_of, need_kind
-from fst.compile.sources import pretrained
-from fst.compile.sources.conventions import model_input_names, named_tokens, side
 from fst.compile.sources.decoders import decoder_of
 from fst.compile.sources.merges_txt import MERGES
+from fst.compile.sources.pretrained import folder
+from fst.compile.sources.pretrained.conventions import model_input_names, named_tokens, side
 from fst.compile.sources.source import NO_SETTINGS, Source, Trimming
 from fst.compile.sources.templates import of_post_processor, trimming
 from fst.compile.text import splits
@@ -48,7 +48,7 @@ def of_document(source: Any, path: Path, kind: str | None = None) -> Source[Any]
 
 def _other(source: dict[str, Any], path: Path) -> str | None:
     """What a JSON object is that people mistake for a tokenizer.json, and what to do; None if it may be one."""
-    if path.name in (pretrained.CONFIG, pretrained.SPECIALS, pretrained.ADDED, pretrained.MODEL):
+    if path.name in (folder.CONFIG, folder.SPECIALS, folder.ADDED, folder.MODEL):
         return f"is one of several files of a tokenizer, and holds no vocabulary: compile their folder, {path.parent}"
     if source and all(type(number) is int for number in source.values()):
         return f"maps {len(source):,} tokens to ids, as GPT-2's vocab.json does: compile its folder, with the {MERGES} in it"

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from fst.compile.compilers import compiler_of, model_of
-from fst.compile.sources.special_tokens import added_token
+from fst.compile.sources.pretrained.special_tokens import added_token
 from fst.compile.train.pipeline import Pipeline
 from fst.compile.train.renumbering import renamed, renumbered
 from fst.compile.train.result import FIELDS, PLAIN, Trained

@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 
 from fst.compile.merges import Merges
 from fst.compile.sources.merges_txt import COMMENT, MERGES, VOCABULARY
-from fst.compile.sources.sentencepiece_model import SUFFIX as MODEL
+from fst.compile.sources.sentencepiece.model import SUFFIX as MODEL
 from fst.compile.sources.tiktoken import SUFFIX as TIKTOKEN
 from fst.compile.sources.vocab_txt import parse_lines
 from fst.compile.train.pipeline import Pipeline

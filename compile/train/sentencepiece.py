@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.compile.sources.sentencepiece_model import BYTES
+from fst.compile.sources.sentencepiece.model import BYTES
 from fst.compile.text import properties
 from fst.compile.text.sentencepiece import SYMBOL
 from fst.compile.train import newer_characters

@@ -1,6 +1,6 @@
 """Write SentencePiece's ``.model``, with the protobuf description of the package `sentencepiece`.
 
-`fst.compile.sources.sentencepiece_model` reads such files. SentencePiece merges by the scores of pieces, and does not split texts into
+`fst.compile.sources.sentencepiece.model` reads such files. SentencePiece merges by the scores of pieces, and does not split texts into
 words. If ▁ occurs only at the beginning of pieces, the result is the same as with words.
 """
 
@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from fst.compile.score_merges import last_merge
-from fst.compile.sources.sentencepiece_model import BYTE, BYTES, CONTROL, KINDS, NORMAL, UNKNOWN, USER_DEFINED, description, parse
+from fst.compile.sources.sentencepiece.model import BYTE, BYTES, CONTROL, KINDS, NORMAL, UNKNOWN, USER_DEFINED, description, parse
 from fst.compile.text.components import Component
 from fst.compile.text.sentencepiece import SYMBOL
 from fst.errors import quoted

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.compile.sources.sentencepiece_model import BYTES
+from fst.compile.sources.sentencepiece.model import BYTES
 from fst.compile.train.merge_state import WORD_END
 from fst.compile.train.pipeline import Pipeline
 from fst.core.jit import Deferred

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from fst.compile.sources.conventions import ROBERTA_NAMES
-from fst.compile.sources.special_tokens import AddedToken, SpecialTokens
+from fst.compile.sources.pretrained.conventions import ROBERTA_NAMES
+from fst.compile.sources.pretrained.special_tokens import AddedToken, SpecialTokens
 from fst.compile.text.components import field_of
 
 Json = dict[str, Any]

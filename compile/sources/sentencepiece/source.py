@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from fst.compile.sources import sentencepiece_model
-from fst.compile.sources.sentencepiece_bpe import bpe_model
-from fst.compile.sources.sentencepiece_model import BYTES, CONTROL, USER_DEFINED, SentencePieceModel
+from fst.compile.sources.sentencepiece import model as sentencepiece_model
+from fst.compile.sources.sentencepiece.bpe import bpe_model
+from fst.compile.sources.sentencepiece.model import BYTES, CONTROL, USER_DEFINED, SentencePieceModel
 from fst.compile.sources.source import NO_SETTINGS, SENTENCEPIECE, Model, Source, TextPipeline
 from fst.compile.sources.templates import BARE
 from fst.compile.text import sentencepiece

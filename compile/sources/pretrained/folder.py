@@ -16,12 +16,13 @@ from pathlib import Path
 from typing import Any
 
 from fst.compile.compilers import compiler_of, model_of
-from fst.compile.sources import byte_level_classes, live, merges_txt
-from fst.compile.sources.byte_level_classes import ByteLevelFamily
-from fst.compile.sources.conventions import BERT_NAMES, ROBERTA_NAMES, named_tokens
+from fst.compile.sources import live, merges_txt
 from fst.compile.sources.files import parse_json, read_text
 from fst.compile.sources.mistaken import ONLY
-from fst.compile.sources.special_tokens import SpecialTokens, special_tokens
+from fst.compile.sources.pretrained import byte_level_classes
+from fst.compile.sources.pretrained.byte_level_classes import ByteLevelFamily
+from fst.compile.sources.pretrained.conventions import BERT_NAMES, ROBERTA_NAMES, named_tokens
+from fst.compile.sources.pretrained.special_tokens import SpecialTokens, special_tokens
 from fst.compile.sources.vocab_txt import parse_lines
 from fst.compile.text.components import field_of, mapping, sequence
 from fst.compile.unigram import UnigramModel

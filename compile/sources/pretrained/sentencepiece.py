@@ -16,12 +16,13 @@ from pathlib import Path
 from typing import Any
 
 from fst.automata.rows import MAX_OUTPUT
-from fst.compile.sources import pretrained, sentencepiece_model
-from fst.compile.sources.conventions import BERT_NAMES, ROBERTA_NAMES
 from fst.compile.sources.files import contents
-from fst.compile.sources.pretrained import ADDED, CONFIG, ELSE, MODEL, OTHER_INPUTS, SPECIALS, Files
-from fst.compile.sources.sentencepiece_model import CONTROL, USER_DEFINED, SentencePieceModel
-from fst.compile.sources.special_tokens import AddedToken, SpecialTokens, special_tokens
+from fst.compile.sources.pretrained import folder as pretrained
+from fst.compile.sources.pretrained.conventions import BERT_NAMES, ROBERTA_NAMES
+from fst.compile.sources.pretrained.folder import ADDED, CONFIG, ELSE, MODEL, OTHER_INPUTS, SPECIALS, Files
+from fst.compile.sources.pretrained.special_tokens import AddedToken, SpecialTokens, special_tokens
+from fst.compile.sources.sentencepiece import model as sentencepiece_model
+from fst.compile.sources.sentencepiece.model import CONTROL, USER_DEFINED, SentencePieceModel
 from fst.compile.text.sentencepiece import SYMBOL
 from fst.errors import UnsupportedError, VocabularyError, cut, quoted, reason
 

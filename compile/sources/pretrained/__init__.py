@@ -1,0 +1,1 @@
+"""Folders as ``save_pretrained`` writes them, and names on the Hugging Face Hub."""
