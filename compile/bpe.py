@@ -18,11 +18,11 @@ from fst.compile.byte_cuts import splits_of_text, without_cuts
 from fst.compile.item_sets import States, close
 from fst.compile.merge_rows import lay_out
 from fst.compile.merges import Canonical, Merges, canonical, pairs_of_ranks
+from fst.compile.patterns.budget import Budget
 from fst.compile.pieces import more_tokens, splitter_arrays, word_table
 from fst.compile.sources.source import Source, TextPipeline
 from fst.compile.text import metaspace
 from fst.compile.text.automata import at_edges
-from fst.compile.text.budget import Budget
 from fst.compile.text.components import Component, field_of, mapping
 from fst.compile.text.joins import between_tokens
 from fst.compile.text.rewriting import rewriting, told_apart

@@ -12,9 +12,9 @@ from dataclasses import replace
 import numpy as np
 
 from fst.compile.bpe_model import BpeModel
-from fst.compile.text import code_points, regex
+from fst.compile.patterns import code_points, parser
+from fst.compile.patterns.tree import Characters, LookAhead, LookBehind, walk
 from fst.compile.text.components import Component
-from fst.compile.text.regex_tree import Characters, LookAhead, LookBehind, walk
 from fst.errors import UnsupportedError, quoted
 from fst.machines.bpe.digit_cuts import DIGITS, are_apart, kinds_of_bytes
 
@@ -57,7 +57,7 @@ def splits_of_text(parts: Sequence[Component]) -> Iterator[Component]:
             has_cuts = True
             continue
         ((form, pattern),) = part["pattern"].items()
-        nodes = [*walk(regex.literal(pattern) if form == "String" else regex.parse(pattern, "oniguruma"))]
+        nodes = [*walk(parser.literal(pattern) if form == "String" else parser.parse(pattern, "oniguruma"))]
         sets = [node.edges for node in nodes if isinstance(node, Characters)]
         is_same = all(len(edges) and edges[0] >= PRINTABLE.start and edges[-1] <= PRINTABLE.stop for edges in sets)
         if not is_same or any(isinstance(node, LookAhead | LookBehind) for node in nodes):

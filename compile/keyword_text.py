@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.automata.trie import Ints
-from fst.compile.text import normalizers, properties
-from fst.compile.text.code_points import Set, difference, members, of_runs, union
+from fst.compile.patterns import properties
+from fst.compile.patterns.code_points import Set, difference, members, of_runs, union
+from fst.compile.text import normalizers
 from fst.compile.text.rewriting import rewriting
 from fst.errors import VocabularyError, quoted
 from fst.machines.keywords.text import BORDER, WORD, KeywordText

@@ -61,7 +61,7 @@ ONLY_IN = {
         *("runtime/kernels/intrinsics.py", "runtime/kernels/plain_intrinsics.py"),
     },
     "tokenizers": {
-        *("compile/text/reference_characters.py", "compile/text/reference_clusters.py", "compile/text/reference_properties.py"),
+        *("compile/text/reference_characters.py", "compile/text/reference_clusters.py", "compile/patterns/generate_properties.py"),
         *("runtime/transformers/backend.py", "runtime/transformers/bpe.py", "runtime/transformers/wordpiece.py"),
     },
     "huggingface_hub": {"compile/sources/pretrained/hub.py"},

@@ -22,10 +22,10 @@ from tokenizers import Tokenizer, pre_tokenizers
 
 import fst
 from fst.cli.explain_bytes import explained_bytes
+from fst.compile.patterns import budget
+from fst.compile.patterns.budget import Budget
 from fst.compile.sources.tokenizer_json import of_document
-from fst.compile.text import budget
 from fst.compile.text.automata import Automaton, whole
-from fst.compile.text.budget import Budget
 from fst.compile.text.sequences import BEHAVIORS as NAMES_OF_BEHAVIORS
 from fst.compile.text.sequences import chained, in_sequence
 from fst.compile.text.splits import BYTES, components

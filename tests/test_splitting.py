@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 from shared_data import SHARED, needs_shared
 from tiers import LONG, examples, sample, thinned
 
-from fst.compile.text import code_points, properties, reference_properties
-from fst.compile.text.regex_sets import Dialect
+from fst.compile.patterns import code_points, generate_properties, properties
+from fst.compile.patterns.sets import Dialect
 from fst.compile.text.splitters import splitter
 from fst.errors import TableError, UnsupportedError
 from fst.pretokens.splitter import BEHAVIORS, DEAD, MAX_CLASSES, START, Splitter, prove_moves
@@ -126,12 +126,12 @@ REFUSED_ROWS = {
 }
 
 
-def engine_of(dialect: Dialect) -> reference_properties.Engine:
+def engine_of(dialect: Dialect) -> generate_properties.Engine:
     """The engine that has a dialect."""
     if dialect == "oniguruma":
-        return reference_properties.Oniguruma()
+        return generate_properties.Oniguruma()
     pytest.importorskip("tiktoken")
-    return reference_properties.FancyRegex()
+    return generate_properties.FancyRegex()
 
 
 def representatives(compiled: Splitter) -> str:
@@ -439,12 +439,12 @@ def test_compiling_is_deterministic() -> None:
 
 NAMES = [
     names.split()[-1]
-    for listed in (reference_properties.CATEGORIES, reference_properties.SCRIPTS, reference_properties.BINARIES)
-    for names in reference_properties.named(listed)
+    for listed in (generate_properties.CATEGORIES, generate_properties.SCRIPTS, generate_properties.BINARIES)
+    for names in generate_properties.named(listed)
 ]
 DERIVED = [*"LMNPSZC", "LC", "Cn", "Any", "Assigned", "ASCII", "Punct", "Digit", "Cntrl", "Alnum"]
 SETS = [rf"\p{{{name}}}" for name in [*NAMES, *DERIVED]]
-SETS += [rf"[[:{name}:]]" for name in ("blank", "word", *properties.BRACKETS, *reference_properties.BRACKETS)]
+SETS += [rf"[[:{name}:]]" for name in ("blank", "word", *properties.BRACKETS, *generate_properties.BRACKETS)]
 SETS += [r"\S", r"[\w]", r"[\W]", r"\W", r"\h", r"\H", r"\O", r"\N", r"\d", r"."]
 
 
@@ -459,11 +459,11 @@ def characters_of(pattern: str, dialect: Dialect) -> str:
 @pytest.mark.parametrize("pattern", [r"\p{L}", *thinned([r"\p{N}", r"\s", r"\w", *SETS[::3]], 80)])
 def test_sets_are_those_of_the_engines(pattern: str) -> None:
     """A set holds exactly the code points that it has in both engines."""
-    everything = reference_properties.everything()
-    assert {*characters_of(pattern, "oniguruma")} == reference_properties.Oniguruma().matched(f"(?:{pattern})+", everything)
+    everything = generate_properties.everything()
+    assert {*characters_of(pattern, "oniguruma")} == generate_properties.Oniguruma().matched(f"(?:{pattern})+", everything)
     pytest.importorskip("tiktoken")
     if pattern != r"\p{Cn}":
-        assert {*characters_of(pattern, "fancy-regex")} == reference_properties.FancyRegex().matched(f"(?:{pattern})+", everything)
+        assert {*characters_of(pattern, "fancy-regex")} == generate_properties.FancyRegex().matched(f"(?:{pattern})+", everything)
 
 
 @pytest.mark.sampled
@@ -471,7 +471,7 @@ def test_sets_are_those_of_the_engines(pattern: str) -> None:
 def test_cases_are_those_of_the_engines(dialect: Dialect) -> None:
     """With (?i), a character matches the same characters as in the engine."""
     engine = engine_of(dialect)
-    cased = sorted(reference_properties.cased())
+    cased = sorted(generate_properties.cased())
     apart = "\n".join(cased)
     for char in sample(cased, 400):
         if dialect == "oniguruma" and ord(char) in unfolding():
@@ -487,8 +487,8 @@ def unfolding() -> set[int]:
 @pytest.mark.slow
 def test_no_other_characters_have_a_case() -> None:
     """With (?i), a character without a case matches only itself, and no other character matches it."""
-    engine, cased = reference_properties.Oniguruma(), reference_properties.cased()
-    others = "".join(char for char in reference_properties.everything() if char not in cased)
+    engine, cased = generate_properties.Oniguruma(), generate_properties.cased()
+    others = "".join(char for char in generate_properties.everything() if char not in cased)
     assert engine.matched(r"(?i:[\p{CWCM}\p{CWCF}])+", others) == set()
     assert engine.matched(r"(?i:[^\p{CWCM}\p{CWCF}])+", "".join(sorted(cased))) == set()
 
@@ -500,7 +500,7 @@ def test_properties_are_those_of_the_reference() -> None:
     from importlib.resources import files
 
     kept = files("fst.compile.text").joinpath("properties.tsv").read_text("ascii").splitlines()
-    assert kept == list(reference_properties.lines())
+    assert kept == list(generate_properties.lines())
 
 
 # Sets of code points.

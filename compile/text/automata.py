@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.automata.rows import CODE_POINTS
-from fst.compile.text import code_points
-from fst.compile.text.budget import Budget
+from fst.compile.patterns import code_points
+from fst.compile.patterns.budget import Budget
 from fst.compile.text.subsets import minimal
 from fst.errors import UnsupportedError
 from fst.pretokens.splitter import DEAD, MAX_CLASSES, START, Splitter

@@ -4,12 +4,13 @@
 
 from __future__ import annotations
 
-from fst.compile.text import code_points, regex, sentencepiece
+from fst.compile.patterns import code_points, parser
+from fst.compile.patterns.code_points import SURROGATES
+from fst.compile.patterns.tree import Atomic, Characters, Node, Repeat, Sequence
+from fst.compile.text import sentencepiece
 from fst.compile.text.charsmaps import of_component
-from fst.compile.text.code_points import SURROGATES
 from fst.compile.text.components import Component
 from fst.compile.text.normalizers import is_character
-from fst.compile.text.regex_tree import Atomic, Characters, Node, Repeat, Sequence
 from fst.errors import UnsupportedError, quoted
 from fst.text.charsmap import Charsmap
 from fst.text.edits import MAX_RUNS, MAX_STRING, PREPEND, REPLACE, RUNS, STRIP, Edit
@@ -47,7 +48,7 @@ def _replacement(part: Component) -> Edit:
     ((form, spelling),) = pattern.items() if len(pattern) == 1 else [("", None)]
     if form == "String" and isinstance(spelling, str) and spelling:
         return Edit(REPLACE, content=content, string=spelling)
-    found = _run(regex.parse(spelling)) if form == "Regex" and isinstance(spelling, str) else None
+    found = _run(parser.parse(spelling)) if form == "Regex" and isinstance(spelling, str) else None
     if found is None:
         raise UnsupportedError(f"normalizer Replace of {quoted(pattern)}: there are Strings, sets of few characters, and runs of one set")
     edges = code_points.difference(found[0], code_points.of_runs([SURROGATES]))

@@ -13,8 +13,8 @@ from itertools import pairwise
 import numpy as np
 
 from fst.automata.rows import CODE_POINTS
+from fst.compile.patterns.budget import Budget
 from fst.compile.text.automata import Step, explored, reduced
-from fst.compile.text.budget import Budget
 from fst.pretokens.splitter import Splitter
 from fst.text.whitespace import BLANK
 

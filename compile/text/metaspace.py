@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fst.compile.patterns.budget import Budget
 from fst.compile.text import sentencepiece, splits
-from fst.compile.text.budget import Budget
 from fst.compile.text.components import FLAG_OR_NULL, STRING, STRING_OR_NULL, Component, Fields, flat
 from fst.compile.text.rewriting import rewriting, told_apart
 from fst.compile.text.sequences import chained, split_of

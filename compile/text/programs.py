@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from fst.compile.text.regex_tree import Atomic, Characters, Choice, LookAhead, LookBehind, Node, Repeat, Sequence
+from fst.compile.patterns.tree import Atomic, Characters, Choice, LookAhead, LookBehind, Node, Repeat, Sequence
 from fst.errors import UnsupportedError
 
 NOWHERE, MATCH = -1, 0  # places: no instruction, and the instruction that ends every pattern

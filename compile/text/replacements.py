@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from fst.compile.text import regex
-from fst.compile.text.code_points import members, union
-from fst.compile.text.regex_tree import Characters, Choice, Node, Repeat
+from fst.compile.patterns import parser
+from fst.compile.patterns.code_points import members, union
+from fst.compile.patterns.tree import Characters, Choice, Node, Repeat
 
 MOST = 64  # characters of a set
 
@@ -22,7 +22,7 @@ def unfolded(part: dict[str, Any]) -> Sequence[dict[str, Any]]:
     pattern = part["pattern"].get("Regex") if part["type"] == "Replace" else None
     if not isinstance(pattern, str):
         return [part]
-    tree = regex.parse(pattern)
+    tree = parser.parse(pattern)
     choices = tree.parts if isinstance(tree, Choice) else (tree,)
     head = pattern.partition("|")[0] if isinstance(choices[0], Repeat) else ""
     if "(" in head or head.count("[") != head.count("]"):  # the bar stands inside the run

@@ -17,14 +17,14 @@ from itertools import permutations, takewhile
 import numpy as np
 
 from fst.automata.rows import WHITE_SPACE
-from fst.compile.text import code_points, regex
+from fst.compile.patterns import code_points, parser
+from fst.compile.patterns.budget import Budget
+from fst.compile.patterns.code_points import SURROGATES
+from fst.compile.patterns.tree import Characters, Choice, LookAhead, Node, children, matches_nothing
 from fst.compile.text.added_tokens import runs
 from fst.compile.text.automata import Automaton, Step
-from fst.compile.text.budget import Budget
-from fst.compile.text.code_points import SURROGATES
 from fst.compile.text.components import Component
 from fst.compile.text.normalizers import is_character
-from fst.compile.text.regex_tree import Characters, Choice, LookAhead, Node, children, matches_nothing
 from fst.compile.text.sequences import in_sequence, split_of
 from fst.compile.text.splitters import spelled
 from fst.compile.text.totals import total
@@ -99,7 +99,7 @@ def _replaced(pattern: Component) -> str:
     if form not in ("String", "Regex") or not isinstance(spelling, str):
         return NO_WHITE_SPACE
     try:
-        tree = regex.literal(spelling) if form == "String" else regex.parse(spelling)
+        tree = parser.literal(spelling) if form == "String" else parser.parse(spelling)
     except UnsupportedError:
         return NO_WHITE_SPACE
     taken = code_points.union(*_taken(tree))
@@ -170,7 +170,7 @@ def _strings(part: Component, absent: Collection[str], early: Collection[str]) -
 
 def _spellings(part: Component) -> list[str]:
     """What each alternative of a split's pattern spells; empty for one that does more."""
-    tree = regex.parse(part["pattern"]["Regex"]) if "Regex" in part["pattern"] else None
+    tree = parser.parse(part["pattern"]["Regex"]) if "Regex" in part["pattern"] else None
     return [spelled(node) for node in tree.parts] if isinstance(tree, Choice) else []
 
 

@@ -19,8 +19,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fst.compile.patterns.budget import Budget
 from fst.compile.text.automata import Automaton, Step, explored, reduced, whole
-from fst.compile.text.budget import Budget
 from fst.compile.text.components import Component
 from fst.compile.text.splitters import splitter
 from fst.compile.text.totals import total

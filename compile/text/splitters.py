@@ -9,11 +9,11 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.compile.text import code_points, regex
-from fst.compile.text.budget import Budget
+from fst.compile.patterns import code_points, parser
+from fst.compile.patterns.budget import Budget
+from fst.compile.patterns.sets import Dialect
+from fst.compile.patterns.tree import Characters, Choice, LookBehind, Node, Sequence, walk
 from fst.compile.text.programs import Moves, Program, program
-from fst.compile.text.regex_sets import Dialect
-from fst.compile.text.regex_tree import Characters, Choice, LookBehind, Node, Sequence, walk
 from fst.compile.text.subsets import Construction, minimal
 from fst.errors import UnsupportedError, quoted
 from fst.pretokens.splitter import BEHAVIORS, MAX_CLASSES, START, Behavior, Splitter
@@ -50,7 +50,7 @@ def splitter(
     """
     if behavior not in BEHAVIORS:
         raise UnsupportedError(f"the behavior of a split is {quoted(behavior)}; known are {', '.join(BEHAVIORS)}")
-    tree = regex.literal(pattern) if literal else _without(absent, regex.parse(pattern, dialect))
+    tree = parser.literal(pattern) if literal else _without(absent, parser.parse(pattern, dialect))
     budget = budget or Budget()
     alphabet = Alphabet.of(tree, budget)
     targets, ends = _arrays(alphabet.automaton(alphabet.program(tree)))

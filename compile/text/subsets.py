@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.compile.text.budget import Budget
+from fst.compile.patterns.budget import Budget
 from fst.compile.text.programs import Behind, Moves, Program
 from fst.compile.text.threads import DECIDED, Stepper, Thread, Undecided
 from fst.errors import UnsupportedError

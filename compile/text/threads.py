@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fst.compile.text.budget import Budget
+from fst.compile.patterns.budget import Budget
 from fst.compile.text.programs import NOWHERE, Ahead, Behind, Fork, Inner, Instruction, Match, Program, Read
 from fst.errors import UnsupportedError
 

@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fst.compile.patterns.budget import Budget
 from fst.compile.text.automata import Automaton, Step, explored, reduced
-from fst.compile.text.budget import Budget
 from fst.errors import UnsupportedError
 from fst.pretokens.splitter import DEAD, START, Splitter
 

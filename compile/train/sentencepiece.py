@@ -12,8 +12,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from fst.compile.patterns import properties
 from fst.compile.sources.sentencepiece.model import BYTES
-from fst.compile.text import properties
 from fst.compile.text.sentencepiece import SYMBOL
 from fst.compile.train import newer_characters
 from fst.compile.train.control import Control, digest_of

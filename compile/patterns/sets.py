@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from fst.automata.rows import CODE_POINTS
-from fst.compile.text import properties
-from fst.compile.text.code_points import Set, complement, intersection, of_runs, of_text, union
+from fst.compile.patterns import properties
+from fst.compile.patterns.code_points import Set, complement, intersection, of_runs, of_text, union
 from fst.errors import UnsupportedError
 
 Dialect = Literal["oniguruma", "fancy-regex"]

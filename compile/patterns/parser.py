@@ -23,10 +23,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from itertools import groupby
 
-from fst.compile.text import properties
-from fst.compile.text.code_points import Set, complement, intersection, of_text, union
-from fst.compile.text.regex_sets import ANY, MAX_DEPTH, NEWLINE, NO_NEWLINE, Dialect, Flags, SetParser
-from fst.compile.text.regex_tree import Atomic, Characters, Choice, LookAhead, LookBehind, Node, Repeat, Sequence, matches_nothing
+from fst.compile.patterns import properties
+from fst.compile.patterns.code_points import Set, complement, intersection, of_text, union
+from fst.compile.patterns.sets import ANY, MAX_DEPTH, NEWLINE, NO_NEWLINE, Dialect, Flags, SetParser
+from fst.compile.patterns.tree import Atomic, Characters, Choice, LookAhead, LookBehind, Node, Repeat, Sequence, matches_nothing
 from fst.errors import UnsupportedError, quoted
 
 WORD_EDGES = ("<", ">", "b{")  # of fancy-regex

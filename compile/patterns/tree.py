@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from fst.compile.text.code_points import Set
+from fst.compile.patterns.code_points import Set
 
 
 @dataclass(frozen=True, eq=False)

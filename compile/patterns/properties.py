@@ -9,7 +9,7 @@ from importlib.resources import files
 import numpy as np
 
 from fst.automata.rows import CODE_POINTS
-from fst.compile.text.code_points import Set, complement, of_runs, union
+from fst.compile.patterns.code_points import Set, complement, of_runs, union
 from fst.errors import UnsupportedError, cut
 
 GROUPS = {"Letter": "L", "Mark": "M", "Number": "N", "Punctuation": "P", "Symbol": "S", "Separator": "Z"}

@@ -3,7 +3,7 @@
 ``tokenizers`` searches with Oniguruma, ``tiktoken`` with fancy-regex. Both have the same version of Unicode, but differ in which characters
 are word characters, so each is asked for them. This takes about twenty seconds::
 
-    python -m fst.compile.text.reference_properties > compile/text/properties.tsv
+    python -m fst.compile.patterns.generate_properties > compile/patterns/properties.tsv
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from fst.automata.rows import CODE_POINTS
 
 HEADER = """\
 # Properties of characters as the regex engines of tokenizers {tokenizers} and tiktoken {tiktoken} have them; made by
-# fst.compile.text.reference_properties. Kind, names of the property, and runs of code points (hexadecimal).
+# fst.compile.patterns.generate_properties. Kind, names of the property, and runs of code points (hexadecimal).
 #   category     general category; unassigned characters are in none
 #   script       script; characters in none are of unknown script
 #   binary       a property that a character has or has not
