@@ -19,16 +19,16 @@ from fst.compile.item_sets import States, close
 from fst.compile.merge_rows import lay_out
 from fst.compile.merges import Canonical, Merges, canonical, pairs_of_ranks
 from fst.compile.patterns.budget import Budget
-from fst.compile.pieces import more_tokens, splitter_arrays, word_table
+from fst.compile.pretokens import metaspace
+from fst.compile.pretokens.arrays import more_tokens, splitter_arrays, word_table
+from fst.compile.pretokens.automata import at_edges
+from fst.compile.pretokens.joins import between_tokens
+from fst.compile.pretokens.sequences import chained, in_sequence
+from fst.compile.pretokens.splits import BYTES
+from fst.compile.pretokens.whitespace_splits import makes_white_space, need_without_effect, splitter_and_cuts
 from fst.compile.sources.source import Source, TextPipeline
-from fst.compile.text import metaspace
-from fst.compile.text.automata import at_edges
 from fst.compile.text.components import Component, field_of, mapping
-from fst.compile.text.joins import between_tokens
 from fst.compile.text.rewriting import rewriting, told_apart
-from fst.compile.text.separators import makes_white_space, need_without_effect, splitter_and_cuts
-from fst.compile.text.sequences import chained, in_sequence
-from fst.compile.text.splits import BYTES
 from fst.errors import UnsupportedError, quoted
 from fst.machines.bpe.header import PREFIX_SPACE, BpeAutomaton, BpeMetadata, BpeText
 from fst.machines.bpe.header import BpeModel as BpeModelMetadata

@@ -26,7 +26,7 @@ def without_cuts(model: BpeModel, parts: Sequence[Component]) -> BpeModel:
 
     Args:
         model: the model.
-        parts: the pre-tokenizers, in the form of `fst.compile.text.splits`.
+        parts: the pre-tokenizers, in the form of `fst.compile.pretokens.splits`.
 
     Raises:
         UnsupportedError: the tokens of a piece do not depend on merges alone.
@@ -46,7 +46,7 @@ def splits_of_text(parts: Sequence[Component]) -> Iterator[Component]:
     """The splits of text that are equal to splits of the letters for its bytes.
 
     Args:
-        parts: the pre-tokenizers after ``ByteLevel``, in the form of `fst.compile.text.splits`.
+        parts: the pre-tokenizers after ``ByteLevel``, in the form of `fst.compile.pretokens.splits`.
 
     Raises:
         UnsupportedError: a Split may find other matches in the text.

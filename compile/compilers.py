@@ -7,9 +7,10 @@ from typing import Any, NamedTuple
 
 from fst.compile import bpe, unigram, word_level, wordpiece
 from fst.compile.bpe_model import BpeModel
+from fst.compile.pretokens import metaspace, splits
 from fst.compile.sources.mistaken import ONLY
 from fst.compile.sources.source import Model, Source, TextPipeline
-from fst.compile.text import metaspace, normalizers, pre_tokenizers, splits
+from fst.compile.text import normalizers, pre_tokenizers
 from fst.compile.text.components import Component, field_of, flat, kind_of, mapping
 from fst.compile.wordpiece import WordPieceModel
 from fst.errors import UnsupportedError, cut

@@ -15,12 +15,12 @@ from fst.automata.rows import MAX_OUTPUT
 from fst.automata.trie import Ints
 from fst.compile import token_ends
 from fst.compile.byte_tries import byte_trie, trie_of
-from fst.compile.pieces import more_tokens, splitter_arrays, word_table
+from fst.compile.pretokens import metaspace
+from fst.compile.pretokens.arrays import more_tokens, splitter_arrays, word_table
+from fst.compile.pretokens.forced_boundaries import between_tokens
+from fst.compile.pretokens.metaspace import Pipeline
 from fst.compile.sources.source import Source
-from fst.compile.text import metaspace
 from fst.compile.text.components import field_of, only, sequence
-from fst.compile.text.metaspace import Pipeline
-from fst.compile.text.token_cuts import between_tokens
 from fst.core.jit import Deferred
 from fst.core.json_fields import is_text
 from fst.core.json_numbers import reference_float

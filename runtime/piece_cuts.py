@@ -1,8 +1,9 @@
 """The safe cuts of byte-level BPE: places where a piece begins, whatever the text around the few characters that decide it.
 
-A window (`fst.compile.windows`) decides whether a piece begins before the last character but one in it. If one does, every search of the
-splitter that began before this place is over by the last character. So the text up to the last character determines the pieces before the
-place, and the text from the place on determines those after it, since each piece begins with a new search. Such a place is a safe cut if
+A window (`fst.compile.pretokens.boundaries`) decides whether a piece begins before the last character but one in it. If one does, every
+search of the splitter that began before this place is over by the last character. So the text up to the last character determines the
+pieces before the place, and the text from the place on determines those after it, since each piece begins with a new search. Such a place
+is a safe cut if
 
 - the decision is the same if a text begins inside the window, since a kernel may begin to read there;
 - the characters of the window, and those beside it, are ASCII, which neither composes with the character before it nor is a part of

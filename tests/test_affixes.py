@@ -18,8 +18,8 @@ from tiers import examples
 from tokenizers import Tokenizer
 
 import fst
+from fst.compile.pretokens.splits import GPT2
 from fst.compile.sources.tokenizer_json import of_document
-from fst.compile.text.splits import GPT2
 from fst.machines.bpe.affixes import CODES, CONTINUES, ENDS, NO_AFFIXES, Affixes, Part, codes_of
 from fst.machines.bpe.table import BpeTables
 from fst.pretokens.byte_letters import spelled

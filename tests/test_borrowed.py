@@ -17,8 +17,9 @@ from commands import CACHE
 from machines import PIECES, TOKENS, compiled
 
 import fst
-from fst.compile import rows, word_hash, wordpiece
+from fst.compile import rows, wordpiece
 from fst.compile import tokenizer as compile_any
+from fst.compile.pretokens import words
 from fst.core.borrowed import kind_of
 from fst.core.jit import Deferred, kernel, part
 from fst.machines.wordpiece.table import Tables
@@ -39,7 +40,7 @@ KERNELS = {
     **{name: getattr(texts, name)[np.dtype(np.uint16)] for name in ("gather_strings", "gather_bytes", "transcode")},
     **{name: getattr(call, name) for name in ("plan_rows", "lay_out")},
     "place": rows.place,
-    "displace": word_hash.displace,
+    "displace": words.displace,
 }
 
 CALLS: tuple[dict[str, Any], ...] = (

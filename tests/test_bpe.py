@@ -27,8 +27,8 @@ from tiers import LONG, examples, sample, thinned
 from tokenizers import Tokenizer
 
 import fst
+from fst.compile.pretokens.splits import GPT2
 from fst.compile.sources.tokenizer_json import of_document
-from fst.compile.text.splits import GPT2
 from fst.machines.bpe.arguments import LONGEST
 from fst.machines.bpe.table import BpeTables
 from fst.pretokens.byte_letters import bytes_of

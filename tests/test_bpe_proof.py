@@ -15,8 +15,8 @@ from machines import Merges, byte_level
 import fst
 from fst.automata.rows import MAX_OUTPUT
 from fst.compile.bpe import assemble
+from fst.compile.pretokens.splits import GPT2
 from fst.compile.sources.tokenizer_json import of_document
-from fst.compile.text.splits import GPT2
 from fst.machines.bpe.automaton import MAX_VALUE
 from fst.machines.bpe.table import BpeTables
 from fst.pretokens.table import WORD_BYTES

@@ -27,12 +27,12 @@ from fst.automata.rows import CODE_POINTS
 from fst.cli.main import main
 from fst.compile import bpe, tokenizer, wordpiece
 from fst.compile.bpe_model import BpeModel
+from fst.compile.pretokens import splits
 from fst.compile.sources import files, tekken, tiktoken
 from fst.compile.sources.merges_txt import pairs
 from fst.compile.sources.pretrained import byte_level_classes
 from fst.compile.sources.read import read
 from fst.compile.sources.source import Source, Trimming
-from fst.compile.text import splits
 from fst.compile.text.components import Component
 from fst.pretokens.byte_letters import LETTERS, bytes_of, spelled
 from fst.tables.header import BYTE_LEVEL, Metadata, Settings

@@ -18,8 +18,8 @@ from machines import byte_level
 import fst
 from fst.compile import keywords, maxmatch
 from fst.compile.bpe import assemble
+from fst.compile.pretokens.splits import GPT2
 from fst.compile.sources.tokenizer_json import of_document
-from fst.compile.text.splits import GPT2
 
 FILES = {"a.txt": b"un\n", "b.jsonl": b'{"text": "##able un"}\n', "sub/c.txt": b"able\nun un\n", ".hidden/d.txt": b"", ".e.txt": b""}
 

@@ -31,8 +31,8 @@ from tokenizers import Tokenizer
 import fst
 from fst.compile import bpe
 from fst.compile.bpe import assemble
+from fst.compile.pretokens.splits import GPT2
 from fst.compile.sources.tokenizer_json import of_document
-from fst.compile.text.splits import GPT2
 from fst.machines.bpe import dropout
 from fst.machines.bpe.dropout import Dropout
 from fst.machines.bpe.table import BpeTables

@@ -23,8 +23,8 @@ import fst
 from fst.cli.explain import explained
 from fst.compile import bpe
 from fst.compile.bpe import assemble
+from fst.compile.pretokens.splits import GPT2
 from fst.compile.sources.tokenizer_json import of_document
-from fst.compile.text.splits import GPT2
 from fst.machines.bpe.merge_list import EMPTY, pairs_of
 from fst.runtime import batch
 from fst.runtime.kernels import merge_queue

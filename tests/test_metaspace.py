@@ -17,9 +17,10 @@ from test_rewriting import LATE, LOWER, NFC, RAW, STRIPS, in_turn, replaced, to,
 from tiers import examples, sample, thinned
 from tokenizers import Tokenizer
 
-from fst.compile.text import metaspace, normalizers
+from fst.compile.pretokens import metaspace
+from fst.compile.pretokens.metaspace import Pipeline
+from fst.compile.text import normalizers
 from fst.compile.text.added_tokens import added_tokens
-from fst.compile.text.metaspace import Pipeline
 from fst.errors import UnsupportedError
 from fst.runtime.rewriter import Room, TextRewriter
 from fst.tables.header import AddedTokens

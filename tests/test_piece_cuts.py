@@ -21,7 +21,7 @@ from test_windows import ANY, CL100K, O200K
 from tiers import examples, sample
 
 import fst
-from fst.compile.text.splits import GPT2
+from fst.compile.pretokens.splits import GPT2
 from fst.machines.bpe.table import BpeTables
 from fst.runtime import batch as batches
 from fst.runtime.piece_cuts import STRETCHES, PieceBegins, _codes, leave_ascii

@@ -18,8 +18,8 @@ from tiers import thinned
 import fst
 from fst.compile import wordpiece
 from fst.compile.compilers import assembled
+from fst.compile.pretokens.splits import GPT2
 from fst.compile.sources import tiktoken
-from fst.compile.text.splits import GPT2
 from fst.core import jit
 from fst.pretokens.boundaries import MATRIX, RIGHT, SIZE
 from fst.runtime.kernels import intrinsics, plain_intrinsics

@@ -28,9 +28,9 @@ from tiers import examples, sample, thinned
 from tokenizers import Tokenizer
 
 import fst
+from fst.compile.pretokens.automata import whole
+from fst.compile.pretokens.splits import GPT2
 from fst.compile.sources.tokenizer_json import of_document
-from fst.compile.text.automata import whole
-from fst.compile.text.splits import GPT2
 from fst.errors import TableError, UnsupportedError
 from fst.machines.bpe.table import BpeTables
 from fst.text.arguments import mark

@@ -16,10 +16,10 @@ from test_rewriting import CLIP_PATTERN, LOWER, NFC, built, hold, in_turn, repla
 from test_sequences import byte_level_last, small_texts, split, splitters
 from tiers import examples, sample
 
+from fst.compile.pretokens.gaps import total
+from fst.compile.pretokens.sequences import in_sequence
+from fst.compile.pretokens.whitespace_splits import are_separators
 from fst.compile.sources.tokenizer_json import of_document
-from fst.compile.text.separators import are_separators
-from fst.compile.text.sequences import in_sequence
-from fst.compile.text.totals import total
 from fst.errors import UnsupportedError
 from fst.pretokens.splitter import Splitter
 

@@ -24,13 +24,13 @@ import fst
 from fst.cli.explain_bytes import explained_bytes
 from fst.compile.patterns import budget
 from fst.compile.patterns.budget import Budget
+from fst.compile.pretokens.automata import Automaton, whole
+from fst.compile.pretokens.gaps import JOINED_WITH_GAP_AFTER, total
+from fst.compile.pretokens.sequences import BEHAVIORS as NAMES_OF_BEHAVIORS
+from fst.compile.pretokens.sequences import chained, in_sequence
+from fst.compile.pretokens.splits import BYTES, components
+from fst.compile.pretokens.splitter import splitter
 from fst.compile.sources.tokenizer_json import of_document
-from fst.compile.text.automata import Automaton, whole
-from fst.compile.text.sequences import BEHAVIORS as NAMES_OF_BEHAVIORS
-from fst.compile.text.sequences import chained, in_sequence
-from fst.compile.text.splits import BYTES, components
-from fst.compile.text.splitters import splitter
-from fst.compile.text.totals import JOINED_WITH_GAP_AFTER, total
 from fst.errors import UnsupportedError
 from fst.machines.bpe.table import BpeTables
 from fst.pretokens.splitter import BEHAVIORS, START, Span, Splitter

@@ -21,7 +21,7 @@ from tiers import LONG, examples, sample, thinned
 
 from fst.compile.patterns import code_points, generate_properties, properties
 from fst.compile.patterns.sets import Dialect
-from fst.compile.text.splitters import splitter
+from fst.compile.pretokens.splitter import splitter
 from fst.errors import TableError, UnsupportedError
 from fst.pretokens.splitter import BEHAVIORS, DEAD, MAX_CLASSES, START, Splitter, prove_moves
 

@@ -14,12 +14,12 @@ from hypothesis import strategies as some
 from numpy.typing import NDArray
 from tiers import examples, sample, thinned
 
-from fst.compile import windows as windowing
+from fst.compile.pretokens import boundaries as windowing
+from fst.compile.pretokens.automata import Automaton
+from fst.compile.pretokens.boundaries import Windows, windows
+from fst.compile.pretokens.splits import GPT2
+from fst.compile.pretokens.splitter import splitter
 from fst.compile.sources.tiktoken import ENCODINGS
-from fst.compile.text.automata import Automaton
-from fst.compile.text.splits import GPT2
-from fst.compile.text.splitters import splitter
-from fst.compile.windows import Windows, windows
 from fst.pretokens.boundaries import AROUND, INSIDE, LEFT, MATRIX, MAX_WINDOW, RIGHT, UNDECIDED, factors
 from fst.pretokens.splitter import START, Splitter
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fst.compile.text import metaspace
+from fst.compile.pretokens import metaspace
 from fst.compile.text.components import Component, field_of, kind_of, only, sequence
 from fst.errors import UnsupportedError, cut, quoted
 from fst.tables.header import BYTE_LEVEL, AnyDecoder, Decoder, StepsDecoder

@@ -1,4 +1,4 @@
-"""Windows of symbols, which decide where pieces begin (`fst.compile.windows`); and their factors, with which a kernel decides 64 places at
+"""Windows of symbols, which decide where pieces begin (`fst.compile.pretokens.boundaries`); and their factors, with which a kernel decides 64 places at
 a time.
 
 The decisions have up to a million entries, and a look-up decides one place. Yet only a few kinds of left halves differ from

@@ -6,8 +6,8 @@ A text becomes ids in three steps, each with arrays of its own:
 2. The splitter cuts the stretches between them into pieces, see `fst.pretokens.splitter`. ``pages`` and ``blocks`` take a code point to
 its class,
    ``blocks[pages[code_point >> 7] << 7 | code_point & 127]``, and ``moves`` is the automaton over classes. ``symbols`` and ``decisions``
-   decide nearly all places without the automaton, see `fst.compile.windows`; the kernel relies on them, and runs the automaton only
-   elsewhere. Some pieces are dropped, such as white space: ``drops`` marks the classes of their first characters.
+   decide nearly all places without the automaton, see `fst.compile.pretokens.boundaries`; the kernel relies on them, and runs the
+   automaton only elsewhere. Some pieces are dropped, such as white space: ``drops`` marks the classes of their first characters.
 3. The bytes of each piece become tokens. ``words`` and ``displacements`` are a perfect hash table of the pieces that are one token. For all
    others, each machine has arrays of its own.
 

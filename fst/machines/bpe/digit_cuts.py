@@ -26,7 +26,7 @@ def kinds_of_bytes(parts: Iterable[Mapping[str, Any]]) -> Kinds:
     """uint8[256], the kind of each byte; empty if nothing cuts between bytes.
 
     Args:
-        parts: pre-tokenizers in the form of `fst.compile.text.splits`. Those before ByteLevel split characters.
+        parts: pre-tokenizers in the form of `fst.compile.pretokens.splits`. Those before ByteLevel split characters.
 
     Example:
         >>> kinds = kinds_of_bytes([{"type": "ByteLevel"}, {"type": "Digits", "individual_digits": False}])

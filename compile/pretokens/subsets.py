@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.compile.patterns.budget import Budget
-from fst.compile.text.programs import Behind, Moves, Program
-from fst.compile.text.threads import DECIDED, Stepper, Thread, Undecided
+from fst.compile.pretokens.program import Behind, Moves, Program
+from fst.compile.pretokens.threads import DECIDED, Stepper, Thread, Undecided
 from fst.errors import UnsupportedError
 
 MAX_STATES = 4096

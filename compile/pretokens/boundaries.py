@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.compile.text.automata import Automaton
+from fst.compile.pretokens.automata import Automaton
 from fst.pretokens.boundaries import AROUND, BEGINS, INSIDE, MAX_WINDOW, UNDECIDED
 from fst.pretokens.splitter import DEAD, START, Splitter
 

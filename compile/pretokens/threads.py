@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from fst.compile.patterns.budget import Budget
-from fst.compile.text.programs import NOWHERE, Ahead, Behind, Fork, Inner, Instruction, Match, Program, Read
+from fst.compile.pretokens.program import NOWHERE, Ahead, Behind, Fork, Inner, Instruction, Match, Program, Read
 from fst.errors import UnsupportedError
 
 NESTED = "the pattern has a look-ahead inside another over more than one character"

@@ -15,11 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.compile.patterns.budget import Budget
-from fst.compile.text import sentencepiece, splits
+from fst.compile.pretokens import splits
+from fst.compile.pretokens.gaps import total
+from fst.compile.pretokens.sequences import chained, split_of
+from fst.compile.text import sentencepiece
 from fst.compile.text.components import FLAG_OR_NULL, STRING, STRING_OR_NULL, Component, Fields, flat
 from fst.compile.text.rewriting import rewriting, told_apart
-from fst.compile.text.sequences import chained, split_of
-from fst.compile.text.totals import total
 from fst.errors import UnsupportedError, quoted
 from fst.pretokens.splitter import Splitter
 from fst.tables.header import AddedTokens, ContextualToken

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from fst.automata.trie import Ints
 from fst.compile.classes import paged
-from fst.compile.windows import windows
-from fst.compile.word_hash import hashed
+from fst.compile.pretokens.boundaries import windows
+from fst.compile.pretokens.words import hashed
 from fst.pretokens.splitter import Splitter
 from fst.pretokens.table import WORD_BYTES, PieceTable
 

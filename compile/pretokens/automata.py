@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from fst.automata.rows import CODE_POINTS
 from fst.compile.patterns import code_points
 from fst.compile.patterns.budget import Budget
-from fst.compile.text.subsets import minimal
+from fst.compile.pretokens.subsets import minimal
 from fst.errors import UnsupportedError
 from fst.pretokens.splitter import DEAD, MAX_CLASSES, START, Splitter
 from fst.text.normalizer import EDGE

@@ -20,10 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.compile.patterns.budget import Budget
-from fst.compile.text.automata import Automaton, Step, explored, reduced, whole
+from fst.compile.pretokens.automata import Automaton, Step, explored, reduced, whole
+from fst.compile.pretokens.gaps import total
+from fst.compile.pretokens.splitter import splitter
 from fst.compile.text.components import Component
-from fst.compile.text.splitters import splitter
-from fst.compile.text.totals import total
 from fst.errors import UnsupportedError
 from fst.pretokens.splitter import DEAD, START, Splitter
 
@@ -42,7 +42,7 @@ def in_sequence(parts: Sequence[Component], absent: Collection[str] = ()) -> Spl
     r"""The splitter of splits in sequence.
 
     Args:
-        parts: splits in the form of `fst.compile.text.splits`, and nothing else.
+        parts: splits in the form of `fst.compile.pretokens.splits`, and nothing else.
         absent: strings that no text holds, such as special tokens, which are cut out before.
 
     Raises:

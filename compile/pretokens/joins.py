@@ -14,7 +14,7 @@ import numpy as np
 
 from fst.automata.rows import CODE_POINTS
 from fst.compile.patterns.budget import Budget
-from fst.compile.text.automata import Step, explored, reduced
+from fst.compile.pretokens.automata import Step, explored, reduced
 from fst.pretokens.splitter import Splitter
 from fst.text.whitespace import BLANK
 

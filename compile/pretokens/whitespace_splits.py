@@ -21,13 +21,13 @@ from fst.compile.patterns import code_points, parser
 from fst.compile.patterns.budget import Budget
 from fst.compile.patterns.code_points import SURROGATES
 from fst.compile.patterns.tree import Characters, Choice, LookAhead, Node, children, matches_nothing
+from fst.compile.pretokens.automata import Automaton, Step
+from fst.compile.pretokens.gaps import total
+from fst.compile.pretokens.sequences import in_sequence, split_of
+from fst.compile.pretokens.splitter import spelled
 from fst.compile.text.added_tokens import runs
-from fst.compile.text.automata import Automaton, Step
 from fst.compile.text.components import Component
 from fst.compile.text.normalizers import is_character
-from fst.compile.text.sequences import in_sequence, split_of
-from fst.compile.text.splitters import spelled
-from fst.compile.text.totals import total
 from fst.errors import UnsupportedError, quoted
 from fst.pretokens.splitter import DEAD, START, Span, Splitter
 from fst.tables.header import ContextualToken
@@ -136,7 +136,7 @@ def splitter_and_cuts(parts: Sequence[Component], absent: Collection[str], early
     """The splitter of splits in sequence, and the strings behind which it needs a separator.
 
     Args:
-        parts: as in `fst.compile.text.sequences.in_sequence`.
+        parts: as in `fst.compile.pretokens.sequences.in_sequence`.
         absent: strings that no stretch holds.
         early: added tokens of raw text, which rewriting may spell anew.
 

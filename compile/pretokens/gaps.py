@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.compile.patterns.budget import Budget
-from fst.compile.text.automata import Automaton, Step, explored, reduced
+from fst.compile.pretokens.automata import Automaton, Step, explored, reduced
 from fst.errors import UnsupportedError
 from fst.pretokens.splitter import DEAD, START, Splitter
 

@@ -13,8 +13,8 @@ from fst.compile.patterns import code_points, parser
 from fst.compile.patterns.budget import Budget
 from fst.compile.patterns.sets import Dialect
 from fst.compile.patterns.tree import Characters, Choice, LookBehind, Node, Sequence, walk
-from fst.compile.text.programs import Moves, Program, program
-from fst.compile.text.subsets import Construction, minimal
+from fst.compile.pretokens.program import Moves, Program, program
+from fst.compile.pretokens.subsets import Construction, minimal
 from fst.errors import UnsupportedError, quoted
 from fst.pretokens.splitter import BEHAVIORS, MAX_CLASSES, START, Behavior, Splitter
 

@@ -1,0 +1,1 @@
+"""The compiler of splitters: patterns become automata and contexts of boundaries."""
