@@ -28,7 +28,7 @@ from fst.compile.pretokens.splits import BYTES
 from fst.compile.pretokens.whitespace_splits import makes_white_space, need_without_effect, splitter_and_cuts
 from fst.compile.sources.source import Source, TextPipeline
 from fst.compile.text.components import Component, field_of, mapping
-from fst.compile.text.rewriting import rewriting, told_apart
+from fst.compile.text.normalizer import rewriting, told_apart
 from fst.errors import UnsupportedError, quoted
 from fst.machines.bpe.header import PREFIX_SPACE, BpeAutomaton, BpeMetadata, BpeText
 from fst.machines.bpe.header import BpeModel as BpeModelMetadata

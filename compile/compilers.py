@@ -10,7 +10,7 @@ from fst.compile.bpe_model import BpeModel
 from fst.compile.pretokens import metaspace, splits
 from fst.compile.sources.mistaken import ONLY
 from fst.compile.sources.source import Model, Source, TextPipeline
-from fst.compile.text import normalizers, pre_tokenizers
+from fst.compile.text import folding, pre_tokenizers
 from fst.compile.text.components import Component, field_of, flat, kind_of, mapping
 from fst.compile.wordpiece import WordPieceModel
 from fst.errors import UnsupportedError, cut
@@ -41,7 +41,7 @@ class Compiler(NamedTuple):
 
 
 def _words(normalizer: Component | None, pre_tokenizer: Component | None) -> TextPipeline:
-    return TextPipeline(normalizers.components(normalizer), pre_tokenizers.components(pre_tokenizer))
+    return TextPipeline(folding.components(normalizer), pre_tokenizers.components(pre_tokenizer))
 
 
 def _alone(read: Callable[[Mapping[str, Any]], Model]) -> Callable[[Mapping[str, Any], TextPipeline], Model]:
@@ -50,7 +50,7 @@ def _alone(read: Callable[[Mapping[str, Any]], Model]) -> Callable[[Mapping[str,
 
 
 def _characters(normalizer: Component | None, pre_tokenizer: Component | None) -> TextPipeline:
-    return TextPipeline(normalizers.components(normalizer, normalizers.WITH_PREPEND), metaspace.components(pre_tokenizer))
+    return TextPipeline(folding.components(normalizer, folding.WITH_PREPEND), metaspace.components(pre_tokenizer))
 
 
 def _pieces(normalizer: Component | None, pre_tokenizer: Component | None) -> TextPipeline:
@@ -58,7 +58,7 @@ def _pieces(normalizer: Component | None, pre_tokenizer: Component | None) -> Te
     kinds = [part["type"] for part in flat(pre_tokenizer, "pre_tokenizer", "pretokenizers", known)]
     if splits.BYTES["type"] not in kinds:
         return _characters(normalizer, pre_tokenizer)
-    return TextPipeline(normalizers.components(normalizer, normalizers.WITH_PREPEND), splits.components(pre_tokenizer))
+    return TextPipeline(folding.components(normalizer, folding.WITH_PREPEND), splits.components(pre_tokenizer))
 
 
 _ALL = (

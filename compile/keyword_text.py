@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from fst.automata.trie import Ints
 from fst.compile.patterns import properties
 from fst.compile.patterns.code_points import Set, difference, members, of_runs, union
-from fst.compile.text import normalizers
-from fst.compile.text.rewriting import rewriting
+from fst.compile.text import folding
+from fst.compile.text.normalizer import rewriting
 from fst.errors import VocabularyError, quoted
 from fst.machines.keywords.text import BORDER, WORD, KeywordText
 from fst.text.composition import Images
@@ -56,7 +56,7 @@ def _stored(normalizer: Any) -> str:
 @lru_cache(4)
 def _rewriting(stored: str) -> Rewriting | None:
     """The rewriting of a normalizer, kept since those of all characters take a tenth of a second to find; None if it changes nothing."""
-    by = rewriting(normalizers.components(json.loads(stored)), NO_BLANKS)
+    by = rewriting(folding.components(json.loads(stored)), NO_BLANKS)
     return None if by == NOTHING else by
 
 

@@ -39,8 +39,8 @@ from fst.compile.pretokens.splits import GPT2
 from fst.compile.sources.sentencepiece.model import BYTES
 from fst.compile.sources.source import NO_SETTINGS, Source, TextPipeline
 from fst.compile.sources.templates import BARE
-from fst.compile.text.charsmaps import of_bytes
-from fst.compile.text.double_arrays import charsmap
+from fst.compile.text.edits.charsmaps import of_bytes
+from fst.compile.text.edits.double_arrays import charsmap
 from fst.compile.text.sentencepiece import WORD_CUTS
 from fst.compile.unigram import UnigramModel, assemble
 from fst.core.jit import SETTINGS

@@ -27,10 +27,10 @@ from tiers import examples, sample, thinned
 
 import fst
 from fst.cli.about import described, listed
-from fst.compile.text.charsmaps import of_bytes
-from fst.compile.text.double_arrays import charsmap, of_nodes
-from fst.compile.text.normalizers import WITH_PREPEND, components
-from fst.compile.text.rewriting import rewriting
+from fst.compile.text.edits.charsmaps import of_bytes
+from fst.compile.text.edits.double_arrays import charsmap, of_nodes
+from fst.compile.text.folding import WITH_PREPEND, components
+from fst.compile.text.normalizer import rewriting
 from fst.errors import TableError, UnsupportedError, VocabularyError
 from fst.machines.bpe.table import BpeTables
 from fst.runtime.encoder import NO_FRAME

@@ -27,8 +27,9 @@ from tokenizers.pre_tokenizers import Split
 
 import fst
 from fst.automata.rows import NONE, field_next, pack
-from fst.compile.text import characters, normalizers, pre_tokenizers
+from fst.compile.text import folding, pre_tokenizers
 from fst.compile.text.alphabets import alphabet
+from fst.compile.text.characters import reference as characters
 from fst.compile.wordpiece import source_of
 from fst.runtime.encoder import NO_FRAME
 from fst.runtime.fallback_composition import CompositionFallback
@@ -181,7 +182,7 @@ def check_words_of(ours: Alphabet, normalizer: Sequence[Part], pre_tokenizer: Se
 def alphabet_of(normalizer: Sequence[Part], pre_tokenizer: Sequence[Part]) -> Alphabet:
     """Compose components as they are read from a file."""
     return alphabet(
-        normalizers.components(sequence(normalizer, "normalizers")),
+        folding.components(sequence(normalizer, "normalizers")),
         pre_tokenizers.components(sequence(pre_tokenizer, "pretokenizers")),
         {},
     )
@@ -548,13 +549,13 @@ def test_sequences_in_sequences_are_flat() -> None:
     nested: Part = {"type": "Sequence", "normalizers": [NFD, {"type": "Sequence", "normalizers": [LOWERCASE]}, STRIP_ACCENTS]}
     for _ in range(500):
         nested = {"type": "Sequence", "normalizers": [nested]}
-    assert normalizers.components(nested) == (NFD, LOWERCASE, STRIP_ACCENTS)
+    assert folding.components(nested) == (NFD, LOWERCASE, STRIP_ACCENTS)
 
 
 def test_too_many_components_are_refused() -> None:
     """A sequence that would take long to compile is refused."""
     with pytest.raises(fst.UnsupportedError, match="normalizer of more than 100 components"):
-        normalizers.components({"type": "Sequence", "normalizers": [LOWERCASE] * 101})
+        folding.components({"type": "Sequence", "normalizers": [LOWERCASE] * 101})
 
 
 def test_sequence_of_one_is_that_one(load: Load) -> None:

@@ -19,7 +19,7 @@ import pytest
 
 import fst
 from fst.automata import rows
-from fst.compile.text import reference_characters
+from fst.compile.text.characters import generate
 from fst.machines.wordpiece.arguments import KEY_MASKS
 from fst.runtime.kernels import numbers, reading
 from fst.tables import kernel_call
@@ -61,7 +61,7 @@ ONLY_IN = {
         *("runtime/kernels/intrinsics.py", "runtime/kernels/plain_intrinsics.py"),
     },
     "tokenizers": {
-        *("compile/text/reference_characters.py", "compile/text/reference_clusters.py", "compile/patterns/generate_properties.py"),
+        *("compile/text/characters/generate.py", "compile/text/characters/generate_clusters.py", "compile/patterns/generate_properties.py"),
         *("runtime/transformers/backend.py", "runtime/transformers/bpe.py", "runtime/transformers/wordpiece.py"),
     },
     "huggingface_hub": {"compile/sources/pretrained/hub.py"},
@@ -289,7 +289,7 @@ def test_symbols_are_told_apart() -> None:
 def test_characters_are_those_of_the_reference() -> None:
     """The file of characters is what the reference says of them today."""
     kept = files("fst.compile.text").joinpath("characters.tsv").read_text("ascii").splitlines()
-    assert kept == list(reference_characters.lines())
+    assert kept == list(generate.lines())
 
 
 @pytest.mark.parametrize("module", MODULES)

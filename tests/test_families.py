@@ -17,8 +17,8 @@ from tokenizers import Tokenizer as Reference
 
 import fst
 from fst.compile import bpe, tokenizer, unigram, wordpiece
-from fst.compile.text.normalizers import WITH_PREPEND, components
-from fst.compile.text.rewriting import rewriting
+from fst.compile.text.folding import WITH_PREPEND, components
+from fst.compile.text.normalizer import rewriting
 from fst.pretokens.token_letters import fallback
 from fst.text.whitespace import NO_BLANKS
 

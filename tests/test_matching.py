@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from fst.automata import matcher
 from fst.automata.matcher import Trie, trie
-from fst.compile.classes import _special_trie
+from fst.compile.text.classes import _special_trie
 from fst.runtime.kernels import tries, unicode
 from fst.text.reading_arguments import special_trie
 

@@ -19,7 +19,7 @@ from tokenizers import Tokenizer
 
 from fst.compile.pretokens import metaspace
 from fst.compile.pretokens.metaspace import Pipeline
-from fst.compile.text import normalizers
+from fst.compile.text import folding
 from fst.compile.text.added_tokens import added_tokens
 from fst.errors import UnsupportedError
 from fst.runtime.rewriter import Room, TextRewriter
@@ -105,7 +105,7 @@ class Stage:
         flags = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False)
         self.names = {place: part["content"] for place, part in enumerate(added, 1)}
         tokens = [{"id": place, **flags, **part} for place, part in enumerate(added, 1)]
-        before, parts = normalizers.components(normalizer, normalizers.WITH_PREPEND), metaspace.components(pre_tokenizer)
+        before, parts = folding.components(normalizer, folding.WITH_PREPEND), metaspace.components(pre_tokenizer)
         self.line = metaspace.pipeline(before, parts, keeps_symbol=case[3])
         self.added, by = self.line.rewriting(added_tokens(tokens, {"<unk>": 0}))
         self.by, self.splitter = by or NOTHING, self.line.splitter()

@@ -68,7 +68,7 @@ from tiers import examples, sample, thinned
 from tokenizers import AddedToken, Tokenizer, normalizers
 
 import fst
-from fst.compile.text import characters
+from fst.compile.text.characters import reference as characters
 from fst.machines.wordpiece.table import Tables, Walk
 from fst.runtime import batch
 from fst.tables import kernel_call

@@ -29,7 +29,7 @@ from tokenizers import Tokenizer, normalizers
 from tokenizers.implementations.bert_wordpiece import BertWordPieceTokenizer
 
 import fst
-from fst.compile.text import characters
+from fst.compile.text.characters import reference as characters
 
 pytestmark = pytest.mark.sampled
 

@@ -27,7 +27,7 @@ from fst.compile import wordpiece
 from fst.compile.sources.read import read
 from fst.compile.sources.sentencepiece.model import BYTE, BYTES, CONTROL, KINDS, NORMAL, UNKNOWN, UNUSED, USER_DEFINED
 from fst.compile.sources.sentencepiece.source import MODELS
-from fst.compile.text.double_arrays import charsmap
+from fst.compile.text.edits.double_arrays import charsmap
 from fst.runtime.sentencepiece.results import NBestSentencePieceText, Piece, SentencePieceText
 
 library = pytest.importorskip("sentencepiece")

@@ -31,7 +31,7 @@ from fst.cli.main import main
 from fst.compile.compilers import assembled
 from fst.compile.sources.sentencepiece.model import BYTE, BYTES, CONTROL, KINDS
 from fst.compile.sources.sentencepiece.source import of_bytes
-from fst.compile.text.double_arrays import charsmap
+from fst.compile.text.edits.double_arrays import charsmap
 from fst.machines.bpe.table import BpeTables
 from fst.machines.unigram.table import UnigramTables
 

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.automata.trie import Ints
-from fst.compile.classes import paged
 from fst.compile.pretokens.boundaries import windows
 from fst.compile.pretokens.words import hashed
+from fst.compile.text.classes import paged
 from fst.pretokens.splitter import Splitter
 from fst.pretokens.table import WORD_BYTES, PieceTable
 

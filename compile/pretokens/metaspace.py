@@ -20,7 +20,7 @@ from fst.compile.pretokens.gaps import total
 from fst.compile.pretokens.sequences import chained, split_of
 from fst.compile.text import sentencepiece
 from fst.compile.text.components import FLAG_OR_NULL, STRING, STRING_OR_NULL, Component, Fields, flat
-from fst.compile.text.rewriting import rewriting, told_apart
+from fst.compile.text.normalizer import rewriting, told_apart
 from fst.errors import UnsupportedError, quoted
 from fst.pretokens.splitter import Splitter
 from fst.tables.header import AddedTokens, ContextualToken
@@ -85,7 +85,7 @@ class Pipeline(NamedTuple):
     """What happens to a text before the model reads it.
 
     Attributes:
-        normalizers: from `fst.compile.text.normalizers.components`.
+        normalizers: from `fst.compile.text.folding.components`.
         replaces: whether the last of them does nothing but to put the symbol in place of blanks.
         blanks: how blanks are written.
         cuts: whether there is a cut before each blank.
@@ -106,7 +106,7 @@ class Pipeline(NamedTuple):
         return None if BLANK in token else token.replace(symbol, BLANK)
 
     def rewriting(self, added: AddedTokens) -> tuple[AddedTokens, Rewriting | None]:
-        """The rewriting of texts, and the added tokens by how they are found; see `fst.compile.text.rewriting.told_apart`.
+        """The rewriting of texts, and the added tokens by how they are found; see `fst.compile.text.normalizer.told_apart`.
 
         Blanks are replaced last. So this can be left to `fst.text.whitespace`, unless an added token of normalised text looks at blanks.
         """
@@ -144,7 +144,7 @@ def pipeline(found: Sequence[Component], parts: Sequence[Component], *, keeps_sy
     """The pipeline of normalizers and pre-tokenizers.
 
     Args:
-        found: from `fst.compile.text.normalizers.components`.
+        found: from `fst.compile.text.folding.components`.
         parts: from `components`.
         keeps_symbol: whether texts keep the symbol, because it is not a token.
 

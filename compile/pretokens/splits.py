@@ -14,7 +14,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from fst.compile.text import characters, pre_tokenizers
+from fst.compile.text import pre_tokenizers
+from fst.compile.text.characters import reference
 from fst.compile.text.components import FLAG, FLAG_OR_NULL, MAPPING, STRING, Component, Fields, flat
 from fst.errors import UnsupportedError, quoted
 from fst.machines.bpe.header import PREFIX_SPACE
@@ -105,4 +106,4 @@ def _behavior(part: Component) -> str:
 
 def _class(name: str) -> Pattern:
     r"""A bracket with the reference's own characters of a property, whose Unicode version differs from that of ``\p{…}`` in patterns."""
-    return "[" + "".join(f"\\x{{{first:X}}}-\\x{{{last:X}}}" for first, last, _ in characters.properties()[name]) + "]"
+    return "[" + "".join(f"\\x{{{first:X}}}-\\x{{{last:X}}}" for first, last, _ in reference.properties()[name]) + "]"

@@ -27,7 +27,7 @@ from fst.compile.pretokens.sequences import in_sequence, split_of
 from fst.compile.pretokens.splitter import spelled
 from fst.compile.text.added_tokens import runs
 from fst.compile.text.components import Component
-from fst.compile.text.normalizers import is_character
+from fst.compile.text.folding import is_character
 from fst.errors import UnsupportedError, quoted
 from fst.pretokens.splitter import DEAD, START, Span, Splitter
 from fst.tables.header import ContextualToken

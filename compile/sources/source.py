@@ -42,7 +42,7 @@ class TextPipeline:
     """What happens to a text before the model reads it.
 
     Attributes:
-        normalizers: components from `fst.compile.text.normalizers.components`.
+        normalizers: components from `fst.compile.text.folding.components`.
         pre_tokenizers: components from `fst.compile.text.pre_tokenizers.components`.
     """
 

@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 
 from fst.automata.matcher import overlapping
 from fst.automata.rows import CODE_POINTS, WHITE_SPACE, WORD_SYMBOLS
-from fst.compile.text import characters
+from fst.compile.text.characters import reference
+from fst.compile.text.characters.maps import counts
 from fst.compile.text.components import FLAG, field_of, sequence
-from fst.compile.text.maps import counts
-from fst.compile.text.normalizers import Normalization
+from fst.compile.text.folding import Normalization
 from fst.errors import UnsupportedError, quoted
 from fst.tables.header import CONTEXTUAL_FLAGS, AddedTokens, Context, ContextualToken
 from fst.text.added_tokens import MAX_CONTEXTUAL
@@ -215,7 +215,7 @@ def _context(alphabet: Alphabet, contextual: Iterable[ContextualToken]) -> Conte
     if not any(token.single_word or token.lstrip or token.rstrip for token in contextual):
         return None
     is_word, is_ideograph = np.zeros((2, CODE_POINTS + 1), bool)
-    is_word[characters.those("word")] = is_ideograph[characters.those("cjk")] = True
+    is_word[reference.those("word")] = is_ideograph[reference.those("cjk")] = True
     codes, symbols = alphabet.codes, alphabet.symbols  # all other characters stand for themselves
     normal = np.where(symbols >= ISOLATED, symbols - ISOLATED, np.where(symbols < CODE_POINTS, symbols, CODE_POINTS))
     sizes = counts(symbols >= 0)

@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.automata.rows import CODE_POINTS
-from fst.compile.text import characters
+from fst.compile.text.characters import reference
+from fst.compile.text.characters.maps import Ints, Map, Symbols, closed_up, counts, union
 from fst.compile.text.components import Component
 from fst.compile.text.compositions import composition, placing
-from fst.compile.text.maps import Ints, Map, Symbols, closed_up, counts, union
-from fst.compile.text.normalizers import Normalization, normalization, ordered
+from fst.compile.text.folding import Normalization, normalization, ordered
 from fst.compile.text.pre_tokenizers import Splits
 from fst.errors import UnsupportedError
 from fst.text.alphabet import BREAK, ISOLATED, Alphabet
@@ -52,7 +52,7 @@ def folded(normalizers: Sequence[Component], pre_tokenizers: Sequence[Component]
     """Fold components into one map per code point. The result is shared by all vocabularies with the same components.
 
     Args:
-        normalizers: from `fst.compile.text.normalizers.components`.
+        normalizers: from `fst.compile.text.folding.components`.
         pre_tokenizers: from `fst.compile.text.pre_tokenizers.components`.
 
     Raises:
@@ -70,7 +70,7 @@ def _folded(described: str) -> Folded:
     composed = None
     if normal.composed:
         composed, first = composition(normal)
-    codes = union(first.sources, last.sources, np.flatnonzero(characters.orders()))
+    codes = union(first.sources, last.sources, np.flatnonzero(reference.orders()))
     rows = first.apply(codes)
     ranks, passes = np.zeros(rows.shape, np.uint8), np.zeros(len(codes), bool)
     if normal.ordered:
@@ -90,7 +90,7 @@ def _folded(described: str) -> Folded:
 def _need_splits_at_white_space(normal: Normalization, split: Map) -> None:
     """Refuse Strip unless the white space that it removes stands between words anyway."""
     for since in normal.stripped:
-        left = since.then(split).apply(characters.those("white"))
+        left = since.then(split).apply(reference.those("white"))
         if np.any((left >= 0) & (left != BREAK)):
             raise UnsupportedError("normalizer Strip without a pre_tokenizer that splits at all white space")
 

@@ -13,9 +13,9 @@ from itertools import pairwise
 import numpy as np
 
 from fst.automata.rows import CODE_POINTS
-from fst.compile.text import characters
-from fst.compile.text.maps import Ints, Map, counts, union
-from fst.compile.text.normalizers import Normalization, decomposition
+from fst.compile.text.characters import reference
+from fst.compile.text.characters.maps import Ints, Map, counts, union
+from fst.compile.text.folding import Normalization, decomposition
 from fst.errors import UnsupportedError
 from fst.text.alphabet import BREAK, ISOLATED
 from fst.text.composition import (
@@ -91,7 +91,7 @@ def _need_few(steps: Sequence[Map]) -> None:
 
 def _with_marks_of_their_own(before: Map, name: str) -> Ints:
     """Characters that become several before a normalizer decomposes them, so that other marks can take the offsets of their marks."""
-    by, orders = decomposition(name), characters.orders()
+    by, orders = decomposition(name), reference.orders()
     marked = np.append(orders > 0, False)  # -1, the last one, is none
     marked[by.sources] = counts(orders[by.images] > 0) > 0
     return before.sources[counts(marked[before.images[:, 1:]]) > 0]
@@ -133,10 +133,10 @@ def _need_same_again(first: Map, name: str) -> None:
     possible = np.ones(CODE_POINTS, bool)
     possible[first.sources] = False
     possible[first.images[first.images >= 0]] = True
-    parts = characters.canonical().apply(characters.those("composed"))
+    parts = reference.canonical().apply(reference.those("composed"))
     seen = np.zeros(CODE_POINTS, bool)
-    seen[characters.canonical().apply(np.flatnonzero(possible))] = True  # -1 is a noncharacter
-    possible[characters.those("composed")[np.where(parts >= 0, seen[parts], True).all(axis=1)]] = True
+    seen[reference.canonical().apply(np.flatnonzero(possible))] = True  # -1 is a noncharacter
+    possible[reference.those("composed")[np.where(parts >= 0, seen[parts], True).all(axis=1)]] = True
     again = first.apply(np.flatnonzero(possible))
     if np.any(again[:, 0] != np.flatnonzero(possible)) or np.any(again[:, 1:] >= 0):
         raise UnsupportedError(f"normalizer {name} and those before it change their own result if it is normalised again")
@@ -174,15 +174,15 @@ def seconds() -> Ints:
 @cache
 def _pairs() -> dict[tuple[int, int], int]:
     """Composing pairs other than syllables: for each composed character, all but its last mark as one character, and that mark."""
-    wholes = [code for code in characters.those("composed").tolist() if not 0 <= code - HANGUL < SYLLABLES]
-    parts = [tuple(code for code in row if code >= 0) for row in characters.canonical().apply(np.array(wholes)).tolist()]
+    wholes = [code for code in reference.those("composed").tolist() if not 0 <= code - HANGUL < SYLLABLES]
+    parts = [tuple(code for code in row if code >= 0) for row in reference.canonical().apply(np.array(wholes)).tolist()]
     by_parts = dict(zip(parts, wholes, strict=True))
     return {(by_parts.get(found[:-1], found[0]), found[-1]): whole for found, whole in by_parts.items()}
 
 
 @cache
 def _orders() -> dict[int, int]:
-    orders = characters.orders()
+    orders = reference.orders()
     return {code: int(orders[code]) for code in np.flatnonzero(orders).tolist()}
 
 

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.automata.rows import CODE_POINTS
-from fst.compile.text import characters
+from fst.compile.text.characters import reference
+from fst.compile.text.characters.maps import Map, closed_up
 from fst.compile.text.components import FLAG, STRING_OR_NULL, Component, Fields, flat
-from fst.compile.text.maps import Map, closed_up
 from fst.errors import quoted
 from fst.text.alphabet import BREAK, ISOLATED
 
@@ -74,7 +74,7 @@ class Splits:
             self._split_at("numeric", "Isolated" if part["individual_digits"] else "Contiguous")
 
     def _split_at(self, name: str, behavior: str) -> None:
-        found = characters.those(name)
+        found = reference.those(name)
         if behavior == "Removed":
             self.removed[found] = True
         elif behavior == "Contiguous":

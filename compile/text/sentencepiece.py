@@ -12,9 +12,9 @@ from dataclasses import replace
 from itertools import takewhile
 from typing import Any
 
-from fst.compile.text.charsmaps import of_bytes
 from fst.compile.text.components import Component
-from fst.compile.text.double_arrays import charsmap
+from fst.compile.text.edits.charsmaps import of_bytes
+from fst.compile.text.edits.double_arrays import charsmap
 from fst.errors import UnsupportedError, quoted
 from fst.text.charsmap import KEEPING, LONGEST, PIECEWISE, Charsmap
 from fst.text.edits import SPACES as SPACES_EDIT

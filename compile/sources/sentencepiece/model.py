@@ -31,7 +31,7 @@ class Normalizer:
     """How sentencepiece normalises a text.
 
     Attributes:
-        charsmap: replacements of strings, see `fst.compile.text.charsmaps`; empty: none.
+        charsmap: replacements of strings, see `fst.compile.text.edits.charsmaps`; empty: none.
         add_dummy_prefix: whether a blank is put before each text, or behind it with `SentencePieceModel.is_suffix`.
         remove_extra_whitespaces: whether blanks at the ends go, and runs of blanks become one.
         escape_whitespaces: whether ▁ takes the place of a blank.

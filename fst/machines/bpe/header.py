@@ -79,7 +79,7 @@ class BpeText:
     """The steps that a text goes through before the model reads it.
 
     Attributes:
-        normalizers, pre_tokenizers: the components, in the forms of `fst.compile.text.normalizers` and `fst.compile.pretokens.splits`.
+        normalizers, pre_tokenizers: the components, in the forms of `fst.compile.text.folding` and `fst.compile.pretokens.splits`.
         rewriting: how texts are rewritten before they are split; None if only special tokens are cut out.
         trimming: None if offsets include the blanks at the ends of tokens. Otherwise they do not; True if the first blank of a text stays.
         reference: the library whose ids these are, and its version.

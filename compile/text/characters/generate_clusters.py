@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
-from fst.compile.text.double_arrays import of_every_character
+from fst.compile.text.edits.double_arrays import of_every_character
 
 APART = "\n"  # no cluster goes on behind it, and the charsmap leaves it
 MANY = 10_000  # characters that are asked for at once

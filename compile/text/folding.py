@@ -23,10 +23,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.compile.text import characters
+from fst.compile.text.characters import reference
+from fst.compile.text.characters.maps import Map, Symbols, counts
 from fst.compile.text.components import FLAG, FLAG_OR_NULL, MAPPING, STRING, Component, Fields, flat
-from fst.compile.text.maps import Map, Symbols, counts
-from fst.compile.text.replacements import unfolded
+from fst.compile.text.edits.replacements import unfolded
 from fst.errors import UnsupportedError, quoted
 
 KNOWN: Fields = {
@@ -109,7 +109,7 @@ class Normalization:
 
     def _need_same_places(self, since: Map) -> None:
         """Refuse maps by which the last ordering has an effect although another follows."""
-        orders = characters.orders()
+        orders = reference.orders()
         marks = np.flatnonzero(orders)
         images = since.apply(marks)
         if np.any((images >= 0) & (orders[images] != orders[marks][:, None])):
@@ -117,7 +117,7 @@ class Normalization:
 
     def _need_same_composed(self, name: str, since: Map) -> None:
         """Refuse maps by which the last composition has an effect although an ordering follows."""
-        decomposition = characters.canonical()
+        decomposition = reference.canonical()
         whole, parts = since.apply(decomposition.sources), decomposition.then(since).apply(decomposition.sources)
         width = max(whole.shape[1], parts.shape[1])
         if not np.array_equal(_in_order(_padded(whole, width))[0], _in_order(_padded(parts, width))[0]):
@@ -126,7 +126,7 @@ class Normalization:
 
 def decomposition(name: str) -> Map:
     """The decomposition of a normalizer, canonical or for compatibility."""
-    return characters.compatible() if "K" in name else characters.canonical()
+    return reference.compatible() if "K" in name else reference.canonical()
 
 
 def _padded(rows: Symbols, width: int) -> Symbols:
@@ -157,11 +157,11 @@ def _then(before: Normalization, part: Component) -> Normalization:
         strip = part["strip_left"] or part["strip_right"]
         return replace(before, stripped=(*before.stripped, Map.identity())) if strip else before
     if kind == "Nmt":
-        return before.mapped(characters.nmt())
+        return before.mapped(reference.nmt())
     if kind == "Lowercase":
-        return before.mapped(characters.lower())
+        return before.mapped(reference.lower())
     if kind == "StripAccents":
-        return before.mapped(characters.dropped("combining"))
+        return before.mapped(reference.dropped("combining"))
     if kind == "Replace":
         return before.mapped(_replacement(part))
     return before.normalized(kind)
@@ -175,12 +175,12 @@ def strips(part: Component) -> bool:
 def _then_bert(before: Normalization, part: Component) -> Normalization:
     result = before
     if part["clean_text"]:
-        result = result.mapped(characters.clean())
+        result = result.mapped(reference.clean())
     if part["handle_chinese_chars"]:
-        result = result.mapped(characters.spaced())
+        result = result.mapped(reference.spaced())
     if strips(part):
-        result = result.normalized("NFD").mapped(characters.dropped("nonspacing"))
-    return result.mapped(characters.lower()) if part["lowercase"] else result
+        result = result.normalized("NFD").mapped(reference.dropped("nonspacing"))
+    return result.mapped(reference.lower()) if part["lowercase"] else result
 
 
 def _replacement(part: Component) -> Map:
@@ -215,7 +215,7 @@ def ordered(rows: Symbols) -> tuple[Symbols, NDArray[np.uint8], NDArray[np.bool_
 def _in_order(rows: Symbols) -> tuple[Symbols, NDArray[np.uint8], NDArray[np.intp]]:
     """Each row in canonical order, the places of its symbols in that order, and for each the number of letters up to it."""
     present = rows >= 0
-    places = np.where(present, characters.orders()[rows], 0)
+    places = np.where(present, reference.orders()[rows], 0)
     after = (present & (places == 0)).cumsum(axis=1)
     marked = np.flatnonzero(counts(places > 0))  # most rows have no marks and are in order
     keys = np.where(present[marked], after[marked] << 8 | places[marked], np.iinfo(np.intp).max)

@@ -8,9 +8,9 @@ from fst.compile.patterns import code_points, parser
 from fst.compile.patterns.code_points import SURROGATES
 from fst.compile.patterns.tree import Atomic, Characters, Node, Repeat, Sequence
 from fst.compile.text import sentencepiece
-from fst.compile.text.charsmaps import of_component
 from fst.compile.text.components import Component
-from fst.compile.text.normalizers import is_character
+from fst.compile.text.edits.charsmaps import of_component
+from fst.compile.text.folding import is_character
 from fst.errors import UnsupportedError, quoted
 from fst.text.charsmap import Charsmap
 from fst.text.edits import MAX_RUNS, MAX_STRING, PREPEND, REPLACE, RUNS, STRIP, Edit

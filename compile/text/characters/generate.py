@@ -3,7 +3,7 @@
 ``tokenizers`` combines three versions of Unicode (categories of 8.0, decompositions of 9.0, lower case of 17.0), so neither the host's
 tables nor any one version of the standard gives its ids. This takes about a minute::
 
-    python -m fst.compile.text.reference_characters > compile/text/characters.tsv
+    python -m fst.compile.text.characters.generate > compile/text/characters/characters.tsv
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from functools import cmp_to_key
 from typing import Any
 
 from fst.automata.rows import CODE_POINTS
-from fst.compile.text.reference_clusters import clusters
+from fst.compile.text.characters.generate_clusters import clusters
 
 HIGH, LOW = "\U0001e000", "\U0001d165"  # two marks that the reference swaps
 
 HEADER = """\
-# What tokenizers {version} does to each code point; made by fst.compile.text.reference_characters.
+# What tokenizers {version} does to each code point; made by fst.compile.text.characters.generate.
 # property, first and last code point (hexadecimal), value. Code points of which a property says nothing are unchanged, or do not have it.
 #   clean        drop or blank: what clean_text does
 #   nmt          drop or blank: what Nmt does

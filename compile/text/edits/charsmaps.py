@@ -5,7 +5,7 @@ from __future__ import annotations
 from base64 import b64decode
 from functools import cache
 
-from fst.compile.text import characters
+from fst.compile.text.characters import reference
 from fst.compile.text.components import Component
 from fst.errors import VocabularyError
 from fst.text.charsmap import CLUSTERS, Charsmap
@@ -43,5 +43,5 @@ def of_bytes(data: bytes, manner: str) -> Charsmap:
 def _classes() -> Runs:
     """The reference's classes of characters."""
     numbers = {name: number for number, name in enumerate(NAMES)} | {"syllable": SYLLABLE}
-    found = [(first, last, numbers[name]) for first, last, name in characters.properties()["cluster"]]
+    found = [(first, last, numbers[name]) for first, last, name in reference.properties()["cluster"]]
     return tuple(sorted([*found, (ord("\r"), ord("\r"), RETURN), (ord("\n"), ord("\n"), FEED)]))

@@ -7,10 +7,10 @@ from typing import Any
 
 from fst.compile.rows import Rows
 from fst.compile.sources.source import Source, TextPipeline
-from fst.compile.text import normalizers, pre_tokenizers
+from fst.compile.text import folding, pre_tokenizers
 from fst.compile.text.added_tokens import completed
 from fst.compile.text.components import Component
-from fst.compile.text.normalizers import Normalization
+from fst.compile.text.folding import Normalization
 from fst.errors import TableError, reason
 from fst.tables.header import FLAGS, Automaton, Metadata, Model, Normalizer, PreTokenizer
 from fst.text.alphabet import Alphabet
@@ -55,7 +55,7 @@ def _summary(parts: Sequence[Component], berts: Sequence[Component]) -> dict[str
     """Normalizers in the settings of one BertNormalizer."""
     settings = {name: any(bert[name] for bert in berts) for name in FLAGS}
     settings["lowercase"] |= any(part["type"] == "Lowercase" for part in parts)
-    settings["strip_accents"] = any(part["type"] == "StripAccents" or normalizers.strips(part) for part in parts)
+    settings["strip_accents"] = any(part["type"] == "StripAccents" or folding.strips(part) for part in parts)
     return settings
 
 
@@ -77,7 +77,7 @@ def text_pipeline(metadata: Metadata) -> TextPipeline:
 def _normalizers(normalizer: Normalizer) -> Sequence[Component]:
     if normalizer.parts is None:
         return ({"type": "BertNormalizer", **{name: getattr(normalizer, name) for name in FLAGS}},)
-    return _components(normalizers.components, "normalizers", normalizer.parts)
+    return _components(folding.components, "normalizers", normalizer.parts)
 
 
 def _pre_tokenizers(pre_tokenizer: PreTokenizer) -> Sequence[Component]:

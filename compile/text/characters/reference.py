@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.automata.rows import CODE_POINTS
-from fst.compile.text.maps import Ints, Map
+from fst.compile.text.characters.maps import Ints, Map
 from fst.text.composition import HANGUL, LEADING, TRAILING, TRAILING_COUNT, VOWEL_COUNT, VOWELS
 
 Property = list[tuple[int, int, str]]

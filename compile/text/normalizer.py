@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.automata.rows import CODE_POINTS, WHITE_SPACE
-from fst.compile.text import characters
 from fst.compile.text.added_tokens import runs
+from fst.compile.text.characters import reference
+from fst.compile.text.characters.maps import union
 from fst.compile.text.components import Component
 from fst.compile.text.compositions import images_of, seconds, step_of
-from fst.compile.text.edit_order import in_three
-from fst.compile.text.edits import edit_of
-from fst.compile.text.maps import union
-from fst.compile.text.normalizers import Normalization, decomposition, normalization, strips
+from fst.compile.text.edits.components import edit_of
+from fst.compile.text.edits.order import in_three
+from fst.compile.text.folding import Normalization, decomposition, normalization, strips
 from fst.errors import UnsupportedError, listed, quoted
 from fst.tables.header import AddedTokens, Context, ContextualToken
 from fst.text.arguments import MAX_GROWTH, growth
@@ -29,7 +29,7 @@ def rewriting(normalizers: Sequence[Component], blanks: Blanks) -> Rewriting:
     """The rewriting of a text pipeline.
 
     Args:
-        normalizers: from `fst.compile.text.normalizers.components`.
+        normalizers: from `fst.compile.text.folding.components`.
         blanks: how blanks are written.
 
     Raises:
@@ -118,7 +118,7 @@ def _has_own_white_space(contextual: Mapping[str, ContextualToken]) -> bool:
 def _context() -> Context:
     """The characters that are parts of words."""
     is_word = np.zeros(CODE_POINTS, bool)
-    is_word[characters.those("word")] = True
+    is_word[reference.those("word")] = True
     return Context(word=runs(is_word), begins_word=[], ends_word=[], spaced=[], mixed=[])
 
 
@@ -128,7 +128,7 @@ def _composition(normal: Normalization) -> Composition:
     """
     ((before, name),) = normal.steps
     found = step_of(before, name)
-    follow = [np.flatnonzero(characters.orders())]
+    follow = [np.flatnonzero(reference.orders())]
     follow += [seconds()] if found.pairs else []
     following = np.zeros(CODE_POINTS + 1, bool)
     following[np.concatenate(follow)] = True

@@ -15,12 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.automata.rows import CODE_POINTS
-from fst.compile.text import characters
+from fst.compile.text.characters import reference
+from fst.compile.text.characters.maps import Map, counts
 from fst.compile.text.components import Component
 from fst.compile.text.compositions import firsts, seconds
-from fst.compile.text.edits import edit_of, is_edit
-from fst.compile.text.maps import Map, counts
-from fst.compile.text.normalizers import normalization
+from fst.compile.text.edits.components import edit_of, is_edit
+from fst.compile.text.folding import normalization
 from fst.errors import UnsupportedError
 from fst.text.edits import REPLACE, RUNS, Edit
 
@@ -98,6 +98,6 @@ def _present(images: NDArray[Any]) -> NDArray[np.int64]:
 
 def _are_apart(*codes: NDArray[np.int64]) -> bool:
     """Whether characters neither move nor compose, so that the text before them and the text after them are normalised separately."""
-    joined = characters.orders() > 0
+    joined = reference.orders() > 0
     joined[firsts()] = joined[seconds()] = True
     return not joined[np.concatenate(codes)].any()

@@ -1,0 +1,1 @@
+"""Maps of characters, and those of the reference."""

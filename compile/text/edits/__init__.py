@@ -1,0 +1,1 @@
+"""Normalizers that act on strings and not on single characters."""
