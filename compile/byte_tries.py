@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.automata.trie import NULL, Ints, Strings, Trie, build
-from fst.compile.byte_rows import placed
+from fst.compile.layout.byte_rows import placed
 from fst.errors import UnsupportedError
 from fst.machines.unigram.viterbi import FREE, HEAD, LEAF, MAX_SLOTS, ROW, TARGET_SHIFT, VALUE_SHIFT
 

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.automata.trie import NULL, Ints
-from fst.compile.byte_rows import ROW, placed
 from fst.compile.keyword_text import keyword_text, spelled
 from fst.compile.keyword_tries import KeywordTrie, trie_of
+from fst.compile.layout.byte_rows import ROW, placed
 from fst.compile.sources.dictionaries.words import Words, read_words
 from fst.core.jit import Deferred
 from fst.errors import UnsupportedError, VocabularyError, quoted, reason

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.automata.trie import Ints
-from fst.compile.byte_rows import placed
 from fst.compile.item_sets import States
+from fst.compile.layout.byte_rows import placed
 from fst.compile.merges import Spelled
 from fst.core.jit import Deferred
 from fst.errors import UnsupportedError

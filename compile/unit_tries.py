@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.automata.trie import NULL, Ints, Strings, build
-from fst.compile.byte_rows import placed
+from fst.compile.layout.byte_rows import placed
 from fst.errors import UnsupportedError
 from fst.machines.segmentation.unit_trie import FREE, KIND_SHIFT, LEAF, UNITS, pack
 

@@ -17,8 +17,9 @@ from commands import CACHE
 from machines import PIECES, TOKENS, compiled
 
 import fst
-from fst.compile import rows, wordpiece
 from fst.compile import tokenizer as compile_any
+from fst.compile import wordpiece
+from fst.compile.layout import rows
 from fst.compile.pretokens import words
 from fst.core.borrowed import kind_of
 from fst.core.jit import Deferred, kernel, part

@@ -541,7 +541,7 @@ def kernels_in_files() -> Iterator[tuple[str, str]]:
     modules.
     """
     packages = (pkgutil.walk_packages(package.__path__, f"{package.__name__}.") for package in (kernels, trainers))
-    for name in (*(found.name for package in packages for found in package), "fst.compile.displacement", "fst.counting.sorting"):
+    for name in (*(found.name for package in packages for found in package), "fst.compile.layout.displacement", "fst.counting.sorting"):
         path = str(import_module(name).__file__)
         for function in ast.parse(Path(path).read_text(encoding="utf-8")).body:
             decorators = {ast.unparse(each).split("(")[0] for each in getattr(function, "decorator_list", ())}

@@ -21,7 +21,7 @@ from fst.pretokens.words import used
 LOAD = 0.75  # the greatest part of the slots in use
 MAX_WORDS = int(LOAD * (1 << 18))  # the most frequent ones: 8 MB, more than caches hold
 WORDS_PER_BUCKET = 4  # on average, at most; slots and buckets are powers of two
-displace = Deferred("fst.compile.displacement", "displace")
+displace = Deferred("fst.compile.layout.displacement", "displace")
 
 
 WordTable = tuple[NDArray[np.uint64], NDArray[np.uint16]]  # ``words`` and ``displacements`` of `fst.machines.wordpiece.table.Tables`

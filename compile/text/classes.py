@@ -28,7 +28,7 @@ from fst.automata.rows import (
 )
 from fst.automata.transducer import Transducer
 from fst.automata.trie import Ints
-from fst.compile.rows import Rows
+from fst.compile.layout.rows import Rows
 from fst.compile.text.characters.maps import counts
 from fst.errors import UnsupportedError
 from fst.text.alphabet import BREAK, ISOLATED, Alphabet

@@ -11,7 +11,7 @@ LABELS, ROW = 256, 257  # bytes, and the slots of a state: its own, and one for 
 ODD = np.uint64(0x9E3779B97F4A7C15)
 WORDS_AT_A_TIME, WORD_BITS = 8, 64
 KIND_BITS = 4
-place = Deferred("fst.compile.displacement", "place")
+place = Deferred("fst.compile.layout.displacement", "place")
 
 
 def placed(starts: Ints, labels: Ints, order: Ints, letters: int = LABELS) -> Ints:

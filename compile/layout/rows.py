@@ -37,7 +37,7 @@ ODD = np.uint64(0x9E3779B97F4A7C15)
 MAX_SHAPES, MAX_LABELS, ROUNDS = 1000, 2048, 3  # the search for columns looks at these shapes and labels: 98 % of the rows
 WORDS_AT_A_TIME, WORD_BITS = 16, 64
 DENSE_SLOTS = 1 << 16  # "auto" is dense up to here: 512 KiB stay in a core's own cache
-place = Deferred("fst.compile.displacement", "place")
+place = Deferred("fst.compile.layout.displacement", "place")
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,1 @@
+"""States become rows of a table."""
