@@ -10,8 +10,8 @@ from fst.cli.explain_bytes import explained_bytes
 from fst.errors import TextError
 
 if TYPE_CHECKING:
+    from fst.compile.machines.wordpiece.compiler import WordPieceModel
     from fst.compile.sources.source import Source
-    from fst.compile.wordpiece import WordPieceModel
     from fst.tables.table import Table
 
 END_OF_WORD = "(end)"  # shown in place of a character at the end of a word
@@ -24,7 +24,7 @@ def explained(tables: Table, text: str) -> Iterator[str]:
     Raises:
         TextError: the text holds a lone surrogate.
     """
-    from fst.compile.wordpiece import source_of
+    from fst.compile.machines.wordpiece.compiler import source_of
     from fst.machines.bpe.table import BpeTables
     from fst.machines.unigram.table import UnigramTables
     from fst.machines.wordpiece.table import Tables
@@ -43,7 +43,7 @@ class Explanation:
     """The readable form of a vocabulary's automaton, which tells what it does."""
 
     def __init__(self, source: Source[WordPieceModel]) -> None:
-        from fst.compile.wordpiece import automaton
+        from fst.compile.machines.wordpiece.compiler import automaton
 
         self._model, self._added = source.model, source.added
         self._alphabet, self._transducer = automaton(source)

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from fst.compile import bpe, unigram, word_level, wordpiece
+from fst.compile import bpe, unigram, wordpiece
 from fst.compile.bpe_model import BpeModel
+from fst.compile.machines.wordpiece import word_level
+from fst.compile.machines.wordpiece.compiler import WordPieceModel
 from fst.compile.pretokens import metaspace, splits
 from fst.compile.sources.mistaken import ONLY
 from fst.compile.sources.source import Model, Source, TextPipeline
 from fst.compile.text import folding, pre_tokenizers
 from fst.compile.text.components import Component, field_of, flat, kind_of, mapping
-from fst.compile.wordpiece import WordPieceModel
 from fst.errors import UnsupportedError, cut
 from fst.tables.header import BYTE_LEVEL, Decoder
 from fst.tables.table import Table

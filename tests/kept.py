@@ -15,9 +15,9 @@ from typing import Any
 import fst
 from fst.compile.bpe_model import BpeModel
 from fst.compile.compilers import assembled
+from fst.compile.machines.wordpiece.compiler import WordPieceModel
 from fst.compile.sources.read import read
 from fst.compile.sources.source import Source
-from fst.compile.wordpiece import WordPieceModel
 from fst.machines.bpe.table import BpeTables
 from fst.machines.wordpiece.table import Tables
 

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from kept import assemble
 
+from fst.compile.machines.wordpiece.compiler import WordPieceModel
 from fst.compile.sources.read import read
 from fst.compile.sources.source import Source
-from fst.compile.wordpiece import WordPieceModel
 from fst.machines.wordpiece.table import Tables
 from fst.pretokens.byte_letters import spelled
 from fst.pretokens.token_letters import fallback

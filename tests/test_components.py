@@ -27,10 +27,10 @@ from tokenizers.pre_tokenizers import Split
 
 import fst
 from fst.automata.rows import NONE, field_next, pack
+from fst.compile.machines.wordpiece.compiler import source_of
 from fst.compile.text import folding, pre_tokenizers
 from fst.compile.text.alphabets import alphabet
 from fst.compile.text.characters import reference as characters
-from fst.compile.wordpiece import source_of
 from fst.runtime.encoder import NO_FRAME
 from fst.runtime.fallback_composition import CompositionFallback
 from fst.runtime.run import NO_SUSPECTS

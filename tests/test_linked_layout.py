@@ -16,8 +16,8 @@ import fst
 from fst.automata.rows import LABEL_SHIFT, LINK, ROOT, field_label
 from fst.automata.transducer import count_explicit, fold
 from fst.compile import wordpiece
+from fst.compile.machines.wordpiece.compiler import WordPieceModel, _linked
 from fst.compile.sources.read import read
-from fst.compile.wordpiece import WordPieceModel, _linked
 from fst.machines.wordpiece.table import Tables, Walk
 
 TOKENS = some.lists(some.text("abc", min_size=1, max_size=5), min_size=1, max_size=10, unique=True)

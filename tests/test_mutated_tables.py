@@ -24,9 +24,9 @@ import fst
 from fst.automata.rows import FINISH, MAX_LABEL, field_label
 from fst.cli.about import described, listed
 from fst.cli.bench import unknown_words
+from fst.compile.machines.wordpiece.compiler import source_of
 from fst.compile.pretokens.splits import GPT2
 from fst.compile.sources.tokenizer_json import of_document
-from fst.compile.wordpiece import source_of
 from fst.errors import UnsupportedError
 from fst.machines.bpe.automaton import LABEL_SHIFT, LABELS
 from fst.machines.bpe.dropout import Dropout

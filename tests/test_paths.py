@@ -33,8 +33,8 @@ from fst.automata.rows import CODE_POINTS
 from fst.automata.transducer import Transducer
 from fst.automata.trie import NULL, Trie
 from fst.compile import wordpiece as compile_anew
+from fst.compile.machines.wordpiece.compiler import WordPieceModel, automaton, vocabulary_trie
 from fst.compile.sources.read import read
-from fst.compile.wordpiece import WordPieceModel, automaton, vocabulary_trie
 from fst.machines.wordpiece.table import Tables, Walk
 from fst.registry import load
 from fst.text.alphabet import Alphabet

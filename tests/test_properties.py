@@ -26,7 +26,7 @@ from fst.automata.links import Failure, link
 from fst.automata.rows import CODE_POINTS
 from fst.automata.transducer import fold
 from fst.automata.trie import NULL, ROOT
-from fst.compile.wordpiece import vocabulary_trie
+from fst.compile.machines.wordpiece.compiler import vocabulary_trie
 from fst.machines.wordpiece.table import Tables, Walk
 
 UNKNOWN = "[UNK]"

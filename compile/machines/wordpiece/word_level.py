@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from fst.automata.rows import MAX_WORD
+from fst.compile.machines.wordpiece.compiler import WordPieceModel
 from fst.compile.text.components import field_of, mapping, only
-from fst.compile.wordpiece import WordPieceModel
 
 KIND = "WordLevel"
 

@@ -1,0 +1,1 @@
+"""The compilers of machines, one folder each."""

@@ -1,0 +1,1 @@
+"""The compiler of WordPiece: a vocabulary becomes a table."""
