@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from fst.automata.rows import MAX_OUTPUT
-from fst.compile.bpe import with_added as with_added_to_bpe
+from fst.compile.machines.bpe.compiler import with_added as with_added_to_bpe
 from fst.compile.machines.wordpiece.compiler import with_added as with_added_to_wordpiece
 from fst.compile.sources.pretrained.conventions import named_tokens
 from fst.compile.sources.pretrained.special_tokens import AddedToken, added_token

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from fst.compile.bpe_model import BpeModel
 from fst.compile.compilers import assembled
+from fst.compile.machines.bpe.model import BpeModel
 from fst.compile.machines.wordpiece.compiler import WordPieceModel
 from fst.compile.sources.read import OPTIONS, read
 from fst.compile.sources.source import Source

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from fst.compile import bpe, unigram, wordpiece
-from fst.compile.bpe_model import BpeModel
+from fst.compile.machines.bpe.model import BpeModel
 from fst.compile.machines.wordpiece import word_level
 from fst.compile.machines.wordpiece.compiler import WordPieceModel
 from fst.compile.pretokens import metaspace, splits

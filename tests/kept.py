@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import fst
-from fst.compile.bpe_model import BpeModel
 from fst.compile.compilers import assembled
+from fst.compile.machines.bpe.model import BpeModel
 from fst.compile.machines.wordpiece.compiler import WordPieceModel
 from fst.compile.sources.read import read
 from fst.compile.sources.source import Source

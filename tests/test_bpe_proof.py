@@ -14,7 +14,7 @@ from machines import Merges, byte_level
 
 import fst
 from fst.automata.rows import MAX_OUTPUT
-from fst.compile.bpe import assemble
+from fst.compile.machines.bpe.compiler import assemble
 from fst.compile.pretokens.splits import GPT2
 from fst.compile.sources.tokenizer_json import of_document
 from fst.machines.bpe.automaton import MAX_VALUE

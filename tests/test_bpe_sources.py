@@ -26,7 +26,7 @@ import fst
 from fst.automata.rows import CODE_POINTS
 from fst.cli.main import main
 from fst.compile import bpe, tokenizer, wordpiece
-from fst.compile.bpe_model import BpeModel
+from fst.compile.machines.bpe.model import BpeModel
 from fst.compile.pretokens import splits
 from fst.compile.sources import files, tekken, tiktoken
 from fst.compile.sources.merges_txt import pairs

@@ -22,7 +22,7 @@ from tiers import LONG, examples, sample, thinned
 from tokenizers import Tokenizer as Reference
 
 import fst
-from fst.compile.bpe import assemble
+from fst.compile.machines.bpe.compiler import assemble
 from fst.compile.sources.tokenizer_json import of_document
 from fst.machines.bpe.dropout import Dropout
 from fst.machines.bpe.table import BpeTables

@@ -17,7 +17,7 @@ from machines import byte_level
 
 import fst
 from fst.compile import keywords, maxmatch
-from fst.compile.bpe import assemble
+from fst.compile.machines.bpe.compiler import assemble
 from fst.compile.pretokens.splits import GPT2
 from fst.compile.sources.tokenizer_json import of_document
 

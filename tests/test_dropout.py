@@ -30,7 +30,7 @@ from tokenizers import Tokenizer
 
 import fst
 from fst.compile import bpe
-from fst.compile.bpe import assemble
+from fst.compile.machines.bpe.compiler import assemble
 from fst.compile.pretokens.splits import GPT2
 from fst.compile.sources.tokenizer_json import of_document
 from fst.machines.bpe import dropout

@@ -21,8 +21,9 @@ import pytest
 from commands import CACHE, TIMEOUT, posix
 from tiers import thinned
 
-from fst.compile import closure, keyword_links, maxmatch_jumps, token_links, train, whole_pieces
+from fst.compile import keyword_links, maxmatch_jumps, token_links, train, whole_pieces
 from fst.compile.layout import displacement
+from fst.compile.machines.bpe import closure
 from fst.core import jit, kernel_cache
 from fst.core.borrowed import kind_of
 from fst.core.jit import Deferred, _kept_code, destination, kernel

@@ -21,9 +21,9 @@ from shared_data import SHARED, needs_shared
 from tiers import examples, sample, thinned
 from tokenizers.models import BPE
 
-from fst.compile.item_sets import States, close
-from fst.compile.merge_rows import MergeRows, lay_out
-from fst.compile.merges import Canonical, Merges, canonical
+from fst.compile.machines.bpe.canonical import Canonical, Merges, canonical
+from fst.compile.machines.bpe.item_sets import States, close
+from fst.compile.machines.bpe.layout import MergeRows, lay_out
 from fst.errors import TableError, UnsupportedError, VocabularyError
 from fst.machines.bpe.automaton import FINISH, FREE, LABEL_SHIFT, LABELS, MAX_ID, MAX_VALUE, ROW, prove, walk
 

@@ -20,7 +20,7 @@ from tokenizers import Tokenizer
 
 import fst
 from fst.compile import bpe
-from fst.compile.bpe import assemble
+from fst.compile.machines.bpe.compiler import assemble
 from fst.compile.sources.tokenizer_json import of_document
 from fst.machines.bpe.dropout import Dropout
 from fst.machines.bpe.table import BpeTables

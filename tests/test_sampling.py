@@ -28,7 +28,7 @@ from test_unigram import BITS, BYTES, SCORES, TOKENS, VOCABULARY, document, mach
 from tiers import examples, sample, thinned
 
 import fst
-from fst.compile.bpe import assemble
+from fst.compile.machines.bpe.compiler import assemble
 from fst.compile.sources.tokenizer_json import of_document
 from fst.machines.unigram import nbest
 from fst.machines.unigram.sampling import Sampling, exponentials

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from fst.automata.rows import MAX_OUTPUT
-from fst.compile.bpe_model import BpeModel
+from fst.compile.machines.bpe.model import BpeModel
 from fst.compile.sources.source import MISTRAL, Source
 from fst.compile.sources.tiktoken import base64_bytes, source_of
 from fst.compile.text.components import field_of, mapping, only, sequence

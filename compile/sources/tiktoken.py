@@ -16,7 +16,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from fst.compile.bpe_model import BpeModel
+from fst.compile.machines.bpe.model import BpeModel
 from fst.compile.pretokens.splits import BYTES, Pattern, tiktoken_split
 from fst.compile.sources.source import NO_SETTINGS, TIKTOKEN, Source, TextPipeline
 from fst.compile.sources.templates import BARE

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.automata.rows import MAX_WORD
-from fst.compile.merges import Merges
+from fst.compile.machines.bpe.canonical import Merges
 from fst.compile.train.pipeline import Pipeline
 from fst.compile.train.result import PLAIN, Trained
 from fst.pretokens.byte_letters import bytes_of

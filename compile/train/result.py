@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.compile.compilers import assembled
-from fst.compile.score_merges import merges_of_scores
+from fst.compile.machines.bpe.score_merges import merges_of_scores
 from fst.compile.sources.read import of_statement
 from fst.compile.train import saving
 from fst.compile.train.pipeline import Pipeline

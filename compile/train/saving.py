@@ -13,7 +13,7 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
-from fst.compile.merges import Merges
+from fst.compile.machines.bpe.canonical import Merges
 from fst.compile.sources.merges_txt import COMMENT, MERGES, VOCABULARY
 from fst.compile.sources.sentencepiece.model import SUFFIX as MODEL
 from fst.compile.sources.tiktoken import SUFFIX as TIKTOKEN

@@ -10,7 +10,7 @@ from base64 import b64decode
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from fst.compile.score_merges import last_merge
+from fst.compile.machines.bpe.score_merges import last_merge
 from fst.compile.sources.sentencepiece.model import BYTE, BYTES, CONTROL, KINDS, NORMAL, UNKNOWN, USER_DEFINED, description, parse
 from fst.compile.text.components import Component
 from fst.compile.text.sentencepiece import SYMBOL

@@ -121,7 +121,8 @@ class _Parts:
 
     Attributes:
         old: the vocabulary.
-        made: token → the merges that make it. Only one of them is ever used, the last merge on the token alone, see `fst.compile.merges`.
+        made: token → the merges that make it. Only one of them is ever used, the last merge on the token alone, see
+        `fst.compile.machines.bpe.canonical`.
         ranks: merge → its rank. If a merge is listed twice, its last rank counts.
     """
 

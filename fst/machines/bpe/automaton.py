@@ -1,6 +1,7 @@
 """Byte-pair encoding by an automaton: after every byte its state determines the last token so far, and the last tokens give all tokens.
 
-`fst.compile.merges` and `fst.compile.item_sets` say how a merge list becomes this automaton, and why it is exact. Letters:
+`fst.compile.machines.bpe.canonical` and `fst.compile.machines.bpe.item_sets` say how a merge list becomes this automaton, and why it is
+exact. Letters:
 
 - x: the bytes of a piece; |x|: their number.
 - last(x): the last token of the encoding of x.

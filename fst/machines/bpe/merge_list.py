@@ -1,4 +1,4 @@
-"""Byte-pair encoding by the list of merges itself, for lists that no automaton runs exactly (see `fst.compile.merges`).
+"""Byte-pair encoding by the list of merges itself, for lists that no automaton runs exactly (see `fst.compile.machines.bpe.canonical`).
 
 BPE begins with the tokens of the bytes of a piece, its *atoms*. While any two neighbours are in the list, it merges the pair of lowest
 rank; of several such pairs, the leftmost. A merge is three ids: of the left token, of the right one, and of the token that they make. Its

@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 
 from fst.automata.rows import WHITE_SPACE
 from fst.automata.trie import NULL
-from fst.compile import character_merges
-from fst.compile.bpe_model import BpeModel
-from fst.compile.byte_cuts import splits_of_text, without_cuts
-from fst.compile.item_sets import States, close
-from fst.compile.merge_rows import lay_out
-from fst.compile.merges import Canonical, Merges, canonical, pairs_of_ranks
+from fst.compile.machines.bpe import character_merges
+from fst.compile.machines.bpe.canonical import Canonical, Merges, canonical, pairs_of_ranks
+from fst.compile.machines.bpe.digit_cuts import splits_of_text, without_cuts
+from fst.compile.machines.bpe.item_sets import States, close
+from fst.compile.machines.bpe.layout import lay_out
+from fst.compile.machines.bpe.model import BpeModel
 from fst.compile.patterns.budget import Budget
 from fst.compile.pretokens import metaspace
 from fst.compile.pretokens.arrays import more_tokens, splitter_arrays, word_table

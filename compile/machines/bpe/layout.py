@@ -10,14 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.automata.trie import Ints
-from fst.compile.item_sets import States
 from fst.compile.layout.byte_rows import placed
-from fst.compile.merges import Spelled
+from fst.compile.machines.bpe.canonical import Spelled
+from fst.compile.machines.bpe.item_sets import States
 from fst.core.jit import Deferred
 from fst.errors import UnsupportedError
 from fst.machines.bpe.automaton import FINISH, FREE, LABEL_SHIFT, LABELS, MAX_LENGTH, MAX_SLOTS, ROOT, ROW
 
-count_visits = Deferred("fst.compile.closure", "count_visits")
+count_visits = Deferred("fst.compile.machines.bpe.closure", "count_visits")
 
 
 @dataclass(frozen=True, eq=False)

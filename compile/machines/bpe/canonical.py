@@ -1,7 +1,7 @@
 """Merge lists of byte-pair encoding (BPE), and their canonical form.
 
 BPE begins with the single bytes of a piece. While any two neighbours are in the list, it merges the pair of lowest rank; of several such
-pairs, the leftmost. `fst.compile.item_sets` and `fst.machines.bpe.automaton` share these letters:
+pairs, the leftmost. `fst.compile.machines.bpe.item_sets` and `fst.machines.bpe.automaton` share these letters:
 
 - t, u, w: tokens; |t|: the bytes of t. Tokens of one byte are *atoms*.
 - pre t, suc t: the left and the right part of the last merge when BPE runs on the bytes of t alone.
@@ -27,7 +27,7 @@ from fst.machines.bpe.affixes import NO_AFFIXES, Affixes, Part, codes_of_parts
 from fst.machines.bpe.automaton import MAX_ID, MAX_LENGTH
 from fst.machines.bpe.merge_list import room_for
 
-last_merges, insert_pairs = Deferred("fst.compile.closure", "last_merges"), Deferred("fst.machines.bpe.pairs", "insert_pairs")
+last_merges, insert_pairs = Deferred("fst.compile.machines.bpe.closure", "last_merges"), Deferred("fst.machines.bpe.pairs", "insert_pairs")
 
 
 @dataclass(frozen=True)
@@ -199,7 +199,7 @@ def _fault(rank: int, left: bytes, right: bytes, made: bytes, tokens: Mapping[by
 def _last_merges(
     tokens: Spelled, own: NDArray[np.int32], result: NDArray[np.int32], pairs: NDArray[np.uint64]
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
-    """`left`, `right` and `rank` of `Canonical`: run BPE on every token, see `fst.compile.closure.last_merges`."""
+    """`left`, `right` and `rank` of `Canonical`: run BPE on every token, see `fst.compile.machines.bpe.closure.last_merges`."""
     order = np.argsort(tokens.lengths, kind="stable")
     left, right, rank = np.full((3, len(order)), NULL, np.int32)
     longest = int(tokens.lengths.max())

@@ -1,6 +1,6 @@
 """The automaton of a proper merge list: after every byte its state determines the last token so far, and the last tokens give all tokens.
 
-Letters are those of `fst.compile.merges`, and
+Letters are those of `fst.compile.machines.bpe.canonical`, and
 
 - last(x): the last token of BPE(x);
 - spine(u): u, suc u, suc suc u, …, the right edge of u.
@@ -38,14 +38,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.automata.trie import NULL, Ints, spread
-from fst.compile.merges import Canonical
+from fst.compile.machines.bpe.canonical import Canonical
 from fst.core.jit import Deferred
 from fst.errors import UnsupportedError
 from fst.machines.bpe.automaton import MAX_SLOTS
 
 MAX_COMPLETIONS = 1 << 26  # the sum of |T(u)|: o200k has 6 million, and a sort takes 8 bytes for each
 FIRST_ROOM = 8  # room for items and states, for each token, at the first attempt
-intern_items, close_states = Deferred("fst.compile.closure", "intern_items"), Deferred("fst.compile.closure", "close_states")
+intern_items, close_states = Deferred("fst.compile.machines.bpe.closure", "intern_items"), Deferred("fst.compile.machines.bpe.closure", "close_states")
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from fst.compile.bpe_model import BpeModel
+from fst.compile.machines.bpe.model import BpeModel
 from fst.compile.patterns import code_points, parser
 from fst.compile.patterns.tree import Characters, LookAhead, LookBehind, walk
 from fst.compile.text.components import Component

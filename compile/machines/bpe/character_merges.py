@@ -1,6 +1,7 @@
 """Merge lists over characters, as merge lists over bytes.
 
-The symbols of `fst.compile.merges` are bytes. So merges of lower ranks than all others build each known character from its bytes, from
+The symbols of `fst.compile.machines.bpe.canonical` are bytes. So merges of lower ranks than all others build each known character from its
+bytes, from
 left to right: é from C3 and A9; ▁ from E2 and 96, and the result and 81. They make *partial* tokens on the way, here E2 96. Characters
 begin with bytes that continue none, so these merges happen inside characters alone, and a known character is a token before any other
 merge takes it.
@@ -15,7 +16,7 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.compile.merges import Merges
+from fst.compile.machines.bpe.canonical import Merges
 from fst.machines.bpe.affixes import Affixes, Part
 from fst.machines.bpe.automaton import UTF8_BYTES
 

@@ -1,7 +1,7 @@
 """Merge lists of models of sentencepiece: a pair is merged by the score of the piece that it makes, the leftmost of equal scores.
 
 A merge list has a rank for each pair, so pieces of equal scores need an order. Any order does unless their pairs may share a part, see
-`_ordered`. `fst.compile.merges` says which pair makes a piece: no other one but its last merge.
+`_ordered`. `fst.compile.machines.bpe.canonical` says which pair makes a piece: no other one but its last merge.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ def last_merges(symbols, starts, lengths, atoms, order, own, result, pairs, part
     """Run BPE on the bytes of each token until two parts are left.
 
     Args:
-        symbols, starts, lengths, atoms: `codes`, `starts`, `lengths` and `atoms` of `fst.compile.merges.Spelled`.
+        symbols, starts, lengths, atoms: `codes`, `starts`, `lengths` and `atoms` of `fst.compile.machines.bpe.canonical.Spelled`.
         order: int64[n], the tokens of two bytes or more, short ones first, so that the pairs of their parts are in the table already.
         own: int32[tokens]: the rank at which any two parts make the token; -1 if only listed pairs do.
         result: int32[ranks], the token that the merge of each rank makes.
@@ -107,8 +107,8 @@ def intern_items(keys, by_suffix, right, symbols, starts_of, lengths, roots, sta
         keys: uint64[n], ``u << 32 | place of t in by_suffix`` for each t ∈ T(u), in order.
         by_suffix: int64[made tokens], in the order of suc t.
         right: int32[tokens], suc t.
-        symbols, starts_of, lengths: `symbols`, `starts` and `lengths` of `fst.compile.merges.Spelled`.
-        roots, starts, edges: of `fst.compile.item_sets.Items`, with room; filled. `roots` is all 0 before.
+        symbols, starts_of, lengths: `symbols`, `starts` and `lengths` of `fst.compile.machines.bpe.canonical.Spelled`.
+        roots, starts, edges: of `fst.compile.machines.bpe.item_sets.Items`, with room; filled. `roots` is all 0 before.
         slots: int32[power of two], all 0; a hash table of items.
         stack: uint64[made tokens + depth + 1], scratch.
         open_at: int64[depth + 1], scratch: where the edges of each open node begin on the stack.
@@ -188,9 +188,9 @@ def close_states(
     """Find the states that the root leads to, breadth first.
 
     Args:
-        roots, item_starts, edges: `roots`, `starts` and `edges` of `fst.compile.item_sets.Items`.
+        roots, item_starts, edges: `roots`, `starts` and `edges` of `fst.compile.machines.bpe.item_sets.Items`.
         atoms: int32[256], the token of each byte, or -1.
-        last, depths, starts, labels, targets: of `fst.compile.item_sets.States`, with room; filled.
+        last, depths, starts, labels, targets: of `fst.compile.machines.bpe.item_sets.States`, with room; filled.
         held_from, held: int32, the items of each state, with room; filled.
         slots: int32[power of two], all 0; a hash table of states.
         kids, counts, done, touched: scratch. For each byte, the items that it leads to, their number, and 1 + the token that it completes;
@@ -259,9 +259,9 @@ def count_visits(symbols, starts_of, lengths, weights, starts, labels, targets, 
     """Walk the bytes of every token, and add the token's weight to each state on the way.
 
     Args:
-        symbols, starts_of, lengths: `symbols`, `starts` and `lengths` of `fst.compile.merges.Spelled`.
+        symbols, starts_of, lengths: `symbols`, `starts` and `lengths` of `fst.compile.machines.bpe.canonical.Spelled`.
         weights: float64[tokens].
-        starts, labels, targets: of `fst.compile.item_sets.States`. The walk ends at a byte for which neither the
+        starts, labels, targets: of `fst.compile.machines.bpe.item_sets.States`. The walk ends at a byte for which neither the
             state nor the root has a transition.
         visits: float64[states], all 0; filled.
     """

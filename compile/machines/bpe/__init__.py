@@ -1,0 +1,1 @@
+"""The compiler of byte-pair encoding: merges become a table."""
