@@ -10,11 +10,11 @@ import numpy as np
 
 from fst.automata.rows import MAX_OUTPUT
 from fst.compile.machines.bpe.compiler import with_added as with_added_to_bpe
+from fst.compile.machines.unigram.compiler import with_added as with_added_to_unigram
 from fst.compile.machines.wordpiece.compiler import with_added as with_added_to_wordpiece
 from fst.compile.sources.pretrained.conventions import named_tokens
 from fst.compile.sources.pretrained.special_tokens import AddedToken, added_token
 from fst.compile.text.added_tokens import added_tokens
-from fst.compile.unigram import with_added as with_added_to_unigram
 from fst.core.json_fields import is_text
 from fst.errors import FstError, TableError, UnsupportedError, VocabularyError, quoted, reason
 from fst.machines.bpe.table import BpeTables

@@ -8,10 +8,10 @@ from typing import Any
 
 from fst.compile.compilers import assembled
 from fst.compile.machines.bpe.model import BpeModel
+from fst.compile.machines.unigram.compiler import UnigramModel
 from fst.compile.machines.wordpiece.compiler import WordPieceModel
 from fst.compile.sources.read import OPTIONS, read
 from fst.compile.sources.source import Source
-from fst.compile.unigram import UnigramModel
 from fst.errors import UnsupportedError, VocabularyError, quoted
 from fst.machines.wordpiece.table import Tables
 from fst.tables.header import LAYOUTS

@@ -35,6 +35,7 @@ import fst
 from fst.compile import keywords, lattice, maxmatch
 from fst.compile import tokenizer as compile_any
 from fst.compile import train as trainers
+from fst.compile.machines.unigram.compiler import UnigramModel, assemble
 from fst.compile.pretokens.splits import GPT2
 from fst.compile.sources.sentencepiece.model import BYTES
 from fst.compile.sources.source import NO_SETTINGS, Source, TextPipeline
@@ -42,7 +43,6 @@ from fst.compile.sources.templates import BARE
 from fst.compile.text.edits.charsmaps import of_bytes
 from fst.compile.text.edits.double_arrays import charsmap
 from fst.compile.text.sentencepiece import WORD_CUTS
-from fst.compile.unigram import UnigramModel, assemble
 from fst.core.jit import SETTINGS
 from fst.machines.bpe.arguments import LONGEST
 from fst.machines.keywords.table import KINDS as MATCH_KINDS

@@ -21,9 +21,10 @@ import pytest
 from commands import CACHE, TIMEOUT, posix
 from tiers import thinned
 
-from fst.compile import keyword_links, maxmatch_jumps, token_links, train, whole_pieces
+from fst.compile import keyword_links, maxmatch_jumps, train
 from fst.compile.layout import displacement
 from fst.compile.machines.bpe import closure
+from fst.compile.machines.unigram import links, whole_pretokens
 from fst.core import jit, kernel_cache
 from fst.core.borrowed import kind_of
 from fst.core.jit import Deferred, _kept_code, destination, kernel
@@ -42,7 +43,7 @@ bound = pytest.mark.skipif(ROOT and not shutil.which("setpriv"), reason="permiss
 
 KERNELS = [module.name for module in pkgutil.iter_modules(kernels.__path__, "fst.runtime.kernels.")]
 TRAINERS = [module.name for module in pkgutil.iter_modules(train.__path__, "fst.compile.train.")]
-OTHERS = (displacement, closure, keyword_links, maxmatch_jumps, token_links, whole_pieces, pairs, sorting)
+OTHERS = (displacement, closure, keyword_links, maxmatch_jumps, links, whole_pretokens, pairs, sorting)
 USE = "import sys, pathlib, kept, test_borrowed; kept.FOLDER = pathlib.Path(sys.argv[1]); test_borrowed.use_everything(kept.FOLDER)"
 COMPILE = "from fst.compile import wordpiece; print(*wordpiece(['[UNK]', 'a']).tokens)"
 COMPILING = "fst: compiling kernel displace, up to 20 s; "

@@ -12,8 +12,8 @@ from hypothesis import strategies as some
 from naive import tokens_ending
 from tiers import examples
 
-from fst.compile.byte_tries import trie_of
-from fst.compile.token_ends import Automaton, automaton
+from fst.compile.machines.unigram.aho_corasick import Automaton, automaton
+from fst.compile.machines.unigram.byte_tries import trie_of
 from fst.machines.unigram.aho_corasick import listed, prove, sizes_of, step
 from fst.machines.unigram.viterbi import ROOT
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from fst.compile.compilers import compiler_of, model_of
+from fst.compile.machines.unigram.compiler import UnigramModel
 from fst.compile.sources import live, merges_txt
 from fst.compile.sources.files import parse_json, read_text
 from fst.compile.sources.mistaken import ONLY
@@ -25,7 +26,6 @@ from fst.compile.sources.pretrained.conventions import BERT_NAMES, ROBERTA_NAMES
 from fst.compile.sources.pretrained.special_tokens import SpecialTokens, special_tokens
 from fst.compile.sources.vocab_txt import parse_lines
 from fst.compile.text.components import field_of, mapping, sequence
-from fst.compile.unigram import UnigramModel
 from fst.errors import UnsupportedError, VocabularyError, cut, listed, quoted, reason
 from fst.tables.header import MAX_MODEL_LENGTH
 

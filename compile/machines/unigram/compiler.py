@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from fst.automata.rows import MAX_OUTPUT
 from fst.automata.trie import Ints
-from fst.compile import token_ends
-from fst.compile.byte_tries import byte_trie, trie_of
+from fst.compile.machines.unigram import aho_corasick
+from fst.compile.machines.unigram.byte_tries import byte_trie, trie_of
 from fst.compile.pretokens import metaspace
 from fst.compile.pretokens.arrays import more_tokens, splitter_arrays, word_table
 from fst.compile.pretokens.forced_boundaries import between_tokens
@@ -36,7 +36,7 @@ from fst.tables.header import AddedTokens
 from fst.text.whitespace import BREAKS
 
 FIELDS = "type vocab unk_id byte_fallback"
-find_whole = Deferred("fst.compile.whole_pieces", "find_whole")
+find_whole = Deferred("fst.compile.machines.unigram.whole_pretokens", "find_whole")
 
 
 @dataclass(frozen=True)
@@ -161,7 +161,7 @@ def assemble(source: Source[UnigramModel], layout: str) -> UnigramTables:  # noq
     if not len(spelled.ids):
         raise VocabularyError("no token of the model can be in a text")
     nodes = trie_of(spelled.symbols, spelled.starts, spelled.lengths, spelled.ids)
-    trie, (steps, lists) = byte_trie(nodes), token_ends.automaton(nodes)
+    trie, (steps, lists) = byte_trie(nodes), aho_corasick.automaton(nodes)
     others = {name: number for name, number in added.ids.items() if name not in model.tokens}
     contents = [*(name.encode() for name in model.names), *(name.encode() for name in others)]
     assert model.unk_id is not None

@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.automata.trie import NULL, ROOT, Ints, Trie
-from fst.compile.byte_tries import by_rank, edges_of, lay_out, put
+from fst.compile.machines.unigram.byte_tries import by_rank, edges_of, lay_out, put
 from fst.core.jit import Deferred
 from fst.machines.unigram.aho_corasick import BLOCK, NONE
 from fst.machines.unigram.viterbi import LABELS, TARGET_SHIFT
 
-link = Deferred("fst.compile.token_links", "link")
+link = Deferred("fst.compile.machines.unigram.links", "link")
 SYMBOLS = 256
 BUSY = 4  # children from which on a state is a default: with 2, 3, 6 and 8 the tables of T5 and XLM-R are larger
 

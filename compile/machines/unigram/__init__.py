@@ -1,0 +1,1 @@
+"""The compiler of Unigram: scores become a table."""
