@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from fst.automata.trie import Ints
-from fst.compile.keywords import MAX_MATCHES, spelled_words
+from fst.compile.machines.keywords.compiler import MAX_MATCHES, spelled_words
 from fst.compile.sources.dictionaries.words import Words, read_words
 from fst.compile.unit_tries import unit_trie
 from fst.core.jit import Deferred

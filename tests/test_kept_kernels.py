@@ -21,9 +21,10 @@ import pytest
 from commands import CACHE, TIMEOUT, posix
 from tiers import thinned
 
-from fst.compile import keyword_links, maxmatch_jumps, train
+from fst.compile import maxmatch_jumps, train
 from fst.compile.layout import displacement
 from fst.compile.machines.bpe import closure
+from fst.compile.machines.keywords import links as keyword_links
 from fst.compile.machines.unigram import links, whole_pretokens
 from fst.core import jit, kernel_cache
 from fst.core.borrowed import kind_of

@@ -55,7 +55,8 @@ def link_longest(parents, bytes_read, depths, tokens, is_leaf, slots, children, 
     state: no keyword goes on from it, so where it would be a link, it is a match.
 
     Args:
-        parents, bytes_read, depths, tokens: the fields of a `fst.compile.keyword_tries.KeywordTrie`: u, c, |v|, and the keyword of a node.
+        parents, bytes_read, depths, tokens: the fields of a `fst.compile.machines.keywords.tries.KeywordTrie`: u, c, |v|, and the keyword
+        of a node.
         is_leaf: bool[nodes], whether a node has no child.
         slots: int32[nodes]; children: int32[slots], labels: int16[slots]: at ``slots[u] + 1 + c`` the child of u on c, and c.
         links: int32[nodes], f, filled.

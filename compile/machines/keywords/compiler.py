@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.automata.trie import NULL, Ints
-from fst.compile.keyword_text import keyword_text, spelled
-from fst.compile.keyword_tries import KeywordTrie, trie_of
 from fst.compile.layout.byte_rows import ROW, placed
+from fst.compile.machines.keywords.text import keyword_text, spelled
+from fst.compile.machines.keywords.tries import KeywordTrie, trie_of
 from fst.compile.sources.dictionaries.words import Words, read_words
 from fst.core.jit import Deferred
 from fst.errors import UnsupportedError, VocabularyError, quoted, reason
@@ -45,7 +45,7 @@ MAX_SLOTS = MAX_FILE_BYTES // 12  # slots of the automaton; each has an entry an
 CHUNK = 1 << 20  # entries that are packed at a time
 MAX_MATCHES = 1 << 24  # that the outputs of a table list
 link_longest, link_standard, link_overlapping = (
-    Deferred("fst.compile.keyword_links", f"link_{kind}") for kind in ("longest", "standard", "overlapping")
+    Deferred("fst.compile.machines.keywords.links", f"link_{kind}") for kind in ("longest", "standard", "overlapping")
 )
 
 
@@ -66,7 +66,7 @@ class Rows(NamedTuple):
 
 
 class Links(NamedTuple):
-    """What the kernels of `fst.compile.keyword_links` find.
+    """What the kernels of `fst.compile.machines.keywords.links` find.
 
     Attributes:
         links: int32[nodes], the link of each node.

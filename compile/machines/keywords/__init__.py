@@ -1,0 +1,1 @@
+"""The compiler of keyword search: strings become a table."""
