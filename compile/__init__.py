@@ -6,6 +6,6 @@ Source → alphabet and trie → failure links and pops → transducer → rows 
 from fst.compile import lattice
 from fst.compile.api import bpe, tokenizer, unigram, wordpiece
 from fst.compile.machines.keywords.compiler import keywords
-from fst.compile.maxmatch import maxmatch
+from fst.compile.machines.segmentation.maxmatch import maxmatch
 
 __all__ = ["bpe", "keywords", "lattice", "maxmatch", "tokenizer", "unigram", "wordpiece"]

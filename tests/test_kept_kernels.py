@@ -21,10 +21,11 @@ import pytest
 from commands import CACHE, TIMEOUT, posix
 from tiers import thinned
 
-from fst.compile import maxmatch_jumps, train
+from fst.compile import train
 from fst.compile.layout import displacement
 from fst.compile.machines.bpe import closure
 from fst.compile.machines.keywords import links as keyword_links
+from fst.compile.machines.segmentation import jumps
 from fst.compile.machines.unigram import links, whole_pretokens
 from fst.core import jit, kernel_cache
 from fst.core.borrowed import kind_of
@@ -44,7 +45,7 @@ bound = pytest.mark.skipif(ROOT and not shutil.which("setpriv"), reason="permiss
 
 KERNELS = [module.name for module in pkgutil.iter_modules(kernels.__path__, "fst.runtime.kernels.")]
 TRAINERS = [module.name for module in pkgutil.iter_modules(train.__path__, "fst.compile.train.")]
-OTHERS = (displacement, closure, keyword_links, maxmatch_jumps, links, whole_pretokens, pairs, sorting)
+OTHERS = (displacement, closure, keyword_links, jumps, links, whole_pretokens, pairs, sorting)
 USE = "import sys, pathlib, kept, test_borrowed; kept.FOLDER = pathlib.Path(sys.argv[1]); test_borrowed.use_everything(kept.FOLDER)"
 COMPILE = "from fst.compile import wordpiece; print(*wordpiece(['[UNK]', 'a']).tokens)"
 COMPILING = "fst: compiling kernel displace, up to 20 s; "

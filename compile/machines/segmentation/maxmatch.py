@@ -11,8 +11,8 @@ import numpy as np
 
 from fst.automata.trie import Ints
 from fst.compile.machines.keywords.compiler import MAX_MATCHES, spelled_words
+from fst.compile.machines.segmentation.unit_tries import unit_trie
 from fst.compile.sources.dictionaries.words import Words, read_words
-from fst.compile.unit_tries import unit_trie
 from fst.core.jit import Deferred
 from fst.errors import UnsupportedError, VocabularyError, quoted
 from fst.machines.segmentation.maxmatch import BACKWARD, DIRECTIONS, FORWARD, JUMP, TOKEN, MaxMatchTables, about
@@ -20,7 +20,7 @@ from fst.machines.segmentation.strings import stored
 from fst.machines.segmentation.unit_trie import MAX_VALUE, UNITS, units_of
 
 SEPARATOR = "|"  # of the tokens of a rule
-link = Deferred("fst.compile.maxmatch_jumps", "link")
+link = Deferred("fst.compile.machines.segmentation.jumps", "link")
 
 
 def maxmatch(

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.automata.trie import NULL, Ints
+from fst.compile.machines.segmentation.unit_tries import unit_trie
 from fst.compile.sources.dictionaries.jieba_model import read_model
 from fst.compile.sources.dictionaries.mecab import (
     DEFAULT,
@@ -25,7 +26,6 @@ from fst.compile.sources.dictionaries.mecab import (
     read_settings,
 )
 from fst.compile.sources.dictionaries.words import Words, read_words
-from fst.compile.unit_tries import unit_trie
 from fst.errors import UnsupportedError, VocabularyError, quoted
 from fst.machines.segmentation.jieba import CHINESE, LETTER, MAX_LENGTH, MAX_SLOT, NO_WORD, OTHER, SPACE, JiebaTables, about
 from fst.machines.segmentation.jieba_model import STATES

@@ -1,0 +1,1 @@
+"""The compilers of segmentation: dictionaries become tables."""
