@@ -243,7 +243,7 @@ def _compile_counting(_: Path) -> None:
 
 def _compile_training(folder: Path) -> None:
     from fst import train
-    from fst.compile.train import score_state
+    from fst.compile.train.scores import state
 
     letters = np.random.default_rng(0).integers(97, 101, 1 << 16, np.uint8).tobytes()
     words = {letters[first : first + 12]: 20 for first in range(0, len(letters), 12)}  # too many pairs for the first table
@@ -252,7 +252,7 @@ def _compile_training(folder: Path) -> None:
     train.unigram(words, vocab_size=600)
     for deadline in (0, None):  # the second run resumes from the checkpoint of the first one, and proves it
         train.wordpiece({b"ab" * (1 << 21): 1}, vocab_size=20, deadline=deadline, checkpoint=folder / "run.npz")
-    score_state.is_tiled.call(np.zeros(1, np.int32), np.ones(1, np.int32))  # runs for checkpoints by score
+    state.is_tiled.call(np.zeros(1, np.int32), np.ones(1, np.int32))  # runs for checkpoints by score
 
 
 def _segment(table: Table, folder: Path) -> None:

@@ -21,7 +21,7 @@ import fst
 from fst import train
 from fst.cli import progress
 from fst.cli.train import train_group
-from fst.compile.train import merges
+from fst.compile.train.merges import run
 
 TEXTS = [f"{text}\n" for text in ["the cat sat on the mat", "the dog ate the cat", "a cat", "the end é", ""] * 3]
 GPT2 = ("--splitter", "gpt2")
@@ -130,7 +130,7 @@ class TestTrainers:
     @pytest.mark.parametrize("is_interrupted", [False, True])
     def test_checkpoint(self, is_interrupted: bool, vocabulary: Path, texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """A run that Ctrl-C or the deadline stops leaves a checkpoint, from which the same command goes on to the result of one run."""
-        monkeypatch.setattr(merges, "STEPS", 1)
+        monkeypatch.setattr(run, "STEPS", 1)
         command: list[str | Path] = [*SPECIAL, texts, "--checkpoint", tmp_path / "run.npz", "-o", tmp_path / "o.json"]
         if is_interrupted:
             with monkeypatch.context() as patch:

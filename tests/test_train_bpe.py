@@ -21,9 +21,10 @@ from shared_data import SHARED, needs_shared
 
 import fst
 from fst import train
-from fst.compile.train import merge_state, merges
 from fst.compile.train.bpe import bpe
 from fst.compile.train.control import Control, Round, members_of
+from fst.compile.train.merges import run as merges
+from fst.compile.train.merges import state as merge_state
 from fst.compile.train.pipeline import SPLITTERS
 from fst.compile.train.result import Trained
 from fst.compile.train.wordpiece import wordpiece

@@ -13,8 +13,9 @@ import pytest
 
 import fst
 from fst import train
-from fst.compile.train import merge_state, merges, score_state
 from fst.compile.train.control import members_of
+from fst.compile.train.merges import run, state
+from fst.compile.train.scores import state
 from fst.counting.words import Words
 
 Arrays = dict[str, Any]
@@ -98,8 +99,8 @@ def fuzz(kind: str, seed: int, folder: Path, mutants: int) -> tuple[int, int]:
     path.unlink(missing_ok=True)
     with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        patch.setattr(merges, "STEPS", 1)
-        patch.setattr(score_state, "BUDGET", 1)
+        patch.setattr(run, "STEPS", 1)
+        patch.setattr(state, "BUDGET", 1)
         words = words_of(draw)
         try:
             found = stored(kind, words, draw.randint(1, 6), path)
@@ -107,7 +108,7 @@ def fuzz(kind: str, seed: int, folder: Path, mutants: int) -> tuple[int, int]:
             return 0, 0
         if found is None:
             return 0, 0
-        patch.setattr(merges, "STEPS", draw.choice((1, 1000)))
+        patch.setattr(run, "STEPS", draw.choice((1, 1000)))
         assert not resume(kind, words, *found, path)
         for _ in range(mutants):
             changed = dict(found[1])
@@ -137,8 +138,8 @@ def test_many_changed_checkpoints_are_refused_or_safe(kind: str, tmp_path: Path)
 @pytest.mark.parametrize(
     ("kind", "name", "place", "value"),
     [
-        ("bpe", "numbers", merge_state.KNOWN, 1),
-        ("bpe", "numbers", merge_state.HAS_PAIRS, 0),
+        ("bpe", "numbers", state.KNOWN, 1),
+        ("bpe", "numbers", state.HAS_PAIRS, 0),
         ("bpe", "pairs", slice(None), 0),
         ("bpe", "heap", slice(None), 1),
         ("bpe", "pool", slice(None), 3),
@@ -159,8 +160,8 @@ def test_arrays_are_refused_by_name(
     kind: str, name: str, place: Any, value: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An array that kernels must not read is refused by its name."""
-    monkeypatch.setattr(merges, "STEPS", 1)
-    monkeypatch.setattr(score_state, "BUDGET", 1)
+    monkeypatch.setattr(run, "STEPS", 1)
+    monkeypatch.setattr(state, "BUDGET", 1)
     path = tmp_path / "run.npz"
     words = Words.of_pairs({"abcabc": 3, "abab": 4, "bcbca": 2, "aaaa": 1}.items())
     found = stored(kind, words, 1 if kind == "unigram" else 2, path)
@@ -173,11 +174,11 @@ def test_arrays_are_refused_by_name(
 
 def test_tokens_are_no_longer_than_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Merges that double a token again and again are refused before its string takes memory."""
-    monkeypatch.setattr(merges, "STEPS", 1)
+    monkeypatch.setattr(run, "STEPS", 1)
     words, path = Words.of_pairs({"abcabcabcabc": 3, "bcbca": 2}.items()), tmp_path / "run.npz"
     found = stored("bpe", words, 5, path)
     assert found is not None
-    arrays, made = found[1], int(found[1]["numbers"][merge_state.MERGES])
+    arrays, made = found[1], int(found[1]["numbers"][state.MERGES])
     arrays["merges"][3 : 3 * made] = np.repeat(np.arange(made - 1) + arrays["merges"][2], 3) + np.tile([0, 0, 1], made - 1)
     np.savez(path, allow_pickle=False, **members_of(*found))
     with pytest.raises(fst.VocabularyError, match="makes a token longer than all words"):

@@ -22,7 +22,7 @@ from fst import train
 from fst.bridge.like import statement_of
 from fst.bridge.words import words_of
 from fst.compile.sources.tiktoken import ENCODINGS
-from fst.compile.train.like import recipe_of
+from fst.compile.train.old.like import recipe_of
 from fst.compile.train.result import FIELDS, Trained
 from fst.compile.train.wordpiece import wordpiece
 from fst.errors import UnsupportedError, VocabularyError

@@ -280,7 +280,7 @@ def test_extension_resumes_from_its_checkpoint(tmp_path: Path) -> None:
     live, path = bpe_over_characters(), tmp_path / "run.npz"
     merges_of = fst.train.extend(live, lines(), 40).merges
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("fst.compile.train.merges.STEPS", 20)
+        patch.setattr("fst.compile.train.merges.run.STEPS", 20)
         rounds, found = 0, None
         while found is None or found.stopped == "deadline":
             found = fst.train.extend(live, lines(), 40, deadline=0, checkpoint=path)

@@ -20,10 +20,10 @@ from shared_data import SHARED, needs_shared
 from tiers import examples
 
 import fst
-from fst.compile.train import score_state
 from fst.compile.train.control import Control
 from fst.compile.train.result import Trained
-from fst.compile.train.score_state import Merger, State, widened
+from fst.compile.train.scores import state as score_state
+from fst.compile.train.scores.state import Merger, State, widened
 from fst.compile.train.wordpiece import wordpiece
 from fst.counting.words import Words
 

@@ -13,9 +13,9 @@ import pytest
 from shared_data import SHARED, needs_shared
 
 import fst
-from fst.compile.train import merges
 from fst.compile.train.bpe import bpe
 from fst.compile.train.control import Control
+from fst.compile.train.merges import run
 from fst.compile.train.pipeline import SPLITTERS
 from fst.compile.train.result import Trained
 from fst.counting.words import Words
@@ -101,7 +101,7 @@ def test_run_in_pieces_gives_equal_pieces(tmp_path: Path, monkeypatch: pytest.Mo
     words = marked({"".join(random.choices("ab", k=random.randint(1, 9))): 2 for _ in range(12)})
     options: dict[str, Any] = {"vocab_size": 30, "reference": "sentencepiece"}
     whole = bpe(words, **options)
-    monkeypatch.setattr(merges, "STEPS", 1)
+    monkeypatch.setattr(run, "STEPS", 1)
     while (part := bpe(words, control=Control(deadline=0, checkpoint=path), **options)).stopped == "deadline":
         pass
     assert (pieces_of(part), part.merges) == (pieces_of(whole), whole.merges)

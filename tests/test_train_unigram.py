@@ -19,12 +19,12 @@ from tiers import examples
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
 import fst
-from fst.compile.train import unigram as trainer
 from fst.compile.train.control import Control, members_of
 from fst.compile.train.pipeline import SPLITTERS
 from fst.compile.train.result import Trained
-from fst.compile.train.unigram import State, _Run, unigram
-from fst.compile.train.unigram_text import letters_of, seeds_of
+from fst.compile.train.unigram import trainer
+from fst.compile.train.unigram.lattices import letters_of, seeds_of
+from fst.compile.train.unigram.trainer import State, _Run, unigram
 from fst.counting.words import Words
 
 NEWEST = {"low": 5, "lower": 2, "newest": 6, "widest": 3}

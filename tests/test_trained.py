@@ -28,8 +28,8 @@ from transformers import BertTokenizerFast, PreTrainedTokenizerFast
 import fst
 from fst import train
 from fst.compile.sources.tiktoken import ENCODINGS
+from fst.compile.train.old.renumbering import renumbered
 from fst.compile.train.pipeline import SPLITTERS, Pipeline
-from fst.compile.train.renumbering import renumbered
 from fst.compile.train.result import Trained
 from fst.errors import TextError, UnsupportedError, VocabularyError
 

@@ -15,7 +15,9 @@ import pytest
 
 import fst
 from fst import train
-from fst.compile.train import merges, score_state, unigram_ties
+from fst.compile.train.merges import run
+from fst.compile.train.scores import state
+from fst.compile.train.unigram import ties
 from fst.counting.words import Words
 from fst.runtime.kernels.intrinsics import DISABLED
 
@@ -39,11 +41,11 @@ def counted(draw: random.Random, texts: Sequence[str]) -> tuple[Words, dict[str,
 
 def drive_trainers(draw: random.Random, texts: Sequence[str], patch: pytest.MonkeyPatch) -> None:
     """Train every kind of vocabulary on words: a run that stops after each round gives the same."""
-    patch.setattr(merges, "STEPS", draw.choice((100, 1 << 21)))
-    patch.setattr(score_state, "BUDGET", draw.choice((100, 1 << 21)))
+    patch.setattr(run, "STEPS", draw.choice((100, 1 << 21)))
+    patch.setattr(state, "BUDGET", draw.choice((100, 1 << 21)))
     if DISABLED:
-        patch.setattr(unigram_ties, "MOST", 6)
-        patch.setattr(unigram_ties, "FEW", 3)
+        patch.setattr(ties, "MOST", 6)
+        patch.setattr(ties, "FEW", 3)
     words, how = counted(draw, texts)
     special, least = draw.sample(SPECIAL, draw.randint(0, 3)), draw.randint(0, 3)
     affixes = draw.choice(({}, {"continuing_subword_prefix": "##"}, {"end_of_word_suffix": "b"}, {"continuing_subword_prefix": "b"}))

@@ -6,10 +6,10 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from fst.compile.train.control import Control, digest_of
-from fst.compile.train.merges import merged_in_either_way
+from fst.compile.train.merges.run import merged_in_either_way
 from fst.compile.train.pipeline import Pipeline
 from fst.compile.train.result import Trained
-from fst.compile.train.sentencepiece import by_sentencepiece
+from fst.compile.train.sentencepiece.bpe import by_sentencepiece
 from fst.compile.train.symbols import Alphabet, check_numbers, symbols_of
 from fst.core.jit import no_collector
 from fst.counting.words import Words

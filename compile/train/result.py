@@ -14,8 +14,8 @@ from fst.compile.compilers import assembled
 from fst.compile.machines.bpe.score_merges import merges_of_scores
 from fst.compile.sources.read import of_statement
 from fst.compile.train import saving
+from fst.compile.train.old.renumbering import renumbered
 from fst.compile.train.pipeline import Pipeline
-from fst.compile.train.renumbering import renumbered
 from fst.core.json_numbers import reference_float
 from fst.tables.header import CONTEXTUAL_FLAGS
 from fst.tables.table import Table

@@ -19,7 +19,7 @@ from fst.compile.sources.sentencepiece.model import SUFFIX as MODEL
 from fst.compile.sources.tiktoken import SUFFIX as TIKTOKEN
 from fst.compile.sources.vocab_txt import parse_lines
 from fst.compile.train.pipeline import Pipeline
-from fst.compile.train.sentencepiece_file import model_file
+from fst.compile.train.sentencepiece.file import model_file
 from fst.core import remote
 from fst.errors import UnsupportedError, quoted
 from fst.pretokens.byte_letters import bytes_of

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.compile.sources.sentencepiece.model import BYTES
-from fst.compile.train.merge_state import WORD_END
+from fst.compile.train.merges.state import WORD_END
 from fst.compile.train.pipeline import Pipeline
 from fst.core.jit import Deferred
 from fst.core.json_fields import is_text
@@ -26,7 +26,7 @@ MAX_CELLS = (1 << 31) - 2
 NEVER = "\0 \u2585"  # characters that are never in pieces of SentencePiece
 FIRST, CONTINUING, LAST = 0, 1, 2  # bits of a form: whether a character has the prefix, the suffix
 
-count_letters, spell = (Deferred("fst.compile.train.merge_start", name) for name in ("count_letters", "spell"))
+count_letters, spell = (Deferred("fst.compile.train.merges.start", name) for name in ("count_letters", "spell"))
 
 
 @dataclass(frozen=True)

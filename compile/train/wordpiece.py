@@ -9,7 +9,7 @@ from fst.compile.train.bpe import trained
 from fst.compile.train.control import Control
 from fst.compile.train.pipeline import Pipeline
 from fst.compile.train.result import Trained
-from fst.compile.train.score import by_score
+from fst.compile.train.scores.trainer import by_score
 from fst.compile.train.symbols import Alphabet
 from fst.counting.words import Words
 from fst.errors import UnsupportedError, quoted
@@ -38,7 +38,7 @@ def wordpiece(
 
     Args:
         words: the words with their counts.
-        criterion: "frequency", see `fst.compile.train.bpe.trained`, or "score", see `fst.compile.train.score.by_score`.
+        criterion: "frequency", see `fst.compile.train.bpe.trained`, or "score", see `fst.compile.train.scores.trainer.by_score`.
         vocab_size, min_frequency, special_tokens, initial_alphabet, limit_alphabet, continuing_subword_prefix, end_of_word_suffix,
             unk_token: as in `fst.train.wordpiece`.
         pipeline: the pipeline that split texts into the words; None: unknown, words are text.

@@ -23,7 +23,7 @@ def statement_of(old: Any, asker: str = ASKER) -> tuple[Mapping[str, Any], Mappi
     """
     from fst.bridge.from_live import is_live
     from fst.compile.sources.read import stated
-    from fst.compile.train.counterparts import counterpart
+    from fst.compile.train.old.counterparts import counterpart
     from fst.compile.train.result import Trained
     from fst.runtime.transformers.backend import backend_of
 

@@ -9,7 +9,7 @@ import numpy as np
 from fst.errors import TextError, quoted
 
 if TYPE_CHECKING:
-    from fst.compile.train.old import OldVocabulary
+    from fst.compile.train.old.vocabulary import OldVocabulary
     from fst.counting.words import Words
     from fst.runtime.batch import Batch
     from fst.runtime.tokenizer import Tokenizer
@@ -56,8 +56,8 @@ def old_vocabulary(tokenizer: Tokenizer, asker: str) -> OldVocabulary:
     Raises:
         UnsupportedError: no ``tokenizer.json`` can express it.
     """
-    from fst.compile.train.counterparts import counterpart
-    from fst.compile.train.old import OldVocabulary
+    from fst.compile.train.old.counterparts import counterpart
+    from fst.compile.train.old.vocabulary import OldVocabulary
     from fst.runtime.transformers.backend import backend_of
     from fst.runtime.transformers.bpe_document import model_of
 

@@ -15,9 +15,9 @@ from fst.counting.words import UNKNOWN_SPLIT, Words
 from fst.errors import VocabularyError
 
 if TYPE_CHECKING:
+    from fst.compile.train.old.trimming import Trimmed
     from fst.compile.train.pipeline import Pipeline
     from fst.compile.train.result import Trained
-    from fst.compile.train.trimming import Trimmed
 
 OF_ROUNDS = ("progress", "checkpoint", "deadline")  # arguments of trainers that work in rounds
 
@@ -330,7 +330,7 @@ def unigram(
         [-1.6022, -1.9555, -1.9555, -2.2233]
     """
     from fst.compile.train.control import Control
-    from fst.compile.train.unigram import unigram as train
+    from fst.compile.train.unigram.trainer import unigram as train
 
     control = Control(progress, deadline, checkpoint)
     found, pipeline = _split(source, splitter, normalizer, column, field, threads, min_count, errors)
@@ -443,7 +443,7 @@ def like(
         (['[PAD]', '[UNK]', '[CLS]', '[SEP]', '.', 'g', 'h', 'p', 's'], ['hug', '##s', '[UNK]'])
     """
     from fst.bridge.like import statement_of
-    from fst.compile.train.like import recipe_of
+    from fst.compile.train.old.like import recipe_of
 
     recipe = recipe_of(*statement_of(old), new_special_tokens, special_tokens_map)
     trainers: Mapping[str, Callable[..., Trained]] = {"BPE": bpe, "WordPiece": wordpiece, "Unigram": unigram, "WordLevel": wordlevel}
@@ -504,7 +504,7 @@ def extend(
     """
     from fst.bridge import old as olds
     from fst.compile.train.control import Control
-    from fst.compile.train.extending import extend as extended
+    from fst.compile.train.old.extending import extend as extended
 
     control = Control(progress, deadline, checkpoint)
     tokenizer = olds.tokenizer_of(old, "fst.train.extend")
@@ -553,7 +553,7 @@ def trim(
         (['[UNK]', 'h', 'p', '##u', '##g', 'hug'], [0, 1, 2, 3, 4, 5, -1, -1])
     """
     from fst.bridge import old as olds
-    from fst.compile.train.trimming import trim as trimmed
+    from fst.compile.train.old.trimming import trim as trimmed
 
     tokenizer = olds.tokenizer_of(old, "fst.train.trim")
     vocabulary = olds.old_vocabulary(tokenizer, "fst.train.trim")

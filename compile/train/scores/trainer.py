@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from fst.compile.train import result
 from fst.compile.train.control import Control, digest_of
-from fst.compile.train.merge_state import WORD_END
-from fst.compile.train.merges import need_size
+from fst.compile.train.merges.run import need_size
+from fst.compile.train.merges.state import WORD_END
 from fst.compile.train.pipeline import Pipeline
 from fst.compile.train.result import Trained
-from fst.compile.train.score_state import Merger, State, widened
+from fst.compile.train.scores.state import Merger, State, widened
 from fst.compile.train.symbols import Alphabet, Symbols, check_numbers, initial_characters, symbols_of
 from fst.counting.words import Words
 from fst.errors import VocabularyError

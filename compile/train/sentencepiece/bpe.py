@@ -1,7 +1,7 @@
 """The trainer of byte-pair encoding with the results of SentencePiece.
 
-It uses `fst.compile.train.merges` with other rules. Of equally frequent pairs, the one with the shorter string is merged, then the one with
-smaller code points. Each string is made once; other pairs that would make it are never merged. A piece has one script, at most 16
+It uses `fst.compile.train.merges.run` with other rules. Of equally frequent pairs, the one with the shorter string is merged, then the one
+with smaller code points. Each string is made once; other pairs that would make it are never merged. A piece has one script, at most 16
 characters, and ▁ only at its left end. Pairs that no longer occur are also merged, until the vocabulary is full.
 """
 
@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 from fst.compile.patterns import properties
 from fst.compile.sources.sentencepiece.model import BYTES
 from fst.compile.text.sentencepiece import SYMBOL
-from fst.compile.train import newer_characters
 from fst.compile.train.control import Control, digest_of
-from fst.compile.train.merge_state import NONE, Text
-from fst.compile.train.merges import Merged, merged, need_size
+from fst.compile.train.merges.run import Merged, merged, need_size
+from fst.compile.train.merges.state import NONE, Text
 from fst.compile.train.pipeline import Pipeline
 from fst.compile.train.result import Trained
+from fst.compile.train.sentencepiece import newer_characters
 from fst.compile.train.symbols import Alphabet, checked, strings_of, symbols_of
 from fst.core.jit import no_collector
 from fst.counting.words import Words

@@ -1,14 +1,14 @@
 """The trainer of Unigram: it begins with all frequent substrings of the words, and drops pieces until the vocabulary has its size.
 
 1. **Seeds**: the characters, and the substrings with at least two different continuations: letters, or the end of a word
-   (`fst.compile.train.unigram_text`).
+   (`fst.compile.train.unigram.lattices`).
 2. **Expectation** and **maximization**, `n_sub_iterations` times: the expected number of occurrences of each piece, over all segmentations
    weighted by their probability, gives its new score. Pieces that are expected less than 0.5 times are dropped.
 3. **Pruning**: the pieces with the smallest losses are dropped, so that `shrinking_factor` of the pieces stay, but at least 1.1 times
    `vocab_size`. Steps 2 and 3 repeat until no more than 1.1 times `vocab_size` are left after step 2.
 4. **End**: all characters, and other pieces up to the size, sorted by score.
 
-The kernels are in `fst.compile.train.unigram_steps`.
+The kernels are in `fst.compile.train.unigram.steps`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from fst.compile.train.control import Control, Round, digest_of
 from fst.compile.train.pipeline import Pipeline
 from fst.compile.train.result import DEADLINE, NO_PAIR, SIZE, Trained
 from fst.compile.train.symbols import checked, checked_initial
-from fst.compile.train.unigram_text import UNKNOWN, Letters, Nodes, Paths, Seeds, Sums, letters_of, seeds_of
+from fst.compile.train.unigram.lattices import UNKNOWN, Letters, Nodes, Paths, Seeds, Sums, letters_of, seeds_of
 from fst.core.jit import Deferred
 from fst.counting.words import Words
 from fst.errors import UnsupportedError, VocabularyError, listed, quoted
@@ -41,7 +41,7 @@ FEW_NODES = 1 << 10
 GREATEST = 1000.0  # above all |scores|: logarithms of shares in fewer than 2^63 letters; sums of such numbers are finite
 
 EXPECT, MAXIMIZE, COUNT_BEST, WEIGH = (
-    Deferred("fst.compile.train.unigram_steps", name) for name in ("expect", "maximize", "count_best", "weigh")
+    Deferred("fst.compile.train.unigram.steps", name) for name in ("expect", "maximize", "count_best", "weigh")
 )
 
 

@@ -24,10 +24,10 @@ CODE_POINTS = 0x110000
 CONTINUES, CONTINUATION = 0xC0, 0x80  # ``byte & CONTINUES == CONTINUATION`` unless the byte begins a character
 
 PACK_LETTERS, MEASURE_PREFIXES, GROW_TREE, COUNT_ARCS, LIST_ARCS, KEEP_ARCS = (
-    Deferred("fst.compile.train.unigram_seeds", name)
+    Deferred("fst.compile.train.unigram.seeds", name)
     for name in ("pack_letters", "measure_prefixes", "grow_tree", "count_arcs", "list_arcs", "keep_arcs")
 )
-TAKE_LOG_SHARES = Deferred("fst.compile.train.unigram_steps", "take_log_shares")
+TAKE_LOG_SHARES = Deferred("fst.compile.train.unigram.steps", "take_log_shares")
 
 
 class Letters(NamedTuple):
@@ -144,7 +144,7 @@ class Sums(NamedTuple):
 
 
 class Nodes(NamedTuple):
-    """Scratch: the nodes of a string, see `fst.compile.train.unigram_ties`.
+    """Scratch: the nodes of a string, see `fst.compile.train.unigram.ties`.
 
     Attributes:
         begin, seed, score: int64, int64, float64, the place, the seed and the score of each node.
@@ -170,7 +170,7 @@ class Nodes(NamedTuple):
 
 
 class Paths(NamedTuple):
-    """Scratch: the partial paths of a string, from the end backwards, see `fst.compile.train.unigram_ties`.
+    """Scratch: the partial paths of a string, from the end backwards, see `fst.compile.train.unigram.ties`.
 
     Attributes:
         node, after: int64, the first node of each path, and the path without this node.

@@ -16,8 +16,8 @@ from fst.compile.compilers import compiler_of, model_of
 from fst.compile.machines.wordpiece.word_level import KIND as WORD_LEVEL
 from fst.compile.machines.wordpiece.word_level import is_word_level
 from fst.compile.sources.pretrained.special_tokens import added_token
+from fst.compile.train.old.renumbering import renamed, renumbered
 from fst.compile.train.pipeline import Pipeline
-from fst.compile.train.renumbering import renamed, renumbered
 from fst.compile.train.result import FIELDS, PLAIN, Trained
 from fst.errors import VocabularyError, quoted, reason
 

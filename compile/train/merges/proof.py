@@ -19,7 +19,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.compile.train.merge_state import (
+from fst.compile.train.merges.state import (
     ASK,
     BY_TEXT,
     CAREFUL,
@@ -46,7 +46,7 @@ from fst.core.jit import Deferred
 from fst.errors import VocabularyError
 from fst.machines.bpe.merge_list import EMPTY
 
-find_starts = Deferred("fst.compile.train.merge_start", "find_starts")
+find_starts = Deferred("fst.compile.train.merges.start", "find_starts")
 
 FIXED = [SIZE, LONGEST, CAREFUL, BY_TEXT, SPACE, FLOOR]  # numbers that a run never changes
 Checks = Iterator[tuple[str, bool]]  # the name of an array, and whether it is as expected

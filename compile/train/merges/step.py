@@ -1,22 +1,11 @@
-"""Kernels of one merge of byte-pair encoding in training, see `fst.compile.train.merge_loop`."""
+"""Kernels of one merge of byte-pair encoding in training, see `fst.compile.train.merges.loop`."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from fst.compile.train.merge_state import (
-    BY_TEXT,
-    CAREFUL,
-    INSIDE,
-    LEAST,
-    LONGEST,
-    NONE,
-    POOL,
-    RECORDS,
-    SYMBOLS,
-    USED,
-)
-from fst.compile.train.pair_heap import may_merge
+from fst.compile.train.merges.heap import may_merge
+from fst.compile.train.merges.state import BY_TEXT, CAREFUL, INSIDE, LEAST, LONGEST, NONE, POOL, RECORDS, SYMBOLS, USED
 from fst.core.jit import inlined, part
 from fst.machines.bpe.merge_list import EMPTY
 from fst.machines.bpe.pairs import ONE, key_of, slot_of

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.compile.train.old import OldVocabulary
+from fst.compile.train.old.vocabulary import OldVocabulary
 from fst.compile.train.result import SIZE, Trained
 from fst.compile.train.symbols import check_numbers
 from fst.errors import VocabularyError

@@ -1,4 +1,4 @@
-"""Kernels of byte-pair encoding in training, see `fst.compile.train.merge_state` for the state.
+"""Kernels of byte-pair encoding in training, see `fst.compile.train.merges.state` for the state.
 
 One merge reads the positions of its pair from left to right, skips stale ones, and sums the counts of each neighbour in dense arrays. Each
 distinct neighbour then costs one probe of the hash table for its new pair and one for its old pair. A second pass writes the cells and the
@@ -16,7 +16,8 @@ from __future__ import annotations
 import numpy as np
 
 from fst.automata.rows import MULTIPLIERS
-from fst.compile.train.merge_state import (
+from fst.compile.train.merges.heap import LOW, push, sink
+from fst.compile.train.merges.state import (
     ADJACENT,
     ASK,
     AT_SIZE,
@@ -44,8 +45,7 @@ from fst.compile.train.merge_state import (
     TOO_RARE,
     USED,
 )
-from fst.compile.train.merge_step import collect, count_of, expand, forget, update_pairs, write
-from fst.compile.train.pair_heap import LOW, push, sink
+from fst.compile.train.merges.step import collect, count_of, expand, forget, update_pairs, write
 from fst.core.jit import inlined, kernel, part
 from fst.machines.bpe.merge_list import EMPTY
 from fst.machines.bpe.pairs import HALF, insert, key_of, slot_of
@@ -164,7 +164,7 @@ def at_end(numbers):
 
 @kernel
 def merge_pairs(state):
-    """Repeatedly merge the best pair: the most frequent one; of equally frequent pairs, see `fst.compile.train.pair_heap.precedes`.
+    """Repeatedly merge the best pair: the most frequent one; of equally frequent pairs, see `fst.compile.train.merges.heap.precedes`.
 
     Args:
         state: `Merging`; changed.

@@ -1,10 +1,10 @@
 """Kernels of the steps of Unigram: expectation, maximization, best paths, and the loss of a piece.
 
-They run over the lattices of `fst.compile.train.unigram_text`. Each sum has the reference's order of summands, and exp and log are those of
-libm, so losses that are equal in the reference are equal here. The paths to a place are summed with the longest last piece first.
+They run over the lattices of `fst.compile.train.unigram.lattices`. Each sum has the reference's order of summands, and exp and log are
+those of libm, so losses that are equal in the reference are equal here. The paths to a place are summed with the longest last piece first.
 
 Best paths are found by their sums. If the two greatest sums at a place of the best path differ by less than `MARGIN`, the choice may depend
-on rounding; then `fst.compile.train.unigram_ties` finds the path of the reference.
+on rounding; then `fst.compile.train.unigram.ties` finds the path of the reference.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import math
 
 import numpy as np
 
-from fst.compile.train.unigram_ties import SPLITS, find_path, fits, list_nodes, rank_paths
+from fst.compile.train.unigram.ties import SPLITS, find_path, fits, list_nodes, rank_paths
 from fst.core.jit import kernel, part
 
 MARGIN = 1e-9  # relative to 1 + the sum; the rounding error of a sum is below 1e-12 of it
@@ -49,7 +49,7 @@ def expect(lattices, scores, forward, backward, expected):
     """Sum the expected occurrences of each piece in the words, over all segmentations weighted by their probability.
 
     Args:
-        lattices: `fst.compile.train.unigram_text.Lattices`.
+        lattices: `fst.compile.train.unigram.lattices.Lattices`.
         scores: float64[seeds], finite for all seeds of arcs.
         forward, backward: float64[longest word + 1], scratch: the log probability of all paths to a place, and from it to the end.
         expected: float64[seeds], all 0; filled.
@@ -178,8 +178,8 @@ def count_best(lattices, scores, begin, sums, nodes, counts):
     Args:
         lattices, scores: as in `expect`.
         begin: the index of the first word to count.
-        sums: `fst.compile.train.unigram_text.Sums`, for the longest word.
-        nodes: `fst.compile.train.unigram_text.Nodes`, scratch.
+        sums: `fst.compile.train.unigram.lattices.Sums`, for the longest word.
+        nodes: `fst.compile.train.unigram.lattices.Nodes`, scratch.
         counts: float64[seeds]; increased.
 
     Returns:
@@ -206,7 +206,7 @@ def replacement(lattices, scores, begin, size, seed, sums, nodes, paths):
 
     Args:
         lattices, scores, sums, nodes: as in `count_best`.
-        paths: `fst.compile.train.unigram_text.Paths`, scratch.
+        paths: `fst.compile.train.unigram.lattices.Paths`, scratch.
         begin, size, seed: a place of the piece, its number of letters, and its seed.
 
     Returns:

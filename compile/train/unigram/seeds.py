@@ -1,8 +1,8 @@
 """Kernels of the seeds of Unigram: the substrings of the words with at least two different continuations, and their occurrences.
 
 The suffixes of all words are sorted, so suffixes with a common prefix are neighbours. The common prefixes form a tree, whose inner nodes
-are the substrings. The substrings that begin at a place are on the path from its leaf to the root. `fst.compile.train.unigram_text` sorts
-the suffixes by prefix doubling; these kernels contain the loops over letters and nodes.
+are the substrings. The substrings that begin at a place are on the path from its leaf to the root. `fst.compile.train.unigram.lattices`
+sorts the suffixes by prefix doubling; these kernels contain the loops over letters and nodes.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The state of WordPiece by score in training, and the loop around its kernels (`fst.compile.train.score_loop`)."""
+"""The state of WordPiece by score in training, and the loop around its kernels (`fst.compile.train.scores.loop`)."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.compile.train.control import Round
-from fst.compile.train.score_numbers import DONE, FREE, GAP, LEAST, NEIGHBOURS, NONE, NUMBERS, PAIRS, WIDTH
+from fst.compile.train.scores.numbers import DONE, FREE, GAP, LEAST, NEIGHBOURS, NONE, NUMBERS, PAIRS, WIDTH
 from fst.core.jit import Deferred
 from fst.errors import VocabularyError
 
 FIRST_ROWS = 1 << 14  # rows of pairs at the start
 BUDGET = 4_000_000  # cells and rows to visit in a round: about 0.1 s
 
-index_pairs = Deferred("fst.compile.train.score_loop", "index_pairs")
-is_tiled = Deferred("fst.compile.train.score_loop", "is_tiled")
-learn = Deferred("fst.compile.train.score_loop", "learn")
+index_pairs = Deferred("fst.compile.train.scores.loop", "index_pairs")
+is_tiled = Deferred("fst.compile.train.scores.loop", "is_tiled")
+learn = Deferred("fst.compile.train.scores.loop", "learn")
 
 
 class State(NamedTuple):
     """The state of a run, from which it can resume; an `Index` follows from it.
 
     Attributes:
-        cells: int32[n], the tokens of all words, see `fst.compile.train.score_loop`.
+        cells: int32[n], the tokens of all words, see `fst.compile.train.scores.loop`.
         lefts, rights: int32[merges], the two tokens of each merge, with room for further merges.
         counts: int64[merges], the occurrences of each new token when it was made.
         made: int64[1], the number of merges so far.
@@ -54,14 +54,15 @@ class Index(NamedTuple):
         lengths: int32[tokens], in cells.
         frequencies: int64[tokens], the current occurrences of each token.
         lefts, rights: int32[tokens], the first row of the list of pairs with this token on the left, and on the right; -1: no such pair.
-        pairs: int64[rows, `WIDTH`], see `fst.compile.train.score_numbers`. A row is a pair: its tokens, its count, its cells in `pool`, the
+        pairs: int64[rows, `WIDTH`], see `fst.compile.train.scores.numbers`. A row is a pair: its tokens, its count, its cells in `pool`,
+        the
             next rows in its two lists, and its place in the heap. `NEXT_OF_LEFT` of a free row is the next free row.
         heap: int64[rows], row numbers.
         scores, firsts: float64[rows], int64[rows], the score and the first cell of each entry of `heap`.
         pool: int32[3 * cells], the cells where pairs occur. An occurrence that merges adds at most two, and each merge removes a token.
         sums, sizes: int64[2 * tokens], all 0 between merges.
         touched: int64[2 * tokens + 1], scratch.
-        numbers: int64[`NUMBERS`], see `fst.compile.train.score_numbers`.
+        numbers: int64[`NUMBERS`], see `fst.compile.train.scores.numbers`.
     """
 
     words: NDArray[np.int32]

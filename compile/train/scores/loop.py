@@ -17,7 +17,7 @@ One merge, in the order of its loops:
 
     the pair's cells ─→ join ─→ live cells ─→ gather ─→ counts by neighbour ─→ rescore lists ─→ add pairs ─→ scatter cells
 
-See `fst.compile.train.score_state.Index` for the arrays. Kernels check nothing. They require that tokens tile the words, which `is_tiled`
+See `fst.compile.train.scores.state.Index` for the arrays. Kernels check nothing. They require that tokens tile the words, which `is_tiled`
 proves for cells from a file, and that the sum of all counts of symbols is below 2**63.
 """
 
@@ -25,8 +25,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from fst.compile.train.score_heap import change, push, remove, score_of, sink
-from fst.compile.train.score_numbers import (
+from fst.compile.train.scores.heap import change, push, remove, score_of, sink
+from fst.compile.train.scores.numbers import (
     COUNT,
     DONE,
     END,

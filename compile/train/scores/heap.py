@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fst.compile.train.score_numbers import HEAP_SIZE, PLACE
+from fst.compile.train.scores.numbers import HEAP_SIZE, PLACE
 from fst.core.jit import inlined, part
 
 EXACT = 2.0**53  # all integers below are exact in float64

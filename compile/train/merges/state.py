@@ -119,7 +119,7 @@ class Merging(NamedTuple):
     numbers: Any
 
 
-START, LOOP = "fst.compile.train.merge_start", "fst.compile.train.merge_loop"
+START, LOOP = "fst.compile.train.merges.start", "fst.compile.train.merges.loop"
 count_pairs, record_pairs, move_pairs = (Deferred(START, name) for name in ("count_pairs", "record_pairs", "move_pairs"))
 merge_pairs = Deferred(LOOP, "merge_pairs")
 

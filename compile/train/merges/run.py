@@ -8,10 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.compile.train import merge_state, result
+from fst.compile.train import result
 from fst.compile.train.control import Control, Round
-from fst.compile.train.merge_proof import longest_word, prove
-from fst.compile.train.merge_state import NONE, Merging, Text, merge_pairs
+from fst.compile.train.merges import state as merge_state
+from fst.compile.train.merges.proof import longest_word, prove
+from fst.compile.train.merges.state import NONE, Merging, Text, merge_pairs
 from fst.compile.train.symbols import Symbols
 from fst.errors import VocabularyError
 from fst.machines.bpe.merge_list import insert_pairs, room_for

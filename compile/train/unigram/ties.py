@@ -51,10 +51,10 @@ def list_nodes(lattices, scores, begin, size, nodes):
     """List the nodes of a string, each with its greatest sum and the previous node.
 
     Args:
-        lattices: `fst.compile.train.unigram_text.Lattices`.
+        lattices: `fst.compile.train.unigram.lattices.Lattices`.
         scores: float64[seeds].
         begin, size: the first place of the string, and its number of letters.
-        nodes: `fst.compile.train.unigram_text.Nodes`, with enough room; filled.
+        nodes: `fst.compile.train.unigram.lattices.Nodes`, with enough room; filled.
 
     Returns:
         The last node of the best path; `BEGIN` if the string is empty.
@@ -151,7 +151,7 @@ def rank_paths(nodes, paths, path):
 
     Args:
         nodes: from `list_nodes`.
-        paths: `fst.compile.train.unigram_text.Paths`, scratch.
+        paths: `fst.compile.train.unigram.lattices.Paths`, scratch.
         path: int32[size], filled: the seeds on the second best path, from last to first.
 
     Returns:

@@ -1,0 +1,1 @@
+"""Vocabularies derived from an existing one."""

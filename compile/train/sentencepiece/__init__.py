@@ -1,0 +1,1 @@
+"""Training with SentencePiece's results and files."""
