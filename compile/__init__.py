@@ -3,9 +3,9 @@
 Source → alphabet and trie → failure links and pops → transducer → rows and classes → tables: each step is one file.
 """
 
-from fst.compile import lattice
 from fst.compile.api import bpe, tokenizer, unigram, wordpiece
 from fst.compile.machines.keywords.compiler import keywords
+from fst.compile.machines.segmentation import lattice
 from fst.compile.machines.segmentation.maxmatch import maxmatch
 
 __all__ = ["bpe", "keywords", "lattice", "maxmatch", "tokenizer", "unigram", "wordpiece"]

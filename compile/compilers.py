@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from fst.compile import bpe, unigram, wordpiece
+from fst.compile.machines.bpe import compiler as bpe
 from fst.compile.machines.bpe.model import BpeModel
+from fst.compile.machines.unigram import compiler as unigram
+from fst.compile.machines.wordpiece import compiler as wordpiece
 from fst.compile.machines.wordpiece import word_level
 from fst.compile.machines.wordpiece.compiler import WordPieceModel
 from fst.compile.pretokens import metaspace, splits

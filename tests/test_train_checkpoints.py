@@ -15,7 +15,7 @@ import fst
 from fst import train
 from fst.compile.train.control import members_of
 from fst.compile.train.merges import run, state
-from fst.compile.train.scores import state
+from fst.compile.train.scores import state as score_state
 from fst.counting.words import Words
 
 Arrays = dict[str, Any]
@@ -100,7 +100,7 @@ def fuzz(kind: str, seed: int, folder: Path, mutants: int) -> tuple[int, int]:
     with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         patch.setattr(run, "STEPS", 1)
-        patch.setattr(state, "BUDGET", 1)
+        patch.setattr(score_state, "BUDGET", 1)
         words = words_of(draw)
         try:
             found = stored(kind, words, draw.randint(1, 6), path)
@@ -161,7 +161,7 @@ def test_arrays_are_refused_by_name(
 ) -> None:
     """An array that kernels must not read is refused by its name."""
     monkeypatch.setattr(run, "STEPS", 1)
-    monkeypatch.setattr(state, "BUDGET", 1)
+    monkeypatch.setattr(score_state, "BUDGET", 1)
     path = tmp_path / "run.npz"
     words = Words.of_pairs({"abcabc": 3, "abab": 4, "bcbca": 2, "aaaa": 1}.items())
     found = stored(kind, words, 1 if kind == "unigram" else 2, path)

@@ -1,5 +1,5 @@
-"""Windows of symbols, which decide where pieces begin (`fst.compile.pretokens.boundaries`); and their factors, with which a kernel decides 64 places at
-a time.
+"""Boundary contexts: the symbols around a place, which decide whether a pre-token begins there (`fst.compile.pretokens.boundaries`); and
+their factors, with which a kernel decides 64 places at a time.
 
 The decisions have up to a million entries, and a look-up decides one place. Yet only a few kinds of left halves differ from
 each other, the two symbols before a place; and of right halves, the place's own symbol and the next one. So the decision about a place is

@@ -45,7 +45,7 @@ from fst.machines.bpe.automaton import MAX_SLOTS
 
 MAX_COMPLETIONS = 1 << 26  # the sum of |T(u)|: o200k has 6 million, and a sort takes 8 bytes for each
 FIRST_ROOM = 8  # room for items and states, for each token, at the first attempt
-intern_items, close_states = Deferred("fst.compile.machines.bpe.closure", "intern_items"), Deferred("fst.compile.machines.bpe.closure", "close_states")
+intern_items, close_states = (Deferred("fst.compile.machines.bpe.closure", name) for name in ("intern_items", "close_states"))
 
 
 @dataclass(frozen=True, eq=False)
