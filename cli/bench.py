@@ -21,9 +21,9 @@ from fst.errors import TextError, UnsupportedError
 if TYPE_CHECKING:
     from fst import Tokenizer
     from fst.machines.wordpiece.table import Tables
-    from fst.runtime.batch import Batch
     from fst.runtime.files.documents import Documents as Block
     from fst.runtime.files.inputs import Reading
+    from fst.runtime.rows.batch import Batch
 
 RUNS = 5  # timed runs; a warm-up comes before them
 SHOWN = 10  # unknown words

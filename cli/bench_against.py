@@ -32,7 +32,7 @@ from fst.tables.header import TOKENIZERS
 if TYPE_CHECKING:
     from fst.cli.bench import Documents
     from fst.machines.wordpiece.table import Tables
-    from fst.runtime.batch import Batch
+    from fst.runtime.rows.batch import Batch
 
 ALL = "all"
 OURS = "fst"

@@ -104,8 +104,8 @@ class Rows:
 
     def _window(self, tables: Tables) -> Any:
         """The form of windows; None if there are none. Checks the length."""
+        from fst.runtime.rows.overflow import window
         from fst.runtime.templates import frame
-        from fst.runtime.windows import window
 
         around = frame(tables.metadata.templates.single) if self.special else (NO_IDS, NO_IDS)
         count = sum(map(len, around))
@@ -167,8 +167,8 @@ def _appending(encode: Encode, number: int) -> Encode:
 
 def _in_windows(encode: Encode, form: Any) -> Encode:
     """The same, with a row for each window. A null has one, without ids."""
-    from fst.runtime.batch import Batch
-    from fst.runtime.windows import in_windows
+    from fst.runtime.rows.batch import Batch
+    from fst.runtime.rows.overflow import in_windows
 
     def windows(documents: Documents, errors: str) -> Encoded:
         encoded = encode(documents, errors)

@@ -268,7 +268,7 @@ def _segment(table: Table, folder: Path) -> None:
 def _used(tables: Table, folder: Path) -> Any:
     """A tokenizer with a table, loaded from a file, after each of its kernels has run."""
     import fst
-    from fst.runtime import texts
+    from fst.runtime.rows import texts
 
     tables.save(folder / "table.npz")
     tokenizer = fst.load(folder / "table.npz")

@@ -15,8 +15,8 @@ from fst.errors import FstError, ReadingError, TableError, TextError, Unsupporte
 
 if TYPE_CHECKING:
     from fst.bridge import train
-    from fst.runtime.batch import Batch
     from fst.runtime.load import load
+    from fst.runtime.rows.batch import Batch
     from fst.runtime.searcher import Match, Matches, MatchStream, Searcher
     from fst.runtime.segmenter import Segmenter, Segments, SegmentStream
     from fst.runtime.sentencepiece.processor import sentencepiece
@@ -61,7 +61,7 @@ def __getattr__(name: str) -> Any:
 
         return Tokenizer
     if name == "Batch":
-        from fst.runtime.batch import Batch
+        from fst.runtime.rows.batch import Batch
 
         return Batch
     if name == "train":

@@ -15,8 +15,8 @@ from fst.machines.bpe.table import BpeTables
 from fst.runtime.decoding import ByteDecoder, ByteStream, DecodeStream, IdsLike, decoder_of, text_of, texts_of
 from fst.runtime.dropout import DroppingRunners
 from fst.runtime.pieces import PieceTokenizer
+from fst.runtime.rows.texts import Ints
 from fst.runtime.run import Runner
-from fst.runtime.texts import Ints
 from fst.runtime.workspace import Ids
 from fst.tables.header import ByteLevelDecoder
 

@@ -24,7 +24,7 @@ from fst.counting.arguments import PLACE as WORD
 from fst.counting.words import PLACE, UNKNOWN_SPLIT, Words
 from fst.errors import TextError
 from fst.runtime.rewriter import Room, TextRewriter
-from fst.runtime.texts import ROOMS, UNIT_TYPES, Ints, Limits, Source, not_text_at, units, whole, wrong_at
+from fst.runtime.rows.texts import ROOMS, UNIT_TYPES, Ints, Limits, Source, not_text_at, units, whole, wrong_at
 from fst.tables.kernel_call import MOST_UNITS
 
 count_words, add_words, list_words = (

@@ -17,8 +17,8 @@ from fst.machines.bpe.table import BpeTables
 from fst.pretokens.byte_letters import bytes_of
 from fst.pretokens.decoding import SIZE_BITS, STEP
 from fst.pretokens.token_letters import byte_of
-from fst.runtime.batch import Batch
-from fst.runtime.texts import Ints
+from fst.runtime.rows.batch import Batch
+from fst.runtime.rows.texts import Ints
 
 MAX_ID = (1 << 32) - 1  # as in the reference
 KERNELS = "fst.runtime.kernels.decoding"

@@ -10,7 +10,7 @@ from fst.errors import TextError
 from fst.runtime.counting import Block
 from fst.runtime.files.documents import Documents
 from fst.runtime.files.reading import Files
-from fst.runtime.texts import Source, rows_of
+from fst.runtime.rows.texts import Source, rows_of
 
 MOST_TEXTS, MOST_UNITS = 1 << 10, 1 << 18  # limits of a block: texts; characters or bytes, reached by its last text
 
@@ -25,7 +25,7 @@ def of_texts(texts: Iterable[Any]) -> Iterator[Block]:
 
 def of_column(column: Any) -> Iterator[Block]:
     """The blocks of a column that Arrow can import. Nulls are skipped."""
-    from fst.runtime.arrow import rows_of_column
+    from fst.runtime.rows.arrow import rows_of_column
 
     first = 0
     for rows in rows_of_column(column):
@@ -51,7 +51,7 @@ def _rows(texts: Any) -> Iterator[Source]:
     if isinstance(texts, list):
         yield rows_of(texts)
     else:
-        from fst.runtime.arrow import rows_of_column
+        from fst.runtime.rows.arrow import rows_of_column
 
         yield from rows_of_column(texts)
 

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from fst.runtime.batch import Batch
+from fst.runtime.rows.batch import Batch
+from fst.runtime.rows.texts import Ints, Source, characters, replaced
 from fst.runtime.stream import Part, Stream
-from fst.runtime.texts import Ints, Source, characters, replaced
 
 
 class Empties:

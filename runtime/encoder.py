@@ -12,15 +12,15 @@ from fst.core.threads import thread_count
 from fst.errors import UnsupportedError
 from fst.machines.bpe.dropout import Dropout
 from fst.machines.unigram.sampling import Sampling
-from fst.runtime.batch import Batch, Job
 from fst.runtime.pending import Pending
 from fst.runtime.randomness import random_of
+from fst.runtime.rows.batch import Batch, Job
+from fst.runtime.rows.overflow import in_windows, window
+from fst.runtime.rows.texts import MOST_UNITS, Ints, Source, Texts, batch_of, check, listed, rows_of
+from fst.runtime.rows.trim import cut, in_bytes
 from fst.runtime.run import SHORT, Runner, room_for
 from fst.runtime.safe_cuts import SafeCuts
 from fst.runtime.stream import Stream
-from fst.runtime.texts import MOST_UNITS, Ints, Source, Texts, batch_of, check, listed, rows_of
-from fst.runtime.trim import cut, in_bytes
-from fst.runtime.windows import in_windows, window
 from fst.runtime.workspace import Frame, Ids, Workspace, Workspaces
 
 OFFSETS = (False, True, "chars", "bytes")
@@ -215,7 +215,7 @@ class Encoder:
             >>> tok.encode_arrow(pa.array(["un unable"]), max_length=2, stride=1).to_pylist()
             [[[1, 1], [1, 2]]]
         """
-        from fst.runtime.arrow import Filling, encoded, windowed
+        from fst.runtime.rows.arrow import Filling, encoded, windowed
 
         if padding and (max_length is None or offsets):
             raise ValueError("padding=True: rows are filled up to max_length, and there is none; or spans are to be beside ids")
@@ -318,7 +318,7 @@ class Encoder:
         errors: str = "strict",
         by: Dropout | Sampling | None = None,
     ) -> Batch:
-        """The ids of rows; `max_ids` and `counted` are as in `fst.runtime.batch.Job`, and `by` says how they are random."""
+        """The ids of rows; `max_ids` and `counted` are as in `fst.runtime.rows.batch.Job`, and `by` says how they are random."""
         if threads is not None:
             thread_count(threads)
         check(errors)

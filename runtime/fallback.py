@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.automata.rows import CODE_POINTS
-from fst.runtime.texts import Ints, Units
+from fst.runtime.rows.texts import Ints, Units
 
 Read = tuple[NDArray[np.uint16], NDArray[np.uint64]]
 
@@ -25,7 +25,7 @@ class Fallback(Protocol):
         """Find the texts that `read` must read.
 
         Args:
-            text, starts: as from `fst.runtime.texts.Source.gather`.
+            text, starts: as from `fst.runtime.rows.texts.Source.gather`.
             noted: uint8[rows], 1 for the texts that a kernel has noted.
 
         Returns:

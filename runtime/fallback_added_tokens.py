@@ -54,7 +54,7 @@ from fst.runtime.kernels.fallback_arguments import (
     Symbols,
 )
 from fst.runtime.kernels.numbers import HALF, LOW_HALF
-from fst.runtime.texts import Ints, Units
+from fst.runtime.rows.texts import Ints, Units
 from fst.tables.header import Context, ContextualToken
 from fst.text.composition import Placing
 from fst.text.reading_arguments import Reader

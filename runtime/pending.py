@@ -15,7 +15,7 @@ from fst.core.jit import Deferred
 from fst.machines.segmentation.jieba import LETTER
 from fst.machines.segmentation.unit_trie import KIND_SHIFT
 from fst.pretokens.splitter import START
-from fst.runtime.texts import PAST_END, UNIT_TYPES, Units, units
+from fst.runtime.rows.texts import PAST_END, UNIT_TYPES, Units, units
 from fst.text.arguments import LONGEST, REACH, Rewriter
 
 read_on, has_border, has_lag = (Deferred("fst.runtime.kernels.pending", name) for name in ("read_on", "has_border", "has_lag"))

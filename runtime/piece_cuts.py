@@ -28,8 +28,8 @@ from numpy.typing import NDArray
 from fst.machines.bpe.arguments import BEGIN, WINDOW_BITS, WINDOW_MASK, Arguments
 from fst.machines.bpe.table import BpeTables
 from fst.pretokens.boundaries import BEGINS
+from fst.runtime.rows.texts import Text
 from fst.runtime.safe_cuts import SafeCuts
-from fst.runtime.texts import Text
 
 OTHER = 128  # stands for all characters that are not ASCII
 STRETCHES = (1 << 7, 1 << 13)  # characters searched for a cut, few at first: English has a cut at most words

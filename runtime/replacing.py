@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from fst.core.jit import Deferred
 from fst.errors import TextError, quoted
-from fst.runtime.texts import Bytes, Ints
+from fst.runtime.rows.texts import Bytes, Ints
 from fst.runtime.workspace import Ids
 
 Replacements = str | Sequence[str] | Mapping[str, str]

@@ -19,7 +19,7 @@ from fst.core.jit import Deferred
 from fst.core.lazy import Lazy
 from fst.machines.bpe.arguments import FAILED, FAILED_BITS
 from fst.runtime.pending import OpenPiece, Pending, PendingBorder
-from fst.runtime.texts import PAST_END, Ints, Units, characters
+from fst.runtime.rows.texts import PAST_END, Ints, Units, characters
 from fst.tables.header import AddedTokens
 from fst.tables.kernel_call import BEFORE, KEPT, KEPT_CHARACTERS
 from fst.text.arguments import MARK_BYTES, PREFIX, PUTS_BEHIND, RANKS, RewritingWork, Rewritten, growth, rewriter

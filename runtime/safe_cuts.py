@@ -15,7 +15,7 @@ import numpy as np
 
 from fst.automata.rows import BLANK
 from fst.machines.wordpiece.table import Tables
-from fst.runtime.texts import Text
+from fst.runtime.rows.texts import Text
 
 CANDIDATES = " \n"
 

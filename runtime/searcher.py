@@ -14,7 +14,6 @@ import numpy as np
 
 from fst.core.lazy import Lazy
 from fst.machines.keywords.table import OVERLAPPING, KeywordTables
-from fst.runtime.batch import Batch
 from fst.runtime.empties import Empties, EmptyStream, lengths_of
 from fst.runtime.encoder import NO_FRAME, Encoder
 from fst.runtime.replacing import (
@@ -28,11 +27,12 @@ from fst.runtime.replacing import (
     replaced_rows,
     replaced_strings,
 )
+from fst.runtime.rows.batch import Batch
+from fst.runtime.rows.texts import Bytes, Column, Ints, Source, Texts, batch_of, check, listed
 from fst.runtime.run import SHORT, Runner
 from fst.runtime.safe_cuts import CANDIDATES, Blanks, SafeCuts
 from fst.runtime.speller import reading_of
 from fst.runtime.stream import Part, Stream
-from fst.runtime.texts import Bytes, Column, Ints, Source, Texts, batch_of, check, listed
 from fst.runtime.workspace import Ids
 
 PIECE = 1 << 16  # characters of a long text that are searched at a time
@@ -221,7 +221,7 @@ class Searcher:
             >>> Searcher(keywords(["he", "she"])).find_arrow(pa.array(["ushers", None])).to_pylist()
             [[{'id': 1, 'start': 1, 'end': 4}], None]
         """
-        from fst.runtime.arrow import matched
+        from fst.runtime.rows.arrow import matched
 
         return matched(column, lambda rows: self._found(rows, threads, errors))
 
@@ -247,7 +247,7 @@ class Searcher:
             >>> Searcher(keywords(["he", "she"])).replace_arrow(pa.array(["ushers", None]), "*").to_pylist()
             ['u*rs', None]
         """
-        from fst.runtime.arrow import rewritten
+        from fst.runtime.rows.arrow import rewritten
 
         by = self._checked_replacement(by)
 

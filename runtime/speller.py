@@ -16,7 +16,7 @@ from fst.machines.keywords.table import IN_WORD, KeywordTables
 from fst.machines.keywords.text import FOLDED, NO_TOKENS, PLAIN, KeywordText
 from fst.runtime.pending import Pending
 from fst.runtime.rewriter import NOWHERE, KeepingRewriter, Room, TextRewriter, rewrite
-from fst.runtime.texts import Ints, Units, characters
+from fst.runtime.rows.texts import Ints, Units, characters
 from fst.tables.kernel_call import BEFORE, KEPT, KEPT_CHARACTERS
 from fst.text.arguments import Rewritten
 from fst.text.normalizer import Rewriting

@@ -30,8 +30,8 @@ from fst.errors import TextError
 from fst.machines.wordpiece.table import Tables
 from fst.runtime.kernels.numbers import HALF, LOW_HALF
 from fst.runtime.pending import Pending
+from fst.runtime.rows.texts import UTF_16, Ints, characters, units
 from fst.runtime.run import MORE, NO_MORE, NOTHING, Buffers, Runner
-from fst.runtime.texts import UTF_16, Ints, characters, units
 from fst.runtime.workspace import Frame, Ids, Workspace
 from fst.tables.kernel_call import BEFORE, COUNT, WORD
 

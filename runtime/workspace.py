@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from fst.core.lazy import Lazy
 from fst.runtime.rewriter import Room
-from fst.runtime.texts import ROOMS, UNIT_TYPES, Ints
+from fst.runtime.rows.texts import ROOMS, UNIT_TYPES, Ints
 from fst.tables.kernel_call import COUNT, KEPT, IdsOutput, SpansOutput
 
 Ids = NDArray[np.int32]
@@ -45,7 +45,7 @@ class Workspace:
         work: as given; `state` is one of its arrays.
         symbols: the maximum of symbols that are kept from call to call.
         memo: uint64[3], for looks at a text before kernels read it.
-        text: uint16[n] or uint8[n], for texts, see `fst.runtime.texts.ROOMS`.
+        text: uint16[n] or uint8[n], for texts, see `fst.runtime.rows.texts.ROOMS`.
         short_ids, short_starts, short_ends: arrays for one short text.
         frame, short_output: the frame of the short text before, and the output for texts with it.
     """

@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, settings
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 
 from fst.cli.kernels import compile_all
-from fst.runtime import batch
+from fst.runtime.rows import batch
 
 # The same examples in every run, and no clock: a machine may be busy, and the first call of a kernel compiles it.
 settings.register_profile("fst", derandomize=True, deadline=None, database=None, suppress_health_check=[HealthCheck.too_slow])

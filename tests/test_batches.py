@@ -24,7 +24,7 @@ from tiers import examples, sample
 
 import fst
 from fst.machines.wordpiece.table import Tables
-from fst.runtime import batch
+from fst.runtime.rows import batch
 from fst.runtime.run import SHORT
 
 BLOCK = 64

@@ -24,8 +24,8 @@ from fst.compile.pretokens import words
 from fst.core.borrowed import kind_of
 from fst.core.jit import Deferred, kernel, part
 from fst.machines.wordpiece.table import Tables
-from fst.runtime import texts
 from fst.runtime.kernels.intrinsics import DISABLED
+from fst.runtime.rows import texts
 from fst.runtime.run import kernel_of
 from fst.runtime.transformers import call
 from fst.runtime.transformers.document import document

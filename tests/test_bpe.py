@@ -276,7 +276,7 @@ def hold_in_pieces(tokenizer: fst.Tokenizer, text: str, size: int, monkeypatch: 
     """Compare what a text gives when it is read in pieces of a size with what it gives when it is read at once."""
     whole = tokenizer.encode_batch([text], offsets=True)
     with monkeypatch.context() as patched:
-        patched.setattr("fst.runtime.batch.BLOCK", size)
+        patched.setattr("fst.runtime.rows.batch.BLOCK", size)
         pieces = tokenizer.encode_batch([text], offsets=True)
     for one, other in zip(vars(whole).values(), vars(pieces).values(), strict=True):
         np.testing.assert_array_equal(one, other)

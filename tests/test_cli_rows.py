@@ -19,7 +19,7 @@ from tiers import examples
 
 import fst
 from fst.runtime.encoder import NO_FRAME
-from fst.runtime.windows import in_windows, window
+from fst.runtime.rows.overflow import in_windows, window
 
 TOKENS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "un", "##aff", "##able", "hello", "!"]
 TEXTS = ["hello unaffable!", "", "un un un un un!", "hello"]

@@ -17,8 +17,8 @@ from machines import PIECES, compiled
 from tiers import examples, sample
 
 import fst
-from fst.runtime import batch
-from fst.runtime.texts import MAX_GATHERED, PAST_END, ROOMS, Column, Limits, of_utf_8, rows_of
+from fst.runtime.rows import batch
+from fst.runtime.rows.texts import MAX_GATHERED, PAST_END, ROOMS, Column, Limits, of_utf_8, rows_of
 
 KINDS = (pa.string(), pa.large_string(), pa.string_view(), pa.binary(), pa.large_binary(), pa.binary_view())
 TEXTS = [*PIECES, "", None, "un b", None, "é", "\U0001f600 世", "", "a" * 40]
@@ -232,14 +232,14 @@ def test_damaged_columns_are_refused(offsets: list[int], kind: Any, size: str) -
 
 def test_more_ids_than_a_list_can_hold(monkeypatch: pytest.MonkeyPatch) -> None:
     """The message says how many ids there are, how many there may be, and what to do."""
-    monkeypatch.setattr("fst.runtime.arrow.MAX_VALUES", 10)
+    monkeypatch.setattr("fst.runtime.rows.arrow.MAX_VALUES", 10)
     with pytest.raises(fst.TextError, match=r"11 values in one array, and .* at most 10; pass slices"):
         tokenizer().encode_arrow(pa.array(["a" * 11]), add_special_tokens=False)
 
 
 def test_without_pyarrow() -> None:
     """Where pyarrow is missing the message says what to install."""
-    code = "import sys; sys.modules['pyarrow'] = None; import fst.runtime.arrow"
+    code = "import sys; sys.modules['pyarrow'] = None; import fst.runtime.rows.arrow"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert done.stderr.endswith('ModuleNotFoundError: columns take pyarrow 18 or later: pip install \'pyarrow>=18\'\n')

@@ -23,9 +23,9 @@ from tokenizers import Tokenizer as Reference
 import fst
 from fst.compile import bpe, wordpiece
 from fst.pretokens.byte_letters import LETTERS, bytes_of, spelled
-from fst.runtime.batch import Batch
 from fst.runtime.bpe import BpeTokenizer
 from fst.runtime.decoding import DecodeStream
+from fst.runtime.rows.batch import Batch
 
 LETTER = [LETTERS[byte] for byte in range(256)]
 MERGES = [("a", "b"), ("Ġ", "ab"), ("c", "c"), ("cc", "cc"), ("cccc", "cccc"), ("c" * 8, "c" * 8), ("c" * 16, "c" * 16), ("c" * 32, "c")]

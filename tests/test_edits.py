@@ -19,7 +19,7 @@ from tiers import examples, sample, thinned
 import fst
 from fst.errors import TableError, UnsupportedError
 from fst.runtime.encoder import NO_FRAME
-from fst.runtime.texts import ONE_TEXT
+from fst.runtime.rows.texts import ONE_TEXT
 
 Json = dict[str, Any]
 

@@ -70,7 +70,7 @@ from tokenizers import AddedToken, Tokenizer, normalizers
 import fst
 from fst.compile.text.characters import reference as characters
 from fst.machines.wordpiece.table import Tables, Walk
-from fst.runtime import batch
+from fst.runtime.rows import batch
 from fst.tables import kernel_call
 from fst.tables.header import CONTEXTUAL_FLAGS
 

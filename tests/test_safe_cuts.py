@@ -22,7 +22,7 @@ from tiers import examples
 
 import fst
 from fst.machines.wordpiece.table import Tables
-from fst.runtime import batch as batches
+from fst.runtime.rows import batch as batches
 from fst.runtime.safe_cuts import Blanks, blanks
 from fst.tables.header import ContextualToken
 

@@ -34,9 +34,9 @@ from fst.machines.unigram import nbest
 from fst.machines.unigram.sampling import Sampling, exponentials
 from fst.machines.unigram.sampling_walk import run_nbest, run_sampling
 from fst.machines.unigram.table import UnigramTables
-from fst.runtime import batch as batches
 from fst.runtime import sampling as runners
 from fst.runtime.files import streams
+from fst.runtime.rows import batch as batches
 from fst.runtime.unigram import UnigramTokenizer
 
 ROWS = 4000

@@ -30,9 +30,9 @@ import fst
 from fst.compile import maxmatch
 from fst.machines.segmentation.maxmatch import BACKWARD, DIRECTIONS, FORWARD, UNSEEN, MaxMatchTables
 from fst.machines.segmentation.unit_trie import FREE, LEAF, STATE_SHIFT, VALUE_SHIFT, units_of
-from fst.runtime import arrow
-from fst.runtime.batch import Batch
-from fst.runtime.texts import Column
+from fst.runtime.rows import arrow
+from fst.runtime.rows.batch import Batch
+from fst.runtime.rows.texts import Column
 
 EXAMPLE = Path(__file__).resolve().parents[1] / "examples" / "segment_corpus.py"
 each_direction = pytest.mark.parametrize("direction", DIRECTIONS)

@@ -26,9 +26,9 @@ from tokenizers import Tokenizer
 import fst
 from fst import Searcher, Segmenter
 from fst.compile import keywords, maxmatch
-from fst.runtime import batch as batches
-from fst.runtime.texts import MAX_GATHERED, ROOMS, UTF_16, Limits
-from fst.runtime.texts import rows_of as batch_rows
+from fst.runtime.rows import batch as batches
+from fst.runtime.rows.texts import MAX_GATHERED, ROOMS, UTF_16, Limits
+from fst.runtime.rows.texts import rows_of as batch_rows
 
 BERT = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 TOKENS = (
@@ -468,7 +468,7 @@ def test_texts_are_what_they_are_whatever_they_say(times: int, tokenizer: fst.To
 GATHER = """
 import ast, hashlib, sys
 import numpy as np
-from fst.runtime.texts import MAX_GATHERED, ROOMS, Limits, rows_of
+from fst.runtime.rows.texts import MAX_GATHERED, ROOMS, Limits, rows_of
 told = []
 for rows in ast.literal_eval(sys.stdin.read()):
     try:

@@ -18,8 +18,8 @@ from toy_machine import Toy, toy
 import fst
 from fst.machines.wordpiece.table import Tables
 from fst.registry import MACHINES, load
-from fst.runtime import batch
 from fst.runtime.encoder import Encoder
+from fst.runtime.rows import batch
 from fst.tables import npz
 
 KNOWN = ", ".join(map(repr, MACHINES))  # kinds of tables, without the toy

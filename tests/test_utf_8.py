@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tiers import examples
 
 from fst.errors import TextError
-from fst.runtime.texts import MAX_GATHERED, PAST_END, ROOMS, Column, Limits, of_utf_8, rows_of, units
+from fst.runtime.rows.texts import MAX_GATHERED, PAST_END, ROOMS, Column, Limits, of_utf_8, rows_of, units
 
 UTF_8 = np.dtype(np.uint8)
 LIMITS = Limits(MAX_GATHERED, MAX_GATHERED)

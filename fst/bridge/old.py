@@ -11,7 +11,7 @@ from fst.errors import TextError, quoted
 if TYPE_CHECKING:
     from fst.compile.train.old.vocabulary import OldVocabulary
     from fst.counting.words import Words
-    from fst.runtime.batch import Batch
+    from fst.runtime.rows.batch import Batch
     from fst.runtime.tokenizer import Tokenizer
 
 SETTINGS = (  # fields of `fst.tables.header.Settings` that are not in a tokenizer.json

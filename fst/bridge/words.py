@@ -44,7 +44,7 @@ def words_of(
 ) -> tuple[Words, Pipeline | None]:
     """The words of a source, and the pipeline that splits texts into them; None: unknown. See `fst.train.words` for the arguments."""
     from fst.core.threads import thread_count
-    from fst.runtime.texts import check
+    from fst.runtime.rows.texts import check
 
     check(errors)
     _check(partition=partition, min_count=min_count, memory=memory)

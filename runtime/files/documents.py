@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.errors import TextError
-from fst.runtime.texts import replaced, wrong_at
+from fst.runtime.rows.texts import replaced, wrong_at
 
 if TYPE_CHECKING:
     from fst import Matches, Searcher, Segmenter, Tokenizer

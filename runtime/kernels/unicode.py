@@ -3,8 +3,8 @@
 The Unicode Standard 17, table 3-7, defines the well-formed sequences of bytes.
 
 `gather_strings` and `gather_bytes` read the objects of a list in place. The list keeps its objects alive, and nobody else may change it
-while a kernel runs: `fst.runtime.texts` passes a list of its own. Both kernels read all lengths before any text. So they never write past
-the room, and find rows of another type before anything is written.
+while a kernel runs: `fst.runtime.rows.texts` passes a list of its own. Both kernels read all lengths before any text. So they never write
+past the room, and find rows of another type before anything is written.
 """
 
 from __future__ import annotations
@@ -203,7 +203,7 @@ def gather_strings(rows, count, limits, text, starts):
 
     Args:
         rows, count: the address of the list, and its number of rows.
-        limits: as in `fst.runtime.texts.Limits`.
+        limits: as in `fst.runtime.rows.texts.Limits`.
         text: uint16[n], two units for each character within the limits, filled.
         starts: int64[count + 1], filled: where each row begins in `text`, and where the last one ends.
 

@@ -20,7 +20,7 @@ If spans are asked for, `locate` writes them before `emit`.
 Kernels check nothing. They require:
 
 - The table is proven, or comes directly from the compiler.
-- ``text`` is valid UTF-16 in the processor's byte order; ``starts`` ascends within it, and cuts no character. `fst.runtime.texts`
+- ``text`` is valid UTF-16 in the processor's byte order; ``starts`` ascends within it, and cuts no character. `fst.runtime.rows.texts`
   ensures this.
 - ``output.ids`` has room for the ids of each text by the table's proven bound, for frames, for kept symbols, and for
   `fst.tables.kernel_call.SLACK` more ids, which may be written but are not counted.

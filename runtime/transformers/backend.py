@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from fst.bridge.from_live import compiled
 from fst.core.threads import thread_count
 from fst.errors import TextError, UnsupportedError
-from fst.runtime.texts import listed
+from fst.runtime.rows.texts import listed
 from fst.runtime.tokenizer import Tokenizer
 from fst.runtime.transformers.call import gathered, is_text, sample_of, singles
 from fst.runtime.transformers.encoding import Encoding

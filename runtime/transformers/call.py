@@ -25,7 +25,6 @@ from numpy.typing import NDArray
 from fst.core.jit import Deferred
 from fst.core.threads import thread_count
 from fst.errors import TextError
-from fst.runtime.batch import Batch
 from fst.runtime.encoder import NO_FRAME
 from fst.runtime.kernels.plan import (
     ADDED,
@@ -42,8 +41,9 @@ from fst.runtime.kernels.plan import (
     STRIDE,
     WINDOWS,
 )
+from fst.runtime.rows.batch import Batch
+from fst.runtime.rows.texts import Limits, Source, not_text_at, rows_of
 from fst.runtime.run import Runner
-from fst.runtime.texts import Limits, Source, not_text_at, rows_of
 from fst.runtime.transformers.encoding import BatchEncoding, Encoding, Ints, as_tensor, tensor_kind
 from fst.runtime.transformers.rows import Rows
 from fst.runtime.transformers.settings import Padding, Truncation

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from fst.automata.trie import spread
 from fst.errors import TextError
-from fst.runtime.batch import Batch
-from fst.runtime.texts import Bytes, Column, Ints, not_text_at
+from fst.runtime.rows.batch import Batch
+from fst.runtime.rows.texts import Bytes, Column, Ints, not_text_at
 
 try:
     import pyarrow as pa
@@ -88,7 +88,7 @@ def encoded(column: Any, encode: Callable[[Column], Batch], filling: Filling | N
 def windowed(
     column: Any, encode: Callable[[Column], tuple[Batch, Ints]], filling: Filling | None, *, with_spans: bool, by_row: bool
 ) -> Any:
-    """The same for windows: a list of them for each row. `encode` gives those of rows, as `fst.runtime.windows.in_windows` does."""
+    """The same for windows: a list of them for each row. `encode` gives those of rows, as `fst.runtime.rows.overflow.in_windows` does."""
 
     def make(rows: Column) -> Lists:
         windows, splits = encode(rows)

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from fst.automata.trie import spread
-from fst.runtime.batch import Batch
-from fst.runtime.texts import Ints
+from fst.runtime.rows.batch import Batch
+from fst.runtime.rows.texts import Ints
 from fst.runtime.workspace import Frame
 
 

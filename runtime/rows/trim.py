@@ -10,8 +10,8 @@ from itertools import compress
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.runtime.batch import Batch
-from fst.runtime.texts import Ints, replaced
+from fst.runtime.rows.batch import Batch
+from fst.runtime.rows.texts import Ints, replaced
 from fst.runtime.workspace import Ids
 
 MALFORMED = "fst.malformed"  # an error handler that decodes malformed UTF-8 to stand-ins, which hold its length

@@ -22,9 +22,23 @@ from numpy.typing import NDArray
 from fst.core.lazy import Lazy
 from fst.core.threads import thread_count
 from fst.errors import TableError, TextError
+from fst.runtime.rows.texts import (
+    Ints,
+    Limits,
+    Source,
+    Text,
+    Units,
+    characters,
+    decoded,
+    length,
+    not_text_at,
+    readable,
+    units,
+    whole,
+    wrong_at,
+)
 from fst.runtime.run import MORE, NO_MORE, NOTHING, Buffers, Runner
 from fst.runtime.safe_cuts import SafeCuts
-from fst.runtime.texts import Ints, Limits, Source, Text, Units, characters, decoded, length, not_text_at, readable, units, whole, wrong_at
 from fst.runtime.workspace import Frame, Ids, Workspace
 from fst.tables.kernel_call import BEFORE, COUNT, FIRST_ROW, OPEN, WORD
 

@@ -1,0 +1,1 @@
+"""Rows of texts and of ids: in memory, in Arrow columns, and in batches."""
