@@ -2,39 +2,23 @@
 
 from __future__ import annotations
 
-import json
-from hashlib import sha256
 from pathlib import Path
 
+import frozen
 import pytest
-from machines import compiled
-from shared_data import SHARED, needs_shared
-
-import fst
-from fst.compile import wordpiece
-
-SMALL = {
-    "dense": "5fd4e51c3920e3c9c7f3283bfa8811634a3a813f3f9f0c82afef30be4683124b",
-    "compact": "fbd7edf413731d2d2414c18eeb075d7084638d9c1de5a8f75470bca07402267f",
-}
-FROZEN: dict[str, dict[str, str | None]] = json.loads(Path(__file__).with_name("frozen_tables.json").read_text("utf-8"))
-CASES = [(name, layout, digest) for name, digests in FROZEN.items() for layout, digest in digests.items()]
+from samples import SAMPLES
+from shared_data import needs_shared
 
 
-@pytest.mark.parametrize("layout", SMALL)
-def test_small_table_has_its_bytes(layout: str) -> None:
-    """A small vocabulary with every kind of class compiles to the bytes that it always had."""
-    assert sha256(compiled(layout=layout).dumps()).hexdigest() == SMALL[layout]
+@pytest.mark.parametrize("name", SAMPLES)
+def test_sample_has_its_bytes(name: str, tmp_path: Path) -> None:
+    """A small source of each kind compiles to the bytes of which the file has the digest."""
+    assert frozen.of_sample(name, tmp_path) == frozen.read()["samples"][name]
 
 
 @needs_shared
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "layout", "digest"), CASES)
-def test_table_has_its_bytes(name: str, layout: str, digest: str | None) -> None:
-    """A vocabulary compiles to the bytes that it always had, or is too large for dense rows."""
-    source = SHARED / "vocab" / name
-    if digest is None:
-        with pytest.raises(fst.UnsupportedError, match="layout dense with"):
-            wordpiece(source, layout=layout)
-        return
-    assert sha256(wordpiece(source, layout=layout).dumps()).hexdigest() == digest
+@pytest.mark.parametrize("name", frozen.VOCABULARIES)
+def test_vocabulary_has_its_bytes(name: str) -> None:
+    """A vocabulary compiles to the bytes of which the file has the digest, or is too large for dense rows."""
+    assert frozen.of_vocabulary(name) == frozen.read()["vocabularies"][name]
