@@ -105,7 +105,7 @@ class Rows:
     def _window(self, tables: Tables) -> Any:
         """The form of windows; None if there are none. Checks the length."""
         from fst.runtime.rows.overflow import window
-        from fst.runtime.templates import frame
+        from fst.runtime.text.templates import frame
 
         around = frame(tables.metadata.templates.single) if self.special else (NO_IDS, NO_IDS)
         count = sum(map(len, around))

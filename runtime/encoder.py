@@ -12,7 +12,6 @@ from fst.core.threads import thread_count
 from fst.errors import UnsupportedError
 from fst.machines.bpe.dropout import Dropout
 from fst.machines.unigram.sampling import Sampling
-from fst.runtime.pending import Pending
 from fst.runtime.randomness import random_of
 from fst.runtime.rows.batch import Batch, Job
 from fst.runtime.rows.overflow import in_windows, window
@@ -21,6 +20,7 @@ from fst.runtime.rows.trim import cut, in_bytes
 from fst.runtime.run import SHORT, Runner, room_for
 from fst.runtime.safe_cuts import SafeCuts
 from fst.runtime.stream import Stream
+from fst.runtime.text.pending import Pending
 from fst.runtime.workspace import Frame, Ids, Workspace, Workspaces
 
 OFFSETS = (False, True, "chars", "bytes")

@@ -22,8 +22,8 @@ from fst.runtime.fallback import Read, Suspects
 from fst.runtime.fallback_added_tokens import count_symbols, pattern, read_raw
 from fst.runtime.kernels.fallback_arguments import Symbols
 from fst.runtime.kernels.numbers import HALF, LOW_HALF
-from fst.runtime.rewriter import NOWHERE, Room, TextRewriter
 from fst.runtime.rows.texts import UNIT_TYPES, Ints, Units, units
+from fst.runtime.text.normalizer import NOWHERE, Room, TextRewriter
 from fst.tables.header import AddedTokens
 from fst.text.arguments import MARK, MARK_BYTES, prove_rewriting
 from fst.text.composition import HANGUL, SYLLABLES, TRAILING, TRAILING_COUNT, VOWEL_COUNT, VOWELS, Composition, Images, Placing

@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.core.lazy import Lazy
-from fst.runtime.pending import Pending, PendingPiece
 from fst.runtime.piece_cuts import PieceBegins, leave_ascii
-from fst.runtime.rewriter import TextRewriter
 from fst.runtime.rows.batch import Batch
 from fst.runtime.rows.texts import Ints, Source
 from fst.runtime.run import Runner
 from fst.runtime.safe_cuts import SafeCuts
+from fst.runtime.text.normalizer import TextRewriter
+from fst.runtime.text.pending import Pending, PendingPiece
 from fst.runtime.tokenizer import Tokenizer
 from fst.runtime.workspace import Ids
 from fst.tables.header import SENTENCEPIECE

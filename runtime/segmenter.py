@@ -13,12 +13,12 @@ from fst.core.lazy import Lazy
 from fst.errors import UnsupportedError
 from fst.machines.segmentation.jieba import JiebaTables
 from fst.runtime.encoder import NO_FRAME, Encoder
-from fst.runtime.pending import Pending, PendingBlock
 from fst.runtime.rows.batch import Batch
 from fst.runtime.rows.texts import Ints, Source, Texts, batch_of, check, listed, replaced
 from fst.runtime.run import Runner
 from fst.runtime.safe_cuts import Blanks, SafeCuts
 from fst.runtime.stream import Part, Stream
+from fst.runtime.text.pending import Pending, PendingBlock
 from fst.runtime.tokenizer import face_of
 from fst.runtime.workspace import Ids
 

@@ -1,8 +1,8 @@
 """Spelling texts for keyword search, see `fst.machines.keywords.text`.
 
 A `Folder` only folds the case of a text. Characters keep their numbers, so spans stay as they are, and only the place where a kernel stops
-becomes another one in the raw text. A `Speller` does all other steps. Like the rewriter of `fst.runtime.rewriter`, it notes the span of
-each character, and keeps the part of a text that kernels leave unread.
+becomes another one in the raw text. A `Speller` does all other steps. Like the rewriter of `fst.runtime.text.normalizer`, it notes the
+span of each character, and keeps the part of a text that kernels leave unread.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ import numpy as np
 from fst.core.jit import Deferred
 from fst.machines.keywords.table import IN_WORD, KeywordTables
 from fst.machines.keywords.text import FOLDED, NO_TOKENS, PLAIN, KeywordText
-from fst.runtime.pending import Pending
-from fst.runtime.rewriter import NOWHERE, KeepingRewriter, Room, TextRewriter, rewrite
 from fst.runtime.rows.texts import Ints, Units, characters
+from fst.runtime.text.normalizer import NOWHERE, KeepingRewriter, Room, TextRewriter, rewrite
+from fst.runtime.text.pending import Pending
 from fst.tables.kernel_call import BEFORE, KEPT, KEPT_CHARACTERS
 from fst.text.arguments import Rewritten
 from fst.text.normalizer import Rewriting
@@ -54,7 +54,7 @@ class Folder:
 
 
 class Speller(KeepingRewriter):
-    """Spells the texts of a table. Its methods are those of `fst.runtime.rewriter.TextRewriter`.
+    """Spells the texts of a table. Its methods are those of `fst.runtime.text.normalizer.TextRewriter`.
 
     Args:
         arguments: the kernels' argument ``machine``.

@@ -5,8 +5,8 @@ of marks that may continue. A stream does the rest. It collects small pieces unt
 character that is cut in two, and reads the characters that a kernel has left together with the next ones.
 
 A kernel reads pending text, such as a piece of a million letters, from its beginning with each call. A stream therefore first examines the
-new text alone: whether the pending text continues to its end, see `fst.runtime.pending`. A read takes time linear in the text since the
-last read.
+new text alone: whether the pending text continues to its end, see `fst.runtime.text.pending`. A read takes time linear in the text since
+the last read.
 
 Memory does not grow with the stream. Of a word, only as many symbols are kept as show that it is too long to be looked up; a prefix of a
 special token is shorter than the token. The one exception is a run of marks, which is kept whole, since its last mark may have to come
@@ -29,9 +29,9 @@ from fst.automata.rows import CONTINUES_RUN, HAS_MARKS
 from fst.errors import TextError
 from fst.machines.wordpiece.table import Tables
 from fst.runtime.kernels.numbers import HALF, LOW_HALF
-from fst.runtime.pending import Pending
 from fst.runtime.rows.texts import UTF_16, Ints, characters, units
 from fst.runtime.run import MORE, NO_MORE, NOTHING, Buffers, Runner
+from fst.runtime.text.pending import Pending
 from fst.runtime.workspace import Frame, Ids, Workspace
 from fst.tables.kernel_call import BEFORE, COUNT, WORD
 

@@ -34,8 +34,8 @@ from fst.compile.text.normalizer import rewriting
 from fst.errors import TableError, UnsupportedError, VocabularyError
 from fst.machines.bpe.table import BpeTables
 from fst.runtime.encoder import NO_FRAME
-from fst.runtime.rewriter import Room, TextRewriter
 from fst.runtime.rows.texts import ONE_TEXT, UNIT_TYPES, units
+from fst.runtime.text.normalizer import Room, TextRewriter
 from fst.text.arguments import MARK_BYTES
 from fst.text.character_expansion import CharacterGrowth
 from fst.text.charsmap import CLUSTERS, LONGEST

@@ -21,7 +21,8 @@ import fst
 from fst.automata import rows
 from fst.compile.text.characters import generate
 from fst.machines.wordpiece.arguments import KEY_MASKS
-from fst.runtime.kernels import numbers, reading
+from fst.runtime.kernels import numbers
+from fst.runtime.text.kernels import reading
 from fst.tables import kernel_call
 from fst.text import alphabet
 from fst.text import reading as reading_table

@@ -22,7 +22,7 @@ from fst.compile.pretokens.metaspace import Pipeline
 from fst.compile.text import folding
 from fst.compile.text.added_tokens import added_tokens
 from fst.errors import UnsupportedError
-from fst.runtime.rewriter import Room, TextRewriter
+from fst.runtime.text.normalizer import Room, TextRewriter
 from fst.tables.header import AddedTokens
 from fst.tables.kernel_call import BEFORE
 from fst.text.arguments import marks

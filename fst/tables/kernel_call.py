@@ -69,7 +69,7 @@ class Work(NamedTuple):
             `KEPT`: the number of symbols kept from the last chunk. `COUNT`: the ids written so far. `ROW`: the current row of this call.
             `OPEN`: 1 if the last call had ``more``. `BEFORE`, `WORD`: with spans, the characters and the words of the open text so far.
             `BESIDE`: the class of the symbol before the kept ones, which ended the last word.
-        reading: uint64[8], where `fst.runtime.kernels.reading.read` resumes.
+        reading: uint64[8], where `fst.runtime.text.kernels.reading.read` resumes.
             `AT`: the position in the text. `READ_ROW`: its row. For a run of marks: `RANKS`, a bit for each rank still to be read;
             `RUN_BEGIN`, `RUN_STOP`, `RUN_AT`, where the run begins, ends and resumes; `RUN_TURN`, the position from which the next
             span is sought; `RUN_SPAN`, the last span given.

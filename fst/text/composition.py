@@ -1,7 +1,7 @@
 """Composition: a letter and the marks after it become one character. It depends on neighbours, so classes of characters cannot express it.
 
 Most texts are composed already. *Suspects* are the characters that composition could change. A text without suspects only needs its marks
-in order, and WordPiece's kernels do this. Every other text goes through the kernels of `fst.runtime.kernels.normalisation`, which
+in order, and WordPiece's kernels do this. Every other text goes through the kernels of `fst.runtime.text.kernels.stretches`, which
 `Composition.apply` specifies.
 
 The algorithm is that of The Unicode Standard, 3.11: decompose, order, compose. If normalizers do this several times, or only in part,

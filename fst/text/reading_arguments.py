@@ -16,7 +16,7 @@ NOT_PLAIN = 0x8000  # a bit in `bmp_classes`: the unit alone does not determine 
 
 
 class Reader(NamedTuple):
-    """The arrays that `fst.runtime.kernels.reading` reads.
+    """The arrays that `fst.runtime.text.kernels.reading` reads.
 
     Attributes:
         bmp_classes: uint16[65536], by UTF-16 unit: its class; or `NOT_PLAIN`, if the unit alone does not determine one symbol; or both,

@@ -62,7 +62,7 @@ class Whole:
         """The wanted ids that are certain after this piece."""
         parts = []
         if self._stream is None:
-            from fst.runtime.templates import frame
+            from fst.runtime.text.templates import frame
 
             self._stream = tokenizer.stream(add_special_tokens=False, errors="replace")
             before, self._after = frame(tokenizer._metadata.templates.single) if add_special_tokens else (NO_IDS, NO_IDS)

@@ -16,7 +16,7 @@ Kernels check nothing. They require:
 
 - The table is proven, or comes directly from the compiler.
 - ``text`` is valid UTF-8, except for marks (`fst.text.arguments`), and 32 bytes after it may be read; ``starts`` ascends
-  within it, and cuts no character. `fst.runtime.rows.texts` and `fst.runtime.rewriter` ensure this.
+  within it, and cuts no character. `fst.runtime.rows.texts` and `fst.runtime.text.normalizer` ensure this.
 - ``output.ids`` has room for one id for each byte of text, for frames, and for `fst.tables.kernel_call.SLACK` more ids.
 - The arrays in ``work`` come from `fst.machines.bpe.arguments.work`, and only kernels write to them.
 """

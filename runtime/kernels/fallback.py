@@ -13,9 +13,9 @@ from fst.core.jit import inlined, kernel, part
 from fst.runtime.kernels import fallback_arguments as contextual
 from fst.runtime.kernels.intrinsics import trailing_zeros
 from fst.runtime.kernels.numbers import CONTINUES_RUN, HALF, HAS_MARKS, KIND_SHIFT, LIST, LOW_HALF, NEXT, OUTPUT_SHIFT, U0, U1, U3, U8
-from fst.runtime.kernels.reading import CLASS, RANK_SHIFT, class_of, ranks_of
 from fst.runtime.kernels.tries import NODE, READ, START, match_at
 from fst.runtime.kernels.unicode import ITEMS
+from fst.runtime.text.kernels.reading import CLASS, RANK_SHIFT, class_of, ranks_of
 
 WORD_PART, BEGINS_WORD, ENDS_WORD = np.uint8(contextual.WORD_PART), np.uint8(contextual.BEGINS_WORD), np.uint8(contextual.ENDS_WORD)
 SPACED, WHITE, MIXED = np.uint8(contextual.SPACED), np.uint8(contextual.WHITE), np.uint8(contextual.MIXED)
@@ -38,7 +38,7 @@ def put_symbol(number, first, last, source, ordinal, filled, symbols):
 def put_run(codes, first, stop, start, filled, reader, symbols):
     """Append the symbols of a run of characters whose records are lists, in canonical order. `start` is where their text begins.
 
-    Spans ascend although symbols are permuted, as in `fst.runtime.kernels.reading.read_run`. Returns the new count of symbols.
+    Spans ascend although symbols are permuted, as in `fst.runtime.text.kernels.reading.read_run`. Returns the new count of symbols.
     """
     records, lists = reader.records, reader.lists
     ranks = U0

@@ -9,9 +9,9 @@ import numpy as np
 
 from fst.core.jit import inlined, kernel
 from fst.machines.keywords import text as keyword_text
-from fst.runtime.kernels.normalisation import code_at, put_place, start_before
 from fst.runtime.kernels.numbers import HALF, LOW_HALF, U0, U1, U64
 from fst.runtime.kernels.utf_8 import count_characters, put_code
+from fst.runtime.text.kernels.stretches import code_at, put_place, start_before
 
 BORDER, CODE = np.uint8(keyword_text.BORDER), np.uint64(keyword_text.WORD - 1)
 CASE, FIRST, LETTERS, CONTINUES = np.uint8(ord("a") - ord("A")), np.uint8(ord("A")), np.uint8(26), np.uint8(0x80)

@@ -26,13 +26,13 @@ from fst.machines.unigram.viterbi import PIECE, RESTARTS, STRETCH
 from fst.machines.unigram.viterbi_kernels import common_place, find_best, go_on, node_of, node_size, shift_of, size_at, token_of, unset
 from fst.runtime.kernels.bpe import WORD_BYTES, begin_call, bounds_of, find_words, put_other, read_together
 from fst.runtime.kernels.counting import characters_before, count_from, count_to
-from fst.runtime.kernels.normalisation import code_at
 from fst.runtime.kernels.numbers import HALF, LOW_HALF, U0, U1, U2, U3
 from fst.runtime.kernels.output import copy
 from fst.runtime.kernels.piece_spans import put_span
 from fst.runtime.kernels.pieces import DROPPED, KIND, PLACE, ROW_END, SPECIAL, find_pieces
 from fst.runtime.kernels.unigram_ends import find_nodes, find_path
 from fst.runtime.kernels.unigram_ends import line_up as line_up_listed
+from fst.runtime.text.kernels.stretches import code_at
 from fst.tables.kernel_call import BEFORE, COUNT, IDS_ALONE, IN_WORD, OPEN, WORD
 from fst.text.whitespace import BLANK as BLANK_CHARACTER
 

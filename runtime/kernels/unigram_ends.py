@@ -21,8 +21,8 @@ from fst.machines.unigram.arguments import GOES_ON
 from fst.machines.unigram.viterbi_kernels import LABEL, ROOT, TARGET, TARGET_SHIFT, VALUE_SHIFT
 from fst.runtime.kernels.bpe import sort_pieces
 from fst.runtime.kernels.intrinsics import prefetch
-from fst.runtime.kernels.normalisation import start_before
 from fst.runtime.kernels.numbers import HALF, LOW_HALF, U0, U1, U2, U3
+from fst.runtime.text.kernels.stretches import start_before
 
 BLOCK = np.uint64(aho_corasick.BLOCK)
 NODE, SIZE = np.uint64((GOES_ON << 32) - 1), np.uint64(GOES_ON - 1)  # all bits of a node and of its size but `GOES_ON`

@@ -55,9 +55,9 @@ from fst.runtime.kernels.numbers import (
     U3,
 )
 from fst.runtime.kernels.output import copy, frame
-from fst.runtime.kernels.reading import PAST_LIMIT, begin_reading, is_fence, read, skip_row
 from fst.runtime.kernels.spans import locate
 from fst.runtime.kernels.words import FAILED, find_slots, find_words, look_up
+from fst.runtime.text.kernels.reading import PAST_LIMIT, begin_reading, is_fence, read, skip_row
 from fst.tables.kernel_call import AT, BEFORE, BESIDE, COUNT, IDS_ALONE, KEPT, OPEN, READ_ROW, ROW
 
 

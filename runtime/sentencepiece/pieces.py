@@ -13,8 +13,8 @@ from fst.automata.rows import Array
 from fst.core.lazy import Lazy
 from fst.errors import TableError, UnsupportedError, quoted
 from fst.pretokens.sentencepiece_info import WORD, PieceFacts
-from fst.runtime.joining import StepDecoder
 from fst.runtime.sentencepiece.arguments import EACH_BYTE, UNKNOWN
+from fst.runtime.text.decoder_steps import StepDecoder
 from fst.runtime.tokenizer import Tokenizer
 from fst.tables.header import StepsDecoder
 from fst.text.charsmap import Charsmap

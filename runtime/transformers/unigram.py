@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from fst.core.json_numbers import spelled_as
 from fst.errors import UnsupportedError
-from fst.runtime.decoder import decoded
+from fst.runtime.text.decoder import decoded
 from fst.runtime.transformers.backend import Backend, Json
 from fst.runtime.transformers.bpe import reference_decoder
 from fst.runtime.transformers.bpe_document import beside

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 from typing import Any, ClassVar
 
 from fst.errors import UnsupportedError
-from fst.runtime.decoder import decoded
+from fst.runtime.text.decoder import decoded
 from fst.runtime.transformers.backend import Backend, Json
 from fst.runtime.transformers.document import document
 

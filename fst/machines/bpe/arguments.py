@@ -122,9 +122,9 @@ class Work(NamedTuple):
 
     Attributes:
         state: uint64[11]; `COUNT`, `OPEN`, `BEFORE` and `WORD` are as in `fst.tables.kernel_call.Work`. `KEPT`, `KEPT_CHARACTERS`: the
-            numbers of rewritten bytes, and of their characters, that are kept from the last call, see `fst.runtime.rewriter`. With dropout,
-            `FIRST_ROW` is the number of the first row, which the caller writes, and `PLACE_IN_ROW` the bytes of the row's pieces so far.
-            `IN_WORD`: with `JOINS_WORDS`, 1 if the open text ends in a word.
+            numbers of rewritten bytes, and of their characters, that are kept from the last call, see `fst.runtime.text.normalizer`. With
+            dropout, `FIRST_ROW` is the number of the first row, which the caller writes, and `PLACE_IN_ROW` the bytes of the row's pieces
+            so far. `IN_WORD`: with `JOINS_WORDS`, 1 if the open text ends in a word.
         symbols: empty; the kernels keep no symbols from one call to the next.
         begins: uint32[room], where pieces begin or may begin, see `fst.runtime.kernels.pieces`.
         pieces: uint32[room], where pieces begin, with their kind in the highest three bits, see `fst.runtime.kernels.pieces`.

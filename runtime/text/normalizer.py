@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from fst.core.jit import Deferred
 from fst.core.lazy import Lazy
 from fst.machines.bpe.arguments import FAILED, FAILED_BITS
-from fst.runtime.pending import OpenPiece, Pending, PendingBorder
 from fst.runtime.rows.texts import PAST_END, Ints, Units, characters
+from fst.runtime.text.pending import OpenPiece, Pending, PendingBorder
 from fst.tables.header import AddedTokens
 from fst.tables.kernel_call import BEFORE, KEPT, KEPT_CHARACTERS
 from fst.text.arguments import MARK_BYTES, PREFIX, PUTS_BEHIND, RANKS, RewritingWork, Rewritten, growth, rewriter
@@ -27,8 +27,8 @@ from fst.text.character_expansion import CharacterGrowth
 from fst.text.normalizer import Rewriting, early, late
 from fst.text.whitespace import FIRST, PREFIXES
 
-rewrite, restore, last_border = (Deferred("fst.runtime.kernels.rewriting", name) for name in ("rewrite", "restore", "last_border"))
-is_unchanged = Deferred("fst.runtime.kernels.unchanged", "is_unchanged")
+rewrite, restore, last_border = (Deferred("fst.runtime.text.kernels.normalizer", name) for name in ("rewrite", "restore", "last_border"))
+is_unchanged = Deferred("fst.runtime.text.kernels.unchanged", "is_unchanged")
 Known = TypeVar("Known", bound="KeepingRewriter")
 
 NOWHERE = np.empty(0, np.uint64)  # in place of spans that are not asked for

@@ -1,6 +1,6 @@
 """Texts that rewriting leaves as they are, but for what it puts in front of them. They are read in place, or copied.
 
-Kernels require what `fst.runtime.kernels.normalisation` requires.
+Kernels require what `fst.runtime.text.kernels.stretches` requires.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ import numpy as np
 from fst.automata import matcher
 from fst.automata.matcher import LEAST, LENGTH
 from fst.core.jit import inlined, kernel, part
-from fst.runtime.kernels.blanks import BLANK_BYTE, IS_ALWAYS, IS_FIRST, KEEPS_WHITE
 from fst.runtime.kernels.copying import put_bytes
 from fst.runtime.kernels.intrinsics import AT_ONCE, continuing, ones, stops_in, trailing_zeros
-from fst.runtime.kernels.normalisation import code_at, put_place, start_before
 from fst.runtime.kernels.numbers import U0, U1, U64
 from fst.runtime.kernels.tries import match_at, reset
 from fst.runtime.kernels.unicode import ITEMS
 from fst.runtime.kernels.utf_8 import CONTINUES, LEAD_MASK
+from fst.runtime.text.kernels.stretches import code_at, put_place, start_before
+from fst.runtime.text.kernels.whitespace import BLANK_BYTE, IS_ALWAYS, IS_FIRST, KEEPS_WHITE
 from fst.text import arguments as of
 from fst.text.arguments import COPIES, LEADS, PREFIX, PUTS, SEPARATOR, STRIPS
 
@@ -126,7 +126,7 @@ def put_places(text, begin, stop, origin, joins, places, written):
 
 @part
 def copy_row(text, begin, stop, origin, is_inside, rewriter, into, filled, places, written):
-    """Write a text for which `may_copy` holds. The arguments are as in `fst.runtime.kernels.rewriting.rewrite_row`."""
+    """Write a text for which `may_copy` holds. The arguments are as in `fst.runtime.text.kernels.normalizer.rewrite_row`."""
     if begin < stop and not is_inside:
         for index in range(len(rewriter.lead)):
             filled, written = put_front(rewriter.lead[index], origin, rewriter.params[LEADS], into, filled, places, written)

@@ -18,7 +18,7 @@ from fst.pretokens.splitter import START
 from fst.runtime.rows.texts import PAST_END, UNIT_TYPES, Units, units
 from fst.text.arguments import LONGEST, REACH, Rewriter
 
-read_on, has_border, has_lag = (Deferred("fst.runtime.kernels.pending", name) for name in ("read_on", "has_border", "has_lag"))
+read_on, has_border, has_lag = (Deferred("fst.runtime.text.kernels.pending", name) for name in ("read_on", "has_border", "has_lag"))
 UTF_8, UTF_16 = UNIT_TYPES["utf-8"], UNIT_TYPES["utf-16"]
 
 

@@ -1,6 +1,6 @@
 """Rewriting of texts before they are cut into pieces. `fst.text.normalizer.Rewriting.stretches` specifies the result.
 
-Kernels require what `fst.runtime.kernels.normalisation` requires.
+Kernels require what `fst.runtime.text.kernels.stretches` requires.
 """
 
 from __future__ import annotations
@@ -9,16 +9,16 @@ import numpy as np
 
 from fst.automata.matcher import LENGTH, VALUE
 from fst.core.jit import inlined, kernel, part
-from fst.runtime.kernels.blanks import BLANK_BYTE, copy_place, put_byte, put_words, takes_prefix
-from fst.runtime.kernels.charsmap import are_apart
-from fst.runtime.kernels.edits import normalise_and_edit
-from fst.runtime.kernels.normalisation import code_at, normalise, put_place, start_before
 from fst.runtime.kernels.numbers import HALF, LOW_HALF, U0, U1, U3
 from fst.runtime.kernels.searches import class_at, forget, search
 from fst.runtime.kernels.tries import match_at, reset
-from fst.runtime.kernels.unchanged import copy_row, may_begin, may_copy
 from fst.runtime.kernels.unicode import CONTINUATION, ITEMS
 from fst.runtime.kernels.utf_8 import LOW_6, copy_run, count_characters, put_code
+from fst.runtime.text.kernels.charsmap import are_apart
+from fst.runtime.text.kernels.edits import normalise_and_edit
+from fst.runtime.text.kernels.stretches import code_at, normalise, put_place, start_before
+from fst.runtime.text.kernels.unchanged import copy_row, may_begin, may_copy
+from fst.runtime.text.kernels.whitespace import BLANK_BYTE, copy_place, put_byte, put_words, takes_prefix
 from fst.text import arguments as of
 from fst.text.arguments import EDITS, LAGS, LONGEST, PREFIX, REACH, SYMBOL, TRIMS
 from fst.text.normalizer import EDGE as EDGE_CHARACTER

@@ -2,7 +2,7 @@
 
 Characters that are no strings, and no second ones of strings, are copied. Any other one is a *hit*, and its neighbours are looked at.
 
-The arguments are those of `fst.text.charsmap_arguments`. Kernels require what `fst.runtime.kernels.normalisation` requires, and that
+The arguments are those of `fst.text.charsmap_arguments`. Kernels require what `fst.runtime.text.kernels.stretches` requires, and that
 `fst.automata.double_array.read` has proven the double array.
 """
 
@@ -12,10 +12,10 @@ import numpy as np
 
 from fst.automata import double_array
 from fst.core.jit import inlined, part
-from fst.runtime.kernels.normalisation import code_at, start_before
 from fst.runtime.kernels.numbers import HALF, LOW_HALF, U0, U1
 from fst.runtime.kernels.unicode import CONTINUATION
 from fst.runtime.kernels.utf_8 import LOW_6, copy_run, count_characters
+from fst.runtime.text.kernels.stretches import code_at, start_before
 from fst.text import charsmap as of
 from fst.text import clusters
 from fst.text.charsmap_arguments import EXTENDS, IN_CLUSTERS

@@ -1,6 +1,6 @@
 """Text that surely goes on: what tells a stream, from new text alone, that a kernel would read nothing of all that is unread.
 
-Kernels require what those of `fst.runtime.kernels.pieces` and `fst.runtime.kernels.rewriting` require.
+Kernels require what those of `fst.runtime.kernels.pieces` and `fst.runtime.text.kernels.normalizer` require.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from fst.core.jit import kernel
 from fst.machines.bpe.arguments import COLUMNS
 from fst.runtime.kernels.numbers import U0, U1
 from fst.runtime.kernels.pieces import may_begin_special
-from fst.runtime.kernels.rewriting import border_between, first_lag
 from fst.runtime.kernels.searches import class_at
 from fst.runtime.kernels.tries import match_at, reset
 from fst.runtime.kernels.unicode import ITEMS
+from fst.runtime.text.kernels.normalizer import border_between, first_lag
 
 AT, STATE = 0, 1  # indices into `reached`
 PLACE, COVERED, STAYS = 0, 1, 2  # indices into `noted`
@@ -53,11 +53,11 @@ def read_on(text, machine, memo, reached):
 
 @kernel
 def has_border(text, limit, rewriter, memo, noted):
-    """Whether a text that goes on has a border, see `fst.runtime.kernels.rewriting.last_border`.
+    """Whether a text that goes on has a border, see `fst.runtime.text.kernels.normalizer.last_border`.
 
     Args:
         text: uint8[n], UTF-8.
-        limit, rewriter, memo: as in `fst.runtime.kernels.rewriting.border_between`.
+        limit, rewriter, memo: as in `fst.runtime.text.kernels.normalizer.border_between`.
         noted: uint64[3], changed. `PLACE`: where the search begins, and then from where on the next one may go on. `COVERED`, `STAYS`: how
             far tokens cover the text there, and how many bytes before it stay.
     """

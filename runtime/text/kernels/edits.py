@@ -1,6 +1,6 @@
 """Edits of a stretch between added tokens. `fst.text.edits.Edit.apply` specifies the result.
 
-Each edit reads the stretch in one array and writes it into another one. Kernels require what `fst.runtime.kernels.normalisation` requires.
+Each edit reads the stretch in one array and writes it into another one. Kernels require what `fst.runtime.text.kernels.stretches` requires.
 """
 
 from __future__ import annotations
@@ -8,10 +8,10 @@ from __future__ import annotations
 import numpy as np
 
 from fst.core.jit import inlined, part
-from fst.runtime.kernels.charsmap import replace_strings
-from fst.runtime.kernels.normalisation import code_at, copy_text, normalise, put_place, start_before
 from fst.runtime.kernels.numbers import HALF, LOW_HALF, U0, U1
 from fst.runtime.kernels.utf_8 import CONTINUES, LEAD_MASK, copy_run, count_characters
+from fst.runtime.text.kernels.charsmap import replace_strings
+from fst.runtime.text.kernels.stretches import code_at, copy_text, normalise, put_place, start_before
 from fst.text import arguments, charsmap
 from fst.text import edits as of
 from fst.text.arguments import CONTENT, CONTENT_END, HAS_MAPS, KIND, LEAST, LEFT, RIGHT, RUN, RUN_END, STRING, STRING_END
@@ -194,7 +194,7 @@ def edit(first, last, origin, end, is_inside, more, size, is_spare, rewriter, wo
         origin, end: the number of the stretch's first character in the raw text, and one more than that of the last.
         is_inside, more: whether text stands before the stretch, and behind it, without a token between the two.
         size, is_spare: of the stretch.
-        rewriter, work: as in `fst.runtime.kernels.rewriting.rewrite`.
+        rewriter, work: as in `fst.runtime.text.kernels.normalizer.rewrite`.
     """
     edits, stretch, own, into, places = rewriter.edits, work.stretch, work.stretch_places, work.spare, work.spare_places
     if is_spare:
@@ -224,7 +224,7 @@ def edit(first, last, origin, end, is_inside, more, size, is_spare, rewriter, wo
 def normalise_and_edit(text, begin, stop, origin, is_inside, more, rewriter, work):
     """Normalise a stretch between tokens of the raw text, with all edits. Returns its size, and whether it lies in the spare array.
 
-    The arguments are as in `fst.runtime.kernels.rewriting.put_stretch`.
+    The arguments are as in `fst.runtime.text.kernels.normalizer.put_stretch`.
     """
     before, every, has_maps = rewriter.edits.counts[BEFORE], rewriter.edits.counts[ALL], rewriter.params[HAS_MAPS]
     end = origin + (count_characters(text, begin, stop) if len(work.stretch_places) else U0)

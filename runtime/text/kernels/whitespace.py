@@ -1,6 +1,6 @@
 """The blanks of a part of a text without added tokens. `fst.text.whitespace.Blanks.written` specifies the result.
 
-Kernels require what `fst.runtime.kernels.normalisation` requires.
+Kernels require what `fst.runtime.text.kernels.stretches` requires.
 """
 
 from __future__ import annotations
@@ -8,8 +8,8 @@ from __future__ import annotations
 import numpy as np
 
 from fst.core.jit import inlined, part
-from fst.runtime.kernels.normalisation import code_at
 from fst.runtime.kernels.numbers import HALF, LOW_HALF, U0, U1
+from fst.runtime.text.kernels.stretches import code_at
 from fst.text import arguments
 from fst.text.arguments import PREFIX, SEPARATOR, SYMBOL
 from fst.text.whitespace import ALWAYS, BLANK, BREAK, BREAKS, FIRST, KEEPS, PREFIXES, SEPARATORS
@@ -56,9 +56,9 @@ def put_words(text, own, begin, stop, index, goes_on, rewriter, into, filled, pl
     """Write a part of a normalised stretch that holds no token, with its blanks, if a symbol stands for them.
 
     Args:
-        text, own, begin, stop, index: as in `fst.runtime.kernels.rewriting.put_part`. With the prefix `FIRST`, spans must be there.
+        text, own, begin, stop, index: as in `fst.runtime.text.kernels.normalizer.put_part`. With the prefix `FIRST`, spans must be there.
         goes_on: whether the first word has begun before.
-        rewriter, into, filled, places, written: as in `fst.runtime.kernels.rewriting.put_part`.
+        rewriter, into, filled, places, written: as in `fst.runtime.text.kernels.normalizer.put_part`.
     """
     kinds, symbol, separator = rewriter.kinds, rewriter.params[SYMBOL], rewriter.params[SEPARATOR]
     in_word = has_word = goes_on

@@ -1,0 +1,1 @@
+"""Text before it is split, at run time."""

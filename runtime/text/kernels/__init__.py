@@ -1,0 +1,1 @@
+"""Kernels over text before it is split."""
