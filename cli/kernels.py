@@ -103,7 +103,7 @@ def _read_twice(folder: Path, part: dict[str, Any], text: str) -> None:
 
 def _compile_bpe(folder: Path) -> None:
     from fst.compile import bpe
-    from fst.runtime import decoding
+    from fst.runtime.pretokens import decoding
 
     tokenizer = _used(bpe(_bpe(folder)), folder)
     _streamed(tokenizer)

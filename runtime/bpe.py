@@ -12,9 +12,9 @@ from fst.core.lazy import Lazy
 from fst.errors import UnsupportedError
 from fst.machines.bpe.dropout import Dropout
 from fst.machines.bpe.table import BpeTables
-from fst.runtime.decoding import ByteDecoder, ByteStream, DecodeStream, IdsLike, decoder_of, text_of, texts_of
 from fst.runtime.dropout import DroppingRunners
-from fst.runtime.pieces import PieceTokenizer
+from fst.runtime.pretokens.decoding import ByteDecoder, ByteStream, DecodeStream, IdsLike, decoder_of, text_of, texts_of
+from fst.runtime.pretokens.tokenizer import PieceTokenizer
 from fst.runtime.rows.texts import Ints
 from fst.runtime.run import Runner
 from fst.runtime.workspace import Ids

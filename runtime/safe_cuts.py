@@ -2,7 +2,7 @@
 
 At a safe cut the text before cannot affect the ids after, nor the other way round. A kernel that has read up to there is in the same state
 as at the start of a text, and only counts must be mended: the characters and words before the cut are added to the spans and word numbers
-after it. Where such cuts are depends on the machine: `Blanks` is WordPiece's, and `fst.runtime.piece_cuts` has byte-level BPE's.
+after it. Where such cuts are depends on the machine: `Blanks` is WordPiece's, and `fst.runtime.pretokens.safe_cuts` has byte-level BPE's.
 """
 
 from __future__ import annotations

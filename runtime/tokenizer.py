@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from fst.core.lazy import Lazy
 from fst.errors import UnsupportedError
-from fst.runtime.decoding import DecodeStream, row_of
 from fst.runtime.encoder import Encoder
+from fst.runtime.pretokens.decoding import DecodeStream, row_of
 from fst.runtime.text.decoder import decoded
 from fst.runtime.text.decoder_steps import StepDecoder
 from fst.runtime.text.templates import frame

@@ -52,11 +52,11 @@ from fst.machines.segmentation.mecab import MecabTables
 from fst.machines.unigram.viterbi import BYTE, NORMAL, UNKNOWN, UNUSED, USER_DEFINED, WHOLE
 from fst.runtime import kernels
 from fst.runtime.bpe import BpeTokenizer
-from fst.runtime.decoding import TYPES
 from fst.runtime.kernels import keywords as keyword_kernels
-from fst.runtime.kernels import pieces, searches
 from fst.runtime.kernels import unigram as unigram_kernels
 from fst.runtime.kernels.intrinsics import DISABLED
+from fst.runtime.pretokens.decoding import TYPES
+from fst.runtime.pretokens.kernels import find, search
 from fst.runtime.unigram import UnigramTokenizer
 from fst.tables import kernel_call
 from fst.tables.header import AddedTokens
@@ -494,9 +494,9 @@ def drive(seed: int, size: int) -> None:
         if seed % 2:
             patch.setattr(kernel_call, "CHUNK", 0)
         if DISABLED:
-            patch.setattr(pieces, "CHUNK", np.uint64(16))  # so that short texts have pieces longer than a chunk
+            patch.setattr(find, "CHUNK", np.uint64(16))  # so that short texts have pieces longer than a chunk
             for name, number in (("FEW", 2), ("FAIRLY_FEW", 3), ("NEAR", 1), ("FAR", 3)):
-                patch.setattr(searches, name, np.uint64(number))  # and searches remember where they failed
+                patch.setattr(search, name, np.uint64(number))  # and searches remember where they failed
             patch.setattr(keyword_kernels, "FEW", np.uint64(8))  # and walks take turns over them
             patch.setattr(unigram_kernels, "WINDOW", np.uint64(4))  # and ids of a piece are written part by part
         kinds = characterwise, vocabulary, bytewise, scored, vocabulary, bytewise, vocabulary

@@ -24,7 +24,7 @@ import fst
 from fst.compile import bpe, wordpiece
 from fst.pretokens.byte_letters import LETTERS, bytes_of, spelled
 from fst.runtime.bpe import BpeTokenizer
-from fst.runtime.decoding import DecodeStream
+from fst.runtime.pretokens.decoding import DecodeStream
 from fst.runtime.rows.batch import Batch
 
 LETTER = [LETTERS[byte] for byte in range(256)]

@@ -23,7 +23,7 @@ from tiers import examples, sample
 import fst
 from fst.compile.pretokens.splits import GPT2
 from fst.machines.bpe.table import BpeTables
-from fst.runtime.piece_cuts import STRETCHES, PieceBegins, _codes, leave_ascii
+from fst.runtime.pretokens.safe_cuts import STRETCHES, PieceBegins, _codes, leave_ascii
 from fst.runtime.rows import batch as batches
 from fst.runtime.rows.texts import Text, rows_of
 from fst.runtime.safe_cuts import SafeCuts

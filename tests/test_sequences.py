@@ -34,7 +34,7 @@ from fst.compile.sources.tokenizer_json import of_document
 from fst.errors import UnsupportedError
 from fst.machines.bpe.table import BpeTables
 from fst.pretokens.splitter import BEHAVIORS, START, Span, Splitter
-from fst.runtime.kernels import searches
+from fst.runtime.pretokens.kernels import search
 from fst.runtime.transformers.bpe_document import document as document_of
 from fst.tables.kernel_call import CHUNK
 
@@ -295,7 +295,7 @@ def test_steps_of_searches_are_linear() -> None:
 def print_steps() -> None:
     """Count the lines of searches that the kernel runs without machine code, for runs of three lengths."""
     ours = tokenizer_of(far_ended(FAR_ENDS[3]))
-    print(json.dumps([steps(searches, partial(ours.encode, "a" * size)) for size in (300, 600, 1200)]))
+    print(json.dumps([steps(search, partial(ours.encode, "a" * size)) for size in (300, 600, 1200)]))
 
 
 # The reference.

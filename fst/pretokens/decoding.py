@@ -1,4 +1,4 @@
-"""How the kernels that decode find the bytes of a token; see `fst.runtime.kernels.decoding`."""
+"""How the kernels that decode find the bytes of a token; see `fst.runtime.pretokens.kernels.decoding`."""
 
 from __future__ import annotations
 

@@ -3,14 +3,14 @@
 A kernel reads text in rounds of a few thousand pieces, and runs a few loops over each round. A loop does one thing to all pieces, with
 hardly any branch that depends on the text, so that the processor works on many pieces at the same time::
 
-    find_pieces    text → pieces, see `fst.runtime.kernels.pieces`
+    find_pieces    text → pieces, see `fst.runtime.pretokens.kernels.find`
     mark_dropped   pieces → marks on dropped ones, if the table drops any
     find_slots     pieces → their slots in the table of words, which are prefetched
     look_up        pieces → ids; a piece that the table of words does not hold is pending
     transduce      pending pieces → the last token at each byte: all pieces together, one byte at a time
     emit           ids → output: with the tokens of pending pieces, read off backwards, in between, and the frame of each text
 
-If spans are asked for, `fst.runtime.kernels.piece_spans.locate` writes them at the end of each round.
+If spans are asked for, `fst.runtime.pretokens.kernels.spans.locate` writes them at the end of each round.
 
 Kernels check nothing. They require:
 
@@ -35,9 +35,9 @@ from fst.machines.bpe.automaton import MAX_VALUE
 from fst.runtime.kernels.intrinsics import hash_of, is_key, prefetch
 from fst.runtime.kernels.numbers import HALF, LOW_HALF, ROOT, U0, U1, U2, U3
 from fst.runtime.kernels.output import copy, frame
-from fst.runtime.kernels.piece_spans import locate
-from fst.runtime.kernels.pieces import DROPPED, KIND, LONG, PLACE, SPECIAL, find_pieces, mark_dropped
 from fst.runtime.kernels.tries import child_of
+from fst.runtime.pretokens.kernels.find import DROPPED, KIND, LONG, PLACE, SPECIAL, find_pieces, mark_dropped
+from fst.runtime.pretokens.kernels.spans import locate
 from fst.tables.kernel_call import COUNT, IDS_ALONE, OPEN
 
 NO_TOKEN = np.int32(NO_STRING)

@@ -24,8 +24,8 @@ from fst.machines.bpe.pairs import NO_RANK
 from fst.runtime.kernels.bpe import begin_call, put_other
 from fst.runtime.kernels.merge_queue import begin_merging, collect, link, note_rank
 from fst.runtime.kernels.numbers import HALF, U0, U1, U2, U3, U5, U6, U7
-from fst.runtime.kernels.piece_spans import locate
-from fst.runtime.kernels.pieces import DROPPED, KIND, PLACE, ROW_END, find_pieces, mark_dropped
+from fst.runtime.pretokens.kernels.find import DROPPED, KIND, PLACE, ROW_END, find_pieces, mark_dropped
+from fst.runtime.pretokens.kernels.spans import locate
 from fst.tables.kernel_call import COUNT, FIRST_ROW, IDS_ALONE, PLACE_IN_ROW
 
 GAMMA, FIRST_FACTOR, SECOND_FACTOR = np.uint64(dropout.GAMMA), np.uint64(dropout.FIRST_FACTOR), np.uint64(dropout.SECOND_FACTOR)

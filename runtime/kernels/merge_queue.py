@@ -22,8 +22,8 @@ from fst.runtime.kernels.bpe import begin_call, bounds_of, find_words, long_piec
 from fst.runtime.kernels.characters import ABSENT, falls_back, next_character
 from fst.runtime.kernels.numbers import HALF, LOW_HALF, U0, U1, U2, U3
 from fst.runtime.kernels.output import copy
-from fst.runtime.kernels.piece_spans import locate
-from fst.runtime.kernels.pieces import KIND, LONG, find_pieces
+from fst.runtime.pretokens.kernels.find import KIND, LONG, find_pieces
+from fst.runtime.pretokens.kernels.spans import locate
 from fst.tables.kernel_call import COUNT, IDS_ALONE
 
 CONTINUES, ENDS = np.uint64(affixes.CONTINUES), np.uint64(affixes.ENDS)

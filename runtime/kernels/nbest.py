@@ -18,9 +18,9 @@ from fst.machines.unigram.viterbi_kernels import node_size
 from fst.runtime.kernels.bpe import begin_call, put_other
 from fst.runtime.kernels.dropout import GAMMA, TO_SHARE, UNIT, key_of, mixed
 from fst.runtime.kernels.numbers import HALF, U0, U1, U16
-from fst.runtime.kernels.pieces import DROPPED, KIND, PLACE, find_pieces, mark_dropped
 from fst.runtime.kernels.unigram import locate, put_nodes
 from fst.runtime.kernels.unigram_nodes import nodes_from
+from fst.runtime.pretokens.kernels.find import DROPPED, KIND, PLACE, find_pieces, mark_dropped
 from fst.tables.kernel_call import COUNT, FIRST_ROW, IDS_ALONE, ROW
 
 LOG_2, LOG_2_HIGH, LOG_2_LOW, TERMS = sampling.LOG_2, sampling.LOG_2_HIGH, sampling.LOG_2_LOW, sampling.TERMS

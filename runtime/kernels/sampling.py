@@ -18,10 +18,10 @@ from fst.machines.unigram.viterbi_kernels import node_size
 from fst.runtime.kernels.bpe import begin_call, bounds_of, put_other, read_together
 from fst.runtime.kernels.dropout import GAMMA, TO_SHARE, UNIT, key_of, mixed
 from fst.runtime.kernels.numbers import HALF, LOW_HALF, U0, U1, U2
-from fst.runtime.kernels.pieces import DROPPED, KIND, ROW_END, find_pieces, mark_dropped
 from fst.runtime.kernels.unigram import locate, put_nodes
 from fst.runtime.kernels.unigram_ends import BLOCK, NODE, SIZE, find_nodes
 from fst.runtime.kernels.unigram_nodes import nodes_from
+from fst.runtime.pretokens.kernels.find import DROPPED, KIND, ROW_END, find_pieces, mark_dropped
 from fst.runtime.text.kernels.stretches import start_before
 from fst.tables.kernel_call import COUNT, FIRST_ROW, IDS_ALONE, PLACE_IN_ROW
 

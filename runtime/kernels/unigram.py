@@ -28,10 +28,10 @@ from fst.runtime.kernels.bpe import WORD_BYTES, begin_call, bounds_of, find_word
 from fst.runtime.kernels.counting import characters_before, count_from, count_to
 from fst.runtime.kernels.numbers import HALF, LOW_HALF, U0, U1, U2, U3
 from fst.runtime.kernels.output import copy
-from fst.runtime.kernels.piece_spans import put_span
-from fst.runtime.kernels.pieces import DROPPED, KIND, PLACE, ROW_END, SPECIAL, find_pieces
 from fst.runtime.kernels.unigram_ends import find_nodes, find_path
 from fst.runtime.kernels.unigram_ends import line_up as line_up_listed
+from fst.runtime.pretokens.kernels.find import DROPPED, KIND, PLACE, ROW_END, SPECIAL, find_pieces
+from fst.runtime.pretokens.kernels.spans import put_span
 from fst.runtime.text.kernels.stretches import code_at
 from fst.tables.kernel_call import BEFORE, COUNT, IDS_ALONE, IN_WORD, OPEN, WORD
 from fst.text.whitespace import BLANK as BLANK_CHARACTER
@@ -287,7 +287,7 @@ def emit(text, pieces, scratch, written, pending, waiting, row, machine, output,
 
 @part
 def locate(text, pieces, count, waiting, machine, output, place, row, work):
-    """Write the spans of the ids of some pieces. The arguments are as in `fst.runtime.kernels.piece_spans.locate`."""
+    """Write the spans of the ids of some pieces. The arguments are as in `fst.runtime.pretokens.kernels.spans.locate`."""
     state, pending, offsets = work.state, work.pending, output.offsets
     characters, word, in_word, joins, item = state[BEFORE], state[WORD], state[IN_WORD], machine.beside.params[JOINS_WORDS], U0
     block, bits, behind = count_from(text, np.uint64(pieces[0]) & PLACE, characters)

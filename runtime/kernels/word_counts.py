@@ -2,7 +2,7 @@
 
 The pieces of a round are counted in two loops, so the processor loads the slots of many pieces at the same time::
 
-    find_pieces    text → pieces, see `fst.runtime.kernels.pieces`
+    find_pieces    text → pieces, see `fst.runtime.pretokens.kernels.find`
     mark_dropped   pieces → marks on dropped ones, if the table drops any
     find_slots     pieces → their first slots, which are prefetched
     count_pieces   pieces → counts; a new word gets a slot
@@ -23,7 +23,7 @@ from fst.core.jit import inlined, kernel, part
 from fst.counting import arguments
 from fst.runtime.kernels.intrinsics import hash_of, is_key, prefetch
 from fst.runtime.kernels.numbers import HASH_MULTIPLIER, U0, U1, U2, U3, U4, U8, U32
-from fst.runtime.kernels.pieces import KIND, PLACE, ROW_END, SPECIAL, find_pieces, mark_dropped
+from fst.runtime.pretokens.kernels.find import KIND, PLACE, ROW_END, SPECIAL, find_pieces, mark_dropped
 
 DONE, NO_SLOTS, NO_POOL, HAS_ADDED = (np.uint64(reason) for reason in range(4))
 INLINE, LONG, TAG = np.uint64(arguments.INLINE), np.uint64(arguments.LONG), np.uint64(arguments.TAG_SHIFT)

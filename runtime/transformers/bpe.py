@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from fst.core.lazy import Lazy
 from fst.machines.bpe.header import PREFIX_SPACE
 from fst.pretokens.byte_letters import bytes_of
-from fst.runtime.decoding import text_of
+from fst.runtime.pretokens.decoding import text_of
 from fst.runtime.text.decoder import decoded
 from fst.runtime.transformers.backend import Backend, Json
 from fst.runtime.transformers.bpe_document import decoder, document, merges, vocabulary

@@ -24,7 +24,7 @@ KEY_PARTS = 3  # 64-bit words of a key
 LONGEST = 1024  # most bytes of a piece that `transduce` reads together with others
 POWERS = 32  # of the probability of dropout; a piece has fewer places than 2 to this number
 MEMO = 3  # numbers that `fst.runtime.kernels.tries.match_at` remembers; after them, what searches for pieces remember
-STRETCH, STRETCH_ENDS, HAS_FAILED, FAILED = range(MEMO, MEMO + 4)  # in a memo, see `fst.runtime.kernels.searches`
+STRETCH, STRETCH_ENDS, HAS_FAILED, FAILED = range(MEMO, MEMO + 4)  # in a memo, see `fst.runtime.pretokens.kernels.search`
 FAILED_BITS = 14  # of the number of failures that are remembered
 PIECES = 2 * CHUNK + MARGIN  # room for the pieces of a round, and for its bytes: a round goes on while it has fewer than `CHUNK` of each
 
@@ -126,8 +126,8 @@ class Work(NamedTuple):
             dropout, `FIRST_ROW` is the number of the first row, which the caller writes, and `PLACE_IN_ROW` the bytes of the row's pieces
             so far. `IN_WORD`: with `JOINS_WORDS`, 1 if the open text ends in a word.
         symbols: empty; the kernels keep no symbols from one call to the next.
-        begins: uint32[room], where pieces begin or may begin, see `fst.runtime.kernels.pieces`.
-        pieces: uint32[room], where pieces begin, with their kind in the highest three bits, see `fst.runtime.kernels.pieces`.
+        begins: uint32[room], where pieces begin or may begin, see `fst.runtime.pretokens.kernels.find`.
+        pieces: uint32[room], where pieces begin, with their kind in the highest three bits, see `fst.runtime.pretokens.kernels.find`.
         slots, pending: uint64[room]; scratch: int32[room], ids with gaps; special_ids: int32[room].
         active, tokens: uint64[2 * room]; longer: uint64[LONGEST + 2], of zeros between rounds.
         memo: uint64[FAILED + (1 << FAILED_BITS)]. The first three are as in `fst.runtime.kernels.tries.match_at`. `STRETCH`: where the

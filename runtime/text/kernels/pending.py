@@ -1,6 +1,6 @@
 """Text that surely goes on: what tells a stream, from new text alone, that a kernel would read nothing of all that is unread.
 
-Kernels require what those of `fst.runtime.kernels.pieces` and `fst.runtime.text.kernels.normalizer` require.
+Kernels require what those of `fst.runtime.pretokens.kernels.find` and `fst.runtime.text.kernels.normalizer` require.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ import numpy as np
 from fst.core.jit import kernel
 from fst.machines.bpe.arguments import COLUMNS
 from fst.runtime.kernels.numbers import U0, U1
-from fst.runtime.kernels.pieces import may_begin_special
-from fst.runtime.kernels.searches import class_at
 from fst.runtime.kernels.tries import match_at, reset
 from fst.runtime.kernels.unicode import ITEMS
+from fst.runtime.pretokens.kernels.find import may_begin_special
+from fst.runtime.pretokens.kernels.search import class_at
 from fst.runtime.text.kernels.normalizer import border_between, first_lag
 
 AT, STATE = 0, 1  # indices into `reached`

@@ -20,9 +20,9 @@ from fst.machines.bpe.arguments import NOT_PLAIN as ANY_SYMBOL
 from fst.pretokens.boundaries import WIDEST
 from fst.runtime.kernels.intrinsics import AT_ONCE, decide, ones, trailing_zeros
 from fst.runtime.kernels.numbers import U0, U1, U2, U3, U8, U64
-from fst.runtime.kernels.searches import FAIRLY_FEW, class_at, forget, remember, search
 from fst.runtime.kernels.tries import match_at, reset
 from fst.runtime.kernels.unicode import ITEMS
+from fst.runtime.pretokens.kernels.search import FAIRLY_FEW, class_at, forget, remember, search
 from fst.tables.kernel_call import CHUNK as CHUNK_SIZE
 
 U30, ALL = np.uint64(30), np.uint64((1 << 64) - 1)

@@ -11,8 +11,8 @@ from fst.machines.bpe.merge_list import FUSES
 from fst.runtime.kernels.characters import ABSENT, next_character
 from fst.runtime.kernels.counting import characters_before, count_from, count_to
 from fst.runtime.kernels.numbers import U0, U1, U2
-from fst.runtime.kernels.pieces import DROPPED, KIND, LONG, PLACE, ROW_END, SPECIAL
 from fst.runtime.kernels.utf_8 import CONTINUES, LEAD_MASK
+from fst.runtime.pretokens.kernels.find import DROPPED, KIND, LONG, PLACE, ROW_END, SPECIAL
 from fst.tables.kernel_call import BEFORE, IN_WORD, WORD
 
 LONE = np.uint8(digit_cuts.LONE)
@@ -125,7 +125,7 @@ def locate(text, pieces, count, machine, output, place, row, state):
     """Write the spans of the ids of some pieces.
 
     Args:
-        text, pieces, count: the pieces, see `fst.runtime.kernels.pieces`.
+        text, pieces, count: the pieces, see `fst.runtime.pretokens.kernels.find`.
         machine: `fst.machines.bpe.arguments.Arguments`.
         output: `fst.tables.kernel_call.SpansOutput`, with all ids, and the spans of frames; filled.
         place: the index of the first id of the pieces.

@@ -21,7 +21,7 @@ from fst.runtime.rows.batch import Batch
 from fst.runtime.rows.texts import Ints
 
 MAX_ID = (1 << 32) - 1  # as in the reference
-KERNELS = "fst.runtime.kernels.decoding"
+KERNELS = "fst.runtime.pretokens.kernels.decoding"
 TYPES = tuple(map(np.dtype, (np.int32, np.uint32, np.int64)))  # of ids that kernels read in place
 measure, write = ({dtype: Deferred(KERNELS, name) for dtype in TYPES} for name in ("measure", "write"))
 

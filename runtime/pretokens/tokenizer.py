@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.core.lazy import Lazy
-from fst.runtime.piece_cuts import PieceBegins, leave_ascii
+from fst.runtime.pretokens.safe_cuts import PieceBegins, leave_ascii
 from fst.runtime.rows.batch import Batch
 from fst.runtime.rows.texts import Ints, Source
 from fst.runtime.run import Runner

@@ -1,0 +1,1 @@
+"""Pre-tokens at run time: found, looked up, and turned back into text."""
