@@ -17,7 +17,7 @@ from fst.errors import UnsupportedError, VocabularyError, quoted
 
 if TYPE_CHECKING:
     from fst.compile.train.pipeline import Pipeline
-    from fst.runtime.counting import Block
+    from fst.runtime.counting.counter import Block
 
 MEMORY = 1 << 29  # bytes
 MOST_THREADS = 1 << 8  # more would only take memory: the result is the same for any number
@@ -54,7 +54,7 @@ def words_of(
         raise UnsupportedError(f"partition is {partition}, but the words are already counted; expected documents; leave it out")
     if counted is not None:
         return _as_split(counted, pipeline).at_least(min_count), pipeline or _named(counted.split)
-    from fst.runtime.counting import Splitter, count_documents
+    from fst.runtime.counting.counter import Splitter, count_documents
 
     if pipeline is None:
         _no_splitter("documents must be split")
@@ -140,7 +140,7 @@ def _exists(name: str) -> bool:
 
 def _found(source: Any, column: str | None, field: str | None, errors: str) -> Found:
     """The counted words of a source, or the blocks of its documents."""
-    from fst.runtime import documents
+    from fst.runtime.counting import documents
     from fst.runtime.files.reading import Files
 
     if isinstance(source, Files):  # from the command line, which has further options
@@ -209,7 +209,7 @@ def _is_name(item: Any) -> bool:
 
 def _of_files(sources: Iterable[Any], column: str | None, field: str | None, errors: str) -> Found:
     """The counted words of files if all are tables of words, else their documents."""
-    from fst.runtime import documents
+    from fst.runtime.counting import documents
     from fst.runtime.files.names import named
     from fst.runtime.files.reading import Files
 
@@ -235,7 +235,7 @@ def _is_table(source: Any) -> bool:
 
 def _of_table(source: Any, column: str | None) -> Found:
     """The counted words of a table, or the documents of a column."""
-    from fst.runtime import documents
+    from fst.runtime.counting import documents
 
     if column is None:
         return Words.from_table(source), iter(())

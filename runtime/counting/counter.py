@@ -28,7 +28,7 @@ from fst.runtime.text.normalizer import Room, TextRewriter
 from fst.tables.kernel_call import MOST_UNITS
 
 count_words, add_words, list_words = (
-    Deferred("fst.runtime.kernels.word_counts", name) for name in ("count_words", "add_words", "list_words")
+    Deferred("fst.runtime.counting.kernel", name) for name in ("count_words", "add_words", "list_words")
 )
 Progress = Callable[[int, int], None]
 

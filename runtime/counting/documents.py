@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from fst.errors import TextError
-from fst.runtime.counting import Block
+from fst.runtime.counting.counter import Block
 from fst.runtime.files.documents import Documents
 from fst.runtime.files.reading import Files
 from fst.runtime.rows.texts import Source, rows_of

@@ -1,0 +1,1 @@
+"""Words counted in documents."""
