@@ -40,6 +40,7 @@ from fst.machines.wordpiece.arguments import (
 )
 from fst.machines.wordpiece.table import Tables
 from fst.runtime.fallback import Read, Suspects
+from fst.runtime.kernels.constants import HALF, LOW_HALF
 from fst.runtime.kernels.fallback_arguments import (
     BEGINS_RAW,
     BEGINS_WORD,
@@ -53,7 +54,6 @@ from fst.runtime.kernels.fallback_arguments import (
     Pattern,
     Symbols,
 )
-from fst.runtime.kernels.numbers import HALF, LOW_HALF
 from fst.runtime.rows.texts import Ints, Units
 from fst.tables.header import Context, ContextualToken
 from fst.text.composition import Placing

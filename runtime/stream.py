@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from fst.automata.rows import CONTINUES_RUN, HAS_MARKS
 from fst.errors import TextError
 from fst.machines.wordpiece.table import Tables
-from fst.runtime.kernels.numbers import HALF, LOW_HALF
+from fst.runtime.kernels.constants import HALF, LOW_HALF
 from fst.runtime.rows.texts import UTF_16, Ints, characters, units
 from fst.runtime.run import MORE, NO_MORE, NOTHING, Buffers, Runner
 from fst.runtime.text.pending import Pending

@@ -21,7 +21,7 @@ import fst
 from fst.automata import rows
 from fst.compile.text.characters import generate
 from fst.machines.wordpiece.arguments import KEY_MASKS
-from fst.runtime.kernels import numbers
+from fst.runtime.kernels import constants
 from fst.runtime.text.kernels import reading
 from fst.tables import kernel_call
 from fst.text import alphabet
@@ -230,12 +230,12 @@ def test_encoding_imports_numba_alone() -> None:
 
 def test_constants_that_kernels_derive() -> None:
     """The rare kinds have a bit in common, ranks fit the bits of a word, classes those of a symbol, and a page has 128 code points."""
-    kinds = {kind for kind in range(4) if kind << rows.KIND_SHIFT & int(numbers.RARE)}
+    kinds = {kind for kind in range(4) if kind << rows.KIND_SHIFT & int(constants.RARE)}
     assert kinds == {rows.MANY, rows.FAIL} == {rows.OTHER, rows.LIST}
     assert reading_table.MAX_RANK < 64
     assert int(reading.CLASS) + 1 == 1 << int(reading.RANK_SHIFT)
     assert int(reading.CLASS) >= rows.MAX_LABEL
-    assert int(numbers.LOW_7) + 1 == 1 << rows.PAGE_BITS == 1 << int(numbers.U7)
+    assert int(constants.LOW_7) + 1 == 1 << rows.PAGE_BITS == 1 << int(constants.U7)
 
 
 @pytest.mark.parametrize("name", [name for name in SOURCES if name.startswith("runtime/kernels/")])

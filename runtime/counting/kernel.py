@@ -21,8 +21,8 @@ import numpy as np
 
 from fst.core.jit import inlined, kernel, part
 from fst.counting import arguments
+from fst.runtime.kernels.constants import HASH_MULTIPLIER, U0, U1, U2, U3, U4, U8, U32
 from fst.runtime.kernels.intrinsics import hash_of, is_key, prefetch
-from fst.runtime.kernels.numbers import HASH_MULTIPLIER, U0, U1, U2, U3, U4, U8, U32
 from fst.runtime.pretokens.kernels.find import KIND, PLACE, ROW_END, SPECIAL, find_pieces, mark_dropped
 
 DONE, NO_SLOTS, NO_POOL, HAS_ADDED = (np.uint64(reason) for reason in range(4))

@@ -24,8 +24,8 @@ from fst.machines.wordpiece.arguments import (
     OWN,
     SHORTEST,
 )
+from fst.runtime.kernels.constants import HALF, HASH_MULTIPLIER, LOW_HALF, U0, U1, U2, U4, U8, U42, U48, U54, U63, U64
 from fst.runtime.kernels.intrinsics import trailing_zeros
-from fst.runtime.kernels.numbers import HALF, HASH_MULTIPLIER, LOW_HALF, U0, U1, U2, U4, U8, U42, U48, U54, U63, U64
 from fst.runtime.kernels.tries import NODE, READ, START, match_at
 from fst.runtime.kernels.unicode import ITEMS
 from fst.runtime.kernels.words import FAILED

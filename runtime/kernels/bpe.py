@@ -32,8 +32,8 @@ from fst.machines.bpe.arguments import KEY_PARTS as KEY_PARTS_COUNT
 from fst.machines.bpe.arguments import LONGEST as LONGEST_PIECE
 from fst.machines.bpe.automaton import LABEL_SHIFT as LABEL
 from fst.machines.bpe.automaton import MAX_VALUE
+from fst.runtime.kernels.constants import HALF, LOW_HALF, ROOT, U0, U1, U2, U3
 from fst.runtime.kernels.intrinsics import hash_of, is_key, prefetch
-from fst.runtime.kernels.numbers import HALF, LOW_HALF, ROOT, U0, U1, U2, U3
 from fst.runtime.kernels.output import copy, frame
 from fst.runtime.kernels.tries import child_of
 from fst.runtime.pretokens.kernels.find import DROPPED, KIND, LONG, PLACE, SPECIAL, find_pieces, mark_dropped

@@ -8,7 +8,7 @@ from fst.automata.matcher import ENDING
 from fst.core.jit import inlined, part
 from fst.machines.bpe import affixes
 from fst.machines.bpe.merge_list import FALLS_BACK, PLACES
-from fst.runtime.kernels.numbers import ROOT, U1, U2, U3, U4
+from fst.runtime.kernels.constants import ROOT, U1, U2, U3, U4
 from fst.runtime.kernels.tries import child_of
 
 ABSENT = np.int32(affixes.ABSENT)

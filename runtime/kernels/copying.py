@@ -6,8 +6,8 @@ import numpy as np
 
 from fst.core.jit import part
 from fst.pretokens import decoding
+from fst.runtime.kernels.constants import U1
 from fst.runtime.kernels.intrinsics import copy_16
-from fst.runtime.kernels.numbers import U1
 
 STEP = np.uint64(decoding.STEP)  # bytes copied at a time
 

@@ -22,8 +22,8 @@ from fst.core.jit import inlined, kernel, part
 from fst.machines.bpe import dropout
 from fst.machines.bpe.pairs import NO_RANK
 from fst.runtime.kernels.bpe import begin_call, put_other
+from fst.runtime.kernels.constants import HALF, U0, U1, U2, U3, U5, U6, U7
 from fst.runtime.kernels.merge_queue import begin_merging, collect, link, note_rank
-from fst.runtime.kernels.numbers import HALF, U0, U1, U2, U3, U5, U6, U7
 from fst.runtime.pretokens.kernels.find import DROPPED, KIND, PLACE, ROW_END, find_pieces, mark_dropped
 from fst.runtime.pretokens.kernels.spans import locate
 from fst.tables.kernel_call import COUNT, FIRST_ROW, IDS_ALONE, PLACE_IN_ROW

@@ -11,8 +11,8 @@ import numpy as np
 from fst.automata.matcher import LENGTH, VALUE
 from fst.core.jit import inlined, kernel, part
 from fst.runtime.kernels import fallback_arguments as contextual
+from fst.runtime.kernels.constants import CONTINUES_RUN, HALF, HAS_MARKS, KIND_SHIFT, LIST, LOW_HALF, NEXT, OUTPUT_SHIFT, U0, U1, U3, U8
 from fst.runtime.kernels.intrinsics import trailing_zeros
-from fst.runtime.kernels.numbers import CONTINUES_RUN, HALF, HAS_MARKS, KIND_SHIFT, LIST, LOW_HALF, NEXT, OUTPUT_SHIFT, U0, U1, U3, U8
 from fst.runtime.kernels.tries import NODE, READ, START, match_at
 from fst.runtime.kernels.unicode import ITEMS
 from fst.runtime.text.kernels.reading import CLASS, RANK_SHIFT, class_of, ranks_of

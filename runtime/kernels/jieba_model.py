@@ -16,8 +16,8 @@ import numpy as np
 
 from fst.core.jit import inlined, part
 from fst.machines.segmentation import jieba, jieba_model
+from fst.runtime.kernels.constants import U0, U1, U2, U3
 from fst.runtime.kernels.jieba_tokens import NO_WORD, put, put_whole, slot_between, word_between
-from fst.runtime.kernels.numbers import U0, U1, U2, U3
 from fst.runtime.kernels.unit_trie import ROOT, kind_of
 
 LETTER = np.uint64(jieba.LETTER)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from fst.core.jit import inlined
 from fst.machines.segmentation import jieba
-from fst.runtime.kernels.numbers import U1, U2, U3
+from fst.runtime.kernels.constants import U1, U2, U3
 from fst.runtime.kernels.unit_trie import LABEL, LEAF, ROOT, label_of, state_of
 from fst.tables.kernel_call import IDS_ALONE
 

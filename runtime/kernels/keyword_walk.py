@@ -13,8 +13,8 @@ import numpy as np
 
 from fst.core.jit import inlined, part
 from fst.machines.keywords import table
+from fst.runtime.kernels.constants import HALF, U0, U1, U2, U3
 from fst.runtime.kernels.intrinsics import opaque
-from fst.runtime.kernels.numbers import HALF, U0, U1, U2, U3
 
 ROOT, STATE, OUTPUT = np.uint64(table.ROOT), np.uint64(table.MAX_STATE), np.uint64(table.MAX_OUTPUT)
 OUTPUT_SHIFT, LABEL_SHIFT = np.uint64(table.OUTPUT_SHIFT), np.uint64(table.LABEL_SHIFT)

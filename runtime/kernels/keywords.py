@@ -21,7 +21,8 @@ import numpy as np
 
 from fst.core.jit import inlined, kernel, object_kernel, part
 from fst.machines.keywords import table
-from fst.runtime.kernels.counting import characters_before, count_from, count_to
+from fst.runtime.kernels.code_points import characters_before, count_from, count_to
+from fst.runtime.kernels.constants import HALF, LOW_HALF, U0, U1, U2, U3, U63
 from fst.runtime.kernels.keyword_walk import (
     BEFORE_IT,
     BEFORE_ROW,
@@ -44,7 +45,6 @@ from fst.runtime.kernels.keyword_walk import (
     stop_of,
     walk,
 )
-from fst.runtime.kernels.numbers import HALF, LOW_HALF, U0, U1, U2, U3, U63
 from fst.runtime.kernels.utf_8 import count_characters, put_string
 from fst.tables.kernel_call import BEFORE, COUNT, IDS_ALONE, OPEN
 

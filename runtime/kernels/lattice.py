@@ -23,7 +23,7 @@ import numpy as np
 
 from fst.core.jit import inlined, part
 from fst.machines.segmentation import mecab
-from fst.runtime.kernels.numbers import U0, U1
+from fst.runtime.kernels.constants import U0, U1
 from fst.runtime.kernels.unicode import pairs
 from fst.tables.kernel_call import IDS_ALONE
 

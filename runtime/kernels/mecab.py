@@ -12,6 +12,7 @@ import numpy as np
 
 from fst.core.jit import inlined, kernel, part
 from fst.machines.segmentation import mecab
+from fst.runtime.kernels.constants import U0, U1, U2
 from fst.runtime.kernels.lattice import (
     CERTAIN,
     END,
@@ -28,7 +29,6 @@ from fst.runtime.kernels.lattice import (
     settle,
     write,
 )
-from fst.runtime.kernels.numbers import U0, U1, U2
 from fst.runtime.kernels.unicode import HIGH_SURROGATE, SURROGATE, pairs
 from fst.runtime.kernels.unit_trie import LABEL, LEAF, ROOT, kind_of, label_of, state_of, value_of
 from fst.tables.kernel_call import BEFORE, COUNT, OPEN

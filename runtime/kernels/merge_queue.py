@@ -20,7 +20,7 @@ from fst.machines.bpe.merge_list import FUSES, UNKNOWN
 from fst.machines.bpe.pairs import NO_RANK, rank_of
 from fst.runtime.kernels.bpe import begin_call, bounds_of, find_words, long_piece, put_other
 from fst.runtime.kernels.characters import ABSENT, falls_back, next_character
-from fst.runtime.kernels.numbers import HALF, LOW_HALF, U0, U1, U2, U3
+from fst.runtime.kernels.constants import HALF, LOW_HALF, U0, U1, U2, U3
 from fst.runtime.kernels.output import copy
 from fst.runtime.pretokens.kernels.find import KIND, LONG, find_pieces
 from fst.runtime.pretokens.kernels.spans import locate

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from fst.core.jit import inlined, kernel
-from fst.runtime.kernels.numbers import U0, U1
+from fst.runtime.kernels.constants import U0, U1
 from fst.runtime.kernels.plan import (
     ADDED,
     CUT_LEFT,

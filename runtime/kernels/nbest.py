@@ -16,8 +16,8 @@ from fst.core.jit import inlined, kernel, part
 from fst.machines.unigram import nbest, sampling, sampling_arguments
 from fst.machines.unigram.viterbi_kernels import node_size
 from fst.runtime.kernels.bpe import begin_call, put_other
+from fst.runtime.kernels.constants import HALF, U0, U1, U16
 from fst.runtime.kernels.dropout import GAMMA, TO_SHARE, UNIT, key_of, mixed
-from fst.runtime.kernels.numbers import HALF, U0, U1, U16
 from fst.runtime.kernels.unigram import locate, put_nodes
 from fst.runtime.kernels.unigram_nodes import nodes_from
 from fst.runtime.pretokens.kernels.find import DROPPED, KIND, PLACE, find_pieces, mark_dropped

@@ -15,8 +15,8 @@ from __future__ import annotations
 import numpy as np
 
 from fst.core.jit import inlined, kernel, part
+from fst.runtime.kernels.constants import U0, U1, U32
 from fst.runtime.kernels.copying import put_bytes
-from fst.runtime.kernels.numbers import U0, U1, U32
 from fst.runtime.kernels.utf_8 import CONTINUES, LEAD_MASK, count_characters
 
 BLOCK = U32  # characters counted at a time

@@ -16,8 +16,8 @@ from fst.core.jit import inlined, kernel, part
 from fst.machines.unigram import aho_corasick, sampling
 from fst.machines.unigram.viterbi_kernels import node_size
 from fst.runtime.kernels.bpe import begin_call, bounds_of, put_other, read_together
+from fst.runtime.kernels.constants import HALF, LOW_HALF, U0, U1, U2
 from fst.runtime.kernels.dropout import GAMMA, TO_SHARE, UNIT, key_of, mixed
-from fst.runtime.kernels.numbers import HALF, LOW_HALF, U0, U1, U2
 from fst.runtime.kernels.unigram import locate, put_nodes
 from fst.runtime.kernels.unigram_ends import BLOCK, NODE, SIZE, find_nodes
 from fst.runtime.kernels.unigram_nodes import nodes_from

@@ -9,7 +9,7 @@ import numpy as np
 
 from fst.core.jit import inlined, kernel
 from fst.machines.keywords import text as keyword_text
-from fst.runtime.kernels.numbers import HALF, LOW_HALF, U0, U1, U64
+from fst.runtime.kernels.constants import HALF, LOW_HALF, U0, U1, U64
 from fst.runtime.kernels.utf_8 import count_characters, put_code
 from fst.runtime.text.kernels.stretches import code_at, put_place, start_before
 

@@ -7,7 +7,7 @@ import numpy as np
 from fst.automata.matcher import ENDING, IS_INNER, LEAST, LENGTH, REST, SKIP, VALUE
 from fst.automata.matcher import NO_NODE as ABSENT
 from fst.core.jit import inlined, kernel, part
-from fst.runtime.kernels.numbers import HALF, HASH_MULTIPLIER, ROOT, U0, U1, U21
+from fst.runtime.kernels.constants import HALF, HASH_MULTIPLIER, ROOT, U0, U1, U21
 from fst.runtime.kernels.unicode import label_at
 
 NO_NODE = np.uint32(ABSENT)

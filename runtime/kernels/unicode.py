@@ -12,8 +12,8 @@ from __future__ import annotations
 import numpy as np
 
 from fst.core.jit import inlined, kernel, object_kernel
+from fst.runtime.kernels.constants import LOW_10, U0, U1, U2, U3, U4, U6, U10, U11, U12, U18, U32, U64
 from fst.runtime.kernels.intrinsics import bytes_length, bytes_of, characters, string_length, trailing_zeros, widen
-from fst.runtime.kernels.numbers import LOW_10, U0, U1, U2, U3, U4, U6, U10, U11, U12, U18, U32, U64
 
 SURROGATE, HIGH_SURROGATE, LOW_SURROGATE = np.uint64(0xFC00), np.uint64(0xD800), np.uint64(0xDC00)  # a mask, and its two results
 UTF_16, ITEMS = HIGH_SURROGATE, U1  # `item & SURROGATE` of the first item of a pair; no item masked gives 1

@@ -25,8 +25,8 @@ from fst.machines.unigram.viterbi import BLANK as BLANKS
 from fst.machines.unigram.viterbi import PIECE, RESTARTS, STRETCH
 from fst.machines.unigram.viterbi_kernels import common_place, find_best, go_on, node_of, node_size, shift_of, size_at, token_of, unset
 from fst.runtime.kernels.bpe import WORD_BYTES, begin_call, bounds_of, find_words, put_other, read_together
-from fst.runtime.kernels.counting import characters_before, count_from, count_to
-from fst.runtime.kernels.numbers import HALF, LOW_HALF, U0, U1, U2, U3
+from fst.runtime.kernels.code_points import characters_before, count_from, count_to
+from fst.runtime.kernels.constants import HALF, LOW_HALF, U0, U1, U2, U3
 from fst.runtime.kernels.output import copy
 from fst.runtime.kernels.unigram_ends import find_nodes, find_path
 from fst.runtime.kernels.unigram_ends import line_up as line_up_listed

@@ -20,8 +20,8 @@ from fst.machines.unigram import aho_corasick
 from fst.machines.unigram.arguments import GOES_ON
 from fst.machines.unigram.viterbi_kernels import LABEL, ROOT, TARGET, TARGET_SHIFT, VALUE_SHIFT
 from fst.runtime.kernels.bpe import sort_pieces
+from fst.runtime.kernels.constants import HALF, LOW_HALF, U0, U1, U2, U3
 from fst.runtime.kernels.intrinsics import prefetch
-from fst.runtime.kernels.numbers import HALF, LOW_HALF, U0, U1, U2, U3
 from fst.runtime.text.kernels.stretches import start_before
 
 BLOCK = np.uint64(aho_corasick.BLOCK)

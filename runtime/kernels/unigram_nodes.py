@@ -8,7 +8,7 @@ import numpy as np
 
 from fst.core.jit import part
 from fst.machines.unigram.viterbi_kernels import LABEL, LEAF, ROOT, TARGET, TARGET_SHIFT, VALUE_SHIFT, character_size
-from fst.runtime.kernels.numbers import U0, U1
+from fst.runtime.kernels.constants import U0, U1
 
 
 @part

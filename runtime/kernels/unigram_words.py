@@ -15,7 +15,7 @@ import numpy as np
 from fst.core.jit import inlined, kernel, part
 from fst.machines.unigram.viterbi_kernels import token_of
 from fst.runtime.kernels.bpe import begin_call, bounds_of, find_words, put_other
-from fst.runtime.kernels.numbers import HALF, LOW_HALF, U0, U1
+from fst.runtime.kernels.constants import HALF, LOW_HALF, U0, U1
 from fst.runtime.kernels.output import copy
 from fst.runtime.kernels.unigram import locate, put_id
 from fst.runtime.kernels.utf_8 import count_characters

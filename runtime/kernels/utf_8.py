@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from fst.core.jit import inlined, kernel, object_kernel
+from fst.runtime.kernels.constants import U0, U1, U6, U11, U12, U18, U32
 from fst.runtime.kernels.intrinsics import bytes_of, characters, copy_bytes, trailing_zeros
-from fst.runtime.kernels.numbers import U0, U1, U6, U11, U12, U18, U32
 from fst.runtime.kernels.unicode import CONTINUATION, OF_BYTES, OF_STR, SUPPLEMENTARY, SURROGATES, character_at, rows_that_fit
 
 LOW_6, STEP = np.uint64(63), U32  # bytes copied at a time

@@ -34,8 +34,7 @@ import numpy as np
 from fst.core.jit import inlined, kernel, part
 from fst.machines.wordpiece.arguments import DEAD, END_CLASS, FILLER, HAS_BORDERS, IS_LINKED, LONGEST, UNK
 from fst.runtime.kernels.added_tokens import cut_words, find_bordered_suspects, find_tokens, join_words
-from fst.runtime.kernels.intrinsics import prefetch
-from fst.runtime.kernels.numbers import (
+from fst.runtime.kernels.constants import (
     FAIL,
     HALF,
     KIND_SHIFT,
@@ -54,6 +53,7 @@ from fst.runtime.kernels.numbers import (
     U2,
     U3,
 )
+from fst.runtime.kernels.intrinsics import prefetch
 from fst.runtime.kernels.output import copy, frame
 from fst.runtime.kernels.spans import locate
 from fst.runtime.kernels.words import FAILED, find_slots, find_words, look_up

@@ -7,8 +7,8 @@ import numpy as np
 from fst.automata.rows import WORD_SYMBOLS
 from fst.core.jit import inlined, part
 from fst.machines.wordpiece.arguments import BLANK_CLASS, BUCKET_SHIFT, END_CLASS, PARTS, SLOT_SHIFT
+from fst.runtime.kernels.constants import HALF, LOW_HALF, U0, U1, U2, U3, U6, U8, U63
 from fst.runtime.kernels.intrinsics import at_least, equal_to, hash_of, is_key, ones, prefetch, trailing_zeros
-from fst.runtime.kernels.numbers import HALF, LOW_HALF, U0, U1, U2, U3, U6, U8, U63
 
 LONGEST_WORD = np.uint64(WORD_SYMBOLS)  # symbols in a word that the table may hold
 FAILED = np.uint64(1 << 63)  # the result of a word without a segmentation, instead of the index where its ids end

@@ -16,8 +16,8 @@ import numpy as np
 
 from fst.core.jit import kernel
 from fst.pretokens.decoding import MAX_SIZE, SIZE_BITS, STEP
+from fst.runtime.kernels.constants import HALF, U0, U1
 from fst.runtime.kernels.intrinsics import copy_16
-from fst.runtime.kernels.numbers import HALF, U0, U1
 
 SIZE, SHIFT, STEP_SIZE = np.uint64(MAX_SIZE), np.uint64(SIZE_BITS), np.uint64(STEP)
 

@@ -18,8 +18,8 @@ from fst.core.jit import inlined, part
 from fst.machines.bpe.arguments import BEGIN, COLUMNS, FIRST, SECOND, STRETCH, STRETCH_ENDS, WINDOW_BITS, WINDOW_MASK
 from fst.machines.bpe.arguments import NOT_PLAIN as ANY_SYMBOL
 from fst.pretokens.boundaries import WIDEST
+from fst.runtime.kernels.constants import U0, U1, U2, U3, U8, U64
 from fst.runtime.kernels.intrinsics import AT_ONCE, decide, ones, trailing_zeros
-from fst.runtime.kernels.numbers import U0, U1, U2, U3, U8, U64
 from fst.runtime.kernels.tries import match_at, reset
 from fst.runtime.kernels.unicode import ITEMS
 from fst.runtime.pretokens.kernels.search import FAIRLY_FEW, class_at, forget, remember, search

@@ -17,7 +17,7 @@ import numpy as np
 from fst.core.jit import inlined, part
 from fst.machines.bpe.arguments import COLUMNS, FAILED, FAILED_BITS, HAS_FAILED, STRETCH
 from fst.pretokens.splitter import START
-from fst.runtime.kernels.numbers import HASH_MULTIPLIER, LOW_7, U0, U1, U3, U4, U7, U15
+from fst.runtime.kernels.constants import HASH_MULTIPLIER, LOW_7, U0, U1, U3, U4, U7, U15
 from fst.runtime.kernels.unicode import CONTINUATION, character_at
 
 SEARCHES = np.uint64(START)

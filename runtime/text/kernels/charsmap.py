@@ -12,7 +12,7 @@ import numpy as np
 
 from fst.automata import double_array
 from fst.core.jit import inlined, part
-from fst.runtime.kernels.numbers import HALF, LOW_HALF, U0, U1
+from fst.runtime.kernels.constants import HALF, LOW_HALF, U0, U1
 from fst.runtime.kernels.unicode import CONTINUATION
 from fst.runtime.kernels.utf_8 import LOW_6, copy_run, count_characters
 from fst.runtime.text.kernels.stretches import code_at, start_before

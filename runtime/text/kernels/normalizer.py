@@ -9,7 +9,7 @@ import numpy as np
 
 from fst.automata.matcher import LENGTH, VALUE
 from fst.core.jit import inlined, kernel, part
-from fst.runtime.kernels.numbers import HALF, LOW_HALF, U0, U1, U3
+from fst.runtime.kernels.constants import HALF, LOW_HALF, U0, U1, U3
 from fst.runtime.kernels.tries import match_at, reset
 from fst.runtime.kernels.unicode import CONTINUATION, ITEMS
 from fst.runtime.kernels.utf_8 import LOW_6, copy_run, count_characters, put_code

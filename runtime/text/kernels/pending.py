@@ -9,7 +9,7 @@ import numpy as np
 
 from fst.core.jit import kernel
 from fst.machines.bpe.arguments import COLUMNS
-from fst.runtime.kernels.numbers import U0, U1
+from fst.runtime.kernels.constants import U0, U1
 from fst.runtime.kernels.tries import match_at, reset
 from fst.runtime.kernels.unicode import ITEMS
 from fst.runtime.pretokens.kernels.find import may_begin_special

@@ -15,8 +15,7 @@ import numpy as np
 
 from fst.automata.matcher import LENGTH, VALUE
 from fst.core.jit import inlined, part
-from fst.runtime.kernels.intrinsics import classes_looked_up, classes_of, trailing_zeros
-from fst.runtime.kernels.numbers import (
+from fst.runtime.kernels.constants import (
     CONTINUES_RUN,
     FENCE,
     HALF,
@@ -35,6 +34,7 @@ from fst.runtime.kernels.numbers import (
     U32,
     U63,
 )
+from fst.runtime.kernels.intrinsics import classes_looked_up, classes_of, trailing_zeros
 from fst.runtime.kernels.tries import NODE, READ, START, match_at
 from fst.runtime.kernels.unicode import UTF_16, label_at, pairs
 from fst.tables.kernel_call import AT, BEFORE, KEPT, MARGIN, RANKS, READ_ROW, RUN_AT, RUN_BEGIN, RUN_SPAN, RUN_STOP, RUN_TURN

@@ -10,9 +10,9 @@ import numpy as np
 from fst.automata import matcher
 from fst.automata.matcher import LEAST, LENGTH
 from fst.core.jit import inlined, kernel, part
+from fst.runtime.kernels.constants import U0, U1, U64
 from fst.runtime.kernels.copying import put_bytes
 from fst.runtime.kernels.intrinsics import AT_ONCE, continuing, ones, stops_in, trailing_zeros
-from fst.runtime.kernels.numbers import U0, U1, U64
 from fst.runtime.kernels.tries import match_at, reset
 from fst.runtime.kernels.unicode import ITEMS
 from fst.runtime.kernels.utf_8 import CONTINUES, LEAD_MASK

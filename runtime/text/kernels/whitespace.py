@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from fst.core.jit import inlined, part
-from fst.runtime.kernels.numbers import HALF, LOW_HALF, U0, U1
+from fst.runtime.kernels.constants import HALF, LOW_HALF, U0, U1
 from fst.runtime.text.kernels.stretches import code_at
 from fst.text import arguments
 from fst.text.arguments import PREFIX, SEPARATOR, SYMBOL

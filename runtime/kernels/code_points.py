@@ -8,8 +8,8 @@ positions varies, and a loop over them would be left at a place that no processo
 from __future__ import annotations
 
 from fst.core.jit import inlined
+from fst.runtime.kernels.constants import U1, U64
 from fst.runtime.kernels.intrinsics import continuing, ones
-from fst.runtime.kernels.numbers import U1, U64
 
 
 @inlined
