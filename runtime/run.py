@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from fst.core.jit import Deferred, number_kernels
 from fst.errors import TextError
-from fst.runtime.fallback import Fallback
+from fst.runtime.machines.wordpiece.fallback import Fallback
 from fst.runtime.rows.texts import UNIT_TYPES, Ints, Limits, Strings, Units, characters, gather_bytes, gather_strings, lay_out
 from fst.runtime.speller import Folder, Speller
 from fst.runtime.text.normalizer import TextRewriter, grown, restore
@@ -253,7 +253,7 @@ class Runner:
         return stop
 
     def encode_read(self, symbols: NDArray[np.uint16], spans: NDArray[np.uint64], output: Output, workspace: Workspace) -> None:
-        """Encode the symbols that `fst.runtime.fallback.Fallback.read` has read."""
+        """Encode the symbols that `fst.runtime.machines.wordpiece.fallback.Fallback.read` has read."""
         self._read.call(symbols, spans, self.arguments, output, workspace.work)
 
     def encode_text(self, text: str, frame: Frame) -> Ids | None:

@@ -32,7 +32,7 @@ from fst.compile.text import folding, pre_tokenizers
 from fst.compile.text.alphabets import alphabet
 from fst.compile.text.characters import reference as characters
 from fst.runtime.encoder import NO_FRAME
-from fst.runtime.fallback_composition import CompositionFallback
+from fst.runtime.machines.wordpiece.fallback_composition import CompositionFallback
 from fst.runtime.rows.texts import ONE_TEXT, ROOMS, rows_of
 from fst.runtime.run import NO_SUSPECTS
 from fst.text.alphabet import Alphabet

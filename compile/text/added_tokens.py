@@ -3,7 +3,7 @@
 A trie finds most of them while the raw text is read (`fst.machines.wordpiece.table.Tables.specials`). The others are *contextual*. They
 are found in normalised text, or depend on the characters beside them, or include the white space around them, or begin with a letter or a
 digit, for which the trie would be tried at nearly every character. In WordPiece, the kernel searches normalised words for their symbols
-and reports the texts that may hold one; `fst.runtime.fallback_added_tokens` reads these texts again. In byte-level BPE,
+and reports the texts that may hold one; `fst.runtime.machines.wordpiece.fallback_added_tokens` reads these texts again. In byte-level BPE,
 `fst.text.normalizer` finds them.
 """
 

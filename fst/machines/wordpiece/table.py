@@ -87,8 +87,8 @@ class Tables(ReadingTable):
 
     kind: ClassVar[str] = "wordpiece"
     unit: ClassVar[Literal["utf-8", "utf-16"]] = "utf-16"
-    kernel: ClassVar[str] = "fst.runtime.kernels.wordpiece"
-    face: ClassVar[str] = "fst.runtime.wordpiece.WordPieceTokenizer"
+    kernel: ClassVar[str] = "fst.runtime.machines.wordpiece.kernel"
+    face: ClassVar[str] = "fst.runtime.machines.wordpiece.tokenizer.WordPieceTokenizer"
 
     pages: Array = member("<u2")
     blocks: Array = member("<u2")

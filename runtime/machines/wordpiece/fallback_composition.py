@@ -18,10 +18,10 @@ from fst.automata.rows import CODE_POINTS, are_fences, are_left
 from fst.core.lazy import Lazy
 from fst.errors import TableError
 from fst.machines.wordpiece.table import Tables
-from fst.runtime.fallback import Read, Suspects
-from fst.runtime.fallback_added_tokens import count_symbols, pattern, read_raw
 from fst.runtime.kernels.constants import HALF, LOW_HALF
-from fst.runtime.kernels.fallback_arguments import Symbols
+from fst.runtime.machines.wordpiece.fallback import Read, Suspects
+from fst.runtime.machines.wordpiece.fallback_added_tokens import count_symbols, pattern, read_raw
+from fst.runtime.machines.wordpiece.fallback_arguments import Symbols
 from fst.runtime.rows.texts import UNIT_TYPES, Ints, Units, units
 from fst.runtime.text.normalizer import NOWHERE, Room, TextRewriter
 from fst.tables.header import AddedTokens

@@ -39,9 +39,9 @@ from fst.machines.wordpiece.arguments import (
     blank,
 )
 from fst.machines.wordpiece.table import Tables
-from fst.runtime.fallback import Read, Suspects
 from fst.runtime.kernels.constants import HALF, LOW_HALF
-from fst.runtime.kernels.fallback_arguments import (
+from fst.runtime.machines.wordpiece.fallback import Read, Suspects
+from fst.runtime.machines.wordpiece.fallback_arguments import (
     BEGINS_RAW,
     BEGINS_WORD,
     ENDS_WORD,
@@ -65,7 +65,7 @@ UTF_32 = "utf-32-le" if sys.byteorder == "little" else "utf-32-be"
 
 
 count_symbols, read_raw, find_normalized = (
-    Deferred("fst.runtime.kernels.fallback", name) for name in ("count_symbols", "read_raw", "find_normalized")
+    Deferred("fst.runtime.machines.wordpiece.fallback_kernel", name) for name in ("count_symbols", "read_raw", "find_normalized")
 )
 
 
@@ -297,7 +297,7 @@ def _memo() -> NDArray[np.uint64]:
 
 
 def _note(grams: NDArray[np.uint64], symbols: Sequence[int], kind: int) -> None:
-    """Add a gram to the set of a kind; `fst.runtime.kernels.added_tokens.is_gram` computes the same hash."""
+    """Add a gram to the set of a kind; `fst.runtime.machines.wordpiece.added_tokens.is_gram` computes the same hash."""
     four = min(len(symbols), 4)
     ends = symbols[:four], symbols[-four:]
     first, last = (sum(number << 64 - 16 * (four - place) for place, number in enumerate(part)) for part in ends)
@@ -306,7 +306,7 @@ def _note(grams: NDArray[np.uint64], symbols: Sequence[int], kind: int) -> None:
 
 
 def _kinds(context: Context | None) -> NDArray[np.uint8]:
-    """uint8[0x110000], the kinds of each code point, see `fst.runtime.kernels.fallback_arguments`."""
+    """uint8[0x110000], the kinds of each code point, see `fst.runtime.machines.wordpiece.fallback_arguments`."""
     kinds = np.zeros(CODE_POINTS, np.uint8)
     kinds[list(map(ord, WHITE_SPACE))] = WHITE
     for name, kind in (("word", WORD_PART), ("begins_word", BEGINS_WORD), ("ends_word", ENDS_WORD), ("spaced", SPACED)):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from fst.core.lazy import Lazy
 from fst.errors import UnsupportedError
 from fst.machines.wordpiece.table import Tables
-from fst.runtime.fallback import Fallback
-from fst.runtime.fallback_added_tokens import ContextualTokens
-from fst.runtime.fallback_composition import CompositionFallback
+from fst.runtime.machines.wordpiece.fallback import Fallback
+from fst.runtime.machines.wordpiece.fallback_added_tokens import ContextualTokens
+from fst.runtime.machines.wordpiece.fallback_composition import CompositionFallback
 from fst.runtime.run import Runner
 from fst.runtime.safe_cuts import Blanks, SafeCuts, blanks
 from fst.runtime.stream import Runs

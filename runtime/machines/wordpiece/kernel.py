@@ -12,8 +12,8 @@ hardly any branch that depends on the text, so that the processor works on many 
 
 Words with added tokens inside are not in the table of words, so they are pending. Between `look_up` and `transduce`, `find_tokens` finds
 these tokens, and `cut_words` makes pending words of the pieces around them; at the end `join_words` puts the ids of each word together.
-`suspects` notes a text that may hold another contextual added token. `fst.runtime.fallback_added_tokens` then reads this text again, and
-`encode_read` encodes its symbols.
+`suspects` notes a text that may hold another contextual added token. `fst.runtime.machines.wordpiece.fallback_added_tokens` then reads
+this text again, and `encode_read` encodes its symbols.
 
 If spans are asked for, `locate` writes them before `emit`.
 
@@ -33,7 +33,6 @@ import numpy as np
 
 from fst.core.jit import inlined, kernel, part
 from fst.machines.wordpiece.arguments import DEAD, END_CLASS, FILLER, HAS_BORDERS, IS_LINKED, LONGEST, UNK
-from fst.runtime.kernels.added_tokens import cut_words, find_bordered_suspects, find_tokens, join_words
 from fst.runtime.kernels.constants import (
     FAIL,
     HALF,
@@ -55,8 +54,9 @@ from fst.runtime.kernels.constants import (
 )
 from fst.runtime.kernels.intrinsics import prefetch
 from fst.runtime.kernels.output import copy, frame
-from fst.runtime.kernels.spans import locate
-from fst.runtime.kernels.words import FAILED, find_slots, find_words, look_up
+from fst.runtime.machines.wordpiece.added_tokens import cut_words, find_bordered_suspects, find_tokens, join_words
+from fst.runtime.machines.wordpiece.spans import locate
+from fst.runtime.machines.wordpiece.words import FAILED, find_slots, find_words, look_up
 from fst.runtime.text.kernels.reading import PAST_LIMIT, begin_reading, is_fence, read, skip_row
 from fst.tables.kernel_call import AT, BEFORE, BESIDE, COUNT, IDS_ALONE, KEPT, OPEN, READ_ROW, ROW
 

@@ -1,7 +1,7 @@
 """The fallback for texts with contextual added tokens, which depend on normalised text or on their neighbours.
 
 These kernels follow the reference step by step: they find the tokens in raw text, then the symbols of the text between them, and then the
-tokens among these symbols. `Pattern` and `Symbols` are those of `fst.runtime.kernels.fallback_arguments`.
+tokens among these symbols. `Pattern` and `Symbols` are those of `fst.runtime.machines.wordpiece.fallback_arguments`.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ import numpy as np
 
 from fst.automata.matcher import LENGTH, VALUE
 from fst.core.jit import inlined, kernel, part
-from fst.runtime.kernels import fallback_arguments as contextual
 from fst.runtime.kernels.constants import CONTINUES_RUN, HALF, HAS_MARKS, KIND_SHIFT, LIST, LOW_HALF, NEXT, OUTPUT_SHIFT, U0, U1, U3, U8
 from fst.runtime.kernels.intrinsics import trailing_zeros
 from fst.runtime.kernels.tries import NODE, READ, START, match_at
 from fst.runtime.kernels.unicode import ITEMS
+from fst.runtime.machines.wordpiece import fallback_arguments as contextual
 from fst.runtime.text.kernels.reading import CLASS, RANK_SHIFT, class_of, ranks_of
 
 WORD_PART, BEGINS_WORD, ENDS_WORD = np.uint8(contextual.WORD_PART), np.uint8(contextual.BEGINS_WORD), np.uint8(contextual.ENDS_WORD)
@@ -112,7 +112,7 @@ def read_raw(codes, starts, reader, pattern, kinds, end_class, memo, symbols):
         starts: int64[rows + 1], where each text begins, and where the last one ends.
         reader: `fst.text.reading_arguments.Reader`.
         pattern: the tokens in raw text.
-        kinds: uint8[0x110000], the kinds of each code point, as bits of `fst.runtime.kernels.fallback_arguments`.
+        kinds: uint8[0x110000], the kinds of each code point, as bits of `fst.runtime.machines.wordpiece.fallback_arguments`.
         end_class: the class for the end of a text.
         memo: uint64[3], see `fst.runtime.kernels.tries.match_at`.
         symbols: filled; it has room for `count_symbols`, and for one more a text.

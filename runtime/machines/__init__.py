@@ -1,0 +1,1 @@
+"""Machines at run time, one folder each: kernels, and the public class."""

@@ -1,0 +1,1 @@
+"""WordPiece at run time."""
