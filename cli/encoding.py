@@ -125,7 +125,7 @@ def _plain(tokenizer: Tokenizer, options: Mapping[str, Any]) -> Encode:
 
 def _at_random(tokenizer: Tokenizer, options: Mapping[str, Any], seed: int | None) -> Encode:
     """The same with options for random ids: the ids are those of a single call with all documents that the function is given."""
-    from fst.runtime.dropout import random_seed
+    from fst.runtime.machines.bpe.dropout import random_seed
 
     seed, done = random_seed() if seed is None else seed, 0
     try:

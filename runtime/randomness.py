@@ -10,7 +10,7 @@ import numpy as np
 
 from fst.machines.bpe.dropout import Dropout
 from fst.machines.unigram.sampling import MOST_PATHS, Sampling
-from fst.runtime.dropout import dropout_of, random_seed
+from fst.runtime.machines.bpe.dropout import dropout_of, random_seed
 
 ALL, ONE = -1, 1  # values of `nbest_size`
 

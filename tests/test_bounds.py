@@ -51,10 +51,10 @@ from fst.machines.segmentation.maxmatch import DIRECTIONS, FORWARD
 from fst.machines.segmentation.mecab import MecabTables
 from fst.machines.unigram.viterbi import BYTE, NORMAL, UNKNOWN, UNUSED, USER_DEFINED, WHOLE
 from fst.runtime import kernels
-from fst.runtime.bpe import BpeTokenizer
 from fst.runtime.kernels import keywords as keyword_kernels
 from fst.runtime.kernels import unigram as unigram_kernels
 from fst.runtime.kernels.intrinsics import DISABLED
+from fst.runtime.machines.bpe.tokenizer import BpeTokenizer
 from fst.runtime.pretokens.decoding import TYPES
 from fst.runtime.pretokens.kernels import find, search
 from fst.runtime.unigram import UnigramTokenizer

@@ -18,7 +18,7 @@ from shared_data import SHARED, needs_shared
 
 import fst
 from fst.compile.sources.tokenizer_json import of_document
-from fst.runtime.bpe import BpeTokenizer
+from fst.runtime.machines.bpe.tokenizer import BpeTokenizer
 
 pytestmark = needs_shared
 

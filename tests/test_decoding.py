@@ -23,7 +23,7 @@ from tokenizers import Tokenizer as Reference
 import fst
 from fst.compile import bpe, wordpiece
 from fst.pretokens.byte_letters import LETTERS, bytes_of, spelled
-from fst.runtime.bpe import BpeTokenizer
+from fst.runtime.machines.bpe.tokenizer import BpeTokenizer
 from fst.runtime.pretokens.decoding import DecodeStream
 from fst.runtime.rows.batch import Batch
 

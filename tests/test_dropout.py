@@ -36,9 +36,9 @@ from fst.compile.sources.tokenizer_json import of_document
 from fst.machines.bpe import dropout
 from fst.machines.bpe.dropout import Dropout
 from fst.machines.bpe.table import BpeTables
-from fst.runtime.bpe import BpeTokenizer
 from fst.runtime.files import columns, streams
-from fst.runtime.kernels import dropout as kernels
+from fst.runtime.machines.bpe import dropout_kernel as kernels
+from fst.runtime.machines.bpe.tokenizer import BpeTokenizer
 from fst.runtime.rows import batch as batches
 from fst.runtime.transformers.bpe_document import document
 

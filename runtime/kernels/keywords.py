@@ -230,7 +230,7 @@ def read_in_turns(text, starts, closed, at, size, state, machine, output, work):
 
 @kernel
 def encode_rows(text, starts, more, machine, output, work):
-    """Search texts. Arguments and result are those of `fst.runtime.kernels.bpe.encode_rows`, but for `machine`, which is
+    """Search texts. Arguments and result are those of `fst.runtime.machines.bpe.kernel.encode_rows`, but for `machine`, which is
     `fst.machines.keywords.table.Arguments`, and `work`, which is `fst.machines.keywords.table.Work`.
     """
     call, notes = work.state, work.notes

@@ -15,11 +15,11 @@ import numpy as np
 from fst.core.jit import inlined, kernel, part
 from fst.machines.unigram import nbest, sampling, sampling_arguments
 from fst.machines.unigram.viterbi_kernels import node_size
-from fst.runtime.kernels.bpe import begin_call, put_other
 from fst.runtime.kernels.constants import HALF, U0, U1, U16
-from fst.runtime.kernels.dropout import GAMMA, TO_SHARE, UNIT, key_of, mixed
 from fst.runtime.kernels.unigram import locate, put_nodes
 from fst.runtime.kernels.unigram_nodes import nodes_from
+from fst.runtime.machines.bpe.dropout_kernel import GAMMA, TO_SHARE, UNIT, key_of, mixed
+from fst.runtime.machines.bpe.kernel import begin_call, put_other
 from fst.runtime.pretokens.kernels.find import DROPPED, KIND, PLACE, find_pieces, mark_dropped
 from fst.tables.kernel_call import COUNT, FIRST_ROW, IDS_ALONE, ROW
 
@@ -225,9 +225,9 @@ def put_row(text, chosen, ended, machine, output, work):
 
 @kernel
 def encode_rows(text, starts, more, machine, output, work):
-    """Encode texts. Arguments and result are those of `fst.runtime.kernels.bpe.encode_rows`, but for `machine` and `work`, which are
-    `fst.machines.unigram.sampling_arguments.NBestArguments` and `NBestWork`; ``work.state`` has the number of the first row. After a call
-    in which `is_every` is set, its `ROW` is the number of segmentations, and their scores are in ``work.totals``.
+    """Encode texts. Arguments and result are those of `fst.runtime.machines.bpe.kernel.encode_rows`, but for `machine` and `work`, which
+    are `fst.machines.unigram.sampling_arguments.NBestArguments` and `NBestWork`; ``work.state`` has the number of the first row. After a
+    call in which `is_every` is set, its `ROW` is the number of segmentations, and their scores are in ``work.totals``.
 
     Returns:
         The position where reading stopped; beyond the end if the text continues in the next call, or if there is not enough room.

@@ -15,12 +15,12 @@ import numpy as np
 from fst.core.jit import inlined, kernel, part
 from fst.machines.unigram import aho_corasick, sampling
 from fst.machines.unigram.viterbi_kernels import node_size
-from fst.runtime.kernels.bpe import begin_call, bounds_of, put_other, read_together
 from fst.runtime.kernels.constants import HALF, LOW_HALF, U0, U1, U2
-from fst.runtime.kernels.dropout import GAMMA, TO_SHARE, UNIT, key_of, mixed
 from fst.runtime.kernels.unigram import locate, put_nodes
 from fst.runtime.kernels.unigram_ends import BLOCK, NODE, SIZE, find_nodes
 from fst.runtime.kernels.unigram_nodes import nodes_from
+from fst.runtime.machines.bpe.dropout_kernel import GAMMA, TO_SHARE, UNIT, key_of, mixed
+from fst.runtime.machines.bpe.kernel import begin_call, bounds_of, put_other, read_together
 from fst.runtime.pretokens.kernels.find import DROPPED, KIND, ROW_END, find_pieces, mark_dropped
 from fst.runtime.text.kernels.stretches import start_before
 from fst.tables.kernel_call import COUNT, FIRST_ROW, IDS_ALONE, PLACE_IN_ROW
@@ -237,8 +237,8 @@ def emit(text, pieces, count, row, machine, output, work):
 
 @kernel
 def encode_rows(text, starts, more, machine, output, work):
-    """Encode texts. Arguments and result are those of `fst.runtime.kernels.bpe.encode_rows`, but for `machine` and `work`, which are
-    `fst.machines.unigram.sampling_arguments.SamplingArguments` and `SamplingWork`; and ``work.state`` has the number of the first row.
+    """Encode texts. Arguments and result are those of `fst.runtime.machines.bpe.kernel.encode_rows`, but for `machine` and `work`, which
+    are `fst.machines.unigram.sampling_arguments.SamplingArguments` and `SamplingWork`; and ``work.state`` has the number of the first row.
     """
     state, pieces, pending, beside = work.state, work.pieces, work.pending, machine.own.beside
     begin_call(starts, more, output, state)

@@ -14,11 +14,11 @@ import numpy as np
 
 from fst.core.jit import inlined, kernel, part
 from fst.machines.unigram.viterbi_kernels import token_of
-from fst.runtime.kernels.bpe import begin_call, bounds_of, find_words, put_other
 from fst.runtime.kernels.constants import HALF, LOW_HALF, U0, U1
 from fst.runtime.kernels.output import copy
 from fst.runtime.kernels.unigram import locate, put_id
 from fst.runtime.kernels.utf_8 import count_characters
+from fst.runtime.machines.bpe.kernel import begin_call, bounds_of, find_words, put_other
 from fst.runtime.pretokens.kernels.find import DROPPED, KIND, PLACE, find_pieces
 from fst.runtime.text.kernels.whitespace import BLANK_BYTE
 from fst.tables.kernel_call import BEFORE, COUNT, IDS_ALONE

@@ -43,7 +43,7 @@ class BpeTables(PieceTable):
     """
 
     kind: ClassVar[str] = "bpe"
-    face: ClassVar[str] = "fst.runtime.bpe.BpeTokenizer"
+    face: ClassVar[str] = "fst.runtime.machines.bpe.tokenizer.BpeTokenizer"
 
     entries: Array = member("<u4")
     depths: Array = member("<u2")
@@ -61,7 +61,7 @@ class BpeTables(PieceTable):
     @property
     def kernel(self) -> str:  # type: ignore[override] # other kinds have one kernel for all tables
         """The module of the kernel that walks the automaton, or of the one that runs the merges."""
-        return "fst.runtime.kernels.bpe" if self.has_automaton else "fst.runtime.kernels.merge_queue"
+        return "fst.runtime.machines.bpe.kernel" if self.has_automaton else "fst.runtime.machines.bpe.merge_queue"
 
     @property
     def has_automaton(self) -> bool:

@@ -12,7 +12,7 @@ from fst.core.lazy import Lazy
 from fst.errors import UnsupportedError
 from fst.machines.bpe.dropout import Dropout
 from fst.machines.bpe.table import BpeTables
-from fst.runtime.dropout import DroppingRunners
+from fst.runtime.machines.bpe.dropout import DroppingRunners
 from fst.runtime.pretokens.decoding import ByteDecoder, ByteStream, DecodeStream, IdsLike, decoder_of, text_of, texts_of
 from fst.runtime.pretokens.tokenizer import PieceTokenizer
 from fst.runtime.rows.texts import Ints

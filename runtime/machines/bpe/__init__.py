@@ -1,0 +1,1 @@
+"""Byte-pair encoding at run time."""
