@@ -499,7 +499,7 @@ def test_properties_are_those_of_the_reference() -> None:
     pytest.importorskip("tiktoken")
     from importlib.resources import files
 
-    kept = files("fst.compile.text").joinpath("properties.tsv").read_text("ascii").splitlines()
+    kept = files("fst.compile.patterns").joinpath("properties.tsv").read_text("ascii").splitlines()
     assert kept == list(generate_properties.lines())
 
 

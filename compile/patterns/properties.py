@@ -129,7 +129,7 @@ def _runs(listed: str) -> Set:
 def _lines() -> dict[str, list[tuple[str, str]]]:
     """The names and runs of each kind of line."""
     found: dict[str, list[tuple[str, str]]] = {}
-    for line in files("fst.compile.text").joinpath("properties.tsv").read_text("ascii").splitlines():
+    for line in files("fst.compile.patterns").joinpath("properties.tsv").read_text("ascii").splitlines():
         if not line.startswith("#"):
             kind, names, runs = line.split("\t")
             found.setdefault(kind, []).append((names, runs))

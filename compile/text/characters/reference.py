@@ -87,7 +87,7 @@ def orders() -> NDArray[np.uint8]:
 def properties() -> dict[str, Property]:
     """The runs of each property: first and last code point, and value."""
     known: dict[str, Property] = {}
-    for line in files("fst.compile.text").joinpath("characters.tsv").read_text("ascii").splitlines():
+    for line in files("fst.compile.text.characters").joinpath("characters.tsv").read_text("ascii").splitlines():
         if not line.startswith("#"):
             name, first, last, value = line.split("\t")
             known.setdefault(name, []).append((int(first, 16), int(last, 16), value))
