@@ -52,12 +52,12 @@ from fst.machines.segmentation.mecab import MecabTables
 from fst.machines.unigram.viterbi import BYTE, NORMAL, UNKNOWN, UNUSED, USER_DEFINED, WHOLE
 from fst.runtime import kernels
 from fst.runtime.kernels import keywords as keyword_kernels
-from fst.runtime.kernels import unigram as unigram_kernels
 from fst.runtime.kernels.intrinsics import DISABLED
 from fst.runtime.machines.bpe.tokenizer import BpeTokenizer
+from fst.runtime.machines.unigram import kernel as unigram_kernels
+from fst.runtime.machines.unigram.tokenizer import UnigramTokenizer
 from fst.runtime.pretokens.decoding import TYPES
 from fst.runtime.pretokens.kernels import find, search
-from fst.runtime.unigram import UnigramTokenizer
 from fst.tables import kernel_call
 from fst.tables.header import AddedTokens
 from fst.text.charsmap import KEEPING, MANNERS

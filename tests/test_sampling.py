@@ -34,10 +34,10 @@ from fst.machines.unigram import nbest
 from fst.machines.unigram.sampling import Sampling, exponentials
 from fst.machines.unigram.sampling_walk import run_nbest, run_sampling
 from fst.machines.unigram.table import UnigramTables
-from fst.runtime import sampling as runners
 from fst.runtime.files import streams
+from fst.runtime.machines.unigram import sampling as runners
+from fst.runtime.machines.unigram.tokenizer import UnigramTokenizer
 from fst.runtime.rows import batch as batches
-from fst.runtime.unigram import UnigramTokenizer
 
 ROWS = 4000
 NORMAL = 4.0  # standard deviations of a normal distribution that a statistic may be off

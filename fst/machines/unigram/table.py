@@ -46,7 +46,7 @@ class UnigramTables(PieceTable):
     """
 
     kind: ClassVar[str] = "unigram"
-    face: ClassVar[str] = "fst.runtime.unigram.UnigramTokenizer"
+    face: ClassVar[str] = "fst.runtime.machines.unigram.tokenizer.UnigramTokenizer"
     fused: ClassVar[int] = NOT_FUSED
     alphabet_of_unknown: ClassVar[Alphabet] = NO_ALPHABET
     long_pieces: ClassVar[Mapping[bytes, int]] = {}
@@ -62,8 +62,8 @@ class UnigramTables(PieceTable):
     def kernel(self) -> str:  # type: ignore[override] # other kinds have one kernel for all tables
         """The module of the kernel. There is one for each type of sums, and one for whole words."""
         if self.has_words:
-            return "fst.runtime.kernels.unigram_words"
-        return "fst.runtime.kernels.unigram_whole" if self.is_whole else "fst.runtime.kernels.unigram"
+            return "fst.runtime.machines.unigram.word_type"
+        return "fst.runtime.machines.unigram.text_scope" if self.is_whole else "fst.runtime.machines.unigram.kernel"
 
     @property
     def is_whole(self) -> bool:

@@ -10,12 +10,12 @@ from fst.errors import UnsupportedError
 from fst.machines.unigram.sampling import Sampling
 from fst.machines.unigram.table import UnigramTables
 from fst.runtime.encoder import NO_FRAME
+from fst.runtime.machines.unigram.sampling import SamplingRunners, Segmentation
 from fst.runtime.pretokens.tokenizer import PieceTokenizer
 from fst.runtime.randomness import ONE, whole_paths
 from fst.runtime.rows.texts import MOST_UNITS, Ints, batch_of, check, rows_of
 from fst.runtime.run import SHORT, Runner
 from fst.runtime.safe_cuts import SafeCuts
-from fst.runtime.sampling import SamplingRunners, Segmentation
 from fst.runtime.workspace import Ids
 
 

@@ -3,7 +3,7 @@
 Each row is read twice. The first time, `scan` lists the best paths through each piece, and from these the best segmentations of the row so
 far; it keeps only their scores and deviations. The second time, `put_row` writes the segmentation that was asked for.
 
-Kernels check nothing. They require what those of `fst.runtime.kernels.unigram` require.
+Kernels check nothing. They require what those of `fst.runtime.machines.unigram.kernel` require.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from fst.core.jit import inlined, kernel, part
 from fst.machines.unigram import nbest, sampling, sampling_arguments
 from fst.machines.unigram.viterbi_kernels import node_size
 from fst.runtime.kernels.constants import HALF, U0, U1, U16
-from fst.runtime.kernels.unigram import locate, put_nodes
-from fst.runtime.kernels.unigram_nodes import nodes_from
 from fst.runtime.machines.bpe.dropout_kernel import GAMMA, TO_SHARE, UNIT, key_of, mixed
 from fst.runtime.machines.bpe.kernel import begin_call, put_other
+from fst.runtime.machines.unigram.kernel import locate, put_nodes
+from fst.runtime.machines.unigram.nodes import nodes_from
 from fst.runtime.pretokens.kernels.find import DROPPED, KIND, PLACE, find_pieces, mark_dropped
 from fst.tables.kernel_call import COUNT, FIRST_ROW, IDS_ALONE, ROW
 

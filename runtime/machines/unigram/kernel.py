@@ -27,9 +27,9 @@ from fst.machines.unigram.viterbi_kernels import common_place, find_best, go_on,
 from fst.runtime.kernels.code_points import characters_before, count_from, count_to
 from fst.runtime.kernels.constants import HALF, LOW_HALF, U0, U1, U2, U3
 from fst.runtime.kernels.output import copy
-from fst.runtime.kernels.unigram_ends import find_nodes, find_path
-from fst.runtime.kernels.unigram_ends import line_up as line_up_listed
 from fst.runtime.machines.bpe.kernel import WORD_BYTES, begin_call, bounds_of, find_words, put_other, read_together
+from fst.runtime.machines.unigram.viterbi import find_nodes, find_path
+from fst.runtime.machines.unigram.viterbi import line_up as line_up_listed
 from fst.runtime.pretokens.kernels.find import DROPPED, KIND, PLACE, ROW_END, SPECIAL, find_pieces
 from fst.runtime.pretokens.kernels.spans import put_span
 from fst.runtime.text.kernels.stretches import code_at

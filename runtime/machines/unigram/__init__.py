@@ -1,0 +1,1 @@
+"""Unigram at run time."""
