@@ -16,8 +16,8 @@ from fst.errors import FstError, ReadingError, TableError, TextError, Unsupporte
 if TYPE_CHECKING:
     from fst.bridge import train
     from fst.runtime.load import load
+    from fst.runtime.machines.keywords.searcher import Match, Matches, MatchStream, Searcher
     from fst.runtime.rows.batch import Batch
-    from fst.runtime.searcher import Match, Matches, MatchStream, Searcher
     from fst.runtime.segmenter import Segmenter, Segments, SegmentStream
     from fst.runtime.sentencepiece.processor import sentencepiece
     from fst.runtime.stream import Part, Stream
@@ -89,7 +89,7 @@ def __getattr__(name: str) -> Any:
 
         return tokenizers
     if name in ("Match", "MatchStream", "Matches", "Searcher"):
-        from fst.runtime import searcher
+        from fst.runtime.machines.keywords import searcher
 
         return getattr(searcher, name)
     if name in ("SegmentStream", "Segmenter", "Segments"):

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from fst.core.jit import Deferred, number_kernels
 from fst.errors import TextError
+from fst.runtime.machines.keywords.normalizer import Folder, Speller
 from fst.runtime.machines.wordpiece.fallback import Fallback
 from fst.runtime.rows.texts import UNIT_TYPES, Ints, Limits, Strings, Units, characters, gather_bytes, gather_strings, lay_out
-from fst.runtime.speller import Folder, Speller
 from fst.runtime.text.normalizer import TextRewriter, grown, restore
 from fst.runtime.workspace import Frame, Ids, Workspace, Workspaces
 from fst.tables.kernel_call import BEFORE, COUNT, KEPT, KEPT_CHARACTERS, MOST_UNITS, OPEN, SLACK, IdsOutput, Output, SpansOutput

@@ -51,9 +51,9 @@ from fst.machines.segmentation.maxmatch import DIRECTIONS, FORWARD
 from fst.machines.segmentation.mecab import MecabTables
 from fst.machines.unigram.viterbi import BYTE, NORMAL, UNKNOWN, UNUSED, USER_DEFINED, WHOLE
 from fst.runtime import kernels
-from fst.runtime.kernels import keywords as keyword_kernels
 from fst.runtime.kernels.intrinsics import DISABLED
 from fst.runtime.machines.bpe.tokenizer import BpeTokenizer
+from fst.runtime.machines.keywords import kernel as keyword_kernels
 from fst.runtime.machines.unigram import kernel as unigram_kernels
 from fst.runtime.machines.unigram.tokenizer import UnigramTokenizer
 from fst.runtime.pretokens.decoding import TYPES

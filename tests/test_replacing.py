@@ -20,8 +20,8 @@ from tiers import examples
 
 import fst
 from fst.compile import keywords
-from fst.runtime import searcher as searching
-from fst.runtime.replacing import Found, _ranked, chosen, replaced_strings
+from fst.runtime.machines.keywords import searcher as searching
+from fst.runtime.machines.keywords.replacing import Found, _ranked, chosen, replaced_strings
 
 KEYWORDS = ["ab", "b", "é", "世a", "aab", "😀"]
 LETTERS = "abcé世😀 "

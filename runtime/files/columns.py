@@ -17,7 +17,7 @@ from fst.runtime.files.documents import Documents, Encoded, Fault, not_text
 from fst.runtime.files.packing import CHUNK
 from fst.runtime.files.streams import Source
 from fst.runtime.files.with_pyarrow import pa, pq
-from fst.runtime.searcher import Matches
+from fst.runtime.machines.keywords.searcher import Matches
 
 if TYPE_CHECKING:
     from fst import Searcher, Segmenter, Tokenizer

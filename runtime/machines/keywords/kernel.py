@@ -6,7 +6,7 @@ if a text goes on, it stops before the bytes that may still belong to a match, a
 
 There are three ways to read, which give the same matches:
 
-- *walk*: four walks take turns, each over a segment, and note events, see `fst.runtime.kernels.keyword_walk`;
+- *walk*: four walks take turns, each over a segment, and note events, see `fst.runtime.machines.keywords.walk`;
 - *join*: where one segment ends and the next begins, the true state meets the one that began at the root. Both read on until they agree,
   and the events of the second up to there are dropped. Nearly always they agree after a few bytes, and always at the end of a row;
 - *follow*: one walk alone, which skips bytes that begin no keyword. It reads short texts, and texts in which keywords are rare. It has
@@ -23,7 +23,8 @@ from fst.core.jit import inlined, kernel, object_kernel, part
 from fst.machines.keywords import table
 from fst.runtime.kernels.code_points import characters_before, count_from, count_to
 from fst.runtime.kernels.constants import HALF, LOW_HALF, U0, U1, U2, U3, U63
-from fst.runtime.kernels.keyword_walk import (
+from fst.runtime.kernels.utf_8 import count_characters, put_string
+from fst.runtime.machines.keywords.walk import (
     BEFORE_IT,
     BEFORE_ROW,
     END,
@@ -45,7 +46,6 @@ from fst.runtime.kernels.keyword_walk import (
     stop_of,
     walk,
 )
-from fst.runtime.kernels.utf_8 import count_characters, put_string
 from fst.tables.kernel_call import BEFORE, COUNT, IDS_ALONE, OPEN
 
 OWN, WALKS, FEW = np.uint64(table.OWN), np.uint64(table.WALKS), np.uint64(table.FEW)

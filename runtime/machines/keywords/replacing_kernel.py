@@ -7,7 +7,7 @@ Kernels check nothing. They require:
   characters, if these were spelled as several for the search: then all are replaced, and what they share is left out once.
 - ``numbers`` has the replacement of each match. ``by_ends`` ascends within ``by``: where each replacement begins, and the last one ends.
 
-`fst.runtime.replacing` ensures this.
+`fst.runtime.machines.keywords.replacing` ensures this.
 """
 
 from __future__ import annotations

@@ -14,9 +14,10 @@ import numpy as np
 
 from fst.core.lazy import Lazy
 from fst.machines.keywords.table import OVERLAPPING, KeywordTables
-from fst.runtime.empties import Empties, EmptyStream, lengths_of
 from fst.runtime.encoder import NO_FRAME, Encoder
-from fst.runtime.replacing import (
+from fst.runtime.machines.keywords.empty import Empties, EmptyStream, lengths_of
+from fst.runtime.machines.keywords.normalizer import reading_of
+from fst.runtime.machines.keywords.replacing import (
     Chosen,
     Found,
     Replacements,
@@ -31,7 +32,6 @@ from fst.runtime.rows.batch import Batch
 from fst.runtime.rows.texts import Bytes, Column, Ints, Source, Texts, batch_of, check, listed
 from fst.runtime.run import SHORT, Runner
 from fst.runtime.safe_cuts import CANDIDATES, Blanks, SafeCuts
-from fst.runtime.speller import reading_of
 from fst.runtime.stream import Part, Stream
 from fst.runtime.workspace import Ids
 
