@@ -13,7 +13,7 @@ from fst.runtime.files.documents import Documents
 
 if TYPE_CHECKING:
     from fst import Matches, Searcher, Segmenter
-    from fst.runtime.lattice import MecabSegmenter
+    from fst.runtime.machines.segmentation.lattice import MecabSegmenter
 
 MATCHES = "matches"  # the name in JSON lines and tables
 PLACES = ("start", "end")

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from fst.bridge import train
     from fst.runtime.load import load
     from fst.runtime.machines.keywords.searcher import Match, Matches, MatchStream, Searcher
+    from fst.runtime.machines.segmentation.segmenter import Segmenter, Segments, SegmentStream
     from fst.runtime.rows.batch import Batch
-    from fst.runtime.segmenter import Segmenter, Segments, SegmentStream
     from fst.runtime.sentencepiece.processor import sentencepiece
     from fst.runtime.stream import Part, Stream
     from fst.runtime.tiktoken import Encoding as tiktoken  # noqa: N813 - is called as the library is
@@ -93,7 +93,7 @@ def __getattr__(name: str) -> Any:
 
         return getattr(searcher, name)
     if name in ("SegmentStream", "Segmenter", "Segments"):
-        from fst.runtime import segmenter
+        from fst.runtime.machines.segmentation import segmenter
 
         return getattr(segmenter, name)
     if name in ("Part", "Stream"):

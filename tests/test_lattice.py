@@ -28,7 +28,7 @@ from fst.compile import lattice
 from fst.machines.segmentation.jieba import ALL, CHINESE, DEFAULT, LETTER, MODES, SEARCH, SPACE
 from fst.machines.segmentation.mecab import MAX_KINDS, MecabTables
 from fst.machines.segmentation.unit_trie import units_of
-from fst.runtime.lattice import JiebaSegmenter, MecabSegmenter
+from fst.runtime.machines.segmentation.lattice import JiebaSegmenter, MecabSegmenter
 
 ORACLES = SHARED / "oracles" / "toolkit"
 IPADIC = Path("/usr/share/mecab/dic/ipadic")  # where Debian's package mecab-ipadic has it

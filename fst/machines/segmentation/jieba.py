@@ -80,7 +80,7 @@ class JiebaMetadata(Sections):
 
 
 class Arguments(NamedTuple):
-    """The arrays that `fst.runtime.kernels.jieba` reads.
+    """The arrays that `fst.runtime.machines.segmentation.kernels.jieba` reads.
 
     Attributes:
         units, entries, scores, numbers: those of the table.
@@ -136,8 +136,8 @@ class JiebaTables(UnitTrieTable):
 
     kind: ClassVar[str] = "jieba"
     unit: ClassVar[Literal["utf-8", "utf-16"]] = "utf-16"
-    kernel: ClassVar[str] = "fst.runtime.kernels.jieba"
-    face: ClassVar[str] = "fst.runtime.lattice.JiebaSegmenter"
+    kernel: ClassVar[str] = "fst.runtime.machines.segmentation.kernels.jieba"
+    face: ClassVar[str] = "fst.runtime.machines.segmentation.lattice.JiebaSegmenter"
     has_tokens: ClassVar[bool] = False
 
     scores: Array = member("<f8")

@@ -84,7 +84,7 @@ class MaxMatchMetadata(Sections):
 
 
 class Arguments(NamedTuple):
-    """The arrays that `fst.runtime.kernels.maxmatch` reads.
+    """The arrays that `fst.runtime.machines.segmentation.kernels.maxmatch` reads.
 
     Attributes:
         units, entries, rules: those of the table.
@@ -148,8 +148,8 @@ class MaxMatchTables(UnitTrieTable):
 
     kind: ClassVar[str] = "maxmatch"
     unit: ClassVar[Literal["utf-8", "utf-16"]] = "utf-16"
-    kernel: ClassVar[str] = "fst.runtime.kernels.maxmatch"
-    face: ClassVar[str] = "fst.runtime.segmenter.Segmenter"
+    kernel: ClassVar[str] = "fst.runtime.machines.segmentation.kernels.maxmatch"
+    face: ClassVar[str] = "fst.runtime.machines.segmentation.segmenter.Segmenter"
     has_tokens: ClassVar[bool] = False
 
     rules: Array = member("<u4")

@@ -89,7 +89,7 @@ class MecabMetadata(Sections):
 
 
 class Arguments(NamedTuple):
-    """The arrays that `fst.runtime.kernels.mecab` reads: those of the table, the matrix row after row, and numbers.
+    """The arrays that `fst.runtime.machines.segmentation.kernels.mecab` reads: those of the table, the matrix row after row, and numbers.
 
     Attributes:
         params: uint64[3]. `REACH`: the most units that a word's end may be ahead. `MAX_GROUP`: `max_grouping_size`. `RIGHTS`: the number of
@@ -198,8 +198,8 @@ class MecabTables(UnitTrieTable):
 
     kind: ClassVar[str] = "mecab"
     unit: ClassVar[Literal["utf-8", "utf-16"]] = "utf-16"
-    kernel: ClassVar[str] = "fst.runtime.kernels.mecab"
-    face: ClassVar[str] = "fst.runtime.lattice.MecabSegmenter"
+    kernel: ClassVar[str] = "fst.runtime.machines.segmentation.kernels.mecab"
+    face: ClassVar[str] = "fst.runtime.machines.segmentation.lattice.MecabSegmenter"
     has_tokens: ClassVar[bool] = False
 
     lists: Array = member("<u8")

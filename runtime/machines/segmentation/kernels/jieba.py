@@ -17,10 +17,10 @@ from fst.core.jit import inlined, kernel, part
 from fst.machines.segmentation import jieba
 from fst.runtime.kernels.constants import U0, U1, U2
 from fst.runtime.kernels.intrinsics import prefetch
-from fst.runtime.kernels.jieba_model import put_words_and_unknown
-from fst.runtime.kernels.jieba_tokens import NO_WORD, SEARCH, put, put_whole, word_between
 from fst.runtime.kernels.unicode import HIGH_SURROGATE, SURROGATE
-from fst.runtime.kernels.unit_trie import KIND_SHIFT, LABEL, LEAF, ROOT, kind_of, label_of, state_of, value_of
+from fst.runtime.machines.segmentation.kernels.jieba_model import put_words_and_unknown
+from fst.runtime.machines.segmentation.kernels.jieba_tokens import NO_WORD, SEARCH, put, put_whole, word_between
+from fst.runtime.machines.segmentation.kernels.unit_trie import KIND_SHIFT, LABEL, LEAF, ROOT, kind_of, label_of, state_of, value_of
 from fst.tables.kernel_call import BEFORE, COUNT, OPEN
 
 SPACE, LETTER = np.uint64(jieba.SPACE), np.uint64(jieba.LETTER)

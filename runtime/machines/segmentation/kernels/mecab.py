@@ -1,7 +1,7 @@
 """MeCab's segmentation. `fst.machines.segmentation.mecab` says what it is; its slow walk specifies the words.
 
-`fst.runtime.kernels.lattice` has the lattice. If a text goes on, the kernel stops after the last certain word. It keeps the right id of
-this word, and the caller gives the units after it again.
+`fst.runtime.machines.segmentation.kernels.lattice` has the lattice. If a text goes on, the kernel stops after the last certain word. It
+keeps the right id of this word, and the caller gives the units after it again.
 
 Kernels check nothing. They require a proven table, UTF-16, and room for an id for each unit of text.
 """
@@ -13,7 +13,8 @@ import numpy as np
 from fst.core.jit import inlined, kernel, part
 from fst.machines.segmentation import mecab
 from fst.runtime.kernels.constants import U0, U1, U2
-from fst.runtime.kernels.lattice import (
+from fst.runtime.kernels.unicode import HIGH_SURROGATE, SURROGATE, pairs
+from fst.runtime.machines.segmentation.kernels.lattice import (
     CERTAIN,
     END,
     NEXT,
@@ -29,8 +30,7 @@ from fst.runtime.kernels.lattice import (
     settle,
     write,
 )
-from fst.runtime.kernels.unicode import HIGH_SURROGATE, SURROGATE, pairs
-from fst.runtime.kernels.unit_trie import LABEL, LEAF, ROOT, kind_of, label_of, state_of, value_of
+from fst.runtime.machines.segmentation.kernels.unit_trie import LABEL, LEAF, ROOT, kind_of, label_of, state_of, value_of
 from fst.tables.kernel_call import BEFORE, COUNT, OPEN
 
 CATEGORIES, MASK_FIRST, MASK_LENGTH = np.uint64((1 << mecab.FIRST_SHIFT) - 1), np.uint64(31), np.uint64(mecab.MAX_CHARACTERS)

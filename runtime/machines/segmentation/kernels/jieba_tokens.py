@@ -1,6 +1,6 @@
 """Parts of the kernels of jieba's segmentation that look up words, and write tokens. See `fst.machines.segmentation.jieba`.
 
-Kernels check nothing. They require what `fst.runtime.kernels.jieba` requires.
+Kernels check nothing. They require what `fst.runtime.machines.segmentation.kernels.jieba` requires.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from fst.core.jit import inlined
 from fst.machines.segmentation import jieba
 from fst.runtime.kernels.constants import U1, U2, U3
-from fst.runtime.kernels.unit_trie import LABEL, LEAF, ROOT, label_of, state_of
+from fst.runtime.machines.segmentation.kernels.unit_trie import LABEL, LEAF, ROOT, label_of, state_of
 from fst.tables.kernel_call import IDS_ALONE
 
 NO_WORD = jieba.NO_WORD

@@ -18,7 +18,7 @@ from fst.core.jit import inlined, kernel, part
 from fst.machines.segmentation import maxmatch
 from fst.runtime.kernels.constants import U0, U1, U2
 from fst.runtime.kernels.unicode import LOW_SURROGATE, SURROGATE
-from fst.runtime.kernels.unit_trie import LABEL, LEAF, ROOT, STATE_SHIFT, label_of, state_of, value_of
+from fst.runtime.machines.segmentation.kernels.unit_trie import LABEL, LEAF, ROOT, STATE_SHIFT, label_of, state_of, value_of
 from fst.tables.kernel_call import BEFORE, COUNT, IDS_ALONE, OPEN
 
 ALONE = np.uint64(maxmatch.ALONE)

@@ -1,13 +1,14 @@
 """jieba's model for unknown words. `fst.machines.segmentation.jieba_model` says what it is; its slow functions specify the tokens.
 
 A run of unknown characters is read twice: from left to right for the state before each one, and back for the states of the best path. Both
-are noted where the kernel has its choices of words, see `fst.runtime.kernels.jieba`, since it needs those of the run no longer:
+are noted where the kernel has its choices of words, see `fst.runtime.machines.segmentation.kernels.jieba`, since it needs those of the run
+no longer:
 
     choices of a run:   a bit for each state, the one before it      →      1 where a word ends, 0 elsewhere
 
 Four sums follow each other, so this takes the time of four additions and comparisons for each character, side by side.
 
-Kernels check nothing. They require what `fst.runtime.kernels.jieba` requires.
+Kernels check nothing. They require what `fst.runtime.machines.segmentation.kernels.jieba` requires.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ import numpy as np
 from fst.core.jit import inlined, part
 from fst.machines.segmentation import jieba, jieba_model
 from fst.runtime.kernels.constants import U0, U1, U2, U3
-from fst.runtime.kernels.jieba_tokens import NO_WORD, put, put_whole, slot_between, word_between
-from fst.runtime.kernels.unit_trie import ROOT, kind_of
+from fst.runtime.machines.segmentation.kernels.jieba_tokens import NO_WORD, put, put_whole, slot_between, word_between
+from fst.runtime.machines.segmentation.kernels.unit_trie import ROOT, kind_of
 
 LETTER = np.uint64(jieba.LETTER)
 LENGTH_BITS, LENGTH, SLOT = np.uint64(jieba.LENGTH_BITS), np.uint64(jieba.MAX_LENGTH), np.uint64(jieba.MAX_SLOT)
@@ -146,7 +147,7 @@ def put_unknown(text, begin, stop, machine, output, place, noted, row, character
 
     Args:
         noted: the place in `output.ids` of the choice at `begin`; those up to `stop` are overwritten.
-        row, characters: as in `fst.runtime.kernels.jieba_tokens.put`.
+        row, characters: as in `fst.runtime.machines.segmentation.kernels.jieba_tokens.put`.
 
     Returns:
         The place after the last token.
@@ -169,7 +170,7 @@ def put_unknown(text, begin, stop, machine, output, place, noted, row, character
 @part
 def put_words_and_unknown(text, begin, end, machine, output, place, best, row, characters):
     """Write the words of the best path of a block, and for those of one character what the model finds. Arguments and result are those of
-    `fst.runtime.kernels.jieba.put_words`.
+    `fst.runtime.machines.segmentation.kernels.jieba.put_words`.
     """
     at = unknown = begin
     while at < end:

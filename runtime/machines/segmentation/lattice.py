@@ -8,8 +8,8 @@ from typing import NamedTuple
 from fst.core.lazy import Lazy
 from fst.machines.segmentation.jieba import JiebaTables
 from fst.machines.segmentation.mecab import MecabTables
+from fst.runtime.machines.segmentation.segmenter import Segmenter, Segments
 from fst.runtime.rows.texts import Texts, batch_of
-from fst.runtime.segmenter import Segmenter, Segments
 
 
 class JiebaSegmenter(Segmenter):

@@ -1,0 +1,1 @@
+"""Segmentation at run time."""
