@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from fst.core.lazy import Lazy
 from fst.errors import UnsupportedError
 from fst.runtime.encoder import Encoder
+from fst.runtime.model_inputs.call import Caller
+from fst.runtime.model_inputs.encoding import BatchEncoding
 from fst.runtime.pretokens.decoding import DecodeStream, row_of
 from fst.runtime.text.decoder import decoded
 from fst.runtime.text.decoder_steps import StepDecoder
 from fst.runtime.text.templates import frame
-from fst.runtime.transformers.call import Caller
-from fst.runtime.transformers.encoding import BatchEncoding
 from fst.tables.header import Settings, StepsDecoder
 from fst.text.decoder_steps import PIECES
 

@@ -26,9 +26,9 @@ from fst.core.jit import Deferred, kernel, part
 from fst.machines.wordpiece.table import Tables
 from fst.runtime.kernels.intrinsics import DISABLED
 from fst.runtime.machines.unigram.tokenizer import UnigramTokenizer
+from fst.runtime.model_inputs import call
 from fst.runtime.rows import texts
 from fst.runtime.run import kernel_of
-from fst.runtime.transformers import call
 from fst.runtime.transformers.document import document
 from fst.tables.kernel_call import IdsOutput, SpansOutput
 

@@ -21,7 +21,7 @@ from shared_data import SHARED, needs_shared
 from tiers import examples, thinned
 
 import fst
-from fst.runtime.kernels.model_inputs import lay_out, plan_rows
+from fst.runtime.model_inputs.kernel import lay_out, plan_rows
 
 TOKENS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *"abcdefgh", "##x", "!"]
 VOCABULARIES = ("bert-base-uncased", "bert-base-multilingual-cased", "all-minilm-l6-v2", "bert-base-chinese")

@@ -1,4 +1,4 @@
-"""Plans of rows for a model: the constants that `fst.runtime.transformers.call` and its kernels share."""
+"""Plans of rows for a model: the constants that `fst.runtime.model_inputs.call` and its kernels share."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from fst.core.jit import inlined, kernel
 from fst.runtime.kernels.constants import U0, U1
-from fst.runtime.kernels.plan import (
+from fst.runtime.model_inputs.plan import (
     ADDED,
     CUT_LEFT,
     FIRST_BEGIN,
@@ -79,8 +79,8 @@ def plan_rows(splits, samples, cut, plan):
 
     Args:
         splits: int64[texts + 1], where the ids of each text begin, and where the last ones end.
-        samples: int64[samples, 5], see `fst.runtime.kernels.plan`.
-        cut: int64[9], see `fst.runtime.kernels.plan`; room and stride >= 0.
+        samples: int64[samples, 5], see `fst.runtime.model_inputs.plan`.
+        cut: int64[9], see `fst.runtime.model_inputs.plan`; room and stride >= 0.
         plan: int64[rows, 7], filled. Rows beyond its length are counted, but not written.
 
     Returns:
@@ -139,7 +139,7 @@ def lay_out(values, plan, single, pair, width, from_left, out):
 
     Args:
         values: int32[ids], a value for each id, such as the id itself or its word.
-        plan: int64[rows, 7], see `fst.runtime.kernels.plan`.
+        plan: int64[rows, 7], see `fst.runtime.model_inputs.plan`.
         single, pair: int64[pieces, 1 + planes], templates. The first field of a piece is 0 for the first text, 1 for the second one, and -1
             for a special token. The other fields are its values for the planes; a text does not use the one for the first plane. The last
             piece is padding.

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.core.lazy import Lazy
-from fst.runtime.transformers.encoding import Encoding, Ints
+from fst.runtime.model_inputs.encoding import Encoding, Ints
 
 MANY, SHARED = 1 << 16, 1 << 18  # ids of a batch, and numbers, see `_numbers`
 IDS, TYPE_IDS, ATTENDED, SPECIAL, SEQUENCE = range(5)  # the fields of `Encoding.table` that need no spans

@@ -26,7 +26,8 @@ from fst.core.jit import Deferred
 from fst.core.threads import thread_count
 from fst.errors import TextError
 from fst.runtime.encoder import NO_FRAME
-from fst.runtime.kernels.plan import (
+from fst.runtime.model_inputs.encoding import BatchEncoding, Encoding, Ints, as_tensor, tensor_kind
+from fst.runtime.model_inputs.plan import (
     ADDED,
     KEEP,
     LENGTH,
@@ -41,13 +42,12 @@ from fst.runtime.kernels.plan import (
     STRIDE,
     WINDOWS,
 )
+from fst.runtime.model_inputs.rows import Rows
+from fst.runtime.model_inputs.settings import Padding, Truncation
+from fst.runtime.model_inputs.token_names import Parts, Speller
 from fst.runtime.rows.batch import Batch
 from fst.runtime.rows.texts import Limits, Source, not_text_at, rows_of
 from fst.runtime.run import Runner
-from fst.runtime.transformers.encoding import BatchEncoding, Encoding, Ints, as_tensor, tensor_kind
-from fst.runtime.transformers.rows import Rows
-from fst.runtime.transformers.settings import Padding, Truncation
-from fst.runtime.transformers.spelling import Parts, Speller
 from fst.runtime.workspace import Frame, Ids
 from fst.tables.header import SIDES, Metadata
 
@@ -68,7 +68,7 @@ MAX_NUMBER = (1 << 63) - 1
 NO_LIMIT = 1 << 40  # more ids than a text has
 FEW_TEXTS = 1 << 10  # maximum of texts for `_encoded_short`, and of samples whose array is cached
 SHORT_TEXTS = 1 << 14  # maximum of characters for `_encoded_short`
-plan_rows, lay_out = (Deferred("fst.runtime.kernels.model_inputs", name) for name in ("plan_rows", "lay_out"))
+plan_rows, lay_out = (Deferred("fst.runtime.model_inputs.kernel", name) for name in ("plan_rows", "lay_out"))
 
 
 class Model(Protocol):
@@ -97,7 +97,7 @@ class Filler(NamedTuple):
 
 
 class Template(NamedTuple):
-    """``single`` and ``pair`` of `fst.runtime.kernels.model_inputs.lay_out`."""
+    """``single`` and ``pair`` of `fst.runtime.model_inputs.kernel.lay_out`."""
 
     single: Ints
     pair: Ints
@@ -109,7 +109,7 @@ class Options:
 
     Attributes:
         special: whether to add special tokens around texts.
-        cut: ``cut`` of `fst.runtime.kernels.model_inputs.plan_rows`.
+        cut: ``cut`` of `fst.runtime.model_inputs.kernel.plan_rows`.
         tight: whether truncation is asked for, but `max_length` is less than the number of special tokens of one text or of a pair.
         max_ids: the most ids needed of a text without a second one; None: all.
         windows: whether each window gets a row.
@@ -157,7 +157,7 @@ class Inputs(NamedTuple):
 
     Attributes:
         texts: the texts of all samples, or their words if they came split: all first texts, then all second ones.
-        samples: ``samples`` of `fst.runtime.kernels.model_inputs.plan_rows`.
+        samples: ``samples`` of `fst.runtime.model_inputs.kernel.plan_rows`.
         paired: whether there are second texts.
         alone: whether the call has a single sample that is not in a batch.
     """
@@ -172,7 +172,7 @@ class Layout(NamedTuple):
     """The rows of a call, as a plan.
 
     Attributes:
-        plan: ``plan`` of `fst.runtime.kernels.model_inputs.plan_rows`.
+        plan: ``plan`` of `fst.runtime.model_inputs.kernel.plan_rows`.
         width: the length to which rows are padded.
         size: the length of every row, padding included; None if rows differ in length.
         options: the options of the call.

@@ -1,0 +1,1 @@
+"""Texts to model inputs, with the arguments of ``transformers``."""
