@@ -92,7 +92,7 @@ def _read_twice(folder: Path, part: dict[str, Any], text: str) -> None:
     """Use a WordPiece tokenizer with one more part in its tokenizer.json, on a text that it reads twice."""
     from fst import Tokenizer
     from fst.compile import wordpiece
-    from fst.runtime.transformers.document import document
+    from fst.runtime.compat.transformers.document import document
 
     source = folder / "tokenizer.json"
     source.write_text(json.dumps({**document(_wordpiece()), **part}))

@@ -15,16 +15,16 @@ from fst.errors import FstError, ReadingError, TableError, TextError, Unsupporte
 
 if TYPE_CHECKING:
     from fst.bridge import train
+    from fst.runtime.compat.sentencepiece.processor import sentencepiece
+    from fst.runtime.compat.tiktoken.encoding import Encoding as tiktoken  # noqa: N813 - is called as the library is
+    from fst.runtime.compat.transformers.backend import tokenizers
+    from fst.runtime.compat.transformers.hf import hf
     from fst.runtime.load import load
     from fst.runtime.machines.keywords.searcher import Match, Matches, MatchStream, Searcher
     from fst.runtime.machines.segmentation.segmenter import Segmenter, Segments, SegmentStream
     from fst.runtime.rows.batch import Batch
-    from fst.runtime.sentencepiece.processor import sentencepiece
     from fst.runtime.stream import Part, Stream
-    from fst.runtime.tiktoken import Encoding as tiktoken  # noqa: N813 - is called as the library is
     from fst.runtime.tokenizer import Tokenizer
-    from fst.runtime.transformers.backend import tokenizers
-    from fst.runtime.transformers.hf import hf
 
 __version__ = "0.1.0"
 __all__ = [
@@ -73,19 +73,19 @@ def __getattr__(name: str) -> Any:
 
         return load
     if name == "hf":
-        from fst.runtime.transformers.hf import hf
+        from fst.runtime.compat.transformers.hf import hf
 
         return hf
     if name == "sentencepiece":
-        from fst.runtime.sentencepiece.processor import sentencepiece
+        from fst.runtime.compat.sentencepiece.processor import sentencepiece
 
         return sentencepiece
     if name == "tiktoken":
-        from fst.runtime.tiktoken import Encoding
+        from fst.runtime.compat.tiktoken.encoding import Encoding
 
         return Encoding
     if name == "tokenizers":
-        from fst.runtime.transformers.backend import tokenizers
+        from fst.runtime.compat.transformers.backend import tokenizers
 
         return tokenizers
     if name in ("Match", "MatchStream", "Matches", "Searcher"):

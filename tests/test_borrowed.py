@@ -24,12 +24,12 @@ from fst.compile.pretokens import words
 from fst.core.borrowed import kind_of
 from fst.core.jit import Deferred, kernel, part
 from fst.machines.wordpiece.table import Tables
+from fst.runtime.compat.transformers.document import document
 from fst.runtime.kernels.intrinsics import DISABLED
 from fst.runtime.machines.unigram.tokenizer import UnigramTokenizer
 from fst.runtime.model_inputs import call
 from fst.runtime.rows import texts
 from fst.runtime.run import kernel_of
-from fst.runtime.transformers.document import document
 from fst.tables.kernel_call import IdsOutput, SpansOutput
 
 KERNELS = {

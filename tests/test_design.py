@@ -63,7 +63,7 @@ ONLY_IN = {
     },
     "tokenizers": {
         *("compile/text/characters/generate.py", "compile/text/characters/generate_clusters.py", "compile/patterns/generate_properties.py"),
-        *("runtime/transformers/backend.py", "runtime/transformers/bpe.py", "runtime/transformers/wordpiece.py"),
+        *("runtime/compat/transformers/backend.py", "runtime/compat/transformers/bpe.py", "runtime/compat/transformers/wordpiece.py"),
     },
     "huggingface_hub": {"compile/sources/pretrained/hub.py"},
 }

@@ -17,7 +17,7 @@ from tokenizers import Tokenizer
 
 import fst
 from fst.machines.wordpiece.table import Tables
-from fst.runtime.transformers.document import document
+from fst.runtime.compat.transformers.document import document
 
 TEXTS = (*PIECES, *ADDED, " ".join(PIECES), "", "un-affable É e\u0301 世x x世 A1b2 ½ ﷺ")
 PLAIN = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False, "special": True}

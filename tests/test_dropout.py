@@ -36,11 +36,11 @@ from fst.compile.sources.tokenizer_json import of_document
 from fst.machines.bpe import dropout
 from fst.machines.bpe.dropout import Dropout
 from fst.machines.bpe.table import BpeTables
+from fst.runtime.compat.transformers.bpe_document import document
 from fst.runtime.files import columns, streams
 from fst.runtime.machines.bpe import dropout_kernel as kernels
 from fst.runtime.machines.bpe.tokenizer import BpeTokenizer
 from fst.runtime.rows import batch as batches
-from fst.runtime.transformers.bpe_document import document
 
 SHARES = (0.1, 0.5, 0.9)
 ALL_LISTS = {**LISTS, "improper": LATE, "ties": [(b"a", b"b"), (b"b", b"a"), (b"a", b"ba"), (b"ab", b"a"), (b"ab", b"ab")]}

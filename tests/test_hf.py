@@ -487,7 +487,7 @@ except ImportError as error:
 def test_older_transformers_is_refused(tables: Tables, monkeypatch: pytest.MonkeyPatch) -> None:
     """A version before 5, whose tokenizers are made otherwise, is refused by name."""
     monkeypatch.setattr(library("transformers"), "__version__", "4.57.1")
-    hf = importlib.import_module("fst.runtime.transformers.hf")
+    hf = importlib.import_module("fst.runtime.compat.transformers.hf")
     hf._class.cache_clear()
     with pytest.raises(fst.UnsupportedError, match=r"^transformers 4.57.1: fst.hf needs version 5 or later; the call, tok"):
         fst.hf(fst.Tokenizer(tables))

@@ -25,7 +25,7 @@ from tokenizers.processors import ByteLevel, Sequence, TemplateProcessing
 import fst
 from fst.cli.about import described, listed
 from fst.machines.bpe.table import BpeTables
-from fst.runtime.transformers.bpe_document import merges
+from fst.runtime.compat.transformers.bpe_document import merges
 
 END, BEGIN = "<|endoftext|>", "<|begin|>"
 MORE_TEXTS = [*TEXTS, f"{END}a  b{END} {BEGIN}", "  two  blanks \n\n", "naïve 😀😺 é", "it's 12345 o'clock", " "]

@@ -25,7 +25,7 @@ from fst.compile.sources.tokenizer_json import of_document
 from fst.machines.bpe.dropout import Dropout
 from fst.machines.bpe.table import BpeTables
 from fst.pretokens.byte_letters import spelled
-from fst.runtime.transformers.bpe_document import document
+from fst.runtime.compat.transformers.bpe_document import document
 
 MERGES: Merges = [(b"a", b"b"), (b" ", b"ab"), (b"\xc3", b"\xa9"), (b"b", b"b"), (b"ab", b"bb"), (b"c", b"a")]
 PATTERN = r" ?[^ ]+| +"

@@ -36,7 +36,7 @@ from fst.machines.unigram.sampling_walk import run_sampling, scores_of
 from fst.machines.unigram.table import UnigramTables
 from fst.machines.unigram.viterbi import NORMAL, UNKNOWN, USER_DEFINED, WHOLE
 from fst.machines.wordpiece.table import Tables, Walk
-from fst.runtime.transformers.document import document
+from fst.runtime.compat.transformers.document import document
 
 TOKENS = (
     *("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "abcdx", "##b", "##c", "##cdy", "##dz", "b", "un", "##aff", "##able", "##é", "."),

@@ -28,7 +28,7 @@ from fst.compile.sources.read import read
 from fst.compile.sources.sentencepiece.model import BYTE, BYTES, CONTROL, KINDS, NORMAL, UNKNOWN, UNUSED, USER_DEFINED
 from fst.compile.sources.sentencepiece.source import MODELS
 from fst.compile.text.edits.double_arrays import charsmap
-from fst.runtime.sentencepiece.results import NBestSentencePieceText, Piece, SentencePieceText
+from fst.runtime.compat.sentencepiece.results import NBestSentencePieceText, Piece, SentencePieceText
 
 library = pytest.importorskip("sentencepiece")
 sentencepiece_model_pb2 = pytest.importorskip("sentencepiece.sentencepiece_model_pb2")

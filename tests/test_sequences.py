@@ -34,8 +34,8 @@ from fst.compile.sources.tokenizer_json import of_document
 from fst.errors import UnsupportedError
 from fst.machines.bpe.table import BpeTables
 from fst.pretokens.splitter import BEHAVIORS, START, Span, Splitter
+from fst.runtime.compat.transformers.bpe_document import document as document_of
 from fst.runtime.pretokens.kernels import search
-from fst.runtime.transformers.bpe_document import document as document_of
 from fst.tables.kernel_call import CHUNK
 
 Json = dict[str, Any]

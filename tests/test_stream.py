@@ -606,6 +606,6 @@ def test_what_needs_a_second_reading_is_refused(tmp_path: Path) -> None:
 
 def reference_json() -> str:
     """Say in full what the tokens of all tests are."""
-    from fst.runtime.transformers.document import document
+    from fst.runtime.compat.transformers.document import document
 
     return json.dumps(document(compiled(added=())))

@@ -308,7 +308,7 @@ def test_names_of_encodings(monkeypatch: pytest.MonkeyPatch) -> None:
     """Names give the encodings of the installed tiktoken, compiled once; without it, the error names it."""
     theirs = small()[0]
     monkeypatch.setitem(library.registry.ENCODINGS, "cl100k_base", theirs)
-    monkeypatch.setattr(sys.modules["fst.runtime.tiktoken"], "_BY_NAME", {})
+    monkeypatch.setattr(sys.modules["fst.runtime.compat.tiktoken.encoding"], "_BY_NAME", {})
     ours = fst.tiktoken.get_encoding("cl100k_base")
     assert ours is fst.tiktoken.encoding_for_model("gpt-4")
     assert_same((theirs, ours), "encode", "hello<a>", allowed_special="all")

@@ -34,8 +34,8 @@ from fst.machines.bpe.arguments import PIECES
 from fst.machines.unigram.aho_corasick import BLOCK, GOES_ON, NONE
 from fst.machines.unigram.table import UnigramTables
 from fst.machines.unigram.viterbi import FREE, HEAD, ROW, TARGET_SHIFT, VALUE_SHIFT
+from fst.runtime.compat.transformers.backend import backend_of
 from fst.runtime.machines.unigram.kernel import WINDOW
-from fst.runtime.transformers.backend import backend_of
 
 BYTES = [(f"<0x{byte:02X}>", -0.5) for byte in range(256)]
 VOCABULARY = [

@@ -25,7 +25,7 @@ def statement_of(old: Any, asker: str = ASKER) -> tuple[Mapping[str, Any], Mappi
     from fst.compile.sources.read import stated
     from fst.compile.train.old.counterparts import counterpart
     from fst.compile.train.result import Trained
-    from fst.runtime.transformers.backend import backend_of
+    from fst.runtime.compat.transformers.backend import backend_of
 
     if isinstance(old, Trained):
         return old.to_json(), old.settings

@@ -58,8 +58,8 @@ def old_vocabulary(tokenizer: Tokenizer, asker: str) -> OldVocabulary:
     """
     from fst.compile.train.old.counterparts import counterpart
     from fst.compile.train.old.vocabulary import OldVocabulary
-    from fst.runtime.transformers.backend import backend_of
-    from fst.runtime.transformers.bpe_document import model_of
+    from fst.runtime.compat.transformers.backend import backend_of
+    from fst.runtime.compat.transformers.bpe_document import model_of
 
     settings = settings_of(tokenizer)
     if not is_tiktoken(tokenizer._table):

@@ -42,7 +42,7 @@ class BpeTokenizer(PieceTokenizer):
         ['caf', '', 'é']
     """
 
-    backend = "fst.runtime.transformers.bpe.BpeBackend"
+    backend = "fst.runtime.compat.transformers.bpe.BpeBackend"
     _table: BpeTables
 
     @property

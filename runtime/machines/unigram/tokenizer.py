@@ -35,7 +35,7 @@ class UnigramTokenizer(PieceTokenizer):
         (['▁c', 'af', 'é', '▁', '<unk>'], 'café')
     """
 
-    backend = "fst.runtime.transformers.unigram.UnigramBackend"
+    backend = "fst.runtime.compat.transformers.unigram.UnigramBackend"
     _table: UnigramTables
 
     @Lazy

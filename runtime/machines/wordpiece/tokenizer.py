@@ -19,7 +19,7 @@ from fst.text.reading_arguments import Reader
 class WordPieceTokenizer(Tokenizer):
     """A tokenizer over a WordPiece table."""
 
-    backend = "fst.runtime.transformers.wordpiece.WordPieceBackend"
+    backend = "fst.runtime.compat.transformers.wordpiece.WordPieceBackend"
     _table: Tables
 
     @Lazy

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 from fst.bridge.from_live import compiled
 from fst.core.threads import thread_count
 from fst.errors import UnsupportedError
+from fst.runtime.compat.transformers.backend import Backend, backend_of
 from fst.runtime.model_inputs.encoding import BatchEncoding, Encoding
 from fst.runtime.tokenizer import Tokenizer
-from fst.runtime.transformers.backend import Backend, backend_of
 from fst.tables.header import TOKENIZERS
 
 OLDEST = 5  # version of transformers

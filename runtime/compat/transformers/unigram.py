@@ -9,10 +9,10 @@ from typing import Any, ClassVar
 
 from fst.core.json_numbers import spelled_as
 from fst.errors import UnsupportedError
+from fst.runtime.compat.transformers.backend import Backend, Json
+from fst.runtime.compat.transformers.bpe import reference_decoder
+from fst.runtime.compat.transformers.bpe_document import beside
 from fst.runtime.text.decoder import decoded
-from fst.runtime.transformers.backend import Backend, Json
-from fst.runtime.transformers.bpe import reference_decoder
-from fst.runtime.transformers.bpe_document import beside
 from fst.text.whitespace import NEVER
 
 

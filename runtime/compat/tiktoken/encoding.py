@@ -18,11 +18,11 @@ from fst.bridge.from_live import compiled
 from fst.core.lazy import Lazy
 from fst.errors import TextError, UnsupportedError
 from fst.machines.bpe.table import BpeTables
+from fst.runtime.compat.tiktoken.arguments import need, need_sequence, need_strings, need_threads, number_of, refusal
+from fst.runtime.compat.tiktoken.unstable import Completions, with_spaces
 from fst.runtime.machines.bpe.tokenizer import BpeTokenizer
 from fst.runtime.pretokens.decoding import ByteDecoder, IdsLike, decoder_of
 from fst.runtime.rows.batch import Batch
-from fst.runtime.tiktoken_arguments import need, need_sequence, need_strings, need_threads, number_of, refusal
-from fst.runtime.unstable import Completions, with_spaces
 from fst.runtime.workspace import Ids
 
 Allowed = Literal["all"] | AbstractSet[str]

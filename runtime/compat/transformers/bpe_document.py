@@ -9,7 +9,7 @@ from fst.errors import UnsupportedError
 from fst.machines.bpe.header import PREFIX_SPACE
 from fst.machines.bpe.table import BpeTables
 from fst.pretokens.table import PieceTable
-from fst.runtime.transformers.document import Json, sequence_of, template_processing
+from fst.runtime.compat.transformers.document import Json, sequence_of, template_processing
 from fst.tables.header import SENTENCEPIECE, AnyDecoder, ByteLevelDecoder, StepsDecoder
 
 BARE = ((("A", 0),), (("A", 0), ("B", 1)))  # templates that add nothing

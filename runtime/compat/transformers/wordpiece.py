@@ -8,9 +8,9 @@ from types import SimpleNamespace
 from typing import Any, ClassVar
 
 from fst.errors import UnsupportedError
+from fst.runtime.compat.transformers.backend import Backend, Json
+from fst.runtime.compat.transformers.document import document
 from fst.runtime.text.decoder import decoded
-from fst.runtime.transformers.backend import Backend, Json
-from fst.runtime.transformers.document import document
 
 BERT = {"do_lower_case": "lowercase", "tokenize_chinese_chars": "handle_chinese_chars", "strip_accents": "strip_accents"}
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from fst.automata.rows import Array
 from fst.errors import UnsupportedError
-from fst.runtime.sentencepiece.arguments import (
+from fst.runtime.compat.sentencepiece.arguments import (
     NO_BUFFERS,
     OUT_OF_RANGE,
     UNKNOWN,
@@ -23,8 +23,8 @@ from fst.runtime.sentencepiece.arguments import (
     starts_of,
     text_of,
 )
-from fst.runtime.sentencepiece.pieces import NO_PIECE, Located, Pieces
-from fst.runtime.sentencepiece.results import Piece, SentencePieceText
+from fst.runtime.compat.sentencepiece.pieces import NO_PIECE, Located, Pieces
+from fst.runtime.compat.sentencepiece.results import Piece, SentencePieceText
 
 
 class Answers:

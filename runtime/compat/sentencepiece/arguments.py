@@ -35,7 +35,7 @@ class Form(NamedTuple):
 
     Attributes:
         kind: one of `RETURN_TYPES`.
-        add_bos, add_eos, reverse, emit_unk_piece: as in `fst.runtime.sentencepiece.processor.SentencePieceProcessor.encode`.
+        add_bos, add_eos, reverse, emit_unk_piece: as in `fst.runtime.compat.sentencepiece.processor.SentencePieceProcessor.encode`.
         in_bytes: whether offsets count bytes.
     """
 

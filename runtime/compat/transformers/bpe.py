@@ -11,10 +11,10 @@ from typing import Any, ClassVar
 from fst.core.lazy import Lazy
 from fst.machines.bpe.header import PREFIX_SPACE
 from fst.pretokens.byte_letters import bytes_of
+from fst.runtime.compat.transformers.backend import Backend, Json
+from fst.runtime.compat.transformers.bpe_document import decoder, document, merges, vocabulary
 from fst.runtime.pretokens.decoding import text_of
 from fst.runtime.text.decoder import decoded
-from fst.runtime.transformers.backend import Backend, Json
-from fst.runtime.transformers.bpe_document import decoder, document, merges, vocabulary
 from fst.tables.header import AnyDecoder, ByteLevelDecoder
 
 VERSION = "#version: 0.2\n"  # the first line of a merges.txt

@@ -13,7 +13,7 @@ from fst.automata.rows import Array
 from fst.core.lazy import Lazy
 from fst.errors import TableError, UnsupportedError, quoted
 from fst.pretokens.sentencepiece_info import WORD, PieceFacts
-from fst.runtime.sentencepiece.arguments import EACH_BYTE, UNKNOWN
+from fst.runtime.compat.sentencepiece.arguments import EACH_BYTE, UNKNOWN
 from fst.runtime.text.decoder_steps import StepDecoder
 from fst.runtime.tokenizer import Tokenizer
 from fst.tables.header import StepsDecoder

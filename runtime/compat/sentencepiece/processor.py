@@ -9,8 +9,8 @@ from typing import Any, NoReturn
 from fst.core.lazy import Lazy
 from fst.errors import TextError, UnsupportedError
 from fst.pretokens.sentencepiece_info import BPE, UNIGRAM
-from fst.runtime.sentencepiece.answers import Answers
-from fst.runtime.sentencepiece.arguments import (
+from fst.runtime.compat.sentencepiece.answers import Answers
+from fst.runtime.compat.sentencepiece.arguments import (
     NO_BUFFERS,
     Form,
     counts_bytes,
@@ -20,8 +20,8 @@ from fst.runtime.sentencepiece.arguments import (
     piece_of,
     text_in_list,
 )
-from fst.runtime.sentencepiece.pieces import Pieces, pieces_of
-from fst.runtime.sentencepiece.results import NBestSentencePieceText
+from fst.runtime.compat.sentencepiece.pieces import Pieces, pieces_of
+from fst.runtime.compat.sentencepiece.results import NBestSentencePieceText
 from fst.runtime.tokenizer import Tokenizer
 
 DECODED_TYPES = (str, bytes, "proto", "serialized_proto", "offset_mapping")
@@ -86,7 +86,8 @@ class SentencePieceProcessor:
     """The members of ``sentencepiece.SentencePieceProcessor``, over a table.
 
     All methods that take a text take a list of texts, too, and those that take an id a list of ids. Where sentencepiece gives a protocol
-    buffer, there is an object of `fst.runtime.sentencepiece.results` with the same attributes. Each method also has its name in CamelCase.
+    buffer, there is an object of `fst.runtime.compat.sentencepiece.results` with the same attributes. Each method also has its name in
+    CamelCase.
 
     Args:
         tokenizer: the tokenizer that encodes.

@@ -1,0 +1,1 @@
+"""The stand-in for a ``tiktoken.Encoding``."""
