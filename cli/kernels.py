@@ -61,7 +61,7 @@ class Compiler:
 
     def compile(self, part: str) -> tuple[bool, str]:
         """Compile the kernels of a part, a key of `PARTS`. Returns the result of `fst.core.jit.destination`."""
-        from fst.runtime.machines.wordpiece import kernel as kernels
+        from fst.runtime.machines.wordpiece.kernels import encode as kernels
 
         with TemporaryDirectory() as folder:
             PARTS[part](Path(folder))

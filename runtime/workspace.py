@@ -18,7 +18,8 @@ Frame = tuple[Ids, Ids]  # the ids before and after a text
 
 
 class ShortSearch(NamedTuple):
-    """The arrays for one short text in which keywords are sought, an argument of `fst.runtime.machines.keywords.kernel.find_in_string`.
+    """The arrays for one short text in which keywords are sought, an argument of
+    `fst.runtime.machines.keywords.kernels.search.find_in_string`.
 
     Attributes:
         text: uint8[n], the text in UTF-8.

@@ -53,8 +53,8 @@ from fst.machines.unigram.viterbi import BYTE, NORMAL, UNKNOWN, UNUSED, USER_DEF
 from fst.runtime import kernels
 from fst.runtime.kernels.intrinsics import DISABLED
 from fst.runtime.machines.bpe.tokenizer import BpeTokenizer
-from fst.runtime.machines.keywords import kernel as keyword_kernels
-from fst.runtime.machines.unigram import kernel as unigram_kernels
+from fst.runtime.machines.keywords.kernels import search as keyword_kernels
+from fst.runtime.machines.unigram.kernels import encode as unigram_kernels
 from fst.runtime.machines.unigram.tokenizer import UnigramTokenizer
 from fst.runtime.pretokens.decoding import TYPES
 from fst.runtime.pretokens.kernels import find, search

@@ -38,7 +38,7 @@ from fst.machines.bpe.dropout import Dropout
 from fst.machines.bpe.table import BpeTables
 from fst.runtime.compat.transformers.bpe_document import document
 from fst.runtime.files import columns, streams
-from fst.runtime.machines.bpe import dropout_kernel as kernels
+from fst.runtime.machines.bpe.kernels import dropout as kernels
 from fst.runtime.machines.bpe.tokenizer import BpeTokenizer
 from fst.runtime.rows import batch as batches
 

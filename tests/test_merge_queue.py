@@ -26,7 +26,7 @@ from fst.compile.machines.bpe.compiler import assemble
 from fst.compile.pretokens.splits import GPT2
 from fst.compile.sources.tokenizer_json import of_document
 from fst.machines.bpe.merge_list import EMPTY, pairs_of
-from fst.runtime.machines.bpe import merge_queue
+from fst.runtime.machines.bpe.kernels import merge_queue
 from fst.runtime.rows import batch
 
 LATE: Merges = [(b"ab", b"c"), (b"aa", b"a"), (b"a", b"b"), (b"b", b"c"), (b"a", b"a"), (b"abc", b"abc"), (b"aa", b"aa")]

@@ -35,7 +35,7 @@ from fst.machines.unigram.aho_corasick import BLOCK, GOES_ON, NONE
 from fst.machines.unigram.table import UnigramTables
 from fst.machines.unigram.viterbi import FREE, HEAD, ROW, TARGET_SHIFT, VALUE_SHIFT
 from fst.runtime.compat.transformers.backend import backend_of
-from fst.runtime.machines.unigram.kernel import WINDOW
+from fst.runtime.machines.unigram.kernels.encode import WINDOW
 
 BYTES = [(f"<0x{byte:02X}>", -0.5) for byte in range(256)]
 VOCABULARY = [

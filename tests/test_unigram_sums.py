@@ -29,7 +29,7 @@ from fst.compile.text.sentencepiece import WORD_CUTS
 from fst.errors import TableError, UnsupportedError, VocabularyError
 from fst.machines.unigram.table import UnigramTables
 from fst.machines.unigram.viterbi import WHOLE, WORDS
-from fst.runtime.machines.unigram.kernel import WINDOW
+from fst.runtime.machines.unigram.kernels.encode import WINDOW
 from fst.tables.header import AddedTokens
 
 sentencepiece = pytest.importorskip("sentencepiece")

@@ -171,7 +171,7 @@ class TextRewriter(KeepingRewriter):
         """Whether texts need no rewriting, and none is kept from the last call.
 
         Args:
-            text, starts: as in `fst.runtime.machines.bpe.kernel.encode_rows`.
+            text, starts: as in `fst.runtime.machines.bpe.kernels.encode.encode_rows`.
             state: of the kernels' argument ``work``.
             memo: uint64[3], scratch.
         """
@@ -208,7 +208,7 @@ class TextRewriter(KeepingRewriter):
         """Rewrite texts. The first one follows its part that is kept from the last call.
 
         Args:
-            text, starts: as in `fst.runtime.machines.bpe.kernel.encode_rows`.
+            text, starts: as in `fst.runtime.machines.bpe.kernels.encode.encode_rows`.
             state: of the kernels' argument ``work``.
             room: where to write.
             is_inside: whether the first text goes on from a border.

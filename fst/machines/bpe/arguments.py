@@ -35,7 +35,7 @@ KEY_MASKS = np.array(
 
 
 class Arguments(NamedTuple):
-    """The arrays that `fst.runtime.machines.bpe.kernel` reads.
+    """The arrays that `fst.runtime.machines.bpe.kernels.encode` reads.
 
     Attributes:
         params: uint64[8].
@@ -84,7 +84,7 @@ class Arguments(NamedTuple):
 
 
 class MergeArguments(NamedTuple):
-    """The arrays that `fst.runtime.machines.bpe.merge_queue` reads.
+    """The arrays that `fst.runtime.machines.bpe.kernels.merge_queue` reads.
 
     Attributes:
         beside: the arrays that both kernels read; `entries` is empty.
@@ -104,7 +104,7 @@ class MergeArguments(NamedTuple):
 
 
 class DropoutArguments(NamedTuple):
-    """The arrays that `fst.runtime.machines.bpe.dropout_kernel` reads.
+    """The arrays that `fst.runtime.machines.bpe.kernels.dropout` reads.
 
     Attributes:
         merging: those of the table, whether it has an automaton or not.

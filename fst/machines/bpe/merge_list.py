@@ -35,7 +35,7 @@ COLUMNS = LEFT, RIGHT, MADE = range(3)
 EMPTY = np.uint64((1 << 64) - 1)  # in place of a pair
 NOT_FUSED = -2  # no token, nor `ABSENT`
 PLACES, UNKNOWN, FUSES, FALLS_BACK = range(4)  # indices into `Alphabet.rules`
-SCRATCH = 8  # int32 numbers for each byte of a piece, see `fst.runtime.machines.bpe.merge_queue.merge`
+SCRATCH = 8  # int32 numbers for each byte of a piece, see `fst.runtime.machines.bpe.kernels.merge_queue.merge`
 insert_pairs = Deferred("fst.machines.bpe.pairs", "insert_pairs")
 
 

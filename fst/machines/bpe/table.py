@@ -61,7 +61,7 @@ class BpeTables(PieceTable):
     @property
     def kernel(self) -> str:  # type: ignore[override] # other kinds have one kernel for all tables
         """The module of the kernel that walks the automaton, or of the one that runs the merges."""
-        return "fst.runtime.machines.bpe.kernel" if self.has_automaton else "fst.runtime.machines.bpe.merge_queue"
+        return "fst.runtime.machines.bpe.kernels.encode" if self.has_automaton else "fst.runtime.machines.bpe.kernels.merge_queue"
 
     @property
     def has_automaton(self) -> bool:

@@ -28,7 +28,7 @@ NEXT, COUNT = COLUMNS = range(2)  # of the rows of keywords
 
 
 class Arguments(NamedTuple):
-    """The arrays that `fst.runtime.machines.keywords.overlapping` reads, those of the table.
+    """The arrays that `fst.runtime.machines.keywords.kernels.overlapping` reads, those of the table.
 
     Attributes:
         entries, depths: as in `fst.machines.keywords.table.Arguments`.
@@ -53,7 +53,7 @@ class OverlappingTables(KeywordTables):
     """
 
     kind: ClassVar[str] = "overlapping-keywords"
-    kernel: ClassVar[str] = "fst.runtime.machines.keywords.overlapping"
+    kernel: ClassVar[str] = "fst.runtime.machines.keywords.kernels.overlapping"
     has_bounded_ids: ClassVar[bool] = False
     match_kinds: ClassVar[Sequence[str]] = (OVERLAPPING,)
 

@@ -113,7 +113,7 @@ class Work(NamedTuple):
         symbols: empty; the kernel keeps nothing from one call to the next.
         notes: uint64[5], what the kernel keeps in mind: the place of the next match, and that of the first one of the current row; this
             row; the characters of it that were read before this call; and how many times it will read in turns.
-        events: uint64[4 * REGION + 1], for each walk its events, and a spare one, see `fst.runtime.machines.keywords.walk`.
+        events: uint64[4 * REGION + 1], for each walk its events, and a spare one, see `fst.runtime.machines.keywords.kernels.walk`.
         states, counts: uint64[4], for each walk where it ended: its state, and the index after its last event.
     """
 
@@ -148,7 +148,7 @@ class KeywordTables(Table):
 
     kind: ClassVar[str] = "keywords"
     unit: ClassVar[Literal["utf-8", "utf-16"]] = "utf-8"
-    kernel: ClassVar[str] = "fst.runtime.machines.keywords.kernel"
+    kernel: ClassVar[str] = "fst.runtime.machines.keywords.kernels.search"
     face: ClassVar[str] = "fst.runtime.machines.keywords.searcher.Searcher"
     has_tokens: ClassVar[bool] = False
     match_kinds: ClassVar[Sequence[str]] = (LONGEST, FIRST, STANDARD)

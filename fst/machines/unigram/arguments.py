@@ -43,7 +43,7 @@ class Ends(NamedTuple):
 
 
 class UnigramArguments(NamedTuple):
-    """The arrays that `fst.runtime.machines.unigram.kernel` reads.
+    """The arrays that `fst.runtime.machines.unigram.kernels.encode` reads.
 
     Attributes:
         beside: the arrays by which a text is cut into pieces, and pieces are looked up.
@@ -80,7 +80,7 @@ class UnigramWork(NamedTuple):
     Attributes:
         state, symbols, begins, pieces, slots, pending, scratch, special_ids, active, longer, memo, masks: as in
             `fst.machines.bpe.arguments.Work`.
-        tokens: as there; here the list at each place of the pending pieces, see `fst.runtime.machines.unigram.viterbi`.
+        tokens: as there; here the list at each place of the pending pieces, see `fst.runtime.machines.unigram.kernels.viterbi`.
         best: uint64[2 * room], the best node that ends at each of these places, as in `Ends.nodes`.
         best_sums: float64[2 * room] or float32, the sum of the best path to each.
         counts: uint32[room], with spans: the number of ids of each pending piece.

@@ -17,7 +17,7 @@ STEPS = 1 + MOST_DEVIATIONS  # numbers of a segmentation in `NBestWork.steps`
 
 
 class SamplingArguments(NamedTuple):
-    """The arrays that `fst.runtime.machines.unigram.sampling_kernel` reads.
+    """The arrays that `fst.runtime.machines.unigram.kernels.sampling` reads.
 
     Attributes:
         own: those of the table.
@@ -43,8 +43,8 @@ class SamplingWork(NamedTuple):
             `fst.machines.unigram.arguments.UnigramWork`.
         best_sums: float64[2 * room], the weight of all paths to each place of the listed pieces. `best` is never written, but named by
             `find_nodes`.
-        found, sizes: see `fst.runtime.machines.unigram.nodes.nodes_from`.
-        weights, exponents: float64[2 ** n] and int64[2 ** n], of the last places, see `fst.runtime.machines.unigram.sampling_kernel.draw`.
+        found, sizes: see `fst.runtime.machines.unigram.kernels.nodes.nodes_from`.
+        weights, exponents: float64[2 ** n] and int64[2 ** n], of the last places, see `fst.runtime.machines.unigram.kernels.sampling.draw`.
     """
 
     state: Array
@@ -100,7 +100,7 @@ def _shared(own: UnigramWork, kind: Any) -> dict[str, Array]:
 
 
 class NBestArguments(NamedTuple):
-    """The arrays that `fst.runtime.machines.unigram.nbest_kernel` reads.
+    """The arrays that `fst.runtime.machines.unigram.kernels.nbest` reads.
 
     Attributes:
         own: those of the table.
@@ -122,7 +122,7 @@ class NBestWork(NamedTuple):
 
     Attributes:
         state, symbols, begins, pieces, pending, special_ids, memo, masks, counts: as in `fst.machines.unigram.arguments.UnigramWork`.
-        found, sizes: see `fst.runtime.machines.unigram.nodes.nodes_from`.
+        found, sizes: see `fst.runtime.machines.unigram.kernels.nodes.nodes_from`.
         bounds: int64[2], where the row begins and ends.
         places: uint32[PATHS], the number of paths to each place of a piece.
         scores, nodes, ranks: float64[PATHS], int32[PATHS], uint16[PATHS], the paths to each place, the best first: the score of each, its

@@ -62,8 +62,8 @@ class UnigramTables(PieceTable):
     def kernel(self) -> str:  # type: ignore[override] # other kinds have one kernel for all tables
         """The module of the kernel. There is one for each type of sums, and one for whole words."""
         if self.has_words:
-            return "fst.runtime.machines.unigram.word_type"
-        return "fst.runtime.machines.unigram.text_scope" if self.is_whole else "fst.runtime.machines.unigram.kernel"
+            return "fst.runtime.machines.unigram.kernels.word_type"
+        return "fst.runtime.machines.unigram.kernels.text_scope" if self.is_whole else "fst.runtime.machines.unigram.kernels.encode"
 
     @property
     def is_whole(self) -> bool:

@@ -57,7 +57,7 @@ class AddedTokens(NamedTuple):
 
 
 class Arguments(NamedTuple):
-    """The arrays that `fst.runtime.machines.wordpiece.kernel` reads.
+    """The arrays that `fst.runtime.machines.wordpiece.kernels.encode` reads.
 
     Attributes:
         reader: the arrays that turn text into symbols.

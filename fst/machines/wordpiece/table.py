@@ -87,7 +87,7 @@ class Tables(ReadingTable):
 
     kind: ClassVar[str] = "wordpiece"
     unit: ClassVar[Literal["utf-8", "utf-16"]] = "utf-16"
-    kernel: ClassVar[str] = "fst.runtime.machines.wordpiece.kernel"
+    kernel: ClassVar[str] = "fst.runtime.machines.wordpiece.kernels.encode"
     face: ClassVar[str] = "fst.runtime.machines.wordpiece.tokenizer.WordPieceTokenizer"
 
     pages: Array = member("<u2")

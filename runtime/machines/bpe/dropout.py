@@ -44,7 +44,7 @@ class DroppingRunners:
     def __init__(self, table: BpeTables, plain: Runner, workspaces: Workspaces) -> None:
         own = plain.arguments
         self._merging: MergeArguments = merge_arguments(table, own) if isinstance(own, Arguments) else own
-        self._kernel = Kernel("bpe with dropout", table.unit, "fst.runtime.machines.bpe.dropout_kernel", table.growth * SCRATCH)
+        self._kernel = Kernel("bpe with dropout", table.unit, "fst.runtime.machines.bpe.kernels.dropout", table.growth * SCRATCH)
         self._rewriter, self._workspaces = plain.rewriter, workspaces
 
     def runner(self, dropout: Dropout, *, with_spans: bool) -> Runner:

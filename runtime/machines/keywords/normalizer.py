@@ -21,7 +21,7 @@ from fst.tables.kernel_call import BEFORE, KEPT, KEPT_CHARACTERS
 from fst.text.arguments import Rewritten
 from fst.text.normalizer import Rewriting
 
-fold, back, cover, spell = (Deferred("fst.runtime.machines.keywords.normalizer_kernel", name) for name in ("fold", "back", "cover", "spell"))
+fold, back, cover, spell = (Deferred("fst.runtime.machines.keywords.kernels.normalizer", name) for name in ("fold", "back", "cover", "spell"))
 RAW = np.empty(0, np.int64)
 
 

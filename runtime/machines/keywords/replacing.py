@@ -16,7 +16,7 @@ from fst.runtime.workspace import Ids
 
 Replacements = str | Sequence[str] | Mapping[str, str]
 
-measure, write = (Deferred("fst.runtime.machines.keywords.replacing_kernel", name) for name in ("measure", "write"))
+measure, write = (Deferred("fst.runtime.machines.keywords.kernels.replacing", name) for name in ("measure", "write"))
 
 
 class Found(NamedTuple):

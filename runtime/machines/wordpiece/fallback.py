@@ -33,7 +33,7 @@ class Fallback(Protocol):
         """
 
     def read(self, texts: Sequence[str]) -> Read:
-        """Read texts into symbols, for `fst.runtime.machines.wordpiece.kernel.encode_read`.
+        """Read texts into symbols, for `fst.runtime.machines.wordpiece.kernels.encode.encode_read`.
 
         Returns:
             uint16[n], the classes of all texts, with the class that ends a text after each; uint64[n], the span of each symbol in its

@@ -65,7 +65,7 @@ UTF_32 = "utf-32-le" if sys.byteorder == "little" else "utf-32-be"
 
 
 count_symbols, read_raw, find_normalized = (
-    Deferred("fst.runtime.machines.wordpiece.fallback_kernel", name) for name in ("count_symbols", "read_raw", "find_normalized")
+    Deferred("fst.runtime.machines.wordpiece.kernels.fallback", name) for name in ("count_symbols", "read_raw", "find_normalized")
 )
 
 
@@ -297,7 +297,7 @@ def _memo() -> NDArray[np.uint64]:
 
 
 def _note(grams: NDArray[np.uint64], symbols: Sequence[int], kind: int) -> None:
-    """Add a gram to the set of a kind; `fst.runtime.machines.wordpiece.added_tokens.is_gram` computes the same hash."""
+    """Add a gram to the set of a kind; `fst.runtime.machines.wordpiece.kernels.added_tokens.is_gram` computes the same hash."""
     four = min(len(symbols), 4)
     ends = symbols[:four], symbols[-four:]
     first, last = (sum(number << 64 - 16 * (four - place) for place, number in enumerate(part)) for part in ends)

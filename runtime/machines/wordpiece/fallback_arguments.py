@@ -31,7 +31,7 @@ class Pattern(NamedTuple):
 
 
 class Symbols(NamedTuple):
-    """Symbols as `fst.runtime.machines.wordpiece.fallback_kernel.read_raw` writes them.
+    """Symbols as `fst.runtime.machines.wordpiece.kernels.fallback.read_raw` writes them.
 
     Attributes:
         classes: uint16[n].

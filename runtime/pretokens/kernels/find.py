@@ -250,7 +250,7 @@ def find_pieces(text, starts, row, at, more, machine, work):
     """Find pieces until there are enough for a round, or enough bytes, or the texts end.
 
     Args:
-        text, starts, more, machine, work: as in `fst.runtime.machines.bpe.kernel.encode_rows`.
+        text, starts, more, machine, work: as in `fst.runtime.machines.bpe.kernels.encode.encode_rows`.
         row, at: the row, and the position in it, where the last round stopped.
 
     Returns:

@@ -11,7 +11,7 @@ from fst.machines.bpe.merge_list import FUSES
 from fst.runtime.kernels.code_points import characters_before, count_from, count_to
 from fst.runtime.kernels.constants import U0, U1, U2
 from fst.runtime.kernels.utf_8 import CONTINUES, LEAD_MASK
-from fst.runtime.machines.bpe.characters import ABSENT, next_character
+from fst.runtime.machines.bpe.kernels.characters import ABSENT, next_character
 from fst.runtime.pretokens.kernels.find import DROPPED, KIND, LONG, PLACE, ROW_END, SPECIAL
 from fst.tables.kernel_call import BEFORE, IN_WORD, WORD
 

@@ -293,7 +293,7 @@ def read(text, starts, more, end, with_spans, reader, work):
     """Read symbols until `work.symbols` is full or the texts end.
 
     Args:
-        text, starts, more: as in `fst.runtime.machines.wordpiece.kernel.encode_rows`.
+        text, starts, more: as in `fst.runtime.machines.wordpiece.kernels.encode.encode_rows`.
         end: the class to append after each text.
         with_spans: whether spans are asked for. Only then may a run begin with a mark that leaves no symbol.
         reader: `fst.text.reading_arguments.Reader`.

@@ -256,7 +256,7 @@ def end_of_block(text, at, stop, machine):
 
 @kernel
 def encode_rows(text, starts, more, machine, output, work):
-    """Segment texts. Arguments and result are those of `fst.runtime.machines.bpe.kernel.encode_rows`, but for `machine`, which is
+    """Segment texts. Arguments and result are those of `fst.runtime.machines.bpe.kernels.encode.encode_rows`, but for `machine`, which is
     `fst.machines.segmentation.jieba.Arguments`, and `work`, which is `fst.machines.segmentation.jieba.Work`.
     """
     call, rows = work.state, np.uint64(len(starts)) - U1

@@ -153,7 +153,7 @@ def last_cut(text, begin, stop, machine):
 
 @kernel
 def encode_rows(text, starts, more, machine, output, work):
-    """Segment texts. Arguments and result are those of `fst.runtime.machines.bpe.kernel.encode_rows`, but for `machine`, which is
+    """Segment texts. Arguments and result are those of `fst.runtime.machines.bpe.kernels.encode.encode_rows`, but for `machine`, which is
     `fst.machines.segmentation.maxmatch.Arguments`, and `work`, which is `fst.machines.segmentation.maxmatch.Work`.
     """
     call, rows, is_backward = work.state, np.uint64(len(starts)) - U1, machine.is_backward[0]

@@ -166,7 +166,7 @@ def finish(text, stop, machine, output, work, place, counted, characters):
 
 @kernel
 def encode_rows(text, starts, more, machine, output, work):
-    """Segment texts. Arguments and result are those of `fst.runtime.machines.bpe.kernel.encode_rows`, but for `machine`, which is
+    """Segment texts. Arguments and result are those of `fst.runtime.machines.bpe.kernels.encode.encode_rows`, but for `machine`, which is
     `fst.machines.segmentation.mecab.Arguments`, and `work`, which is `fst.machines.segmentation.mecab.Work`; and the result is one past
     all of the text if the nodes fill all the room.
     """

@@ -1,8 +1,8 @@
 """Keyword search with overlapping matches. `fst.machines.keywords.overlapping` says what the automaton is; its slow walk specifies the
 matches.
 
-As in `fst.runtime.machines.keywords.kernel`, a text of n bytes takes at most 2n look-ups. It may have many more matches: the kernel counts
-all of them, and writes those for which there is room. If there are more, the caller makes room for them, and calls again.
+As in `fst.runtime.machines.keywords.kernels.search`, a text of n bytes takes at most 2n look-ups. It may have many more matches: the
+kernel counts all of them, and writes those for which there is room. If there are more, the caller makes room for them, and calls again.
 
 If a text goes on, the kernel stops before the bytes of the state, in which keywords may begin, and the caller gives these again. It then
 reports no match that ends in them.
@@ -20,7 +20,7 @@ from fst.machines.keywords.table import KNOWN
 from fst.runtime.kernels.code_points import characters_before, count_from, count_to
 from fst.runtime.kernels.constants import U0, U1
 from fst.runtime.kernels.utf_8 import count_characters
-from fst.runtime.machines.keywords.walk import LABEL_SHIFT, ROOT, STATE, WORD, output_of
+from fst.runtime.machines.keywords.kernels.walk import LABEL_SHIFT, ROOT, STATE, WORD, output_of
 from fst.tables.kernel_call import BEFORE, COUNT, IDS_ALONE, OPEN
 
 NEXT, SIZE = np.uint64(overlapping.NEXT), np.uint64(overlapping.COUNT)
@@ -65,8 +65,8 @@ def step(entries, state, byte):
 
 @kernel
 def encode_rows(text, starts, more, machine, output, work):
-    """Search texts. Arguments and result are those of `fst.runtime.machines.keywords.kernel.encode_rows`; `machine` comes from a table for
-    overlapping matches.
+    """Search texts. Arguments and result are those of `fst.runtime.machines.keywords.kernels.search.encode_rows`; `machine` comes from a
+    table for overlapping matches.
     """
     entries, call, rows = machine.entries, work.state, np.uint64(len(starts)) - U1
     place, at, first, state = call[COUNT], np.uint64(starts[0]), call[BEFORE] if call[OPEN] else U0, ROOT

@@ -28,7 +28,7 @@ from fst.runtime.kernels.constants import HALF, HASH_MULTIPLIER, LOW_HALF, U0, U
 from fst.runtime.kernels.intrinsics import trailing_zeros
 from fst.runtime.kernels.tries import NODE, READ, START, match_at
 from fst.runtime.kernels.unicode import ITEMS
-from fst.runtime.machines.wordpiece.words import FAILED
+from fst.runtime.machines.wordpiece.kernels.words import FAILED
 from fst.tables.kernel_call import BESIDE, ROW
 
 OWN_GRAMS, BEGINNING_GRAMS, BORDER_GRAMS = np.uint64(OWN), np.uint64(BEGINNING), np.uint64(BORDER)

@@ -21,7 +21,7 @@ from fst.machines.unigram.arguments import GOES_ON
 from fst.machines.unigram.viterbi_kernels import LABEL, ROOT, TARGET, TARGET_SHIFT, VALUE_SHIFT
 from fst.runtime.kernels.constants import HALF, LOW_HALF, U0, U1, U2, U3
 from fst.runtime.kernels.intrinsics import prefetch
-from fst.runtime.machines.bpe.kernel import sort_pieces
+from fst.runtime.machines.bpe.kernels.encode import sort_pieces
 from fst.runtime.text.kernels.stretches import start_before
 
 BLOCK = np.uint64(aho_corasick.BLOCK)
@@ -45,7 +45,7 @@ def find_nodes(text, pieces, pending, waiting, ends, with_sums, work):
     segment before reaches as far, and writes its own lists there later. Nodes and sums of such a piece are of no use.
 
     Args:
-        text, pieces, pending, waiting, work: as in `fst.runtime.machines.bpe.kernel.transduce`.
+        text, pieces, pending, waiting, work: as in `fst.runtime.machines.bpe.kernels.encode.transduce`.
         ends: `fst.machines.unigram.arguments.Ends`.
         with_sums: whether any piece may need them.
     """

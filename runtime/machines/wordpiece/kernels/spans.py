@@ -7,7 +7,7 @@ import numpy as np
 from fst.core.jit import inlined, part
 from fst.machines.wordpiece.arguments import END_CLASS
 from fst.runtime.kernels.constants import HALF, LOW_HALF, U0, U1, U2
-from fst.runtime.machines.wordpiece.words import FAILED
+from fst.runtime.machines.wordpiece.kernels.words import FAILED
 from fst.tables.kernel_call import COUNT, WORD
 
 

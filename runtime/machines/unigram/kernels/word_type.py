@@ -1,12 +1,12 @@
 """Whole words: text into token ids. `fst.machines.unigram.table.UnigramTables.run` specifies the result.
 
-A round has the loops of `fst.runtime.machines.unigram.kernel`, without paths: the table of words or the trie holds a piece, or it is
-unknown.
+A round has the loops of `fst.runtime.machines.unigram.kernels.encode`, without paths: the table of words or the trie holds a piece, or it
+is unknown.
 
 Without fallbacks, a *run* of unknown words is one id, and may go on in the next round or call. A call that ends inside a run removes the
 run's id from the output, and reading stops where the run begins: the next call reads the run again.
 
-Kernels check nothing. They require what those of `fst.runtime.machines.unigram.kernel` require.
+Kernels check nothing. They require what those of `fst.runtime.machines.unigram.kernels.encode` require.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from fst.machines.unigram.viterbi_kernels import token_of
 from fst.runtime.kernels.constants import HALF, LOW_HALF, U0, U1
 from fst.runtime.kernels.output import copy
 from fst.runtime.kernels.utf_8 import count_characters
-from fst.runtime.machines.bpe.kernel import begin_call, bounds_of, find_words, put_other
-from fst.runtime.machines.unigram.kernel import locate, put_id
+from fst.runtime.machines.bpe.kernels.encode import begin_call, bounds_of, find_words, put_other
+from fst.runtime.machines.unigram.kernels.encode import locate, put_id
 from fst.runtime.pretokens.kernels.find import DROPPED, KIND, PLACE, find_pieces
 from fst.runtime.text.kernels.whitespace import BLANK_BYTE
 from fst.tables.kernel_call import BEFORE, COUNT, IDS_ALONE
@@ -53,7 +53,7 @@ def emit(text, pieces, scratch, written, pending, waiting, row, run, machine, ou
 
     Args:
         run: where the open run begins, or `NO_RUN`. Words by which an earlier round's run goes on are marked as dropped. The other
-            arguments are as in `fst.runtime.machines.unigram.kernel.emit`.
+            arguments are as in `fst.runtime.machines.unigram.kernels.encode.emit`.
 
     Returns:
         The row after the last that ended; where the run begins that is open then, or `NO_RUN`; and the end of the words by which an
@@ -100,7 +100,7 @@ def take_back(at, run, output, state):
 
 @kernel
 def encode_rows(text, starts, more, machine, output, work):
-    """Encode texts. Arguments and result are those of `fst.runtime.machines.unigram.kernel.encode`."""
+    """Encode texts. Arguments and result are those of `fst.runtime.machines.unigram.kernels.encode.encode`."""
     state, pieces, scratch, pending, beside = work.state, work.pieces, work.scratch, work.pending, machine.beside
     begin_call(starts, more, output, state)
     rows, row, ended, at, is_stuck, run = np.uint64(len(starts)) - U1, U0, U0, np.uint64(starts[0]), False, NO_RUN

@@ -1,7 +1,7 @@
 """Byte-level BPE with dropout. `fst.machines.bpe.dropout` says what it is, and specifies the result of a piece.
 
-The pieces of a round are found as by `fst.runtime.machines.bpe.kernel`. None is looked up in the table of words, since dropout may take
-any of them apart.
+The pieces of a round are found as by `fst.runtime.machines.bpe.kernels.encode`. None is looked up in the table of words, since dropout may
+take any of them apart.
 
 The number of skips is found bit by bit, from the powers p, p², p⁴, p⁸ …, by multiplications and comparisons alone, so that it is the same
 everywhere. Rounding changes P(S ≥ s) by less than s · 2⁻⁵².
@@ -11,7 +11,7 @@ ranks and places, whose nodes know the sizes of their subtrees. Its shape depend
 O(log n) steps on average, whatever the text. A merge takes one such search, and changes at most five candidates. So a piece of n bytes
 takes O(n log n) steps, whatever its bytes and p are.
 
-Kernels check nothing. They require what those of `fst.runtime.machines.bpe.merge_queue` require.
+Kernels check nothing. They require what those of `fst.runtime.machines.bpe.kernels.merge_queue` require.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from fst.core.jit import inlined, kernel, part
 from fst.machines.bpe import dropout
 from fst.machines.bpe.pairs import NO_RANK
 from fst.runtime.kernels.constants import HALF, U0, U1, U2, U3, U5, U6, U7
-from fst.runtime.machines.bpe.kernel import begin_call, put_other
-from fst.runtime.machines.bpe.merge_queue import begin_merging, collect, link, note_rank
+from fst.runtime.machines.bpe.kernels.encode import begin_call, put_other
+from fst.runtime.machines.bpe.kernels.merge_queue import begin_merging, collect, link, note_rank
 from fst.runtime.pretokens.kernels.find import DROPPED, KIND, PLACE, ROW_END, find_pieces, mark_dropped
 from fst.runtime.pretokens.kernels.spans import locate
 from fst.tables.kernel_call import COUNT, FIRST_ROW, IDS_ALONE, PLACE_IN_ROW
@@ -243,7 +243,7 @@ def emit(text, pieces, count, row, machine, output, work):
 
 @kernel
 def encode_rows(text, starts, more, machine, output, work):
-    """Encode texts. Arguments and result are those of `fst.runtime.machines.bpe.kernel.encode_rows`, but for `machine`, which is
+    """Encode texts. Arguments and result are those of `fst.runtime.machines.bpe.kernels.encode.encode_rows`, but for `machine`, which is
     `fst.machines.bpe.arguments.DropoutArguments`; and ``work.state`` has the number of the first row.
     """
     state, pieces, beside = work.state, work.pieces, machine.merging.beside

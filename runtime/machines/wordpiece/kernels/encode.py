@@ -54,9 +54,9 @@ from fst.runtime.kernels.constants import (
 )
 from fst.runtime.kernels.intrinsics import prefetch
 from fst.runtime.kernels.output import copy, frame
-from fst.runtime.machines.wordpiece.added_tokens import cut_words, find_bordered_suspects, find_tokens, join_words
-from fst.runtime.machines.wordpiece.spans import locate
-from fst.runtime.machines.wordpiece.words import FAILED, find_slots, find_words, look_up
+from fst.runtime.machines.wordpiece.kernels.added_tokens import cut_words, find_bordered_suspects, find_tokens, join_words
+from fst.runtime.machines.wordpiece.kernels.spans import locate
+from fst.runtime.machines.wordpiece.kernels.words import FAILED, find_slots, find_words, look_up
 from fst.runtime.text.kernels.reading import PAST_LIMIT, begin_reading, is_fence, read, skip_row
 from fst.tables.kernel_call import AT, BEFORE, BESIDE, COUNT, IDS_ALONE, KEPT, OPEN, READ_ROW, ROW
 

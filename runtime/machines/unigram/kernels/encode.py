@@ -1,16 +1,16 @@
 """Unigram: text into token ids. `fst.machines.unigram.table.UnigramTables.run` specifies the result, one piece after the other.
 
-A round has the loops of `fst.runtime.machines.bpe.kernel`, with the best path in place of the automaton. The table of words finds pieces
-that are one token. For the others, `find_nodes` or `fst.machines.unigram.viterbi_kernels` finds the best node that ends at each byte;
-these are read off backwards. Only the sums within reach of a token are kept, so a piece takes linear time. The ids of a long piece are
-written as soon as all paths agree on them. Until then the sizes of its nodes lie where its ids will be: one byte for each byte of text, or
-two if a token may have more than 255 bytes. At worst, paths agree only at the end of the piece.
+A round has the loops of `fst.runtime.machines.bpe.kernels.encode`, with the best path in place of the automaton. The table of words finds
+pieces that are one token. For the others, `find_nodes` or `fst.machines.unigram.viterbi_kernels` finds the best node that ends at each
+byte; these are read off backwards. Only the sums within reach of a token are kept, so a piece takes linear time. The ids of a long piece
+are written as soon as all paths agree on them. Until then the sizes of its nodes lie where its ids will be: one byte for each byte of
+text, or two if a token may have more than 255 bytes. At worst, paths agree only at the end of the piece.
 
 If sums carry on from piece to piece (`fst.machines.unigram.viterbi`), `emit` adds them up.
 
 If spans are asked for, `emit` writes the bytes for which each id stands in place of its characters, and `locate` counts characters.
 
-Kernels check nothing. They require what those of `fst.runtime.machines.bpe.kernel` require; the arrays in ``work`` come from
+Kernels check nothing. They require what those of `fst.runtime.machines.bpe.kernels.encode` require; the arrays in ``work`` come from
 `fst.machines.unigram.arguments.work`.
 """
 
@@ -27,9 +27,9 @@ from fst.machines.unigram.viterbi_kernels import common_place, find_best, go_on,
 from fst.runtime.kernels.code_points import characters_before, count_from, count_to
 from fst.runtime.kernels.constants import HALF, LOW_HALF, U0, U1, U2, U3
 from fst.runtime.kernels.output import copy
-from fst.runtime.machines.bpe.kernel import WORD_BYTES, begin_call, bounds_of, find_words, put_other, read_together
-from fst.runtime.machines.unigram.viterbi import find_nodes, find_path
-from fst.runtime.machines.unigram.viterbi import line_up as line_up_listed
+from fst.runtime.machines.bpe.kernels.encode import WORD_BYTES, begin_call, bounds_of, find_words, put_other, read_together
+from fst.runtime.machines.unigram.kernels.viterbi import find_nodes, find_path
+from fst.runtime.machines.unigram.kernels.viterbi import line_up as line_up_listed
 from fst.runtime.pretokens.kernels.find import DROPPED, KIND, PLACE, ROW_END, SPECIAL, find_pieces
 from fst.runtime.pretokens.kernels.spans import put_span
 from fst.runtime.text.kernels.stretches import code_at
@@ -324,8 +324,8 @@ def locate(text, pieces, count, waiting, machine, output, place, row, work):
 
 @inlined
 def encode(text, starts, more, machine, output, work):
-    """Encode texts. Arguments and result are those of `fst.runtime.machines.bpe.kernel.encode_rows`, but for `machine` and `work`, which
-    are `fst.machines.unigram.arguments.UnigramArguments` and `UnigramWork`.
+    """Encode texts. Arguments and result are those of `fst.runtime.machines.bpe.kernels.encode.encode_rows`, but for `machine` and `work`,
+    which are `fst.machines.unigram.arguments.UnigramArguments` and `UnigramWork`.
     """
     state, pieces, scratch, pending, beside = work.state, work.pieces, work.scratch, work.pending, machine.beside
     if not state[OPEN]:

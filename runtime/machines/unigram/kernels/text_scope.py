@@ -1,11 +1,11 @@
-"""Unigram with sums that carry on from piece to piece, as sentencepiece has them: `fst.runtime.machines.unigram.kernel` for sums of
+"""Unigram with sums that carry on from piece to piece, as sentencepiece has them: `fst.runtime.machines.unigram.kernels.encode` for sums of
 float32.
 """
 
 from __future__ import annotations
 
 from fst.core.jit import kernel
-from fst.runtime.machines.unigram.kernel import encode
+from fst.runtime.machines.unigram.kernels.encode import encode
 
 
 @kernel

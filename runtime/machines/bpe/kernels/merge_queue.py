@@ -1,11 +1,11 @@
 """Byte-level BPE by a queue of merges, for tables without an automaton. `fst.machines.bpe.merge_list.merged` specifies the result of a
 piece.
 
-A round has the loops of `fst.runtime.machines.bpe.kernel`, with a queue in place of the automaton. The table of words finds pieces that
-are one token; the others are merged one by one. The queue holds the pairs of neighbours that may merge, by rank, and then from left to
+A round has the loops of `fst.runtime.machines.bpe.kernels.encode`, with a queue in place of the automaton. The table of words finds pieces
+that are one token; the others are merged one by one. The queue holds the pairs of neighbours that may merge, by rank, and then from left to
 right. A merge puts at most two new pairs into it, so a piece of n bytes takes O(n log n) steps, whatever its bytes are.
 
-Kernels check nothing. They require what those of `fst.runtime.machines.bpe.kernel` require, and besides:
+Kernels check nothing. They require what those of `fst.runtime.machines.bpe.kernels.encode` require, and besides:
 
 - ``output.ids`` has room for `fst.machines.bpe.merge_list.SCRATCH` ids for each byte of text.
 """
@@ -20,8 +20,8 @@ from fst.machines.bpe.merge_list import FUSES, UNKNOWN
 from fst.machines.bpe.pairs import NO_RANK, rank_of
 from fst.runtime.kernels.constants import HALF, LOW_HALF, U0, U1, U2, U3
 from fst.runtime.kernels.output import copy
-from fst.runtime.machines.bpe.characters import ABSENT, falls_back, next_character
-from fst.runtime.machines.bpe.kernel import begin_call, bounds_of, find_words, long_piece, put_other
+from fst.runtime.machines.bpe.kernels.characters import ABSENT, falls_back, next_character
+from fst.runtime.machines.bpe.kernels.encode import begin_call, bounds_of, find_words, long_piece, put_other
 from fst.runtime.pretokens.kernels.find import KIND, LONG, find_pieces
 from fst.runtime.pretokens.kernels.spans import locate
 from fst.tables.kernel_call import COUNT, IDS_ALONE
@@ -229,7 +229,7 @@ def emit(text, pieces, scratch, written, pending, waiting, row, machine, output,
 
 @kernel
 def encode_rows(text, starts, more, machine, output, work):
-    """Encode texts. Arguments and result are those of `fst.runtime.machines.bpe.kernel.encode_rows`, but for `machine`, which is
+    """Encode texts. Arguments and result are those of `fst.runtime.machines.bpe.kernels.encode.encode_rows`, but for `machine`, which is
     `fst.machines.bpe.arguments.MergeArguments`.
     """
     state, pieces, scratch, pending, beside = work.state, work.pieces, work.scratch, work.pending, machine.beside

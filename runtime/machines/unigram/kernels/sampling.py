@@ -1,11 +1,11 @@
 """Unigram with segmentations drawn at random. `fst.machines.unigram.sampling` says what that is, and specifies the result of a piece.
 
-The pieces of a round are found as by `fst.runtime.machines.unigram.kernel`. None is looked up in the table of words, since sampling may
-take any of them apart. `find_nodes` lists the nodes that end at each place of a piece, and `draw_listed` chooses one only at the places on
-the path, from the end of the piece on. A piece that `find_nodes` leaves out, or whose weights need exponents, is left to `draw`: it walks
-over the trie and chooses at every place.
+The pieces of a round are found as by `fst.runtime.machines.unigram.kernels.encode`. None is looked up in the table of words, since
+sampling may take any of them apart. `find_nodes` lists the nodes that end at each place of a piece, and `draw_listed` chooses one only at
+the places on the path, from the end of the piece on. A piece that `find_nodes` leaves out, or whose weights need exponents, is left to
+`draw`: it walks over the trie and chooses at every place.
 
-Kernels check nothing. They require what those of `fst.runtime.machines.unigram.kernel` require.
+Kernels check nothing. They require what those of `fst.runtime.machines.unigram.kernels.encode` require.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from fst.core.jit import inlined, kernel, part
 from fst.machines.unigram import aho_corasick, sampling
 from fst.machines.unigram.viterbi_kernels import node_size
 from fst.runtime.kernels.constants import HALF, LOW_HALF, U0, U1, U2
-from fst.runtime.machines.bpe.dropout_kernel import GAMMA, TO_SHARE, UNIT, key_of, mixed
-from fst.runtime.machines.bpe.kernel import begin_call, bounds_of, put_other, read_together
-from fst.runtime.machines.unigram.kernel import locate, put_nodes
-from fst.runtime.machines.unigram.nodes import nodes_from
-from fst.runtime.machines.unigram.viterbi import BLOCK, NODE, SIZE, find_nodes
+from fst.runtime.machines.bpe.kernels.dropout import GAMMA, TO_SHARE, UNIT, key_of, mixed
+from fst.runtime.machines.bpe.kernels.encode import begin_call, bounds_of, put_other, read_together
+from fst.runtime.machines.unigram.kernels.encode import locate, put_nodes
+from fst.runtime.machines.unigram.kernels.nodes import nodes_from
+from fst.runtime.machines.unigram.kernels.viterbi import BLOCK, NODE, SIZE, find_nodes
 from fst.runtime.pretokens.kernels.find import DROPPED, KIND, ROW_END, find_pieces, mark_dropped
 from fst.runtime.text.kernels.stretches import start_before
 from fst.tables.kernel_call import COUNT, FIRST_ROW, IDS_ALONE, PLACE_IN_ROW
@@ -237,8 +237,9 @@ def emit(text, pieces, count, row, machine, output, work):
 
 @kernel
 def encode_rows(text, starts, more, machine, output, work):
-    """Encode texts. Arguments and result are those of `fst.runtime.machines.bpe.kernel.encode_rows`, but for `machine` and `work`, which
-    are `fst.machines.unigram.sampling_arguments.SamplingArguments` and `SamplingWork`; and ``work.state`` has the number of the first row.
+    """Encode texts. Arguments and result are those of `fst.runtime.machines.bpe.kernels.encode.encode_rows`, but for `machine` and `work`,
+    which are `fst.machines.unigram.sampling_arguments.SamplingArguments` and `SamplingWork`; and ``work.state`` has the number of the
+    first row.
     """
     state, pieces, pending, beside = work.state, work.pieces, work.pending, machine.own.beside
     begin_call(starts, more, output, state)

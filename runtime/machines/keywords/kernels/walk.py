@@ -4,7 +4,7 @@ An event is a place at which a look-up found something to report, and the slot o
 ``place 32 | slot 28 | 0 3 | FINISH 1``. The bit `FINISH` says that a text ends at the place, in the state of the slot.
 
 A walk waits for memory more than it computes, so four of them take turns: each has a quarter of the text, and begins at the root. The root
-may be the wrong state, if a match goes on from one quarter to the next. `fst.runtime.machines.keywords.kernel` mends this.
+may be the wrong state, if a match goes on from one quarter to the next. `fst.runtime.machines.keywords.kernels.search` mends this.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def walk(text, starts, closed, row, begin, size, machine, work):
     """Walk over four segments, in turns.
 
     Args:
-        text, starts, machine: as in `fst.runtime.machines.keywords.kernel.encode_rows`.
+        text, starts, machine: as in `fst.runtime.machines.keywords.kernels.search.encode_rows`.
         closed: the number of rows that end in this call.
         row: the row of `begin`.
         begin, size: the first segment's first byte; the size of each segment, at least 1.

@@ -6,7 +6,7 @@ if a text goes on, it stops before the bytes that may still belong to a match, a
 
 There are three ways to read, which give the same matches:
 
-- *walk*: four walks take turns, each over a segment, and note events, see `fst.runtime.machines.keywords.walk`;
+- *walk*: four walks take turns, each over a segment, and note events, see `fst.runtime.machines.keywords.kernels.walk`;
 - *join*: where one segment ends and the next begins, the true state meets the one that began at the root. Both read on until they agree,
   and the events of the second up to there are dropped. Nearly always they agree after a few bytes, and always at the end of a row;
 - *follow*: one walk alone, which skips bytes that begin no keyword. It reads short texts, and texts in which keywords are rare. It has
@@ -24,7 +24,7 @@ from fst.machines.keywords import table
 from fst.runtime.kernels.code_points import characters_before, count_from, count_to
 from fst.runtime.kernels.constants import HALF, LOW_HALF, U0, U1, U2, U3, U63
 from fst.runtime.kernels.utf_8 import count_characters, put_string
-from fst.runtime.machines.keywords.walk import (
+from fst.runtime.machines.keywords.kernels.walk import (
     BEFORE_IT,
     BEFORE_ROW,
     END,
@@ -230,7 +230,7 @@ def read_in_turns(text, starts, closed, at, size, state, machine, output, work):
 
 @kernel
 def encode_rows(text, starts, more, machine, output, work):
-    """Search texts. Arguments and result are those of `fst.runtime.machines.bpe.kernel.encode_rows`, but for `machine`, which is
+    """Search texts. Arguments and result are those of `fst.runtime.machines.bpe.kernels.encode.encode_rows`, but for `machine`, which is
     `fst.machines.keywords.table.Arguments`, and `work`, which is `fst.machines.keywords.table.Work`.
     """
     call, notes = work.state, work.notes

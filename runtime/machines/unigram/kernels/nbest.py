@@ -3,7 +3,7 @@
 Each row is read twice. The first time, `scan` lists the best paths through each piece, and from these the best segmentations of the row so
 far; it keeps only their scores and deviations. The second time, `put_row` writes the segmentation that was asked for.
 
-Kernels check nothing. They require what those of `fst.runtime.machines.unigram.kernel` require.
+Kernels check nothing. They require what those of `fst.runtime.machines.unigram.kernels.encode` require.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from fst.core.jit import inlined, kernel, part
 from fst.machines.unigram import nbest, sampling, sampling_arguments
 from fst.machines.unigram.viterbi_kernels import node_size
 from fst.runtime.kernels.constants import HALF, U0, U1, U16
-from fst.runtime.machines.bpe.dropout_kernel import GAMMA, TO_SHARE, UNIT, key_of, mixed
-from fst.runtime.machines.bpe.kernel import begin_call, put_other
-from fst.runtime.machines.unigram.kernel import locate, put_nodes
-from fst.runtime.machines.unigram.nodes import nodes_from
+from fst.runtime.machines.bpe.kernels.dropout import GAMMA, TO_SHARE, UNIT, key_of, mixed
+from fst.runtime.machines.bpe.kernels.encode import begin_call, put_other
+from fst.runtime.machines.unigram.kernels.encode import locate, put_nodes
+from fst.runtime.machines.unigram.kernels.nodes import nodes_from
 from fst.runtime.pretokens.kernels.find import DROPPED, KIND, PLACE, find_pieces, mark_dropped
 from fst.tables.kernel_call import COUNT, FIRST_ROW, IDS_ALONE, ROW
 
@@ -225,9 +225,9 @@ def put_row(text, chosen, ended, machine, output, work):
 
 @kernel
 def encode_rows(text, starts, more, machine, output, work):
-    """Encode texts. Arguments and result are those of `fst.runtime.machines.bpe.kernel.encode_rows`, but for `machine` and `work`, which
-    are `fst.machines.unigram.sampling_arguments.NBestArguments` and `NBestWork`; ``work.state`` has the number of the first row. After a
-    call in which `is_every` is set, its `ROW` is the number of segmentations, and their scores are in ``work.totals``.
+    """Encode texts. Arguments and result are those of `fst.runtime.machines.bpe.kernels.encode.encode_rows`, but for `machine` and `work`,
+    which are `fst.machines.unigram.sampling_arguments.NBestArguments` and `NBestWork`; ``work.state`` has the number of the first row.
+    After a call in which `is_every` is set, its `ROW` is the number of segmentations, and their scores are in ``work.totals``.
 
     Returns:
         The position where reading stopped; beyond the end if the text continues in the next call, or if there is not enough room.
