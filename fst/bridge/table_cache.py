@@ -21,8 +21,10 @@ from fst import registry
 from fst.core import cache_folder
 from fst.errors import TableError
 
+PACKAGES = ("core", "automata", "tables", "text", "pretokens", "machines")
 MAX_BYTES = 1 << 29  # of all tables in the folder; the least recently used one is removed first
-SOURCES = {"fst": ("*.py", "machines/*.py"), "fst.compile": ("**/*.py", "**/*.tsv")}  # files that decide about a table, by their package
+# The files that decide about a table, by their package.
+SOURCES = {"fst": tuple(f"{folder}/**/*.py" for folder in PACKAGES), "fst.compile": ("**/*.py", "**/*.tsv")}
 
 
 def table_of(name: str, statement: tuple[str, Any], compile_it: Callable[[], Any]) -> Any:

@@ -21,7 +21,8 @@ from fst.tables.kernel_call import BEFORE, KEPT, KEPT_CHARACTERS
 from fst.text.arguments import Rewritten
 from fst.text.normalizer import Rewriting
 
-fold, back, cover, spell = (Deferred("fst.runtime.machines.keywords.kernels.normalizer", name) for name in ("fold", "back", "cover", "spell"))
+KERNELS = "fst.runtime.machines.keywords.kernels.normalizer"
+fold, back, cover, spell = (Deferred(KERNELS, name) for name in ("fold", "back", "cover", "spell"))
 RAW = np.empty(0, np.int64)
 
 
