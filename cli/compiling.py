@@ -37,8 +37,8 @@ KINDS = {
     ),
     "keywords": Kind("fst.compile:keywords", ("match_kind", *SPELLING, "allow_empty", *WORDS)),
     "maxmatch": Kind("fst.compile:maxmatch", ("direction", *WORDS)),
-    "jieba": Kind("fst.compile.lattice:jieba", ("user", "hmm")),
-    "mecab": Kind("fst.compile.lattice:mecab", ("user", "encoding")),
+    "jieba": Kind("fst.compile.machines.segmentation.lattice:jieba", ("user", "hmm")),
+    "mecab": Kind("fst.compile.machines.segmentation.lattice:mecab", ("user", "encoding")),
 }
 SPELLINGS = {"format": "--input-format"}  # of options that are not called like the parameter
 

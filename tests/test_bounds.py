@@ -239,7 +239,7 @@ def texts_of(draw: random.Random, size: int) -> list[str]:
     return ["", *short, *long, ""]
 
 
-def ids_of(batch: fst.runtime.rows.batch.Batch) -> list[list[int]]:
+def ids_of(batch: fst.Batch) -> list[list[int]]:
     """The ids of each row."""
     return [row.tolist() for row in batch]
 
@@ -511,7 +511,7 @@ def drive(seed: int, size: int) -> None:
         drive_trainers(random.Random(seed), texts, patch)
         drive_search(draw, texts)
         drive_lattices(draw, texts)
-        patch.setattr(fst.runtime.rows.batch, "BLOCK", 100)  # so that short rows are read in parts
+        patch.setattr("fst.runtime.rows.batch.BLOCK", 100)  # so that short rows are read in parts
         drive_segmentation(draw, texts)
         drive_long(tok, draw)
 

@@ -204,7 +204,7 @@ def test_keywords_that_are_refused(listed: Any, options: dict[str, Any], error: 
 
 def test_keywords_with_too_many_matches_in_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
     """Matches that outputs list are counted before there is room for them."""
-    monkeypatch.setattr(import_module("fst.compile.keywords"), "MAX_MATCHES", 100)
+    monkeypatch.setattr(import_module("fst.compile.machines.keywords.compiler"), "MAX_MATCHES", 100)
     listed = ["a", *(f"b{'a' * 20}{letter}z" for letter in "bcdefgh"), "a" * 20 + "x"]
     with pytest.raises(fst.UnsupportedError, match="matches in each other"):
         keywords(listed)
@@ -212,7 +212,7 @@ def test_keywords_with_too_many_matches_in_each_other(monkeypatch: pytest.Monkey
 
 def test_keywords_that_need_too_many_slots(monkeypatch: pytest.MonkeyPatch) -> None:
     """An automaton for which a file has no room is refused before it is laid out."""
-    module = import_module("fst.compile.keywords")
+    module = import_module("fst.compile.machines.keywords.compiler")
     monkeypatch.setattr(module, "MAX_SLOTS", 6)
     monkeypatch.setattr(module, "placed", None)
     with pytest.raises(fst.UnsupportedError, match="takes 7 slots or more; a table file has room for 6: split the keywords"):

@@ -394,14 +394,14 @@ def test_dictionaries_that_are_refused(words: Any, options: dict[str, Any], erro
 
 def test_rules_with_too_many_tokens(monkeypatch: pytest.MonkeyPatch) -> None:
     """Matches that rules give are counted before there is room for them."""
-    monkeypatch.setattr(import_module("fst.compile.maxmatch"), "MAX_MATCHES", 100)
+    monkeypatch.setattr(import_module("fst.compile.machines.segmentation.maxmatch"), "MAX_MATCHES", 100)
     with pytest.raises(fst.UnsupportedError, match="the rules give more than 100 tokens"):
         maxmatch(["a", "a" * 200], rules={"a" * 200: "|".join("a" * 200)})
 
 
 def test_words_with_too_many_tokens(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tokens that jumps give are counted before there is room for them."""
-    monkeypatch.setattr(import_module("fst.compile.maxmatch"), "MAX_MATCHES", 2_000)
+    monkeypatch.setattr(import_module("fst.compile.machines.segmentation.maxmatch"), "MAX_MATCHES", 2_000)
     start = "".join(random.Random(0).choices("ab", k=100))
     words = [start + "c", *(f"x{start}{letter}z" for letter in "defghijklmnopqrstuvw")]
     with pytest.raises(fst.UnsupportedError, match=r"the words have more than .* tokens in each other"):
@@ -410,7 +410,7 @@ def test_words_with_too_many_tokens(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_too_many_words(monkeypatch: pytest.MonkeyPatch) -> None:
     """A dictionary with more words than values is refused."""
-    monkeypatch.setattr(import_module("fst.compile.maxmatch"), "MAX_VALUE", 3)
+    monkeypatch.setattr(import_module("fst.compile.machines.segmentation.maxmatch"), "MAX_VALUE", 3)
     with pytest.raises(fst.UnsupportedError, match="there are 5 words and rules; a table has room for 3"):
         maxmatch(["a", "b", "ab"], rules={"a|c": "ac"})
 
