@@ -38,7 +38,7 @@ class Decimals:
     Args:
         count: more than any id.
 
-    Example:
+    Examples:
         >>> Decimals(30).lines(np.array([7, 21, 9], np.int32), np.array([2, 2, 3]), is_begun=False)
         b'7 21\n\n9\n'
     """

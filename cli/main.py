@@ -937,7 +937,7 @@ def warmup_command() -> None:
     cache if that folder cannot be written. If no folder can be written, the exit code is 1.
 
     \b
-    Example:
+    Examples:
       RUN pip install ./fst-toolkit && fst warmup
     """
     from fst.cli.warmup import warm_up

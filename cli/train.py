@@ -207,7 +207,7 @@ def wordlevel_command(**options: Any) -> None:
     """Take the most frequent words as tokens.
 
     \b
-    Example:
+    Examples:
       fst train wordlevel corpus.txt --splitter whitespace --vocab-size 50000 --special-tokens '<unk>' --unk-token '<unk>' -o out/
     """
     from fst.cli.training import train
@@ -231,7 +231,7 @@ def like_command(**options: Any) -> None:
     OLD is a table, a tokenizer.json or the folder of a tokenizer.
 
     \b
-    Example:
+    Examples:
       fst train like bert-base-uncased/ corpus.txt --vocab-size 20000 -o own/
     """
     from fst.cli.training import train
@@ -244,7 +244,7 @@ def extend_command(**options: Any) -> None:
     """Add tokens to a vocabulary; its tokens, ids and merges stay. OLD is a table, a tokenizer.json or the folder of a tokenizer.
 
     \b
-    Example:
+    Examples:
       fst train extend gpt2.npz corpus.txt --add 2000 -o own/
     """
     from fst.cli.training import train
@@ -263,7 +263,7 @@ def trim_command(**options: Any) -> None:
     """Remove the tokens that texts use least. OLD is a table, a tokenizer.json or the folder of a tokenizer.
 
     \b
-    Example:
+    Examples:
       fst train trim gpt2.npz corpus.txt --keep 16000 --ids ids.npy -o small/
     """
     from fst.cli.training import trim

@@ -58,7 +58,7 @@ def wordpiece(
             installed.
         OSError: the source cannot be read.
 
-    Example:
+    Examples:
         >>> tables = wordpiece(["[UNK]", "a", "abcdx", "##b", "##c", "##cdy", "##dz"])
         >>> tables.run("abcdz abcd")
         [1, 3, 4, 6, 0]
@@ -154,7 +154,7 @@ def tokenizer(source: Any, *, layout: str = "auto", **options: Any) -> Table:
         OSError: the source cannot be read.
         TypeError: there is no such option.
 
-    Example:
+    Examples:
         >>> tokenizer(["[UNK]", "un", "##able"], unk_token="[UNK]").kind
         'wordpiece'
     """

@@ -51,7 +51,7 @@ MAX_QUOTED, MAX_REASON, MAX_NAMED = 50, 200, 3  # characters, characters, names
 def cut(text: str, most: int = MAX_QUOTED) -> str:
     """Shorten a text from a file so that a message stays one short line.
 
-    Example:
+    Examples:
         >>> cut("a tokenizer"), len(cut("a" * 1000))
         ('a tokenizer', 50)
     """
@@ -62,7 +62,7 @@ def cut(text: str, most: int = MAX_QUOTED) -> str:
 def quoted(value: object) -> str:
     """The `repr` of a value, cut as by `cut`.
 
-    Example:
+    Examples:
         >>> quoted("[PAD]"), quoted(None)
         ("'[PAD]'", 'None')
     """
@@ -72,7 +72,7 @@ def quoted(value: object) -> str:
 def listed(names: Collection[object]) -> str:
     """The first few names of a collection, and the number of the others.
 
-    Example:
+    Examples:
         >>> listed("ab"), listed("abcde")
         ("'a', 'b'", "'a', 'b', 'c' and 2 more")
     """
@@ -84,7 +84,7 @@ def listed(names: Collection[object]) -> str:
 def reason(error: Exception) -> str:
     """The message of an error, cut. A KeyError becomes "KEY is missing".
 
-    Example:
+    Examples:
         >>> reason(KeyError("vocab")), reason(ValueError("model has no 'vocab'"))
         ("'vocab' is missing", "model has no 'vocab'")
     """

@@ -73,7 +73,7 @@ class Encoder:
             UnsupportedError: `dropout` is above 0, and the vocabulary is no BPE; or `sample` is True, and it is no Unigram.
             ValueError: `errors`, `dropout`, `sample`, `alpha`, `nbest_size` or `seed` has a value that it cannot have.
 
-        Example:
+        Examples:
             >>> import fst
             >>> from fst.compile import wordpiece
             >>> fst.Tokenizer(wordpiece(["[UNK]", "un", "##able"])).encode("unable unfit")
@@ -135,7 +135,7 @@ class Encoder:
             ValueError: `threads` or ``FST_NUM_THREADS`` is not a whole number of at least 1, `max_length` is less than the special tokens
                 around a text, `offsets` has an unknown value, `first_row` is no whole number of at least 0; or as in `encode`.
 
-        Example:
+        Examples:
             >>> import fst
             >>> from fst.compile import wordpiece
             >>> batch = fst.Tokenizer(wordpiece(["[UNK]", "un", "##able"])).encode_batch(["unable", "", "un un"])
@@ -205,7 +205,7 @@ class Encoder:
                 token in the vocabulary; or windows do not go beyond the one before.
             ImportError: pyarrow is not installed.
 
-        Example:
+        Examples:
             >>> import pyarrow as pa
             >>> import fst
             >>> from fst.compile import wordpiece
@@ -259,7 +259,7 @@ class Encoder:
         Raises:
             TextError, UnsupportedError, ValueError: as in `encode_batch`.
 
-        Example:
+        Examples:
             >>> import fst
             >>> from fst.compile import wordpiece
             >>> fst.Tokenizer(wordpiece(["[UNK]", "un", "##able"])).count_tokens(["unable", "", "un un"])
@@ -288,7 +288,7 @@ class Encoder:
                 two tokens of different lengths have one id.
             ValueError: `errors` has an unknown value, or `offsets` is neither True nor False.
 
-        Example:
+        Examples:
             >>> import fst
             >>> from fst.compile import wordpiece
             >>> stream = fst.Tokenizer(wordpiece(["[UNK]", "[CLS]", "[SEP]", "un", "##able", "fit"])).stream()

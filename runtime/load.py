@@ -28,7 +28,7 @@ def load(path: str | Path) -> Any:
         TableError: the file is not a table, or of another version, damaged or hostile; the message says which and where.
         OSError: the file cannot be read.
 
-    Example:
+    Examples:
         >>> from fst.compile import wordpiece
         >>> wordpiece(["[UNK]", "[CLS]", "[SEP]", "un", "##able"]).save("tiny.npz")
         >>> load("tiny.npz").encode("Unable!")

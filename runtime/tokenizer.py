@@ -141,7 +141,7 @@ class Tokenizer(Encoder):
             ValueError: an argument has an unknown value, or a text cannot be truncated as asked.
             ImportError: "pt" needs PyTorch, which is not installed.
 
-        Example:
+        Examples:
             >>> from fst.compile import wordpiece
             >>> tok = Tokenizer(wordpiece(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "un", "##able", "fit"]))
             >>> tok(["unable", "fit"], padding=True, return_tensors="np")["input_ids"]
@@ -186,7 +186,7 @@ class Tokenizer(Encoder):
         Raises:
             TextError: the argument is not text.
 
-        Example:
+        Examples:
             >>> from fst.compile import wordpiece
             >>> Tokenizer(wordpiece(["[UNK]", "un", "##able"])).tokenize("Unable")
             ['un', '##able']
@@ -208,7 +208,7 @@ class Tokenizer(Encoder):
             TypeError: `ids` is not a row of whole numbers.
             OverflowError: a number is below 0 or takes more than 32 bits, such as the -100 of labels.
 
-        Example:
+        Examples:
             >>> from fst.compile import wordpiece
             >>> tok = Tokenizer(wordpiece(["[UNK]", "[CLS]", "[SEP]", "un", "##able", "!"]))
             >>> tok.decode([1, 3, 4, 5, 2])
@@ -229,7 +229,7 @@ class Tokenizer(Encoder):
         Raises:
             TypeError, OverflowError: as in `decode`.
 
-        Example:
+        Examples:
             >>> from fst.compile import wordpiece
             >>> tok = Tokenizer(wordpiece(["[UNK]", "un", "##able", "!"]))
             >>> tok.decode_batch(tok.encode_batch(["unable!", "un"]))
@@ -306,7 +306,7 @@ class Tokenizer(Encoder):
             UnsupportedError: no table finds the token as the reference does, for example because normalizers remove all of it; or a new id
                 is already the id of another token; or the table has the ids of sentencepiece, which adds no tokens.
 
-        Example:
+        Examples:
             >>> from fst.compile import wordpiece
             >>> tok = Tokenizer(wordpiece(["[UNK]", "un", "##able"]))
             >>> more = tok.with_added_tokens(["<|user|>", {"content": "[PAD]", "special": True}])

@@ -96,8 +96,8 @@ def indented(block: str, depth: int) -> str:
 
 
 def documented() -> list[str]:
-    """The names that docs/api.md documents, each below a heading that is the name."""
-    return re.findall(r"^### (\S+)\n\n::: \1$", API.read_text(encoding="utf-8"), re.MULTILINE)
+    """The names that docs/api.md documents."""
+    return re.findall(r"^::: (\S+)$", API.read_text(encoding="utf-8"), re.MULTILINE)
 
 
 def test_every_public_name_is_documented() -> None:

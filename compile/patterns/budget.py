@@ -10,7 +10,7 @@ MAX_STEPS = 2_000_000  # a few seconds, and some 600 MB; patterns of known model
 class Budget:
     """Counts the steps of compiling a pipeline.
 
-    Example:
+    Examples:
         >>> budget = Budget()
         >>> budget.take(MAX_STEPS)
         >>> budget.take(1)

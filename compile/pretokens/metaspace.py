@@ -51,7 +51,7 @@ def components(component: Component | None) -> Parts:
         UnsupportedError: one is not supported.
         ValueError: one is malformed.
 
-    Example:
+    Examples:
         >>> components({"type": "Metaspace", "replacement": "▁", "add_prefix_space": True})
         ({'type': 'Metaspace', 'replacement': '▁', 'prepend_scheme': 'always', 'split': True},)
     """

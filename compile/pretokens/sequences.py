@@ -48,7 +48,7 @@ def in_sequence(parts: Sequence[Component], absent: Collection[str] = ()) -> Spl
     Raises:
         UnsupportedError: this module finds none; the message says why.
 
-    Example:
+    Examples:
         >>> digits = {"type": "Split", "pattern": {"Regex": "[0-9]"}, "behavior": "Isolated", "invert": False}
         >>> words = {"type": "Split", "pattern": {"Regex": r"\S+"}, "behavior": "Removed", "invert": True}
         >>> text = "in 1984 B4"

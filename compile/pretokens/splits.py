@@ -40,7 +40,7 @@ def components(component: Component | None) -> Parts:
         UnsupportedError: a pre-tokenizer is not supported, or ByteLevel is missing.
         ValueError: one is malformed.
 
-    Example:
+    Examples:
         >>> [part["type"] for part in components({"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True})]
         ['PrefixSpace', 'Split', 'ByteLevel']
     """

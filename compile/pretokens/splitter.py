@@ -43,7 +43,7 @@ def splitter(
     Raises:
         UnsupportedError: the behavior is unknown, or the pattern has a construct from which no splitter is compiled; the message names it.
 
-    Example:
+    Examples:
         >>> words = splitter(r" ?\w+|\s+")
         >>> [("see you, Ann"[start:end]) for start, end in words.pieces("see you, Ann")]
         ['see', ' you', ',', ' Ann']

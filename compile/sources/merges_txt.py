@@ -20,7 +20,7 @@ def pairs(lines: Iterable[str]) -> list[tuple[str, str]]:
     Raises:
         ValueError: a line is no merge; the message numbers it as the reference does, which does not count comments.
 
-    Example:
+    Examples:
         >>> pairs(["#version: 0.2", "Ġ t", "h e"])
         [('Ġ', 't'), ('h', 'e')]
     """

@@ -24,7 +24,7 @@ BARE = Templates(((FIRST, 0),), ((FIRST, 0), (SECOND, 1)))
 def bert(cls: int, sep: int) -> Templates:
     """BERT's templates.
 
-    Example:
+    Examples:
         >>> bert(101, 102).single
         (((101,), 0), ('A', 0), ((102,), 0))
     """
@@ -35,7 +35,7 @@ def bert(cls: int, sep: int) -> Templates:
 def roberta(cls: int, sep: int) -> Templates:
     """RoBERTa's templates: two separators between the texts of a pair, and no type ids.
 
-    Example:
+    Examples:
         >>> roberta(0, 2).pair
         (((0,), 0), ('A', 0), ((2,), 0), ((2,), 0), ('B', 0), ((2,), 0))
     """

@@ -42,7 +42,7 @@ def added_tokens(parts: Sequence[Mapping[str, Any]], tokens: Mapping[str, int]) 
         UnsupportedError: two tokens that are not in the vocabulary have one id.
         ValueError: an added token is malformed.
 
-    Example:
+    Examples:
         >>> added = added_tokens([{"content": "[SEP]", "special": True}, {"content": "foo", "normalized": True}], {"[SEP]": 0})
         >>> added.specials, list(added.contextual), added.skipped
         ({'[SEP]': 0}, ['foo'], (0,))
@@ -72,7 +72,7 @@ def added_tokens(parts: Sequence[Mapping[str, Any]], tokens: Mapping[str, int]) 
 def numbered(ids: Mapping[str, int]) -> AddedTokens:
     """Added tokens from special tokens and their ids. They have no flags: they are found in raw text wherever they stand.
 
-    Example:
+    Examples:
         >>> numbered({"<|endoftext|>": 100257}).specials
         {'<|endoftext|>': 100257}
     """
@@ -253,7 +253,7 @@ def without(keys: NDArray[np.uint16], forbidden: Sequence[tuple[int, ...]]) -> N
     Returns:
         bool[words].
 
-    Example:
+    Examples:
         >>> words = np.zeros((2, 12), np.uint16)
         >>> words[0, :3], words[1, :3] = (5, 6, 7), (5, 7, 6)
         >>> without(words, [(6, 7)])

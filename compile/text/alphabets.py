@@ -41,7 +41,7 @@ class Folded(NamedTuple):
 def alphabet(normalizers: Sequence[Component], pre_tokenizers: Sequence[Component], specials: Mapping[str, int]) -> Alphabet:
     """The alphabet of components and of the added tokens that are cut out of raw text.
 
-    Example:
+    Examples:
         >>> list(alphabet([{"type": "NFD"}, {"type": "StripAccents"}], [{"type": "WhitespaceSplit"}], {}).run("déjà vu"))
         ['deja', 'vu']
     """

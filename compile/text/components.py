@@ -49,7 +49,7 @@ def field_of(part: Any, name: str, role: str) -> Any:
     Raises:
         ValueError: the part lacks the field or is not a mapping; the message names its role.
 
-    Example:
+    Examples:
         >>> field_of({"type": "NFD"}, "type", "normalizer")
         'NFD'
     """
@@ -94,7 +94,7 @@ def flat(component: Component | None, role: str, inside: str, known: Fields) -> 
         UnsupportedError: a component or a field is unknown.
         ValueError: a field has a value of another type.
 
-    Example:
+    Examples:
         >>> flat({"type": "Sequence", "normalizers": [{"type": "NFD"}]}, "normalizer", "normalizers", {"NFD": {}})
         ({'type': 'NFD'},)
     """

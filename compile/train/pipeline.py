@@ -171,7 +171,7 @@ def pipeline_of(splitter: Any, normalizer: Any = None) -> Pipeline:
         UnsupportedError: the name is unknown, or a live object is implemented in Python.
         VocabularyError: a component is malformed.
 
-    Example:
+    Examples:
         >>> pipeline_of("whitespace", "nfkc").normalizer
         {'type': 'NFKC'}
         >>> pipeline_of(r"\w+").are_bytes

@@ -93,7 +93,7 @@ class Trained:
             VocabularyError: the post-processor contains a token that is not in the vocabulary.
             UnsupportedError: no list of merges has the effect of the scores of SentencePiece's BPE.
 
-        Example:
+        Examples:
             >>> ids = {"[UNK]": 0, "un": 1, "##able": 2}
             >>> trained = Trained("WordPiece", ids, counts=np.array([0, 2, 1]), stopped="size", special_tokens=["[UNK]"])
             >>> trained.to_json()["model"]["vocab"]

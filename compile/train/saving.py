@@ -54,7 +54,7 @@ def files_of(path: str | Path) -> list[str]:
     Raises:
         UnsupportedError: the form of the file is unknown.
 
-    Example:
+    Examples:
         >>> files_of("english/")
         ['english/tokenizer.json', 'english/vocab.json', 'english/merges.txt', 'english/vocab.txt']
         >>> files_of("vocab.txt")

@@ -203,7 +203,7 @@ def _measured(tokenizer: Tokenizer, texts: Sequence[str], size: int) -> _Sums:
 def _words(text: str) -> tuple[Ints, Ints]:
     """The bounds of words.
 
-    Example:
+    Examples:
         >>> [bounds.tolist() for bounds in _words("It's naïve.")]
         [[0, 3, 5], [2, 4, 10]]
     """

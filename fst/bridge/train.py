@@ -74,7 +74,7 @@ def words(
         UnsupportedError: the splitter or the normalizer is unknown or not supported, or documents have no splitter.
         ReadingError, OSError: a file cannot be read.
 
-    Example:
+    Examples:
         >>> found = words(["a rose is a rose", "a rose"], splitter="gpt2")
         >>> [*zip(found, found.counts.tolist())]
         [(b' a', 1), (b' is', 1), (b' rose', 3), (b'a', 2)]
@@ -159,7 +159,7 @@ def bpe(
         UnsupportedError: the options cannot be combined, or the splitter is unknown or missing.
         TextError, ReadingError, OSError: as in `words`.
 
-    Example:
+    Examples:
         >>> result = bpe({"hug": 10, "pug": 5, "pun": 12, "bun": 4, "hugs": 5}, vocab_size=10)
         >>> result.merges, result.stopped
         ([('u', 'g'), ('u', 'n'), ('h', 'ug')], 'size')
@@ -237,7 +237,7 @@ def wordpiece(
     Raises:
         VocabularyError, UnsupportedError, TextError, ReadingError, OSError: as in `bpe`.
 
-    Example:
+    Examples:
         >>> [*wordpiece({"hug": 10, "pug": 5, "hugs": 5}, vocab_size=9).vocabulary]
         ['g', 'h', 'p', 's', 'u', '##g', '##s', '##u', '##ug']
     """
@@ -322,7 +322,7 @@ def unigram(
         VocabularyError: there are no words, a word is not UTF-8, or a special token is also a piece of words; or as in `bpe`.
         TextError, ReadingError, OSError: as in `words`.
 
-    Example:
+    Examples:
         >>> result = unigram({"low": 5, "lower": 2, "newest": 6, "widest": 3}, vocab_size=40, unk_token="<unk>")
         >>> [*result.vocabulary]
         ['<unk>', 'e', 's', 't', 'low', 'n', 'w', 'we', 'd', 'i', 'o', 'l', 'r']
@@ -381,7 +381,7 @@ def wordlevel(
         VocabularyError: `vocab_size` is less than the number of special tokens; or as in `bpe`.
         UnsupportedError, TextError, ReadingError, OSError: as in `bpe`.
 
-    Example:
+    Examples:
         >>> wordlevel(["a rose is a rose"], splitter="whitespace", special_tokens=["<unk>"], vocab_size=3).vocabulary
         {'<unk>': 0, 'a': 1, 'rose': 2}
     """
@@ -435,7 +435,7 @@ def like(
         UnsupportedError: the old tokenizer has a part that is not supported, or no ``tokenizer.json`` can express it.
         TextError, ReadingError, OSError: as in `words`.
 
-    Example:
+    Examples:
         >>> from fst.compile import wordpiece as compiled
         >>> old = compiled(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "un", "##able"])
         >>> new = like(old, ["Hug hugs pug."], vocab_size=16)
@@ -495,7 +495,7 @@ def extend(
         VocabularyError: the old vocabulary cannot be compiled, counted words were split in another way, or `add` is negative.
         TextError, ReadingError, OSError: as in `words`.
 
-    Example:
+    Examples:
         >>> from fst.compile import wordpiece
         >>> old = wordpiece(["[UNK]", "h", "##u", "##g"])
         >>> new = extend(old, {"hug": 3, "hu": 1}, add=2)
@@ -545,7 +545,7 @@ def trim(
             vocabulary, or less than the number of tokens that must stay (the message contains both numbers).
         TextError, ReadingError, OSError: as in `words`.
 
-    Example:
+    Examples:
         >>> from fst.compile import wordpiece
         >>> old = wordpiece(["[UNK]", "h", "p", "##u", "##g", "hug", "pug", "hugu"])
         >>> new = trim(old, {"hug": 3, "pug": 1}, keep=6)

@@ -45,7 +45,7 @@ def svg(panels: Sequence[Panel], names: Sequence[str], title: str, caption: str)
         title: above the panels.
         caption: below them.
 
-    Example:
+    Examples:
         >>> drawn = svg([Panel("speed", {"a & b": Bar(2.0, "2.0", OURS)})], ["a & b"], "Title", "")
         >>> drawn.startswith("<svg "), "a &amp; b" in drawn
         (True, True)

@@ -21,7 +21,7 @@ def reference_float(spelling: str) -> float:
     Raises:
         ValueError: it is too large for a float.
 
-    Example:
+    Examples:
         >>> reference_float("-3.5449328422546387"), reference_float("-13.543037414550781"), reference_float("2e-3")
         (-3.5449328422546387, -13.54303741455078, 0.002)
     """
@@ -71,7 +71,7 @@ def _scaled(number: float, power: int) -> float:
 def spelled_as(number: float) -> float:
     """The float whose shortest spelling the reference reads as some number: the number itself, or one beside it.
 
-    Example:
+    Examples:
         >>> reference_float(repr(spelled_as(-3.54)))
         -3.54
     """

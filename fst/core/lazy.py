@@ -14,7 +14,7 @@ class Lazy(Generic[Value]):
     Before 3.12, ``cached_property`` holds one lock for all instances of a class while it computes, and a process that is forked meanwhile
     waits for it for ever. Here, two threads may both compute the value, which does no harm.
 
-    Example:
+    Examples:
         >>> class Circle:
         ...     @Lazy
         ...     def area(self):

@@ -60,7 +60,7 @@ class Words:
             VocabularyError: a word is neither str nor bytes or has a lone surrogate, a count is not a positive whole number, or the sum of
                 counts is larger than `MAX_COUNT`. The message names the pair, except for the sum.
 
-        Example:
+        Examples:
             >>> words = Words.of_pairs([("hug", 10), ("pug", 5), ("hug", 1)])
             >>> [*words], words.counts.tolist(), words.first[:, 2].tolist()
             ([b'hug', b'pug'], [11, 5], [0, 1])

@@ -23,7 +23,7 @@ _BYTES = _Bytes({ord(letter): chr(byte) for byte, letter in LETTERS.items()})
 def spelled(token: bytes) -> str:
     r"""The spelling of a token's bytes.
 
-    Example:
+    Examples:
         >>> spelled(b" caf\xc3")
         'ĠcafÃ'
     """
@@ -33,7 +33,7 @@ def spelled(token: bytes) -> str:
 def bytes_of(spelling: str) -> bytes | None:
     r"""The bytes that a token spells; None if it has a character that is the letter of no byte.
 
-    Example:
+    Examples:
         >>> bytes_of("ĠcafÃ"), bytes_of("a b")
         (b' caf\xc3', None)
     """

@@ -34,7 +34,7 @@ class Letters:
     def bytes_of(self, name: str) -> bytes | None:
         r"""The bytes that a name spells; None if it spells nothing.
 
-        Example:
+        Examples:
             >>> BYTE_LETTERS.bytes_of("ĠcafÃ"), Letters(False, "▁").bytes_of("▁café")
             (b' caf\xc3', b' caf\xc3\xa9')
         """
@@ -57,7 +57,7 @@ BYTE_LETTERS = Letters(are_bytes=True, symbol="")
 def fallback(byte: int) -> str:
     """The name of a byte's fallback.
 
-    Example:
+    Examples:
         >>> fallback(10)
         '<0x0A>'
     """

@@ -86,7 +86,7 @@ def are_steps(value: Any) -> bool:
 def joined(steps: Steps, tokens: Sequence[str]) -> str:
     """The text of tokens.
 
-    Example:
+    Examples:
         >>> strip = {"type": "Strip", "content": " ", "start": 1, "stop": 0}
         >>> joined([{"type": "ByteFallback"}, {"type": "Fuse"}, strip], [" caf", "<0xC3>", "<0xA9>"])
         'café'

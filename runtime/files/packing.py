@@ -33,7 +33,7 @@ DAMAGED = (EOFError, zlib.error, lzma.LZMAError)
 def ending(name: str) -> tuple[str, str | None]:
     """The ending of a file name, in lower case, and the packing that the name states.
 
-    Example:
+    Examples:
         >>> ending("a/part.JSONL.gz"), ending("ids.npy"), ending("x.xz")
         (('.jsonl', 'gzip'), ('.npy', None), ('', 'xz'))
     """

@@ -39,7 +39,7 @@ class Files:
         ReadingError: the options contradict each other or do not fit a file, or a folder is empty. No document has been read yet.
         OSError: a file is missing.
 
-    Example:
+    Examples:
         >>> import pathlib
         >>> _ = pathlib.Path("a.jsonl").write_text('{"text": "one"}\n{"text": "two"}\n')
         >>> for documents in Files(["a.jsonl"], field="text").documents():
@@ -90,7 +90,7 @@ def _in_python() -> Generator[None, None, None]:
 def _argument(option: re.Match[str]) -> str:
     """The argument for an option, with its value if there is one.
 
-    Example:
+    Examples:
         >>> OPTION.sub(_argument, "name it with --column; or pass --input-format text")
         "name it with column=; or pass input_format='text'"
     """

@@ -54,7 +54,7 @@ def in_windows(batch: Batch, form: Window) -> tuple[Batch, Ints]:
     Returns:
         The windows; and int64[rows + 1], where those of each row begin among them, and those of the last one end. A row has at least one.
 
-    Example:
+    Examples:
         >>> rows = Batch(np.arange(10, 17, dtype=np.int32), np.array([0, 5, 7]))
         >>> found, splits = in_windows(rows, Window(3, 1, (np.array([1], np.int32), np.array([2], np.int32))))
         >>> [row.tolist() for row in found], splits.tolist()

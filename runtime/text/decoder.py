@@ -20,7 +20,7 @@ def decoded(tokens: Sequence[str], decoder: AnyDecoder | None) -> str:
         tokens: the tokens.
         decoder: the decoder's settings; None: join with blanks.
 
-    Example:
+    Examples:
         >>> from fst.tables.header import Decoder
         >>> decoded(["un", "##able", "!"], Decoder(prefix="##", cleanup=True))
         'unable!'

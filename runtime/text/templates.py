@@ -14,7 +14,7 @@ def frame(single: Template) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     Args:
         single: the template of one text.
 
-    Example:
+    Examples:
         >>> frame((((101,), 0), ("A", 0), ((102,), 0)))
         (array([101], dtype=int32), array([102], dtype=int32))
     """

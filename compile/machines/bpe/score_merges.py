@@ -95,7 +95,7 @@ def _users(pieces: Collection[str], keys: Mapping[str, Key], splits: Mapping[str
 def last_merge(piece: str, keys: Mapping[str, Key]) -> Pair | None:
     """The last merge when a piece is merged alone, in ascending order of keys; None if its characters do not merge into it.
 
-    Example:
+    Examples:
         >>> last_merge("hug", {"ug": (1.0, 0.0), "hu": (2.0, 0.0), "hug": (3.0, 0.0)})
         ('h', 'ug')
     """

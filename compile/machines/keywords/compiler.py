@@ -135,7 +135,7 @@ def keywords(
         ValueError: `match_kind` has another value, or `normalizer` is none.
         OSError: the file cannot be read.
 
-    Example:
+    Examples:
         >>> found = keywords(["he", "she", "hers"])
         >>> found.run("ushers"), [found.keywords[number] for number in keywords(["he", "she", "hers"], match_kind="standard").run("ushers")]
         ([1], ['she'])

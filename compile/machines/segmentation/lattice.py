@@ -62,7 +62,7 @@ def jieba(
             installed.
         OSError: a file cannot be read.
 
-    Example:
+    Examples:
         >>> import fst
         >>> segmenter = fst.Segmenter(jieba([("研究", 5), ("研究生", 3), ("生命", 4), ("命", 1)]))
         >>> segmenter.segment("研究生命")

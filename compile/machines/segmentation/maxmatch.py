@@ -55,7 +55,7 @@ def maxmatch(
         ValueError: `direction` has another value.
         OSError: the file cannot be read.
 
-    Example:
+    Examples:
         >>> words = ["研究", "研究生", "生命", "命", "科学"]
         >>> table = maxmatch(words)
         >>> [table.words[number] for number in table.run("研究生命科学")]

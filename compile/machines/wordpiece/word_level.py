@@ -30,7 +30,7 @@ def of_json(model: Mapping[str, Any]) -> WordPieceModel:
 def is_word_level(model: Mapping[str, Any]) -> bool:
     """Whether a model of WordPiece is a WordLevel model converted by `of_json`.
 
-    Example:
+    Examples:
         >>> is_word_level({"vocab": {"a": 0}, "continuing_subword_prefix": "##", "max_input_chars_per_word": MAX_WORD})
         True
     """

@@ -40,7 +40,7 @@ def stated(template: Any) -> dict[str, str]:
     Raises:
         VocabularyError: the value has another form.
 
-    Example:
+    Examples:
         >>> stated("{{ messages }}"), stated([{"name": "rag", "template": "{{ documents }}"}]), stated(None)
         ({'default': '{{ messages }}'}, {'rag': '{{ documents }}'}, {})
     """

@@ -14,7 +14,7 @@ ROBERTA_NAMES = {"sep_token": "</s>", "pad_token": "<pad>", "cls_token": "<s>", 
 def named_tokens(specials: Container[str], unk_token: str | None, padding: Any) -> dict[str, str]:
     """The names of the special tokens with a usual spelling, of the unknown token if there is one, and of the one that padding names.
 
-    Example:
+    Examples:
         >>> named_tokens({"[PAD]", "<s>", "<x>"}, "<unk>", None)
         {'unk_token': '<unk>', 'pad_token': '[PAD]', 'cls_token': '<s>'}
     """
@@ -29,7 +29,7 @@ def named_tokens(specials: Container[str], unk_token: str | None, padding: Any) 
 def model_input_names(pair: Template) -> list[str]:
     """The inputs of a model, with type ids if they tell the texts of a pair apart.
 
-    Example:
+    Examples:
         >>> model_input_names((("A", 0), ("B", 1)))
         ['input_ids', 'token_type_ids', 'attention_mask']
     """

@@ -14,7 +14,7 @@ NAME = re.compile(r"(?!.*\.(json|txt|npz|tiktoken|gz)$)[A-Za-z0-9][\w.-]*(/[\w.-
 def is_name(source: object) -> bool:
     """Whether a source may be the name of a model on the Hub.
 
-    Example:
+    Examples:
         >>> is_name("BAAI/bge-small-en-v1.5"), is_name("bert-base-uncased"), is_name("models/bert/vocab.txt"), is_name("./bert")
         (True, True, False, False)
     """

@@ -33,7 +33,7 @@ def in_three(normalizers: Parts) -> tuple[Parts, Parts, Parts]:
     Raises:
         UnsupportedError: an edit passes neither the maps before it nor those after it; the message names it.
 
-    Example:
+    Examples:
         >>> blanks = {"type": "Replace", "pattern": {"Regex": " +"}, "content": "A"}
         >>> before, maps, after = in_three([{"type": "NFC"}, blanks, {"type": "Lowercase"}])
         >>> len(before), [part["type"] for part in maps], [part["content"] for part in after]

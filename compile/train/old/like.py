@@ -101,7 +101,7 @@ def recipe_of(document: Json, settings: Json, new_special_tokens: Iterable[Any] 
         VocabularyError: the document does not have the structure of a ``tokenizer.json``.
         UnsupportedError: its model is not supported.
 
-    Example:
+    Examples:
         >>> model = {"type": "WordPiece", "unk_token": "[UNK]", "continuing_subword_prefix": "##", "vocab": {"[UNK]": 0, "a": 1}}
         >>> special = {"content": "[UNK]", "single_word": False, "lstrip": False, "rstrip": False, "normalized": False, "special": True}
         >>> recipe_of({"model": model, "added_tokens": [{"id": 0, **special}]}, {}, ["[NEW]"]).options["special_tokens"]

@@ -23,7 +23,7 @@ def renumbered(part: Component | None, ids: Mapping[str, int]) -> dict[str, Any]
     Raises:
         VocabularyError: the vocabulary lacks a token of the component.
 
-    Example:
+    Examples:
         >>> renumbered({"type": "BertProcessing", "sep": ["[SEP]", 102], "cls": ["[CLS]", 101]}, {"[SEP]": 1, "[CLS]": 0})
         {'type': 'BertProcessing', 'sep': ['[SEP]', 1], 'cls': ['[CLS]', 0]}
     """

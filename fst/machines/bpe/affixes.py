@@ -47,7 +47,7 @@ class Affixes(NamedTuple):
     def part(self, name: bytes) -> Part:
         r"""The meaning of a name.
 
-        Example:
+        Examples:
             >>> clip = Affixes(suffix=b"</w>")
             >>> clip.part(b"cat</w>"), clip.part(b"cat")
             (Part(body=b'cat', is_first=True, is_last=True), Part(body=b'cat', is_first=True, is_last=False))

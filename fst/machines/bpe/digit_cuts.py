@@ -28,7 +28,7 @@ def kinds_of_bytes(parts: Iterable[Mapping[str, Any]]) -> Kinds:
     Args:
         parts: pre-tokenizers in the form of `fst.compile.pretokens.splits`. Those before ByteLevel split characters.
 
-    Example:
+    Examples:
         >>> kinds = kinds_of_bytes([{"type": "ByteLevel"}, {"type": "Digits", "individual_digits": False}])
         >>> kinds[[*"a1é".encode(), *"ò".encode()]].tolist()
         [0, 1, 0, 0, 0, 1]

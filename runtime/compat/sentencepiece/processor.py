@@ -97,7 +97,7 @@ class SentencePieceProcessor:
     Attributes:
         fst: the tokenizer that encodes.
 
-    Example:
+    Examples:
         >>> import json
         >>> from pathlib import Path
         >>> import fst

@@ -25,7 +25,7 @@ def with_spaces(contents: Sequence[bytes | None], count: int) -> int:
         contents: the bytes of the tokens of a text; None for special tokens.
         count: the number of tokens of the last piece, at least 1.
 
-    Example:
+    Examples:
         >>> with_spaces([b"a", b"\n", b" ", b" b"], 1), with_spaces([b"a", b"\n", b" ", b"  "], 1)
         (1, 3)
     """

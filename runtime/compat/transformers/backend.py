@@ -44,7 +44,7 @@ def tokenizers(tokenizer: Any, *, threads: int | None = None) -> Backend:
         UnsupportedError: the table's machine has no backend, or the live tokenizer does something that this version does not.
         ValueError: `threads` is not a whole number of at least 1.
 
-    Example:
+    Examples:
         >>> import fst
         >>> from fst.compile import wordpiece
         >>> tok = fst.tokenizers(fst.Tokenizer(wordpiece(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "un", "##able", "fit"])))

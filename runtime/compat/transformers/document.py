@@ -19,7 +19,7 @@ BERT = ("clean_text", "handle_chinese_chars", "strip_accents", "lowercase")  # s
 def document(tables: Tables) -> Json:
     """A ``tokenizer.json`` that compiles to these tables.
 
-    Example:
+    Examples:
         >>> from fst.compile import wordpiece
         >>> document(wordpiece(["[UNK]", "un", "##able"]))["model"]["vocab"]
         {'[UNK]': 0, 'un': 1, '##able': 2}

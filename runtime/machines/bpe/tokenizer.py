@@ -24,7 +24,7 @@ from fst.tables.header import ByteLevelDecoder
 class BpeTokenizer(PieceTokenizer):
     r"""A tokenizer over a byte-level BPE table, as `fst.load` returns it: a `fst.Tokenizer` that also decodes to bytes.
 
-    Example:
+    Examples:
         >>> from base64 import b64encode
         >>> from pathlib import Path
         >>> from fst.compile import bpe

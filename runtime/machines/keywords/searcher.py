@@ -103,7 +103,7 @@ class Searcher:
     Args:
         table: from `fst.compile.keywords`; for a file use `fst.load`.
 
-    Example:
+    Examples:
         >>> from fst.compile import keywords
         >>> searcher = Searcher(keywords(["he", "she", "hers"]))
         >>> searcher.find_batch(["ushers", "", "he"])[0]
@@ -215,7 +215,7 @@ class Searcher:
             ValueError: as in `find_batch`.
             ImportError: pyarrow is not installed.
 
-        Example:
+        Examples:
             >>> import pyarrow as pa
             >>> from fst.compile import keywords
             >>> Searcher(keywords(["he", "she"])).find_arrow(pa.array(["ushers", None])).to_pylist()
@@ -241,7 +241,7 @@ class Searcher:
                 the new texts.
             ImportError: pyarrow is not installed.
 
-        Example:
+        Examples:
             >>> import pyarrow as pa
             >>> from fst.compile import keywords
             >>> Searcher(keywords(["he", "she"])).replace_arrow(pa.array(["ushers", None]), "*").to_pylist()
@@ -274,7 +274,7 @@ class Searcher:
         Raises:
             ValueError: `errors` has an unknown value.
 
-        Example:
+        Examples:
             >>> from fst.compile import keywords
             >>> stream = Searcher(keywords(["he", "she", "hers"])).stream()
             >>> stream.write("us")

@@ -18,7 +18,7 @@ class JiebaSegmenter(Segmenter):
     Args:
         table: from `fst.compile.lattice.jieba`; for a file use `fst.load`.
 
-    Example:
+    Examples:
         >>> import fst
         >>> from fst.compile import lattice
         >>> segmenter = fst.Segmenter(lattice.jieba([("研究", 5), ("研究生", 3), ("生命", 4), ("命", 1)]))

@@ -91,7 +91,7 @@ class Segmenter:
     Args:
         table: from `fst.compile.maxmatch`, or one of `fst.compile.lattice`; for a file use `fst.load`.
 
-    Example:
+    Examples:
         >>> from fst.compile import maxmatch
         >>> segmenter = Segmenter(maxmatch(["研究", "研究生", "生命", "命", "科学"]))
         >>> segmenter.segment("研究生命科学。")
@@ -159,7 +159,7 @@ class Segmenter:
             ValueError: as in `segment_batch`.
             ImportError: pyarrow is not installed.
 
-        Example:
+        Examples:
             >>> import pyarrow as pa
             >>> from fst.compile import maxmatch
             >>> Segmenter(maxmatch(["un", "able"])).segment_arrow(pa.array(["unable", None, "un!"])).to_pylist()
@@ -187,7 +187,7 @@ class Segmenter:
             UnsupportedError: the dictionary segments texts from their end.
             ValueError: `errors` has an unknown value.
 
-        Example:
+        Examples:
             >>> from fst.compile import maxmatch
             >>> stream = Segmenter(maxmatch(["研究", "研究生", "生命"])).stream()
             >>> stream.write("研究生")

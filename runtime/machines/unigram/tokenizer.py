@@ -22,7 +22,7 @@ from fst.runtime.workspace import Ids
 class UnigramTokenizer(PieceTokenizer):
     """A tokenizer over a Unigram table, as `fst.load` returns it.
 
-    Example:
+    Examples:
         >>> import json
         >>> from pathlib import Path
         >>> from fst.compile import tokenizer
@@ -65,14 +65,14 @@ class UnigramTokenizer(PieceTokenizer):
 
         Returns:
             At most `n` segmentations, each with its score; fewer if the text has no more. The first has the ids that `encode` gives, unless
-            only rounding decides between two. [Their order](../exactness.md#sampling) is certain, equal scores included.
+            only rounding decides between two. [Their order](exactness.md#sampling) is certain, equal scores included.
 
         Raises:
             TextError: the argument is not text; or it is too long for so many segmentations.
             UnsupportedError: tokens are whole words, so that a text has a single segmentation.
             ValueError: `n` or `errors` has a value that it cannot have.
 
-        Example:
+        Examples:
             >>> import fst, json
             >>> from pathlib import Path
             >>> from fst.compile import tokenizer
