@@ -59,7 +59,8 @@ class SamplingRunners:
     def __init__(self, table: UnigramTables, plain: Runner, short: int) -> None:
         self._table, self._plain = table, plain
         self._of_all, self._of_best = (
-            Kernel(f"unigram with {name}", table.unit, f"fst.runtime.kernels.{name}", table.ids_per_unit) for name in ("sampling", "nbest")
+            Kernel(f"unigram with {name}", table.unit, f"fst.runtime.machines.unigram.kernels.{name}", table.ids_per_unit)
+            for name in ("sampling", "nbest")
         )
         longest = table.metadata.automaton.longest
         self._workspaces = Workspaces(lambda: Workspace(sampling_work(table.work(), longest), table.unit, short))
