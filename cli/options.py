@@ -2,35 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 import click
 
-from fst.cli.arguments import FileName, Name
-from fst.errors import ReadingError
+from fst.cli.group import as_usage
+from fst.cli.parameters import FileName, Name
 from fst.runtime.files.streams import STANDARD
 
 Command = TypeVar("Command", bound=Callable[..., Any])
-
-
-class CliCommand(click.Command):
-    """A command that reports wrong options for reading files as a usage error."""
-
-    def invoke(self, ctx: click.Context) -> Any:
-        """Run the command."""
-        with as_usage(ctx):
-            return super().invoke(ctx)
-
-
-@contextmanager
-def as_usage(ctx: click.Context) -> Iterator[None]:
-    """Report wrong options for reading files as a usage error of a command."""
-    try:
-        yield
-    except ReadingError as error:
-        raise click.UsageError(str(error), ctx) from None
 
 
 table_argument = click.argument("table", type=FileName())

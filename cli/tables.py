@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import gc
+from collections.abc import Callable
 from pkgutil import resolve_name
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fst import registry
+from fst.core.jit import no_collector
 from fst.errors import UnsupportedError
+
+if TYPE_CHECKING:
+    from fst.tables.table import Table
 
 # What a command takes, by the face of the table.
 TAKEN = {
@@ -40,3 +46,22 @@ def load_for(face: str, path: str) -> Any:
     if face not in [base.__name__ for base in resolve_name(table.face).__mro__]:
         raise UnsupportedError(f"{path} is a table of {table.kind}: this command takes {TAKEN[face]}")
     return table
+
+
+def ready(tables: Table, first_use: Callable[[Any], object] = lambda tokenizer: tokenizer.encode(b"a")) -> Any:
+    """The face of a table, whose kernels are loaded or compiled.
+
+    Args:
+        tables: the table.
+        first_use: uses the face with bytes, as commands do; by default, it encodes as a tokenizer.
+
+    The garbage collector skips the objects that numba makes, now and when the process ends: it would take a fifth of the time of a short
+    run.
+    """
+    with no_collector():
+        from fst.runtime.tokenizer import face_of
+
+        face = face_of(tables)(tables)
+        first_use(face)
+        gc.freeze()
+    return face

@@ -17,7 +17,7 @@ from commands import TOKENS
 from hypothesis import HealthCheck, settings
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 
-from fst.cli.kernels import compile_all
+from fst.cli.commands.warmup.kernels import compile_all
 from fst.runtime.rows import batch
 
 # The same examples in every run, and no clock: a machine may be busy, and the first call of a kernel compiles it.

@@ -20,8 +20,11 @@ from sentencepiece import sentencepiece_model_pb2
 from tokenizers import Tokenizer
 
 import fst
-from fst.cli import bench_against, chart, peers, workers
-from fst.cli.main import PEERS, main
+from fst.cli import process as workers
+from fst.cli.commands.bench import chart, comparison
+from fst.cli.commands.bench.command import PEERS
+from fst.cli.main import main
+from fst.cli.peers import libraries
 from fst.core.chart import DIFFERING, OTHERS, OURS
 
 TEXTS = "unaffable hello!\n\nun [SEP] é\nhello"
@@ -31,8 +34,8 @@ Build = Callable[..., Tokenizer]
 @pytest.fixture(autouse=True)
 def _short(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two rounds of one pass each."""
-    monkeypatch.setattr(bench_against, "ROUNDS", 2)
-    monkeypatch.setattr(bench_against, "AT_LEAST", 0)
+    monkeypatch.setattr(comparison, "ROUNDS", 2)
+    monkeypatch.setattr(comparison, "AT_LEAST", 0)
 
 
 @pytest.fixture
@@ -150,7 +153,7 @@ class TestIds:
         batch = fst.load(table).encode_batch(["", "", ""])
         own = type(batch)(np.array([1, 2, 3], np.int32), np.array([0, 2, 2, 3]))
         flat = np.array([*chain.from_iterable(given)], np.int64)
-        assert bench_against.differing(own, flat, np.array([*map(len, given)])) == expected
+        assert comparison.differing(own, flat, np.array([*map(len, given)])) == expected
 
 
 class TestSources:
@@ -176,7 +179,7 @@ class TestSources:
 
     def test_nothing_is_installed(self, table: Path, texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """With "all", too, it is an error if no library is left."""
-        for name in peers.LIBRARIES:
+        for name in libraries.LIBRARIES:
             monkeypatch.setitem(sys.modules, name, None)
         said = error_of(call("bench", table, texts, "--against", "all", "--source", ranks(tmp_path), code=1))
         told = "none of tokenizers, tiktoken, sentencepiece, gigatoken is installed and reads the source; install "
@@ -206,7 +209,7 @@ class TestSources:
 
     def test_libraries_are_those_of_the_option(self) -> None:
         """The option offers every library, and "all"."""
-        assert (*peers.LIBRARIES, bench_against.ALL) == PEERS
+        assert (*libraries.LIBRARIES, comparison.ALL) == PEERS
 
     @pytest.mark.parametrize(
         ("options", "told"),
@@ -260,9 +263,9 @@ class TestDrawing:
     def test_bars(self, columns: float, expected: str, monkeypatch: pytest.MonkeyPatch) -> None:
         """A bar is drawn in eighths of a column, and there is always something to see."""
         monkeypatch.setattr(sys, "stdout", SimpleNamespace(encoding="utf-8"))
-        assert bench_against.bar(columns) == expected
+        assert comparison.bar(columns) == expected
         monkeypatch.setattr(sys, "stdout", SimpleNamespace(encoding="ascii"))
-        assert bench_against.bar(columns) == "#" * max(round(columns), 1)
+        assert comparison.bar(columns) == "#" * max(round(columns), 1)
 
     def test_no_matplotlib(self, table: Path, texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """A chart without matplotlib is an error that says how to get it, before anything is measured."""
@@ -274,7 +277,7 @@ class TestDrawing:
     @pytest.mark.parametrize(("ratio", "told"), [(0.857, "0.86"), (5, "5.00"), (55.12, "55.1"), (117.3, "117"), (1234.5, "1,234")])
     def test_ratios(self, ratio: float, told: str) -> None:
         """A ratio has three digits, or those of its whole part."""
-        assert bench_against._rounded(ratio) == told
+        assert comparison._rounded(ratio) == told
 
     def test_chart(self, table: Path, texts: Path, tmp_path: Path) -> None:
         """A chart is a PNG."""

@@ -26,7 +26,7 @@ from test_rewriting import LOWER, NFC, NFD, NFKC, NFKD, RAW, STRIPS, Machine, bu
 from tiers import examples, sample, thinned
 
 import fst
-from fst.cli.about import described, listed
+from fst.cli.commands.info import described, listed
 from fst.compile.text.edits.charsmaps import of_bytes
 from fst.compile.text.edits.double_arrays import charsmap, of_nodes
 from fst.compile.text.folding import WITH_PREPEND, components

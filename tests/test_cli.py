@@ -25,8 +25,9 @@ from tiers import thinned
 from tokenizers import Tokenizer
 
 import fst
-from fst.cli import bench, progress
-from fst.cli.kernels import PARTS
+from fst.cli.commands.bench import figures as bench
+from fst.cli.commands.warmup.kernels import PARTS
+from fst.cli.files import progress
 from fst.cli.main import main
 from fst.core import jit
 from fst.runtime.files.packing import CHUNK
@@ -83,7 +84,7 @@ main()
 # Progress of 123 GB in 100,000 steps.
 WATCHED = """
 import sys
-from fst.cli import progress
+from fst.cli.files import progress
 progress.PATIENCE = 0
 with progress.progress(sys.argv[1], 123_456_000_000) as advance:
     for _ in range(100_000):
@@ -781,7 +782,9 @@ class TestManners:
     @pytest.mark.parametrize("command", COMMANDS)
     def test_defaults(self, command: str) -> None:
         """The help of an option that takes a value says what its default is, where it has one."""
-        context = click.Context(main.commands[command])
+        found = main.get_command(click.Context(main), command)
+        assert found is not None
+        context = click.Context(found)
         for option in context.command.params:
             if isinstance(option, click.Option) and not option.required and option.name not in ("field", "column", "against", "by"):
                 shown = " ".join(option.get_help_record(context) or ())

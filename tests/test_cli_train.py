@@ -19,8 +19,8 @@ from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
 import fst
 from fst import train
-from fst.cli import progress
-from fst.cli.train import train_group
+from fst.cli.commands.train.command import command as train_group
+from fst.cli.files import progress
 from fst.compile.train.merges import run
 
 TEXTS = [f"{text}\n" for text in ["the cat sat on the mat", "the dog ate the cat", "a cat", "the end é", ""] * 3]

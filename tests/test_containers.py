@@ -14,7 +14,7 @@ import pytest
 from commands import TIMEOUT, ids_of, posix
 from test_kept_kernels import UNPRIVILEGED, bound
 
-from fst.cli.kernels import compile_all
+from fst.cli.commands.warmup.kernels import compile_all
 from fst.runtime.kernels.intrinsics import DISABLED
 
 REPOSITORY = Path(__file__).resolve().parents[1]

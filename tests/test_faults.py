@@ -201,7 +201,7 @@ class TestOutput:
         with TemporaryDirectory() as folder:
             Path(folder).chmod(0o555)
             # The user to whom everything is allowed becomes one who has to ask.
-            code = f"import os; from fst.cli.streams import target; os.geteuid() or os.setuid(65534); target({folder + '/ids.npy'!r})"
+            code = f"import os; from fst.cli.files.streams import target; os.geteuid() or os.setuid(65534); target({folder + '/ids.npy'!r})"
             done = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=TIMEOUT, check=False)
         said = done.stderr.decode().splitlines()[-1]
         assert said == f"PermissionError: [Errno 13] the folder {folder} cannot be written: '{folder}/ids.npy'"

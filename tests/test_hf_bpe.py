@@ -23,7 +23,7 @@ from tokenizers import ByteLevelBPETokenizer
 from tokenizers.processors import ByteLevel, Sequence, TemplateProcessing
 
 import fst
-from fst.cli.about import described, listed
+from fst.cli.commands.info import described, listed
 from fst.machines.bpe.table import BpeTables
 from fst.runtime.compat.transformers.bpe_document import merges
 

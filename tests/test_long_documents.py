@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from tiers import thinned
 
 import fst
-from fst.cli.formats import Decimals
+from fst.cli.files.ids import Decimals
 from fst.runtime.files import lines
 from fst.runtime.files.packing import CHUNK
 

@@ -20,7 +20,7 @@ from tiers import examples, sample
 from tokenizers import Tokenizer
 
 import fst
-from fst.cli.explain import explained
+from fst.cli.commands.explain.command import explained
 from fst.compile import bpe
 from fst.compile.machines.bpe.compiler import assemble
 from fst.compile.pretokens.splits import GPT2

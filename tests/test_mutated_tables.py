@@ -22,8 +22,8 @@ from machines import Merges, byte_level, compiled, over_characters
 
 import fst
 from fst.automata.rows import FINISH, MAX_LABEL, field_label
-from fst.cli.about import described, listed
-from fst.cli.bench import unknown_words
+from fst.cli.commands.bench.figures import unknown_words
+from fst.cli.commands.info import described, listed
 from fst.compile.machines.wordpiece.compiler import source_of
 from fst.compile.pretokens.splits import GPT2
 from fst.compile.sources.tokenizer_json import of_document

@@ -6,7 +6,7 @@ import ast
 import re
 import shlex
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
-from click import Command, Group
+from click import Command, Context, Group
 from commands import TOKENS, call
 from test_sentencepiece_sources import CHARS, UNK, model_of
 from tokenizers import Tokenizer
@@ -123,16 +123,27 @@ def test_commands_run(page: Path, reference: Callable[..., Tokenizer], tmp_path:
             call(*words)
 
 
+def below(command: Command) -> Iterator[Command]:
+    """A command, and all commands of a group."""
+    yield command
+    if isinstance(command, Group):
+        context = Context(command)
+        for name in command.list_commands(context):
+            found = command.get_command(context, name)
+            assert found is not None, name
+            yield from below(found)
+
+
 def test_examples_of_help_are_commands() -> None:
     """Every example in a help text has arguments and options that its command takes."""
-    nested = [part for command in main.commands.values() if isinstance(command, Group) for part in command.commands.values()]
-    texts = [command.help or "" for command in (main, *main.commands.values(), *nested)]
-    examples = [words for text in texts for words in commands(text)]
+    examples = [words for command in below(main) for words in commands(command.help or "")]
     assert len(examples) > 20
     for words in examples:
         command: Command = main
         while isinstance(command, Group):
-            command, words = command.commands[words[0]], words[1:]
+            name, found, words = command.resolve_command(Context(command), words)
+            assert found is not None, name
+            command = found
         command.make_context("fst", words)
 
 

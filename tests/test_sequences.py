@@ -21,7 +21,7 @@ from tiers import examples, sample
 from tokenizers import Tokenizer, pre_tokenizers
 
 import fst
-from fst.cli.explain_bytes import explained_bytes
+from fst.cli.commands.explain.pieces import explained_bytes
 from fst.compile.patterns import budget
 from fst.compile.patterns.budget import Budget
 from fst.compile.pretokens.automata import Automaton, whole

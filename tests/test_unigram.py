@@ -26,7 +26,7 @@ from tiers import examples, sample, thinned
 from tokenizers import Tokenizer
 
 import fst
-from fst.cli.explain import explained
+from fst.cli.commands.explain.command import explained
 from fst.compile import tokenizer as compiled
 from fst.core.json_numbers import reference_float, spelled_as
 from fst.errors import TableError, UnsupportedError, VocabularyError

@@ -20,7 +20,7 @@ from test_sentencepiece_model import proto
 from tiers import examples, sample
 
 import fst
-from fst.cli.explain import explained
+from fst.cli.commands.explain.command import explained
 from fst.compile.machines.unigram.compiler import UnigramModel, assemble
 from fst.compile.sources.sentencepiece.model import BYTE, BYTES, CONTROL, parse
 from fst.compile.sources.source import NO_SETTINGS, Source, TextPipeline

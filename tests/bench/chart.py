@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from fst.cli import chart
+from fst.cli.commands.bench import chart
 from fst.core.chart import Panel
 
 

@@ -31,7 +31,7 @@ from chart import draw
 from rows import FOLDER, ROWS, Row
 from worker import DIGEST, PEERS
 
-from fst.cli.workers import Process, WorkerError
+from fst.cli.process import Process, WorkerError
 
 ROUNDS = 5
 

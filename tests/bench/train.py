@@ -271,7 +271,7 @@ def table(measured: Sequence[Measured], *, by_processor: bool) -> list[str]:
 
 def draw(path: Path, measured: Sequence[Measured], *, by_processor: bool) -> None:
     """Write a picture beside a JSON file."""
-    from fst.cli import chart
+    from fst.cli.commands.bench import chart
     from fst.core.chart import Panel
 
     panels = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from fst.cli.turns import seconds
+from fst.cli.peers.turns import seconds
 
 ROUNDS, SECONDS = 5, 0.2  # of a run, at least
 Run = Callable[[], Any]

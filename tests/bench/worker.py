@@ -72,7 +72,7 @@ def fst(folder: Path, threads: int = 1, as_bytes: bool = False) -> Tokenizer:
 def tokenizers(folder: Path) -> Tokenizer:
     """The reference."""
     os.environ["TOKENIZERS_PARALLELISM"] = "false"  # before the import: it is read once
-    from fst.cli.references import Tokenizers
+    from fst.cli.peers.references import Tokenizers
 
     tokenizer = Tokenizers(source(folder)).tokenizer
     return Tokenizer(
@@ -119,9 +119,9 @@ def renewed(make: Callable[[], Any], is_new: bool) -> tuple[Callable[[], Any], C
 
 def gigatoken(folder: Path, first: bool) -> Tokenizer:
     """As `fst bench --against` runs it."""
-    from fst.cli import peers
+    from fst.cli.peers import libraries
 
-    get, forget = renewed(lambda: peers.gigatoken(source(folder), threads=1), first)
+    get, forget = renewed(lambda: libraries.gigatoken(source(folder), threads=1), first)
     return Tokenizer(lambda texts: get().encode(texts), rows=lambda batch: get().rows(batch), forget=forget)
 
 

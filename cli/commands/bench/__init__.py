@@ -1,0 +1,1 @@
+"""`fst bench`: speed and counts of a table, and a comparison with other tokenizers."""

@@ -1,0 +1,276 @@
+"""Measure a table beside other tokenizers, on the user's texts."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from functools import partial
+from importlib.metadata import version
+from pathlib import Path
+from statistics import median
+from typing import IO, TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import fst
+from fst.cli.commands.bench import chart
+from fst.cli.commands.bench.figures import counted, threads_of
+from fst.cli.files.progress import note
+from fst.cli.peers import libraries
+from fst.cli.peers.references import EXTRA, files, kind
+from fst.cli.peers.turns import seconds
+from fst.cli.process import Process
+from fst.cli.tables import ready
+from fst.cli.terminal import aligned
+from fst.core.chart import Panel
+from fst.errors import FstError, UnsupportedError
+from fst.runtime.files.streams import STANDARD
+from fst.tables.header import TOKENIZERS
+
+if TYPE_CHECKING:
+    from fst.cli.commands.bench.figures import Documents
+    from fst.machines.wordpiece.table import Tables
+    from fst.runtime.rows.batch import Batch
+
+ALL = "all"
+OURS = "fst"
+EQUAL = "equal"
+ROUNDS = 5
+AT_LEAST = 0.1  # seconds of a run
+PARTS = {"utf-8": "▏▎▍▌▋▊▉█", "ascii": "#"}  # a bar's last character, by how much of it is filled
+MAX_BAR = 60  # columns
+MAX_NAMED = 3  # files in the title of a chart
+
+
+@dataclass(frozen=True)
+class Timed:
+    """A tokenizer, and its times.
+
+    Attributes:
+        name, version: of the library.
+        first: seconds of a pass over all texts, for each round.
+        again: seconds of the same pass again, for each round, of a library that keeps what it has encoded; else empty.
+        ids: whether its ids are those of the table, in words; of the table itself empty.
+    """
+
+    name: str
+    version: str
+    first: list[float] = field(default_factory=list)
+    again: list[float] = field(default_factory=list)
+    ids: str = ""
+
+    @property
+    def is_equal(self) -> bool:
+        """Whether these are the table's ids."""
+        return self.ids in ("", EQUAL)
+
+    def add(self, first: float, again: float | None) -> None:
+        """The times of one more round."""
+        self.first.append(first)
+        if again is not None:
+            self.again.append(again)
+
+
+@dataclass(frozen=True)
+class Compared:
+    """What was measured.
+
+    Attributes:
+        counts: facts of the texts, as lines.
+        size: bytes of all texts.
+        threads: of each tokenizer.
+        timed: the table, and the libraries.
+    """
+
+    counts: list[str]
+    size: int
+    threads: int
+    timed: Sequence[Timed]
+
+    def lines(self) -> Iterator[str]:
+        """The figures as lines: counts, and a table."""
+        head = ("library", "version", "MB/s first pass", "ratio", "MB/s again", "ratio", "ids")
+        rows = [head, *map(self._row, self.timed)]
+        yield from [*self.counts, ""]
+        for line, row in zip(aligned([row[:-1] for row in rows]), rows, strict=True):
+            yield f"{line}  {row[-1]}".rstrip()
+
+    def _row(self, timed: Timed) -> tuple[str, ...]:
+        ratios = [_rounded(self._ratio(times)) if timed.name != OURS and times else "" for times in (timed.first, timed.again)]
+        speeds = [f"{self._speed(times):,.1f}" if times else "" for times in (timed.first, timed.again)]
+        return timed.name, timed.version, speeds[0], ratios[0], speeds[1], ratios[1], timed.ids
+
+    def _speed(self, times: list[float]) -> float:
+        return self.size / median(times) / 1e6
+
+    def _ratio(self, times: list[float]) -> float:
+        """How many times as fast as a library the table is: the median of the rounds."""
+        return median(theirs / own for theirs, own in zip(times, self.timed[0].first, strict=True))
+
+    def bars(self) -> Iterator[tuple[str, float, bool]]:
+        """What a chart shows: a label, MB/s, and whether the ids are those of the table."""
+        for timed in self.timed:
+            yield f"{timed.name}, first pass" if timed.again else timed.name, self._speed(timed.first), timed.is_equal
+            if timed.again:
+                yield f"{timed.name}, again", self._speed(timed.again), timed.is_equal
+
+
+def _rounded(ratio: float) -> str:
+    """A ratio with three digits, or with those of its whole part."""
+    return f"{ratio:,.{2 - (ratio >= 10) - (ratio >= 100)}f}"
+
+
+def sources(names: Sequence[str], source: Path) -> dict[str, Path]:
+    """The file that each library reads.
+
+    Args:
+        names: keys of `fst.cli.peers.libraries.LIBRARIES`; `ALL`: those that are installed and read a file of the source.
+        source: a file, or a folder.
+
+    Raises:
+        UnsupportedError: a library that is named is not installed, or reads no such file; or none of all does.
+        VocabularyError: no library reads the source.
+    """
+    by_kind = {kind(file): file for file in reversed(files(source))}
+    wanted = libraries.LIBRARIES if ALL in names else dict.fromkeys(names)
+    found = {name: file for name in wanted if (file := _readable(name, by_kind, names)) is not None}
+    _need_some(found)
+    return found
+
+
+def _readable(name: str, by_kind: Mapping[str, Path], names: Sequence[str]) -> Path | None:
+    try:
+        return libraries.readable(name, by_kind)
+    except UnsupportedError as error:
+        _left_out(name, error, names)
+        return None
+
+
+def _need_some(found: Collection[str]) -> None:
+    if not found:
+        names = ", ".join(libraries.LIBRARIES)
+        raise UnsupportedError(f"none of {names} is installed and reads the source; install {EXTRA}")
+
+
+def _left_out(name: str, error: FstError, names: Sequence[str]) -> None:
+    """Tell that a library takes no part, which is an error if it was named."""
+    if name in names:
+        raise error
+    note(f"{name} is left out: {error}")
+
+
+def compared(tables: Tables, found: Documents, read: Mapping[str, Path], names: Sequence[str], threads: int) -> Compared:
+    """Compare the ids of libraries with those of a table, then time all in turns.
+
+    Args:
+        tables: the table.
+        found: the texts.
+        read: what `sources` found for `names`.
+        names: the same.
+        threads: of each tokenizer.
+
+    Raises:
+        TextError: the documents have no tokens.
+        FstError: a library that is named fails.
+    """
+    tokenizer, texts = ready(tables), [line.decode() for line in found.lines]
+    encode = partial(tokenizer.encode_batch, texts, add_special_tokens=False, threads=threads)
+    batch = encode()
+    facts = {"threads": str(threads), "reference of the table": tables.about.get("reference", TOKENIZERS)}
+    counts = list(counted(tables, found, batch, **facts))
+    own = Timed(OURS, fst.__version__)
+    with ExitStack() as stack:
+        processes = {name: _started(name, path, threads, stack) for name, path in read.items()}
+        answers = {name: _ids_compared(name, process, texts, batch, found, names) for name, process in processes.items()}
+        theirs = {name: Timed(name, version(name), ids=ids) for name, ids in answers.items() if ids}
+        _need_some(theirs)
+        del batch
+        for number in range(ROUNDS):
+            note(f"round {number + 1} of {ROUNDS}, {threads_of(threads)} each …")
+            own.add(seconds(encode, AT_LEAST), None)
+            for name, timed in theirs.items():
+                timed.add(*processes[name].ask("time", AT_LEAST))
+    return Compared(counts, found.size, threads, [own, *theirs.values()])
+
+
+def _started(name: str, path: Path, threads: int, stack: ExitStack) -> Process:
+    """The process of a library, which ends with the stack."""
+    process = Process(name, "fst.cli.peers.libraries:Worker", name, path, threads, settings=libraries.settings(threads))
+    stack.callback(process.end)
+    return process
+
+
+def _ids_compared(name: str, process: Process, texts: list[str], batch: Batch, found: Documents, names: Sequence[str]) -> str:
+    """Whether a library's ids are those of the table, in words; empty if it fails and was not named."""
+    note(f"{name}: comparing ids …")
+    try:
+        rows = differing(batch, *process.ask("load", texts))
+    except FstError as error:
+        _left_out(name, error, names)
+        return ""
+    if not rows:
+        return EQUAL
+    row, place = rows[0]
+    return f"{len(rows):,} of {len(texts):,} texts differ, first {found.place(row)}, from token {place + 1} on"
+
+
+def differing(batch: Batch, ids: NDArray[np.int64], lengths: NDArray[np.int64]) -> list[tuple[int, int]]:
+    """The texts whose ids differ, each with the place of the first id that does.
+
+    Args:
+        batch: the ids of the table.
+        ids: those of a library, of all texts in order.
+        lengths: how many each text has.
+    """
+    splits = np.concatenate([[0], np.cumsum(lengths)])
+    if np.array_equal(batch.row_splits, splits) and np.array_equal(batch.ids, ids):
+        return []
+    pairs = [(batch[row], ids[splits[row] : splits[row + 1]]) for row in range(len(lengths))]
+    return [(row, _first(*pair)) for row, pair in enumerate(pairs) if not np.array_equal(*pair)]
+
+
+def _first(ids: NDArray[Any], others: NDArray[Any]) -> int:
+    both = min(len(ids), len(others))
+    unequal = np.flatnonzero(ids[:both] != others[:both])
+    return int(unequal[0]) if len(unequal) else both
+
+
+def as_bars(result: Compared) -> Iterator[str]:
+    """The speeds as bars of characters, for a terminal."""
+    labels, speeds, _ = zip(*result.bars(), strict=True)
+    figures = [f"{speed:,.1f} MB/s" for speed in speeds]
+    width = max(map(len, labels))
+    room = min(max(shutil.get_terminal_size().columns - width - max(map(len, figures)) - len("    "), 1), MAX_BAR)
+    for label, speed, figure in zip(labels, speeds, figures, strict=True):
+        yield f"{label:{width}}  {bar(speed / max(speeds) * room)}  {figure}"
+
+
+def draw_chart(file: IO[bytes], result: Compared, names: Sequence[str]) -> None:
+    """Write the same as a picture, a PNG; `names` are those of the files that were encoded."""
+    bars = {label: chart.bar(label, speed, is_differing=not is_equal) for label, speed, is_equal in result.bars()}
+    told = f"Medians of {ROUNDS} rounds, in turns, each library in a process of its own; list[str] in."
+    told += " Again: the same text again, words cached." if any(timed.again for timed in result.timed) else ""
+    told += "" if all(timed.is_equal for timed in result.timed) else f"\n{chart.PALE}table."
+    shown = ["standard input" if name == STANDARD else Path(name).name for name in names[:MAX_NAMED]]
+    title = ", ".join(shown) + (f" and {len(names) - MAX_NAMED:,} more" if len(names) > MAX_NAMED else "")
+    chart.draw(file, [Panel(title, bars)], [*bars], f"Text into ids, MB/s of UTF-8, {threads_of(result.threads)}", told)
+
+
+def bar(columns: float) -> str:
+    """A bar of some columns, at least the smallest that there is, in the characters that standard output has."""
+    parts = PARTS["utf-8" if _has_blocks() else "ascii"]
+    filled = max(round(columns * len(parts)), 1)
+    whole, rest = divmod(filled, len(parts))
+    return parts[-1] * whole + (parts[rest - 1] if rest else "")
+
+
+def _has_blocks() -> bool:
+    try:
+        PARTS["utf-8"].encode(sys.stdout.encoding)
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -1,0 +1,194 @@
+"""Measure a table on the user's texts: speed, and counts of tokens."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate, islice
+from statistics import median
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fst.cli.files.progress import note
+from fst.cli.tables import ready
+from fst.cli.terminal import aligned, visible
+from fst.errors import TextError, UnsupportedError
+
+if TYPE_CHECKING:
+    from fst import Tokenizer
+    from fst.machines.wordpiece.table import Tables
+    from fst.runtime.files.documents import Documents as Block
+    from fst.runtime.files.inputs import Reading
+    from fst.runtime.rows.batch import Batch
+
+RUNS = 5  # timed runs; a warm-up comes before them
+SHOWN = 10  # unknown words
+LONGEST = 40  # characters of a word that are shown
+GROUP = 1000  # texts that are searched together
+DIFFERENT = 1 << 16  # unknown words counted at a time, except for those of one group
+
+
+@dataclass(frozen=True)
+class Documents:
+    """All documents, in memory, with the counts that need no tokens.
+
+    Attributes:
+        lines: the documents, in UTF-8.
+        characters: code points in them.
+        words: runs of characters between white space.
+        blocks: where they were found: documents without texts, in the same order.
+    """
+
+    lines: list[bytes]
+    characters: int
+    words: int
+    blocks: list[Block]
+
+    @property
+    def size(self) -> int:
+        """Bytes of all documents."""
+        return sum(map(len, self.lines))
+
+    def place(self, row: int) -> str:
+        """The position of a document, for messages."""
+        ends = [*accumulate(map(len, self.blocks))]
+        number = bisect_right(ends, row)
+        block = self.blocks[number]
+        return block.place(block.numbers[row - ends[number]])  # counted from the block's end
+
+
+def documents(how: Reading, files: tuple[str, ...], advance: Callable[[int], None]) -> Documents:
+    """The documents of all files.
+
+    Raises:
+        TextError: a document is not text, or a file is damaged.
+    """
+    lines, characters, words = list[bytes](), 0, 0
+    blocks: list[Block] = []
+    for some in how.documents(files, advance):
+        block = some.in_utf8()
+        texts = block.texts
+        for text in map(bytes.decode, texts):
+            characters += len(text)
+            words += len(text.split())
+        lines += texts
+        blocks.append(replace(block, texts=(), others=None))
+    return Documents(lines, characters, words, blocks)
+
+
+def measured(tables: Tables, found: Documents) -> Iterator[str]:
+    """The figures as lines: first the counts, then the speed.
+
+    Raises:
+        TextError: the documents have no tokens.
+    """
+    tokenizer: Tokenizer = ready(tables)
+
+    def encode(threads: int) -> Batch:
+        return tokenizer.encode_batch(found.lines, add_special_tokens=False, threads=threads)
+
+    from fst.core.threads import usable_cores
+
+    batch = encode(1)
+    tokens, unknown = len(batch.ids), np.flatnonzero(batch.ids == tables.metadata.model.unk_id)
+    yield from counted(tables, found, batch)
+    rows = np.unique(np.searchsorted(batch.row_splits, unknown, side="right") - 1)
+    del batch
+    yield ""
+    yield from _speeds(found.size, tokens, {threads: _seconds(encode, threads) for threads in sorted({1, usable_cores()})})
+    if len(unknown):
+        yield ""
+        yield from _most_frequent(tokenizer, (found.lines[row] for row in rows))
+
+
+def _seconds(encode: Callable[[int], Any], threads: int) -> float:
+    """The median time of several runs, after a warm-up."""
+    note(f"encoding {RUNS + 1} times with {threads_of(threads)} …")
+    times = []
+    for _ in range(RUNS + 1):
+        begun = perf_counter()
+        encode(threads)
+        times.append(perf_counter() - begun)
+    return median(times[1:])
+
+
+def counted(tables: Tables, found: Documents, batch: Batch, **more: str) -> Iterator[str]:
+    """The counts as lines, and more facts below them.
+
+    Raises:
+        TextError: the documents have no tokens.
+    """
+    size, tokens, unknown = found.size, len(batch.ids), np.count_nonzero(batch.ids == tables.metadata.model.unk_id)
+    if not tokens:
+        raise TextError("nothing to measure: the input has no tokens; name a file with text in it")
+    shown = {
+        "texts": f"{len(found.lines):,}",
+        "size": f"{size / 1e6:,.2f} MB of UTF-8 ({size:,} bytes)",
+        "tokens": f"{tokens:,}",
+        "tokens per character": f"{tokens / found.characters:.3f}",
+        "tokens per word": f"{tokens / found.words:.3f}" if found.words else "no words",
+        "unknown tokens": f"{unknown / tokens:.3%}",
+        **more,
+    }
+    width = max(map(len, shown))
+    return (f"{name:{width}}  {value}" for name, value in shown.items())
+
+
+def _speeds(size: int, tokens: int, times: dict[int, float]) -> Iterator[str]:
+    """A table with a column for each number of threads, and one for the ratio of the last to the first."""
+    first, last = times[min(times)], times[max(times)]
+    rows: list[Sequence[str]] = [("", *map(threads_of, times))]
+    for name, amount in (("MB/s", size), ("million tokens/s", tokens)):
+        rows.append((name, *(f"{amount / 1e6 / seconds:,.1f}" for seconds in times.values())))
+    if len(times) > 1:
+        rows = [(*row, cell) for row, cell in zip(rows, ("ratio", *[f"{first / last:.2f}"] * 2), strict=True)]
+    yield from aligned(rows)
+
+
+def _most_frequent(tokenizer: Tokenizer, lines: Iterable[bytes]) -> Iterator[str]:
+    """The most frequent unknown words, with their counts."""
+    note("looking for unknown words …")
+    try:
+        counts = unknown_words(tokenizer, lines).most_common(SHOWN)
+    except UnsupportedError as error:
+        yield f"unknown words are not found: {error}"
+        return
+    yield "most frequent unknown words"
+    width = len(f"{counts[0][1]:,}")
+    yield from (f"  {count:{width},}  {_shown(word)}" for word, count in counts)
+
+
+def unknown_words(tokenizer: Tokenizer, lines: Iterable[bytes]) -> Counter[bytes]:
+    """The count of each unknown word, as the text spells it.
+
+    To bound memory, at most `DIFFERENT` words are counted at a time. If there are more, the rarer half is forgotten, and counted from 0 if
+    it appears again.
+
+    Raises:
+        UnsupportedError: the vocabulary does not determine the lengths of its tokens.
+    """
+    number = tokenizer._metadata.model.unk_id
+    counts, rest = Counter[bytes](), iter(lines)
+    while group := list(islice(rest, GROUP)):
+        batch = tokenizer.encode_batch(group, add_special_tokens=False, offsets="bytes")
+        assert batch.offsets is not None
+        for line, first, last in zip(group, batch.row_splits, batch.row_splits[1:], strict=False):
+            unknown = batch.offsets[first:last][batch.ids[first:last] == number].tolist()
+            counts.update(line[begin:end] for begin, end in unknown)
+        if len(counts) > DIFFERENT:
+            counts = Counter(dict(counts.most_common(DIFFERENT // 2)))
+    return counts
+
+
+def _shown(word: bytes) -> str:
+    text = visible(word.decode())
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+
+
+def threads_of(number: int) -> str:
+    """A number of threads, in words."""
+    return f"{number} thread{'s' * (number != 1)}"

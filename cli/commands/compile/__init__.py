@@ -1,0 +1,1 @@
+"""`fst compile`: sources into tables."""

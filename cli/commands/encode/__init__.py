@@ -1,0 +1,1 @@
+"""`fst encode`: documents into token ids."""

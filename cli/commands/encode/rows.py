@@ -1,0 +1,206 @@
+"""From documents to the rows of ids that `fst encode` writes: drawn at random, with a token after each, in windows, or of one length."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import click
+import numpy as np
+
+from fst.cli.files.formats import KEEP_OTHERS
+from fst.cli.files.ids import names
+from fst.runtime.files.documents import Documents, Encoded
+
+if TYPE_CHECKING:
+    from fst import Tokenizer
+    from fst.machines.wordpiece.table import Tables
+
+RANDOM = ("dropout", "sample", "alpha", "nbest_size")  # options for random ids
+NO_IDS = np.empty(0, np.int32)
+
+Encode = Callable[[Documents, str], Encoded]  # encodes documents, by their `errors`
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The rows to write, as asked for on the command line.
+
+    Attributes:
+        form: the form of the output.
+        special: whether special tokens stand around documents.
+        tokens, offsets: whether tokens and spans are written beside ids.
+        text: the name under which texts are written too; None: they are not.
+        max_length: the most ids of a row; None: all.
+        stride: the ids that a window shares with the one before; None: no windows.
+        append: the token put after each document; None: none.
+        pack: the ids of a row that goes on from document to document; None: each document has a row.
+
+    Raises:
+        click.UsageError: the options contradict each other.
+    """
+
+    form: str
+    special: bool
+    tokens: bool
+    offsets: bool
+    text: str | None
+    max_length: int | None
+    stride: int | None
+    append: str | None
+    pack: int | None
+
+    def __post_init__(self) -> None:
+        beside = {"--tokens": self.tokens, "--offsets": self.offsets, "--keep text": self.text is not None}
+        asked = [option for option, is_asked in beside.items() if is_asked]
+        if asked and self.form not in KEEP_OTHERS:
+            more = "; for tokens alone say --format tokens" if self.tokens else ""
+            raise click.UsageError(f"{asked[0]} does not go with {self.form}, only with json, arrow and parquet{more}")
+        if self.stride is not None and self.max_length is None:
+            raise click.UsageError("--stride is for windows of --max-length ids; pass both")
+        if self.append is not None and self.max_length is not None:
+            raise click.UsageError("--append puts a token after a document, which --max-length may cut off; pass one of them")
+        if self.pack is not None and (asked or self.max_length is not None):
+            option = asked[0] if asked else "--max-length"
+            raise click.UsageError(f"--pack {self.pack}: rows go on from document to document, so {option} has no place in them")
+
+    @property
+    def takes_pieces(self) -> bool:
+        """Whether a long document may come in pieces."""
+        return self.stride is None and not self.offsets
+
+    def check(self, tables: Tables) -> None:
+        """Check the options against a vocabulary, before numba is there.
+
+        Raises:
+            click.UsageError: one has a value that it cannot have with it.
+        """
+        self._window(tables)
+        if self.append is not None and self.append not in names(tables).values():
+            raise click.UsageError(f"--append {self.append!r}: the vocabulary has no such token; `fst info` lists the special ones")
+
+    def encode(self, tokenizer: Tokenizer, threads: int | None, at_random: Mapping[str, Any], seed: int | None) -> Encode:
+        """A function that encodes documents; `at_random` has the options for random ids, if they are to be random.
+
+        Raises:
+            click.UsageError: one of these has a value that it cannot have with this vocabulary.
+            UnsupportedError: the vocabulary has no such ids.
+        """
+        form = self._window(tokenizer._table)
+        options: dict[str, Any] = {"threads": threads, "add_special_tokens": self.special and form is None}
+        options |= {"max_length": self.max_length} if form is None else {}
+        options |= {"offsets": True} if self.offsets else {}
+        encode = _at_random(tokenizer, {**options, **at_random}, seed) if at_random else _plain(tokenizer, options)
+        if self.text is not None:
+            encode = _with_texts(encode, self.text)
+        if self.append is not None:
+            encode = _appending(encode, tokenizer.get_vocab()[self.append])
+        return encode if form is None else _in_windows(encode, form)
+
+    def packed(self, results: Generator[Encoded, None, None]) -> Generator[Encoded, None, None]:
+        """The rows of encoded documents."""
+        return results if self.pack is None else _packed(results, self.pack)
+
+    def _window(self, tables: Tables) -> Any:
+        """The form of windows; None if there are none. Checks the length."""
+        from fst.runtime.rows.overflow import window
+        from fst.runtime.text.templates import frame
+
+        around = frame(tables.metadata.templates.single) if self.special else (NO_IDS, NO_IDS)
+        count = sum(map(len, around))
+        if self.max_length is not None and self.max_length < count:
+            reason = f"--max-length {self.max_length}: the special tokens around a document are {count}"
+            raise click.UsageError(f"{reason}; allow at least as many ids")
+        try:
+            return None if self.stride is None else window(self.max_length, self.stride, around)
+        except ValueError as error:
+            raise click.UsageError(f"--max-length {self.max_length}, {error}") from None
+
+
+def _plain(tokenizer: Tokenizer, options: Mapping[str, Any]) -> Encode:
+    """A function that encodes documents, with options as `Documents.encode` takes them."""
+    return lambda documents, errors: documents.encode(tokenizer, errors, **options)
+
+
+def _at_random(tokenizer: Tokenizer, options: Mapping[str, Any], seed: int | None) -> Encode:
+    """The same with options for random ids: the ids are those of a single call with all documents that the function is given."""
+    from fst.runtime.machines.bpe.dropout import random_seed
+
+    seed, done = random_seed() if seed is None else seed, 0
+    try:
+        tokenizer.encode("", seed=seed, **{name: options[name] for name in RANDOM if name in options})
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
+
+    def encode(documents: Documents, errors: str) -> Encoded:
+        nonlocal done
+        encoded = documents.encode(tokenizer, errors, seed=seed, first_row=done, **options)
+        done += len(encoded.ends) - (0 if encoded.nulls is None else int(encoded.nulls.sum()))
+        return encoded
+
+    return encode
+
+
+def _with_texts(encode: Encode, name: str) -> Encode:
+    """The same, with the texts among the other fields of documents."""
+
+    def carry(documents: Documents, errors: str) -> Encoded:
+        documents = documents.mended() if errors == "replace" else documents
+        return replace(encode(documents, errors), documents=documents.carrying(documents.texts, name))
+
+    return carry
+
+
+def _appending(encode: Encode, number: int) -> Encode:
+    """The same, with an id after each document that is not null."""
+
+    def append(documents: Documents, errors: str) -> Encoded:
+        encoded = encode(documents, errors)
+        is_text = np.ones(len(encoded.ends), bool) if encoded.nulls is None else ~encoded.nulls
+        at, ends = encoded.ends[is_text], encoded.ends + np.cumsum(is_text)
+        offsets = None if encoded.offsets is None else np.insert(encoded.offsets, at, 0, axis=0)
+        return replace(encoded, ids=np.insert(encoded.ids, at, number), ends=ends, offsets=offsets)
+
+    return append
+
+
+def _in_windows(encode: Encode, form: Any) -> Encode:
+    """The same, with a row for each window. A null has one, without ids."""
+    from fst.runtime.rows.batch import Batch
+    from fst.runtime.rows.overflow import in_windows
+
+    def windows(documents: Documents, errors: str) -> Encoded:
+        encoded = encode(documents, errors)
+        found, splits = in_windows(Batch(encoded.ids, np.concatenate([[0], encoded.ends]), encoded.offsets), form)
+        rows = np.repeat(np.arange(len(splits) - 1), np.diff(splits))
+        taken = Encoded(encoded.documents.taken(rows.tolist()), found.ids, found.row_splits[1:], offsets=found.offsets)
+        return taken if encoded.nulls is None else _without_nulls(taken, encoded.nulls[rows])
+
+    return windows
+
+
+def _without_nulls(encoded: Encoded, nulls: Any) -> Encoded:
+    """The same rows, of which those that are null have no ids."""
+    lengths = np.diff(encoded.ends, prepend=0)
+    is_text = np.repeat(~nulls, lengths)
+    offsets = None if encoded.offsets is None else encoded.offsets[is_text]
+    return replace(encoded, ids=encoded.ids[is_text], ends=np.cumsum(np.where(nulls, 0, lengths)), nulls=nulls, offsets=offsets)
+
+
+def _packed(results: Generator[Encoded, None, None], size: int) -> Generator[Encoded, None, None]:
+    """Rows of `size` ids; the last one may be shorter."""
+    waiting, count = NO_IDS, 0
+    for encoded in results:
+        ids = np.concatenate([waiting, encoded.ids])
+        whole = len(ids) // size
+        yield _rows_of(ids[: whole * size], size, count)
+        waiting, count = ids[whole * size :], count + whole
+    if len(waiting):
+        yield _rows_of(waiting, len(waiting), count)
+
+
+def _rows_of(ids: Any, size: int, first: int) -> Encoded:
+    ends = np.arange(size, len(ids) + 1, size)
+    numbers = range(first + 1, first + 1 + len(ends))
+    return Encoded(Documents("packed", "row", numbers, []), ids, ends)

@@ -1,0 +1,71 @@
+"""Encode files: read, encode and write at the same time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from fst.cli.commands.encode.rows import Rows
+from fst.cli.commands.encode.writers import TAKE_PIECES, writing
+from fst.cli.files.formats import KEEP_OTHERS
+from fst.cli.files.outputs import Output
+from fst.cli.files.pipeline import Policy
+from fst.cli.files.progress import Sum
+from fst.runtime.files.inputs import Reading
+from fst.runtime.files.pieces import takes_pieces
+
+if TYPE_CHECKING:
+    from fst import Tokenizer
+    from fst.machines.wordpiece.table import Tables
+
+
+class Encoding:
+    """The encoding of files into outputs.
+
+    Args:
+        outputs: what is written.
+        how: how files are read.
+        errors: what to do with documents that are not text, as in `Policy`.
+        rows: the arguments of `Rows`, without the form.
+
+    Attributes:
+        done: the number of documents or rows and of tokens so far.
+
+    Raises:
+        click.UsageError: the options contradict each other.
+    """
+
+    def __init__(self, outputs: Sequence[Output], how: Reading, errors: str, rows: Mapping[str, Any]) -> None:
+        self._outputs, self._how = outputs, how
+        self._rows = {form: Rows(form, **rows) for form in dict.fromkeys(output.form for output in outputs)}
+        self._policy = Policy(errors)
+        self.done = Sum("document" if rows["stride"] is rows["pack"] is None else "row", "token")
+
+    def check(self, tables: Tables) -> None:
+        """Check the options against a vocabulary; see `Rows.check`."""
+        for rows in self._rows.values():
+            rows.check(tables)
+
+    def run(
+        self, tokenizer: Tokenizer, threads: int | None, at_random: Mapping[str, Any], seed: int | None, advance: Callable[[int], None]
+    ) -> None:
+        """Write all outputs. Random ids of an output depend on its own documents alone."""
+        for output in self._outputs:
+            rows = self._rows[output.form]
+            pieces = output.form in TAKE_PIECES and rows.takes_pieces and takes_pieces(tokenizer) and not at_random
+            how = replace(self._how, others=output.form in KEEP_OTHERS, with_text=rows.text is not None, in_pieces=pieces)
+            encode, is_partial = rows.encode(tokenizer, threads, at_random, seed), rows.max_length is not None
+            documents = how.documents(output.inputs, advance)
+            with (
+                writing(output.name, output.form, tokenizer._table, with_tokens=rows.tokens, with_offsets=rows.offsets) as write,
+                closing(self._policy.results(documents, encode, is_partial=is_partial)) as results,
+            ):
+                for encoded in rows.packed(results):
+                    write(encoded)
+                    self.done.add(len(encoded.ends), len(encoded.ids))
+
+    def notes(self) -> Iterator[str]:
+        """See `Policy`."""
+        return self._policy.notes()

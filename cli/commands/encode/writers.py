@@ -1,0 +1,165 @@
+"""Writers of ids: lines of text, arrays with the row splits in a file of their own, JSON lines and columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from itertools import pairwise
+from typing import IO, TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from fst.cli.files.formats import ARRAYS, forms_of, splits_name
+from fst.cli.files.ids import IDS, OFFSETS, TOKENS, Decimals, names
+from fst.cli.files.streams import written
+from fst.cli.files.writers import NPY_HEADER, Objects, Write, as_json, columns_of, lines_of, npy_header
+from fst.runtime.files.documents import Documents, Encoded
+
+if TYPE_CHECKING:
+    from fst.cli.files.columns import ColumnsOf
+    from fst.machines.wordpiece.table import Tables
+
+FORMS = forms_of("ids", "tokens", "json", arrays=ARRAYS, advice="write a pair of .npy, or .bin")
+TAKE_PIECES = ("ids", "tokens", *ARRAYS)  # forms that take documents in pieces; the others take whole ones
+
+Value = TypeVar("Value")
+
+
+@contextmanager
+def writing(
+    name: str, form: str, tables: Tables, *, with_tokens: bool = False, with_offsets: bool = False
+) -> Iterator[Write[Encoded]]:
+    """A function that writes ids to a file, or to standard output for "-", and tokens and spans if wanted. A file appears whole or not at
+    all.
+    """
+    if form in FORMS.lines:
+        with lines_of(name) as data:
+            writer = Objects(data, IdsMembers(tables, with_tokens)) if form == "json" else Lines(data, form, tables)
+            yield writer.write
+        return
+    if form in ARRAYS:
+        # The ids are moved last: if they exist, the splits do.
+        with written(name) as ids, written(splits_name(name)) as splits:
+            arrays = Arrays(ids, splits) if form == "npy" else Arrays(ids, splits, raw_type(tables), header=0)
+            yield arrays.write
+            arrays.close()
+        return
+    with columns_of(name, form, lambda: _ids_columns(tables, with_tokens, with_offsets)) as write:
+        yield write
+
+
+def _ids_columns(tables: Tables, with_tokens: bool, with_offsets: bool) -> ColumnsOf[Encoded]:
+    from fst.cli.commands.encode.columns import IdsColumns
+
+    return IdsColumns(names(tables) if with_tokens else None, with_offsets)
+
+
+class Lines:
+    """Writes lines of text, one for each document.
+
+    Args:
+        file: the output.
+        form: "ids" or "tokens", separated by blanks.
+        tables: the vocabulary, for the names of tokens.
+    """
+
+    def __init__(self, file: IO[bytes], form: str, tables: Tables) -> None:
+        self._file = file
+        self._spellings = names(tables)
+        self._decimals = Decimals(int(tables.token_ids.max()) + 1 if form == "ids" else 0)
+        self._is_begun = False  # whether there are ids of a document that goes on
+        self._lines = self._numbers if form == "ids" else self._joined
+
+    def write(self, encoded: Encoded) -> None:
+        """Write the lines of some documents, and flush them."""
+        self._file.write(self._lines(encoded))
+        self._file.flush()
+        if len(encoded.ids) or len(encoded.ends):
+            self._is_begun = len(encoded.ids) > (encoded.ends[-1] if len(encoded.ends) else 0)
+
+    def _numbers(self, encoded: Encoded) -> bytes:
+        return self._decimals.lines(encoded.ids, encoded.ends, self._is_begun)
+
+    def _joined(self, encoded: Encoded) -> bytes:
+        *rows, rest = _rows(encoded)
+        text = "".join([f"{self._spelled(row)}\n" for row in rows]) + self._spelled(rest)
+        return f" {text}".encode() if self._is_begun and text[:1] not in ("", "\n") else text.encode()
+
+    def _spelled(self, row: list[int]) -> str:
+        return " ".join(map(self._spellings.__getitem__, row))
+
+
+def _rows(encoded: Encoded) -> Iterator[list[int]]:
+    """The ids of each document, the one that goes on included."""
+    return _by_row(encoded.ids.tolist(), encoded)
+
+
+def _by_row(values: list[Value], encoded: Encoded) -> Iterator[list[Value]]:
+    """A value for each id, by documents, the one that goes on included."""
+    return (values[first:last] for first, last in pairwise([0, *encoded.ends.tolist(), len(values)]))
+
+
+class IdsMembers:
+    """Ids, tokens if they are wanted, and spans if they are there.
+
+    Args:
+        tables: the vocabulary, for the names of tokens.
+        with_tokens: whether tokens are wanted.
+    """
+
+    def __init__(self, tables: Tables, with_tokens: bool) -> None:
+        self._decimals = Decimals(int(tables.token_ids.max()) + 1)
+        self._spellings = names(tables) if with_tokens else None
+
+    def of(self, encoded: Encoded, /) -> tuple[Documents, Any, dict[str, list[bytes]]]:
+        """See `MembersOf`."""
+        members = {IDS: self._ids(encoded)}
+        if self._spellings is not None:
+            members[TOKENS] = self._tokens(encoded, self._spellings)
+        if encoded.offsets is not None:
+            *spans, _ = _by_row(encoded.offsets.tolist(), encoded)
+            members[OFFSETS] = list(map(as_json, spans))
+        return encoded.documents, encoded.nulls, members
+
+    def _ids(self, encoded: Encoded) -> list[bytes]:
+        rows = self._decimals.lines(encoded.ids, encoded.ends, is_begun=False).replace(b" ", b",").split(b"\n")
+        return [b"[%b]" % row for row in rows[:-1]]
+
+    def _tokens(self, encoded: Encoded, spellings: Mapping[int, str]) -> list[bytes]:
+        *rows, _ = _rows(encoded)
+        return [as_json([spellings[number] for number in row]) for row in rows]
+
+
+def raw_type(tables: Tables) -> str:
+    """The type of ids in a `.bin` file: the smaller one of uint16 and uint32 that holds all ids of a table."""
+    return "<u2" if int(tables.token_ids.max()) < 1 << 16 else "<u4"
+
+
+class Arrays:
+    """Writes the ids, and a `.npy` file of the row splits, int64[rows + 1].
+
+    Args:
+        ids, splits: the outputs; headers hold lengths, which are known last.
+        dtype: the type of the ids.
+        header: the bytes of the header of the ids; 0: they have none.
+    """
+
+    def __init__(self, ids: IO[bytes], splits: IO[bytes], dtype: str = "<i4", header: int = NPY_HEADER) -> None:
+        self._ids, self._splits, self._dtype, self._header = ids, splits, dtype, header
+        self._count = self._rows = 0
+        ids.write(bytes(header))
+        splits.write(bytes(NPY_HEADER) + np.zeros(1, "<i8").tobytes())
+
+    def write(self, encoded: Encoded) -> None:
+        """Add the ids of some documents."""
+        self._ids.write(encoded.ids.astype(self._dtype, copy=False).data)
+        self._splits.write((encoded.ends + self._count).astype("<i8", copy=False).data)
+        self._count += len(encoded.ids)
+        self._rows += len(encoded.ends)
+
+    def close(self) -> None:
+        """Write the headers."""
+        headers = [(self._ids, self._dtype, self._count)] if self._header else []
+        for file, dtype, length in (*headers, (self._splits, "<i8", self._rows + 1)):
+            file.seek(0)
+            file.write(npy_header(dtype, length))

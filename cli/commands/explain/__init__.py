@@ -1,0 +1,1 @@
+"""`fst explain`: a text into tokens, step by step."""

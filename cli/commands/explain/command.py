@@ -1,0 +1,63 @@
+"""The command `fst explain`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import click
+
+from fst.cli.files.streams import keep_apart, show
+from fst.cli.group import CliCommand
+from fst.cli.options import table_argument
+from fst.errors import TextError
+from fst.runtime.files.streams import STANDARD
+
+if TYPE_CHECKING:
+    from fst.tables.table import Table
+
+
+@click.command("explain", cls=CliCommand)
+@table_argument
+@click.argument("text")
+def command(table: str, text: str) -> None:
+    """Show step by step how TEXT becomes tokens.
+
+    Each word is shown twice. First come the steps of LinMaxMatch over the trie, with the tokens that each failure link pops, as in Table 2
+    of the paper (Song et al. 2021). Then comes the transducer, into which the links are folded: one transition per character.
+
+    For BPE: each piece, and after each of its bytes the state and the last token of the bytes so far. For Unigram: each piece, the tokens
+    that begin at each of its characters, with their scores, and the sums of scores along the best path.
+
+    \b
+    Examples:
+      fst explain bert.npz "unaffable"
+      fst explain bert.npz -- "--text that begins with a hyphen"
+    """
+    from fst.cli.tables import load
+
+    keep_apart([STANDARD], [table])
+    show(explained(load(table), text))
+
+
+def explained(tables: Table, text: str) -> Iterator[str]:
+    """The explanation of a text, as lines.
+
+    Raises:
+        TextError: the text holds a lone surrogate.
+    """
+    from fst.cli.commands.explain.pieces import explained_bytes
+    from fst.cli.commands.explain.wordpiece import Explanation
+    from fst.compile.machines.wordpiece.compiler import source_of
+    from fst.machines.bpe.table import BpeTables
+    from fst.machines.unigram.table import UnigramTables
+    from fst.machines.wordpiece.table import Tables
+
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise TextError(f"TEXT is not UTF-8 at character {error.start}; mend it") from None
+    if isinstance(tables, BpeTables | UnigramTables):
+        return explained_bytes(tables, text)
+    assert isinstance(tables, Tables)
+    return Explanation(source_of(tables)).lines(text)

@@ -1,0 +1,182 @@
+"""The command `fst info`: descriptions of table files, for people and for programs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from fst.cli.files.streams import keep_apart, show
+from fst.cli.group import CliCommand
+from fst.cli.options import table_argument
+from fst.runtime.files.streams import STANDARD, size
+
+if TYPE_CHECKING:
+    from fst.machines.bpe.table import BpeTables
+    from fst.machines.wordpiece.table import Tables
+
+OPTIONS = (
+    "lowercase",
+    "strip_accents",
+    "clean_text",
+    "handle_chinese_chars",
+    "pre_tokenizer",
+    "unk_token",
+    "continuing_subword_prefix",
+    "end_of_word_suffix",
+    "max_input_chars_per_word",
+    "ignore_merges",
+)
+SIZES = ("tokens", "states", "entries", "columns", "classes", "words")
+MAX_STRING = 1_000  # characters that are shown whole
+PARTS = ("normalizer_parts", "pre_tokenizer_parts")  # if the options above do not say everything
+MAX_LISTED = 12  # special tokens shown to a person; a program gets all
+
+
+@click.command("info", cls=CliCommand)
+@table_argument
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def command(table: str, as_json: bool) -> None:
+    """Describe a table: its kind, its size, the options that it was compiled with, and what its source says about the model.
+
+    Templates are spelled as in the library tokenizers: $A and $B are the texts, and the number behind a colon is a type id.
+
+    \b
+    Examples:
+      fst info bert.npz
+      fst info bert.npz --json | jq .options
+    """
+    from fst.registry import load
+
+    keep_apart([STANDARD], [table])
+    description = described(load(table), table, size([table]) or 0)
+    show([json.dumps(description, ensure_ascii=False)] if as_json else listed(description))
+
+
+def described(tables: Tables | BpeTables, path: str, size: int) -> dict[str, Any]:
+    """All facts of tables, as a JSON object."""
+    from fst.cli.files.ids import names
+    from fst.tables.header import RULES, TOKENIZERS
+
+    if not tables.has_tokens:
+        return {"file": path, "bytes": size, **tables.summary}
+    metadata, spellings = tables.metadata, names(tables)
+    automaton, stored = metadata.automaton, metadata.to_json()
+    return {
+        "file": path,
+        "bytes": size,
+        "kind": automaton.kind,
+        "reference": stored.get("reference", TOKENIZERS),
+        **{name: stored[name] for name in ("layout", "columns") if name in stored},
+        "tokens": len(tables.token_ids),
+        "states": automaton.states,
+        "entries": len(tables.entries),
+        "classes": tables.class_count,
+        "words": int((tables.words[3::4] > 0).sum()),
+        "options": {name: stored[name] for name in OPTIONS if name in stored},
+        **{name: stored[name] for name in PARTS},
+        "specials": stored["specials"],
+        "late": stored["late"],
+        "skipped": [spellings[number] for number in metadata.added_tokens.skipped],
+        **{name: [_named(piece, spellings) for piece in stored[name]] for name in ("single", "pair")},
+        **{name: stored[name] for name in ("dropout", *RULES) if name in stored},
+    }
+
+
+def listed(description: dict[str, Any]) -> Iterator[str]:
+    """The description as lines for a person."""
+    shown = _of_tokenizer(description) if "tokens" in description else {name: _value(value) for name, value in description.items()}
+    width = max(map(len, shown))
+    return (f"{name:{width}}  {value}" for name, value in shown.items())
+
+
+def _value(value: Any) -> str:
+    """A value for a person: of a long list its size, and whole numbers with separators."""
+    if isinstance(value, list) and len(value) > MAX_LISTED:
+        return f"{len(value):,} entries"
+    if isinstance(value, bool):
+        return json.dumps(value)
+    return f"{value:,}" if isinstance(value, int) else "none" if value is None else str(value)
+
+
+def _of_tokenizer(description: dict[str, Any]) -> dict[str, str]:
+    """The facts of the table of a tokenizer, for a person."""
+    return {
+        "file": description["file"],
+        "size": f"{description['bytes']:,} bytes",
+        **{name: description[name] for name in ("kind", "reference", "layout") if name in description},
+        **{name: f"{description[name]:,}" for name in SIZES if name in description},
+        **{name: json.dumps(value, ensure_ascii=False) for name, value in description["options"].items()},
+        **{name: _components(description[name]) for name in PARTS if description[name] is not None},
+        "special tokens": _specials(description["specials"]),
+        **({"late tokens": _specials({name: token["id"] for name, token in description["late"].items()})} if description["late"] else {}),
+        **{name: " ".join(map(_spelled, description[name])) for name in ("single", "pair")},
+        "named tokens": ", ".join(f"{name} {token}" for name, token in description["named_tokens"].items()) or "none",
+        **({"chat templates": _templates(description["chat_templates"])} if description["chat_templates"] else {}),
+        **({"more special tokens": " ".join(description["extra_special_tokens"])} if description["extra_special_tokens"] else {}),
+        "model": _model(description),
+        "decoder": json.dumps(description["decoder"], ensure_ascii=False),
+        "truncation": _unapplied(description["truncation"], _truncation),
+        "padding": _unapplied(description["padding"], _padding),
+        **({"dropout": _unapplied(description["dropout"], str)} if description.get("dropout") else {}),
+        "sides": f"truncation {description['truncation_side']}, padding {description['padding_side']}",
+    }
+
+
+def _components(parts: list[dict[str, Any]]) -> str:
+    """Normalizers or pre-tokenizers, with only the beginning of a charsmap."""
+    shown = [{name: _cut(value) for name, value in part.items()} for part in parts]
+    return json.dumps(shown, ensure_ascii=False)
+
+
+def _cut(value: Any) -> Any:
+    """A value; of a long string its beginning and its size."""
+    return f"{value[:20]}... ({len(value):,} characters)" if isinstance(value, str) and len(value) > MAX_STRING else value
+
+
+def _named(piece: list[Any], spellings: Mapping[int, str]) -> list[Any]:
+    """A piece of a template with tokens for ids."""
+    content, type_id = piece
+    return [content if isinstance(content, str) else [spellings[number] for number in content], type_id]
+
+
+def _spelled(piece: list[Any]) -> str:
+    """A piece spelled as in the reference's templates: $A for a text, and the type id if it is not 0."""
+    content, type_id = piece
+    tokens = [f"${content}"] if isinstance(content, str) else content
+    return " ".join(f"{token}:{type_id}" if type_id else token for token in tokens)
+
+
+def _specials(specials: dict[str, int]) -> str:
+    by_id = sorted(specials.items(), key=lambda special: special[1])
+    first = [f"{token} {number}" for token, number in by_id[:MAX_LISTED]]
+    more = len(specials) - len(first)
+    return (", ".join(first) or "none") + (f", and {more} more" if more else "")
+
+
+def _templates(templates: Mapping[str, str]) -> str:
+    return ", ".join(f"{name} ({len(text):,} characters)" for name, text in templates.items())
+
+
+def _model(description: dict[str, Any]) -> str:
+    length = description["model_max_length"]
+    inputs = ", ".join(description["model_input_names"])
+    return f"takes {inputs}" + ("" if length is None else f", of up to {length:,} ids")
+
+
+def _truncation(asked: Mapping[str, Any]) -> str:
+    side = asked.get("direction", "Right").lower()
+    return f"to {asked['max_length']:,} ids, {asked['strategy']}, stride {asked['stride']:,}, at the {side}"
+
+
+def _padding(asked: Mapping[str, Any]) -> str:
+    strategy, multiple = asked["strategy"], asked.get("pad_to_multiple_of")
+    width = "the longest row" if strategy == "BatchLongest" else f"{strategy['Fixed']:,} ids"
+    multiples = f", to a multiple of {multiple:,}" if multiple else ""
+    return f"to {width}{multiples}, with {asked['pad_token']} {asked['pad_id']}, at the {asked['direction'].lower()}"
+
+
+def _unapplied(asked: Any, described: Callable[[Any], str]) -> str:
+    return "none" if asked is None else f"{described(asked)}; asked for by the source, not applied"

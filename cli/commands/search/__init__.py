@@ -1,0 +1,1 @@
+"""`fst search`: keywords in documents."""

@@ -1,0 +1,124 @@
+"""The command `fst search`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from fst.cli.files.progress import progress, report
+from fst.cli.files.streams import standard_output
+from fst.cli.group import CliCommand
+from fst.cli.options import files_argument, format_option, output_options, reading_options, table_argument, working_options
+from fst.runtime.files.streams import STANDARD, size
+
+
+@click.command("search", cls=CliCommand)
+@table_argument
+@files_argument
+@click.option("--count", "counts", is_flag=True, help="Print the number of matches in each file.")
+@click.option("--replace", "by", metavar="TEXT", help="Write all documents, with TEXT in place of each match.")
+@click.option("--names", is_flag=True, help="Write keywords in place of their numbers.")
+@output_options
+@format_option("lines", "matches", "json", "npz", "arrow", "parquet", default="lines; with --names matches")
+@click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto", show_default=True, help="Show matches in colour.")
+@reading_options
+@working_options
+@click.pass_context
+def command(
+    ctx: click.Context,
+    /,
+    table: str,
+    files: tuple[str, ...],
+    counts: bool,
+    by: str | None,
+    names: bool,
+    output: str,
+    overwrite: bool,
+    resume: bool,
+    form: str | None,
+    color: str,
+    errors: str,
+    threads: int | None,
+    **reading: Any,
+) -> None:
+    """Find keywords in documents, as grep does. TABLE is one of keywords, from `fst compile --kind keywords`.
+
+    Files are read, and folders of outputs written, as by `fst encode`. The documents with a match are printed; on a terminal, matches are
+    in colour, unless NO_COLOR is set. With several files, the name of the file comes first.
+
+    \b
+    --format, or the ending of the output's name, chooses what is written:
+      lines        the documents with a match
+      matches      a line for each match, separated by tabs: the number of the
+                   document in its file, from 1, the number of the keyword, from 0,
+                   the first character and one past the last; with several files,
+                   the name of the file before
+      json         an object a line for each document, with a match or not: its
+                   fields or columns, or else text; and matches, a list of objects
+                   with id, start and end                    .json, .jsonl, .ndjson
+      arrow        the same as Arrow IPC; places are characters              .arrow
+      parquet      the same as Parquet                                     .parquet
+      npz          the arrays ids, starts and ends of all matches, and
+                   row_splits, where the matches of each document begin, and the
+                   last ones end                                               .npz
+
+    --names writes the keyword in place of its number: as the member keyword in JSON, Arrow and Parquet; among matches with \\t, \\n, \\r
+    and \\\\ for tabs, line ends and backslashes in it.
+
+    --count prints the number of matches in each file, unlike `grep -c`, which counts lines: for these, count the lines that are printed.
+
+    --replace writes all documents, with a match or not, as lines, JSON, Arrow or Parquet, with the text in its place among the fields or
+    columns. Documents of plain text end as in the input: with a line feed, with the --separator, or with nothing for --document file.
+
+    \b
+    Exit codes, as grep has them:
+      0    something was found; with --replace: done
+      1    nothing was found
+      2    failed, or wrong usage
+
+    \b
+    Examples:
+      fst search names.npz reviews.txt
+      fst search names.npz logs/*.gz --count
+      fst search names.npz reviews.txt --names | cut -f 2 | sort | uniq -c
+      fst search names.npz books.parquet --column text -o found.parquet
+      fst search names.npz books.parquet --column text --replace "[NAME]" -o redacted.parquet
+      fst search names.npz books/ --column text --replace "[NAME]" -o redacted/
+
+    \b
+    $ printf 'he\\nshe\\n' > words.txt; fst compile --kind keywords words.txt -o words.npz
+    $ echo "ushers" | fst search words.npz --names
+    1   she     1       4
+    """
+    from fst.cli.commands.search.work import Search
+    from fst.cli.commands.search.writers import FORMS, check_options, check_replacing
+    from fst.cli.files.outputs import Target, inputs_of
+    from fst.cli.tables import load_for, ready
+    from fst.runtime.files.inputs import Reading
+
+    if counts and (by is not None or names or form or output != STANDARD):
+        raise click.UsageError("--count prints numbers alone: leave out --replace, --names, --format and --output")
+    form = form or ("matches" if names and output == STANDARD else None)
+    how = Reading(**reading, mends=errors == "replace")
+    outputs = Target(output, form, overwrite, resume).outputs(FORMS, files, table, how, of_text="matches" if names else None)
+    for each in outputs:
+        check_options(each.form, names, by is not None)
+    tables = load_for("Searcher", table)
+    if by is not None:
+        check_replacing(tables)
+    total = size(inputs_of(outputs))
+    how.check(inputs_of(outputs))
+    searcher = ready(tables, lambda searcher: searcher.count([b"a"]))
+    search = Search(searcher, how, errors, threads)
+    with progress("searching", total, hidden=output == STANDARD and standard_output().isatty()) as advance:
+        if counts:
+            search.count(files, advance)
+        for each in [] if counts else outputs:
+            if by is None:
+                search.find(each, advance, names=names, color=color)
+            else:
+                search.replace(each, advance, by)
+    report(search.notes())
+    if not search.found and by is None and outputs:
+        ctx.exit(1)

@@ -1,0 +1,80 @@
+"""Search files: read, search and write at the same time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from fst.cli.commands.search.matches import counting, finding, replacing
+from fst.cli.commands.search.writers import TAKE_PIECES, is_colored, writing, writing_texts
+from fst.cli.files.outputs import Output, how_for
+from fst.cli.files.pipeline import Policy
+from fst.cli.files.streams import show
+from fst.runtime.files.inputs import Reading
+
+if TYPE_CHECKING:
+    from fst import Searcher
+
+Advance = Callable[[int], None]
+
+
+class Search:
+    """A search of files.
+
+    Args:
+        searcher: finds keywords.
+        how: how files are read.
+        errors: what to do with documents that are not text, as in `Policy`.
+        threads: the maximum number of threads.
+
+    Attributes:
+        found: the number of matches so far.
+    """
+
+    def __init__(self, searcher: Searcher, how: Reading, errors: str, threads: int | None) -> None:
+        self._searcher, self._how, self._threads = searcher, how, threads
+        self._policy = Policy(errors)
+        self.found = 0
+
+    def count(self, files: Sequence[str], advance: Advance) -> None:
+        """Print the number of matches in each file."""
+        how, count_matches, lines = replace(self._how, in_pieces=True), counting(self._searcher, self._threads), list[str]()
+        for name in files:
+            with closing(self._policy.results(how.documents((name,), advance), count_matches)) as results:
+                count = sum(int(found.counts.sum()) for found in results)
+            self.found += count
+            lines.append(f"{name}:{count}" if len(files) > 1 else str(count))
+        show(lines)
+
+    def find(self, output: Output, advance: Advance, *, names: bool, color: str) -> None:
+        """Write the matches in the inputs of an output."""
+        form, how = output.form, how_for(output, self._how, in_pieces=output.form in TAKE_PIECES)
+        colored = is_colored(color, output.name)
+        name = how.text_name if how.others else None
+        is_counted = form == "lines" and not colored  # the output has no places
+        find = counting(self._searcher, self._threads) if is_counted else finding(self._searcher, self._threads, name)
+        keywords, file_names = self._searcher.keywords if names else None, len(output.inputs) > 1
+        with (
+            writing(output.name, form, keywords=keywords, file_names=file_names, colored=colored, end=how.end) as write,
+            closing(self._policy.results(how.documents(output.inputs, advance), find)) as results,
+        ):
+            for found in results:
+                self.found += int(found.counts.sum())
+                write(found)
+
+    def replace(self, output: Output, advance: Advance, by: str) -> None:
+        """Write all documents of the inputs of an output, with `by` in place of each match."""
+        how = how_for(output, self._how)
+        rewrite = replacing(self._searcher, by, self._threads, how.text_name if how.others else None)
+        with (
+            writing_texts(output.name, output.form, how.end) as write,
+            closing(self._policy.results(how.documents(output.inputs, advance), rewrite)) as results,
+        ):
+            for documents in results:
+                write(documents)
+
+    def notes(self) -> Iterator[str]:
+        """See `Policy`."""
+        return self._policy.notes()

@@ -1,0 +1,287 @@
+"""Writers of matches: documents with a match as grep prints them, lines for matches, JSON lines, arrays, and columns."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import zipfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from itertools import pairwise
+from typing import IO, TYPE_CHECKING, Any
+
+import click
+import numpy as np
+
+from fst.cli.commands.search.matches import MATCHES, Found
+from fst.cli.files.formats import forms_of
+from fst.cli.files.streams import standard_output, written
+from fst.cli.files.writers import Objects, Write, as_json, columns_of, lines_of, npy_header
+from fst.errors import TextError
+from fst.machines.keywords.table import OVERLAPPING, KeywordTables
+from fst.runtime.files.documents import Documents
+from fst.runtime.files.streams import STANDARD
+
+if TYPE_CHECKING:
+    from fst import Matches
+    from fst.cli.files.columns import ColumnsOf
+
+FORMS = forms_of("lines", "matches", "json", arrays=("npz",), advice="write .npz")
+TAKE_PIECES = ("matches", "npz")  # forms that take documents in pieces; the others take whole ones
+ARRAYS = {"ids": "<i4", "starts": "<i4", "ends": "<i4", "row_splits": "<i8"}  # of .npz
+MAX_PLACE = (1 << 31) - 1
+ESCAPES = str.maketrans({"\\": r"\\", "\t": r"\t", "\n": r"\n", "\r": r"\r"})  # of a keyword among fields separated by tabs
+MATCH_COLOR, FILE_COLOR, SEPARATOR_COLOR, PLAIN = b"\x1b[01;31m", b"\x1b[35m", b"\x1b[36m", b"\x1b[m"  # those of grep
+
+
+def check_options(form: str, names: bool, replaces: bool) -> None:
+    """Refuse options that have no place in a form.
+
+    Raises:
+        click.UsageError: one has none.
+    """
+    if names and (replaces or form in ("lines", "npz")):
+        what = "--replace" if replaces else form
+        raise click.UsageError(f"--names does not go with {what}, only with the forms matches, json, arrow and parquet")
+    if replaces and form in ("matches", "npz"):
+        raise click.UsageError(f"--replace does not go with {form}: with it documents are written, as lines, json, arrow or parquet")
+
+
+def check_replacing(tables: KeywordTables) -> None:
+    """Refuse to replace matches that may overlap.
+
+    Raises:
+        click.UsageError: they may.
+    """
+    if tables.metadata.automaton.match_kind == OVERLAPPING:
+        raise click.UsageError("--replace: the table is one of overlapping matches; compile the keywords with another --match-kind")
+
+
+def is_colored(color: str, output: str) -> bool:
+    """Whether matches are shown in colour: if asked for, or on a terminal, unless NO_COLOR is set."""
+    if color != "auto":
+        return color == "always"
+    return output == STANDARD and standard_output().isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+@contextmanager
+def writing(
+    name: str, form: str, *, keywords: Sequence[str] | None, file_names: bool, colored: bool, end: bytes | None
+) -> Iterator[Write[Found]]:
+    """A function that writes what was found to a file, or to standard output for "-". A file appears whole or not at all.
+
+    Args:
+        name: the file.
+        form: one of `FORMS`.
+        keywords: the keywords, to be written in place of their numbers; None: write the numbers.
+        file_names: whether lines begin with the name of the file.
+        colored: whether matches are shown in colour.
+        end: what ends a document among lines; None: nothing.
+    """
+    if form in FORMS.lines:
+        with lines_of(name) as file:
+            if form == "json":
+                yield Objects(file, MatchMembers(keywords)).write
+            elif form == "matches":
+                yield MatchLines(file, keywords, file_names).write
+            else:
+                yield DocumentLines(file, file_names, colored, end).write
+    elif form == "npz":
+        with written(name) as file, Arrays(file) as arrays:
+            yield arrays.write
+    else:
+        with columns_of(name, form, lambda: _match_columns(keywords)) as write:
+            yield write
+
+
+@contextmanager
+def writing_texts(name: str, form: str, end: bytes | None) -> Iterator[Write[Documents]]:
+    """A function that writes documents, to lines with `end` behind each."""
+    if form == "lines":
+        with lines_of(name) as file:
+            yield lambda documents: _write_texts(file, documents, end or b"")
+    elif form == "json":
+        with lines_of(name) as file:
+            yield Objects(file, NoMembers()).write
+    else:
+        with columns_of(name, form, _no_columns) as write:
+            yield write
+
+
+def _write_texts(file: IO[bytes], documents: Documents, end: bytes) -> None:
+    texts = documents.texts_in_utf8(range(len(documents.texts)))
+    file.write(b"".join([(text or b"") + end for text in texts]))
+    file.flush()
+
+
+def _match_columns(keywords: Sequence[str] | None) -> ColumnsOf[Found]:
+    from fst.cli.commands.search.columns import MatchColumns
+
+    return MatchColumns(keywords)
+
+
+def _no_columns() -> ColumnsOf[Documents]:
+    from fst.cli.commands.search.columns import NoColumns
+
+    return NoColumns()
+
+
+class DocumentLines:
+    """Writes the documents with a match, as grep does.
+
+    Args:
+        file: the output.
+        file_names: whether each begins with the name of its file.
+        colored: whether matches are shown in colour.
+        end: what ends a document; None: nothing.
+    """
+
+    def __init__(self, file: IO[bytes], file_names: bool, colored: bool, end: bytes | None) -> None:
+        self._file, self._file_names, self._colored, self._end = file, file_names, colored, end or b""
+
+    def write(self, found: Found) -> None:
+        """Write those of some documents, and flush them."""
+        rows: list[int] = np.flatnonzero(found.counts).tolist()
+        begin = self._begin(found.documents.file)
+        for row, text in zip(rows, found.documents.texts_in_utf8(rows), strict=True):
+            shown = text or b""
+            if self._colored and found.matches is not None:
+                shown = _colored(shown.decode(), found.matches, row)
+            self._file.write(begin + shown + self._end)
+        self._file.flush()
+
+    def _begin(self, name: str) -> bytes:
+        if not self._file_names:
+            return b""
+        spelled = os.fsencode(name)
+        return FILE_COLOR + spelled + PLAIN + SEPARATOR_COLOR + b":" + PLAIN if self._colored else spelled + b":"
+
+
+def _colored(text: str, matches: Matches, row: int) -> bytes:
+    """A text in UTF-8 with its matches in colour. What matches overlap is coloured once, and empty matches are not seen."""
+    parts, at = list[bytes](), 0
+    for _, start, end in sorted(matches[row], key=lambda match: match.start):
+        if end > at:
+            begin = max(start, at)
+            parts += text[at:begin].encode(), MATCH_COLOR, text[begin:end].encode(), PLAIN
+            at = end
+    return b"".join([*parts, text[at:].encode()])
+
+
+class KeywordSpellings(dict[int, str]):
+    """The spelling of each keyword by its number. Each is spelled once.
+
+    Args:
+        spell: spells a keyword.
+    """
+
+    def __init__(self, spell: Callable[[int], str]) -> None:
+        super().__init__()
+        self._spell = spell
+
+    def __missing__(self, number: int) -> str:
+        self[number] = spelled = self._spell(number)
+        return spelled
+
+
+def _columns(matches: Matches) -> tuple[list[int], list[int], list[int]]:
+    """Keyword, start and end of all matches."""
+    return matches.ids.tolist(), matches.starts.tolist(), matches.ends.tolist()
+
+
+class MatchLines:
+    """Writes a line for each match: the number of its document, its keyword, its first character and one past the last, with tabs between.
+
+    Args:
+        file: the output.
+        keywords: as in `writing`.
+        file_names: whether the name of the file comes first.
+    """
+
+    def __init__(self, file: IO[bytes], keywords: Sequence[str] | None, file_names: bool) -> None:
+        self._file, self._file_names = file, file_names
+        self._spellings = KeywordSpellings(lambda number: str(number) if keywords is None else keywords[number].translate(ESCAPES))
+
+    def write(self, found: Found) -> None:
+        """Write those of some documents, and flush them."""
+        assert found.matches is not None
+        begin = f"{found.documents.file}\t" if self._file_names else ""
+        numbers = np.repeat(np.asarray(found.documents.numbers, np.int64), found.counts).tolist()
+        rows = zip(numbers, *_columns(found.matches), strict=True)
+        lines = [f"{begin}{number}\t{self._spellings[keyword]}\t{start}\t{end}\n" for number, keyword, start, end in rows]
+        self._file.write("".join(lines).encode("utf-8", "surrogateescape"))
+        self._file.flush()
+
+
+class MatchMembers:
+    """A list of matches for JSON, each an object with the keyword, or its number, and its place.
+
+    Args:
+        keywords: as in `writing`.
+    """
+
+    def __init__(self, keywords: Sequence[str] | None) -> None:
+        self._spellings = KeywordSpellings(
+            lambda number: f'"id":{number}' if keywords is None else f'"keyword":{as_json(keywords[number]).decode()}'
+        )
+
+    def of(self, found: Found, /) -> tuple[Documents, Any, dict[str, list[bytes]]]:
+        """See `fst.cli.files.formats.MembersOf`."""
+        assert found.matches is not None
+        rows = zip(*_columns(found.matches), strict=True)
+        objects = [f'{{{self._spellings[keyword]},"start":{start},"end":{end}}}' for keyword, start, end in rows]
+        lists = [f"[{','.join(objects[begin:end])}]".encode() for begin, end in pairwise(found.matches.row_splits.tolist())]
+        return found.documents, found.nulls, {MATCHES: lists}
+
+
+class NoMembers:
+    """Nothing beside the fields of documents."""
+
+    def of(self, documents: Documents, /) -> tuple[Documents, Any, Mapping[str, list[bytes]]]:
+        """See `fst.cli.files.formats.MembersOf`."""
+        return documents, None, {}
+
+
+class Arrays:
+    """Writes the arrays of `fst.Matches` as .npz. They wait in temporary files, since a zip has one after the other.
+
+    Args:
+        file: the output.
+    """
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self._open = ExitStack()
+        self._waiting = {name: self._open.enter_context(tempfile.TemporaryFile()) for name in ARRAYS}  # noqa: SIM115 - the stack closes them
+        self._count = 0
+        self._waiting["row_splits"].write(np.zeros(1, "<i8").tobytes())
+
+    def __enter__(self) -> Arrays:
+        return self
+
+    def write(self, found: Found) -> None:
+        """Add the matches of some documents."""
+        assert found.matches is not None
+        if len(found.matches.ends) and found.matches.ends.max() > MAX_PLACE:
+            raise TextError(f"{found.documents.file}: a document has more than {MAX_PLACE:,} characters; split it, or say --format matches")
+        arrays = {name: getattr(found.matches, name) for name in ARRAYS}
+        arrays["row_splits"] = (arrays["row_splits"][1:] + self._count)[: len(found.documents)]  # none if the document goes on
+        self._count += len(found.matches.ids)
+        for name, dtype in ARRAYS.items():
+            self._waiting[name].write(np.ascontiguousarray(arrays[name], dtype).data)
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        with self._open:
+            if kind is None:
+                with zipfile.ZipFile(self._file, "w") as archive:
+                    for name, dtype in ARRAYS.items():
+                        self._add(archive, name, dtype)
+
+    def _add(self, archive: zipfile.ZipFile, name: str, dtype: str) -> None:
+        waiting = self._waiting[name]
+        count = waiting.tell() // np.dtype(dtype).itemsize
+        waiting.seek(0)
+        with archive.open(zipfile.ZipInfo(f"{name}.npy"), "w", force_zip64=True) as member:
+            member.write(npy_header(dtype, count))
+            while chunk := waiting.read(1 << 20):
+                member.write(chunk)

@@ -1,0 +1,1 @@
+"""`fst segment`: documents into the words of a dictionary."""

@@ -1,0 +1,79 @@
+"""The command `fst segment`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from fst.cli.files.progress import progress, report
+from fst.cli.files.streams import standard_output
+from fst.cli.group import CliCommand
+from fst.cli.options import files_argument, format_option, output_options, reading_options, table_argument, working_options
+from fst.runtime.files.streams import STANDARD, size
+
+
+@click.command("segment", cls=CliCommand)
+@table_argument
+@files_argument
+@output_options
+@format_option("wakati", "mecab", "json", "arrow", "parquet", default="wakati")
+@reading_options
+@working_options
+def command(
+    table: str,
+    files: tuple[str, ...],
+    output: str,
+    overwrite: bool,
+    resume: bool,
+    form: str | None,
+    errors: str,
+    threads: int | None,
+    **reading: Any,
+) -> None:
+    """Segment documents into words of a dictionary. TABLE is one of a dictionary, from `fst compile --kind maxmatch`, jieba or mecab.
+
+    Files are read, and folders of outputs written, as by `fst encode`. With maxmatch, a character that is in no word of the dictionary is a
+    token of its own.
+
+    \b
+    --format, or the ending of the output's name, chooses what is written:
+      wakati       a line for each document: its tokens, separated by blanks;
+                   tokens of white space are left out
+      mecab        as MeCab prints it: a line for each word, with its features
+                   behind a tab, and a line EOS behind each document; for tables
+                   of --kind mecab
+      json         an object a line: the fields or columns of the input, or else
+                   text; and tokens                          .json, .jsonl, .ndjson
+      arrow        Arrow IPC: all columns of the input, and tokens, lists of
+                   strings                                                   .arrow
+      parquet      the same as Parquet                                     .parquet
+
+    \b
+    Examples:
+      fst segment zh.npz corpus.txt > words.txt
+      fst segment zh.npz books.parquet --column text -o words.parquet --threads 2
+      fst segment zh.npz corpus.jsonl.gz --field text -o words.jsonl.gz
+      fst segment zh.npz corpus/ --field text -o words/ --resume
+      fst segment ipadic.npz corpus.txt --format mecab
+
+    \b
+    $ printf '研究\\n研究生\\n生命\\n' > dict.txt; fst compile --kind maxmatch dict.txt -o zh.npz
+    $ echo "研究生命" | fst segment zh.npz
+    研究生 命
+    """
+    from fst.cli.commands.segment.writers import FORMS, MECAB, segment
+    from fst.cli.files.outputs import Target, inputs_of
+    from fst.cli.files.pipeline import Policy
+    from fst.cli.tables import load_for, ready
+    from fst.runtime.files.inputs import Reading
+
+    how = Reading(**reading, mends=errors == "replace")
+    outputs = Target(output, form, overwrite, resume).outputs(FORMS, files, table, how)
+    tables = load_for("MecabSegmenter" if any(each.form == MECAB for each in outputs) else "Segmenter", table)
+    total = size(inputs_of(outputs))
+    how.check(inputs_of(outputs))
+    segmenter, policy = ready(tables, lambda segmenter: segmenter.segment(b"a")), Policy(errors)
+    with progress("segmenting", total, hidden=output == STANDARD and standard_output().isatty()) as advance:
+        segment(outputs, how, policy, segmenter, threads, advance)
+    report(policy.notes())

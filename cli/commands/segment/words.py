@@ -1,0 +1,53 @@
+"""Segment documents: the work between reading and writing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from fst.runtime.files.documents import Documents
+
+if TYPE_CHECKING:
+    from fst import Segmenter
+    from fst.runtime.machines.segmentation.lattice import MecabSegmenter
+
+
+@dataclass(frozen=True, eq=False)
+class Segmented:
+    """Documents and their tokens.
+
+    Attributes:
+        documents: the documents.
+        tokens: a list of str for each, or an array of pyarrow of such lists, with nulls; in MeCab's form a list of the lines of each.
+    """
+
+    documents: Documents
+    tokens: Any
+
+    def rows(self) -> Sequence[list[str] | None]:
+        """The tokens of each document; None for nulls."""
+        rows: Sequence[list[str] | None] = self.tokens if isinstance(self.tokens, list) else self.tokens.to_pylist()
+        return rows
+
+
+def segmenting(segmenter: Segmenter, threads: int | None, text_name: str | None) -> Callable[[Documents, str], Segmented]:
+    """A function that segments documents; with `text_name`, texts are in their other fields too, under this name."""
+
+    def segment(documents: Documents, errors: str) -> Segmented:
+        documents = documents.mended() if errors == "replace" else documents
+        tokens = documents.segment(segmenter, threads)
+        return Segmented(documents if text_name is None else documents.carrying(documents.texts, text_name), tokens)
+
+    return segment
+
+
+def analysing(segmenter: MecabSegmenter) -> Callable[[Documents, str], Segmented]:
+    """A function that tells of documents what MeCab prints. A null is an empty one."""
+
+    def analyse(documents: Documents, errors: str) -> Segmented:
+        documents = documents.mended() if errors == "replace" else documents
+        texts = documents.texts_in_utf8(range(len(documents)))
+        return Segmented(documents, [segmenter.parse(text or b"").splitlines() for text in texts])
+
+    return analyse

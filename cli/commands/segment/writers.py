@@ -1,0 +1,82 @@
+"""Writers of tokens, as dictionaries segment documents: lines of them, JSON lines, and columns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from typing import IO, TYPE_CHECKING, Any
+
+from fst.cli.commands.segment.words import Segmented, analysing, segmenting
+from fst.cli.files.formats import forms_of
+from fst.cli.files.ids import TOKENS
+from fst.cli.files.outputs import Output, how_for
+from fst.cli.files.pipeline import Policy
+from fst.cli.files.writers import Objects, Write, as_json, columns_of, lines_of
+from fst.runtime.files.documents import Documents
+from fst.runtime.files.inputs import Reading
+
+if TYPE_CHECKING:
+    from fst.cli.files.columns import ColumnsOf
+
+MECAB = "mecab"
+FORMS = forms_of("wakati", MECAB, "json", advice="write JSON lines (.jsonl), or Parquet (.parquet)")
+
+
+def segment(
+    outputs: Sequence[Output], how: Reading, policy: Policy, segmenter: Any, threads: int | None, advance: Callable[[int], None]
+) -> None:
+    """Segment the inputs of outputs."""
+    for output in outputs:
+        reading = how_for(output, how)
+        name = reading.text_name if reading.others else None
+        work = analysing(segmenter) if output.form == MECAB else segmenting(segmenter, threads, name)
+        with (
+            writing(output.name, output.form) as write,
+            closing(policy.results(reading.documents(output.inputs, advance), work)) as results,
+        ):
+            for segmented in results:
+                write(segmented)
+
+
+@contextmanager
+def writing(name: str, form: str) -> Iterator[Write[Segmented]]:
+    """A function that writes tokens to a file, or to standard output for "-". A file appears whole or not at all."""
+    if form == "wakati":
+        with lines_of(name) as file:
+            yield lambda segmented: _write_lines(file, segmented)
+    elif form == MECAB:
+        with lines_of(name) as file:
+            yield lambda segmented: _write_words(file, segmented)
+    elif form == "json":
+        with lines_of(name) as file:
+            yield Objects(file, TokenMembers()).write
+    else:
+        with columns_of(name, form, _token_columns) as write:
+            yield write
+
+
+def _write_lines(file: IO[bytes], segmented: Segmented) -> None:
+    """Write a line for each document: its tokens with blanks between them. Tokens of white space are left out."""
+    rows = segmented.rows()
+    file.write("".join([" ".join([token for token in row or () if not token.isspace()]) + "\n" for row in rows]).encode())
+    file.flush()
+
+
+def _write_words(file: IO[bytes], segmented: Segmented) -> None:
+    """Write the lines of each document."""
+    file.write("".join([f"{line}\n" for lines in segmented.rows() for line in lines or ()]).encode())
+    file.flush()
+
+
+def _token_columns() -> ColumnsOf[Segmented]:
+    from fst.cli.commands.segment.columns import TokenColumns
+
+    return TokenColumns()
+
+
+class TokenMembers:
+    """A list of tokens for JSON."""
+
+    def of(self, segmented: Segmented, /) -> tuple[Documents, Any, dict[str, list[bytes]]]:
+        """See `fst.cli.files.formats.MembersOf`."""
+        return segmented.documents, None, {TOKENS: list(map(as_json, segmented.rows()))}

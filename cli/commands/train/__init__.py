@@ -1,0 +1,1 @@
+"""`fst train`: vocabularies from texts."""

@@ -1,0 +1,270 @@
+"""The commands ``fst train …``: their options and help. `fst.cli.commands.train.work` does the work."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from fst.cli.group import CliCommand
+from fst.cli.options import files_argument, reading_options, threads_option, with_options
+from fst.cli.parameters import FileName, Number
+
+Option = Callable[[Any], Any]
+
+corpus_options = with_options(
+    reading_options,
+    click.option(
+        "--errors",
+        type=click.Choice(["strict", "replace"]),
+        default="strict",
+        show_default=True,
+        help="If a document is not UTF-8: stop, or replace malformed bytes by U+FFFD.",
+    ),
+    threads_option,
+    click.option(
+        "--min-count", type=click.IntRange(min=1), metavar="N", default=1, show_default="1: none", help="Leave out rarer words."
+    ),
+)
+splitter_options = with_options(
+    click.option("--splitter", metavar="NAME|PATTERN|FILE", help="The splitter of texts. Counted words from a named splitter need none."),
+    click.option("--normalizer", metavar="NAME|JSON", show_default="that of the splitter", help="The normalizer: nfkc, bert, ..."),
+)
+output_option = click.option("-o", "--output", required=True, type=FileName(), metavar="FILE|FOLDER/", help="The file or folder to write.")
+writing_options = with_options(
+    output_option,
+    click.option("--overwrite", is_flag=True, help="Replace files that exist in FOLDER."),
+    click.option("--report", type=FileName(), metavar="HELD_OUT", help="Print figures on this file, with the reading options of FILE."),
+)
+run_options: Option = with_options(
+    click.option("--checkpoint", type=FileName(), metavar="FILE", help="The file for the state of a run that stops early."),
+    click.option("--deadline", type=Number(min=0), metavar="SECONDS", show_default="none", help="Stop training after this time."),
+)
+size_option = click.option("--vocab-size", type=click.IntRange(min=1), metavar="N", required=True, help="The number of tokens.")
+special_option = click.option(
+    "--special-tokens", multiple=True, metavar="TOKEN", help="A special token; repeat the option for more. They get the first ids."
+)
+unknown_option = click.option(
+    "--unk-token",
+    metavar="TOKEN",
+    show_default="wordpiece: [UNK]; wordlevel, --reference sentencepiece: <unk>; others: none",
+    help="The special token for unknown text.",
+)
+frequency_option = click.option(
+    "--min-frequency", type=click.IntRange(min=0), metavar="N", show_default="0", help="Make no token from rarer pairs or words."
+)
+alphabet_option = click.option(
+    "--limit-alphabet", type=click.IntRange(min=0), metavar="N", show_default="all", help="Keep the N most frequent characters."
+)
+length_option = click.option(
+    "--max-token-length",
+    type=click.IntRange(min=1),
+    metavar="N",
+    show_default="any; sentencepiece: 16",
+    help="Merge to less than N symbols; for sentencepiece, to at most N.",
+)
+criterion_option = click.option(
+    "--criterion", type=click.Choice(["frequency", "score"]), default="frequency", show_default=True, help="The pair to merge next."
+)
+
+
+def reference_option(*names: str) -> Option:
+    """The option for the library whose results a trainer reproduces; the first name is the default."""
+    return click.option("--reference", type=click.Choice(names), default=names[0], show_default=True, help="The results to reproduce.")
+
+
+class Trainers(click.Group):
+    """The group of these commands."""
+
+    command_class = CliCommand
+
+
+@click.group("train", cls=Trainers)
+def command() -> None:
+    """Train vocabularies on texts, and derive new vocabularies from old ones.
+
+    \b
+    Examples:
+      fst train bpe corpus/ --column text --splitter gpt2 --vocab-size 32000 -o english/
+      fst train words corpus.txt --splitter bert -o words.parquet
+      fst train wordpiece words.parquet --vocab-size 30000 -o vocab.txt
+      fst train like gpt2.npz corpus.txt -o mine/
+
+    FILE is plain text, JSON lines (with --field), Parquet or Arrow IPC (with --column), compressed or not, as for `fst encode`. A folder
+    means all files in it; '-', or no FILE, is standard input. Parquet files from `fst train words` are read as counted words if there is
+    no --column.
+
+    \b
+    --splitter is one of these:
+      a name         gpt2, cl100k, o200k, llama3, qwen2: words of bytes; bert;
+                     metaspace or sentencepiece; whitespace; none: a document is a word
+      a pattern      a regular expression that matches words; words are bytes
+      a file         a tokenizer.json, a table, or the folder of a tokenizer, for
+                     its splitter and its normalizer
+
+    \b
+    -o gives the form. A file is written whole or not at all:
+      FOLDER/        tokenizer.json; for BPE also vocab.json and merges.txt, for
+                     WordPiece vocab.txt, if these can express the vocabulary
+      X.json         a tokenizer.json
+      X.txt          the tokens of WordPiece, one per line
+      X.tiktoken     the ranks of byte-level BPE
+      X.model        a model of sentencepiece, for Unigram or BPE
+      X.npz          a table, as `fst compile` writes it
+
+    Existing files in FOLDER are an error; --overwrite replaces them. A single file is always replaced.
+
+    With --checkpoint, a run stopped by Ctrl-C or --deadline writes its state; the same command resumes it. The result is the same, bit for
+    bit.
+    """
+
+
+@command.command("words")
+@files_argument
+@output_option
+@splitter_options
+@corpus_options
+@click.option(
+    "--partition", type=click.IntRange(min=0), metavar="N", default=0, show_default=True, help="The number of this part of a corpus."
+)
+def words_command(**options: Any) -> None:
+    """Count the words of texts, and write them as Parquet, an input of all trainers.
+
+    The columns are word, count, first and split. Parts of a corpus can be counted separately, each with its own --partition. To merge
+    their tables, group by word and split, with sum(count) and min(first), in any engine.
+
+    \b
+    Examples:
+      fst train words corpus.txt --splitter bert --normalizer bert -o words.parquet
+      fst train words part7/ --column text --splitter gpt2 --partition 7 -o words-7.parquet
+      zcat corpus.gz | fst train words --splitter metaspace -o words.parquet
+    """
+    from fst.cli.commands.train.work import count
+
+    count(**options)
+
+
+def trainer(name: str, *options: Option) -> Callable[[Callable[..., None]], click.Command]:
+    """A decorator for the command of a trainer, which adds its own options and those of all trainers."""
+    add = with_options(*options, files_argument, writing_options, corpus_options)
+    return lambda function: command.command(name)(add(function))
+
+
+new_options: Option = with_options(size_option, special_option, unknown_option, splitter_options)
+
+
+@trainer(
+    "bpe", new_options, frequency_option, alphabet_option, length_option, reference_option("huggingface", "sentencepiece"), run_options
+)
+def bpe_command(**options: Any) -> None:
+    """Train byte-pair encoding: repeatedly merge the most frequent pair of tokens.
+
+    \b
+    Examples:
+      fst train bpe corpus.txt --splitter gpt2 --vocab-size 32000 --special-tokens '<|endoftext|>' -o english/
+      fst train bpe corpus/ --column text --splitter o200k --vocab-size 100000 --checkpoint run.npz -o ranks.tiktoken
+      fst train bpe words.parquet --vocab-size 32000 -o gpt2.npz --report held-out.txt
+    """
+    from fst.cli.commands.train.work import train
+
+    train("bpe", **options)
+
+
+@trainer("wordpiece", new_options, criterion_option, frequency_option, alphabet_option, run_options)
+def wordpiece_command(**options: Any) -> None:
+    """Train WordPiece: merge pairs by frequency, like the library tokenizers, or by the score count(ab) / (count(a) * count(b)).
+
+    By score, texts have more tokens; --min-frequency 10 or more reduces the number.
+
+    \b
+    Examples:
+      fst train wordpiece corpus.txt --splitter bert --normalizer bert --vocab-size 30000 --special-tokens '[UNK]' -o vocab.txt
+      fst train wordpiece words.parquet --criterion score --min-frequency 10 --vocab-size 8000 -o out/
+    """
+    from fst.cli.commands.train.work import train
+
+    train("wordpiece", **options)
+
+
+@trainer("unigram", new_options, reference_option("huggingface", "exact"), run_options)
+def unigram_command(**options: Any) -> None:
+    """Train a Unigram model: begin with all frequent substrings, and drop the least useful until the size is met.
+
+    \b
+    Examples:
+      fst train unigram corpus.txt --splitter metaspace --vocab-size 8000 --special-tokens '<unk>' --unk-token '<unk>' -o out/
+      fst train unigram corpus.txt --splitter sentencepiece --vocab-size 8000 --special-tokens '<unk>' --unk-token '<unk>' -o own.model
+    """
+    from fst.cli.commands.train.work import train
+
+    train("unigram", **options)
+
+
+@trainer("wordlevel", new_options, frequency_option)
+def wordlevel_command(**options: Any) -> None:
+    """Take the most frequent words as tokens.
+
+    \b
+    Examples:
+      fst train wordlevel corpus.txt --splitter whitespace --vocab-size 50000 --special-tokens '<unk>' --unk-token '<unk>' -o out/
+    """
+    from fst.cli.commands.train.work import train
+
+    train("wordlevel", **options)
+
+
+def number_option(name: str, description: str, default: str | None = None) -> Option:
+    """The option for a number of tokens; required if it has no default."""
+    kind = click.IntRange(min=1)
+    return click.option(name, type=kind, metavar="N", required=default is None, show_default=default or False, help=description)
+
+
+old_argument = click.argument("old", type=FileName())
+
+
+@trainer("like", old_argument, number_option("--vocab-size", "The number of tokens.", "that of OLD"), run_options)
+def like_command(**options: Any) -> None:
+    """Train a vocabulary like OLD on other texts: the same kind of model, splitter and special tokens.
+
+    OLD is a table, a tokenizer.json or the folder of a tokenizer.
+
+    \b
+    Examples:
+      fst train like bert-base-uncased/ corpus.txt --vocab-size 20000 -o own/
+    """
+    from fst.cli.commands.train.work import train
+
+    train("like", **options)
+
+
+@trainer("extend", old_argument, number_option("--add", "The number of new tokens."), run_options)
+def extend_command(**options: Any) -> None:
+    """Add tokens to a vocabulary; its tokens, ids and merges stay. OLD is a table, a tokenizer.json or the folder of a tokenizer.
+
+    \b
+    Examples:
+      fst train extend gpt2.npz corpus.txt --add 2000 -o own/
+    """
+    from fst.cli.commands.train.work import train
+
+    train("extend", **options)
+
+
+@command.command("trim")
+@old_argument
+@files_argument
+@writing_options
+@number_option("--keep", "The number of tokens that stay.")
+@click.option("--ids", type=FileName(), metavar="FILE.npy", help="Write the new id of each old id, -1 if removed: to cut embeddings.")
+@corpus_options
+def trim_command(**options: Any) -> None:
+    """Remove the tokens that texts use least. OLD is a table, a tokenizer.json or the folder of a tokenizer.
+
+    \b
+    Examples:
+      fst train trim gpt2.npz corpus.txt --keep 16000 --ids ids.npy -o small/
+    """
+    from fst.cli.commands.train.work import trim
+
+    trim(**options)

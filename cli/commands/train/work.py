@@ -1,0 +1,200 @@
+"""Train vocabularies from files: the work of ``fst train``."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import click
+import numpy as np
+
+from fst.cli.files.progress import ROUNDS, TOKENS, note, progress, steps
+from fst.cli.files.streams import check_target, is_there, keep_apart, show, written
+from fst.runtime.files.packing import ending
+
+if TYPE_CHECKING:
+    from fst.compile.train.result import Trained
+    from fst.counting.words import Words
+
+READING = ("input_format", "field", "column", "separator", "document")  # options of `fst.runtime.files.reading.Files`
+SPLITTING = ("splitter", "normalizer")
+COUNTING = (*SPLITTING, "errors", "threads", "min_count", "partition")  # options of `fst.train.words`
+AT_ONCE = ("wordlevel",)  # trainers without rounds
+PARQUET = ".parquet"
+
+
+def count(files: Sequence[str], output: str, **options: Any) -> None:
+    """Count the words of files, and write them.
+
+    Args:
+        files: the files.
+        output: the Parquet file to write.
+        options: the other options of the command.
+
+    Raises:
+        click.UsageError: the output is an input, or its ending is not ``.parquet``.
+    """
+    if ending(output) != (PARQUET, None):
+        raise click.UsageError(f"{output}: words are written as Parquet; name a file that ends in {PARQUET}")
+    keep_apart([output], files)
+    check_target(output)
+    options["normalizer"] = _normalizer(options["normalizer"])
+    words = _words(files, _taken(options, READING), _taken(options, COUNTING))
+    words.save(output)
+    note(f"{output}: {len(words):,} words of {words.documents:,} documents")
+
+
+def train(
+    trainer: str, files: Sequence[str], output: str, *, overwrite: bool, report: str | None, old: str | None = None, **options: Any
+) -> None:
+    """Train a vocabulary on files, and write it.
+
+    Args:
+        trainer: the name of a function in `fst.train`.
+        files: files of texts, or of counted words.
+        output: a file, whose name gives the form, or a folder.
+        overwrite: whether existing files in the folder are replaced.
+        report: a file of held-out texts; None: no report.
+        old: the old vocabulary, for `like` and `extend`; None: for other trainers.
+        options: the other options of the command. For options without a value, the default of the trainer applies.
+
+    Raises:
+        click.UsageError: the output is an input, or a file of the folder exists.
+        UnsupportedError: the form of the output is unknown.
+    """
+    import fst
+
+    _check_output(output, overwrite, [*files, *filter(None, [report, old])])
+    options["normalizer"] = _normalizer(options.get("normalizer"))
+    reading, counting = _taken(options, READING), _taken(options, COUNTING)
+    held_out = _held_out(report, reading)
+    given = _taken(options, options.keys() - {*READING, *COUNTING})
+    before = [] if old is None else [_tokenizer(old, trainer)]
+    words = _words(files, reading, {**counting, **({"splitter": before[0]} if before else {})})
+    given.update(_taken(counting, SPLITTING))
+    with _telling_warnings(), steps("training", ROUNDS if trainer == "unigram" else TOKENS) as reach:
+        watched = {} if trainer in AT_ONCE else {"progress": reach}
+        with _telling_checkpoint(given.get("checkpoint")):
+            result = getattr(fst.train, trainer)(*before, words, **given, **watched)
+    _write(result, output, held_out)
+
+
+def trim(
+    old: str, files: Sequence[str], output: str, *, keep: int, ids: str | None, overwrite: bool, report: str | None, **options: Any
+) -> None:
+    """Trim a vocabulary to the tokens that files use, and write it.
+
+    Args:
+        old: the vocabulary.
+        keep: the number of tokens that stay.
+        ids: the file for the new id of each old id; None: no file.
+        files, output, overwrite, report, options: as in `train`.
+
+    Raises:
+        click.UsageError, UnsupportedError: as in `train`.
+    """
+    import fst
+
+    inputs = [old, *files, *filter(None, [report])]
+    _check_output(output, overwrite, inputs)
+    if ids is not None:
+        keep_apart([ids], [*inputs, output])
+        check_target(ids)
+    reading, tokenizer = _taken(options, READING), _tokenizer(old, "trim")
+    held_out = _held_out(report, reading)
+    words = _words(files, reading, {**_taken(options, COUNTING), "splitter": tokenizer})
+    trimmed = fst.train.trim(tokenizer, words, keep)
+    if ids is not None:
+        with written(ids) as file:
+            np.save(file, trimmed.ids, allow_pickle=False)
+    _write(trimmed.trained, output, held_out)
+
+
+@contextmanager
+def _telling_checkpoint(path: str | None) -> Iterator[None]:
+    """Print where a run that stops early has left its state."""
+    try:
+        yield
+    finally:
+        if path is not None and is_there(path):
+            click.echo(f"{path}: checkpoint; the same command continues from it", err=True)
+
+
+@contextmanager
+def _telling_warnings() -> Iterator[None]:
+    """Print warnings as single lines on standard error."""
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        yield
+    for warning in found:
+        click.echo(f"Warning: {warning.message}", err=True)
+
+
+def _tokenizer(old: str, command: str) -> Any:
+    """The tokenizer of an old vocabulary."""
+    from fst.bridge.old import tokenizer_of
+
+    return tokenizer_of(old, f"fst train {command}")
+
+
+def _held_out(report: str | None, reading: Mapping[str, Any]) -> Iterator[bytes] | None:
+    """The texts of a report. The file is opened later, but checked now."""
+    from fst.runtime.files.reading import Files
+
+    if report is None:
+        return None
+    documents = Files([report], for_command=True, **reading).documents()
+    return (text for some in documents for text in some.in_utf8().texts)
+
+
+def _write(result: Trained, output: str, held_out: Iterator[bytes] | None) -> None:
+    """Write a vocabulary, and print its figures on held-out texts."""
+    result.save(output)
+    click.echo(f"{output}: {len(result.vocabulary):,} tokens; stopped by {result.stopped}", err=True)
+    if held_out is not None:
+        show(str(result.report(held_out)).splitlines())
+
+
+def _taken(options: Mapping[str, Any], names: Collection[str]) -> dict[str, Any]:
+    """The options with these names that have a value."""
+    return {name: options[name] for name in names if options.get(name) not in (None, ())}
+
+
+def _words(files: Sequence[str], reading: Mapping[str, Any], counting: Mapping[str, Any]) -> Words:
+    """The words of files, or of tables of words."""
+    import fst
+    from fst.bridge.words import are_tables
+    from fst.runtime.files.reading import Files
+
+    if reading.keys() <= {"document"} and are_tables(files):
+        words: Words = fst.train.words([*files], **counting)  # already counted
+    else:
+        source = Files(files, for_command=True, with_ends=True, **reading)
+        with progress("counting", source.size) as source.advance:
+            words = fst.train.words(source, **counting)
+    return words
+
+
+def _normalizer(given: str | None) -> Any:
+    """The normalizer of an option: its name, or its value in JSON."""
+    if given is None or not given.lstrip().startswith("{"):
+        return given
+    try:
+        return json.loads(given)
+    except ValueError as error:
+        raise click.UsageError(f"--normalizer {given!r} is not JSON: {error}") from None
+
+
+def _check_output(output: str, overwrite: bool, inputs: Sequence[str]) -> None:
+    """Raise an error for an output that cannot be written, before any input is read."""
+    from fst.compile.train.saving import files_of
+
+    names = files_of(output)
+    keep_apart(names, inputs)
+    if names == [output]:
+        check_target(output)
+    elif not overwrite and (there := next(filter(is_there, names), None)):
+        raise click.UsageError(f"{there} exists; pass --overwrite to replace it, or name another folder")

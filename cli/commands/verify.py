@@ -1,0 +1,149 @@
+"""The command `fst verify`: a proof that a table is whole, and a comparison with the reference, text by text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from fst.cli.files.progress import progress
+from fst.cli.files.streams import keep_apart, show
+from fst.cli.group import CliCommand
+from fst.cli.options import named_files, reading_options, table_argument
+from fst.cli.parameters import FileName
+from fst.core import remote
+from fst.runtime.files.streams import STANDARD, size
+
+if TYPE_CHECKING:
+    from fst.cli.peers.references import Reference
+    from fst.machines.wordpiece.table import Tables
+    from fst.runtime.files.documents import Documents
+    from fst.runtime.files.inputs import Reading
+
+AROUND = 8  # tokens shown before and after the first difference
+EXCERPT = 60  # characters of the text shown before and after it
+
+
+@click.command("verify", cls=CliCommand)
+@table_argument
+@click.argument("files", nargs=-1, type=click.Path(), metavar="[FILE…|-]", callback=named_files)
+@click.option("--against", type=FileName(), metavar="SOURCE", help="Compare with the ids of the reference for this file or folder.")
+@reading_options
+@click.pass_context
+def command(ctx: click.Context, /, table: str, files: tuple[str, ...], against: str | None, **reading: Any) -> None:
+    """Prove that a table file is whole and safe to use, or compare its ids with those of the reference.
+
+    With --against, the reference also encodes each document of the files, without truncation and padding: `tokenizers` for a
+    tokenizer.json, tiktoken for a .tiktoken file, sentencepiece for a .model. The first difference in each file is printed, and the exit
+    code is 1 if there is any. Files are read as `fst encode` reads them.
+
+    \b
+    Examples:
+      fst verify bert.npz
+      fst verify bert.npz --against tokenizer.json reviews.txt
+      fst verify bert.npz --against bert-base-uncased/ books.parquet --column text
+      fst verify gpt4.npz --against cl100k_base.tiktoken reviews.txt
+    """
+    if files and against is None:
+        raise click.UsageError("files are compared with the reference: name it with --against tokenizer.json")
+    keep_apart([STANDARD], [table, *files])
+    if against is None:
+        from fst import registry
+
+        registry.load(table)
+        show([f"{table}: whole and safe"])
+        return
+    from fst.cli.peers.references import reference
+    from fst.cli.tables import load
+    from fst.runtime.files.inputs import Reading
+
+    tables = load(table)
+    files, how = files or (STANDARD,), Reading(**reading)
+    total = size(files)
+    how.check(files)
+    with remote.fetched(against) as source, progress("verifying", total) as advance:
+        comparison = Comparison(tables, reference(Path(source)))
+        lines = list(comparison.lines(how, files, advance))
+    show(lines)
+    if not comparison.alike:
+        ctx.exit(1)
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A document whose ids differ from those of the reference."""
+
+    place: str
+    text: str
+    ids: list[int]
+    expected: list[int]
+
+    @property
+    def first(self) -> int:
+        """The first token that differs."""
+        pairs = zip(self.ids, self.expected, strict=False)
+        return next((place for place, (a, b) in enumerate(pairs) if a != b), min(len(self.ids), len(self.expected)))
+
+    def lines(self, name: Callable[[int], str], reference: Reference) -> Iterator[str]:
+        """The difference, in words."""
+        own, theirs = [name(number) for number in self.ids], [reference.name(number) for number in self.expected]
+        at = self.first
+        yield f"{self.place}: not the ids of the reference, from token {at + 1} on"
+        yield f"  text       {_excerpt(self.text, reference.place(self.text, at))}"
+        yield f"  table      {_window(own, at)}"
+        yield f"  reference  {_window(theirs, at)}"
+        yield f"  first      {_token_at(own, self.ids, at)} in the table, {_token_at(theirs, self.expected, at)} in the reference"
+
+
+class Comparison:
+    """A table and the reference, side by side."""
+
+    def __init__(self, tables: Tables, reference: Reference) -> None:
+        from fst.cli.files.ids import names
+        from fst.cli.tables import ready
+
+        self._tokenizer, self._reference = ready(tables), reference
+        self._names = names(tables)
+        self.alike = True
+
+    def lines(self, how: Reading, files: tuple[str, ...], advance: Callable[[int], None]) -> Iterator[str]:
+        """The result for each file: its first difference, or that there is none."""
+        for file in files:
+            yield from self._file(how, file, advance)
+
+    def _file(self, how: Reading, file: str, advance: Callable[[int], None]) -> Iterator[str]:
+        count, shown, unit = 0, file, "line"
+        for some in how.documents([file], advance):
+            documents = some.in_utf8()
+            if difference := self._difference(documents):
+                self.alike = False
+                yield from difference.lines(self._names.__getitem__, self._reference)
+                return
+            count, shown, unit = count + len(documents), documents.file, documents.unit
+        yield f"{shown}: {count:,} {unit}{'s' * (count != 1)}, all with the ids of the reference"
+
+    def _difference(self, documents: Documents) -> Difference | None:
+        texts = [text.decode() for text in documents.texts]
+        for row, (ids, expected) in enumerate(
+            zip(self._tokenizer.encode_batch(documents.texts), self._reference.encode_batch(texts), strict=True)
+        ):
+            if ids.tolist() != expected:
+                return Difference(documents.place(documents.numbers[row]), texts[row], ids.tolist(), expected)
+        return None
+
+
+def _window(tokens: list[str], at: int) -> str:
+    first, last = max(at - AROUND, 0), at + AROUND + 1
+    return " ".join(["…"] * (first > 0) + tokens[first:last] + ["…"] * (last < len(tokens)))
+
+
+def _excerpt(text: str, at: int) -> str:
+    first, last = max(at - EXCERPT, 0), at + EXCERPT
+    return "…" * (first > 0) + repr(text[first:last]) + "…" * (last < len(text))
+
+
+def _token_at(tokens: list[str], ids: list[int], at: int) -> str:
+    return f"{tokens[at]} (id {ids[at]})" if at < len(ids) else "nothing"

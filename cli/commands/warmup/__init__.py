@@ -1,0 +1,1 @@
+"""`fst warmup`: kernels compiled ahead of time."""

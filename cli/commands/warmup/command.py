@@ -1,0 +1,26 @@
+"""The command `fst warmup`."""
+
+from __future__ import annotations
+
+import click
+
+from fst.cli.group import CliCommand
+
+
+@click.command("warmup", cls=CliCommand)
+def command() -> None:
+    """Compile all kernels ahead of time and keep them on disk, for images and installers (see docs/containers.md).
+
+    One process for each core compiles, at most eight; FST_NUM_THREADS overrides the number of cores. A line counts each finished part.
+    Kernels that are already kept are not compiled again.
+
+    They are kept in the folder that NUMBA_CACHE_DIR names. If it is not set, they are kept beside the installed package, or in the user's
+    cache if that folder cannot be written. If no folder can be written, the exit code is 1.
+
+    \b
+    Examples:
+      RUN pip install ./fst-toolkit && fst warmup
+    """
+    from fst.cli.commands.warmup.processes import warm_up
+
+    warm_up()

@@ -1,0 +1,280 @@
+"""Compile kernels ahead of time."""
+
+from __future__ import annotations
+
+import json
+from base64 import b64encode
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fst.core.jit import destination
+
+if TYPE_CHECKING:
+    from fst.machines.wordpiece.table import Tables
+    from fst.tables.table import Table
+MECAB = {  # a dictionary, as small as it can be
+    "words.csv": "ab,0,0,1,\n",
+    "matrix.def": "1 1\n0 0 0\n",
+    "char.def": "DEFAULT 0 1 0\nSPACE 0 1 0\n",
+    "unk.def": "DEFAULT,0,0,1,\nSPACE,0,0,1,\n",
+}
+
+
+def compile_all(*, backward: bool = False) -> None:
+    """Compile every kernel by a first use on tables of each kind.
+
+    Args:
+        backward: begin with the last part. Two processes that start together should go in opposite directions, since a process waits for
+            a kernel that the other one compiles.
+    """
+    compiler = Compiler()
+    for part in reversed(PARTS) if backward else PARTS:
+        compiler.compile(part)
+
+
+class Compiler:
+    """Compiles kernels."""
+
+    def compile(self, part: str) -> tuple[bool, str]:
+        """Compile the kernels of a part, a key of `PARTS`. Returns the result of `fst.core.jit.destination`."""
+        from fst.runtime.machines.wordpiece.kernels import encode as kernels
+
+        with TemporaryDirectory() as folder:
+            PARTS[part](Path(folder))
+        return destination(kernels.encode_rows)
+
+
+def _compile_wordpiece(folder: Path) -> None:
+    tokenizer = _used(_wordpiece(), folder)
+    tokenizer(["ab"], return_tensors="np")
+
+
+def _compile_composed(folder: Path) -> None:
+    _read_twice(folder, {"normalizer": {"type": "NFC"}}, "a\u0301")
+
+
+def _compile_long(folder: Path) -> None:
+    # an added token with too many nodes for `matching.link`, and a word that is too long for a kernel
+    _read_twice(folder, {"added_tokens": [{"id": 3, "content": "a" * 600, "normalized": True}]}, "a" * 101)
+
+
+def _wordpiece() -> Tables:
+    from fst.compile import wordpiece
+
+    return wordpiece(["[UNK]", "a", "##b"], layout="compact")
+
+
+def _read_twice(folder: Path, part: dict[str, Any], text: str) -> None:
+    """Use a WordPiece tokenizer with one more part in its tokenizer.json, on a text that it reads twice."""
+    from fst import Tokenizer
+    from fst.compile import wordpiece
+    from fst.runtime.compat.transformers.document import document
+
+    source = folder / "tokenizer.json"
+    source.write_text(json.dumps({**document(_wordpiece()), **part}))
+    read_twice = Tokenizer(wordpiece(source))
+    for offsets in (False, True):
+        read_twice.encode_batch([text], offsets=offsets)
+
+
+def _compile_bpe(folder: Path) -> None:
+    from fst.compile import bpe
+    from fst.runtime.pretokens import decoding
+
+    tokenizer = _used(bpe(_bpe(folder)), folder)
+    _streamed(tokenizer)
+    for dtype in decoding.TYPES:
+        tokenizer.decode_bytes(np.zeros(1, dtype))
+    source = folder / "letters.tiktoken"
+    source.write_text("".join(f"{b64encode(bytes([byte])).decode()} {byte}\n" for byte in range(256)))
+    bpe(source, encoding="gpt2", no_special=True)
+
+
+def _compile_dropout(folder: Path) -> None:
+    from fst import Tokenizer
+    from fst.compile import bpe
+
+    for offsets in (False, True):
+        Tokenizer(bpe(_bpe(folder))).encode_batch(["ab"], offsets=offsets, dropout=1)
+
+
+def _compile_merges(folder: Path) -> None:
+    from fst.compile import bpe
+
+    # merges of which no automaton is exact
+    tokenizer = _used(bpe(_bpe(folder, ["ab", "aba"], [["ab", "a"], ["a", "b"]], normalizer={"type": "NFC"})), folder)
+    for offsets in (False, True):
+        tokenizer.encode_batch(["a\u0301"], offsets=offsets)
+    _streamed(tokenizer)
+
+
+def _bpe(folder: Path, tokens: Sequence[str] = ("ab",), merges: Sequence[Sequence[str]] = (("a", "b"),), **parts: Any) -> Path:
+    """A tokenizer.json of byte-level BPE."""
+    from fst.pretokens.byte_letters import spelled
+
+    vocab = {token: number for number, token in enumerate([*(spelled(bytes([byte])) for byte in range(256)), *tokens])}
+    byte_level = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": False, "use_regex": True}
+    source, model = folder / "tokenizer.json", {"type": "BPE", "vocab": vocab, "merges": merges}
+    source.write_text(json.dumps({"model": model, "pre_tokenizer": byte_level, **parts}))
+    return source
+
+
+def _streamed(tokenizer: Any) -> None:
+    stream = tokenizer.stream()
+    stream.write("ab")
+    stream.read()
+
+
+def _compile_unigram(folder: Path) -> None:
+    from fst.compile import tokenizer
+
+    _used(tokenizer(_unigram(folder)), folder)
+
+
+def _compile_sampling(folder: Path) -> None:
+    from fst import Tokenizer
+    from fst.compile import tokenizer
+
+    used: Any = Tokenizer(tokenizer(_unigram(folder)))
+    used.nbest("ab", 2)
+    for offsets in (False, True):
+        for nbest_size in (-1, 2):
+            used.encode_batch(["ab"], offsets=offsets, sample=True, nbest_size=nbest_size)
+
+
+def _unigram(folder: Path) -> Path:
+    """A tokenizer.json of Unigram."""
+    source = folder / "tokenizer.json"
+    model = {"type": "Unigram", "unk_id": 0, "vocab": [["<unk>", 0], ["\u2581", -2], ["ab", -3]]}
+    source.write_text(json.dumps({"model": model, "pre_tokenizer": {"type": "Metaspace", "replacement": "\u2581"}}))
+    return source
+
+
+def _compile_sentencepiece(folder: Path) -> None:
+    from fst.compile.machines.unigram.compiler import UnigramModel, assemble
+    from fst.compile.sources.source import NO_SETTINGS, Source, TextPipeline
+    from fst.compile.sources.templates import BARE
+    from fst.compile.text.sentencepiece import WORD_CUTS
+    from fst.machines.unigram.viterbi import NORMAL, UNKNOWN, WHOLE
+    from fst.tables.header import AddedTokens
+
+    for has_words, cuts in ((False, ()), (True, (WORD_CUTS,))):
+        whole = UnigramModel(["<unk>", "a"], [0.0, -1.0], 0, sums=WHOLE, types=[UNKNOWN, NORMAL], has_words=has_words)
+        _used(assemble(Source(whole, TextPipeline([], cuts), AddedTokens({}, {}, None, (), ()), BARE, NO_SETTINGS), "auto"), folder)
+
+
+def _compile_search(folder: Path) -> None:
+    import fst
+    from fst.compile import keywords
+
+    for kind in ("standard", "leftmost-longest", "overlapping"):
+        keywords(["ab", "b"], match_kind=kind).save(folder / "keywords.npz")
+        searcher = fst.load(folder / "keywords.npz")
+        searcher.find_batch(["ab"])
+        searcher.count([b"ab"])
+        searcher.find("ab")
+    fst.Searcher(keywords(["ab"])).replace(["ab" * 99], "b")
+
+
+def _compile_spelling(_: Path) -> None:
+    import fst
+    from fst.compile import keywords
+
+    for options in ({"ignore_case": True}, {"whole_words": True, "normalizer": {"type": "NFC"}}):
+        searcher = fst.Searcher(keywords(["ab"], **options))
+        stream = searcher.stream()
+        stream.write("a\u0301 ab a")
+        stream.read()
+        searcher.count(["a\u0301"])
+
+
+def _compile_maxmatch(folder: Path) -> None:
+    from fst.compile import maxmatch
+
+    for direction in ("forward", "backward"):
+        _segment(maxmatch(["ab", "b"], direction), folder)
+
+
+def _compile_jieba(folder: Path) -> None:
+    from fst.compile import lattice
+
+    _segment(lattice.jieba([("ab", 1)]), folder)
+
+
+def _compile_mecab(folder: Path) -> None:
+    from fst.compile import lattice
+
+    for name, content in MECAB.items():
+        (folder / name).write_text(content)
+    _segment(lattice.mecab(folder), folder)
+
+
+def _compile_counting(_: Path) -> None:
+    from fst import train
+
+    numbers = " ".join(map(str, range(1 << 15)))  # too many words for the first table, which must grow
+    for normalizer in ("none", "nfkc"):
+        train.words([numbers, "\ufb01"], splitter="gpt2", normalizer=normalizer)
+
+
+def _compile_training(folder: Path) -> None:
+    from fst import train
+    from fst.compile.train.scores import state
+
+    letters = np.random.default_rng(0).integers(97, 101, 1 << 16, np.uint8).tobytes()
+    words = {letters[first : first + 12]: 20 for first in range(0, len(letters), 12)}  # too many pairs for the first table
+    for criterion in ("frequency", "score"):
+        train.wordpiece(words, vocab_size=600, criterion=criterion, min_frequency=10)
+    train.unigram(words, vocab_size=600)
+    for deadline in (0, None):  # the second run resumes from the checkpoint of the first one, and proves it
+        train.wordpiece({b"ab" * (1 << 21): 1}, vocab_size=20, deadline=deadline, checkpoint=folder / "run.npz")
+    state.is_tiled.call(np.zeros(1, np.int32), np.ones(1, np.int32))  # runs for checkpoints by score
+
+
+def _segment(table: Table, folder: Path) -> None:
+    """Use the table of a dictionary."""
+    import fst
+
+    table.save(folder / "dictionary.npz")
+    segmenter = fst.load(folder / "dictionary.npz")
+    segmenter.segment("ab")
+    segmenter.count([b"ab"])
+
+
+def _used(tables: Table, folder: Path) -> Any:
+    """A tokenizer with a table, loaded from a file, after each of its kernels has run."""
+    import fst
+    from fst.runtime.rows import texts
+
+    tables.save(folder / "table.npz")
+    tokenizer = fst.load(folder / "table.npz")
+    tokenizer.encode(b"ab")  # which takes the kernels for str, and one more
+    tokenizer.encode("ab")
+    tokenizer.encode_batch(["ab"], offsets=True)
+    room = np.empty(2 + texts.PAST_END, texts.UNIT_TYPES[tables.unit])
+    texts.of_utf_8(np.frombuffer(b"ab", np.uint8), np.array([0, 2]), room)  # a column
+    return tokenizer
+
+
+PARTS: dict[str, Callable[[Path], None]] = {  # those that take longest first
+    "bpe": _compile_bpe,
+    "unigram": _compile_unigram,
+    "wordpiece": _compile_wordpiece,
+    "sampling of unigram": _compile_sampling,
+    "dropout of bpe": _compile_dropout,
+    "search": _compile_search,
+    "unigram of sentencepiece": _compile_sentencepiece,
+    "bpe by merges": _compile_merges,
+    "mecab": _compile_mecab,
+    "jieba": _compile_jieba,
+    "maxmatch": _compile_maxmatch,
+    "search of spelled texts": _compile_spelling,
+    "training": _compile_training,
+    "counting of words": _compile_counting,
+    "wordpiece with composed letters": _compile_composed,
+    "wordpiece with long added tokens": _compile_long,
+}

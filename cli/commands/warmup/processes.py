@@ -1,0 +1,65 @@
+"""Compile all kernels ahead of time, on all cores."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import ExitStack, closing, contextmanager
+from queue import SimpleQueue
+from time import monotonic
+
+import click
+
+from fst.cli.commands.warmup.kernels import PARTS
+from fst.cli.process import Process
+from fst.core.threads import thread_count
+
+MOST_PROCESSES = 8  # each takes some 400 MB; the longest part takes as long as all other parts together on seven processes
+
+
+def warm_up() -> None:
+    """Compile all kernels, with a line for each part.
+
+    Raises:
+        click.ClickException: no folder can be written.
+        FstError: a process failed.
+    """
+    begun, place = monotonic(), ""
+    count = min(thread_count(), MOST_PROCESSES)
+    with _telling(), closing(_compiled(count)) as parts:
+        click.echo(f"compiling kernels on {count} core{'s' * (count != 1)}, unless they are kept already", err=True)
+        for number, (part, kept, place) in enumerate(parts, 1):
+            if not kept:
+                raise click.ClickException(f"kernels are {place}")
+            click.echo(f"{number} of {len(PARTS)}: {part}", err=True)
+    click.echo(f"ready, in {monotonic() - begun:.1f} s; {place}", err=True)
+
+
+@contextmanager
+def _telling() -> Iterator[None]:
+    """Write a line if the run is interrupted."""
+    try:
+        yield
+    except (KeyboardInterrupt, SystemExit):
+        click.echo("interrupted; finished kernels are kept, and the next run compiles the others", err=True)
+        raise
+
+
+def _compiled(count: int) -> Generator[tuple[str, bool, str], None, None]:
+    """Compile the parts in `count` processes. Yields each finished part with the result of `fst.core.jit.destination`."""
+    idle: SimpleQueue[Process] = SimpleQueue()
+
+    def compile_part(part: str) -> tuple[str, bool, str]:
+        process = idle.get()
+        try:
+            return part, *process.ask("compile", part)
+        finally:
+            idle.put(process)
+
+    with ThreadPoolExecutor(count) as threads, ExitStack() as processes:  # processes end first, so that no thread waits for an answer
+        for number in range(count):
+            process = Process(f"compiler {number + 1}", "fst.cli.commands.warmup.kernels:Compiler")
+            processes.callback(process.end)
+            idle.put(process)
+        processes.callback(threads.shutdown, wait=False, cancel_futures=True)
+        yield from (done.result() for done in as_completed([threads.submit(compile_part, part) for part in PARTS]))

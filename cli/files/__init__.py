@@ -1,0 +1,1 @@
+"""What commands write: formats, files that appear whole or not at all, and progress for a person."""

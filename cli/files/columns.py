@@ -1,0 +1,169 @@
+"""Columns of results in Parquet and Arrow IPC, after the other columns of the documents. Everything here needs pyarrow."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator, Sequence
+from typing import IO, Any, Generic, Protocol, TypeVar
+
+from fst.errors import TextError
+from fst.runtime.files.documents import Documents
+from fst.runtime.files.with_pyarrow import pa, pq
+
+Result = TypeVar("Result")
+Input = TypeVar("Input", contravariant=True)
+
+GROUP_BYTES = 1 << 24  # of a row group that is written
+
+
+class ColumnsOf(Protocol[Input]):
+    """The columns that results have in tables."""
+
+    @property
+    def added(self) -> Sequence[tuple[str, Any]]:
+        """The name and the type of each."""
+
+    def of(self, result: Input, /) -> tuple[Documents, Sequence[Any]]:
+        """The documents of a result, and an array for each column."""
+
+
+class Writer(Generic[Result]):
+    """Writes the other columns, then those of results.
+
+    Args:
+        file: where to write.
+        form: "arrow" or "parquet".
+        columns: the columns of results.
+
+    Raises:
+        TextError: the other columns differ between documents, or one of them has the name of an added column.
+    """
+
+    def __init__(self, file: IO[bytes], form: str, columns: ColumnsOf[Result]) -> None:
+        self._file, self._form, self._columns = file, form, columns
+        self._added = [*columns.added]
+        self._writer: Any = None
+        self._schema: Any = None
+        self._waiting: list[Any] = []
+
+    def write(self, result: Result) -> None:
+        """Add the rows of some documents."""
+        documents, arrays = self._columns.of(result)
+        if isinstance(documents.others, list) and not documents.others:
+            return  # no rows have stated the columns
+        self._waiting.append(self._batch(documents, arrays))
+        if self._form == "arrow" or sum(batch.nbytes for batch in self._waiting) >= GROUP_BYTES:
+            self._flush()
+
+    def close(self) -> None:
+        """Write the rest."""
+        self._open(pa.schema(self._added))
+        self._flush()
+        self._writer.close()
+
+    def abandon(self) -> None:
+        """Write no more."""
+        if isinstance(self._writer, pq.ParquetWriter):
+            self._writer.is_open = False  # else it would write when it is collected
+
+    def _open(self, schema: Any) -> None:
+        """Open the writer at the first rows."""
+        if self._writer is None:
+            self._schema = schema
+            is_arrow = self._form == "arrow"
+            self._writer = pa.ipc.new_file(self._file, schema) if is_arrow else _parquet_writer(self._file, schema, self._added)
+
+    def _flush(self) -> None:
+        table = pa.Table.from_batches(self._waiting, self._schema)
+        if len(table):
+            self._writer.write_table(table, len(table))
+        self._waiting = []
+
+    def _batch(self, documents: Documents, arrays: Sequence[Any]) -> Any:
+        """The rows of some documents, with the columns of the first ones."""
+        others = self._others(documents)
+        schema = pa.schema([*((name, column.type) for name, column in others), *self._added])
+        for name, _ in self._added:
+            if schema.names.count(name) > 1:
+                raise TextError(f"{documents.file}: {name!r} is there already, which is what is written; rename it")
+        self._open(schema)
+        if not schema.equals(self._schema):
+            raise TextError(f"{documents.file}: its columns are not those of the files before it; write it to another output")
+        return pa.RecordBatch.from_arrays([*(column for _, column in others), *arrays], schema=schema)
+
+    def _others(self, documents: Documents) -> list[tuple[str, Any]]:
+        """The other columns by their names. Dictionary columns are decoded, because batches may have different dictionaries."""
+        others = documents.others
+        if others is None:
+            return []
+        if isinstance(others, list):
+            count = len(self._schema) - len(self._added) if self._schema else 0
+            types = dict(zip(self._schema.names[:count], self._schema.types, strict=False)) if self._schema else None
+            return list(_columns(documents, types))
+        plain = (column.dictionary_decode() if pa.types.is_dictionary(column.type) else column for column in others.columns)
+        return list(zip(others.schema.names, plain, strict=True))
+
+
+def _parquet_writer(file: IO[bytes], schema: Any, added: Sequence[tuple[str, Any]]) -> Any:
+    """A writer of Parquet. It stores ids as differences in as few bits as possible: half of their size, without compression.
+
+    Args:
+        file: where it goes.
+        schema: the columns.
+        added: those at the end that are added: ids, and perhaps tokens; or matches.
+    """
+    leaves = _leaves(schema)
+    own = leaves[len(leaves) - len(_leaves(pa.schema(added))) :]
+    ids = [leaf.path for leaf in own if leaf.physical_type == "INT32"]
+    others = [leaf.path for leaf in leaves if leaf.path not in ids]
+    return pq.ParquetWriter(
+        file,
+        schema,
+        use_dictionary=others or False,
+        compression={**dict.fromkeys(others, "snappy"), **dict.fromkeys(ids, "none")},
+        column_encoding=dict.fromkeys(ids, "DELTA_BINARY_PACKED"),
+        write_statistics=others or False,
+        write_batch_size=1 << 16,
+    )
+
+
+def _leaves(schema: Any) -> list[Any]:
+    """The columns of Parquet that a schema becomes."""
+    empty = io.BytesIO()
+    pq.write_table(schema.empty_table(), empty)
+    leaves = pq.ParquetFile(empty).schema
+    return [leaves.column(number) for number in range(len(leaves))]
+
+
+def _columns(documents: Documents, types: dict[str, Any] | None) -> Iterator[tuple[str, Any]]:
+    """The fields of objects as columns. Types are those of the first objects; if there are none, they are inferred."""
+    known = dict.fromkeys(name for record in documents.others for name in record) if types is None else types
+    for number, record in zip(documents.numbers, documents.others, strict=True):
+        if late := record.keys() - known.keys():
+            raise TextError(f"{documents.place(number)}: the field {min(late)!r} comes too late to be a column; write JSON lines")
+    for name, kind in known.items():
+        yield name, _column(documents, name, kind)
+
+
+def _column(documents: Documents, name: str, kind: Any) -> Any:
+    values = [record.get(name) for record in documents.others]
+    try:
+        found = pa.array(values)
+        if kind is None or found.type == kind:
+            return found
+        if _fits(found.type, kind):
+            return pa.array(values, kind)
+        what = f"{found.type}, {kind} before"
+    except (ValueError, TypeError, OverflowError) as error:
+        what = str(error)
+    place = f"{documents.file}, lines {documents.numbers[0]} to {documents.numbers[-1]}"
+    raise TextError(f"{place}: the field {name!r} makes no column of one type ({what}); write JSON lines")
+
+
+def _fits(found: Any, kind: Any) -> bool:
+    """Whether values of one type keep their meaning as another. pyarrow would not refuse: it makes 1 of 1.5."""
+    if pa.types.is_list(found) and pa.types.is_list(kind):
+        return _fits(found.value_type, kind.value_type)
+    if pa.types.is_struct(found) and pa.types.is_struct(kind):
+        return all(kind.get_field_index(field.name) >= 0 and _fits(field.type, kind.field(field.name).type) for field in found)
+    return bool(found == kind or pa.types.is_null(found) or (pa.types.is_integer(found) and pa.types.is_floating(kind)))

@@ -1,0 +1,113 @@
+"""Formats of outputs: by an option or the ending of a name; outputs that cannot be written are refused before any input is read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import click
+
+from fst.cli.files.streams import check_target, is_device, keep_apart
+from fst.runtime.files.packing import UNSUPPORTED, ending
+from fst.runtime.files.streams import STANDARD
+
+ENDINGS = {".json": "json", ".jsonl": "json", ".ndjson": "json", ".arrow": "arrow", ".parquet": "parquet"}
+# What to use instead of formats that are not written.
+INSTEAD = {
+    **dict.fromkeys([".csv", ".tsv", ".xlsx"], "write JSON lines (.jsonl), or Parquet (.parquet)"),
+    **dict.fromkeys([".feather", ".ipc"], "write .arrow, which is the same format"),
+    **dict.fromkeys([".avro", ".db", ".duckdb", ".orc", ".sqlite"], "write Parquet (.parquet)"),
+}
+OF_ARRAYS = (".npz", ".npy", ".bin", ".h5", ".hdf5", ".pkl", ".pickle", ".pt", ".safetensors", ".zarr")  # and their like
+KEEP_OTHERS = ("json", "arrow", "parquet")  # forms that keep the other columns or fields of a document, and may have tokens too
+ARRAYS = ("npy", "bin")  # forms of ids with their row splits in a file beside them
+
+
+class Forms(NamedTuple):
+    """The forms of a command's outputs.
+
+    Attributes:
+        lines: forms that are lines of text, compressed according to the name of the file. The first one is the default.
+        endings: forms by the endings of names.
+        instead: what to use instead of formats that are not written, by their endings.
+    """
+
+    lines: Sequence[str]
+    endings: Mapping[str, str]
+    instead: Mapping[str, str]
+
+
+def forms_of(*lines: str, arrays: Sequence[str] = (), advice: str) -> Forms:
+    """The forms of a command that also writes columns, and such arrays; `advice` is for all who want others."""
+    endings = {f".{form}": form for form in arrays}
+    others = dict.fromkeys((ending for ending in OF_ARRAYS if ending not in endings), advice)
+    return Forms(lines, {**ENDINGS, **endings}, {**INSTEAD, **others})
+
+
+def checked_form(forms: Forms, name: str, form: str | None, inputs: Sequence[str]) -> str:
+    """The form of an output: as asked, or by the ending of its name. An output that cannot be written is refused before any input is read.
+
+    Args:
+        forms: the forms of the command.
+        name: the file, or "-".
+        form: one of these forms; None: by the ending of the name.
+        inputs: the files that are read.
+
+    Raises:
+        click.UsageError: the file cannot have this form, or is one of the inputs.
+        OSError: the folder of the file is missing or cannot be written.
+    """
+    form = form_of(forms, name, form)
+    keep_apart(files_of(name, form), inputs)
+    check_writable(name, form)
+    return form
+
+
+def files_of(name: str, form: str) -> list[str]:
+    """The files that an output has in a form."""
+    return [name, splits_name(name)] if form in ARRAYS else [name]
+
+
+def splits_name(name: str) -> str:
+    """The path of the row splits for the path of the ids."""
+    return name.removesuffix(Path(name).suffix) + ".splits.npy"
+
+
+def check_writable(name: str, form: str) -> None:
+    """Check that the files of an output can be written, as far as this can be checked in advance.
+
+    Raises:
+        OSError: the folder of the file is missing or cannot be written.
+    """
+    for file in files_of(name, form):
+        check_target(file)
+
+
+def form_of(forms: Forms, name: str, form: str | None) -> str:
+    """The form of an output: as asked, or by the ending of its name.
+
+    Raises:
+        click.UsageError: the file cannot have this form.
+    """
+    form = _form(forms, name, form)
+    if form not in forms.lines:
+        _check_whole_file(name, form)
+    return form
+
+
+def _form(forms: Forms, name: str, form: str | None) -> str:
+    """The form asked for, or else the form of the name's ending, or else the default."""
+    kind, _ = ending(name)
+    if kind in UNSUPPORTED:
+        raise click.UsageError(f"{name}: {kind} is not written; compress with gzip, zstd, bz2 or xz, as in ids.jsonl.gz")
+    if form is None and kind in forms.instead:
+        raise click.UsageError(f"{name}: {kind} is not written; {forms.instead[kind]}, or say with --format what the file is to be")
+    return form or forms.endings.get(kind, forms.lines[0])
+
+
+def _check_whole_file(name: str, form: str) -> None:
+    if name == STANDARD or is_device(Path(name)):
+        raise click.UsageError(f"--format {form} takes a regular file, since it is not written from beginning to end: name one with -o")
+    if packing := ending(name)[1]:
+        raise click.UsageError(f"{name}: {form} is not packed with {packing}, since programs map such files; leave that ending out")

@@ -1,0 +1,157 @@
+"""Outputs of a command: one file, or a folder with a file for each input.
+
+A file is written whole or not at all, so an output that exists is complete. As with make, an output is out of date if its input or the
+table was modified later.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import click
+
+from fst.cli.files.formats import KEEP_OTHERS, Forms, check_writable, checked_form, files_of, form_of
+from fst.cli.files.streams import is_there, keep_apart, modified
+from fst.core import remote
+from fst.runtime.files.inputs import Reading
+from fst.runtime.files.packing import ending
+from fst.runtime.files.streams import STANDARD
+
+NEW = {**dict.fromkeys(["arrow", "bin", "npy", "npz", "parquet"]), "json": ".jsonl"}  # endings of forms; None: the form's name
+LINES = ".txt"  # the ending of all other forms
+COLUMNAR = ("arrow", "parquet")  # forms that are not packed
+
+
+@dataclass(frozen=True)
+class Output:
+    """A file to write.
+
+    Attributes:
+        name: the file, or "-".
+        form: its form.
+        inputs: the files whose documents go into it.
+    """
+
+    name: str
+    form: str
+    inputs: Sequence[str]
+
+    def is_there(self) -> bool:
+        """Whether one of its files exists."""
+        return any(map(is_there, files_of(self.name, self.form)))
+
+    def is_complete(self, table: str) -> bool:
+        """Whether all its files exist and are not older than its input and the table."""
+        files = files_of(self.name, self.form)
+        return all(map(is_there, files)) and modified(self.name) >= max(map(modified, (table, *self.inputs)))
+
+
+@dataclass(frozen=True)
+class Target:
+    """The options of the command line for the output.
+
+    Attributes:
+        name: a file, "-", or a folder.
+        form: the form; None: the form that the name of the file implies, or in a folder the form of each input.
+        overwrite: whether files that exist in the folder are replaced.
+        resume: whether complete files in the folder are kept.
+
+    Raises:
+        click.UsageError: the options contradict each other.
+    """
+
+    name: str
+    form: str | None
+    overwrite: bool
+    resume: bool
+
+    def __post_init__(self) -> None:
+        if self.overwrite and self.resume:
+            raise click.UsageError("--overwrite replaces the files that --resume keeps; pass one of them")
+        if (self.overwrite or self.resume) and not self.is_folder:
+            option = "--overwrite" if self.overwrite else "--resume"
+            raise click.UsageError(f"{option} is for a folder of outputs, as in -o out/; a single file is always replaced")
+
+    @property
+    def is_folder(self) -> bool:
+        """Whether the output is a folder: one that exists, or a name that ends with "/"."""
+        if remote.is_remote(self.name):
+            return self.name.endswith("/") or remote.is_folder(self.name)
+        return self.name.endswith(("/", os.sep)) or Path(self.name).is_dir()
+
+    def outputs(self, forms: Forms, inputs: Sequence[str], table: str, how: Reading, of_text: str | None = None) -> list[Output]:
+        """The files to write. Files that cannot be written are refused before any input is read.
+
+        Args:
+            forms: the forms of the command.
+            inputs: the files that are read.
+            table: the file of the table.
+            how: how inputs are read.
+            of_text: the form of outputs for plain text in a folder; None: the default of the command.
+
+        Raises:
+            click.UsageError: an output cannot have its form, is one of the inputs, or exists; or two outputs have the same name.
+            OSError: a folder is missing or cannot be written.
+        """
+        if not self.is_folder:
+            return [Output(self.name, checked_form(forms, self.name, self.form, (table, *inputs)), inputs)]
+        found = _apart([self._output(file, how, of_text or forms.lines[0]) for file in inputs])
+        for output in found:
+            form_of(forms, output.name, output.form)
+        keep_apart([name for output in found for name in files_of(output.name, output.form)], (table, *inputs))
+        if not remote.is_remote(self.name):
+            Path(self.name).mkdir(exist_ok=True)
+        for output in found:
+            check_writable(output.name, output.form)
+        return found if self.overwrite else self._wanted(found, table)
+
+    def _output(self, file: str, how: Reading, of_text: str) -> Output:
+        """The output for an input. It has the name of the input, with another ending if the command line states a form."""
+        if file == STANDARD:
+            raise click.UsageError(f"standard input has no name for a file in {self.name}; name a file with -o")
+        name = Path(remote.file_of(file)).name
+        kind, packing = ending(file)
+        form = self.form
+        if form is None:
+            form = {"text": of_text}.get(read := how.kind(file), read)
+        unpacked = Path(name).stem if packing else name
+        if self.form is not None:
+            name = unpacked.removesuffix(Path(unpacked).suffix if kind else "") + (NEW.get(form, LINES) or f".{form}")
+        elif form in COLUMNAR:
+            name = unpacked
+        return Output(f"{self.name.rstrip('/')}/{name}", form, [file])
+
+    def _wanted(self, found: Sequence[Output], table: str) -> list[Output]:
+        """The outputs that are missing or, with `resume`, out of date."""
+        there = [output for output in found if output.is_there()]
+        if there and not self.resume:
+            more = f", and so do {len(there) - 1:,} more outputs" if len(there) > 1 else ""
+            raise click.UsageError(f"{there[0].name} exists{more}; pass --overwrite to replace them, or --resume to keep what is complete")
+        complete = {output.name for output in there if output.is_complete(table)}
+        if complete:
+            click.echo(f"{len(complete):,} of {len(found):,} outputs are complete", err=True)
+        return [output for output in found if output.name not in complete]
+
+
+def how_for(output: Output, how: Reading, *, in_pieces: bool = False) -> Reading:
+    """How to read the inputs of an output that keeps their texts along with their other fields or columns."""
+    keeps_others = output.form in KEEP_OTHERS
+    return replace(how, others=keeps_others, with_text=keeps_others, in_pieces=in_pieces)
+
+
+def inputs_of(outputs: Iterable[Output]) -> list[str]:
+    """The inputs of all outputs."""
+    return [file for output in outputs for file in output.inputs]
+
+
+def _apart(outputs: list[Output]) -> list[Output]:
+    """The outputs, if all their names are different; else an error."""
+    found: dict[str, Output] = {}
+    for output in outputs:
+        if (other := found.setdefault(output.name, output)) is not output:
+            (first,), (second,) = other.inputs, output.inputs
+            raise click.UsageError(f"{first} and {second} would both be written to {output.name}; write them to different folders")
+    return outputs

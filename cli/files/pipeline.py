@@ -1,0 +1,130 @@
+"""Read, encode and write at the same time: each stage is a generator that a thread runs some items ahead of the next stage."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing, suppress
+from queue import Empty, Queue
+from threading import Event, Thread
+from typing import Any, TypeVar
+
+from fst.errors import TextError
+from fst.runtime.files.documents import Documents, Fault
+
+AHEAD = 2  # waiting items, each of some megabytes
+GRACE = 0.5  # seconds to wait for a thread that is closed; one that waits for input may never end
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+def ahead(items: Generator[Item, None, None]) -> Generator[Item, None, None]:
+    """The same items, made some ahead by a thread. An exception in the thread is raised here, after the items before it.
+
+    To stop early, close this generator: the thread ends with its current item.
+    """
+    queue: Queue[tuple[Any, BaseException | None]] = Queue(AHEAD)
+    is_over = Event()
+
+    def make() -> None:
+        end: BaseException = StopIteration()
+        try:
+            with closing(items):
+                for item in items:
+                    queue.put((item, None))
+                    if is_over.is_set():
+                        return
+        except BaseException as error:  # passed on to the consumer
+            end = error
+        queue.put((None, end))
+
+    thread = Thread(target=make, daemon=True)
+    thread.start()
+    try:
+        while True:
+            item, end = queue.get()
+            if isinstance(end, StopIteration):
+                return
+            if end is not None:
+                raise end
+            yield item
+    finally:
+        is_over.set()
+        with suppress(Empty):  # so that a thread that waits for room continues
+            while True:
+                queue.get_nowait()
+        thread.join(GRACE)
+
+
+Work = Callable[[Documents, str], Result]
+
+
+class Policy:
+    """The treatment of documents that are not text: raise an error, replace wrong bytes by U+FFFD, or skip the document.
+
+    Args:
+        errors: "strict", "replace" or "skip".
+
+    Attributes:
+        replaced, skipped: how many documents were repaired or left out.
+    """
+
+    def __init__(self, errors: str) -> None:
+        self._errors = errors
+        self.replaced = self.skipped = 0
+
+    def results(
+        self, documents: Generator[Documents, None, None], work: Work[Result], *, is_partial: bool = False
+    ) -> Generator[Result, None, None]:
+        """The results of work on documents, while further documents are read.
+
+        Args:
+            documents: the documents.
+            work: a function of documents and of `errors`, "strict" or "replace"; it raises TextError for a document that is not text.
+            is_partial: whether `work` may stop before the end of a text. Texts are then checked first, so that no result depends on other
+                documents.
+        """
+        return ahead(self._results(ahead(documents), work, is_partial))
+
+    def _results(
+        self, documents: Generator[Documents, None, None], work: Work[Result], is_partial: bool
+    ) -> Generator[Result, None, None]:
+        with closing(documents):
+            for some in documents:
+                self._judge(some)
+                yield self._result(some, work, is_partial)
+
+    def _judge(self, documents: Documents) -> None:
+        """Count the faults that were found while reading, or stop at the first."""
+        for number, fault in documents.wrong:
+            if self._errors != "skip":
+                raise _error(documents, number, fault)
+        self.skipped += len(documents.wrong)
+        self.replaced += documents.replaced
+
+    def _result(self, documents: Documents, work: Work[Result], is_partial: bool) -> Result:
+        wrong = documents.not_text() if is_partial or not documents.is_whole else {}
+        if not wrong:
+            try:
+                return work(documents, "strict")
+            except TextError:
+                if not (wrong := documents.not_text()):
+                    raise
+        if self._errors == "strict":
+            row, fault = next(iter(wrong.items()))
+            raise _error(documents, documents.numbers[row], fault)
+        if self._errors == "replace":
+            self.replaced += len(wrong)
+            return work(documents, "replace")
+        self.skipped += len(wrong)
+        return work(documents.without(wrong), "strict")
+
+    def notes(self) -> Iterator[str]:
+        """Lines for the end of a command: how many documents were repaired or left out."""
+        for count, what in ((self.replaced, "read with U+FFFD for what is no text"), (self.skipped, "left out")):
+            if count:
+                yield f"{count:,} document{'s' * (count != 1)} {what}"
+
+
+def _error(documents: Documents, number: int, fault: Fault) -> TextError:
+    return TextError(f"{documents.place(number)}: {fault.what}; {fault.remedy}")

@@ -1,0 +1,239 @@
+"""Notes on standard error during long commands. Most go only to a terminal; that on compiling kernels and lines on progress go anywhere."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from time import monotonic
+from typing import NamedTuple
+
+import click
+
+PATIENCE = 1.0  # seconds before the bar appears
+PAUSE = 0.1  # seconds between two states of a bar
+LINES = 30.0  # seconds between two lines where there is no terminal
+MIN_BAR, MAX_BAR = 10, 40  # columns
+COLUMNS = 80  # of a terminal that does not state its width
+
+
+class Unit(NamedTuple):
+    """A unit of progress.
+
+    Attributes:
+        name: the name.
+        size: the number of counted things in a unit, such as 1e6 bytes in MB.
+        decimals: the number of decimals shown.
+    """
+
+    name: str
+    size: float
+    decimals: int
+
+    def shown(self, count: float) -> str:
+        """A count in this unit, without its name."""
+        return f"{count / self.size:,.{self.decimals}f}"
+
+    def speed(self, count: float, seconds: float) -> str:
+        """A count per second, in this unit."""
+        return f"{self.shown(count / max(seconds, 1e-9))} {self.name}/s"
+
+
+MEGABYTES, TOKENS, ROUNDS = Unit("MB", 1e6, 1), Unit("tokens", 1, 0), Unit("rounds", 1, 1)
+
+
+def watched() -> bool:
+    """Whether standard error is a terminal."""
+    return sys.stderr is not None and sys.stderr.isatty()
+
+
+def note(text: str) -> None:
+    """Write a note."""
+    if watched():
+        click.echo(text, err=True)
+
+
+def report(lines: Iterable[str]) -> None:
+    """Write lines to standard error, terminal or not."""
+    for line in lines:
+        click.echo(line, err=True)
+
+
+@contextmanager
+def noting() -> Iterator[None]:
+    """Write the library's log to standard error, terminal or not, because the command waits while kernels are compiled."""
+    import logging  # which help, and what is wrong before a command begins, need not wait for
+
+    logger, handler = logging.getLogger("fst"), logging.StreamHandler()
+    logger.addHandler(handler)
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+
+
+@dataclass
+class Sum:
+    """The counts of a command, for a line at its end.
+
+    Attributes:
+        unit, part: the words for what is counted.
+        units, parts: how many there are.
+    """
+
+    unit: str
+    part: str
+    units: int = 0
+    parts: int = 0
+
+    def add(self, units: int, parts: int) -> None:
+        """Count more."""
+        self.units, self.parts = self.units + units, self.parts + parts
+
+    def __str__(self) -> str:
+        counts = (self.units, self.unit), (self.parts, self.part)
+        return ", ".join(f"{count:,} {word}{'s' * (count != 1)}" for count, word in counts)
+
+
+@contextmanager
+def progress(label: str, total: int | None, *, hidden: bool = False, done: Sum | None = None) -> Iterator[Callable[[int], None]]:
+    """Progress, advanced by numbers of bytes: a bar in a terminal, which appears after one second; elsewhere a line every half minute.
+
+    Args:
+        label: the text before the bar.
+        total: all bytes; None: they are not known, so there is no bar.
+        hidden: show nothing, because the terminal shows the data.
+        done: the counts for a line at the end of a run that showed progress, or would have if its size were known.
+    """
+    if hidden:
+        yield _ignore
+        return
+    shown = (Bar if watched() else Log)(label, total)
+    try:
+        yield shown.advance
+    finally:
+        shown.close()
+    if done is not None and shown.seconds >= shown.patience:
+        click.echo(f"{done}, {shown.sum()} in {shown.seconds:,.1f} s", err=True)
+
+
+@contextmanager
+def steps(label: str, unit: Unit) -> Iterator[Callable[[int, int], None]]:
+    """The progress of a training run, shown as by `progress`. The callback takes the part done and the total."""
+    shown = (Bar if watched() else Log)(label, None, unit)
+    try:
+        yield shown.reach
+    finally:
+        shown.close()
+
+
+class Log:
+    """Progress as lines.
+
+    Args:
+        label, total: as in `progress`.
+        unit: the unit of what is counted.
+    """
+
+    @property
+    def patience(self) -> float:
+        """Seconds before the first state."""
+        return LINES
+
+    @property
+    def pause(self) -> float:
+        """Seconds between two states."""
+        return LINES
+
+    def __init__(self, label: str, total: int | None, unit: Unit = MEGABYTES) -> None:
+        self._label, self._total, self._unit = label, total, unit
+        self._begun = monotonic()
+        self._drawn, self.seen = self._begun + self.patience - self.pause, 0
+        self._resumed = 0  # the part done by an earlier run
+
+    @property
+    def seconds(self) -> float:
+        """The time since the beginning."""
+        return monotonic() - self._begun
+
+    def advance(self, count: int) -> None:
+        """Add to the count, and show it from time to time."""
+        self.seen += count
+        if monotonic() - self._drawn >= self.pause:
+            self._drawn = monotonic()
+            self.draw()
+
+    def reach(self, done: int, total: int) -> None:
+        """Set the part done and the total. The part done at the first call counts as work of an earlier run, so not for the speed."""
+        if self._total is None:
+            self._resumed = self.seen = done
+        self._total = total
+        self.advance(done - self.seen)
+
+    def sum(self) -> str:
+        """The final count and the speed."""
+        return f"{self._unit.shown(self.seen)} {self._unit.name}, {self._unit.speed(self.seen, self.seconds)}"
+
+    def draw(self) -> None:
+        """Write a line."""
+        click.echo(f"{self._label}  {self._text()}", err=True)
+
+    def close(self) -> None:
+        """Write no more."""
+
+    def _text(self) -> str:
+        if self._total is None:
+            return self.sum()
+        seen, done, unit = min(self.seen, self._total), self.seen - self._resumed, self._unit
+        left = f"{(self._total - seen) * self.seconds / done:,.0f} s left" if done else "waiting"
+        counts = f"{unit.shown(seen)} of {unit.shown(self._total)} {unit.name}, {unit.speed(done, self.seconds)}"
+        return f"{seen / max(self._total, 1):4.0%}  {counts}, {left}"
+
+
+class Bar(Log):
+    """Progress as a line of the terminal, of any width, with a bar if there is room."""
+
+    _is_drawn = False
+
+    @property
+    def patience(self) -> float:
+        """See `Log`."""
+        return PATIENCE
+
+    @property
+    def pause(self) -> float:
+        """See `Log`."""
+        return PAUSE
+
+    def draw(self) -> None:
+        """Draw the line anew."""
+        if self._total:
+            self._is_drawn = True
+            sys.stderr.write(f"\r{self._line(self._total)}")
+            sys.stderr.flush()
+
+    def close(self) -> None:
+        """Draw the last state, and leave the line."""
+        if self._is_drawn:
+            self.draw()
+            sys.stderr.write("\n")
+
+    def _line(self, total: int) -> str:
+        width, text = _columns() - 1, self._text()  # a terminal may wrap after its last column
+        room = min(width - len(f"{self._label}  []{text}"), MAX_BAR)
+        bar = f"[{'#' * (room * min(self.seen, total) // total):-<{room}}]" if room >= MIN_BAR else ""
+        return f"{self._label}  {bar}{text}"[:width].ljust(width)
+
+
+def _columns() -> int:
+    """The width of the terminal on standard error; `COLUMNS` if it does not state one."""
+    try:
+        return os.get_terminal_size(sys.stderr.fileno()).columns or COLUMNS
+    except (OSError, ValueError):
+        return COLUMNS
+
+
+def _ignore(_: int) -> None:
+    """Advance no bar."""

@@ -1,0 +1,142 @@
+"""Outputs as bytes: files, which appear whole or not at all, and standard output."""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+import stat
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+import click
+
+from fst.core import remote
+from fst.runtime.files.streams import STANDARD, standard_input
+
+
+def standard_output() -> IO[bytes]:
+    """Standard output, as bytes."""
+    if sys.stdout is None:
+        raise OSError(errno.EBADF, "it is closed", "standard output")
+    return sys.stdout.buffer
+
+
+@contextmanager
+def written(name: str) -> Iterator[IO[bytes]]:
+    """A file to write, or standard output for "-". A regular file, or one of another machine, appears whole or not at all."""
+    if name == STANDARD:
+        yield standard_output()
+        standard_output().flush()
+        return
+    if remote.is_remote(name):
+        with remote.written(name) as file:
+            yield file
+        return
+    from fst.tables.npz import replacing
+
+    path = target(name)
+    try:
+        with path.open("wb") if is_device(path) else replacing(path) as file:
+            yield file
+    except OSError as error:
+        if error.filename is None:
+            error.filename = name
+        raise
+
+
+def target(name: str) -> Path:
+    """The path of an output, after a check that its folder can be written.
+
+    Raises:
+        OSError: it is a folder, its folder is missing or cannot be written, or the name is impossible.
+    """
+    path = Path(name)
+    try:
+        mode = path.stat().st_mode
+    except FileNotFoundError:
+        mode = stat.S_IFREG
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), name)
+    if not stat.S_ISREG(mode):
+        return path
+    path = path.resolve()  # so that a link stays a link, and its target is replaced
+    if not path.parent.is_dir():
+        raise FileNotFoundError(errno.ENOENT, f"no folder {path.parent} to write it in", name)
+    if not os.access(path.parent, os.W_OK):
+        raise PermissionError(errno.EACCES, f"the folder {path.parent} cannot be written", name)
+    return path
+
+
+def check_target(name: str) -> None:
+    """Check that an output can be written, as far as that is known before: the folder of a file of this machine.
+
+    Raises:
+        OSError: as by `target`.
+    """
+    if name != STANDARD and not remote.is_remote(name):
+        target(name)
+
+
+def is_there(name: str) -> bool:
+    """Whether a file exists."""
+    return remote.is_there(name) if remote.is_remote(name) else Path(name).exists()
+
+
+def modified(name: str) -> float:
+    """The time of the last change of a file, in seconds; a time long ago if its server does not state it."""
+    return remote.modified(name) if remote.is_remote(name) else Path(name).stat().st_mtime
+
+
+def keep_apart(outputs: Iterable[str], inputs: Iterable[str]) -> None:
+    """Refuse to write to a file that is also read, whatever name or link leads to it. "-" is standard output, or standard input.
+
+    Raises:
+        click.UsageError: an output is an input.
+    """
+    read = {_identity(name, standard_input) for name in inputs} - {None}
+    for name in outputs:
+        if _identity(name, standard_output) in read:
+            shown = "standard output" if name == STANDARD else name
+            raise click.UsageError(f"{shown} is also an input, and would be overwritten; name another output")
+
+
+def _identity(name: str, standard: Callable[[], IO[bytes]]) -> tuple[int, int] | str | None:
+    """Device and inode of a regular file; the name of one of another machine; None: there is no regular file of that name."""
+    if remote.is_remote(name):
+        return remote.canonical(name)
+    try:
+        status = os.fstat(standard().fileno()) if name == STANDARD else Path(name).stat()
+    except (FileNotFoundError, io.UnsupportedOperation):
+        return None
+    return (status.st_dev, status.st_ino) if stat.S_ISREG(status.st_mode) else None
+
+
+def flush_output() -> None:
+    """Write what is buffered for standard output. If it is closed, drop the data: Python would try to write it at exit, and complain."""
+    try:
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except OSError:
+        drop_output()
+
+
+def drop_output() -> None:
+    """Send the rest of standard output nowhere, because its reader may never read it."""
+    if sys.stdout is not None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def is_device(path: Path) -> bool:
+    """Whether a path is a pipe or a device: something to be written to, and on no account to be replaced."""
+    return path.exists() and not path.is_file()
+
+
+def show(lines: Iterable[str]) -> None:
+    """Write lines to standard output, as UTF-8 wherever it leads."""
+    with written(STANDARD) as out:
+        for line in lines:
+            out.write(line.encode("utf-8", "surrogateescape") + b"\n")

@@ -1,0 +1,120 @@
+"""Writers that several commands share: lines of text, JSON lines and columns. A file appears whole or not at all."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from itertools import repeat
+from typing import IO, TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+
+import numpy as np
+
+from fst.cli.files.packing import packed
+from fst.cli.files.streams import written
+from fst.errors import TextError
+from fst.runtime.files.documents import Documents
+from fst.runtime.files.packing import ending
+
+if TYPE_CHECKING:
+    from fst.cli.files.columns import ColumnsOf
+
+NPY_HEADER = 128  # bytes
+SEPARATORS = (",", ":")  # of JSON
+
+Result = TypeVar("Result")
+Input = TypeVar("Input", contravariant=True)
+Write = Callable[[Result], None]
+
+
+@contextmanager
+def lines_of(name: str) -> Iterator[Any]:
+    """A file for lines of text, packed according to its name, or standard output for "-". A file appears whole or not at all."""
+    with written(name) as file, packed(file, ending(name)[1]) as data:
+        yield data
+
+
+@contextmanager
+def columns_of(name: str, form: str, result: Callable[[], ColumnsOf[Result]]) -> Iterator[Write[Result]]:
+    """A function that writes results as columns of a file, "arrow" or "parquet". It appears whole or not at all.
+
+    Args:
+        name: the file.
+        form: the form.
+        result: makes the columns of results, once it is known that pyarrow is there.
+    """
+    from fst.cli.files.columns import Writer
+
+    with written(name) as file:
+        table = Writer(file, form, result())
+        try:
+            yield table.write
+            table.close()
+        except BaseException:
+            table.abandon()
+            raise
+
+
+class Objects(Generic[Result]):
+    """Writes JSON lines. Each object has the document's other columns or fields, and then the members of its result.
+
+    Args:
+        file: the output.
+        members: the members of results.
+    """
+
+    def __init__(self, file: IO[bytes], members: MembersOf[Result]) -> None:
+        self._file, self._members = file, members
+
+    def write(self, result: Result) -> None:
+        """Write the lines of some documents, and flush them."""
+        documents, nulls, members = self._members.of(result)
+        for row in [] if nulls is None else np.flatnonzero(nulls):
+            for values in members.values():
+                values[row] = b"null"
+        others = _others(documents, members.keys())
+        if members:
+            line = b"{%b" + b",".join(b'"%b":%%b' % name.encode() for name in members) + b"}\n"
+            lines = [line % row for row in zip(others, *members.values(), strict=False)]
+        else:
+            lines = [b"{%b}\n" % other.removesuffix(b",") for other in others]
+        self._file.write(b"".join(lines))
+        self._file.flush()
+
+
+class MembersOf(Protocol[Input]):
+    """The members that results have in JSON."""
+
+    def of(self, result: Input, /) -> tuple[Documents, Any, Mapping[str, list[bytes]]]:
+        """The documents of a result; which of them are null, None if none is; and a list of JSON values by the name of each member."""
+
+
+def _others(documents: Documents, added: Collection[str]) -> Iterable[bytes]:
+    """The other fields of each document, as the first members of an object.
+
+    Raises:
+        TextError: a document already has a member with the name of an added one.
+    """
+    records = documents.records()
+    if records is None:
+        return repeat(b"")
+    for number, record in zip(documents.numbers, records, strict=True):
+        if taken := record.keys() & added:
+            raise TextError(f"{documents.place(number)}: {min(taken)!r} is there already, which is what is written; rename it")
+    return [as_json(record)[1:-1] + b"," if record else b"" for record in records]
+
+
+def as_json(value: Any) -> bytes:
+    """A value as JSON. Lone surrogates stay escaped, as they were read. NaN and infinities become null, because JSON lacks them."""
+    try:
+        return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=SEPARATORS).encode()
+    except UnicodeEncodeError:
+        return json.dumps(value, separators=SEPARATORS).encode()
+    except ValueError:
+        return as_json(json.loads(json.dumps(value), parse_constant=lambda _: None))
+
+
+def npy_header(dtype: str, length: int) -> bytes:
+    """The header of an array of one axis in a `.npy` file; `NPY_HEADER` bytes, whatever the length."""
+    described = f"{{'descr': '{dtype}', 'fortran_order': False, 'shape': ({length},), }}"
+    return b"\x93NUMPY\x01\x00" + (NPY_HEADER - 10).to_bytes(2, "little") + described.ljust(NPY_HEADER - 11).encode() + b"\n"

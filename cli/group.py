@@ -1,0 +1,122 @@
+"""Groups of commands. A command fails with one line and an exit code, never with a traceback."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from importlib import import_module
+from typing import Any
+
+import click
+
+from fst.__main__ import INTERRUPTED
+from fst.cli.files.progress import noting
+from fst.cli.files.streams import drop_output, flush_output
+from fst.cli.signals import unwind_when_ended
+from fst.errors import FstError, ReadingError
+
+LIKE_GREP = ("search",)  # commands with the exit codes of grep
+REMEDIES = {
+    errno.ENOENT: "check the name",
+    errno.ENOTDIR: "check the name",
+    errno.EISDIR: "name a file in it",
+    errno.EACCES: "check who may use it",
+    errno.EROFS: "write elsewhere",
+    errno.ELOOP: "a link leads back to itself",
+    errno.ENAMETOOLONG: "name it shorter",
+    errno.ENOSPC: "make room",
+}
+
+
+class CliCommand(click.Command):
+    """A command that reports wrong options for reading files as a usage error."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command."""
+        with as_usage(ctx):
+            return super().invoke(ctx)
+
+
+@contextmanager
+def as_usage(ctx: click.Context) -> Iterator[None]:
+    """Report wrong options for reading files as a usage error of a command."""
+    try:
+        yield
+    except ReadingError as error:
+        raise click.UsageError(str(error), ctx) from None
+
+
+class LazyGroup(click.Group):
+    """A group that imports the module of a command when the command is used.
+
+    Args:
+        modules: the modules by the names of their commands, in the order of the help. Each has the attribute `command`.
+    """
+
+    command_class = CliCommand
+
+    def __init__(self, *args: Any, modules: Mapping[str, str], **more: Any) -> None:
+        super().__init__(*args, **more)
+        self._modules = modules
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click passes it
+        """The names of all commands."""
+        return [*self._modules]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click passes it
+        """The command with this name; None if there is none."""
+        module = self._modules.get(cmd_name)
+        command: click.Command | None = import_module(module).command if module else None
+        return command
+
+
+class CliGroup(LazyGroup):
+    """The group of all commands, which turns errors into messages and exit codes."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command."""
+        unwind_when_ended(ctx)
+        _check_environment()
+        try:
+            with noting():
+                return super().invoke(ctx)
+        except KeyboardInterrupt:
+            drop_output()
+            code = INTERRUPTED
+        except BrokenPipeError:
+            code = 0
+        except FstError as error:
+            raise _failure(ctx, str(error)) from None
+        except OSError as error:
+            raise _failure(ctx, _reason(error)) from None
+        finally:
+            flush_output()
+        raise click.exceptions.Exit(code)
+
+
+class ExitTwo(click.ClickException):
+    """A failure of a command for which exit code 1 means something else, as for grep."""
+
+    exit_code = 2
+
+
+def _failure(ctx: click.Context, message: str) -> click.ClickException:
+    return (ExitTwo if ctx.invoked_subcommand in LIKE_GREP else click.ClickException)(message)
+
+
+def _check_environment() -> None:
+    """Refuse wrong values of environment variables before a command begins."""
+    from fst.core.threads import thread_count
+
+    try:
+        thread_count()
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
+
+
+def _reason(error: OSError) -> str:
+    """The message of an error of the operating system, with the file and a remedy."""
+    parts = [os.fsdecode(error.filename)] if isinstance(error.filename, str | bytes) else []
+    return "; ".join([": ".join([*parts, error.strerror or str(error)]), *filter(None, [REMEDIES.get(error.errno or 0)])])

@@ -1,0 +1,184 @@
+"""Other tokenizers, made from the files that they read, as `fst bench --against` and tests/bench run them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from importlib.metadata import version
+from importlib.util import find_spec
+from itertools import accumulate, pairwise
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fst.cli.peers.references import DOCUMENT, MODEL, RANKS, SentencePiece, Tiktoken, Tokenizers, kind, library
+from fst.cli.peers.turns import seconds
+from fst.compile.sources.files import contents
+from fst.errors import FstError, UnsupportedError, VocabularyError, reason
+
+KINDS = {DOCUMENT: "a tokenizer.json", RANKS: "a file of tiktoken's ranks", MODEL: "a model of sentencepiece"}
+
+
+class Peer(NamedTuple):
+    """A tokenizer that puts no special tokens around a text.
+
+    Attributes:
+        encode: encodes a list of texts, in the fastest form that the library has.
+        rows: the ids of each text, from what `encode` gave.
+    """
+
+    encode: Callable[[list[str]], Any]
+    rows: Callable[[Any], Iterable[Any]] = iter
+
+
+def tokenizers(path: Path, _threads: int) -> Peer:
+    """The environment says how many threads it has; see `settings`."""
+    tokenizer = Tokenizers(path).tokenizer
+    return Peer(partial(tokenizer.encode_batch_fast, add_special_tokens=False), lambda batch: (encoding.ids for encoding in batch))
+
+
+def tiktoken(path: Path, threads: int) -> Peer:
+    """It reads special tokens in texts, as tables do."""
+    return Peer(partial(Tiktoken(path).encoding.encode_batch, num_threads=threads, allowed_special="all"))
+
+
+def sentencepiece(path: Path, threads: int) -> Peer:
+    """With its own model."""
+    return Peer(partial(SentencePiece(path).processor.encode, num_threads=threads))
+
+
+def gigatoken(path: Path, threads: int) -> Peer:
+    """In its fastest form, which gives an array of the library awkward."""
+    reads = {DOCUMENT: _of_document, RANKS: _of_ranks, MODEL: _of_model}
+    tokenizer = reads[kind(path)](library("gigatoken").Tokenizer, path)
+    return Peer(partial(tokenizer.encode_batch, parallel=threads > 1), _of_awkward)
+
+
+def _of_document(tokenizer: Any, path: Path) -> Any:
+    return tokenizer.from_json(contents(path))
+
+
+def _of_model(tokenizer: Any, path: Path) -> Any:
+    return tokenizer.from_sentencepiece(contents(path))
+
+
+def _of_ranks(tokenizer: Any, path: Path) -> Any:
+    """It tells the encoding by the name of a file that is not packed."""
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / path.name.removesuffix(".gz")
+        file.write_bytes(contents(path))
+        return tokenizer.from_tiktoken(file)
+
+
+def _of_awkward(batch: Any) -> Iterable[Any]:
+    awkward = library("awkward")
+    ids, ends = awkward.to_numpy(awkward.flatten(batch)), accumulate(awkward.num(batch).tolist(), initial=0)
+    return (ids[begin:end] for begin, end in pairwise(ends))
+
+
+class Library(NamedTuple):
+    """A library of tokenizers.
+
+    Attributes:
+        make: makes a tokenizer of a file, with a number of threads.
+        reads: the kinds of files that it reads, as `fst.cli.peers.references.kind` names them, the preferred one first.
+        is_caching: whether it keeps what it has encoded.
+    """
+
+    make: Callable[[Path, int], Peer]
+    reads: tuple[str, ...]
+    is_caching: bool
+
+
+LIBRARIES: Mapping[str, Library] = {
+    "tokenizers": Library(tokenizers, (DOCUMENT,), is_caching=True),
+    "tiktoken": Library(tiktoken, (RANKS,), is_caching=False),
+    "sentencepiece": Library(sentencepiece, (MODEL,), is_caching=False),
+    "gigatoken": Library(gigatoken, (DOCUMENT, RANKS, MODEL), is_caching=True),
+}
+
+
+def readable(name: str, sources: Mapping[str, Path]) -> Path:
+    """The file that a library reads.
+
+    Args:
+        name: a key of `LIBRARIES`.
+        sources: files by their kind.
+
+    Raises:
+        UnsupportedError: the library is not installed, or reads no such file.
+    """
+    if find_spec(name) is None:
+        library(name)
+    reads = LIBRARIES[name].reads
+    found = [sources[one] for one in reads if one in sources]
+    if not found:
+        given = " and ".join(map(str, sources.values()))
+        raise UnsupportedError(f"{name} does not read {given}: name {' or '.join(map(KINDS.__getitem__, reads))} with --source")
+    return found[0]
+
+
+def settings(threads: int) -> dict[str, str]:
+    """The environment variables that give libraries in Rust a number of threads."""
+    return {"TOKENIZERS_PARALLELISM": str(threads > 1).lower(), "RAYON_NUM_THREADS": str(threads)}
+
+
+class Worker:
+    """A tokenizer at work on texts, in a `Process` with the variables of `settings`.
+
+    Args:
+        name: a key of `LIBRARIES`.
+        path: the file that the library reads.
+        threads: how many threads it has.
+    """
+
+    def __init__(self, name: str, path: Path, threads: int) -> None:
+        self._name, self._path, self._threads = name, path, threads
+        self._texts: list[str] = []
+
+    def load(self, texts: list[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Keep texts, and return their ids.
+
+        Returns:
+            int64[n], the ids of all texts in order; int64[texts], how many each has.
+
+        Raises:
+            FstError: the library cannot read the file, or not encode the texts.
+        """
+        self._texts, peer = texts, self._made()
+        try:
+            rows = [np.asarray(row, np.int64) for row in peer.rows(peer.encode(texts))]
+        except Exception as error:  # libraries raise anything
+            raise UnsupportedError(f"{self._called()} cannot encode these texts ({reason(error)})") from None
+        self._peer = peer
+        return np.concatenate([np.empty(0, np.int64), *rows]), np.array([*map(len, rows)], np.int64)
+
+    def time(self, at_least: float) -> tuple[float, float | None]:
+        """The seconds of a pass over the texts, and of the same pass again if the library keeps what it has encoded.
+
+        The first pass of such a library is that of a tokenizer that was just made.
+
+        Args:
+            at_least: seconds of a run; passes are repeated to fill it, except for the first pass of a new tokenizer.
+        """
+        if not LIBRARIES[self._name].is_caching:
+            return seconds(self._pass, at_least), None
+        self._peer = self._made()
+        return seconds(self._pass, 0), seconds(self._pass, at_least)
+
+    def _pass(self) -> Any:
+        return self._peer.encode(self._texts)
+
+    def _made(self) -> Peer:
+        try:
+            return LIBRARIES[self._name].make(self._path, self._threads)
+        except FstError:
+            raise
+        except Exception as error:  # libraries raise anything
+            raise VocabularyError(f"{self._path}: {self._called()} does not take it ({reason(error)})") from None
+
+    def _called(self) -> str:
+        return f"{self._name} {version(self._name)}"

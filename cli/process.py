@@ -1,0 +1,91 @@
+"""Objects in processes of their own: a library there has its own threads, caches and settings, and takes nobody along if it fails."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import subprocess
+import sys
+from collections.abc import Mapping
+from contextlib import suppress
+from pkgutil import resolve_name
+from typing import Any
+
+from fst.errors import FstError
+
+PROGRAM = "import sys; sys.path[:] = {path!r}; from fst.cli.process import answer; answer()"
+
+
+class WorkerError(FstError):
+    """A worker could not answer; the message has the reason."""
+
+
+class Process:
+    """A process with a worker. What it prints is dropped.
+
+    Args:
+        name: what messages call the worker.
+        worker: the class of the worker, as `pkgutil.resolve_name` takes it.
+        arguments: what the worker is made with.
+        settings: environment variables of the process, besides those of this process.
+    """
+
+    def __init__(self, name: str, worker: str, *arguments: Any, settings: Mapping[str, str] | None = None) -> None:
+        command = [sys.executable, "-c", PROGRAM.format(path=sys.path)]
+        pipe, environment = subprocess.PIPE, {**os.environ, **(settings or {})}
+        self._name = name
+        self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, env=environment)
+        self._send(worker, arguments)
+
+    def ask(self, method: str, *arguments: Any) -> Any:
+        """What a method of the worker returns.
+
+        Raises:
+            WorkerError: it raised an exception, or the process has ended.
+        """
+        assert self._process.stdout
+        self._send(method, arguments)
+        try:
+            found, error = pickle.load(self._process.stdout)
+        except (EOFError, pickle.UnpicklingError):  # nothing, or the half of an answer
+            raise WorkerError(f"the process of {self._name} ended with status {self._process.wait()}") from None
+        if error:
+            raise WorkerError(error)
+        return found
+
+    def end(self) -> None:
+        """End the process, whatever it does."""
+        self._process.kill()
+        with suppress(BrokenPipeError), self._process:
+            pass
+
+    def _send(self, *question: Any) -> None:
+        assert self._process.stdin
+        with suppress(BrokenPipeError):  # the answer, which never comes, tells it
+            pickle.dump(question, self._process.stdin)
+            self._process.stdin.flush()
+
+
+def answer() -> None:
+    """Answer the questions of a `Process` until there are no more."""
+    answers, questions = os.fdopen(os.dup(1), "wb"), sys.stdin.buffer
+    os.dup2(2, 1)  # what a library prints is no answer
+    name, given = pickle.load(questions)
+    worker = resolve_name(name)(*given)
+    while True:
+        try:
+            method, arguments = pickle.load(questions)
+        except EOFError:
+            return
+        pickle.dump(_answer(worker, method, arguments), answers)
+        answers.flush()
+
+
+def _answer(worker: Any, method: str, arguments: Any) -> tuple[Any, str]:
+    """What a method returns; or what went wrong, in words."""
+    try:
+        return getattr(worker, method)(*arguments), ""
+    except FstError as error:
+        return None, str(error)
+    except BaseException as error:  # a panic in Rust is no Exception
+        return None, f"{type(error).__name__}: {error}"

@@ -1,0 +1,51 @@
+"""Signals that end a command: they become exceptions, so that no half-written file stays."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+from functools import partial
+from pathlib import Path
+from types import FrameType
+
+import click
+
+from fst.cli.files.streams import drop_output
+
+CALLBACKS = str(Path("llvmlite", "binding", "executionengine.py"))  # LLVM calls functions of this file
+MOMENT = 0.01  # seconds, which most callbacks take less than
+SIGNALLED = 128  # the exit code is this plus the number of the signal
+
+
+def unwind_when_ended(ctx: click.Context) -> None:
+    """While a command runs, turn signals that end it into exceptions.
+
+    The default handlers return when the command ends. Otherwise a program that ran the command in its own process, and each process
+    that it forks later, would get an exception instead of ending.
+    """
+    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)
+        if number is None or threading.current_thread() is not threading.main_thread():
+            continue
+        default = signal.getsignal(number)
+        if default in (signal.SIG_DFL, signal.default_int_handler):
+            signal.signal(number, _end)
+            ctx.call_on_close(partial(signal.signal, number, default))
+
+
+def _end(number: int, frame: FrameType | None) -> None:
+    """Raise the exception of a signal; in a callback of LLVM, where Python drops exceptions, send the signal again a moment later."""
+    if _is_in_callback(frame):
+        threading.Timer(MOMENT, signal.raise_signal, (number,)).start()
+    elif number == signal.SIGINT:
+        raise KeyboardInterrupt
+    else:
+        drop_output()
+        sys.exit(SIGNALLED + number)
+
+
+def _is_in_callback(frame: FrameType | None) -> bool:
+    while frame is not None and not frame.f_code.co_filename.endswith(CALLBACKS):
+        frame = frame.f_back
+    return frame is not None
