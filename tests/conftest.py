@@ -9,12 +9,10 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-import answers
-import kept
 import pytest
-import tiers
-from commands import TOKENS
 from hypothesis import HealthCheck, settings
+from support import answers, kept, tiers
+from support.commands import TOKENS
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 
 from fst.cli.commands.warmup.kernels import compile_all
@@ -45,7 +43,7 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Import no file without quick tests in the quick tier."""
     is_test = collection_path.name.startswith("test_")
-    return True if is_test and config.option.markexpr.startswith("quick") and collection_path.name not in tiers.QUICK else None
+    return True if is_test and config.option.markexpr.startswith("quick") and tiers.name_of(collection_path) not in tiers.QUICK else None
 
 
 @pytest.hookimpl(wrapper=True)
@@ -77,10 +75,10 @@ def pytest_sessionfinish() -> None:
 
 @pytest.fixture(scope="module", autouse=True)
 def _forget(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Empty the caches of a file's own functions at its end: those of all files together take gigabytes."""
+    """Empty the caches of a file's functions, and of those of `support` that it uses, at its end: all caches together take gigabytes."""
     yield
     for function in vars(request.module).values():
-        if hasattr(function, "cache_clear") and function.__module__ == request.module.__name__:
+        if hasattr(function, "cache_clear") and function.__module__.startswith((request.module.__name__, "support.")):
             function.cache_clear()
 
 

@@ -1,0 +1,62 @@
+"""The automaton of the tokens that end at each byte, against its definition."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+from support.naive import tokens_ending
+from support.tiers import examples
+
+from fst.compile.machines.unigram.aho_corasick import Automaton, automaton
+from fst.compile.machines.unigram.byte_tries import trie_of
+from fst.machines.unigram.aho_corasick import listed, prove, sizes_of, step
+from fst.machines.unigram.viterbi import ROOT
+
+LETTERS = "abcé世界\U0001f600"
+
+
+def made(tokens: Sequence[str]) -> Automaton:
+    """The proven automaton of tokens, whose ids are their places."""
+    spelled = [token.encode() for token in tokens]
+    lengths = np.array([len(token) for token in spelled])
+    symbols = np.frombuffer(b"".join(spelled), np.uint8)
+    found = automaton(trie_of(symbols, np.cumsum(lengths) - lengths, lengths, np.arange(len(tokens))))
+    prove(found.steps, found.lists, sizes_of(found.lists, lengths.astype(np.uint16)), len(tokens), int(lengths.max()))
+    return found
+
+
+def hold(tokens: Sequence[str], text: str) -> None:
+    """Walk a text, and compare the list at each byte with the definition."""
+    found, state, data = made(tokens), ROOT, text.encode()
+    for end, byte in enumerate(data, 1):
+        state, number = step(found.steps, state, byte)
+        assert listed(found.lists, number) == tokens_ending(tokens, data, end)
+
+
+TOKENS = some.lists(some.text(LETTERS, min_size=1, max_size=5), min_size=1, max_size=30, unique=True)
+
+
+@examples(400)
+@given(TOKENS, some.text(LETTERS + "xß☃", max_size=40))
+def test_any_tokens(tokens: list[str], text: str) -> None:
+    """At each byte the automaton lists the tokens that end there, and then the character if it is none."""
+    hold(tokens, text)
+
+
+@pytest.mark.parametrize("most", [2, 3, 4, 5, 8, 9, 13])
+def test_long_lists(most: int) -> None:
+    """Lists of any length are those of the definition, over the borders of blocks."""
+    for tokens in (["a" * size for size in range(1, most + 1)], ["a" * size for size in range(2, most + 1)]):
+        hold(tokens, "ab" + "a" * (most + 3))
+
+
+def test_defaults() -> None:
+    """States that share their transitions with a suffix, and such suffixes of each other, read on as the definition does."""
+    draw = random.Random(5)
+    words = ["".join(draw.choices("abcdefgh", k=draw.randint(1, 6))) for _ in range(400)]
+    hold([*dict.fromkeys(words)], "".join(draw.choices("abcdefghi", k=3_000)))

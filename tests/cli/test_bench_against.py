@@ -1,0 +1,318 @@
+"""`fst bench --against`: other tokenizers beside a table, on the same documents. No test asserts a time."""
+
+from __future__ import annotations
+
+import os
+import sys
+from base64 import b64encode
+from collections.abc import Callable
+from io import TextIOWrapper
+from itertools import chain
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from sentencepiece import sentencepiece_model_pb2
+from support import kept
+from support.commands import TOKENS, Called, call, error_of, posix, written
+from tokenizers import Tokenizer
+
+import fst
+from fst.cli import process as workers
+from fst.cli.commands.bench import chart, comparison
+from fst.cli.commands.bench.command import PEERS
+from fst.cli.main import main
+from fst.cli.peers import libraries
+from fst.core.chart import DIFFERING, OTHERS, OURS
+
+TEXTS = "unaffable hello!\n\nun [SEP] é\nhello"
+Build = Callable[..., Tokenizer]
+
+
+@pytest.fixture(autouse=True)
+def _short(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two rounds of one pass each."""
+    monkeypatch.setattr(comparison, "ROUNDS", 2)
+    monkeypatch.setattr(comparison, "AT_LEAST", 0)
+
+
+@pytest.fixture
+def texts(tmp_path: Path) -> Path:
+    """A file of documents."""
+    return written(tmp_path / "texts.txt", TEXTS.encode())
+
+
+def document(folder: Path, tokenizer: Tokenizer) -> Path:
+    """A tokenizer.json."""
+    tokenizer.save(str(folder / "tokenizer.json"))
+    return folder / "tokenizer.json"
+
+
+def ranks(folder: Path) -> Path:
+    """A file of tiktoken's ranks."""
+    tokens = [*(bytes([byte]) for byte in range(256)), b"un", b"he"]
+    lines = [f"{b64encode(token).decode()} {rank}\n" for rank, token in enumerate(tokens)]
+    return written(folder / "cl100k_base.tiktoken", "".join(lines).encode())
+
+
+def model(folder: Path) -> Path:
+    """A model of sentencepiece."""
+    schema: Any = sentencepiece_model_pb2  # whose classes are made when it is imported
+    made = schema.ModelProto()
+    for piece, score, kind in (("<unk>", 0, 2), ("▁", -3, 1), ("▁un", -1, 1), ("hello", -2, 1), ("e", -4, 1)):
+        made.pieces.add(piece=piece, score=score, type=kind)
+    made.trainer_spec.model_type = 1
+    made.normalizer_spec.add_dummy_prefix = True
+    return written(folder / "small.model", made.SerializeToString())
+
+
+def compiled(source: Path) -> Path:
+    """The table of a source, beside it."""
+    from fst.compile.sources.read import read
+
+    kept.assemble(read(source, {}), "auto").save(source.parent / "table.npz")
+    return source.parent / "table.npz"
+
+
+def rows(done: Called) -> dict[str, list[str]]:
+    """The cells of each library that a comparison printed."""
+    _, _, printed = done.stdout.partition("\n\n")
+    _, *lines = printed.splitlines()
+    cells = [[cell.strip() for cell in line.split("  ") if cell] for line in lines]
+    return {name: rest for name, *rest in cells}
+
+
+class TestIds:
+    """The ids of a library against those of the table."""
+
+    def test_tokenizers(self, tmp_path: Path, texts: Path, reference: Build) -> None:
+        """A table and the tokenizer that it was compiled from have equal ids, and a library that caches has two speeds and two ratios."""
+        source = document(tmp_path, reference(TOKENS))
+        found = rows(call("bench", compiled(source), texts, "--against", "tokenizers", "--source", source))
+        assert list(found) == ["fst", "tokenizers"]
+        assert found["fst"][0] == fst.__version__
+        version, *figures, ids = found["tokenizers"]
+        assert (version, len([*map(float, figures)]), ids) == ("0.23.3", 4, "equal")
+
+    def test_tiktoken(self, tmp_path: Path, texts: Path) -> None:
+        """The same holds for a file of ranks, special tokens in texts included, and tiktoken, which caches nothing, has one speed."""
+        source, special = ranks(tmp_path), written(tmp_path / "special.txt", b"un<|endoftext|>he")
+        found = rows(call("bench", compiled(source), texts, special, "--against", "tiktoken", "--source", source, "--threads", "2"))
+        _, *figures, ids = found["tiktoken"]
+        assert (len([*map(float, figures)]), ids) == (2, "equal")
+
+    def test_sentencepiece(self, tmp_path: Path, texts: Path) -> None:
+        """The same holds for a model of sentencepiece."""
+        source = model(tmp_path)
+        found = rows(call("bench", compiled(source), texts, "--against", "sentencepiece", "--source", source))
+        assert found["sentencepiece"][-1] == "equal"
+
+    @pytest.mark.parametrize("make", [ranks, model])
+    def test_gigatoken(self, make: Callable[[Path], Path], tmp_path: Path, texts: Path) -> None:
+        """Ids of gigatoken are equal for a file of ranks, and its refusal of a model of Unigram is told."""
+        pytest.importorskip("gigatoken")
+        source = make(tmp_path)
+        if make is ranks:
+            assert rows(call("bench", compiled(source), texts, "--against", "gigatoken", "--source", source))["gigatoken"][-1] == "equal"
+        else:
+            said = call("bench", compiled(source), texts, "--against", "gigatoken", "--source", source, code=1)
+            assert "does not take it" in error_of(said)
+
+    def test_another_vocabulary(self, tmp_path: Path, texts: Path, reference: Build) -> None:
+        """Where ids differ, the number of texts is told, and the place of the first one, in whichever file it is."""
+        table = compiled(document(tmp_path, reference(TOKENS)))
+        other = document(tmp_path, reference([token.replace("##able", "##abla") for token in TOKENS]))
+        before = written(tmp_path / "before.txt", b"hello\nun")
+        found = rows(call("bench", table, before, texts, "--against", "tokenizers", "--source", other))
+        assert found["tokenizers"][-1] == f"1 of 6 texts differ, first {texts}, line 1, from token 1 on"
+
+    def test_places_leave_out_nulls(self, tmp_path: Path, reference: Build) -> None:
+        """A place counts the rows of a column, nulls included."""
+        pa = pytest.importorskip("pyarrow")
+        parquet = pytest.importorskip("pyarrow.parquet")
+        parquet.write_table(pa.table({"text": ["un", None, "unaffable"]}), tmp_path / "texts.parquet")
+        table = compiled(document(tmp_path, reference(TOKENS)))
+        other = document(tmp_path, reference([token.replace("##able", "##abla") for token in TOKENS]))
+        done = call("bench", table, tmp_path / "texts.parquet", "--column", "text", "--against", "tokenizers", "--source", other)
+        assert "1 of 2 texts differ, first " in rows(done)["tokenizers"][-1]
+        assert "texts.parquet, row 3, from" in rows(done)["tokenizers"][-1]
+
+    @pytest.mark.parametrize(
+        ("given", "expected"),
+        [
+            ([[1, 2], [], [3]], []),
+            ([[1, 2], [3], []], [(1, 0), (2, 0)]),
+            ([[1, 9], [], [3, 4]], [(0, 1), (2, 1)]),
+            ([[1], [], [3]], [(0, 1)]),
+        ],
+    )
+    def test_differing(self, given: list[list[int]], expected: list[tuple[int, int]], table: Path) -> None:
+        """Each text whose ids differ comes with the first place that does, which may lie behind the last id."""
+        batch = fst.load(table).encode_batch(["", "", ""])
+        own = type(batch)(np.array([1, 2, 3], np.int32), np.array([0, 2, 2, 3]))
+        flat = np.array([*chain.from_iterable(given)], np.int64)
+        assert comparison.differing(own, flat, np.array([*map(len, given)])) == expected
+
+
+class TestSources:
+    """Which library reads which file."""
+
+    def test_all(self, tmp_path: Path, texts: Path, reference: Build) -> None:
+        """Of a folder each library takes its own file, and "all" leaves out those that find none."""
+        source = document(tmp_path, reference(TOKENS))
+        table = compiled(source)
+        ranks(tmp_path)
+        found = rows(call("bench", table, texts, "--against", "all", "--source", tmp_path))
+        assert found["tokenizers"][-1] == "equal"
+        assert found["tiktoken"][-1].startswith(f"3 of 4 texts differ, first {texts}, line 1, ")
+        assert "sentencepiece" not in found
+
+    @pytest.mark.parametrize("name", ["tiktoken", "gigatoken"])
+    def test_library_is_not_installed(self, name: str, table: Path, texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """A library that is named and not installed is an error that says how to get it."""
+        monkeypatch.setitem(sys.modules, name, None)
+        said = error_of(call("bench", table, texts, "--against", name, "--source", ranks(tmp_path), code=1))
+        told = f"--against needs {name}, which is not installed: pip install {name}, or all that can be compared with "
+        assert said == told + "the extra bench, in the repository pip install '.[bench]'"
+
+    def test_nothing_is_installed(self, table: Path, texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """With "all", too, it is an error if no library is left."""
+        for name in libraries.LIBRARIES:
+            monkeypatch.setitem(sys.modules, name, None)
+        said = error_of(call("bench", table, texts, "--against", "all", "--source", ranks(tmp_path), code=1))
+        told = "none of tokenizers, tiktoken, sentencepiece, gigatoken is installed and reads the source; install "
+        assert said == told + "the extra bench, in the repository pip install '.[bench]'"
+
+    def test_source_of_another_kind(self, table: Path, texts: Path, tmp_path: Path) -> None:
+        """A library that does not read such a source is an error that says what it reads."""
+        source = ranks(tmp_path)
+        said = error_of(call("bench", table, texts, "--against", "tokenizers", "--source", source, code=1))
+        assert said == f"tokenizers does not read {source}: name a tokenizer.json with --source"
+
+    @pytest.mark.parametrize(
+        ("name", "data", "told"),
+        [
+            ("vocab.txt", b"[UNK]\nun\n", "a list of tokens, which does not say how text is split"),
+            ("table.npz", b"PK\x03\x04\xff", "no tokenizer.json"),
+            ("none.json", None, "No such file or directory"),
+            ("tokenizer.json", b"{}", "tokenizers 0.23.3 does not take it"),
+        ],
+    )
+    def test_unknown_source(self, name: str, data: bytes | None, told: str, table: Path, texts: Path, tmp_path: Path) -> None:
+        """A source that no library reads is an error that names it."""
+        if data is not None:
+            written(tmp_path / name, data)
+        said = error_of(call("bench", table, texts, "--against", "tokenizers", "--source", tmp_path / name, code=1))
+        assert said.startswith(f"{tmp_path / name}: {told}")
+
+    def test_libraries_are_those_of_the_option(self) -> None:
+        """The option offers every library, and "all"."""
+        assert (*libraries.LIBRARIES, comparison.ALL) == PEERS
+
+    @pytest.mark.parametrize(
+        ("options", "told"),
+        [
+            (["--against", "tokenizers"], "name it with --source"),
+            (["--source", "tokenizer.json"], "name a library with --against"),
+            (["--threads", "2"], "name a library with --against"),
+            (["--chart", "a.png"], "name a library with --against"),
+            (["--against", "tokenizers", "--source", "t.json", "--chart", "a.svg"], "a chart is a PNG; name it a.png"),
+            (["--against", "nltk", "--source", "t.json"], "'nltk' is not one of"),
+        ],
+    )
+    def test_wrong_usage(self, options: list[str], told: str, table: Path, texts: Path) -> None:
+        """Options that do not go together are wrong usage."""
+        assert told in call("bench", table, texts, *options, code=2).stderr
+
+    def test_no_tokens(self, table: Path, tmp_path: Path) -> None:
+        """Documents without a token are an error, as without --against."""
+        empty = written(tmp_path / "empty.txt", b"")
+        said = error_of(call("bench", table, empty, "--against", "tiktoken", "--source", ranks(tmp_path), code=1))
+        assert said.startswith("nothing to measure")
+
+
+class TestDrawing:
+    """Bars and charts."""
+
+    @posix
+    @pytest.mark.parametrize(("encoding", "character"), [("utf-8", "█"), ("ascii", "#")])
+    def test_terminal(
+        self, encoding: str, character: str, tmp_path: Path, texts: Path, reference: Build, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """In a terminal the table is followed by a bar for each speed, the longest one the widest, in characters that the terminal has."""
+        import pty
+
+        source = document(tmp_path, reference(TOKENS))
+        words = ["bench", compiled(source), texts, "--against", "tokenizers", "--source", source]
+        terminal, end = pty.openpty()
+        with os.fdopen(end, "wb") as file, TextIOWrapper(file, encoding) as out:
+            monkeypatch.setattr(sys, "stdout", out)
+            with pytest.raises(SystemExit) as ended:
+                main([*map(str, words)], prog_name="fst")
+            shown = os.read(terminal, 10_000).decode().splitlines()
+        os.close(terminal)
+        assert not ended.value.code
+        bars = shown[-3:]
+        assert [line.split("  ")[0] for line in bars] == ["fst", "tokenizers, first pass", "tokenizers, again"]
+        assert all(line.endswith(" MB/s") for line in bars)
+        assert max(line.count(character) for line in bars) > 20
+
+    @pytest.mark.parametrize(("columns", "expected"), [(0, "▏"), (1, "█"), (2.5, "██▌"), (3.01, "███")])
+    def test_bars(self, columns: float, expected: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        """A bar is drawn in eighths of a column, and there is always something to see."""
+        monkeypatch.setattr(sys, "stdout", SimpleNamespace(encoding="utf-8"))
+        assert comparison.bar(columns) == expected
+        monkeypatch.setattr(sys, "stdout", SimpleNamespace(encoding="ascii"))
+        assert comparison.bar(columns) == "#" * max(round(columns), 1)
+
+    def test_no_matplotlib(self, table: Path, texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """A chart without matplotlib is an error that says how to get it, before anything is measured."""
+        monkeypatch.setitem(sys.modules, "matplotlib", None)
+        words: list[str | Path] = ["--against", "tiktoken", "--source", ranks(tmp_path), "--chart", tmp_path / "speeds.png"]
+        said = error_of(call("bench", table, texts, *words, code=1))
+        assert said == "a chart needs matplotlib, which is not installed; install it with `pip install matplotlib`"
+
+    @pytest.mark.parametrize(("ratio", "told"), [(0.857, "0.86"), (5, "5.00"), (55.12, "55.1"), (117.3, "117"), (1234.5, "1,234")])
+    def test_ratios(self, ratio: float, told: str) -> None:
+        """A ratio has three digits, or those of its whole part."""
+        assert comparison._rounded(ratio) == told
+
+    def test_chart(self, table: Path, texts: Path, tmp_path: Path) -> None:
+        """A chart is a PNG."""
+        pytest.importorskip("matplotlib")
+        words: list[str | Path] = ["--against", "tiktoken", "--source", ranks(tmp_path), "--chart", tmp_path / "speeds.png"]
+        call("bench", table, texts, *words)
+        assert (tmp_path / "speeds.png").read_bytes().startswith(b"\x89PNG")
+
+    def test_figures_of_bars(self) -> None:
+        """A bar has its figure behind it, with a dagger if ids differ; ours has a colour of its own."""
+        assert chart.bar("fst", 123.4, is_differing=False) == (123.4, "123", OURS)
+        assert chart.bar("tiktoken", 6.54, is_differing=True) == (6.54, "6.5 †", DIFFERING)
+        assert chart.bar("tiktoken", 0, is_differing=False, has_failed=True) == (0, "failed", OTHERS)
+
+
+class TestProcess:
+    """Workers in processes."""
+
+    def test_answers(self) -> None:
+        """A worker answers, and what it prints is no answer."""
+        process = workers.Process("a printer", "subprocess:Popen", ["echo", "this"])
+        assert process.ask("wait") == 0
+        process.end()
+
+    def test_exceptions(self) -> None:
+        """An exception in a worker is an error with its name, after which the worker answers on."""
+        process = workers.Process("bytes", "io:BytesIO", b"abc")
+        with pytest.raises(workers.WorkerError, match=r"AttributeError: .* 'none'"):
+            process.ask("none")
+        assert process.ask("read") == b"abc"
+        process.end()
+
+    def test_end(self) -> None:
+        """A process that ends is an error that names it and its status."""
+        process = workers.Process("a library", "os:_exit", 7)
+        with pytest.raises(workers.WorkerError, match="the process of a library ended with status 7"):
+            process.ask("read")
+        process.end()

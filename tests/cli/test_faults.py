@@ -1,0 +1,337 @@
+"""What goes wrong with files: each fault is one message, leaves no half file, and nothing hangs."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from support.commands import FST, INTERRUPTIBLE, TIMEOUT, call, error_of, ids_of, posix, run, written
+from support.tiers import thinned
+
+from fst.cli.main import main
+from fst.runtime.files.lines import MOST_BYTES
+from fst.tables import npz
+
+pa = pytest.importorskip("pyarrow", reason="tables take pyarrow: the extra [arrow]")
+pq = pytest.importorskip("pyarrow.parquet", reason="tables take pyarrow: the extra [arrow]")
+
+FORMS = ("ids", "json", "npy", "bin", "arrow", "parquet")
+PACKINGS = ("gzip", "zstd", "bz2", "xz")
+ROWS = 50_000
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Files of every kind with so many documents that they are read and written in several blocks."""
+    folder = tmp_path_factory.mktemp("data")
+    texts = [f"unaffable hello {number}" for number in range(ROWS)]
+    lines = "".join(f"{text}\n" for text in texts).encode()
+    columns = pa.table({"number": range(ROWS), "text": texts})
+    paths = {
+        "text": written(folder / "in.txt", lines),
+        "gzip": written(folder / "in.txt.gz", gzip.compress(lines[: len(lines) // 2]) + gzip.compress(lines[len(lines) // 2 :])),
+        "zstd": written(folder / "in.txt.zst", pa.compress(lines, "zstd", asbytes=True)),
+        "bz2": written(folder / "in.txt.bz2", bz2.compress(lines)),
+        "xz": written(folder / "in.txt.xz", lzma.compress(lines)),
+        "parquet": folder / "in.parquet",
+        "arrow file": folder / "in.arrow",
+        "arrow stream": folder / "in.arrows",
+    }
+    pq.write_table(columns, paths["parquet"], row_group_size=ROWS // 4)
+    for kind, opened in (("arrow file", pa.ipc.new_file), ("arrow stream", pa.ipc.new_stream)):
+        with opened(paths[kind], columns.schema) as writer:
+            writer.write_table(columns, ROWS // 4)
+    return paths
+
+
+def options_for(kind: str) -> list[str]:
+    """The options that a kind of file takes."""
+    return [] if kind in ("text", *PACKINGS) else ["--column", "text"]
+
+
+def on_its_own(folder: Path) -> Path:
+    """A folder for an output, in which nothing else is."""
+    (folder / "out").mkdir()
+    return folder / "out"
+
+
+class TestInput:
+    """Files that are damaged, or not what was said."""
+
+    @pytest.mark.parametrize("kind", [*PACKINGS, "parquet", "arrow file", "arrow stream"])
+    def test_cut_short(self, kind: str, table: Path, data: dict[str, Path], tmp_path: Path) -> None:
+        """A file that is cut in the middle of a member, a frame, a page or a batch is an error that names it, and nothing is written."""
+        whole, out = data[kind].read_bytes(), on_its_own(tmp_path)
+        for place in (len(whole) // 3, len(whole) - 12):
+            source = written(tmp_path / f"cut{data[kind].suffix}", whole[:place])
+            (said,) = call("encode", table, source, *options_for(kind), "-o", out / "ids.txt", code=1).stderr.splitlines()
+            assert said.startswith(f"Error: {source}: ")
+            assert "cut short" in said
+        assert list(out.iterdir()) == []
+
+    def test_arrow_file_cut_between_batches(self, table: Path, tmp_path: Path) -> None:
+        """An Arrow file that ends after a batch is cut short too."""
+        file = io.BytesIO()
+        with pa.ipc.new_file(file, pa.schema([("text", pa.string())])) as writer:
+            writer.write_batch(pa.record_batch({"text": ["un"]}))
+            end = file.tell()
+        source = written(tmp_path / "cut.arrow", file.getvalue()[:end])
+        assert "cut short" in call("encode", table, source, "--column", "text", code=1).stderr
+
+    @pytest.mark.parametrize("kind", [*PACKINGS, "parquet", "arrow file", "arrow stream"])
+    def test_damaged(self, kind: str, table: Path, data: dict[str, Path], tmp_path: Path) -> None:
+        """Bytes that are others end in an error or in other text, never in a traceback or a crash."""
+        whole = data[kind].read_bytes()
+        for place in (7, 40, len(whole) // 3, len(whole) - 20):
+            damaged = bytes(byte ^ 0xA5 for byte in whole[place : place + 8])
+            source = written(tmp_path / "damaged", whole[:place] + damaged + whole[place + 8 :])
+            done = CliRunner().invoke(main, ["count", str(table), str(source), *options_for(kind), "--errors", "replace"])
+            assert done.exit_code == 0 or (done.exit_code == 1 and str(source) in done.stderr)
+
+    @pytest.mark.parametrize("kind", ["parquet", "arrow file", "arrow stream"])
+    @pytest.mark.parametrize(("column", "what"), [("txt", "no columns are called 'txt'"), ("number", "column 'number' is int64, no text")])
+    def test_columns(self, column: str, what: str, kind: str, table: Path, data: dict[str, Path]) -> None:
+        """A column that is not there, or is no text, is an error that lists those that are."""
+        said = call("encode", table, data[kind], "--column", column, code=1).stderr
+        assert said == f"Error: {data[kind]}: {what}; there are 'number' (int64), 'text' (string): name one of text with --column\n"
+
+    @pytest.mark.parametrize("packing", ["bz2", "xz"])
+    def test_what_follows_a_stream(self, packing: str, table: Path, tmp_path: Path) -> None:
+        """What follows a stream and is no other one is damage, and not left out in silence."""
+        packed = bz2.compress(b"un\n") if packing == "bz2" else lzma.compress(b"un\n")
+        source = written(tmp_path / "in", packed + b"hello\n")
+        said = call("encode", table, source, code=1).stderr
+        assert said.startswith(f"Error: {source}: its {packing} data is damaged or cut short")
+
+    def test_xz_that_asks_for_memory(self, table: Path, tmp_path: Path) -> None:
+        """A file of xz that asks for 4 GB of memory is refused."""
+        packed = bytearray(lzma.compress(b"un\n"))
+        header = slice(12, 12 + 4 * (packed[12] + 1))  # of the first block: size, flags, LZMA2, one byte of properties, their value
+        assert packed[14:16] == b"\x21\x01"
+        packed[16] = 40
+        packed[header.stop - 4 : header.stop] = zlib.crc32(packed[header.start : header.stop - 4]).to_bytes(4, "little")
+        assert lzma.decompress(packed) == b"un\n"
+        assert "Memory usage limit" in call("encode", table, written(tmp_path / "in", bytes(packed)), code=1).stderr
+
+    @pytest.mark.parametrize("kind", PACKINGS)
+    def test_nothing_packed(self, kind: str, table: Path, tmp_path: Path) -> None:
+        """What packs nothing has no documents, and an empty file has none either."""
+        packs: dict[str, Callable[[bytes], bytes]] = {"gzip": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress}
+        packed = packs[kind](b"") if kind in packs else pa.compress(b"", "zstd", asbytes=True)
+        for content in (packed, b""):
+            assert call("encode", table, written(tmp_path / "in", content)).stdout == ""
+
+    @pytest.mark.parametrize("kind", ["parquet", "arrow"])
+    def test_empty_file_as_a_table(self, kind: str, table: Path, tmp_path: Path) -> None:
+        """An empty file is no table."""
+        source = written(tmp_path / "in", b"")
+        said = call("encode", table, source, "--input-format", kind, "--column", "text", code=1).stderr
+        assert said.startswith(f"Error: {source}: ")
+
+    @pytest.mark.parametrize("kind", ["parquet", "arrow"])
+    def test_all_null(self, kind: str, table: Path, tmp_path: Path) -> None:
+        """Rows that are all null stay so."""
+        nulls, source, out = pa.table({"text": pa.nulls(3, pa.string())}), tmp_path / "in", tmp_path / "out.parquet"
+        if kind == "parquet":
+            pq.write_table(nulls, source)
+        else:
+            with pa.ipc.new_stream(source, nulls.schema) as writer:
+                writer.write_table(nulls)
+        call("encode", table, source, "--column", "text", "-o", out)
+        assert pq.read_table(out).to_pydict() == {"input_ids": [None] * 3}
+
+    @pytest.mark.parametrize("words", thinned([(["--field", "text"],), (["--format", "json"],)], 2))
+    def test_long_documents(self, words: list[str], table: Path) -> None:
+        """A document that is too long for memory is refused before it is taken."""
+        done = subprocess.run(
+            [FST, "encode", table, "-", *words], input=b"a" * (3 * MOST_BYTES), capture_output=True, timeout=TIMEOUT, check=False
+        )
+        assert done.returncode == 1
+        assert f"more than {MOST_BYTES:,} bytes" in done.stderr.decode()
+
+
+@posix
+class TestOutput:
+    """Outputs that cannot be written, or not to their end."""
+
+    @pytest.mark.parametrize(
+        ("kind", "form"),
+        thinned([("text", "ids"), ("text", "npy"), ("text", "parquet"), ("parquet", "arrow"), ("parquet", "parquet")], 5),
+    )
+    def test_full_disk(self, kind: str, form: str, table: Path, data: dict[str, Path], tmp_path: Path) -> None:
+        """A disk that is full while an output is written is an error that names the output, of which nothing stays."""
+        out = on_its_own(tmp_path)
+
+        def limit() -> None:
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
+
+        done = run("encode", table, data[kind], *options_for(kind), "-o", out / f"o.{form}", code=1, preexec_fn=limit)
+        assert error_of(done).startswith(f"{out / 'o'}.")
+        assert list(out.iterdir()) == []
+
+    @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is always full")
+    def test_full_device(self, table: Path, data: dict[str, Path]) -> None:
+        """A device that takes nothing is an error that names it."""
+        assert error_of(run("encode", table, data["text"], "-o", "/dev/full", code=1)) == f"/dev/full: {os.strerror(28)}; make room"
+
+    @pytest.mark.parametrize("form", FORMS)
+    def test_no_folder(self, form: str, table: Path, data: dict[str, Path], tmp_path: Path) -> None:
+        """A folder that is not there is told before anything is read."""
+        out = tmp_path / "none" / f"o.{form}"
+        assert call("encode", table, data["text"], "-o", out, code=1).stderr.startswith(f"Error: {out}: no folder {out.parent}")
+
+    def test_folder_of_another(self) -> None:
+        """A folder that cannot be written is told by its name."""
+        with TemporaryDirectory() as folder:
+            Path(folder).chmod(0o555)
+            # The user to whom everything is allowed becomes one who has to ask.
+            code = f"import os; from fst.cli.files.streams import target; os.geteuid() or os.setuid(65534); target({folder + '/ids.npy'!r})"
+            done = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=TIMEOUT, check=False)
+        said = done.stderr.decode().splitlines()[-1]
+        assert said == f"PermissionError: [Errno 13] the folder {folder} cannot be written: '{folder}/ids.npy'"
+
+    @pytest.mark.parametrize("form", FORMS)
+    def test_twice(self, form: str, table: Path, data: dict[str, Path], tmp_path: Path) -> None:
+        """The same output twice is the same bytes, and the second takes the place of the first."""
+        out = on_its_own(tmp_path)
+        found = []
+        for _ in range(2):
+            call("encode", table, data["parquet"], "--column", "text", "-o", out / f"o.{form}")
+            found.append({path.name: path.read_bytes() for path in out.iterdir()})
+        assert found[0] == found[1]
+        assert len(found[0]) == (2 if form in ("npy", "bin") else 1)
+
+    def test_two_at_once(self, table: Path, data: dict[str, Path], tmp_path: Path) -> None:
+        """Of two processes that write the same output at the same time one wins, and the file is whole."""
+        out = on_its_own(tmp_path)
+        words = [[FST, "encode", str(table), str(data[kind]), "-o", str(out / "ids.txt")] for kind in ("text", "gzip")]
+        processes = [subprocess.Popen(words[number % 2]) for number in range(2)]
+        assert [process.wait(TIMEOUT) for process in processes] == [0] * 2
+        assert [path.name for path in out.iterdir()] == ["ids.txt"]
+        assert (out / "ids.txt").read_bytes() == run(*words[0][1:-2]).stdout
+
+
+@posix
+class TestSignals:
+    """Processes that are ended."""
+
+    def test_handlers_are_put_back(self, table: Path) -> None:
+        """After a command that a program runs, a signal ends the program, and what it forks, as before."""
+        call("info", table)
+        call("info", table.with_name("none.npz"), code=1)
+        assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+
+    @pytest.mark.parametrize(
+        ("form", "number", "code"),
+        thinned([*((form, signal.SIGINT, 130) for form in FORMS), ("npy", signal.SIGTERM, 143), ("parquet", signal.SIGHUP, 129)], 8),
+    )
+    def test_in_the_middle(self, form: str, number: int, code: int, table: Path, data: dict[str, Path], tmp_path: Path) -> None:
+        """A signal in the middle of the work ends it at once, and leaves nothing behind."""
+        out = on_its_own(tmp_path)
+        files = [data["text"]] * 2000 if form in ("ids", "json") else [data["parquet"]] * 2000
+        words = ["encode", table, *files, *options_for("text" if form in ("ids", "json") else "parquet"), "-o", out / f"o.{form}"]
+        with subprocess.Popen([sys.executable, "-c", INTERRUPTIBLE, *map(str, words)], stderr=subprocess.PIPE) as process:
+            waited(lambda: any(path.stat().st_size > 10_000 for path in out.iterdir()))
+            process.send_signal(number)
+            begun = time.monotonic()
+            assert process.wait(TIMEOUT) == code
+            assert time.monotonic() - begun < TIMEOUT / 10
+            assert process.stderr is not None
+            assert process.stderr.read() == b""
+        assert list(out.iterdir()) == []
+
+    @pytest.mark.parametrize(("number", "code"), thinned([(signal.SIGINT, 130), (signal.SIGTERM, 143)], 2))
+    def test_when_nobody_reads(self, number: int, code: int, table: Path, data: dict[str, Path]) -> None:
+        """A signal ends a process whose output nobody takes."""
+        words = ["encode", table, *[data["text"]] * 100]
+        with subprocess.Popen(
+            [sys.executable, "-c", INTERRUPTIBLE, *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        ) as process:
+            assert process.stdout is not None
+            assert process.stderr is not None
+            assert process.stdout.read(10)
+            time.sleep(1)  # until nothing more goes into the pipe
+            process.send_signal(number)
+            assert process.wait(TIMEOUT) == code
+            assert process.stderr.read() == b""
+
+    def test_a_reader_that_leaves(self, table: Path, data: dict[str, Path]) -> None:
+        """A reader that leaves early ends reading and encoding too."""
+        words = [FST, "encode", str(table), *[str(data["parquet"])] * 2000, "--column", "text"]
+        with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+            assert process.stdout is not None
+            assert process.stderr is not None
+            assert process.stdout.readline() == ids_of(table, ["unaffable hello 0"])
+            process.stdout.close()
+            assert process.wait(TIMEOUT) == 0
+            assert process.stderr.read() == b""
+
+
+KILLED = """
+import os, signal, sys
+from fst.tables.npz import replacing
+with replacing(sys.argv[1]) as file:
+    file.write(b"half")
+    file.flush()
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@posix
+def test_what_a_killed_process_has_left(tmp_path: Path) -> None:
+    """The unfinished file of a killed process is removed by the next process that writes to its folder; that of a living one stays."""
+    with npz.replacing(tmp_path / "other") as file:
+        file.write(b"whole")
+        subprocess.run([sys.executable, "-c", KILLED, tmp_path / "x"], check=False)
+        written(tmp_path / ".mine.part", b"")
+        assert len([*tmp_path.iterdir()]) == 3
+        npz.remove_leftovers.cache_clear()
+        with npz.replacing(tmp_path / "x") as again:
+            again.write(b"whole")
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {"other": b"whole", "x": b"whole", ".mine.part": b""}
+
+
+def waited(happened: Callable[[], Any]) -> None:
+    """Wait until something is so."""
+    end = time.monotonic() + TIMEOUT
+    while not happened():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+class TestWithoutPyarrow:
+    """What there is where pyarrow is not installed."""
+
+    CODE = "import sys; sys.modules['pyarrow'] = None; from fst.cli.main import main; main()"
+
+    @pytest.mark.parametrize("kind", thinned(["parquet", "arrow file", "arrow stream", "zstd"], 4))
+    def test_what_takes_it(self, kind: str, table: Path, data: dict[str, Path]) -> None:
+        """What takes it says how to install it."""
+        words = [sys.executable, "-c", self.CODE, "encode", str(table), str(data[kind]), *options_for(kind)]
+        done = subprocess.run(words, capture_output=True, timeout=TIMEOUT, check=False)
+        assert done.returncode == 1
+        assert done.stderr.decode().endswith("pip install 'pyarrow>=18'\n")
+        assert len(done.stderr.splitlines()) == 1
+
+    @pytest.mark.parametrize("kind", thinned(["text", "gzip"], 2))
+    def test_what_does_not(self, kind: str, table: Path, data: dict[str, Path], tmp_path: Path) -> None:
+        """Everything else works."""
+        words = [sys.executable, "-c", self.CODE, "encode", str(table), str(data[kind]), "-o", str(tmp_path / "ids.npy")]
+        subprocess.run(words, timeout=TIMEOUT, check=True)
+        assert {path.name for path in tmp_path.iterdir()} == {"ids.npy", "ids.splits.npy"}

@@ -1,0 +1,370 @@
+"""`fst search` and `fst compile --kind keywords`: all ways through files give the matches of the package, with grep's manners."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import subprocess
+from collections.abc import Iterator, Sequence
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from support.commands import FST, TIMEOUT, call, error_of, posix, run, written
+from support.document_files import INPUTS, SEPARATOR, as_input, fields_of, options_for, records_of
+from support.tiers import thinned
+
+import fst
+from fst.compile import keywords
+
+KEYWORDS = ["he", "she", "hers", "世界", "a\tb"]
+TEXTS = ("ushers", "", "none", "世界 he said\r", "xa\tb", "he" * 30)
+FORMS = ("lines", "matches", "json", "npz", "arrow", "parquet")
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A table of keywords."""
+    path = tmp_path_factory.mktemp("tables") / "keywords.npz"
+    keywords(KEYWORDS).save(path)
+    return path
+
+
+def found_in(texts: Sequence[str | None], names: bool) -> list[list[dict[str, Any]] | None]:
+    """The matches in texts, as the package finds them."""
+    searcher = fst.Searcher(keywords(KEYWORDS))
+    rows: list[Any] = [None if text is None else [*searcher.find_iter(text)] for text in texts]
+    return [row and [as_object(found, names) for found in row] for row in rows]
+
+
+def as_object(found: fst.Match, names: bool) -> dict[str, Any]:
+    """A match as it is written."""
+    number, start, end = found
+    return {**({"keyword": KEYWORDS[number]} if names else {"id": number}), "start": start, "end": end}
+
+
+@pytest.mark.parametrize(("kind", "form", "names"), thinned(product(INPUTS, FORMS, [False, True]), 3))
+def test_all_ways(kind: str, form: str, names: bool, table: Path, tmp_path: Path) -> None:
+    """From any input format to any output format, the matches are those of `find_iter`, and rows keep their fields."""
+    source, out = written(tmp_path / "input", gzip.compress(as_input(kind, TEXTS))), tmp_path / "out"
+    words: list[str | Path] = ["search", table, source, *options_for(kind), "-o", out, "--format", form, *(["--names"] if names else [])]
+    if names and form in ("lines", "npz"):
+        assert f"--names does not go with {form}" in call(*words, code=2).stderr
+        return
+    call(*words)
+    found = [row or [] for row in found_in(TEXTS, names)]
+    if form == "lines":
+        end = SEPARATOR if kind == "documents" else "\n"
+        assert out.read_bytes() == "".join(text + end for text, row in zip(TEXTS, found, strict=True) if row).encode()
+    elif form == "matches":
+        lines = [[str(number), *map(str, match.values())] for number, row in enumerate(found, 1) for match in row]
+        spelled = [[field.replace("\t", r"\t") for field in line] for line in lines]
+        assert out.read_text(encoding="utf-8").splitlines() == list(map("\t".join, spelled))
+    elif form == "npz":
+        arrays = np.load(out)
+        matches = fst.Searcher(keywords(KEYWORDS)).find_batch([*TEXTS])
+        assert [*arrays] == ["ids", "starts", "ends", "row_splits"]
+        for name in arrays:
+            np.testing.assert_array_equal(arrays[name], getattr(matches, name))
+            assert arrays[name].dtype == getattr(matches, name).dtype
+    else:
+        rows = [{**fields_of(kind, number, text), "matches": row} for number, (text, row) in enumerate(zip(TEXTS, found, strict=True))]
+        assert records_of(out, form) == rows
+
+
+@pytest.mark.parametrize(("kind", "form"), thinned(product(INPUTS, ["lines", "json", "arrow", "parquet"]), 2))
+def test_replacements(kind: str, form: str, table: Path, tmp_path: Path) -> None:
+    """With --replace, all documents are written, and the text keeps its place among the fields."""
+    source, out = written(tmp_path / "input", as_input(kind, TEXTS)), tmp_path / "out"
+    call("search", table, source, *options_for(kind), "--replace", "<é>", "-o", out, "--format", form)
+    texts = fst.Searcher(keywords(KEYWORDS)).replace([*TEXTS], "<é>")
+    if form == "lines":
+        assert out.read_bytes() == as_input("documents" if kind == "documents" else "lines", texts)
+    else:
+        found = records_of(out, form)
+        assert found == [fields_of(kind, number, text) for number, text in enumerate(texts)]
+        assert list(found[0]) == list(fields_of(kind, 0, ""))
+
+
+class TestRows:
+    """Rows that are null, missing or of other types."""
+
+    @pytest.mark.parametrize("form", ["json", "arrow", "parquet"])
+    @pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.string_view(), pa.dictionary(pa.int32(), pa.string())], ids=str)
+    def test_nulls(self, form: str, kind: Any, table: Path, tmp_path: Path) -> None:
+        """Nulls stay null, whatever the type of the column."""
+        texts = ["ushers", None, "none", "he"]
+        rows = pa.table({"text": pa.array(texts, pa.string()).cast(kind)})
+        with pa.ipc.new_file(tmp_path / "in.arrow", rows.schema) as writer:
+            writer.write_table(rows)
+        call("search", table, tmp_path / "in.arrow", "--column", "text", "-o", tmp_path / "out", "--format", form)
+        assert records_of(tmp_path / "out", form) == [
+            {"text": text, "matches": row} for text, row in zip(texts, found_in(texts, names=False), strict=True)
+        ]
+        call("search", table, tmp_path / "in.arrow", "--column", "text", "--replace", "*", "-o", tmp_path / "out", "--format", form)
+        assert records_of(tmp_path / "out", form) == [{"text": text} for text in ("u*rs", None, "none", "*")]
+
+    @pytest.mark.parametrize("form", ["json", "arrow", "parquet", "npz"])
+    @pytest.mark.parametrize("kind", INPUTS)
+    def test_no_rows(self, kind: str, form: str, table: Path, tmp_path: Path) -> None:
+        """A file without rows gives a file without rows, and nothing is found in it."""
+        source, out = written(tmp_path / "input", as_input(kind, [])), tmp_path / "out"
+        call("search", table, source, *options_for(kind), "-o", out, "--format", form, code=1)
+        if form == "npz":
+            assert np.load(out)["row_splits"].tolist() == [0]
+        else:
+            assert records_of(out, form) == []
+            call("search", table, source, *options_for(kind), "-o", out, "--format", form, "--replace", "x")
+            assert records_of(out, form) == []
+
+    @pytest.mark.parametrize("form", ["json", "arrow"])
+    def test_a_column_of_the_same_name(self, form: str, table: Path, tmp_path: Path) -> None:
+        """A field called as what is written is refused, and no file is left."""
+        source = written(tmp_path / "in.jsonl", b'{"text": "he", "matches": 1}\n')
+        done = call("search", table, source, "--field", "text", "-o", tmp_path / "out", "--format", form, code=2)
+        assert "'matches' is there already" in error_of(done)
+        assert [path.name for path in tmp_path.iterdir()] == ["in.jsonl"]
+
+    def test_errors(self, table: Path, tmp_path: Path) -> None:
+        """A document that is not text stops the search, is mended or left out, as --errors says."""
+        source = written(tmp_path / "in.txt", b"he\nx\xffshe\nhe")
+        assert error_of(call("search", table, source, code=2)).startswith(f"{source}, line 2: not UTF-8 at byte 1")
+        done = call("search", table, source, "--errors", "replace", "--format", "json")
+        assert [json.loads(line)["text"] for line in done.stdout.splitlines()] == ["he", "x\ufffdshe", "he"]
+        assert done.stderr.startswith("1 document read with U+FFFD")
+        assert call("search", table, source, "--errors", "replace").stdout == "he\nx\ufffdshe\nhe\n"
+        assert call("search", table, source, "--errors", "skip", "--replace", "*").stdout == "*\n*\n"
+        binary = pa.table({"text": pa.array([b"he", b"x\xffshe", None], pa.binary())})
+        pq.write_table(binary, tmp_path / "in.parquet")
+        out = tmp_path / "out.parquet"
+        call("search", table, tmp_path / "in.parquet", "--column", "text", "--errors", "replace", "--replace", "*", "-o", out)
+        assert pq.read_table(out).equals(pa.table({"text": pa.array([b"*", "x\ufffd*".encode(), None], pa.binary())}))
+
+
+class TestManners:
+    """What grep does, and what `fst encode` does."""
+
+    def test_exit_codes(self, table: Path, tmp_path: Path) -> None:
+        """0 if something was found, 1 if nothing was, 2 on errors; with --replace, 0 also if nothing was found."""
+        assert call("search", table, stdin=b"none\nhe\n").data == b"he\n"
+        assert call("search", table, "-", stdin=b"none\n", code=1).data == b""
+        assert call("search", table, "--count", stdin=b"none\n", code=1).data == b"0\n"
+        assert call("search", table, "--format", "json", stdin=b"none\n", code=1).data == b'{"text":"none","matches":[]}\n'
+        assert call("search", table, "--replace", "x", stdin=b"none\n").data == b"none\n"
+        assert error_of(call("search", table, tmp_path / "missing", code=2)).endswith("No such file or directory; check the name")
+        assert "is not a table file" in error_of(call("search", written(tmp_path / "no.npz", b"x" * 99), code=2))
+
+    def test_count(self, table: Path, tmp_path: Path) -> None:
+        """--count prints the matches of each file, with its name if there are several."""
+        one, two = written(tmp_path / "one", b"he she\nhe\n"), written(tmp_path / "two", b"none\n")
+        assert call("search", table, one, "--count").data == b"3\n"
+        assert call("search", table, one, two, "--count").stdout == f"{one}:3\n{two}:0\n"
+        for options in (["--names"], ["--replace", "x"], ["--format", "json"], ["-o", str(tmp_path / "out")]):
+            assert "--count prints numbers alone" in call("search", table, one, "--count", *options, code=2).stderr
+
+    def test_several_files(self, table: Path, tmp_path: Path) -> None:
+        """With several files, lines begin with the name of the file."""
+        one, two = written(tmp_path / "one", b"he\nnone\n"), written(tmp_path / "two", b"x she\n")
+        assert call("search", table, one, two).stdout == f"{one}:he\n{two}:x she\n"
+        assert call("search", table, one, two, "--names").stdout == f"{one}\t1\the\t0\t2\n{two}\t1\tshe\t2\t5\n"
+
+    def test_colours(self, table: Path, tmp_path: Path) -> None:
+        """Matches are in colour if that is asked for, and so are the names of files."""
+        source = written(tmp_path / "in.txt", "é ushers he\n".encode())
+        shown = "é u\x1b[01;31mshe\x1b[mrs \x1b[01;31mhe\x1b[m\n"
+        assert call("search", table, source, "--color", "always").stdout == shown
+        assert call("search", table, source, "--color", "never").stdout == call("search", table, source).stdout == "é ushers he\n"
+        name = f"\x1b[35m{source}\x1b[m\x1b[36m:\x1b[m"
+        assert call("search", table, source, source, "--color", "always").stdout == 2 * (name + shown)
+
+    @posix
+    @pytest.mark.parametrize(("environment", "colored"), thinned([({"NO_COLOR": "1"}, False), ({}, True), ({"TERM": "dumb"}, False)], 2))
+    def test_terminals(self, environment: dict[str, str], colored: bool, table: Path) -> None:
+        """A terminal gets colours, unless its user wants none."""
+        import pty
+
+        run("search", table, stdin=b"he\n")  # so that kernels are compiled
+        master, end = pty.openpty()
+        clean = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
+        clean |= {"TERM": "xterm", **environment}
+        subprocess.run([FST, "search", table], input=b"ushers\n", stdout=end, timeout=TIMEOUT, check=True, env=clean)
+        os.write(end, b"\0")
+        shown = b""
+        while not shown.endswith(b"\0"):
+            shown += os.read(master, 1_000)
+        os.close(end)
+        os.close(master)
+        assert shown[:-1] == (b"u\x1b[01;31mshe\x1b[mrs\r\n" if colored else b"ushers\r\n")
+
+    def test_a_reader_that_leaves(self, table: Path, tmp_path: Path) -> None:
+        """If the reader of a pipe leaves early, nothing is said."""
+        source = written(tmp_path / "in.txt", b"he " * 300_000 + b"\n" + b"he\n" * 300_000)
+        with subprocess.Popen([FST, "search", table, source], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+            assert process.stdout is not None
+            assert process.stderr is not None
+            process.stdout.read(10)
+            process.stdout.close()
+            assert process.stderr.read() == b""
+            assert process.wait(TIMEOUT) == 0
+
+    def test_packed_outputs(self, table: Path, tmp_path: Path) -> None:
+        """Lines are packed if the name of the output says so, and the name chooses the form."""
+        call("search", table, "-o", tmp_path / "out.jsonl.gz", stdin=b"he\n")
+        assert gzip.decompress((tmp_path / "out.jsonl.gz").read_bytes()) == b'{"text":"he","matches":[{"id":0,"start":0,"end":2}]}\n'
+
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            (["--format", "npz"], "--format npz takes a regular file"),
+            (["-o", "out.csv"], "write JSON lines"),
+            (["-o", "out.npy"], "write .npz"),
+            (["--replace", "x", "--format", "matches"], "--replace does not go with matches"),
+            (["--replace", "x", "-o", "out.npz"], "--replace does not go with npz"),
+            (["--replace", "x", "--names"], "--names does not go with --replace"),
+            (["--column", "text"], "--column does not go with"),
+            (["--color", "often"], "'often' is not one of"),
+        ],
+    )
+    def test_wrong_usage(self, options: list[str], message: str, table: Path) -> None:
+        """Options that contradict each other are wrong usage."""
+        assert message in call("search", table, *options, code=2).stderr
+
+    def test_inputs_are_not_outputs(self, table: Path, tmp_path: Path) -> None:
+        """An output that is an input is refused before it is touched."""
+        source = written(tmp_path / "in.txt", b"he\n")
+        assert "is also an input" in call("search", table, source, "-o", source, "--replace", "x", code=2).stderr
+        assert source.read_bytes() == b"he\n"
+
+    def test_tables_of_other_kinds(self, tmp_path: Path, table: Path) -> None:
+        """A table of another kind is refused, and the message says which this is and what to do."""
+        from fst.compile import wordpiece
+
+        wordpiece(["[UNK]"]).save(tmp_path / "words.npz")
+        done = call("search", tmp_path / "words.npz", code=2)
+        assert error_of(done).endswith("is a table of wordpiece: this command takes one of keywords, from `fst compile --kind keywords`")
+        assert "is a table of keywords, and has no tokens" in error_of(call("encode", table, code=1))
+        assert call("verify", table).stdout == f"{table}: whole and safe\n"
+
+
+    def test_info(self, tmp_path: Path) -> None:
+        """`fst info` shows how many keywords a table has, and with which options they were compiled."""
+        out = tmp_path / "names.npz"
+        keywords(["ab", "", "c"], match_kind="standard", ignore_case=True, allow_empty=True).save(out)
+        told = json.loads(call("info", out, "--json").stdout)
+        assert (told["keywords"], told["match_kind"], told["allow_empty"]) == (3, "standard", True)
+        assert [line.split() for line in call("info", out).stdout.splitlines()[3:7]] == [
+            ["keywords", "3"],
+            ["match_kind", "standard"],
+            ["ignore_case", "true"],
+            ["whole_words", "false"],
+        ]
+
+
+class TestCompile:
+    """`fst compile --kind keywords`."""
+
+    def test_words(self, tmp_path: Path) -> None:
+        """Keywords come from a file, and the options say how it is read and which matches count."""
+        source = written(tmp_path / "names.csv", b"n,name\n1,ab\n2,abc\n")
+        out = tmp_path / "names.npz"
+        call("compile", "--kind", "keywords", source, "--column", "name", "-o", out)
+        assert fst.load(out).keywords == ("ab", "abc")
+        assert fst.load(out).replace("abcd", "*") == "*d"
+        call("compile", "--kind", "keywords", source, "--column", "name", "--match-kind", "leftmost-first", "-o", out)
+        assert fst.load(out).replace("abcd", "*") == "*cd"
+        call("compile", "--kind", "keywords", source, "--input-format", "lines", "-o", out)
+        assert fst.load(out).keywords == ("n,name", "1,ab", "2,abc")
+
+    def test_spelling(self, tmp_path: Path) -> None:
+        """Options say how texts are spelled for the search, and which keywords count."""
+        source, out = written(tmp_path / "words.txt", b"Ann\nfi\n\n"), tmp_path / "out.npz"
+        words: list[str | Path] = ["compile", "--kind", "keywords", source, "-o", out]
+        assert "line 3: the keyword is empty" in error_of(call(*words, code=1))
+        source.write_text("Ann\nfi\n")
+        text = "Anna ann \ufb01 fi\n".encode()
+        for options, count in (
+            ([], 2),
+            (["--ignore-case"], 3),
+            (["--ignore-case", "--whole-words"], 2),
+            (["--normalizer", "NFKC"], 3),
+            (["--normalizer", '{"type": "Sequence", "normalizers": [{"type": "NFKC"}, {"type": "Lowercase"}]}'], 4),
+        ):
+            call(*words, *options)
+            assert call("search", out, "--count", stdin=text).stdout == f"{count}\n", options
+        source.write_text("\n")
+        call(*words, "--allow-empty")
+        assert call("search", out, "--replace", "-", stdin=b"ab\n").data == b"-a-b-\n"
+
+    def test_overlapping(self, tmp_path: Path) -> None:
+        """Overlapping matches are all found, and shown once; they are not replaced."""
+        source, out = written(tmp_path / "words.txt", b"he\nshe\nhers\n"), tmp_path / "out.npz"
+        call("compile", "--kind", "keywords", source, "-o", out, "--match-kind", "overlapping")
+        assert call("search", out, "--names", stdin=b"ushers\n").data == b"1\tshe\t1\t4\n1\the\t2\t4\n1\thers\t2\t6\n"
+        assert call("search", out, "--color", "always", stdin=b"ushers\n").data == b"u\x1b[01;31mshe\x1b[m\x1b[01;31mrs\x1b[m\n"
+        assert "--replace: the table is one of overlapping matches" in call("search", out, "--replace", "x", code=2).stderr
+        assert call("verify", out).stdout == f"{out}: whole and safe\n"
+
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            (["--kind", "keywords", "--normalizer", "{"], "is not JSON"),
+            (["--ignore-case"], "--ignore-case is for --kind keywords, and this is tokenizer"),
+            (["--kind", "maxmatch", "--whole-words"], "--whole-words is for --kind keywords, and this is maxmatch"),
+            (["--kind", "keywords", "--lowercase"], "--lowercase is for --kind tokenizer, and this is keywords"),
+            (["--kind", "keywords", "--layout", "dense"], "--layout is for --kind tokenizer, and this is keywords"),
+            (["--match-kind", "standard"], "--match-kind is for --kind keywords, and this is tokenizer"),
+            (["--input-format", "lines"], "--input-format is for --kind keywords or maxmatch"),
+            (["--kind", "words"], "'words' is not one of"),
+        ],
+    )
+    def test_options_of_other_kinds(self, options: list[str], message: str, tmp_path: Path) -> None:
+        """An option for another kind is wrong usage."""
+        source = written(tmp_path / "words.txt", b"[UNK]\n")
+        assert message in call("compile", source, "-o", tmp_path / "out.npz", *options, code=2).stderr
+
+    def test_errors(self, tmp_path: Path) -> None:
+        """Errors name the file, the line and the word, and no table is left."""
+        source = written(tmp_path / "words.txt", b"a\n\n")
+        done = call("compile", "--kind", "keywords", source, "-o", tmp_path / "out.npz", code=1)
+        assert error_of(done) == f"{source}, line 2: the keyword is empty; leave it out, or allow it with allow_empty or --allow-empty"
+        done = call("compile", "--kind", "keywords", written(source, b"a\n"), "-o", tmp_path / "out.npz", "--normalizer", "None", code=1)
+        assert error_of(done).startswith("normalizer None: supported are ")
+        done = call("compile", "--kind", "keywords", tmp_path / "no", "-o", tmp_path / "out.npz", code=1)
+        assert error_of(done).endswith("check the name")
+        assert not (tmp_path / "out.npz").exists()
+
+
+def test_long_documents(table: Path, tmp_path: Path) -> None:
+    """A document of any size is counted, and its matches are written, in pieces, wherever one ends; whole documents are limited."""
+    text = "x" * ((1 << 21) - 1) + "hé" + "世界 ushers " * 1_500_000
+    source = written(tmp_path / "in.txt", f"he\n{text}\nshe\n".encode())
+    matches = fst.load(table).find_batch(["he", text, "she"])
+    assert call("search", table, source, "--count").stdout == f"{len(matches.ids)}\n"
+    call("search", table, source, "-o", tmp_path / "out.npz")
+    arrays = np.load(tmp_path / "out.npz")
+    for name in arrays:
+        np.testing.assert_array_equal(arrays[name], getattr(matches, name))
+    lines = call("search", table, source, "--format", "matches").data.split(b"\n")
+    assert lines[:2] == [b"1\t0\t0\t2", b"2\t3\t2097153\t2097155"]
+    assert lines[-2] == b"3\t1\t0\t3"
+    assert error_of(call("search", table, source, code=2)).startswith(f"{source}, line 2: more than 16,777,216 bytes")
+    wrong = written(tmp_path / "wrong.txt", source.read_bytes()[: 1 << 24] + b"\xff")
+    assert error_of(call("search", table, wrong, "--count", code=2)).startswith(f"{wrong}, line 2: not UTF-8 at byte 16777213")
+    assert "1 document read with U+FFFD" in call("search", table, wrong, "--count", "--errors", "replace").stderr
+
+
+def _documents(count: int) -> Iterator[bytes]:
+    return (b"line %d he\n" % number for number in range(count))
+
+
+def test_many_documents(table: Path, tmp_path: Path) -> None:
+    """Many blocks of documents are numbered in one sequence."""
+    source = written(tmp_path / "in.txt", b"".join(_documents(200_000)))
+    lines = call("search", table, source, "--format", "matches").data.splitlines()
+    assert len(lines) == 200_000
+    assert lines[-1] == b"200000\t0\t12\t14"

@@ -1,0 +1,220 @@
+"""`fst train`: words and vocabularies from files, with the options, outputs and errors of the other commands."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import signal
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from click.exceptions import Abort
+from support.commands import call, error_of, written
+from tokenizers import Tokenizer, models, pre_tokenizers, trainers
+
+import fst
+from fst import train
+from fst.cli.commands.train.command import command as train_group
+from fst.cli.files import progress
+from fst.compile.train.merges import run
+
+TEXTS = [f"{text}\n" for text in ["the cat sat on the mat", "the dog ate the cat", "a cat", "the end é", ""] * 3]
+GPT2 = ("--splitter", "gpt2")
+BPE = ("train", "bpe", *GPT2, "--vocab-size", "270")
+SPECIAL = (*BPE, "--special-tokens", "<s>", "--special-tokens", "</s>")
+
+
+@pytest.fixture(scope="module")
+def texts(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A file with a document a line."""
+    return written(tmp_path_factory.mktemp("texts") / "texts.txt", "".join(TEXTS).encode())
+
+
+@pytest.fixture(scope="module")
+def words(texts: Path) -> Path:
+    """The counted words of the file."""
+    path = texts.with_name("words.parquet")
+    call("train", "words", texts, *GPT2, "-o", path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def vocabulary(texts: Path) -> Path:
+    """A vocabulary of the file."""
+    path = texts.with_name("own.json")
+    call(*SPECIAL, texts, "-o", path)
+    return path
+
+
+def tokens(path: Path) -> Any:
+    """The tokens of a tokenizer.json by their ids."""
+    return json.loads(path.read_text(encoding="utf-8"))["model"]["vocab"]
+
+
+class TestWords:
+    """The command ``words``."""
+
+    def test_of_lines(self, words: Path) -> None:
+        """The words of lines, with their line feeds, are those of the library."""
+        assert pq.read_table(words).equals(train.words(TEXTS, splitter="gpt2").to_arrow())
+
+    def test_of_all_formats(self, words: Path, tmp_path: Path) -> None:
+        """Words of columns, packed JSON lines and standard input are those of the same texts in lines."""
+        pq.write_table(pa.table({"t": TEXTS}), tmp_path / "t.parquet")
+        packed = written(tmp_path / "t.jsonl.gz", gzip.compress("".join(json.dumps({"t": text}) + "\n" for text in TEXTS).encode()))
+        for given in ((tmp_path / "t.parquet", "--column", "t"), (packed, "--field", "t"), ("-",)):
+            call("train", "words", *given, *GPT2, "-o", tmp_path / "o.parquet", stdin="".join(TEXTS).encode())
+            assert (tmp_path / "o.parquet").read_bytes() == words.read_bytes()
+
+    def test_partitions(self, texts: Path, words: Path, tmp_path: Path) -> None:
+        """The words of two partitions are the words of the whole, and trainers take both files."""
+        for number in range(2):
+            call("train", "words", texts, *GPT2, "--partition", str(number), "-o", tmp_path / f"{number}.parquet")
+        both = fst.train.words([str(tmp_path / "0.parquet"), str(tmp_path / "1.parquet")])
+        assert both.counts.tolist() == (2 * fst.train.words(str(words)).counts).tolist()
+
+
+class TestTrainers:
+    """Commands that make vocabularies."""
+
+    def test_as_the_reference(self, vocabulary: Path) -> None:
+        """The tokens and their ids are those of the reference for the same lines."""
+        reference = Tokenizer(models.BPE())
+        reference.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+        alphabet = pre_tokenizers.ByteLevel.alphabet()
+        special = ["<s>", "</s>"]
+        trainer = trainers.BpeTrainer(vocab_size=270, initial_alphabet=alphabet, special_tokens=special, show_progress=False)
+        reference.train_from_iterator(TEXTS, trainer)
+        assert tokens(vocabulary) == reference.get_vocab()
+
+    @pytest.mark.parametrize(
+        ("name", "options"),
+        [
+            ("wordpiece", {"splitter": "bert", "normalizer": "bert", "min_frequency": 2, "special_tokens": ["[UNK]"]}),
+            ("wordpiece", {"splitter": "bert", "criterion": "score", "min_frequency": 2, "special_tokens": ["[UNK]"]}),
+            ("unigram", {"splitter": "metaspace", "special_tokens": ["<unk>"], "unk_token": "<unk>"}),
+            ("wordlevel", {"splitter": "whitespace", "special_tokens": ["<unk>"], "unk_token": "<unk>"}),
+            ("bpe", {"splitter": r"\w+|\W", "max_token_length": 3}),
+        ],
+    )
+    def test_as_the_library(self, name: str, options: dict[str, Any], texts: Path, tmp_path: Path) -> None:
+        """Options of a command are arguments of the function."""
+        size = {"vocab_size": 280 if name == "bpe" else 30}
+        given = [
+            word
+            for option, value in {**options, **size}.items()
+            for each in (value if isinstance(value, list) else [value])
+            for word in (f"--{option.replace('_', '-')}", str(each))
+        ]
+        said = call("train", name, texts, *given, "-o", tmp_path / "o.json").stderr
+        with pytest.warns(UserWarning, match="min_frequency") if "Warning: min_frequency" in said else nullcontext():
+            expected = getattr(train, name)(TEXTS, **options, **size)
+        assert json.loads((tmp_path / "o.json").read_text(encoding="utf-8")) == json.loads(json.dumps(expected.to_json()))
+
+    def test_words_for_texts(self, words: Path, vocabulary: Path, tmp_path: Path) -> None:
+        """Counted words give the vocabulary of their texts, if the splitter is stated."""
+        call(*SPECIAL, words, "-o", tmp_path / "o.json")
+        assert (tmp_path / "o.json").read_bytes() == vocabulary.read_bytes()
+
+    def test_report(self, texts: Path, tmp_path: Path) -> None:
+        """A report on held-out texts goes to standard output, and what was written to standard error."""
+        done = call(*BPE, texts, "-o", tmp_path / "o.json", "--report", texts)
+        assert "bytes/token" in done.stdout
+        assert f"{tmp_path / 'o.json'}: 270 tokens; stopped by size\n" in done.stderr
+
+    @pytest.mark.parametrize("is_interrupted", [False, True])
+    def test_checkpoint(self, is_interrupted: bool, vocabulary: Path, texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """A run that Ctrl-C or the deadline stops leaves a checkpoint, from which the same command goes on to the result of one run."""
+        monkeypatch.setattr(run, "STEPS", 1)
+        command: list[str | Path] = [*SPECIAL, texts, "--checkpoint", tmp_path / "run.npz", "-o", tmp_path / "o.json"]
+        if is_interrupted:
+            with monkeypatch.context() as patch:
+                patch.setattr(progress.Log, "reach", lambda *_: signal.raise_signal(signal.SIGINT))
+                with pytest.raises(Abort):
+                    train_group.main([*map(str, command[1:])], standalone_mode=False)
+            assert not (tmp_path / "o.json").exists()
+        else:
+            assert f"{tmp_path / 'run.npz'}: checkpoint; the same command continues from it" in call(*command, "--deadline", "0").stderr
+            assert len(tokens(tmp_path / "o.json")) < 270
+        assert (tmp_path / "run.npz").exists()
+        call(*command)
+        assert (tmp_path / "o.json").read_bytes() == vocabulary.read_bytes()
+        assert not (tmp_path / "run.npz").exists()
+
+
+class TestOldVocabularies:
+    """Commands that make a vocabulary from an old one."""
+
+    def test_like(self, vocabulary: Path, texts: Path, tmp_path: Path) -> None:
+        """A vocabulary like an old one has its splitter, its special tokens and its size."""
+        call("train", "like", vocabulary, texts, "-o", tmp_path / "o.json")
+        assert tokens(tmp_path / "o.json") == tokens(vocabulary)
+
+    def test_extend(self, vocabulary: Path, texts: Path, tmp_path: Path) -> None:
+        """An extended vocabulary has the old tokens with their ids, and new ones after them."""
+        call("train", "extend", vocabulary, texts, "--add", "3", "-o", tmp_path / "o.json")
+        assert [*tokens(tmp_path / "o.json")][:-3] == [*tokens(vocabulary)]
+
+    def test_trim(self, vocabulary: Path, texts: Path, tmp_path: Path) -> None:
+        """A trimmed vocabulary has as many tokens as asked for, and the new id of each old one is written if a file is named."""
+        call("train", "trim", vocabulary, texts, "--keep", "265", "--ids", tmp_path / "ids.npy", "-o", tmp_path / "o.json")
+        ids = np.load(tmp_path / "ids.npy")
+        kept = tokens(tmp_path / "o.json")
+        assert len(kept) == 265
+        assert {token: ids[number] for token, number in tokens(vocabulary).items() if ids[number] >= 0} == kept
+
+
+class TestOutputs:
+    """What is written, and what is refused before anything is read."""
+
+    @pytest.mark.parametrize(
+        ("name", "files"),
+        [("o/", ["merges.txt", "tokenizer.json", "vocab.json"]), ("o.tiktoken", ["o.tiktoken"]), ("o.npz", ["o.npz"])],
+    )
+    def test_forms(self, name: str, files: list[str], texts: Path, tmp_path: Path) -> None:
+        """The name of the output states its form, and a folder is made."""
+        call(*BPE, texts, "-o", f"{tmp_path}/{name}")
+        assert sorted(path.name for path in tmp_path.rglob("*.*")) == files
+
+    def test_folder_that_exists(self, texts: Path, tmp_path: Path) -> None:
+        """Files that exist in a folder are refused unless --overwrite is given."""
+        call(*BPE, texts, "-o", tmp_path)
+        before = (tmp_path / "tokenizer.json").read_bytes()
+        done = call(*BPE, texts, "--special-tokens", "x", "-o", tmp_path, code=2)
+        assert f"{tmp_path}/tokenizer.json exists; pass --overwrite" in done.stderr
+        assert (tmp_path / "tokenizer.json").read_bytes() == before
+        call(*BPE, texts, "--special-tokens", "x", "--overwrite", "-o", tmp_path)
+        assert (tmp_path / "tokenizer.json").read_bytes() != before
+
+    @pytest.mark.parametrize(
+        ("command", "output", "code", "said"),
+        [
+            (BPE, "texts.txt", 2, "is also an input"),
+            (BPE, "o.bin", 1, "the form of a vocabulary is unknown"),
+            (BPE, "none/o.json", 1, "no folder"),
+            ((*BPE, "--column", "t"), "o.json", 2, "--column does not go with"),
+            ((*BPE, "--normalizer", "{"), "o.json", 2, "--normalizer '{' is not JSON"),
+            ((*BPE, "--report", "none.txt"), "o.json", 1, "none.txt: No such file"),
+            (("train", "bpe", "--vocab-size", "9", "--splitter", "gpt"), "o.json", 1, "splitter 'gpt' is unknown"),
+            (("train", "bpe", "--vocab-size", "9", *GPT2), "o.json", 1, "9"),
+            (("train", "words", *GPT2), "o.txt", 2, "words are written as Parquet"),
+        ],
+    )
+    def test_refused(self, command: tuple[str, ...], output: str, code: int, said: str, texts: Path, tmp_path: Path) -> None:
+        """What cannot be written or read is an error in one line, and nothing is written."""
+        own = written(tmp_path / "texts.txt", texts.read_bytes())
+        assert said in call(*command, own, "-o", tmp_path / output, code=code).stderr
+        assert own.read_bytes() == texts.read_bytes()
+        assert [*tmp_path.iterdir()] == [own]
+
+    def test_no_text(self, tmp_path: Path) -> None:
+        """A document that is not text is an error that names its place, and no file is written."""
+        wrong = written(tmp_path / "wrong.txt", b"a\n\xff\n")
+        assert f"{wrong}, line 2" in error_of(call(*BPE, wrong, "-o", tmp_path / "o.json", code=1))
+        assert not (tmp_path / "o.json").exists()
+        call(*BPE, wrong, "--errors", "replace", "-o", tmp_path / "o.json")

@@ -1,0 +1,517 @@
+"""The stand-in for sentencepiece gives what sentencepiece gives: the same results, and errors of the same types."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
+from inspect import signature
+from itertools import product
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+from support import kept
+from support.shared_data import SHARED, needs_shared
+from support.tiers import examples, sample
+
+import fst
+from fst.compile import wordpiece
+from fst.compile.sources.read import read
+from fst.compile.sources.sentencepiece.model import BYTE, BYTES, CONTROL, KINDS, NORMAL, UNKNOWN, UNUSED, USER_DEFINED
+from fst.compile.sources.sentencepiece.source import MODELS
+from fst.compile.text.edits.double_arrays import charsmap
+from fst.runtime.compat.sentencepiece.results import NBestSentencePieceText, Piece, SentencePieceText
+
+library = pytest.importorskip("sentencepiece")
+sentencepiece_model_pb2 = pytest.importorskip("sentencepiece.sentencepiece_model_pb2")
+
+Two = tuple[Any, Any]  # sentencepiece's processor, and ours
+RETURN_TYPES = (int, str, bytes, "numpy", "proto", "offset_mapping")
+FLAGS: Sequence[dict[str, bool]] = ({}, {"add_bos": True}, {"add_eos": True, "reverse": True}, {"emit_unk_piece": True})
+NAMES = ("<unk>", "<s>", "</s>", "▁", "a", "b", "ab", "▁a", "▁ab", "abb", "é", "1", "2", "xa", "xay", "pqr")
+OWN, NOT_USED = ("xa", "xay"), ("pqr",)
+CHANGED = {"½": "1⁄2", "\t": " ", "ﬁ": "ab", "\u0301": "", "e\u0301": "é", "\n": " ", "\x01": ""}
+PIECES = (*NAMES, *CHANGED, " ", "  ", "▁▁", "x", "y", "z", "☕", "😺", "⁄", "<0xE2>")
+
+characters = some.characters(exclude_characters="\0", exclude_categories=["Cs"])  # NUL is part of no charsmap, but of an array's gaps
+texts = some.lists(some.one_of(some.sampled_from(PIECES), some.text(characters, max_size=2)), max_size=10).map("".join)
+flags = some.fixed_dictionaries({}, optional={name: some.booleans() for name in ("add_bos", "add_eos", "reverse", "emit_unk_piece")})
+
+
+def proto(kind: str, fallback: bool, **normalizer: Any) -> Any:
+    """A small model, with pieces of each type."""
+    made = sentencepiece_model_pb2.ModelProto()
+    types = {"<unk>": UNKNOWN, "<s>": CONTROL, "</s>": CONTROL, **dict.fromkeys(OWN, USER_DEFINED), **dict.fromkeys(NOT_USED, UNUSED)}
+    for number, name in enumerate(NAMES):
+        made.pieces.add(piece=name, score=-number / 4, type=types.get(name, NORMAL))
+    for name in BYTES if fallback else ():
+        made.pieces.add(piece=name, score=0, type=BYTE)
+    made.trainer_spec.model_type = next(number for number, known in KINDS.items() if known == kind)
+    made.trainer_spec.byte_fallback = fallback
+    for name, value in normalizer.items():
+        setattr(made.normalizer_spec, name, value)
+    return made
+
+
+@cache
+def small(kind: str, fallback: bool, is_bare: bool) -> Two:
+    """Make a small model; a bare one does not normalise."""
+    by: dict[str, Any] = {"precompiled_charsmap": charsmap(CHANGED)}
+    if is_bare:
+        by = {"add_dummy_prefix": False, "remove_extra_whitespaces": False, "escape_whitespaces": True}
+    return _two(proto(kind, fallback, **by).SerializeToString(), f"{kind}-{fallback}-{is_bare}")
+
+
+@cache
+def behind(kind: str) -> Two:
+    """Make a small model that puts a blank behind a text."""
+    made = proto(kind, True, precompiled_charsmap=charsmap(CHANGED))
+    made.trainer_spec.treat_whitespace_as_suffix = True
+    return _two(made.SerializeToString(), f"{kind}-behind")
+
+
+def _two(data: bytes, name: str) -> Two:
+    path = kept.FOLDER / f"{name}-{os.getpid()}.model"
+    path.write_bytes(data)
+    table = kept.assemble(read(path, {}), "auto")
+    return library.SentencePieceProcessor(model_proto=data), fst.sentencepiece(fst.Tokenizer(table))
+
+
+@cache
+def real(name: str) -> Two:
+    """Make a real model."""
+    return _two((SHARED / name).read_bytes(), name.replace("/", "-"))
+
+
+SMALL = [(kind, fallback, is_bare) for kind in MODELS for fallback in (False, True) for is_bare in (False, True)]
+FILES = {
+    "bpe": ("vocab_bpe/spm_fixtures/test_sentencepiece_bpe.model", "vocab_bpe/mistral01/tokenizer.model"),
+    "char": ("vocab_bpe/spm_fixtures/test_sentencepiece_bpe_char.model",),
+    "unigram": (
+        *(f"vocab_unigram/{name}/spiece.model" for name in ("albert", "t5")),
+        *(f"vocab_unigram/spm_fixtures/{name}.model" for name in ("sp_test_model", "test_sentencepiece_with_bytefallback")),
+    ),
+}
+each_small = pytest.mark.parametrize("which", SMALL, ids=["-".join(map(str, which)) for which in SMALL])
+LARGE = ("t5", "mistral01")
+each_real = pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.slow] if name.split("/")[1] in LARGE else [])
+        for kind in MODELS
+        for name in FILES.get(kind, ())
+    ],
+)
+
+
+def plain(found: Any) -> Any:
+    """A result with its types, and buffers as tuples."""
+    if isinstance(found, list):
+        return [plain(one) for one in found]
+    if isinstance(found, np.ndarray):
+        return found.dtype, found.flags.writeable, found.tolist()
+    if hasattr(found, "nbests"):
+        return [plain(one) for one in found.nbests]
+    if hasattr(found, "pieces"):
+        return found.text, found.score, [(one.piece, one.id, one.surface, one.begin, one.end) for one in found.pieces]
+    return type(found), found
+
+
+def outcome(processor: Any, name: str, *arguments: Any, **options: Any) -> Any:
+    """Call a method, and return the result, or the type of the error."""
+    try:
+        found = getattr(processor, name)(*arguments, **options)
+    except Exception as error:
+        return type(error)
+    return plain(found)
+
+
+def assert_same(two: Two, name: str, *arguments: Any, **options: Any) -> None:
+    """Compare what a method gives."""
+    theirs, ours = (outcome(processor, name, *arguments, **options) for processor in two)
+    assert ours == theirs, (name, arguments, options)
+
+
+@each_small
+@given(text=texts, options=flags)
+@examples(150)
+def test_encoding(which: Any, text: str, options: dict[str, bool]) -> None:
+    """Any text has the same ids, pieces, spans and normalised text, or is refused by an error of the same type."""
+    two = small(*which)
+    for kind in RETURN_TYPES:
+        assert_same(two, "encode", text, out_type=kind, **options)
+    assert_same(two, "encode", text, return_type="offset_mapping", return_bytes=True)
+    for given_text in (text, text.encode(), [text, text.encode()]):
+        assert_same(two, "encode", given_text, return_type="offset_mapping")
+        assert_same(two, "normalize", given_text)
+        if two[0].normalize(text) or not text.strip(" "):
+            assert_same(two, "normalize", given_text, with_offsets=True)
+
+
+@pytest.mark.parametrize("kind", MODELS)
+@given(text=texts)
+@examples(100)
+def test_blanks_behind_words(kind: str, text: str) -> None:
+    """If the blank that is added stands behind a text, encoding, normalized texts and decoding are those of sentencepiece."""
+    two = behind(kind)
+    for form in RETURN_TYPES:
+        assert_same(two, "encode", text, out_type=form)
+    ids = two[0].encode(text)
+    for form in DECODED:
+        assert_same(two, "decode", ids, out_type=form)
+    if two[0].normalize(text):
+        assert_same(two, "normalize", text, with_offsets=True)
+
+
+@each_small
+@given(rows=some.lists(texts, max_size=4), options=flags)
+@examples(50)
+def test_batches(which: Any, rows: list[str], options: dict[str, bool]) -> None:
+    """A list has the results of its texts."""
+    for kind in RETURN_TYPES:
+        assert_same(small(*which), "encode", rows, return_type=kind, num_threads=2, **options)
+
+
+@pytest.mark.parametrize("which", [which for which in SMALL if which[2]], ids=lambda which: f"{which[0]}-{which[1]}")
+@given(data=some.binary(max_size=12), others=texts)
+@examples(60)
+def test_bytes_that_are_no_text(which: Any, data: bytes, others: str) -> None:
+    """Each byte that is not UTF-8 counts as U+FFFD, as long as normalisation does not change that."""
+    text = others.encode() + data
+    for kind in RETURN_TYPES:
+        options = {"return_bytes": True} if kind == "offset_mapping" else {}
+        assert_same(small(*which), "encode", text, return_type=kind, **options)
+        assert_same(small(*which), "encode", [text, others], return_type=kind, **options)
+    assert_same(small(*which), "normalize", text, with_offsets=True)
+
+
+DECODED = (str, bytes, "proto", "offset_mapping")
+BYTES_OF_CAT = [len(NAMES) + byte for byte in "😺☕".encode()]
+
+
+@each_small
+@given(ids=some.lists(some.one_of(some.integers(0, len(NAMES) - 1), some.sampled_from(BYTES_OF_CAT)), max_size=10))
+@examples(150)
+def test_decoding(which: Any, ids: list[int]) -> None:
+    """Ids and pieces have the same texts and spans."""
+    two = small(*which)
+    ids = [number for number in ids if number < len(two[0])]
+    pieces = two[0].id_to_piece(ids)
+    for given_row in (ids, np.array(ids, np.int32), pieces, [piece.encode() for piece in pieces], [ids, [], ids], [[], pieces]):
+        for kind in DECODED:
+            assert_same(two, "decode", given_row, out_type=kind)
+        assert_same(two, "decode", given_row, out_type="offset_mapping", return_bytes=True)
+
+
+@each_small
+@given(pieces=some.lists(some.one_of(some.sampled_from(PIECES), some.text(max_size=3)), max_size=8))
+@examples(100)
+def test_decoding_of_unknown_pieces(which: Any, pieces: list[str]) -> None:
+    """Pieces that are none stand for themselves."""
+    for kind in DECODED:
+        assert_same(small(*which), "decode", pieces, out_type=kind)
+
+
+TEXTS = ("", " ", "ab a  xay b☕☕é", b"ab \xe2\x98\x95", "ab " * 50)
+NO_TEXTS: Sequence[Any] = (5, None, ("ab",), bytearray(b"ab"), ["ab", 5], "\ud800", ["\ud800"], [["ab"]], {"ab": 1}, [])
+ODD_IDS: Sequence[Any] = (
+    *([4, 5], (4, 5), range(4, 7), np.array([4]), np.array([4], np.uint8), np.array([[4], [5]]), np.array([4.0]), np.array([])),
+    *(np.int64(4), 4, 4.0, True, None, "", "ab", b"ab"),
+    *([], [[]], [[], [4]], [4.0], [True], [-1], [99999], [1 << 40], [[4], [-1]], np.array([99999])),
+    *(["ab", "☕"], [b"ab", "a"], ["a", b"\xff"], [["ab"], [b"a"], []], [4, "a"], ["a", 4], [4, [4]], [[4], 4], [["a"], [4]], ["\ud800"]),
+)
+PER_ID = ("id_to_piece", "get_score", "is_unknown", "is_control", "is_unused", "is_byte")
+
+
+@each_small
+def test_odd_arguments(which: Any) -> None:
+    """Odd arguments give the same results, or errors of the same types."""
+    two = small(*which)
+    for text in (*TEXTS, *NO_TEXTS):
+        for kind in (*RETURN_TYPES, "immutable_proto", "words", [int]):
+            assert_same(two, "encode", text, out_type=kind)
+        assert_same(two, "normalize", text)
+        assert_same(two, "parallel_encode", text, chunk_len=5)
+    for ids in ODD_IDS:
+        for kind in (*DECODED, int, "numpy"):
+            assert_same(two, "decode", ids, out_type=kind)
+        for name in (*PER_ID, "piece_to_id"):
+            assert_same(two, name, ids)
+
+
+CALLS: Sequence[tuple[str, Any, dict[str, Any]]] = (
+    ("encode", "ab", {"return_type": int, "out_type": int}),
+    ("encode", "ab", {"return_bytes": True}),
+    ("encode", ["ab"], {"num_threads": None}),
+    ("encode", ["ab"], {"num_threads": 0}),
+    ("encode", ["ab"], {"num_threads": "two"}),
+    ("encode", "ab", {"num_threads": 1.0}),
+    ("encode", ["ab"], {"thread_pool": SimpleNamespace(num_threads=lambda: 2)}),
+    ("encode", "ab", {"enable_sampling": True, "nbest_size": 1}),
+    ("encode", "ab", {"enable_sampling": True, "nbest_size": 513}),
+    ("encode", "ab", {"text": "ab"}),
+    ("encode_as_ids", "ab", {"out_type": str}),
+    ("encode_as_ids", ["ab"], {"add_bos": True}),
+    ("encode_as_pieces", "ab☕", {"emit_unk_piece": True}),
+    ("encode_as_numpy", "ab", {}),
+    ("encode_as_proto", ["ab"], {}),
+    ("encode_as_offset_mapping", "ab", {}),
+    ("tokenize", "ab", {"out_type": str}),
+    ("detokenize", [4, 5], {}),
+    ("decode", [4], {"return_bytes": True}),
+    ("decode", [4], {"num_threads": 1.5}),
+    ("decode_ids", [4, 5], {}),
+    ("decode_pieces", ["a", "b"], {}),
+    ("decode_ids_as_proto", [4, 5], {}),
+    ("decode_pieces_as_proto", ["a", "b"], {}),
+    ("parallel_encode", "ab", {}),
+    ("parallel_encode", "ab", {"chunk_len": 0}),
+    ("parallel_encode", "ab", {"chunk_len": 5, "out_type": "offset_mapping"}),
+    ("parallel_encode", ["ab", "a"], {"chunk_len": 1, "add_eos": True}),
+    ("parallel_encode_as_pieces", "ab", {"chunk_len": 1}),
+    ("parallel_encode_as_proto", "ab", {"chunk_len": 1}),
+    ("nbest_encode", "ab", {"out_type": "offset_mapping"}),
+    ("nbest_encode", 5, {}),
+    ("piece_to_id", ["ab", b"ab", "nothing", b"\xff"], {}),
+    ("__getitem__", "ab", {}),
+    *((name, None, {}) for name in ("unk_id", "bos_id", "eos_id", "pad_id", "get_piece_size", "piece_size", "vocab_size", "__len__")),
+)
+
+
+@each_small
+def test_calls(which: Any) -> None:
+    """All methods give the same results in both spellings, or errors of the same types."""
+    two = small(*which)
+    for name, argument, options in CALLS:
+        camel = "".join(part.title() for part in name.split("_")).replace("Nbest", "NBest")
+        for spelling in (name, camel):
+            if hasattr(two[0], spelling) and "thread_pool" not in options:
+                assert_same(two, spelling, *([] if argument is None else [argument]), **options)
+    assert two[1].encode(["ab"], thread_pool=SimpleNamespace(num_threads=lambda: 2)) == two[0].encode(["ab"])
+
+
+def test_members() -> None:
+    """All public members of sentencepiece's class are there, and take the same arguments."""
+    theirs, ours = library.SentencePieceProcessor, type(small(*SMALL[0])[1])
+    for name in (name for name in dir(theirs) if not name.startswith("_")):
+        assert hasattr(ours, name), name
+        expected, found = ([one.name for one in signature(getattr(of, name)).parameters.values()] for of in (theirs, ours))
+        variable = {"kwargs": "options", "arg": "filename"}
+        assert len(found) == len(expected) or "_" in found, name
+        assert found == [variable.get(one, one) for one in expected] or name.lower().startswith(("from_", "load")), name
+
+
+def test_defaults() -> None:
+    """The arguments of the constructor are the defaults of the methods."""
+    theirs, ours = small("bpe", False, False)
+    data = theirs.serialized_model_proto()
+    for options in ({"out_type": str, "add_bos": True}, {"return_type": "numpy", "reverse": True}, {"add_eos": True, "num_threads": 1}):
+        two = library.SentencePieceProcessor(model_proto=data, **options), fst.sentencepiece(ours.fst, **options)
+        for again in (two, (two[0], pickle.loads(pickle.dumps(two[1])))):
+            for text in ("ab☕", ["ab", "a"]):
+                assert_same(again, "encode", text)
+                assert_same(again, "encode_as_ids", text)
+                assert_same(again, "encode", text, add_bos=False, add_eos=False, reverse=False)
+    for wrong in ({"out_type": "words"}, {"out_type": int, "return_type": int}, {"out_type": "immutable_proto"}):
+        with pytest.raises(ValueError, match=r"return_type"):
+            fst.sentencepiece(ours.fst, **wrong)
+
+
+@pytest.mark.skipif("unigram" not in MODELS, reason="Unigram alone has several segmentations")
+@pytest.mark.parametrize("is_bare", [False, True])
+@given(text=texts)
+@examples(100)
+def test_best_segmentations(is_bare: bool, text: str) -> None:
+    """All segmentations of a short text are found, with the scores of sentencepiece; of different scores in the same order."""
+    two = small("unigram", True, is_bare)
+    text = text[:6]
+    found, expected = (processor.nbest_encode_as_proto(text, nbest_size=512).nbests for processor in reversed(two))
+    assert [one.score for one in found] == pytest.approx([one.score for one in expected], rel=1e-5, abs=1e-5)
+    rows = [[[(one.piece, one.begin, one.end) for one in best.pieces] for best in bests] for bests in (found, expected)]
+    assert sorted(rows[0]) == sorted(rows[1])
+    for kind in (int, str, bytes, "numpy"):
+        each = (plain(processor.nbest_encode(text, nbest_size=512, return_type=kind, add_eos=True)) for processor in two)
+        assert sorted(map(repr, next(each))) == sorted(map(repr, next(each)))
+    assert two[1].nbest_encode([text, "ab"]) == [two[1].nbest_encode(text), two[1].nbest_encode("ab", nbest_size=1)]
+
+
+@pytest.mark.skipif("unigram" not in MODELS, reason="Unigram alone has several segmentations")
+def test_sampling() -> None:
+    """Segmentations that are drawn are those of the text, one for each text; all of them come at some time."""
+    two = small("unigram", True, False)
+    every = two[0].nbest_encode("abab", nbest_size=512)
+    drawn = two[1].sample_encode_as_ids(["abab"] * 2000, nbest_size=-1, alpha=0.1)
+    assert sorted({*map(tuple, drawn)}) == sorted({*map(tuple, every)})
+    assert {*map(tuple, two[1].sample_encode_as_ids(["abab"] * 500, nbest_size=2, alpha=0.1))} == {*map(tuple, every[:2])}
+    assert two[1].sample_encode_as_pieces("", 5, 0.5) == []
+    for name in ("pieces", "numpy", "proto"):
+        assert len(getattr(two[1], f"sample_encode_as_{name}")(["ab", "b"], nbest_size=5, alpha=0.1)) == 2
+    assert fst.sentencepiece(two[1].fst, enable_sampling=True, alpha=1e6).encode("abab") == two[0].encode("abab")
+    for nbest_size in (0, 1, 513):
+        assert_same(two, "encode", "ab", enable_sampling=1, nbest_size=nbest_size)
+        assert_same(two, "sample_encode_as_ids", "ab", nbest_size)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in MODELS if kind != "unigram"])
+def test_models_with_one_segmentation(kind: str) -> None:
+    """Models that sentencepiece cannot sample, or that have no n best, raise its type of error."""
+    two = small(kind, False, False)
+    assert_same(two, "nbest_encode", "ab", 5)
+    assert_same(two, "nbest_encode", ["ab"])
+    if kind != "bpe":
+        assert_same(two, "sample_encode_as_ids", "ab", -1, 0.1)
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "message"),
+    [
+        ("encode", ("ab", None, None, None, None, None, None, None, None, None, "serialized_proto"), "take return_type='proto'"),
+        ("decode", ([4], "serialized_proto"), "take return_type='proto'"),
+        ("load", ("a.model",), "compile a .model file"),
+        ("LoadFromFile", ("a.model",), "compile a .model file"),
+        ("load_from_serialized_proto", (b"",), "compile a .model file"),
+        ("from_file", ("a.model",), "compile a.model"),
+        ("from_proto", (b"",), "compile the model"),
+        ("serialized_model_proto", (), "keep the file, or pickle this object"),
+        ("sample_encode_as_ids", ("ab",), r"take tok.encode\(text, dropout=alpha\)"),
+    ],
+)
+def test_refusals(name: str, arguments: Any, message: str) -> None:
+    """What a table cannot give is refused, with what to do instead."""
+    with pytest.raises(fst.UnsupportedError, match=message):
+        getattr(small("bpe", False, False)[1], name)(*arguments)
+
+
+@pytest.mark.parametrize("suffix", [False, True])
+@pytest.mark.parametrize("flags", [*product((False, True), repeat=3)])
+def test_texts_that_vanish(flags: tuple[bool, ...], suffix: bool) -> None:
+    """A text of which nothing is left is normalised with the offsets of sentencepiece."""
+    names = ("add_dummy_prefix", "remove_extra_whitespaces", "escape_whitespaces")
+    changes = charsmap({"x": "", "y": " ", "é": "", "yb": "a"})
+    made = proto("char", False, precompiled_charsmap=changes, **dict(zip(names, flags, strict=True)))
+    made.trainer_spec.treat_whitespace_as_suffix = suffix
+    two = _two(made.SerializeToString(), f"vanish-{'-'.join(map(str, flags))}-{suffix}")
+    for parts in product(("", " ", "x", "y", "é", "\u3000"), repeat=3):
+        text = "".join(parts)
+        assert_same(two, "normalize", text, with_offsets=True)
+        assert_same(two, "normalize", text.encode(), with_offsets=True)
+
+
+def test_bytes_that_normalisation_changes() -> None:
+    """Bytes that are not UTF-8 are refused if the model normalises U+FFFD."""
+    two = _two(proto("bpe", False, precompiled_charsmap=charsmap({"\ufffd": " "})).SerializeToString(), "changes")
+    assert_same(two, "encode", "ab\ufffd".encode())
+    for text in (b"ab\xff", [b"ab", b"ab\xff"]):
+        with pytest.raises(fst.UnsupportedError, match="mend the text"):
+            two[1].encode(text)
+
+
+def test_members_of_other_versions() -> None:
+    """A method of an older sentencepiece is missing, and the error says what to take."""
+    ours = small("bpe", False, False)[1]
+    for name in ("set_encode_extra_options", "SetEncodeExtraOptions"):
+        with pytest.raises(AttributeError, match=r"no attribute 'S?s?et_?E?e?ncode.*: pass add_bos"):
+            getattr(ours, name)
+    with pytest.raises(AttributeError, match=r"no attribute 'nowhere'$"):
+        _ = ours.nowhere
+
+
+def test_results_are_plain_objects() -> None:
+    """In place of a protocol buffer there is an object with its attributes, which compares and hashes."""
+    found = small("bpe", True, False)[1].encode("ab", return_type="proto")
+    assert found == SentencePieceText("ab", [Piece("▁ab", NAMES.index("▁ab"), "ab", 0, 2)])
+    assert NBestSentencePieceText([found]).nbests[0].pieces[0].surface == "ab"
+
+
+def test_other_tables() -> None:
+    """Tables of other sources give their own ids, pieces and texts; what only a model tells is refused."""
+    sp = fst.sentencepiece(fst.Tokenizer(wordpiece(["[UNK]", "[CLS]", "[SEP]", "un", "##able"])))
+    assert sp.encode("unable") == [3, 4]
+    assert sp.encode(["unable", "x"], out_type=str) == [["un", "##able"], ["[UNK]"]]
+    assert sp.decode([1, 3, 4]) == sp.decode(["un", "##able"]) == "unable"
+    assert (sp.piece_to_id("zzz"), sp.unk_id(), sp.bos_id(), sp.is_control(1), sp.is_unknown([0, 3])) == (0, 0, -1, True, [True, False])
+    calls: Sequence[tuple[str, Any]] = (("get_score", 3), ("normalize", "x"), ("encode_as_proto", "x"), ("decode", ["un", "☕"]))
+    for name, argument in (*calls, ("nbest_encode", "x"), ("decode_ids_as_proto", [3])):
+        with pytest.raises(fst.UnsupportedError):
+            getattr(sp, name)(argument)
+
+
+@pytest.mark.parametrize("kind", MODELS)
+@pytest.mark.parametrize(
+    ("harm", "message"),
+    [
+        ({"scores": "AAAA"}, "sentencepiece is .*; expected null or a mapping of what a model"),
+        ({"scores": "AAAAAA=="}, "sentencepiece has 4 bytes of scores for 16 pieces"),
+        ({"scores": "é"}, "sentencepiece is "),
+        ({"eos_id": 16}, "sentencepiece names the id 16; there are 16 pieces"),
+        ({"byte": [3, 1 << 20]}, "sentencepiece names the id 1048576"),
+        ({"unk_id": None}, "sentencepiece is "),
+        ({"kind": "words"}, "sentencepiece is "),
+    ],
+)
+def test_hostile_tables_are_refused(kind: str, harm: Any, message: str, tmp_path: Any) -> None:
+    """What a table says of its pieces is proven when it is loaded."""
+    table = small(kind, False, False)[1].fst._table
+    replace(table, about={**table.about, "sentencepiece": {**table.about["sentencepiece"], **harm}}).save(tmp_path / "wrong.npz")
+    with pytest.raises(fst.TableError, match=message):
+        fst.load(tmp_path / "wrong.npz")
+
+
+def test_sentencepiece_is_not_needed() -> None:
+    """The stand-in does not import what it stands in for."""
+    code = "import sys, fst; fst.sentencepiece; sys.exit('sentencepiece' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@needs_shared
+@each_real
+def test_real_models(name: str) -> None:
+    """Real models give the same ids, pieces, spans and texts."""
+    two = real(name)
+    for text in ("Hello world", "  two  blanks\t☕ naïve ½ ﬁ 漢字 \n", "<s> a▁▁b </s>\0½\0", "(this) is - 1,000\u3000x\u0301"):
+        for kind in RETURN_TYPES:
+            for options in FLAGS:
+                assert_same(two, "encode", text, return_type=kind, **options)
+        assert_same(two, "normalize", text, with_offsets=True)
+        for kind in DECODED:
+            assert_same(two, "decode", two[0].encode(text), out_type=kind)
+
+
+@needs_shared
+@each_real
+@pytest.mark.sampled
+def test_every_id(name: str) -> None:
+    """Every id of a real model has the same piece, type and score."""
+    two = real(name)
+    numbers = sample(range(len(two[0])), 50)
+    pieces = two[0].id_to_piece(numbers)
+    for method in PER_ID:
+        assert_same(two, method, numbers)
+    assert_same(two, "piece_to_id", pieces)
+    assert_same(two, "decode", [[number] for number in numbers])
+    for method in ("unk_id", "bos_id", "eos_id", "pad_id", "get_piece_size"):
+        assert_same(two, method)
+
+
+@needs_shared
+@each_real
+@pytest.mark.sampled
+def test_corpora(name: str) -> None:
+    """Lines of real text have the same ids, pieces and spans, one by one and in batches, and the ids have the same text."""
+    two = real(name)
+    for path in sorted(path for path in (SHARED / "corpora").iterdir() if path.suffix in (".md", ".txt")):
+        lines = [*sample(path.read_text(encoding="utf-8")[:1_000_000].splitlines(), 200, name)][:1000]
+        assert_same(two, "encode", lines)
+        assert_same(two, "encode", lines[:50], return_type=str)
+        assert_same(two, "encode", lines[:10], return_type="proto")
+        assert_same(two, "encode", lines[:10], return_type="offset_mapping")
+        assert_same(two, "normalize", lines[:10], with_offsets=True)
+        assert_same(two, "decode", two[0].encode(lines))

@@ -1,0 +1,461 @@
+"""The stand-in for `tokenizers.Tokenizer`: code that takes one gives the same with this one, and live tokenizers are compiled at once."""
+
+from __future__ import annotations
+
+import copy
+import gzip
+import json
+import os
+import pickle
+import subprocess
+import sys
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+from support.compat.tokenizers import (
+    KINDS,
+    source,
+    table,
+    wordpiece,
+)
+from support.compat.transformers import CHANGES, known
+from support.shared_data import SHARED, needs_shared
+from support.tiers import examples, thinned
+from tokenizers import AddedToken, Tokenizer, models, pre_tokenizers
+
+import fst
+from fst.bridge import table_cache
+from fst.compile import tokenizer as compiled
+
+BITS = ["a", "b", "ab", "ba", " ", "  ", "\n", "é", "E\u0301", "½", "日本", "日", "1", ".", "▁", "☃", "\U0001f600", "ab ab", "b" * 30]
+BITS += ["<s>", "<mask>", "<r>"]
+
+
+each_kind = pytest.mark.parametrize("kind", KINDS)
+
+
+def pair_of(kind: str) -> tuple[Tokenizer, Any]:
+    """A tokenizer of `tokenizers`, and its stand-in, new, because their states may be changed."""
+    return Tokenizer.from_str(source(kind).to_str()), fst.tokenizers(table(kind))
+
+
+def told(row: Any) -> list[Any]:
+    """All that a row says, and what those say that were cut off it."""
+    # Rows that were cut off have nothing cut off here; where both texts of a pair are cut, tokenizers gives them some of the others.
+    return [known(row), len(row), [known(other) for other in row.overflowing]]
+
+
+def untyped(row: Any) -> list[Any]:
+    """The same, without the type ids of pairs: in some windows `tokenizers` does not give them those of the template."""
+    told_of = told(row)
+    for known_of in (told_of[0], *told_of[2]) if row.n_sequences == 2 else ():
+        del known_of[1]
+    return told_of
+
+
+def outcome(ask: Callable[[], Any]) -> Any:
+    """A result, or that there was an error. A panic of Rust is no Exception."""
+    try:
+        return ask()
+    except BaseException as error:
+        if isinstance(error, KeyboardInterrupt):
+            raise
+        return "refused"
+
+
+texts = some.lists(some.sampled_from(BITS), max_size=7).map("".join)
+words = some.lists(texts, max_size=4)
+TRUNCATION = some.none() | some.fixed_dictionaries(
+    {"max_length": some.integers(0, 12)},
+    optional={
+        "stride": some.integers(0, 3),
+        "strategy": some.sampled_from(["longest_first", "only_first", "only_second"]),
+        "direction": some.sampled_from(["left", "right"]),
+    },
+)
+PADDING = some.none() | some.fixed_dictionaries(
+    {},
+    optional={
+        "direction": some.sampled_from(["left", "right"]),
+        "pad_id": some.integers(0, 300),
+        "pad_type_id": some.integers(0, 3),
+        "pad_token": some.sampled_from(["<pad>", "a", ""]),
+        "length": some.none() | some.integers(0, 16),
+        "pad_to_multiple_of": some.none() | some.integers(0, 8),
+    },
+)
+
+
+def settle(made: Any, truncation: dict[str, Any] | None, padding: dict[str, Any] | None) -> Any:
+    """Set the state of a tokenizer. What it refuses changes nothing."""
+    made.no_truncation()
+    made.no_padding()
+    if padding is not None:
+        made.enable_padding(**padding)
+    refused = truncation is not None and outcome(lambda: made.enable_truncation(**truncation)) == "refused"
+    return refused, made.truncation, made.padding
+
+
+@each_kind
+@examples(300, deadline=None)
+@given(data=some.data(), truncation=TRUNCATION, padding=PADDING, special=some.booleans(), split=some.booleans())
+def test_rows_are_those_of_the_reference(
+    kind: str, data: some.DataObject, truncation: dict[str, Any] | None, padding: dict[str, Any] | None, special: bool, split: bool
+) -> None:
+    """Rows tell what those of `tokenizers` tell: of single texts, batches and pairs, whole or split, truncated, padded or neither."""
+    theirs, ours = pair_of(kind)
+    assert settle(theirs, truncation, padding) == settle(ours, truncation, padding)
+    unit: some.SearchStrategy[Any] = words if split else texts
+    batch = data.draw(some.lists(unit | some.tuples(unit, unit), max_size=4))
+    first, second = data.draw(unit), data.draw(some.none() | unit)
+    for ask in (
+        lambda made: [told(row) for row in made.encode_batch(batch, split, special)],
+        lambda made: [untyped(row) for row in made.encode_batch_fast(batch, is_pretokenized=split, add_special_tokens=special)],
+        lambda made: told(made.encode(first, second, split, special)),
+    ):
+        assert outcome(partial(ask, ours)) == outcome(partial(ask, theirs))
+
+
+@each_kind
+def test_what_a_vocabulary_says(kind: str) -> None:
+    """Tokens, ids, sizes, added tokens and texts of ids are those of the reference."""
+    theirs, ours = pair_of(kind)
+    for special in (True, False):
+        assert ours.get_vocab(special) == theirs.get_vocab(special)
+        assert ours.get_vocab_size(with_added_tokens=special) == theirs.get_vocab_size(with_added_tokens=special)
+        assert ours.num_special_tokens_to_add(special) == theirs.num_special_tokens_to_add(special)
+    names = {number: (token.content, token.special, token.lstrip) for number, token in theirs.get_added_tokens_decoder().items()}
+    found = ours.get_added_tokens_decoder()
+    assert {number: (token.content, token.special, token.lstrip) for number, token in found.items()} == names
+    assert [ours.id_to_token(number) for number in range(400)] == [theirs.id_to_token(number) for number in range(400)]
+    assert [ours.token_to_id(token) for token in BITS] == [theirs.token_to_id(token) for token in BITS]
+    rows = [theirs.encode(text).ids for text in ("ab abé 1.", "<mask> a<s>", "")]
+    for skips in (True, False):
+        assert ours.decode_batch(rows, skip_special_tokens=skips) == theirs.decode_batch(rows, skip_special_tokens=skips)
+        assert ours.decode(tuple(rows[0]), skips) == theirs.decode(rows[0], skips)
+
+
+@each_kind
+@pytest.mark.parametrize("change", range(len(CHANGES)))
+def test_rows_change(kind: str, change: int) -> None:
+    """Rows are padded and truncated as those of the reference, whatever was asked of them before."""
+    for asked in ((), ("offsets",), ("tokens", "ids"), ("overflowing",)):
+        found = []
+        for made in pair_of(kind):
+            made.enable_truncation(7, stride=1)
+            rows = made.encode_batch(["ab a b 1. 日本 ab", ("a", "ab ab"), ""])
+            for row in rows:
+                for name in asked:
+                    getattr(row, name)
+                CHANGES[change](row)
+            found.append([told(row) for row in rows])
+        assert found[0] == found[1]
+
+
+def test_state_is_that_of_the_source() -> None:
+    """Truncation and padding of the source are in force at once, and changing them changes neither the table nor other stand-ins."""
+    theirs = wordpiece()
+    theirs.enable_truncation(6, stride=1, strategy="only_first", direction="left")
+    theirs.enable_padding(length=9, pad_id=3, pad_token="<pad>", pad_type_id=1, pad_to_multiple_of=4)
+    tok = fst.Tokenizer(compiled(theirs))
+    ours, other = fst.tokenizers(tok), fst.tokenizers(tok)
+    assert (ours.truncation, ours.padding) == (theirs.truncation, theirs.padding)
+    texts = ["a ab b 1 . a", "a"]
+    assert [told(row) for row in ours.encode_batch(texts)] == [told(row) for row in theirs.encode_batch(texts)]
+    ours.no_padding()
+    ours.no_truncation()
+    assert (ours.truncation, ours.padding) == (None, None)
+    assert (other.truncation, other.padding) == (theirs.truncation, theirs.padding)
+    assert len(other.encode("a")) == 12
+    assert len(ours.encode("a")) == len(tok.encode("a")) == 3
+
+
+def test_later_changes_do_not_reach_rows() -> None:
+    """Rows tell what the state and the texts were when they were encoded."""
+    theirs, ours = pair_of("wordpiece")
+    expected = [told(row) for row in theirs.encode_batch(["ab a", "b"])]
+    texts = ["ab a", "b"]
+    rows = ours.encode_batch(texts)
+    texts.clear()
+    ours.enable_truncation(3)
+    ours.enable_padding()
+    assert [told(row) for row in rows] == expected
+
+
+@pytest.mark.parametrize(
+    ("ask", "what"),
+    [
+        (lambda tok: tok.enable_truncation(5, strategy="no"), r"^strategy='no': there are 'longest_first', 'only_first', 'only_second'"),
+        (lambda tok: tok.enable_truncation(5, direction="up"), r"^direction='up': there are 'right', 'left'"),
+        (lambda tok: tok.enable_truncation(-1), r"^max_length=-1: a whole number"),
+        (lambda tok: tok.enable_truncation(4, stride=3), r"^stride=3: with max_length=4 a row has 2 ids"),
+        (lambda tok: tok.enable_padding(pad_id=-1), r"^pad_id=-1: a whole number"),
+        (lambda tok: tok.enable_padding(length=2.5), r"^length=2.5: a whole number"),
+        (lambda tok: tok.enable_padding(pad_token=3), r"^pad_token=3 is no str"),
+    ],
+)
+def test_wrong_settings_are_refused(ask: Callable[[Any], Any], what: str) -> None:
+    """A setting with a value that it cannot have is refused, and changes nothing."""
+    ours = fst.tokenizers(table("wordpiece"))
+    with pytest.raises(ValueError, match=what):
+        ask(ours)
+    assert (ours.truncation, ours.padding) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("ask", "what"),
+    [
+        (lambda tok: tok.train(["file"]), "^training: tables do not learn; save"),
+        (lambda tok: tok.train_from_iterator([]), "^training: tables do not learn; save"),
+        (lambda tok: setattr(tok, "normalizer", None), "^normalizer = NoneType: tables do not change; set it before compiling"),
+        (lambda tok: setattr(tok, "pre_tokenizer", pre_tokenizers.Whitespace()), "^pre_tokenizer = Whitespace: tables do not change"),
+        (lambda tok: setattr(tok, "post_processor", None), "^post_processor = "),
+        (lambda tok: setattr(tok, "decoder", None), "^decoder = "),
+        (lambda tok: setattr(tok, "model", models.BPE()), "^model = BPE"),
+        (lambda tok: setattr(tok, "encode_special_tokens", True), "^encode_special_tokens = bool"),
+    ],
+)
+def test_what_tables_cannot_do_is_refused(ask: Callable[[Any], Any], what: str) -> None:
+    """What would change the model or the text before it is refused, and the message says what to do instead."""
+    ours = fst.tokenizers(table("wordpiece"))
+    with pytest.raises(fst.UnsupportedError, match=what):
+        ask(ours)
+    setattr(ours, "encode_special_tokens", False)  # noqa: B010
+    assert ours.encode_special_tokens is False
+
+
+def test_members_that_are_not_there() -> None:
+    """A member that the stand-in lacks is an AttributeError that says where to get it."""
+    with pytest.raises(AttributeError, match=r"^'normalizer': .* save\(path\) writes a tokenizer.json"):
+        fst.tokenizers(table("wordpiece")).normalizer  # noqa: B018
+
+
+@pytest.mark.parametrize(
+    ("ask", "what"),
+    [
+        (lambda tok: tok.encode(b"a"), "^a text is a str, not bytes"),
+        (lambda tok: tok.encode(["a", "b"]), "^a text is a str, not list"),
+        (lambda tok: tok.encode("a", ["b"]), "^a text is a str, not list"),
+        (lambda tok: tok.encode("a", is_pretokenized=True), "^a text is a list of words, not str"),
+        (lambda tok: tok.encode("a\ud800"), "^row 0, "),
+        (lambda tok: tok.encode_batch("a"), "^a batch is str; expected a list"),
+        (lambda tok: tok.encode_batch({"a": 1}), "^a batch is dict; expected a list"),
+        (lambda tok: tok.encode_batch(["a", 1]), "^row 1 must be a str, or a pair of them"),
+        (lambda tok: tok.encode_batch(["a", ["a"]]), "^row 1 must be a str, or a pair of them"),
+        (lambda tok: tok.encode_batch(["a", "b"], is_pretokenized=True), "^row 0 must be a list of words"),
+    ],
+)
+def test_what_is_no_text_is_refused(ask: Callable[[Any], Any], what: str) -> None:
+    """An argument that is no text is refused, as by the reference."""
+    theirs, ours = pair_of("wordpiece")
+    assert outcome(lambda: ask(theirs)) == "refused"
+    with pytest.raises(fst.TextError, match=what):
+        ask(ours)
+
+
+def test_copies_keep_the_state() -> None:
+    """Stand-ins can be copied and pickled with their state, and so can rows."""
+    ours = fst.tokenizers(table("wordpiece"), threads=2)
+    ours.enable_truncation(4, stride=1)
+    expected = told(ours.encode("ab a 1"))
+    for copied in (copy.deepcopy(ours), pickle.loads(pickle.dumps(ours))):
+        assert (copied.truncation, copied.threads) == (ours.truncation, 2)
+        assert told(copied.encode("ab a 1")) == expected
+    for row in (copy.deepcopy(ours.encode("ab a 1")), pickle.loads(pickle.dumps(ours.encode("ab a 1")))):
+        assert told(row) == expected
+    assert fst.tokenizers(ours) is ours
+    assert fst.tokenizers(ours, threads=1).threads == 1
+    assert "wordpiece" in repr(ours)
+
+
+@each_kind
+@pytest.mark.parametrize("pretty", [False, True])
+def test_saved_tokenizers_are_read_by_the_reference(kind: str, pretty: bool, tmp_path: Path) -> None:
+    """What is saved is read by `tokenizers`, which then gives the same, with the state."""
+    theirs, ours = pair_of(kind)
+    for made in (theirs, ours):
+        made.enable_truncation(8, stride=1, strategy="only_first", direction="left")
+        made.enable_padding(direction="left", pad_token="x", pad_id=1, length=10)
+    ours.save(str(tmp_path / "tokenizer.json"), pretty)
+    read = Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
+    assert (read.truncation, read.padding) == (theirs.truncation, theirs.padding)
+    assert [told(row) for row in read.encode_batch(BITS)] == [told(row) for row in theirs.encode_batch(BITS)]
+    assert json.loads(ours.to_str()) == json.loads(ours.to_str(pretty=True))
+
+
+def test_many_ids() -> None:
+    """Rows of large batches have plain numbers, too, whatever the id of the padding token."""
+    theirs, ours = pair_of("wordpiece")
+    texts = ["ab a b 1. 日本 ab" * 5, "a"] * 1500
+    for pad_id in (3, 1 << 20):
+        for made in (theirs, ours):
+            made.enable_padding(pad_id=pad_id)
+        rows = ours.encode_batch(texts)
+        assert [row.ids for row in rows] == [row.ids for row in theirs.encode_batch(texts)]
+        assert {type(number) for number in rows[1].ids} == {int}
+
+
+def test_threads_are_those_of_the_batch() -> None:
+    """The number of threads is a whole number of at least 1."""
+    with pytest.raises(ValueError, match=r"^threads=0: "):
+        fst.tokenizers(table("wordpiece"), threads=0)
+
+
+@pytest.mark.parametrize("asker", ["hf", "tokenizers"])
+def test_what_is_no_tokenizer_is_refused(asker: str) -> None:
+    """What is neither a tokenizer of this package nor a live one is refused, and the message says what to do."""
+    with pytest.raises(TypeError, match=rf"^fst.{asker} takes an fst.Tokenizer, or a live tokenizer .*, not str: compile a source first"):
+        getattr(fst, asker)("bert-base-uncased")
+
+
+def test_live_tokenizers_of_transformers() -> None:
+    """A live tokenizer of transformers is compiled with its settings and its chat template, and given settings override these."""
+    transformers = pytest.importorskip("transformers")
+    live = transformers.PreTrainedTokenizerFast(
+        tokenizer_object=wordpiece(), pad_token="<pad>", unk_token="[UNK]", model_max_length=6, padding_side="left", chat_template="{{ 1 }}"
+    )
+    ours, texts = fst.hf(live), ["ab a b b 1 1", "a"]
+    names = ("model_max_length", "padding_side", "pad_token", "pad_token_id", "unk_token", "model_input_names", "chat_template")
+    for name in names:
+        assert getattr(ours, name) == getattr(live, name)
+    for other in (live, ours, ours.fst, fst.tokenizers(ours)):
+        rows = fst.tokenizers(other).encode_batch(texts)
+        assert [row.tokens for row in rows] == [row.tokens for row in live.backend_tokenizer.encode_batch(texts)]
+    asked: dict[str, Any] = {"padding": True, "truncation": True}
+    assert dict(ours(texts, **asked)) == dict(live(texts, **asked))
+    said = [{"role": "user", "content": "a"}]
+    assert ours.apply_chat_template(said, tokenize=False) == "1"
+    assert fst.hf(live, model_max_length=4, chat_template="{{ 2 }}").apply_chat_template(said, tokenize=False) == "2"
+    assert fst.hf(wordpiece())(texts)["input_ids"] == [row.ids for row in wordpiece().encode_batch(texts)]
+
+
+def test_tables_need_no_compiler(tmp_path: Path) -> None:
+    """Without a live tokenizer, the stand-in needs neither the compiler nor `tokenizers`."""
+    table("wordpiece")._table.save(tmp_path / "table.npz")
+    code = f"import fst, sys; tok = fst.tokenizers(fst.load({str(tmp_path / 'table.npz')!r})); assert tok.encode('ab a').ids; "
+    code += "sys.exit('tokenizers' in sys.modules or any(name.startswith('fst.compile') for name in sys.modules))"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+REAL = ("vocab_bpe/mistral01", "vocab_bpe/roberta", "vocab_bpe/gpt2", "vocab/all-minilm-l6-v2", "vocab_unigram/t5", "vocab_unigram/albert")
+
+
+def lines(share: int) -> list[str]:
+    """Texts of many languages."""
+    records = (SHARED / "corpora" / "multi_sentences_500.jsonl").read_text(encoding="utf-8").split("\n")[::share]
+    return [json.loads(record)["text"] for record in records if record]
+
+
+@needs_shared
+@pytest.mark.parametrize("name", thinned(REAL, 6))
+def test_real_vocabularies(name: str) -> None:
+    """Rows of real vocabularies, with their own state and with another, are those of the reference."""
+    path = SHARED / name / "tokenizer.json"
+    text = path.read_text("utf-8") if path.exists() else gzip.decompress(path.with_suffix(".json.gz").read_bytes()).decode()
+    theirs = Tokenizer.from_str(text)
+    ours, texts = fst.tokenizers(theirs), lines(2000)
+    assert (ours.truncation, ours.padding) == (theirs.truncation, theirs.padding)
+    for _ in range(2):
+        assert [told(row) for row in ours.encode_batch(texts)] == [told(row) for row in theirs.encode_batch(texts)]
+        pairs = [*zip(texts, texts[::-1], strict=True)][:20]
+        assert [untyped(row) for row in ours.encode_batch(pairs)] == [untyped(row) for row in theirs.encode_batch(pairs)]
+        for made in (theirs, ours):
+            made.enable_truncation(24, stride=2)
+            made.enable_padding(length=30)
+    assert ours.get_vocab() == theirs.get_vocab()
+    assert ours.get_vocab(with_added_tokens=False) == theirs.get_vocab(with_added_tokens=False)
+    assert ours.get_vocab_size(False) == theirs.get_vocab_size(False)
+
+
+@pytest.fixture
+def tables_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder for tables of live tokenizers, which is empty."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    return tmp_path / f"fst-toolkit-{fst.__version__}" / "tables"
+
+
+def compiles(kind: str, caplog: pytest.LogCaptureFixture) -> list[str]:
+    """Make a stand-in for a live tokenizer of a kind, with equal ids, and return what it says of compiling."""
+    caplog.clear()
+    assert fst.tokenizers(source(kind)).encode("ab a").ids == source(kind).encode("ab a").ids
+    return [record.getMessage() for record in caplog.records if "compiling a live" in record.getMessage()]
+
+
+def test_tables_of_live_tokenizers_are_kept(tables_folder: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """A live tokenizer is compiled once, after a line that says so and where its table is kept; another one has a table of its own."""
+    assert compiles("wordpiece", caplog) == [f"fst: compiling a live Tokenizer of 17 tokens, up to 20 s; kept in {tables_folder}"]
+    assert not compiles("wordpiece", caplog)
+    assert compiles("unigram", caplog)
+    assert len([*tables_folder.iterdir()]) == 2
+
+
+@pytest.mark.usefixtures("tables_folder")
+def test_kept_tables_need_no_compiler() -> None:
+    """A table that is kept is loaded without the compiler."""
+    code = "import fst, sys; from tokenizers import Tokenizer, models; "
+    code += "fst.tokenizers(Tokenizer(models.WordLevel({'[UNK]': 0}, '[UNK]'))); print('fst.compile' in sys.modules)"
+    told = [subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout for _ in range(2)]
+    assert told == ["True\n", "False\n"]
+
+
+@pytest.mark.parametrize("harm", ["damaged", "cut", "of strangers", "stale"])
+def test_kept_tables_are_not_trusted(
+    harm: str, tables_folder: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A kept table is not used if it is damaged, if a stranger can write to it, or if the compiler has changed."""
+    compiles("unigram", caplog)
+    (path,) = tables_folder.iterdir()
+    data = path.read_bytes()
+    if harm == "damaged":
+        path.write_bytes(data[:-2000] + bytes(1000) + data[-1000:])
+    elif harm == "cut":
+        path.write_bytes(data[:-1])
+    elif harm == "of strangers":
+        path.chmod(0o666)
+    else:
+        monkeypatch.setattr(table_cache, "_sources", lambda: b"changed")
+    assert compiles("unigram", caplog)
+    assert not compiles("unigram", caplog)
+
+
+def test_folders_of_strangers_keep_no_tables(tables_folder: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """A folder that everybody can write to is neither read nor written, and a line says why."""
+    compiles("unigram", caplog)
+    (path,) = tables_folder.iterdir()
+    tables_folder.chmod(0o777)
+    before = path.stat().st_mtime_ns
+    assert [line.partition("; ")[2] for line in compiles("unigram", caplog)] == ["not kept: another user can write to it"]
+    assert path.stat().st_mtime_ns == before
+
+
+def test_kept_tables_are_bounded(tables_folder: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tables beyond the limit are removed, those first that were used longest ago."""
+    compiles("unknown_unigram", caplog)
+    (old,) = tables_folder.iterdir()
+    os.utime(old, (1, 1))
+    monkeypatch.setattr(table_cache, "MAX_BYTES", old.stat().st_size + 1)
+    compiles("unigram", caplog)
+    assert not old.exists()
+    assert len([*tables_folder.iterdir()]) == 1
+
+
+def test_names_of_unknown_tokens_in_one_character() -> None:
+    """Unknown tokens into which a single character is rewritten have names of their own."""
+    for text in ("ﷺ", "a ﷺ☃ ﷺb"):
+        assert fst.tokenizers(table("unknown_unigram")).encode(text).tokens == source("unknown_unigram").encode(text).tokens
+
+
+def test_names_of_tokens_in_white_space_that_is_taken() -> None:
+    """A token inside the white space that the same token took before it has a name of its own."""
+    ours, theirs = fst.tokenizers(table("unigram")), Tokenizer.from_str(source("unigram").to_str())
+    for each in (ours, theirs):
+        each.add_tokens([AddedToken("\n", rstrip=True, normalized=False)])
+    names = theirs.encode("a\n\n").tokens
+    assert ours.encode("a\n\n").tokens == names
+    assert "\n\n" in names
+    assert names.count("\n") == 1

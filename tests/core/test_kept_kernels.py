@@ -1,0 +1,368 @@
+"""Kernels kept on disk: which are kept, when they are compiled again, and what happens if they cannot be kept."""
+
+from __future__ import annotations
+
+import errno
+import os
+import pkgutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from importlib import import_module
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numba
+import numpy as np
+import pytest
+from support.commands import CACHE, TIMEOUT, posix
+from support.core.unprivileged import ROOT, UNPRIVILEGED, bound
+from support.shared_data import TESTS
+from support.tiers import thinned
+
+from fst.compile import train
+from fst.compile.layout import displacement
+from fst.compile.machines.bpe import closure
+from fst.compile.machines.keywords import links as keyword_links
+from fst.compile.machines.segmentation import jumps
+from fst.compile.machines.unigram import links, whole_pretokens
+from fst.core import jit, kernel_cache
+from fst.core.borrowed import kind_of
+from fst.core.jit import Deferred, _kept_code, destination, kernel
+from fst.core.kernel_cache import digest_of_sources
+from fst.counting import sorting
+from fst.machines.bpe import pairs
+from fst.runtime import kernels
+from fst.runtime.kernels.intrinsics import DISABLED
+
+pytestmark = pytest.mark.skipif(DISABLED, reason="kernels are not compiled")
+
+
+KERNELS = [module.name for module in pkgutil.iter_modules(kernels.__path__, "fst.runtime.kernels.")]
+TRAINERS = [module.name for module in pkgutil.iter_modules(train.__path__, "fst.compile.train.")]
+OTHERS = (displacement, closure, keyword_links, jumps, links, whole_pretokens, pairs, sorting)
+USE = """
+import pathlib, sys
+from support import kept
+from support.core.everything import use_everything
+kept.FOLDER = pathlib.Path(sys.argv[1])
+use_everything(kept.FOLDER)
+"""
+COMPILE = "from fst.compile import wordpiece; print(*wordpiece(['[UNK]', 'a']).tokens)"
+COMPILING = "fst: compiling kernel displace, up to 20 s; "
+
+
+def python(program: str, cache: Path, *words: str | Path) -> subprocess.CompletedProcess[str]:
+    """Run a program in a process that keeps kernels in a folder, and whose permissions count."""
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(cache), "PYTHONPATH": str(TESTS)}
+    command = [*UNPRIVILEGED, sys.executable, "-c", program, *map(str, words)]
+    return subprocess.run(command, capture_output=True, text=True, check=True, env=environment, timeout=TIMEOUT)
+
+
+def state(folder: Path) -> dict[str, int]:
+    """The files in a folder, and when they were written."""
+    return {path.name: path.stat().st_mtime_ns for path in folder.iterdir()}
+
+
+@pytest.fixture(scope="module")
+def warm(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder that `fst warmup` has filled."""
+    folder = tmp_path_factory.mktemp("warm")
+    python("from fst.cli.main import main; main(['warmup'], standalone_mode=False)", folder)
+    return folder
+
+
+@pytest.mark.slow
+@bound
+def test_nothing_is_compiled_after_warmup(warm: Path, tmp_path: Path) -> None:
+    """After `fst warmup`, no call compiles or writes anything, in a folder that cannot be written."""
+    (warm / CACHE).chmod(0o555)
+    before = state(warm / CACHE)
+    assert python(USE, warm, tmp_path).stderr == ""
+    assert state(warm / CACHE) == before
+
+
+@pytest.mark.slow
+def test_warmup_keeps_every_kernel(warm: Path) -> None:
+    """`fst warmup` keeps every kernel that Python calls, those that encode for ids alone and with spans, and those that decode for each
+    type of ids.
+    """
+    called = [
+        f"{module.__name__.split('.')[-1]}.{name}"
+        for module in (*map(import_module, [*KERNELS, *TRAINERS]), *OTHERS)
+        for name, found in vars(module).items()
+        if "no_cpython_wrapper" not in getattr(found, "targetoptions", {"no_cpython_wrapper"}) and found.__module__ == module.__name__
+    ]
+    kept = [path.name.split("-")[0] for path in (warm / CACHE).iterdir()]
+    assert {name: kept.count(name) for name in called} == {name: 1 + ("encode_" in name) + 2 * ("decoding." in name) for name in called}
+    assert len(called) == 82
+
+
+@bound
+@pytest.mark.parametrize("is_there", thinned([True, False], 2))
+def test_a_folder_that_cannot_be_written(is_there: bool, tmp_path: Path) -> None:
+    """If no folder can be written, kernels are compiled and not kept, and a warning says so and what to do."""
+    folder = tmp_path / CACHE
+    if is_there:
+        folder.mkdir()
+        folder.chmod(0o555)
+    tmp_path.chmod(0o555)
+    done = python(COMPILE, tmp_path)
+    reason = "it cannot be written" if is_there else os.strerror(errno.EACCES)
+    assert done.stderr.splitlines() == [f"{COMPILING}not kept: {folder}: {reason}; set NUMBA_CACHE_DIR to a folder that you can write"]
+    assert done.stdout == "[UNK] a\n"
+
+
+@posix
+def test_a_full_disk(tmp_path: Path) -> None:
+    """A kernel that does not fit on the disk is not kept; the process says so once and goes on."""
+    folder = tmp_path / CACHE
+    done = python(f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000)); {COMPILE}", tmp_path)
+    assert done.stderr.splitlines() == [f"{COMPILING}kept in {folder}", f"fst: kernels are not kept: {folder}: {os.strerror(errno.EFBIG)}"]
+    assert done.stdout == "[UNK] a\n"
+    assert state(folder) == {}
+
+
+@posix
+def test_processes_at_the_same_time(tmp_path: Path) -> None:
+    """Of two processes that need a kernel at the same time, one compiles it."""
+    with ThreadPoolExecutor() as pool:
+        both = list(pool.map(lambda _: python(COMPILE, tmp_path), range(2)))
+    assert sum(done.stderr.count(COMPILING) for done in both) == 1
+    assert [done.stdout for done in both] == 2 * ["[UNK] a\n"]
+
+
+@posix
+def test_a_process_that_never_ends(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """If another process holds the lock for too long, the kernel is compiled nevertheless."""
+    import fcntl
+
+    monkeypatch.setattr(kernel_cache, "PATIENCE", 0.1)
+    the_file(folder).unlink()
+    with Path(__file__).open("rb") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        assert Deferred(__name__, "doubled_kernel").call(np.ones(1)) == 2
+    assert is_kept()
+
+
+def doubled(numbers: Any) -> Any:
+    """A kernel that compiles fast."""
+    return numbers[0] * 2
+
+
+doubled_kernel = kernel(doubled)
+KINDS = (kind_of(np.zeros(1)),)
+
+
+def is_kept() -> bool:
+    """Whether a new process would find the kernel on disk; if not, it is compiled, and kept if possible."""
+    function: Any = kernel(doubled)
+    kept = _kept_code(function, KINDS)
+    assert (kept or function.compile(KINDS))(np.ones(1)) == 2
+    return kept is not None
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder in which the kernel is kept."""
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+    assert not is_kept()
+    assert is_kept()
+    return tmp_path / CACHE
+
+
+def the_file(folder: Path) -> Path:
+    """The only file in a folder."""
+    (path,) = folder.iterdir()
+    return path
+
+
+@pytest.mark.parametrize(
+    "damage", [lambda _: b"", lambda code: code[:5000], lambda code: code[:-99] + b"!" + code[-98:]], ids=["all", "end", "byte"]
+)
+def test_a_damaged_file(damage: Callable[[bytes], bytes], folder: Path) -> None:
+    """A kept kernel that is empty, cut short or changed is compiled again, and the next process finds it."""
+    path = the_file(folder)
+    path.write_bytes(damage(path.read_bytes()))
+    assert not is_kept()
+    assert is_kept()
+
+
+def test_another_source(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A kernel is compiled again when its source has changed, and replaces the kept one."""
+    source = tmp_path / Path(__file__).name
+    source.write_text("changed")
+    monkeypatch.setitem(doubled.__globals__, "__file__", str(source))
+    assert not is_kept()
+    assert is_kept()
+    assert the_file(folder)
+
+
+# A kernel that uses constants of two files, by one and by two imports.
+PACKAGE = {
+    "toy_constants": "FACTOR = 10",
+    "toy_shared": "from fst.toy_constants import (\n    FACTOR,\n)\nTERM = 1",
+    "toy_kernels": """
+from fst.core.jit import kernel
+from fst.toy_shared import FACTOR, TERM
+import fst.toy_unused  # has no effect on the kernel, but is imported
+
+
+@kernel
+def scaled(numbers):
+    return numbers[0] * FACTOR + TERM
+""",
+    "toy_unused": "",
+    "toy_unrelated": "",
+}
+CALL_TOY = """
+import sys, fst
+fst.__path__.append(sys.argv[1])
+import numpy as np
+import fst.toy_unrelated
+from fst.core.jit import Deferred
+print(Deferred("fst.toy_kernels", "scaled").call(np.ones(1)))
+"""
+
+
+@pytest.fixture(scope="module")
+def toy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Modules of the package that a kernel, kept beside them, is compiled from."""
+    folder = tmp_path_factory.mktemp("toy")
+    for name, text in PACKAGE.items():
+        (folder / f"{name}.py").write_text(text)
+    assert call_toy(folder) == ("11.0\n", True)
+    assert call_toy(folder) == ("11.0\n", False)
+    return folder
+
+
+def call_toy(folder: Path) -> tuple[str, bool]:
+    """What the kernel returns in a new process, and whether it was compiled there."""
+    done = python(CALL_TOY, folder, folder)
+    return done.stdout, "compiling" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "result"),
+    thinned([("toy_constants", "FACTOR = 20", "21.0\n"), ("toy_shared", PACKAGE["toy_shared"].replace("1", "2"), "12.0\n")], 2),
+)
+def test_a_changed_constant(name: str, text: str, result: str, toy: Path) -> None:
+    """A kernel is compiled again when a constant changes in a file that it imports, or in one that such a file imports."""
+    source = toy / f"{name}.py"
+    before = source.read_text()
+    source.write_text(f"{text}\n\n")  # of another size: Python tells sources of one second apart by nothing else
+    assert call_toy(toy) == (result, True)
+    assert call_toy(toy) == (result, False)
+    source.write_text(before)
+    assert call_toy(toy) == ("11.0\n", True)
+
+
+def test_a_changed_file_that_is_not_imported(toy: Path) -> None:
+    """A kernel is not compiled again when a file changes that neither it nor its imports import."""
+    (toy / "toy_unrelated.py").write_text("FACTOR = 30")
+    assert call_toy(toy) == ("11.0\n", False)
+
+
+def test_digests_are_fast() -> None:
+    """The digest of all sources of the largest kernels takes at most 20 ms, of which 2 are expected."""
+    digest_of_sources.cache_clear()
+    begun = time.perf_counter()
+    digest_of_sources(kernels.__file__)
+    assert time.perf_counter() - begun < 0.02
+
+
+class Fields(NamedTuple):
+    """Two fields."""
+
+    low: Any
+    high: Any
+
+
+Swapped: Any = NamedTuple("Fields", [("high", Any), ("low", Any)])  # type: ignore[name-match]
+
+
+def difference(pair: Any) -> Any:
+    """A kernel that reads fields by name."""
+    return pair.high[0] - pair.low[0]
+
+
+def test_fields_in_another_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Kernels for NamedTuples that differ only in the order of their fields, which numba calls the same, are kept apart."""
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+    for _ in range(2):
+        for arguments in (Fields(np.zeros(1), np.ones(1)), Swapped(np.ones(1), np.zeros(1))):
+            function: Any = kernel(difference)
+            kinds = (kind_of(arguments),)
+            assert (_kept_code(function, kinds) or function.compile(kinds))(arguments) == 1
+    assert len(state(tmp_path / CACHE)) == 2
+
+
+def test_one_function_for_several_types(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two `Deferred` of one function, called with other types, have machine code of their own, in this process and on disk."""
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+    for found in range(2):
+        module = sys.modules[__name__]
+        monkeypatch.setattr(module, "twice", kernel(doubled), raising=False)
+        ints, floats = Deferred(__name__, "twice"), Deferred(__name__, "twice")
+        for _ in range(2):
+            assert ints.call(np.array([3])) == 6
+            assert floats.call(np.array([1.25])) == 2.5
+        assert len(state(tmp_path / CACHE)) == 2
+        assert len(module.twice.overloads) == 2 * (not found)  # the second time, both are found on disk
+
+
+@posix
+@pytest.mark.parametrize("of_file", [False, True])
+def test_strangers_that_can_write(of_file: bool, folder: Path) -> None:
+    """A kernel that everybody can write is not used, nor is any other in a folder that everybody can write."""
+    (the_file(folder) if of_file else folder).chmod(0o777)
+    before = state(folder)
+    assert not is_kept()
+    assert (state(folder) == before) != of_file
+
+
+@pytest.mark.skipif(not ROOT, reason="only root can give files away")
+def test_files_of_strangers(folder: Path) -> None:
+    """A kernel is not used if its owner is not root, this user or the owner of the package."""
+    os.chown(the_file(folder), 54321, 54321)
+    assert not is_kept()
+    assert is_kept()
+    os.chown(folder, 54321, 54321)
+    assert not is_kept()
+    kept, told = destination(kernel(doubled))
+    assert not kept
+    assert told == f"not kept: {folder}: another user can write to it; set NUMBA_CACHE_DIR to a folder that you can write"
+
+
+def test_no_source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A kernel whose source cannot be read, as in an archive, is compiled and not kept."""
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+    monkeypatch.setitem(doubled.__globals__, "__file__", str(tmp_path / "archive.zip" / "kernels.py"))
+    assert not is_kept()
+    assert not is_kept()
+
+
+def test_whatever_the_mask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Kept kernels are used even if the umask lets everybody write new files."""
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+    before = os.umask(0)
+    try:
+        assert not is_kept()
+    finally:
+        os.umask(before)
+    assert is_kept()
+
+
+def test_another_numba(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Numba's own cache keeps kernels if numba lacks private parts."""
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(jit, "has_private_parts", lambda: False)
+    for found in (False, True):
+        function: Any = kernel(doubled)
+        assert function(np.ones(1)) == 2
+        assert bool(function.stats.cache_hits) == found
+        kept, told = destination(function)
+        assert kept
+        assert told.startswith(f"kept in {tmp_path}")

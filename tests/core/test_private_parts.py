@@ -1,0 +1,127 @@
+"""The private parts of numba that kernels use: without any of them, ids are the same."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numba import njit
+from support.commands import TIMEOUT
+from support.core.private_parts import encode_all
+from support.shared_data import TESTS
+from support.tiers import thinned
+
+from fst.core import jit
+from fst.pretokens.boundaries import MATRIX, RIGHT, SIZE
+from fst.runtime.kernels import intrinsics, plain_intrinsics
+from fst.runtime.kernels.intrinsics import DISABLED
+
+pytestmark = pytest.mark.skipif(DISABLED, reason="kernels are not compiled")
+
+
+ENCODE = """
+import json, sys
+from support.core import hidden
+hidden.hide(sys.argv[1])
+from support.core.private_parts import encode_all
+print(json.dumps(encode_all()))
+"""
+
+
+@pytest.fixture(scope="module")
+def cache_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder in which numba's own cache keeps kernels."""
+    return tmp_path_factory.mktemp("numba")
+
+
+@pytest.mark.slow  # the first process compiles all kernels, with reference counts
+@pytest.mark.parametrize("part", [*jit.PRIVATE, "dispatchers"])
+def test_ids_without_a_private_part(part: str, cache_folder: Path) -> None:
+    """A process that does not find one private part of numba says so, and computes the same ids and spans by public ones."""
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(cache_folder), "PYTHONPATH": str(TESTS)}
+    command = [sys.executable, "-c", ENCODE, part]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment, timeout=2 * TIMEOUT)
+    assert json.loads(done.stdout) == encode_all()
+    (told,) = done.stderr.splitlines()
+    assert f"lacks {', '.join(jit.PRIVATE.get(part, jit.OF_DISPATCHERS))}, which" in told
+
+
+def test_this_numba_has_every_private_part() -> None:
+    """Numba in the versions that are tested has every private part."""
+    assert jit.has_private_parts()
+
+
+RANDOM = np.random.default_rng(20)
+WORDS = [0, 1, 1 << 63, (1 << 64) - 1, *RANDOM.integers(0, 1 << 64, 50, np.uint64).tolist()]
+
+
+@pytest.mark.parametrize("name", ["ones", "trailing_zeros"])
+def test_plain_intrinsics_on_words(name: str) -> None:
+    """A plain intrinsic returns what the generated one does, for any word."""
+    plain, generated = getattr(plain_intrinsics, name), getattr(intrinsics, name)
+    both: Any = njit(lambda word: (plain(word), generated(word)))
+    for word in WORDS:
+        first, second = both(np.uint64(word))
+        assert first == second
+
+
+def callable_from_python(function: Any) -> Any:
+    """A kernel that only calls a part of kernels."""
+    compiled: Any = njit(lambda *arguments: function(*arguments))
+    return compiled
+
+
+def arrays_of(name: str) -> tuple[Any, ...]:
+    """Random arguments of an intrinsic on two or three arrays, each with an index into it; among them are equal keys."""
+    symbols, direct = RANDOM.integers(0, 3, 100).astype(np.uint16), RANDOM.integers(0, 1 << 16, 1 << 16).astype(np.uint16)
+    masks = RANDOM.integers(0, 2, 20).astype(np.uint64) * np.uint64((1 << 64) - 1)
+    at, place = map(np.uint64, RANDOM.integers(0, 9, 2))
+    if name in ("classes_of", "classes_looked_up"):
+        text = RANDOM.integers(0, 1 << (7 if name == "classes_of" else 16), 100).astype(np.uint16)
+        return direct, np.uint64(0), text, at, symbols, place
+    if name in ("widen", "copy_bytes"):
+        target = symbols if name == "widen" else symbols.astype(np.uint8)
+        return RANDOM.integers(0, 256, 100).astype(np.uint8), at, target, place
+    if name == "decide":
+        factors = np.concatenate([RANDOM.choice([*range(16), 255], 128, p=[*[0.06] * 16, 0.04]), RANDOM.integers(0, 256, SIZE - 128)])
+        factors[RIGHT:MATRIX] &= 15
+        return RANDOM.integers(0, 130, 100).astype(np.uint8), at, factors.astype(np.uint8), np.uint64(0), masks, place
+    if name == "stops_in":
+        text, stops = RANDOM.integers(0, 256, 100).astype(np.uint8), RANDOM.integers(0, 8, 512).astype(np.uint8)
+        return text, at, stops, np.uint64(256) * (place & np.uint64(1))
+    if name == "copy_16":
+        return RANDOM.integers(0, 256, 100).astype(np.uint8), at, np.zeros(100, np.uint8), place
+    if name in ("at_least", "equal_to"):
+        return symbols, at, masks & np.uint64(1), place
+    words = RANDOM.integers(0, 2, 100).astype(np.uint64)
+    symbols = symbols.astype((np.uint8, np.uint16)[RANDOM.integers(0, 2)])
+    key = symbols[int(at) :].view(np.uint8)[:32].copy().view(np.uint64) & masks[int(place) : int(place) + 4]
+    if RANDOM.integers(0, 2):
+        words[int(place) : int(place) + 3] = key[:3]
+    return (symbols, at, masks, place) if name == "hash_of" else (symbols, at, masks, place, words, place)
+
+
+OF_KEYS = ["hash_of", "is_key"]
+OF_TEXT = ["at_least", "equal_to", "widen", "copy_bytes", "copy_16", "classes_of", "classes_looked_up", "decide", "stops_in"]
+
+
+@pytest.mark.parametrize("name", thinned([*OF_KEYS, *OF_TEXT], 3))
+def test_plain_intrinsics_on_arrays(name: str) -> None:
+    """A plain intrinsic returns and writes what the generated one does."""
+    plain, generated = callable_from_python(getattr(plain_intrinsics, name)), callable_from_python(getattr(intrinsics, name))
+    returned = set()
+    for _ in range(200):
+        arguments = arrays_of(name)
+        others = tuple(argument.copy() for argument in arguments)
+        result = plain(*arguments)
+        assert generated(*others) == result
+        returned.add(result)
+        for first, second in zip(arguments, others, strict=True):
+            assert np.array_equal(first, second)
+    assert len(returned) > 1 or name == "copy_16"  # which returns nothing

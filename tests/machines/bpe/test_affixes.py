@@ -1,0 +1,123 @@
+"""Tokens with a prefix or suffix that tells where they stand: ids, offsets and decoded texts are those of the reference."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+from support.documents import Merges, byte_level
+from support.kept import assemble
+from support.machines.bpe import SCRIPTS, WORDS, ids_of
+from support.shared_data import SHARED, needs_shared
+from support.tiers import examples
+from tokenizers import Tokenizer
+
+import fst
+from fst.compile.pretokens.splits import GPT2
+from fst.compile.sources.tokenizer_json import of_document
+from fst.machines.bpe.affixes import CODES, CONTINUES, ENDS, NO_AFFIXES, Affixes, Part, codes_of
+from fst.machines.bpe.table import BpeTables
+from fst.pretokens.byte_letters import spelled
+
+Json = dict[str, Any]
+DECODER = {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True, "use_regex": True}
+CLIP = SHARED / "vocab_bpe/clip/tokenizer.json"
+
+
+def document(affixes: Affixes, merges: Merges, pattern: str) -> Json:
+    """A tokenizer.json whose bytes have names for every place, and whose merges are of names."""
+    single = [affixes.name(part) for byte in range(256) for part in affixes.places(byte)]
+    made = [left + right[len(affixes.prefix) :] for left, right in merges]
+    names = {spelled(name): number for number, name in enumerate(dict.fromkeys([*single, *made]))}
+    parts = byte_level(pattern, ())
+    model = {**parts["model"], "vocab": names, "merges": [[spelled(left), spelled(right)] for left, right in merges]}
+    model |= {"continuing_subword_prefix": affixes.prefix.decode() or None, "end_of_word_suffix": affixes.suffix.decode()}
+    return {**parts, "model": model, "decoder": DECODER, "normalizer": None, "post_processor": None}
+
+
+def table_of(written: Json) -> BpeTables:
+    """Compile a tokenizer.json."""
+    tables: BpeTables = assemble(of_document(written, Path("tokenizer.json")), "auto")
+    return tables
+
+
+@some.composite
+def lists(draw: some.DrawFn, affixes: Affixes) -> Merges:
+    """Merges in any order, most of which can apply in some piece."""
+    tokens = [affixes.name(part) for byte in b"ab " for part in affixes.places(byte)]
+    merges = list[tuple[bytes, bytes]]()
+    for _ in range(draw(some.integers(1, 9))):
+        left = draw(some.sampled_from(tokens))
+        right = draw(some.sampled_from([token for token in tokens if len(token) > len(affixes.prefix)]))
+        if right.startswith(affixes.prefix):
+            merges.append((left, right))
+            tokens.append(left + right[len(affixes.prefix) :])
+    return draw(some.permutations(merges))
+
+
+def hold(written: Json, texts: Sequence[str]) -> None:
+    """Compare ids, offsets and decoded texts with the reference's, and the walk's ids with these."""
+    table = table_of(written)
+    tokenizer, reference = fst.Tokenizer(table), Tokenizer.from_str(json.dumps(written))
+    found, expected = tokenizer.encode_batch(texts, offsets=True), reference.encode_batch([*texts])
+    assert found.offsets is not None
+    assert ids_of(found) == [encoding.ids for encoding in expected]
+    assert [tuple(span) for span in found.offsets.tolist()] == [span for encoding in expected for span in encoding.offsets]
+    assert tokenizer.decode_batch(found) == [reference.decode(encoding.ids) for encoding in expected]
+    assert [table.run(text) for text in texts] == ids_of(tokenizer.encode_batch(texts, add_special_tokens=False))
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("affixes", [Affixes(b"", b"</w>"), Affixes(b"##", b""), Affixes(b"##", b"$$")], ids=str)
+@examples(60)
+@given(data=some.data(), texts=some.lists(some.text("ab ", max_size=12), max_size=20))
+def test_reference_on_any_list(affixes: Affixes, data: some.DataObject, texts: list[str]) -> None:
+    """With any merges, and a prefix, a suffix or both, ids, offsets and decoded texts are the reference's."""
+    pattern = data.draw(some.sampled_from([r"[\s\S]+", GPT2]))
+    hold(document(affixes, data.draw(lists(affixes)), pattern), ["", "a", *texts, "ab" * 40])
+
+
+@pytest.mark.parametrize("affixes", [Affixes(b"", b"</w>"), Affixes(b"##", b""), Affixes(b"##", b"$$"), NO_AFFIXES], ids=str)
+def test_names_say_where_tokens_stand(affixes: Affixes) -> None:
+    """`Affixes.name` and `Affixes.part` are inverse, and each byte has an atom for each of its codes."""
+    parts = [part for byte in b"ab#$" for part in affixes.places(byte)]
+    assert [affixes.part(affixes.name(part)) for part in parts] == parts
+    names = {affixes.name(part): number for number, part in enumerate(part for byte in range(256) for part in affixes.places(byte))}
+    assert len(names) == 256 * (1 + bool(affixes.prefix)) * (1 + bool(affixes.suffix))
+    assert {*affixes.atoms(names).tolist()} == {*names.values()}
+    assert len(affixes.atoms(names)) == CODES
+    assert codes_of(b"abc") == [ord("a"), ord("b") | CONTINUES, ord("c") | CONTINUES | ENDS]
+    assert affixes.joined(Part(b"a", True, not affixes.suffix), Part(b"b", not affixes.prefix, True)) == Part(b"ab", True, True)
+    assert (affixes.joined(Part(b"a", True, True), Part(b"b", True, True)) is None) == bool(affixes)
+
+
+AMBIGUOUS: Merges = [(b"a", b"</w>"), (b"<", b"/"), (b"</", b"w"), (b"</w", b">")]
+REFUSED: Sequence[tuple[Affixes, Merges, Json, str]] = [
+    (Affixes(b"", b"</w>"), AMBIGUOUS, {}, "token b'a</w>': its prefix or suffix may also be text"),
+    (Affixes(b"a", b"b"), [], {}, "token b'ab': its prefix or suffix may also be text"),
+    (Affixes(b"", b"</w>"), [], {"ignore_merges": True}, "model BPE with ignore_merges and end_of_word_suffix '</w>'"),
+    (Affixes(b"", b"</w>"), [], {"end_of_word_suffix": "▁"}, "model BPE with end_of_word_suffix '▁', which has letters of no byte"),
+]
+
+
+@pytest.mark.parametrize(("affixes", "merges", "more", "message"), REFUSED)
+def test_names_that_say_two_things_are_refused(affixes: Affixes, merges: Merges, more: Json, message: str) -> None:
+    """A name that contradicts the place of its token is refused."""
+    written = document(affixes, merges, GPT2)
+    written["model"].update(more)
+    with pytest.raises(fst.FstError) as error:
+        table_of(written)
+    assert message in str(error.value)
+
+
+@needs_shared
+def test_clip() -> None:
+    """CLIP's own model, split as GPT-2 splits, gives the reference's ids, offsets and texts."""
+    written = json.loads(CLIP.read_text(encoding="utf-8"))
+    texts = [*WORDS, *SCRIPTS, *map("".join, zip(WORDS, reversed(WORDS), strict=True)), "</w> x</w>", "a photo of a cat " * 30, "z" * 200]
+    hold({**written, "normalizer": None, "pre_tokenizer": {**DECODER, "add_prefix_space": False}}, texts)

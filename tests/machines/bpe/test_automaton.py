@@ -1,0 +1,456 @@
+"""BPE by an automaton: merge lists, the automaton, its rows, its proof and its walk."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import itertools
+import json
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from _pytest.mark import ParameterSet
+from hypothesis import given
+from hypothesis import strategies as some
+from support import naive
+from support.shared_data import SHARED, needs_shared
+from support.tiers import examples, sample, thinned
+from tokenizers.models import BPE
+
+from fst.compile.machines.bpe.canonical import Canonical, Merges, canonical
+from fst.compile.machines.bpe.item_sets import States, close
+from fst.compile.machines.bpe.layout import MergeRows, lay_out
+from fst.errors import TableError, UnsupportedError, VocabularyError
+from fst.machines.bpe.automaton import FINISH, FREE, LABEL_SHIFT, LABELS, MAX_ID, MAX_VALUE, ROW, prove, walk
+
+VOCABULARIES = SHARED / "vocab_bpe"
+ATOMS = [bytes([byte]) for byte in range(256)]
+ABC = b"abc"
+
+Pairs = Sequence[tuple[bytes, bytes]]
+SlowItem = frozenset[tuple[bytes, bytes]]
+SlowState = tuple[bytes, tuple[SlowItem, ...]]
+
+
+class Machine(NamedTuple):
+    """A merge list with everything that is made of it."""
+
+    merges: Merges
+    tokens: Canonical
+    states: States
+    rows: MergeRows
+
+    def ids(self, piece: bytes) -> list[int]:
+        """The token ids of a piece."""
+        return walk(self.rows.entries, self.rows.lengths, piece)
+
+    def encode(self, piece: bytes) -> list[bytes]:
+        """The tokens of a piece."""
+        names = {number: token for token, number in self.merges.tokens.items()}
+        return [names[number] for number in self.ids(piece)]
+
+
+def machine_of(merges: Merges) -> Machine:
+    """Compile a proper merge list, and prove its table."""
+    tokens = canonical(merges)
+    states = close(tokens)
+    rows = lay_out(tokens.tokens, states)
+    prove(rows.entries, rows.lengths, rows.depths)
+    return Machine(merges, tokens, states, rows)
+
+
+def merges_of(pairs: Pairs, more: Sequence[bytes] = ()) -> Merges:
+    """Merges with their tokens, which have ids in no order and with gaps."""
+    tokens = list(dict.fromkeys([*ATOMS, *(left + right for left, right in pairs), *more]))
+    ids = random.Random(len(tokens)).sample(range(2 * len(tokens)), len(tokens))
+    return Merges(dict(zip(tokens, ids, strict=True)), pairs)
+
+
+def random_pairs(seed: int, letters: bytes) -> list[tuple[bytes, bytes]]:
+    """A merge list over some letters: with pairs that make the same token, listed twice or out of order, and tokens that are never made."""
+    chosen = random.Random(seed)
+    tokens = [bytes([letter]) for letter in letters]
+    pairs: list[tuple[bytes, bytes]] = []
+    for _ in range(chosen.randint(1, 12)):
+        left, right = chosen.choices(tokens, k=2)
+        if len(left + right) <= 7:
+            pairs.append((left, right))
+            tokens += [left + right] * (left + right not in tokens)
+    if chosen.random() < 0.3 and pairs:
+        pairs.append(chosen.choice(pairs))
+    if chosen.random() < 0.3:
+        first, second = (chosen.randrange(len(pairs) + 1) for _ in range(2))
+        pairs[first : first + 1], pairs[second : second + 1] = pairs[second : second + 1], pairs[first : first + 1]
+    return pairs
+
+
+def strings_over(letters: bytes, longest: int) -> Iterator[bytes]:
+    """All strings of some length at most."""
+    for length in range(longest + 1):
+        yield from map(bytes, itertools.product(letters, repeat=length))
+
+
+@cache
+def byte_of() -> dict[str, int]:
+    """The byte that each character stands for in a byte-level vocabulary."""
+    shown = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
+    hidden = [byte for byte in range(256) if byte not in shown]
+    return {chr(byte): byte for byte in shown} | {chr(256 + place): byte for place, byte in enumerate(hidden)}
+
+
+@cache
+def char_of() -> dict[int, str]:
+    """The character that stands for each byte in a byte-level vocabulary."""
+    return {byte: char for char, byte in byte_of().items()}
+
+
+def spelled(token: bytes) -> str:
+    """Bytes as a byte-level vocabulary writes them."""
+    return "".join(char_of()[byte] for byte in token)
+
+
+def raw(token: str) -> bytes:
+    """The bytes of a token in a byte-level vocabulary."""
+    return bytes(byte_of()[char] for char in token)
+
+
+def reference(merges: Merges) -> BPE:
+    """The live reference for a merge list."""
+    tokens = {spelled(token): number for token, number in merges.tokens.items()}
+    return BPE(tokens, [(spelled(left), spelled(right)) for left, right in merges.pairs])
+
+
+def ids_of(model: BPE, piece: bytes) -> list[int]:
+    """The ids that the reference has for a piece."""
+    return [token.id for token in model.tokenize(spelled(piece))]
+
+
+# Merge lists
+
+
+@pytest.mark.sampled
+def test_definition_is_the_reference() -> None:
+    """The naive encoder gives the ids of the reference, for pairs listed twice and in any order too."""
+    for seed in sample(range(120), 6):
+        merges = merges_of(random_pairs(seed, ABC))
+        model = reference(merges)
+        for piece in sample(list(strings_over(ABC, 8)), 20, seed):
+            expected = [merges.tokens[token] for token in naive.bpe(piece, merges.pairs)]
+            assert ids_of(model, piece) == expected, (merges.pairs, piece)
+
+
+@given(some.dictionaries(some.text("ab", min_size=2, max_size=7).map(str.encode), some.integers(0, 99), max_size=20), some.text("ab"))
+@examples(1000, deadline=None)
+def test_ranks_of_tokens_are_merges(tokens: Mapping[bytes, int], text: str) -> None:
+    """The merges that ranks of tokens are turned into give the tokens that the ranks give, canonical or not, proper or not."""
+    order = sorted(tokens, key=lambda token: (tokens[token], token))
+    ranks = {token: rank for rank, token in enumerate([*ATOMS, *order])}
+    merges = Merges.of_ranks(ranks)
+    for piece in [text.encode(), *tokens]:
+        assert naive.bpe(piece, merges.pairs) == naive.bpe_by_ranks(piece, ranks)
+
+
+def last_merges(merges: Merges) -> dict[bytes, tuple[bytes, bytes, int]]:
+    """Left part, right part and rank of the last merge of every canonical token, by the definition."""
+    ranks = {pair: rank for rank, pair in enumerate(merges.pairs)}
+    found = {}
+    for token in merges.tokens:
+        if len(token) > 1 and naive.bpe(token, merges.pairs) == [token]:
+            parts = naive.bpe(token, [pair if sum(map(len, pair)) < len(token) else (b"", b"") for pair in merges.pairs])
+            found[token] = (parts[0], parts[1], ranks[parts[0], parts[1]])
+    return found
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_last_merges_are_those_of_the_definition(seed: int) -> None:
+    """Every canonical token has the parts and the rank of its last merge, and a list is proper if no part has a higher rank."""
+    merges = merges_of(random_pairs(seed, ABC), [b"aaaa", b"abcabc", b""])
+    tokens, names, expected = canonical(merges), list(merges.tokens), last_merges(merges)
+    found = {names[t]: (names[tokens.left[t]], names[tokens.right[t]], tokens.rank[t]) for t in tokens.made}
+    assert found == expected
+    ranks = {token: rank for token, (_, _, rank) in expected.items()}
+    assert tokens.proper == all(max(ranks.get(left, -1), ranks.get(right, -1)) < rank for left, right, rank in expected.values())
+
+
+def test_improper_lists_are_told() -> None:
+    """A list is improper if a token that is made has a lower rank than one of its parts, and no automaton is made of it."""
+    improper = canonical(merges_of([(b"ab", b"c"), (b"a", b"b")]))
+    assert not improper.proper
+    with pytest.raises(UnsupportedError, match="the merge list is improper"):
+        close(improper)
+    assert canonical(merges_of([(b"ab", b"c"), (b"b", b"c"), (b"a", b"b")])).proper
+
+
+BYTES = {atom: number for number, atom in enumerate(ATOMS)}
+
+
+@pytest.mark.parametrize(
+    ("tokens", "pairs", "fault"),
+    [
+        ({**BYTES, b"ab": 256}, [(b"a", b"b"), (b"a", b"x"), (b"a", b"y")], r"merge 1, b'a' with b'x': b'ax' is not a token"),
+        ({**BYTES, b"abc": 256}, [(b"ab", b"c")], r"merge 0, b'ab' with b'c': b'ab' is not a token"),
+        ({**BYTES, b"": 256}, [(b"", b"a")], r"merge 0, b'' with b'a': a part is empty"),
+        ({**BYTES, b"ab": 97}, [(b"a", b"b")], r"the tokens b'a', b'ab' share the id 97"),
+        ({**BYTES, b"ab": MAX_ID + 1}, [], rf"the ids {MAX_ID + 1}; ids are 0 to {MAX_ID}"),
+        ({**BYTES, b"ab": -1}, [], r"the ids -1; ids are 0 to"),
+    ],
+)
+def test_faulty_lists_are_refused(tokens: Mapping[bytes, int], pairs: Pairs, fault: str) -> None:
+    """A merge list that is none is refused, and the message says why."""
+    with pytest.raises(VocabularyError, match=fault):
+        canonical(Merges(tokens, pairs))
+
+
+def test_bytes_that_no_text_has_need_no_token() -> None:
+    """A vocabulary may lack the bytes that UTF-8 does not use; pieces with others are encoded as ever, and the table is proven."""
+    tokens = {atom: number for atom, number in BYTES.items() if atom[0] not in (0xC0, 0xC1) and atom[0] < 0xF5}
+    machine = machine_of(Merges({**tokens, b"ab": 300}, [(b"a", b"b")]))
+    assert machine.encode(b"aab\xf4") == [b"a", b"ab", b"\xf4"]
+
+
+def test_tokens_have_a_greatest_length() -> None:
+    """A token of 65,535 bytes is compiled, and one of more is refused."""
+    pairs = [(b"a" * (1 << level), b"a" * (1 << level)) for level in range(15)]
+    longest = b"a" * (1 << 15)
+    machine = machine_of(merges_of(pairs, [b"b" * 65535]))
+    assert machine.encode(longest + b"aa") == [longest, b"aa"]
+    with pytest.raises(UnsupportedError, match="a token of 65536 bytes: there is room for 65535"):
+        canonical(merges_of(pairs, [b"b" * 65536]))
+
+
+# The automaton
+
+
+class SlowStates:
+    """The states of a merge list by their definition: F, and of each item the strings that remain, with the tokens that they complete."""
+
+    def __init__(self, merges: Merges) -> None:
+        self.parts = last_merges(merges)
+        self.root: SlowState = (b"", ())
+
+    def completions(self, u: bytes) -> SlowItem:
+        """T(u), each token with its right part."""
+        rank_above = {u: len(self.parts) + 1_000_000}  # of the token on the spine whose right part each is
+        edge = u
+        while edge in self.parts:
+            rank_above[self.parts[edge][1]] = self.parts[edge][2]
+            edge = self.parts[edge][1]
+        return frozenset((suc, t) for t, (pre, suc, rank) in self.parts.items() if pre in rank_above and rank < rank_above[pre])
+
+    def step(self, state: SlowState, byte: bytes) -> SlowState:
+        """The state after a byte."""
+        moved = [{(rest[1:], t) for rest, t in item if rest[:1] == byte} for item in state[1]]
+        last = max([t for item in moved for rest, t in item if not rest] + [byte], key=len)
+        alive = [frozenset((rest, t) for rest, t in item if rest) for item in moved]
+        return last, tuple(item for item in [*alive, self.completions(last)] if item)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_states_are_those_of_the_definition(seed: int) -> None:
+    """The states and transitions are those of a slow search by the definition."""
+    merges = merges_of(random_pairs(seed, ABC))
+    tokens = canonical(merges)
+    if not tokens.proper:
+        return
+    states, by_definition, names = close(tokens), SlowStates(merges), list(merges.tokens)
+    bounds = states.starts.tolist()
+    rows = [
+        dict(zip(states.labels[begin:end].tolist(), states.targets[begin:end].tolist(), strict=True))
+        for begin, end in itertools.pairwise(bounds)
+    ]
+    twin_of, waiting = {0: by_definition.root}, [0]
+    for state in waiting:
+        for byte in b"abcd":
+            target = {**rows[0], **rows[state]}[byte]
+            twin = by_definition.step(twin_of[state], bytes([byte]))
+            waiting += [target] * (target not in twin_of)
+            assert twin_of.setdefault(target, twin) == twin
+            assert names[states.last[target]] == twin[0]
+    assert len(set(twin_of.values())) == len(twin_of)
+    assert len(states.last) == len(twin_of) + len(ATOMS) - len(b"abcd")
+
+
+@pytest.mark.parametrize(
+    ("letters", "longest", "seed"),
+    thinned([*((b"ab", 10, seed) for seed in range(100)), *((ABC, 8, seed) for seed in range(140))], 20),
+)
+def test_walk_is_the_definition(letters: bytes, longest: int, seed: int) -> None:
+    """For a proper list, the walk gives the tokens of the definition on every string of a small alphabet."""
+    merges = merges_of(random_pairs(seed, letters))
+    if canonical(merges).proper:
+        machine = machine_of(merges)
+        for piece in strings_over(letters, longest):
+            assert machine.encode(piece) == naive.bpe(piece, merges.pairs), (merges.pairs, piece)
+
+
+# Real vocabularies
+
+
+def slow(*names: str) -> list[ParameterSet]:
+    """Parameters of the long run."""
+    return [pytest.param(name, marks=pytest.mark.slow) for name in names]
+
+
+def byte_level(name: str) -> Merges:
+    """The merge list of a byte-level ``tokenizer.json``."""
+    path = VOCABULARIES / name / "tokenizer.json"
+    model = json.loads(path.read_bytes() if path.exists() else gzip.decompress(path.with_suffix(".json.gz").read_bytes()))["model"]
+    tokens = {raw(token): number for token, number in model["vocab"].items() if byte_of().keys() >= set(token)}
+    left_and_right = (merge.split(" ") if isinstance(merge, str) else merge for merge in model["merges"])
+    return Merges(tokens, [(raw(left), raw(right)) for left, right in left_and_right])
+
+
+def ranks_of(name: str) -> dict[bytes, int]:
+    """The ranks in a file of tiktoken's."""
+    lines = (VOCABULARIES / name / f"{name}.tiktoken").read_bytes().splitlines()
+    return {base64.b64decode(token): int(rank) for token, rank in map(bytes.split, lines)}
+
+
+def pieces(tokens: Sequence[bytes], count: int) -> Iterator[bytes]:
+    """Random bytes, tokens side by side and cut anywhere, and periodic runs."""
+    chosen, atoms = random.Random(count), [token for token in tokens if len(token) == 1]
+    for _ in range(count):
+        yield b"".join(chosen.choices(atoms, k=chosen.randint(1, 20)))
+        joined = b"".join(chosen.choices(tokens, k=chosen.randint(1, 6)))
+        yield joined[chosen.randrange(3) : len(joined) - chosen.randrange(3)] or joined
+        yield (chosen.choice(tokens)[: chosen.randint(1, 4)] * chosen.randint(2, 40))[: chosen.randint(1, 150)]
+
+
+def of_text(tokens: Mapping[bytes, int]) -> list[bytes]:
+    """The tokens that may stand in a piece: their bytes are below 0xF8."""
+    return [token for token in tokens if max(token, default=LABELS) < LABELS]
+
+
+@needs_shared
+@pytest.mark.parametrize("name", ["gpt2", *slow("gpt_neox", "mpt", "qwen3", "roberta")])
+def test_vocabularies_give_the_ids_of_the_reference(name: str) -> None:
+    """With the merges of a byte-level vocabulary, the walk gives the ids of the reference."""
+    machine = machine_of(byte_level(name))
+    model = reference(machine.merges)
+    for piece in pieces(of_text(machine.merges.tokens), 2000):
+        assert machine.ids(piece) == ids_of(model, piece), piece
+
+
+@needs_shared
+@pytest.mark.parametrize("name", slow("r50k_base", "cl100k_base", "p50k_base", "o200k_base"))
+def test_ranks_give_the_ids_of_tiktoken(name: str) -> None:
+    """With the ranks of a vocabulary of tiktoken's, the walk gives the ids of tiktoken."""
+    tiktoken = pytest.importorskip("tiktoken")
+    ranks = ranks_of(name)
+    machine = machine_of(Merges.of_ranks(ranks))
+    encoding = tiktoken.Encoding(name, pat_str=r"(?s:.+)", mergeable_ranks=ranks, special_tokens={})
+    for piece in pieces(of_text(ranks), 2000):
+        assert machine.ids(piece) == encoding._encode_single_piece(piece), piece
+
+
+# Tables
+
+
+@cache
+def small() -> Machine:
+    """A machine of a few tokens, long ones among them."""
+    pairs = [(b"a", b"b"), (b"ab", b"ab"), (b"c", b"a"), (b"abab", b"ca"), (b"b", b"b"), (b"bb", b"bb"), (b"c", b"c"), (b"cc", b"cc")]
+    return machine_of(merges_of(pairs))
+
+
+def test_rows_are_those_of_the_states() -> None:
+    """Every state has a finish entry and its transitions, and every other slot is free."""
+    merges, tokens, states, rows = small()
+    expected = np.full(len(rows.entries), FREE)
+    names = np.array(list(merges.tokens.values()))
+    expected[rows.slots] = FINISH << LABEL_SHIFT | np.append(0, names[states.last[1:]])
+    for state, (begin, end) in enumerate(itertools.pairwise(states.starts.tolist())):
+        for label, target in zip(states.labels[begin:end].tolist(), states.targets[begin:end].tolist(), strict=True):
+            if label < LABELS:
+                expected[rows.slots[state] + 1 + label] = label << LABEL_SHIFT | rows.slots[target]
+    assert rows.entries.tolist() == expected.tolist()
+    assert rows.depths[0] == 0
+    assert sorted(rows.depths.tolist()) == sorted(states.depths.tolist())
+    assert all(rows.lengths[number] == len(token) for token, number in merges.tokens.items())
+    assert rows.lengths.sum() == sum(map(len, merges.tokens))
+    assert tokens.proper
+
+
+def test_a_list_makes_one_table() -> None:
+    """The same merges always make the same table."""
+    again = machine_of(small().merges).rows
+    assert all(np.array_equal(getattr(again, name), getattr(small().rows, name)) for name in ("entries", "lengths", "depths", "slots"))
+
+
+def entry(label: int, value: int) -> int:
+    """An entry of two fields."""
+    return label << LABEL_SHIFT | value
+
+
+DEEP = int(small().rows.slots[small().states.depths.argmax()])
+ONE = int(small().rows.slots[1])  # a state of depth 1
+LAST = int(small().rows.slots.max())
+
+
+@pytest.mark.parametrize(
+    ("name", "place", "value", "fault"),
+    [
+        ("entries", 0, entry(1, 0), "the first slot is not a state; it must be the root"),
+        ("entries", 1 + 0x61, entry(0x60, ONE), "the root has no transition for byte 0x61"),
+        ("entries", 1 + 0xF7, FREE, "the root has no transition for byte 0xf7"),
+        ("entries", 1 + 0x61, entry(0x61, 0), "the transition at slot 98 leads to a state that is none, or the root"),
+        ("entries", 1 + 0x61, entry(0x61, LAST + 1), "the transition at slot 98 leads to a state that is none, or the root"),
+        ("entries", 1 + 0x61, entry(0x61, MAX_VALUE), "the transition at slot 98 leads to a state that is none, or the root"),
+        ("entries", 1 + 0x61, entry(0x61, DEEP), "the transition at slot 98 leads to a state more than one deeper than its own"),
+        ("entries", LAST + 1, entry(FINISH, 0), "the row of state .* ends at slot .* of "),
+        ("entries", LAST, FREE, "there are .* states, and .* depths"),
+        ("entries", ONE, entry(FINISH, 99999), "state .* has the token 99999; there are .* lengths"),
+        ("depths", 0, 1, "the root has depth 1"),
+        ("depths", 1, 0, "state .* has a token longer than its depth, 0 bytes"),
+        ("lengths", int(small().rows.entries[ONE]) & MAX_VALUE, 0, "state .* has the token .*, which has no bytes"),
+        ("lengths", int(small().rows.entries[ONE]) & MAX_VALUE, 2, "state .* has a token longer than its depth, 1 bytes"),
+    ],
+)
+def test_proof_names_the_fault(name: str, place: int, value: int, fault: str) -> None:
+    """A table with one wrong element is refused, and the message says which."""
+    arrays = {kind: getattr(small().rows, kind).copy() for kind in ("entries", "lengths", "depths")}
+    arrays[name][place] = value
+    with pytest.raises(TableError, match=f"^{fault}"):
+        prove(arrays["entries"], arrays["lengths"], arrays["depths"])
+
+
+@pytest.mark.parametrize("size", [0, 1, ROW - 1])
+def test_tables_hold_a_row(size: int) -> None:
+    """A table that is shorter than a row is refused."""
+    with pytest.raises(TableError, match=f"there are {size} entries; a row takes {ROW}"):
+        prove(small().rows.entries[:size], small().rows.lengths, small().rows.depths)
+
+
+def mutated(chosen: random.Random) -> dict[str, np.ndarray[tuple[int], np.dtype[np.generic]]]:
+    """A table with a few elements changed: bits flipped, values taken from elsewhere, states and ids replaced by others."""
+    rows = small().rows
+    arrays = {kind: getattr(rows, kind).copy() for kind in ("entries", "lengths", "depths")}
+    for _ in range(chosen.randint(1, 3)):
+        array = arrays[chosen.choice(["entries", "entries", "entries", "lengths", "depths"])]
+        place = chosen.choice([chosen.randrange(len(array)), chosen.randrange(min(len(array), ROW)), min(LAST, len(array) - 1)])
+        bits, element, state = 8 * array.itemsize, int(array[place]), chosen.choice(rows.slots.tolist())
+        changes = [element ^ 1 << chosen.randrange(bits), chosen.choice(array.tolist()), element & ~MAX_VALUE | state]
+        array[place] = chosen.choice(changes) % (1 << bits)
+    return arrays
+
+
+@pytest.mark.sampled
+def test_damaged_tables_are_refused_or_walk_safely() -> None:
+    """With a table that the proof lets pass, no walk leaves the arrays, and the tokens of a piece are as long as the piece."""
+    texts = [*sample(list(strings_over(b"abc", 6)), 20), b"\x00\xf7ab\xf7", b"ab" * 20]
+    passed = 0
+    for seed in sample(range(5_000), 8):
+        arrays = mutated(random.Random(seed))
+        try:
+            prove(arrays["entries"], arrays["lengths"], arrays["depths"])
+        except TableError:
+            continue
+        passed += 1
+        for piece in texts:
+            ids = walk(arrays["entries"], arrays["lengths"], piece)
+            assert sum(arrays["lengths"][ids].tolist()) == len(piece)
+    assert passed > 50

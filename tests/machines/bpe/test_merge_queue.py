@@ -1,0 +1,139 @@
+"""Merges that no automaton runs exactly: the definition, the slow walk, the kernel and the live references give the same ids."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+from support.documents import Merges, byte_level
+from support.interpreted import printed, steps
+from support.machines.bpe import hold_every_way, ids_of, small
+from support.machines.merges import BESIDE, LATE, ONE_PIECE, lists, shuffled, strings
+from support.tiers import examples, sample
+from tokenizers import Tokenizer
+
+import fst
+from fst.cli.commands.explain.command import explained
+from fst.compile import bpe
+from fst.compile.machines.bpe.compiler import assemble
+from fst.compile.sources.tokenizer_json import of_document
+from fst.machines.bpe.merge_list import EMPTY, pairs_of
+from fst.runtime.machines.bpe.kernels import merge_queue
+from fst.runtime.rows import batch
+
+
+def test_improper_lists_have_no_automaton() -> None:
+    """A table holds its merges, and an automaton unless a token is made before one of its parts."""
+    late, proper = small(ONE_PIECE, LATE).table, small(ONE_PIECE, [(b"a", b"b"), (b"ab", b"c")]).table
+    assert (len(late.entries), len(late.depths), late.metadata.automaton.states) == (0, 0, 0)
+    ids = dict(zip(late.contents, late.token_ids.tolist(), strict=True))
+    assert late.merges.tolist() == [[ids[part] for part in (left, right, left + right)] for left, right in LATE]
+    assert (late.has_automaton, proper.has_automaton, len(proper.merges)) == (False, True, 2)
+
+
+@pytest.mark.sampled
+@examples(100)
+@given(merges=lists([b"a", b"b"]) | lists([b"a", b"b", b"c"]), ignore_merges=some.booleans())
+def test_all_short_texts(merges: Merges, ignore_merges: bool) -> None:
+    """Whatever the order of the merges, definition, walk and kernel give each text up to length 8 the same ids."""
+    found = small(ONE_PIECE, merges, ignore_merges=ignore_merges)
+    letters = "abc" if any(b"c" in left + right for left, right in merges) else "ab"
+    texts = sample(strings(letters, 8), 30 if letters == "abc" else 3, repr(merges))
+    expected = [found.define(text) for text in texts]
+    assert ids_of(fst.Tokenizer(found.table).encode_batch(texts)) == expected
+    assert [found.table.run(text) for text in texts] == expected
+
+
+@pytest.mark.sampled
+@examples(200)
+@given(merges=lists([b"a", b"b", b"\xc3", b"\xa9"]), texts=some.lists(some.text("abé", max_size=40), max_size=6))
+def test_reference_on_any_list(merges: Merges, texts: list[str]) -> None:
+    """Whatever the order of the merges, ids and offsets are those of tokenizers."""
+    reference = Tokenizer.from_str(json.dumps({**byte_level(ONE_PIECE, merges), **BESIDE})).encode_batch(texts)
+    batch = fst.Tokenizer(small(ONE_PIECE, merges).table).encode_batch(texts, offsets=True)
+    assert batch.offsets is not None
+    assert ids_of(batch) == [encoding.ids for encoding in reference]
+    assert [tuple(span) for span in batch.offsets.tolist()] == [span for encoding in reference for span in encoding.offsets]
+
+
+@pytest.mark.sampled
+@examples(200)
+@given(
+    tokens=some.sets(some.text("ab ", min_size=2, max_size=6)),
+    seed=some.integers(0, 99),
+    texts=some.lists(some.text("ab ", max_size=40), max_size=6),
+)
+def test_tiktoken_on_any_ranks(tokens: set[str], seed: int, texts: list[str]) -> None:
+    """Whatever the ranks of the tokens, ids are those of tiktoken."""
+    tiktoken = pytest.importorskip("tiktoken")
+    longer = [token.encode() for token in sorted(tokens)]
+    random.Random(seed).shuffle(longer)
+    ranks = {token: rank for rank, token in enumerate([*(bytes([byte]) for byte in range(256)), *longer])}
+    encoding = tiktoken.Encoding("any", pat_str=ONE_PIECE, mergeable_ranks=ranks, special_tokens={})
+    assert ids_of(fst.Tokenizer(bpe(encoding)).encode_batch(texts)) == [encoding.encode(text) for text in texts]
+
+
+def test_every_way_through_the_package() -> None:
+    """In any form, with any number of threads, and in streams cut anywhere, texts have the ids of the walk."""
+    found, draw = shuffled(), random.Random(5)
+    units = ("the", " the", "x" * 70, "xxxxx", "é", "é世", "<s>", "1212", "  ", "\n", "x" * 300, "q" * 5000, "\0", "世", "y" * 30)
+    texts = ["", *("".join(draw.choices(units, k=draw.choice((1, 5, 40)))) for _ in range(20)), ""]
+    assert not found.table.has_automaton
+    hold_every_way(fst.Tokenizer(found.table), texts, [found.table.run(text) for text in texts], draw)
+
+
+@pytest.mark.parametrize("unit", ["a", "ab", "abc", "b"])
+def test_long_runs_are_periodic(unit: str) -> None:
+    """A run of a million bytes repeats the ids of a short run, since its merges depend on nothing far away."""
+    tokenizer, count = fst.Tokenizer(small(ONE_PIECE, LATE).table), 1_000_000 // (12 * len(unit))
+    expected = tokenizer.encode(unit * 12).tolist() * count
+    assert tokenizer.encode(unit * 12 * count).tolist() == expected
+
+
+def test_a_long_word_that_is_rewritten(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A word that is read and rewritten in many parts has the ids of a short one, over and over: what is kept has its room, too."""
+    monkeypatch.setattr(batch, "BLOCK", 1 << 5)
+    table = assemble(of_document({**byte_level(ONE_PIECE, LATE), "normalizer": {"type": "NFC"}}, Path("tokenizer.json")), "auto")
+    tokenizer, unit = fst.Tokenizer(table), "abcaab\u212b"
+    assert tokenizer.encode(unit * 2_000).tolist() == tokenizer.encode(unit).tolist() * 2_000
+
+
+def test_explanation_tells_merges() -> None:
+    """The explanation of a text lists merges where there is no automaton."""
+    merges = ["  merge        2  a b", "  merge        0  ab c"]
+    assert [*explained(small(ONE_PIECE, LATE).table, "abc")] == ["piece abc", *merges, "  tokens abc 256"]
+
+
+def test_table_of_pairs() -> None:
+    """Each pair has its slot, the last rank of a pair that is listed twice counts, and at least half of the slots are free."""
+    merges = np.random.default_rng(1).integers(0, 40, (700, 3)).astype(np.int32)
+    pairs = pairs_of(merges).reshape(-1, 2)
+    held = {(int(key) >> 32, int(key) & 0xFFFFFFFF): int(rank) for key, rank in pairs.tolist() if key != EMPTY}
+    assert held == {(left, right): rank for rank, (left, right, _) in enumerate(merges.tolist())}
+    assert 2 * len(held) <= len(pairs)
+    assert (pairs_of(merges[:0]) == EMPTY).all()
+
+
+def test_steps_grow_with_the_logarithm() -> None:
+    """A run of twice the length takes little more than twice the steps of the queue."""
+    for few, more, most in json.loads(printed(print_steps)):
+        assert more < 2.5 * few
+        assert most < 2.5 * more
+
+
+def print_steps() -> None:
+    """Print the number of lines that interpreted kernels run, for runs of three lengths."""
+    merges: list[tuple[bytes, bytes]] = [(b"a" * 2**power, b"a" * 2**power) for power in range(6)]
+    improper = (LATE, [*merges[1:], (b"aa", b"a"), merges[0]])
+    sources = [of_document(byte_level(ONE_PIECE, listed), Path("tokenizer.json")) for listed in improper]
+    tokenizers = [fst.Tokenizer(assemble(source, "auto")) for source in sources]
+
+    def found(tokenizer: fst.Tokenizer, text: str) -> int:
+        return steps(merge_queue, lambda: tokenizer.encode(text))
+
+    print(json.dumps([[found(tokenizer, unit * size) for size in (32, 64, 128)] for tokenizer in tokenizers for unit in ("a", "abc")]))

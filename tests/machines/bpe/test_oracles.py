@@ -1,0 +1,93 @@
+"""Cases that other projects test their BPE with.
+
+Each row of `oracles/bpe_unigram/*.jsonl` is run, or left out for one of the reasons of `LEFT_OUT`. Patterns have tests of their own.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from functools import cache
+from pathlib import Path
+
+import pytest
+from support import kept
+from support.machines.oracles import (
+    NOT_BPE,
+    NOT_TEXT,
+    PARTS,
+    REASONS,
+    ROWS,
+    SENTENCEPIECE,
+    TRAINING,
+    UNKNOWN,
+    Row,
+    file_of,
+)
+from support.shared_data import needs_shared
+
+import fst
+from fst.compile.sources.tokenizer_json import of_document
+from fst.runtime.machines.bpe.tokenizer import BpeTokenizer
+
+pytestmark = needs_shared
+
+
+LEFT_OUT = {
+    NOT_BPE: 158,
+    SENTENCEPIECE: 159,
+    UNKNOWN: 2,
+    PARTS: 74,
+    TRAINING: 3,
+    NOT_TEXT: 1,
+}
+QUICK = tuple(f"vocab_bpe/{name}" for name in ("gpt2", "mistral01", "sqlpilot", "hw_doc_summarizer"))  # compiled anyway
+
+
+@cache
+def tokenizer(vocab: str) -> fst.Tokenizer:
+    """The tokenizer of a vocabulary, a folder or parts as JSON."""
+    if not vocab.startswith("{"):
+        return fst.Tokenizer(kept.bpe(file_of(vocab)))
+    parts = json.loads(vocab)
+    document = json.loads(file_of(parts.pop("base")).read_text(encoding="utf-8")) if "base" in parts else {"added_tokens": []}
+    document["added_tokens"] += parts.pop("add_tokens", [])
+    return fst.Tokenizer(kept.assemble(of_document({**document, **parts}, Path("tokenizer.json")), "auto"))
+
+
+def tokenizer_of(row: Row) -> fst.Tokenizer:
+    """The tokenizer of a row."""
+    return tokenizer(row["vocab"] if isinstance(row["vocab"], str) else json.dumps(row["vocab"]))
+
+
+RUN = [
+    pytest.param(row, id=name, marks=[] if row["vocab"] in QUICK else [pytest.mark.slow])
+    for (name, row), why in zip(ROWS, REASONS, strict=True)
+    if why is None
+]
+
+
+@pytest.mark.parametrize("row", RUN)
+def test_package_agrees_with_other_projects(row: Row) -> None:
+    """What the package makes of a text is what another project expects."""
+    tok, text, around = tokenizer_of(row), row["input"], row["config"].get("add_special_tokens", False)
+    is_split = row["config"].get("is_pretokenized", False)
+    ids = tok(text, row.get("text_pair"), add_special_tokens=around, is_split_into_words=is_split)["input_ids"]
+    if isinstance(tok, BpeTokenizer) and tok.dropout:
+        ids = tok.encode_batch([text], add_special_tokens=around, dropout=tok.dropout).ids.tolist()
+    if row["expected_kind"] == "ids":
+        assert ids == row["expected"]
+    elif row["expected_kind"] == "tokens":
+        # The text of a token may include white space that the token takes along.
+        assert ids == [tok.token_to_id(token) or tok.token_to_id(token.strip()) for token in row["expected"]]
+    else:
+        assert row["expected_kind"] == "starts"
+        offsets = tok.encode_batch([text], add_special_tokens=around, offsets=True).offsets
+        assert offsets is not None
+        assert offsets[:, 0].tolist() == row["expected"]
+
+
+def test_every_row_is_run_or_left_out_for_a_reason() -> None:
+    """Rows that are run and rows that are left out, reason by reason, add up to the rows of the files."""
+    assert Counter(why for why in REASONS if why) == LEFT_OUT
+    assert len(RUN) + sum(LEFT_OUT.values()) == len(ROWS)

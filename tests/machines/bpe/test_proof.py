@@ -1,0 +1,208 @@
+"""What tables of byte-level BPE prove of themselves when they are loaded: each rule is broken once, and named."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from support.documents import Merges, byte_level
+
+import fst
+from fst.automata.rows import MAX_OUTPUT
+from fst.compile.machines.bpe.compiler import assemble
+from fst.compile.pretokens.splits import GPT2
+from fst.compile.sources.tokenizer_json import of_document
+from fst.machines.bpe.automaton import MAX_VALUE
+from fst.machines.bpe.table import BpeTables
+from fst.pretokens.table import WORD_BYTES
+
+Harm = Callable[[BpeTables], BpeTables]
+
+
+MERGES = [(b"a", b"b"), (b"ab", b"c"), (b" ", b"t")]
+
+
+@cache
+def sound() -> BpeTables:
+    """A sound table."""
+    return table_of(MERGES)
+
+
+@cache
+def merging() -> BpeTables:
+    """A sound table without an automaton."""
+    return table_of(MERGES[::-1])
+
+
+def table_of(merges: Merges, more: Sequence[bytes] = (b"xyz",)) -> BpeTables:
+    """Compile a table."""
+    parts = byte_level(GPT2, merges, more, ("<s>", "é", "世"))
+    return assemble(of_document(parts, Path("tokenizer.json")), "auto")
+
+
+def put(name: str, place: Any, value: Any) -> Harm:
+    """Put another value into an array."""
+
+    def harm(table: BpeTables) -> BpeTables:
+        array = getattr(table, name).copy()
+        array[place] = value(array[place]) if callable(value) else value
+        assert not np.array_equal(array, getattr(table, name))
+        return resized(name, lambda _: array)(table)
+
+    return harm
+
+
+def resized(name: str, change: Callable[[Any], Any]) -> Harm:
+    """Replace an array."""
+
+    def harm(table: BpeTables) -> BpeTables:
+        changed: dict[str, Any] = {name: change(getattr(table, name))}
+        return replace(table, **changed)
+
+    return harm
+
+
+def said(**about: Any) -> Harm:
+    """Replace metadata."""
+    return lambda table: replace(table, about={**table.about, **about})
+
+
+def both(*harms: Harm) -> Harm:
+    """Do one after the other."""
+
+    def harm(table: BpeTables) -> BpeTables:
+        for each in harms:
+            table = each(table)
+        return table
+
+    return harm
+
+
+def contextual(table: BpeTables) -> BpeTables:
+    """Make a special token depend on its neighbours."""
+    token = {"id": 259, "single_word": True, "lstrip": False, "rstrip": False, "normalized": False, "decoded": "世"}
+    return said(late={"世": token})(table)
+
+
+def first_word(part: int, value: Any) -> Harm:
+    """Put another number into the first slot of the table of words that holds one."""
+    used = int(np.flatnonzero(sound().words[3::4])[0])
+    return put("words", 4 * used + part, value)
+
+
+def window(*symbols: int) -> int:
+    """The window of the last three symbols, the others being 0."""
+    return sum(symbol << BITS * place for place, symbol in enumerate(reversed(symbols)))
+
+
+BEGIN, BITS = int(sound().symbols[-1]), sound().metadata.automaton.window_bits
+HARM: dict[str, tuple[Harm, str]] = {
+    "an id less": (resized("token_ids", lambda array: array[:-1]), "token_ends has 262 elements, token_ids 261"),
+    "fewer tokens in the vocabulary than in the model": (said(vocabulary_tokens=1), "vocabulary_tokens is 1; expected a number from "),
+    "more tokens of the model": (said(model_tokens=263), "model_tokens is 263; there are 262 tokens"),
+    "an id below 0": (put("token_ids", 3, -1), "token 3 has the id -1"),
+    "an id above all": (put("token_ids", 3, MAX_OUTPUT + 1), f"token 3 has the id {MAX_OUTPUT + 1}"),
+    "an end before its start": (put("token_ends", 5, 3), "token 5 has -2 bytes"),
+    "an end past the bytes": (put("token_ends", -1, lambda end: end + 1), "the last token ends at byte"),
+    "a byte more": (resized("token_bytes", lambda array: np.append(array, array[:1])), "the last token ends at byte"),
+    "bytes of an added token": (put("token_bytes", -1, 0xFF), "token_bytes is not UTF-8 at byte"),
+    "a token that begins inside a character": (
+        both(put("token_ends", -2, lambda end: end + 1), said(specials={})),
+        r"a token begins at byte \d+, inside a character",
+    ),
+    "a contextual token": (contextual, "there are contextual added tokens"),
+    "another special token": (said(specials={"<t>": 260}), "special token '<t>' has the id 260, and no token of the table has both"),
+    "the id of a special token": (said(specials={"<s>": 261}), "special token '<s>' has the id 261, and no token of the table has both"),
+    "an empty special token": (said(specials={"": 260}), "special"),
+    "an unknown id around a text": (said(single=[[[262], 0], ["A", 0]]), "single: no token has the id 262"),
+    "an unknown id around a pair": (said(pair=[[[262], 0], ["A", 0], ["B", 1]]), "pair: no token has the id 262"),
+    "an unknown id that is skipped": (said(skipped=[262]), "skipped: no token has the id 262"),
+    "a page less": (resized("pages", lambda array: array[:-1]), "pages for 8704 blocks"),
+    "a page past the last": (put("pages", 7, 9999), r"U\+0380 is on page 9999"),
+    "half a block": (resized("blocks", lambda array: array[:-64]), "blocks has"),
+    "no block": (resized("blocks", lambda array: array[:0]), "blocks has 0 elements"),
+    "a class past the last": (put("blocks", 65, 99), "element 65 of blocks is class 99"),
+    "a state past the last": (put("moves", (2, 0), 999 << 1), "state 2 of the splitter leads to a state past the last"),
+    "a way out of the dead state": (put("moves", (0, 0), 2), "the splitter leaves the dead state"),
+    "a way past the end": (put("moves", (2, -1), 5), "the splitter reads past the end"),
+    "an empty match": (put("moves", (1, 0), lambda move: move | 1), "the splitter has an empty match"),
+    "a class less that is dropped or not": (resized("drops", lambda array: array[:-1]), r"drops has \d+ elements for \d+ classes"),
+    "a class that is neither dropped nor not": (put("drops", 1, 2), "drops says 2 of class 1; it is 0 or 1"),
+    "a symbol less": (resized("symbols", lambda array: array[:-1]), "symbols for"),
+    "a symbol past the last": (put("symbols", 0, 200), "symbol 200 has more than"),
+    "half of the decisions": (resized("decisions", lambda array: array[: len(array) // 2 + 1]), "decisions for symbols of"),
+    "two symbols to a window": (resized("decisions", lambda array: array[: 1 << 2 * BITS]), "decisions for symbols of"),
+    "more decisions than may be": (resized("decisions", lambda array: np.zeros(1 << 21, array.dtype)), "there are 2097152 decisions"),
+    "an unknown decision": (put("decisions", 0, 2), "the decision for window 0 is 2; it is 0, 1 or 3"),
+    "a decision past all": (put("decisions", 1, 4), "the decision for window 1 is 4"),
+    "a piece that begins twice": (put("decisions", window(BEGIN, 0, 1), 1), "decides about the first character"),
+    "a doubt before the text": (put("decisions", window(BEGIN, BEGIN, 1), 3), "decides about the first character"),
+    "a slot past the last state": (put("entries", 1 + ord("a"), lambda entry: entry | MAX_VALUE), "the transition at slot 98"),
+    "a long piece without ignore_merges": (said(long_pieces=[258]), "there are long pieces without ignore_merges"),
+    "a suffix beside an automaton": (said(end_of_word_suffix="</w>"), "a prefix or suffix beside an automaton"),
+    "a depth less": (resized("depths", lambda array: array[:-1]), "depths"),
+    "a part of a slot": (resized("words", lambda array: array[:-1]), "words has"),
+    "slots that are no power of two": (resized("words", lambda array: array[:-4]), "words has"),
+    "a single slot": (resized("words", lambda array: array[:4]), "words has 4 elements"),
+    "buckets that are no power of two": (resized("displacements", lambda array: np.append(array, array[:1])), "displacements, not 2, 4, 8"),
+    "a single bucket": (resized("displacements", lambda array: array[:1]), "there are 1 displacements"),
+    "a word of no token": (first_word(3, 1 << 32 | 9999), "which is no token|not a token and its length"),
+    "a word of another length": (first_word(3, lambda value: value + (1 << 32)), "not a token and its length"),
+    "a word longer than a key": (first_word(3, lambda value: value + (WORD_BYTES + 1 << 32)), "not a token and its length"),
+}
+
+
+HARM_OF_MERGES: dict[str, tuple[Harm, str]] = {
+    "an automaton without depths": (resized("entries", lambda _: sound().entries), r"there are \d+ states, and 0 depths"),
+    "depths without an automaton": (resized("depths", lambda _: sound().depths), "depths, and no automaton"),
+    "a column less": (resized("merges", lambda array: array[:, :2]), "merges has 2 columns, not 3"),
+    "a part below 0": (put("merges", (1, 0), -1), "merge 1 is of"),
+    "a part past all": (put("merges", (1, 1), 9999), "merge 1 is of .*9999.*; there are"),
+    "a result past all": (put("merges", (1, 2), 9999), "merge 1 is of .*9999.*; there are"),
+    "an added token as a part": (put("merges", (1, 0), 260), "merge 1 is of .*, and a part has no bytes"),
+    "a result of other length": (put("merges", (0, 2), ord("a")), r"merge 0 makes 1 bytes of \d and \d"),
+    "a byte that is no token": (put("token_bytes", ord("a"), ord("b")), "missing_bytes is 0; 1 of the bytes"),
+    "bytes that are all tokens": (said(missing_bytes=1), "missing_bytes is 1; 0 of the bytes"),
+    "an unknown token for no bytes": (said(unk_id=97, unk_token="a"), "unk_id is 97, and no bytes are missing"),
+    "an unknown token of another name": (said(missing_bytes=1, unk_id=98, unk_token="a"), "unk_token 'a' has the id 98, and no token"),
+    "a run of bytes as a token that merges": (said(missing_bytes=1, unk_id=97, unk_token="a", fuse_unk=True), "missing_bytes is 1"),
+    "missing bytes beside ignore_merges": (said(missing_bytes=1, ignore_merges=True), "more than one of affixes, ignore_merges"),
+    "a suffix that no token has": (said(end_of_word_suffix="</w>"), "missing_bytes is 0; 243 of the bytes"),
+    "a suffix beside ignore_merges": (said(end_of_word_suffix="x", ignore_merges=True), "more than one of affixes, ignore_merges"),
+    "a byte whose id has more": (put("token_ids", 260 - 1, ord("b")), "token 98 is that of one byte, and has"),
+}
+
+
+def test_sound_tables_are_proven() -> None:
+    """What the others are made of is accepted."""
+    for table in (sound(), merging()):
+        assert BpeTables.loads(table.dumps()).run("abc the <s>") == table.run("abc the <s>")
+    assert sound().has_automaton
+    assert not merging().has_automaton
+
+
+@pytest.mark.parametrize("merges", [MERGES, MERGES[::-1]], ids=["automaton", "merges"])
+def test_lengths_of_long_pieces_are_proven(merges: Merges) -> None:
+    """A whole piece has as many bytes as its token, whatever its length is."""
+    harm = both(said(long_pieces=[259], ignore_merges=True), put("token_ids", 260, 259))
+    with pytest.raises(fst.TableError, match="a long piece has 3 bytes, and its token 259 has 4"):
+        BpeTables.loads(harm(table_of(merges, (b"xyz", b"uvwx"))).dumps())
+
+
+@pytest.mark.parametrize(("harm", "fault"), HARM_OF_MERGES.values(), ids=HARM_OF_MERGES)
+def test_every_rule_of_merges_is_proven(harm: Harm, fault: str) -> None:
+    """A table without an automaton that breaks a rule is refused, and the message says which."""
+    with pytest.raises(fst.TableError, match=fault):
+        BpeTables.loads(harm(merging()).dumps())
+
+
+@pytest.mark.parametrize(("harm", "fault"), HARM.values(), ids=HARM)
+def test_every_rule_is_proven(harm: Harm, fault: str) -> None:
+    """A table that breaks a rule is refused, and the message says which."""
+    with pytest.raises(fst.TableError, match=fault):
+        BpeTables.loads(harm(sound()).dumps())

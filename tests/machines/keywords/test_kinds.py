@@ -1,0 +1,367 @@
+"""Kinds of keyword search: overlapping matches, folded case, whole words, normalizers and empty keywords, all against their definitions."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Sequence
+from dataclasses import replace
+from importlib import import_module
+from itertools import count, pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+from support.damage import survivors
+from support.naive import keyword_matches
+from support.shared_data import SHARED, needs_shared
+from support.tiers import examples, sample, thinned
+
+import fst
+from fst.compile import keywords
+from fst.machines.keywords.table import KINDS, LABEL_SHIFT, OUTPUT_SHIFT, OWN, KeywordTables
+from fst.runtime import run
+
+each_kind = pytest.mark.parametrize("kind", KINDS)
+LETTERS = "aAbſsK-_ é世カー\u0301"
+OPTIONS: list[dict[str, Any]] = [{}, {"ignore_case": True}, {"whole_words": True}, {"ignore_case": True, "whole_words": True}]
+
+
+def found_by(searcher: fst.Searcher, texts: Sequence[Any], **options: Any) -> list[list[tuple[int, int, int]]]:
+    """The matches in each text."""
+    return [[(match.id, match.start, match.end) for match in row] for row in searcher.find_batch(texts, **options)]
+
+
+def in_bytes(text: str, matches: Sequence[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
+    """Matches in the bytes of a text."""
+    return [(number, len(text[:start].encode()), len(text[:end].encode())) for number, start, end in matches]
+
+
+def streamed(searcher: fst.Searcher, text: Any, cuts: Sequence[int]) -> list[tuple[int, int, int]]:
+    """The matches of a text that comes in pieces."""
+    stream, parts = searcher._matcher.stream(offsets=True), list[Any]()
+    for begin, end in pairwise([0, *cuts, len(text)]):
+        stream.write(text[begin:end])
+        parts.append(stream.read())
+    parts.append(stream.close())
+    return [(number, *span) for part in parts for number, span in zip(part.ids.tolist(), part.offsets.tolist(), strict=True)]
+
+
+@each_kind
+@examples(600)
+@given(
+    options=some.sampled_from(OPTIONS),
+    listed=some.lists(some.text(LETTERS, max_size=4), min_size=1, max_size=6),
+    texts=some.lists(some.text(LETTERS, max_size=14), max_size=6),
+    cuts=some.lists(some.integers(0, 14), max_size=5),
+)
+def test_definition(kind: str, options: dict[str, Any], listed: list[str], texts: list[str], cuts: list[int]) -> None:
+    """Walk, kernel and streams find the matches of the definition, in characters and in bytes."""
+    table = keywords(listed, match_kind=kind, allow_empty=True, **options)
+    table.prove()
+    searcher, expected = fst.Searcher(table), [keyword_matches(listed, text, kind, **options) for text in texts]
+    assert found_by(searcher, texts) == expected
+    assert [[*map(tuple, searcher.find_iter(text))] for text in texts] == expected
+    bytewise = [in_bytes(*row) for row in zip(texts, expected, strict=True)]
+    assert found_by(searcher, [text.encode() for text in texts], offsets="bytes") == bytewise
+    walked = [[*map(tuple, table.walk(text.encode()))] for text in texts]
+    assert walked == [[match for match in row if match[0] not in table.empty] for row in bytewise]
+    assert searcher.count(texts).tolist() == [*map(len, expected)]
+    for text, row in zip(texts, expected, strict=True):
+        assert streamed(searcher, text, sorted(min(cut, len(text)) for cut in cuts)) == row
+
+
+NORMALIZERS: list[dict[str, Any]] = [
+    {"type": "NFKC"},
+    {"type": "Sequence", "normalizers": [{"type": "NFD"}, {"type": "StripAccents"}, {"type": "Lowercase"}]},
+    {"type": "Sequence", "normalizers": [{"type": "Replace", "pattern": {"String": "ab"}, "content": "K-"}, {"type": "NFC"}]},
+    {"type": "Lowercase"},
+]
+
+
+@pytest.mark.parametrize("normalizer", thinned([(normalizer,) for normalizer in NORMALIZERS], 4))
+@examples(100)
+@given(
+    kind=some.sampled_from(KINDS),
+    options=some.sampled_from(OPTIONS),
+    listed=some.lists(some.text("aAb½ﬁ-é1fi\u0301", min_size=1, max_size=4), min_size=1, max_size=6),
+    text=some.text("aAb½ﬁ-é1fi\u0301K 世", max_size=14),
+    cuts=some.lists(some.integers(0, 14), max_size=5),
+)
+def test_normalizers(
+    normalizer: dict[str, Any], kind: str, options: dict[str, Any], listed: list[str], text: str, cuts: list[int]
+) -> None:
+    """A normalised text has the matches of its normalised keywords; each covers whole characters, and those behind that become nothing."""
+    by = keywords(["b"], normalizer=normalizer).metadata.text.rewriting
+    assert by
+    listed = [keyword for keyword in listed if by.normalized(keyword)[0]] or ["b"]
+    table = keywords(listed, match_kind=kind, normalizer=normalizer, **options)
+    table.prove()
+    normal, places = by.normalized(text)
+    behind = [*(begin for begin, _ in places[1:]), len(text)]  # where the next character begins
+    found = keyword_matches([by.normalized(keyword)[0] for keyword in listed], normal, kind, **options)
+    expected = [(number, places[start][0], max(places[end - 1][1], behind[end - 1])) for number, start, end in found]
+    assert found_by(fst.Searcher(table), [text, "", text]) == [expected, [], expected]
+    assert [*map(tuple, fst.Searcher(table).find_iter(text))] == expected
+    assert [*map(tuple, table.walk(text.encode()))] == in_bytes(text, expected)
+    assert streamed(fst.Searcher(table), text, sorted(min(cut, len(text)) for cut in cuts)) == expected
+
+
+def test_normalizers_of_tokenizers() -> None:
+    """A normalizer of tokenizers is taken as it is; anything else is refused."""
+    tokenizers = pytest.importorskip("tokenizers.normalizers")
+    lower = keywords(["É"], normalizer=tokenizers.Sequence([tokenizers.NFC(), tokenizers.Lowercase()]))
+    assert found_by(fst.Searcher(lower), ["e\u0301É"]) == [[(0, 0, 2), (0, 2, 3)]]
+    assert fst.Searcher(lower).replace("xe\u0301É", "*") == "x**"
+    with pytest.raises(ValueError, match="normalizer="):
+        keywords(["a"], normalizer="NFC")
+    with pytest.raises(fst.UnsupportedError, match="Prepend"):
+        keywords(["a"], normalizer={"type": "Prepend", "prepend": "_"})
+    with pytest.raises(fst.VocabularyError, match="keyword 1, '\u0301': the normalizer leaves nothing of it"):
+        keywords(["a", "\u0301"], normalizer={"type": "StripAccents"})
+
+
+def test_empty_keywords_among_characters_that_become_several() -> None:
+    """Empty keywords match at characters of the raw text, not at those that they become."""
+    searcher = fst.Searcher(keywords(["i", ""], normalizer={"type": "NFKC"}, allow_empty=True))
+    assert found_by(searcher, ["aﬁ½b"]) == [[(1, 0, 0), (0, 1, 2), (1, 3, 3), (1, 4, 4)]]
+    assert searcher.replace("aﬁ½b", "*") == "*a*½*b*"
+    both = fst.Searcher(keywords(["f", "i"], normalizer={"type": "NFKC"}))
+    assert found_by(both, ["ﬁ"]) == [[(0, 0, 1), (1, 0, 1)]]
+    assert both.replace("ﬁ", ["X", "Y"]) == "XY"
+
+
+REPEATED = ["a" * size for size in range(1, 1_001)]
+
+
+def test_overlapping_tables_grow_with_their_keywords() -> None:
+    """Of keywords that all end in one place, a table holds one row each, though a text has as many matches as keywords in each place."""
+    table = keywords(REPEATED, match_kind="overlapping")
+    assert table.matches.shape == (1_001, 2)
+    assert len(table.entries) < 3_000
+    searcher = fst.Searcher(table)
+    assert searcher.count(["a" * 5_000, "", "ba"], threads=1).tolist() == [500_500 + 4_000 * 1_000, 0, 1]
+    found = searcher.find_batch(["a" * 1_500, "b", "aa"])
+    assert len(found[0]) == 500_500 + 500 * 1_000
+    assert found[2] == [(0, 0, 1), (1, 0, 2), (0, 1, 2)]
+    assert (found.ends - found.starts == found.ids + 1).all()
+
+
+def test_matches_are_counted_before_there_is_room_for_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """More matches than can be held are refused, and can still be counted."""
+    monkeypatch.setattr(run, "MOST_IDS", 1_000_000)
+    searcher, text = fst.Searcher(keywords(REPEATED, match_kind="overlapping")), "a" * 3_000
+    with pytest.raises(fst.TextError, match="more than 1,000,000 matches"):
+        searcher.find_batch([text])
+    assert searcher.count([text] * 3).tolist() == [2_500_500] * 3
+    assert searcher.is_match(text)
+
+
+def test_equal_keywords() -> None:
+    """Of equal keywords the first one is found; with overlapping matches all are, in their order, and so are folded ones."""
+    listed = ["a", "ba", "A", "a"]
+    for kind in KINDS[:3]:
+        assert found_by(fst.Searcher(keywords(listed, match_kind=kind, ignore_case=True)), ["aAxBa"])[0][:2] == [(0, 0, 1), (0, 1, 2)]
+    both = fst.Searcher(keywords(listed, match_kind="overlapping", ignore_case=True))
+    assert found_by(both, ["xBa"]) == [[(1, 1, 3), (0, 2, 3), (2, 2, 3), (3, 2, 3)]]
+
+
+def test_words() -> None:
+    """Edges of keywords that are no letters are free, as are ideographs and kana; letters, marks, digits and connectors are not."""
+    searcher = fst.Searcher(keywords(["C++", ".NET", "研究", "カー", "café", "x_1"], whole_words=True))
+    text = "C++17 aC++ ASP.NET .NETs 研究所 スカート cafés café cafe\u0301 x_1 x_12 ax_1"
+    assert [text[match.start : match.end] for match in searcher.find_iter(text)] == ["C++", ".NET", "研究", "カー", "café", "x_1"]
+    longest = fst.Searcher(keywords(["New", "New York", "York"], whole_words=True))
+    assert found_by(longest, ["New Yorkers in New York"]) == [[(0, 0, 3), (1, 15, 23)]]
+
+
+def test_case() -> None:
+    """Cases are folded one to one, whatever their size in UTF-8."""
+    searcher = fst.Searcher(keywords(["Kſ", "ß", "ⱥb"], ignore_case=True))
+    assert found_by(searcher, ["KS ks \u212as ẞ ss ȺB"]) == [[(0, 0, 2), (0, 3, 5), (0, 6, 8), (1, 9, 10), (2, 14, 16)]]
+    assert found_by(searcher, ["\u212as ȺB"], offsets="bytes") == [[(0, 0, 4), (2, 5, 8)]]
+    assert searcher.keywords == ("Kſ", "ß", "ⱥb")
+
+
+def test_replacing_overlapping_matches_is_refused() -> None:
+    """Overlapping matches cannot be replaced."""
+    with pytest.raises(ValueError, match="replace: matches overlap; compile the keywords with another match_kind"):
+        fst.Searcher(keywords(["a"], match_kind="overlapping")).replace("a", "b")
+
+
+@each_kind
+def test_keywords_in_any_form(kind: str) -> None:
+    """Keywords are str or bytes of UTF-8, and may hold NUL; whatever iterates over them is a source."""
+    listed: list[str | bytes] = ["a\0", "世".encode(), "\0", "a"]
+    found = found_by(fst.Searcher(keywords(iter(listed), match_kind=kind)), ["a\0世\0a"])
+    assert found == [keyword_matches(["a\0", "世", "\0", "a"], "a\0世\0a", kind)]
+
+
+def test_keywords_that_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keywords that are too long, and too many of them, are refused by their place, before all are read."""
+    with pytest.raises(fst.UnsupportedError, match=r"keyword 1: 'b+\.\.\. has 10,000,000 bytes; at most 65,536 are possible"):
+        keywords(["a", "b" * 10_000_000], match_kind="overlapping")
+    with pytest.raises(fst.VocabularyError, match="keyword 1: the keyword is empty; leave it out, or allow it with allow_empty "):
+        keywords(["a", ""], match_kind="overlapping")
+    with pytest.raises(fst.VocabularyError, match=r"keyword 0: .* is not text"):
+        keywords(["\ud800"], ignore_case=True)
+    monkeypatch.setattr(import_module("fst.compile.machines.keywords.compiler"), "MAX_TOTAL", 1_000)
+    with pytest.raises(fst.UnsupportedError, match="keyword 43: up to here there are 1,012 bytes; at most 1,000 are possible"):
+        keywords(("a" * 23 for _ in count()), match_kind="overlapping")
+
+
+ALL: dict[str, Any] = {"normalizer": {"type": "Lowercase"}, "whole_words": True, "allow_empty": True}
+LONG: list[dict[str, Any]] = [*OPTIONS, {"allow_empty": True}, ALL]
+
+
+@pytest.mark.parametrize(("kind", "options"), thinned([(kind, options) for kind in KINDS for options in LONG], 8))
+def test_long_texts(kind: str, options: dict[str, Any]) -> None:
+    """Long texts have the same matches on one thread and on two, in pieces, and as the lines that they consist of."""
+    draw = random.Random(kind)
+    listed = ["ab", "Ba", "b", "a-b", "世a", "aab", *([""] if "allow_empty" in options else [])]
+    lines = ["".join(draw.choices("aAb-世 ", k=draw.randint(0, 300))) for _ in range(2_000)]
+    searcher, text = fst.Searcher(keywords(listed, match_kind=kind, **options)), "\n".join(lines)
+    found = searcher.find_batch(lines)
+    starts = np.cumsum([0, *(len(line) + 1 for line in lines)])[:-1]
+    rows = np.repeat(starts, np.diff(found.row_splits))
+    for threads in (1, 2):
+        whole = searcher.find_batch([text, "b"], threads=threads)
+        first = slice(0, whole.row_splits[1])
+        assert whole.ids[first].tolist() == found.ids.tolist()
+        assert whole.starts[first].tolist() == (found.starts + rows).tolist()
+        assert whole.ends[first].tolist() == (found.ends + rows).tolist()
+    cuts = sorted(draw.randint(0, len(text)) for _ in range(9))
+    assert streamed(searcher, text, cuts) == [*map(tuple, whole[0])]
+
+
+@each_kind
+def test_same_matches_as_ahocorasick_rs(kind: str) -> None:
+    """ahocorasick_rs finds the same matches."""
+    ahocorasick_rs = pytest.importorskip("ahocorasick_rs")
+    names = {"leftmost-longest": "LeftmostLongest", "leftmost-first": "LeftmostFirst"}
+    draw = random.Random(kind)
+    for _ in range(100):
+        listed = ["".join(draw.choices("abé世", k=draw.randint(1, 5))) for _ in range(draw.randint(1, 30))]
+        text = "".join(draw.choices("abé世", k=200))
+        peer = ahocorasick_rs.AhoCorasick(listed, matchkind=getattr(ahocorasick_rs.MatchKind, names.get(kind, "Standard")))
+        found = peer.find_matches_as_indexes(text, overlapping=kind == "overlapping")
+        assert found_by(fst.Searcher(keywords(listed, match_kind=kind)), [text]) == [found]
+
+
+def sound(kind: str) -> KeywordTables:
+    """A table for folded words of normalised text, in which states, links and outputs of all sorts stand."""
+    listed = ["ab", "bab", "abcab", "c", "cAbd", "b", *([""] if kind != "standard" else [])]
+    return keywords(listed, match_kind=kind, ignore_case=True, **ALL)
+
+
+C = ord("c")
+D, STATE = (label << LABEL_SHIFT for label in (ord("d"), OWN))
+HARM: dict[str, tuple[str, Any, Any, str]] = {
+    "rows for other keywords": ("matches", slice(0, 7), 0, "match 1 does not count one more than match 0"),
+    "a first row": ("matches", (0, 0), 1, "match 0 is none, and is not empty"),
+    "a row past all": ("matches", (1, 0), 8, "match 1 leads to match 8 of 7"),
+    "a wrong count": ("matches", (1, 1), 7, "match 1 does not count one more"),
+    "a circle": ("matches", (2, 0), 2, "match 2 does not count one more than match 2"),
+    "an empty keyword behind another": ("matches", (4, slice(None)), (6, 2), "match 4 leads to match 6, of an empty keyword"),
+    "an output past all": ("entries", 1 + C, np.uint64(C << LABEL_SHIFT | 9 << OUTPUT_SHIFT), "has the output 9; there are 7"),
+    "an empty output": ("entries", 1 + C, np.uint64(C << LABEL_SHIFT | 6 << OUTPUT_SHIFT), "has the output 6, of an empty keyword"),
+    "an output of a state": ("entries", 0, np.uint64(OWN << LABEL_SHIFT | 1 << OUTPUT_SHIFT), "slot 0 has an output, and is no transition"),
+    "an empty keyword with a length": ("keyword_lengths", 5, 1, "keyword 5 has 0 bytes, and the length 1"),
+    "a state of two strings": ("entries", 3 + ord("d"), D | 8, "state 8 stands for 2 strings"),
+    "a link to another string": ("entries", 8, STATE | 4, "the link of state 8 does not lead to the end of its string"),
+    "a byte to another string": ("entries", 104, D | 4 | 5 << OUTPUT_SHIFT, "leads from state [0-9]+ to another string"),
+    "a match of more than was read": ("keyword_lengths", 3, 2, "slot 100 has a match of 2 characters, and 1 were read"),
+    "a longer match after another": ("keyword_lengths", 6, 3, "match 1 has 2 characters, and leads to match 7, of more"),
+    "a keyword without a length": ("keyword_lengths", 0, 0, "keyword 0 has 2 bytes, and the length 0"),
+}
+
+
+@pytest.mark.parametrize("name", HARM)
+def test_damaged_tables_are_refused(name: str) -> None:
+    """A table that is not as kernels assume is refused, and the message says why."""
+    member, place, value, message = HARM[name]
+    table = keywords(["ab", "bab", "abcab", "c", "cabd", "", "b"], match_kind="overlapping", allow_empty=True)
+    array = getattr(table, member).copy()
+    array[place] = value
+    with pytest.raises(fst.TableError, match=message):
+        replace(table, **{member: array}).prove()
+
+
+METADATA: dict[str, tuple[dict[str, Any], str]] = {
+    "another kind of match": ({"match_kind": "standard"}, "match_kind is 'standard' in a table for overlapping"),
+    "folds that are no list": ({"folds": 3}, "folds is 3; expected null or a list of runs"),
+    "folds of three numbers": ({"folds": [[65, 66]]}, "folds: a run of characters does not have 3 code points"),
+    "folds out of order": ({"folds": [[66, 65, 97]]}, "folds: a run of characters does not have 3 code points, or is out of order"),
+    "folds that overlap": ({"folds": [[65, 90, 97], [66, 66, 98]]}, "folds: a run of characters does not begin after the one before"),
+    "folds of surrogates": ({"folds": [[65, 65, 0xD800]]}, "folds: .* not code points of characters"),
+    "ASCII that is no ASCII": ({"folds": [[65, 65, 0x1F600]]}, "ASCII is not folded to lower case"),
+    "words of one number": ({"words": [[65]]}, "words: "),
+    "text without words": ({"words": None, "rewriting": None, "folds": None, "more": 1}, "about has 'more'"),
+}
+
+
+@pytest.mark.parametrize("name", METADATA)
+def test_damaged_metadata_is_refused(name: str) -> None:
+    """Steps before the automaton that kernels cannot take are refused, and the message says why."""
+    changes, message = METADATA[name]
+    table = keywords(["ab"], match_kind="overlapping")
+    with pytest.raises(fst.TableError, match=message):
+        replace(table, about={**table.about, **changes}).prove()
+
+
+@pytest.mark.sampled
+@each_kind
+def test_any_bit_changed_is_refused_or_safe(kind: str) -> None:
+    """A table with any bit changed is refused, or walk, kernel and stream agree on it."""
+    texts, draw = ["aBcabd cabab", "babab ab-cab", "abcabcabcabd", "xabcx"], random.Random(1)
+    for damaged in survivors(sound(kind), draw, len(sample(range(240), 12))):
+        found = found_by(fst.Searcher(damaged), [text.encode() for text in texts], offsets="bytes")
+        walked = [[*map(tuple, damaged.walk(text.encode()))] for text in texts]
+        assert walked == [[match for match in row if match[0] not in damaged.empty] for row in found]
+        characters = found_by(fst.Searcher(damaged), texts)
+        assert [streamed(fst.Searcher(damaged), text, [2, 4, 5, 9]) for text in texts] == characters
+
+
+def rows_of(name: str) -> list[dict[str, Any]]:
+    """The rows of an oracle that are not anchored and have keywords, with the options that they ask for."""
+    path = SHARED / "oracles" / ("keyword_search.jsonl" if name == "first" else f"toolkit/keyword_search_{name}.jsonl")
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    return [row for row in rows if row["patterns"] and not row.get("anchored") and "ANCHORED" not in row.get("group", "")]
+
+
+def kinds_of(row: dict[str, Any]) -> list[str]:
+    """The kinds of matches that a row asks for. The rows of one oracle name a collection, which is for one kind or for several."""
+    group = row.get("group")
+    if group is None:
+        return [row["match_kind"]]
+    if group in ("OVERLAPPING", "ASCII_CASE_INSENSITIVE_OVERLAPPING"):
+        return ["overlapping"]
+    if group in ("STANDARD", "LEFTMOST_FIRST", "LEFTMOST_LONGEST"):
+        return [group.lower().replace("_", "-")]
+    return ["leftmost-first", "leftmost-longest", *(["standard"] if group not in ("LEFTMOST", "REGRESSION") else [])]
+
+
+@needs_shared
+@pytest.mark.sampled
+@pytest.mark.parametrize("name", ["aho_corasick", "others", "random", "first"])
+def test_oracles(name: str) -> None:
+    """Other projects find the same matches: in a batch and alone, on one thread and on two, in pieces, in characters and in bytes."""
+    rows = rows_of(name)
+    assert rows
+    for row in sample(rows, 16) if name == "random" else rows:
+        text = row["haystack"]
+        ignore_case = bool(row.get("ascii_case_insensitive") or row.get("ignore_case") or "CASE" in row.get("group", ""))
+        for kind in kinds_of(row):
+            options: dict[str, Any] = {"ignore_case": ignore_case, "whole_words": "whole_words" in row, "allow_empty": True}
+            searcher = fst.Searcher(keywords(row["patterns"], match_kind=kind, **options))
+            found = found_by(searcher, [text])[0]
+            if "names" in row:
+                assert [row["names"][number] for number, _, _ in found] == row["expected_names"], row
+            else:
+                assert found == [*map(tuple, row["matches"])], (kind, row)
+            assert found_by(searcher, [text] * 3, threads=2) == [found] * 3
+            assert found_by(searcher, [text.encode()], offsets="bytes") == [in_bytes(text, found)]
+            assert [*map(tuple, searcher.find_iter(text))] == found
+            assert streamed(searcher, text, range(0, len(text), 3)) == found

@@ -1,0 +1,685 @@
+"""Segmentation by the best path: definition, walk and kernel give the same tokens; so do jieba, MeCab and Vibrato, live and as oracles."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import random
+import subprocess
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from itertools import chain, pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+from support.damage import survivors
+from support.naive import MecabDictionary, jieba_block
+from support.shared_data import SHARED, needs_shared
+from support.tiers import examples, sample
+
+import fst
+from fst.compile import lattice
+from fst.machines.segmentation.jieba import ALL, CHINESE, DEFAULT, LETTER, MODES, SEARCH, SPACE
+from fst.machines.segmentation.mecab import MAX_KINDS, MecabTables
+from fst.machines.segmentation.unit_trie import units_of
+from fst.runtime.machines.segmentation.lattice import JiebaSegmenter, MecabSegmenter
+
+ORACLES = SHARED / "oracles" / "toolkit"
+IPADIC = Path("/usr/share/mecab/dic/ipadic")  # where Debian's package mecab-ipadic has it
+JIEBA = [
+    *(("研究", 5), ("研究生", 3), ("生命", 4), ("命", 1), ("生", 0), ("a生", 7)),
+    *(("ab", 2), ("1号", 9), ("12", 3), ("C+", 2), ("命命命命", 3)),
+]
+JIEBA_LETTERS = "研究生命ab1C2+-。 \r\n世𠮷"
+KINDS = ["jieba", "jieba search", "jieba all", "jieba default hmm", "jieba search hmm", "mecab"]
+each_kind = pytest.mark.parametrize("kind", KINDS)
+
+
+def by_units(text: str, start: int, end: int) -> str:
+    """The part of a text between two places in UTF-16."""
+    return text.encode("utf-16-le")[2 * start : 2 * end].decode("utf-16-le")
+
+
+def walked(table: Any, text: str) -> list[str]:
+    """The tokens of the slow walk."""
+    nodes = table.walk(text)[:-1] if isinstance(table, MecabTables) else table.walk(text)
+    return [by_units(text, node.start, node.end) for node in nodes]
+
+
+# jieba
+
+
+@examples(600)
+@given(
+    listed=some.lists(some.tuples(some.text("研究生", min_size=1, max_size=4), some.integers(0, 6)), min_size=1, max_size=9),
+    text=some.text("研究生命", max_size=9),
+)
+def test_jieba_definition(listed: list[tuple[str, int]], text: str) -> None:
+    """Whatever the frequencies, walk and kernel find the path of the definition, ties included."""
+    if not any(dict(listed).values()):
+        listed.append(("生", 1))
+    table = lattice.jieba(listed)
+    table.prove()
+    frequencies = {word: frequency for word, frequency in dict(listed).items() if frequency}
+    expected = jieba_block(frequencies, sum(frequency for _, frequency in listed), text)
+    assert fst.Segmenter(table).segment(text) == walked(table, text) == expected
+    assert [found in frequencies for found in expected] == [number >= 0 for number in table.run(text)]
+
+
+@pytest.mark.parametrize("mode", MODES)
+@examples(600)
+@given(text=some.text(JIEBA_LETTERS, max_size=24))
+def test_jieba_kernel(mode: str, text: str) -> None:
+    """In every mode, the kernel gives the tokens of the walk, and their ids."""
+    table = lattice.jieba(JIEBA).with_mode(mode)
+    found = fst.Segmenter(table).segment_batch([text], offsets=True)
+    assert found[0] == walked(table, text)
+    assert found.ids.tolist() == table.run(text)
+
+
+def test_jieba_ids() -> None:
+    """An id is the number of the token's word; of equal words the last one counts, and words of frequency 0 are none."""
+    segmenter = fst.Segmenter(lattice.jieba([("ab", 1), ("世", 2), ("ab", 3), ("c", 0)], user=[("世界", 9)]))
+    found = segmenter.segment_batch(["ab世世界c。"], offsets=True)
+    assert (found[0], found.ids.tolist()) == (["ab", "世", "世界", "c", "。"], [2, 1, 4, -1, -1])
+    assert [segmenter.words[number] for number in found.ids[:3]] == ["ab", "世", "世界"]
+
+
+@needs_shared
+def test_jieba_oracles() -> None:
+    """The tokens of jieba 0.42.1, in all three modes."""
+    rows = [json.loads(line) for line in (ORACLES / "segment_jieba.jsonl").read_text(encoding="utf-8").splitlines()]
+    segmenters: dict[Any, Any] = {}
+    for row in rows:
+        if "dictionary" in row:  # of jieba-rs alone, whose blocks have rarer characters, too
+            continue
+        added = tuple(map(tuple, row.get("add_words", ())))
+        if added not in segmenters:
+            segmenters[added] = fst.Segmenter(lattice.jieba(SHARED / "dict" / "jieba_dict.txt", user=added))
+        for key, mode in (("cut_no_hmm", DEFAULT), ("cut_all", ALL), ("search_no_hmm", SEARCH)):
+            if key in row:
+                assert segmenters[added].segment(row["text"], mode=mode) == row[key], row["case_id"]
+
+
+def jieba_tokenizer(dictionary: Path, folder: Path) -> Any:
+    """Jieba itself, with a dictionary."""
+    jieba = pytest.importorskip("jieba")
+    tokenizer = jieba.Tokenizer(str(dictionary))
+    tokenizer.tmp_dir = str(folder)
+    return tokenizer
+
+
+def cut_by(jieba: Any, mode: str, text: str) -> list[str]:
+    """The tokens of jieba itself."""
+    if mode == SEARCH:
+        return [*jieba.cut_for_search(text, HMM=False)]
+    return [*jieba.cut(text, cut_all=mode == ALL, HMM=False)]
+
+
+def joins_apart(tokens: Sequence[str], text: str) -> bool:
+    """Whether jieba has joined letters that do not stand together."""
+    return any(token not in text for token in tokens)
+
+
+MODEL_LETTERS = "杭研大厦命的了ab01.%+。 \n世𠮷鿖㐀"
+
+
+@pytest.mark.parametrize("mode", [DEFAULT, SEARCH])
+def test_jieba_model_live(mode: str, tmp_path: Path) -> None:
+    """With its model, walk and kernel give the tokens of jieba's default, with random dictionaries, and words that are forced apart."""
+    finalseg, draw = pytest.importorskip("jieba.finalseg"), random.Random(mode)
+    for number in range(6):
+        words = {"".join(draw.choices("杭研大厦命a1.", k=draw.randint(1, 4))): draw.randint(0, 9) for _ in range(15)} | {"命": 1}
+        path = tmp_path / f"{number}.txt"
+        path.write_text("".join(f"{word} {frequency} x\n" for word, frequency in words.items()), encoding="utf-8")
+        jieba, user = jieba_tokenizer(path, tmp_path), [("大厦", 0), ("杭研", 0), ("杭研", 2), ("a命", 3)]
+        for word, frequency in user:
+            jieba.add_word(word, frequency)
+        table = lattice.jieba(path, user=user, hmm=True).with_mode(mode)
+        table.prove()
+        for _ in range(60):
+            text = "".join(draw.choices(MODEL_LETTERS, k=draw.randint(0, 24)))
+            expected = jieba.lcut_for_search(text) if mode == SEARCH else jieba.lcut(text)
+            found = fst.Segmenter(table).segment_batch([text], offsets=True)
+            assert found[0] == walked(table, text) == expected, (words, text)
+            assert found.ids.tolist() == table.run(text)
+    finalseg.Force_Split_Words.clear()
+
+
+def test_jieba_model_is_that_of_an_installed_jieba(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without jieba, its model is refused, and the message names the extra."""
+    for name in ("jieba", "jieba.finalseg"):
+        monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(fst.UnsupportedError, match=r"jieba, which is not installed: pip install jieba==0.42.1, which the extra jieba has"):
+        lattice.jieba(JIEBA, hmm=True)
+
+
+def test_jieba_live(tmp_path: Path) -> None:
+    """The tokens of jieba itself, with random dictionaries."""
+    draw = random.Random(1)
+    for number in range(12):
+        words = {"".join(draw.choices("研究生ab1+", k=draw.randint(1, 4))): draw.randint(0, 9) for _ in range(15)} | {"命": 1}
+        path = tmp_path / f"{number}.txt"
+        path.write_text("".join(f"{word} {frequency} x\n" for word, frequency in words.items()), encoding="utf-8")
+        jieba, segmenter = jieba_tokenizer(path, tmp_path), fst.Segmenter(lattice.jieba(path))
+        assert isinstance(segmenter, JiebaSegmenter)
+        for _ in range(60):
+            text = "".join(draw.choices(JIEBA_LETTERS + "\t\u3000", k=draw.randint(0, 20)))
+            for mode in MODES:
+                expected = cut_by(jieba, mode, text)
+                if not joins_apart(expected, text):
+                    assert segmenter.segment(text, mode=mode) == expected, (words, text)
+
+
+@needs_shared
+@pytest.mark.sampled
+def test_jieba_live_on_documents(tmp_path: Path) -> None:
+    """The tokens of jieba itself, with its own dictionary, of documents."""
+    path = SHARED / "dict" / "jieba_dict.txt"
+    jieba, segmenter = jieba_tokenizer(path, tmp_path), fst.Segmenter(lattice.jieba(path))
+    with_model = fst.Segmenter(lattice.jieba(path, hmm=True))
+    lines = [*(SHARED / "corpora" / "docs_zh.md").read_text(encoding="utf-8").splitlines(keepends=True)]
+    found = (SHARED / "dict" / "zh_gsdsimp-ud-dev.conllu").read_text(encoding="utf-8").splitlines()
+    for text in sample([*lines, *(line.removeprefix("# text = ") for line in found)][::2], 40):
+        for mode in MODES:
+            assert segmenter.segment(text, mode=mode) == cut_by(jieba, mode, text)  # type: ignore[call-arg]
+        assert with_model.segment(text) == jieba.lcut(text)
+
+
+# MeCab
+
+CATEGORIES = ["DEFAULT", "SPACE", "ONE", "TWO"]
+MECAB_LETTERS = "abcdあ😀 "
+Files = dict[str, str]
+
+
+def dictionary(draw: random.Random, costs: int, *, related: bool = True) -> tuple[MecabDictionary, Files]:
+    """A random dictionary of MeCab, and its files; with `related` some characters have two categories."""
+    ids = draw.randint(1, 4)
+
+    def cost() -> int:
+        return draw.randint(-costs, costs)
+
+    def entry(name: str) -> tuple[str, int, int, int]:
+        return name, draw.randrange(ids), draw.randrange(ids), cost()
+
+    words = [entry("".join(draw.choices("abcdあ😀", k=draw.randint(1, 4)))) for _ in range(draw.randint(1, 12))]
+    unknowns = [entry(name) for name in CATEGORIES for _ in range(draw.randint(1, 2))]
+    matrix = [[cost() for _ in range(ids)] for _ in range(ids)]
+    categories = {name: (draw.random() < 0.4, draw.random() < 0.5, draw.randint(0, 3)) for name in CATEGORIES}
+    shown: dict[str, tuple[str, ...]] = {"a": ("ONE",), "b": ("ONE",), "c": ("TWO",), "あ": ("TWO",), " ": ("SPACE",)}
+    if related:
+        shown |= {"b": ("ONE", "TWO"), "あ": ("TWO", "DEFAULT")}
+    most = draw.choice([1, 2, 24])
+    files = {
+        "lex.csv": "".join(f"{','.join(map(str, word))},word {number}\n" for number, word in enumerate(words)),
+        "unk.def": "".join(f"{','.join(map(str, unknown))},unknown {number}\n" for number, unknown in enumerate(unknowns)),
+        "matrix.def": f"{ids} {ids}\n" + "".join(f"{right} {left} {matrix[right][left]}\n" for right in range(ids) for left in range(ids)),
+        "char.def": "".join(f"{name} {invoke:d} {group:d} {length}\n" for name, (invoke, group, length) in categories.items())
+        + "".join(f"0x{ord(char):04X} {' '.join(names)} # of tests\n" for char, names in shown.items()),
+        "dicrc": "cost-factor = 800\nbos-feature = BOS/EOS\n",
+    }
+    return MecabDictionary(words, unknowns, matrix, categories, shown, most), files
+
+
+def written(folder: Path, files: Files) -> Path:
+    """A folder with some files."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, content in files.items():
+        (folder / name).write_text(content, encoding="utf-8")
+    return folder
+
+
+def texts_of(draw: random.Random, letters: str, count: int, longest: int = 12) -> list[str]:
+    """Random texts."""
+    return ["".join(draw.choices(letters, k=draw.randint(0, longest))) for _ in range(count)]
+
+
+@pytest.mark.sampled
+def test_mecab_definition(tmp_path: Path) -> None:
+    """Whatever the dictionary, the walk finds a path of the least cost of all, and the kernel finds the same path."""
+    for seed in sample(range(300), 30):
+        draw = random.Random(seed)
+        naive, files = dictionary(draw, draw.choice([1, 3, 30000]))
+        table = lattice.mecab(written(tmp_path / str(seed), files), max_grouping_size=naive.most)
+        table.prove()
+        segmenter = fst.Segmenter(table)
+        assert isinstance(segmenter, MecabSegmenter)
+        for text in texts_of(draw, MECAB_LETTERS, 12, 8):
+            assert segmenter.cost(text) == table.cost(text) == naive.least_cost(text), (seed, text)
+            assert segmenter.segment(text) == walked(table, text), (seed, text)
+            assert segmenter.segment_batch([text]).ids.tolist() == table.run(text)[:-1]
+
+
+BUILD = "import sys, os; os.chdir(sys.argv[1]); from fugashi import build_dictionary; build_dictionary('-d . -o . -f utf-8 -t utf-8')"
+
+
+def mecab_itself(folder: Path, most: int) -> Any:
+    """MeCab itself, with a dictionary."""
+    mecab = pytest.importorskip("MeCab")
+    pytest.importorskip("fugashi")
+    subprocess.run([sys.executable, "-c", BUILD, str(folder)], check=True, capture_output=True, timeout=60)
+    (folder / "mecabrc").touch()
+    return mecab.Tagger(f"-r {folder}/mecabrc -d {folder} --max-grouping-size={most}")
+
+
+def analysed_by(mecab: Any, text: str) -> tuple[list[tuple[str, str, int]], int]:
+    """Surface, features and cost of each word by MeCab itself, and the total cost."""
+    node, found = mecab.parseToNode(text).next, []
+    while node.next:
+        found.append((node.surface, node.feature, node.cost))
+        node = node.next
+    return found, node.cost
+
+
+@pytest.mark.sampled
+def test_mecab_live(tmp_path: Path) -> None:
+    """The words, features and costs of MeCab itself, with random dictionaries; of equal costs the same path."""
+    for seed in sample(range(100), 10):
+        draw = random.Random(seed)
+        naive, files = dictionary(draw, draw.choice([1, 3, 30000]))
+        folder = written(tmp_path / str(seed), files)
+        mecab, segmenter = mecab_itself(folder, naive.most), fst.Segmenter(lattice.mecab(folder, max_grouping_size=naive.most))
+        assert isinstance(segmenter, MecabSegmenter)
+        for text in texts_of(draw, MECAB_LETTERS + "\n", 100, 20):
+            found = [(token.surface, token.feature, token.cost) for token in segmenter.analyse(text)]
+            assert (found, segmenter.cost(text)) == analysed_by(mecab, text), (seed, text)
+
+
+@pytest.mark.sampled
+def test_vibrato_live(tmp_path: Path) -> None:
+    """The words of Vibrato, which takes spaces for characters, with random dictionaries; of equal costs it may take other paths."""
+    vibrato = pytest.importorskip("vibrato")
+    for seed in sample(range(100), 10):
+        draw = random.Random(seed)
+        naive, files = dictionary(draw, 30000, related=False)
+        folder = written(tmp_path / str(seed), files)
+        contents = (files[name] for name in ("lex.csv", "matrix.def", "char.def", "unk.def"))
+        peer = vibrato.Vibrato.from_textdict(*contents, ignore_space=False, max_grouping_len=naive.most)
+        segmenter = fst.Segmenter(lattice.mecab(folder, skip_spaces=False, max_grouping_size=naive.most))
+        for text in texts_of(draw, "abcあ ", 50, 20):
+            assert segmenter.segment(text) == peer.tokenize_to_surfaces(text), (seed, text)
+
+
+@needs_shared
+def test_vibrato_oracles() -> None:
+    """The words of Vibrato's own tests, with its settings for spaces and for the maximum of grouped characters."""
+    rows = [json.loads(line) for line in (ORACLES / "segment_vibrato_small.jsonl").read_text(encoding="utf-8").splitlines()]
+    segmenters: dict[Any, Any] = {}
+    for row in rows:
+        key = row["dictionary"], row.get("user"), bool(row.get("ignore_space"))
+        if key not in segmenters:
+            folder = ORACLES / row["dictionary"]
+            user = [folder / row["user"]] if "user" in row else []
+            table = lattice.mecab(folder, user=user, skip_spaces=key[2], max_grouping_size=65_535)
+            segmenters[key] = fst.Segmenter(table)
+        tokens = segmenters[key].analyse(row["text"])
+        assert [token.surface for token in tokens] == row["surfaces"], row["case_id"]
+        assert row.get("total_cost") in (None, *(token.cost for token in tokens[-1:])), row["case_id"]
+
+
+@pytest.fixture(scope="module")
+def ipadic(tmp_path_factory: pytest.TempPathFactory) -> MecabSegmenter:
+    """IPADIC, from a file."""
+    if not IPADIC.is_dir():
+        pytest.skip(f"{IPADIC} is not there: install Debian's package mecab-ipadic")
+    path = tmp_path_factory.mktemp("ipadic") / "ipadic.npz"
+    lattice.mecab(IPADIC).save(path)
+    segmenter: MecabSegmenter = fst.load(path)
+    return segmenter
+
+
+@needs_shared
+def test_mecab_oracles(ipadic: MecabSegmenter) -> None:
+    """Words, ids and costs of MeCab with IPADIC, whose release on PyPI has other features for unknown signs."""
+    rows = [json.loads(line) for line in (ORACLES / "segment_mecab_ipadic.jsonl").read_text(encoding="utf-8").splitlines()]
+    for row in rows:
+        tokens = ipadic.analyse(row["text"])
+        ours = [(token.surface, token.left_id, token.right_id, token.word_cost, token.cost, token.is_unknown) for token in tokens]
+        assert ours == [(surface, *numbers[:4], len(numbers) > 4) for surface, _, *numbers in row["tokens"]], row["case_id"]
+        for token, (_, part_of_speech, *_) in zip(tokens, row["tokens"], strict=True):
+            assert token.feature.split(",")[0] == part_of_speech or (token.is_unknown and part_of_speech == "記号")
+        assert ipadic.cost(row["text"]) == row["cost"], row["case_id"]
+
+
+def test_ipadic_live(ipadic: MecabSegmenter) -> None:
+    """Japanese documents have the words of MeCab itself, with IPADIC of PyPI; a row is one sentence, line feeds included."""
+    fugashi, data = pytest.importorskip("fugashi"), pytest.importorskip("ipadic")
+    peer = fugashi.GenericTagger(data.MECAB_ARGS)
+    corpus = SHARED / "corpora" / "ja_wagahai.txt"
+    lines = corpus.read_text(encoding="utf-8").split("\n")[:300] if corpus.exists() else ["吾輩は猫である。名前はまだ無い。"]
+    for text in [*lines, "\n".join(lines[:5]), "東京 \n 都\n"]:
+        assert ipadic.segment(text) == [node.surface for node in peer(text)]
+
+
+def test_what_mecab_says_of_words(tmp_path: Path) -> None:
+    """Words have features, ids and costs, in objects, in MeCab's format, and by id."""
+    files = SMALL | {"lex.csv": 'ab,0,1,-7,noun,*\n"a,""b",1,0,5,"quoted"\n'}
+    segmenter = fst.Segmenter(lattice.mecab(written(tmp_path, files)))
+    assert isinstance(segmenter, MecabSegmenter)
+    token = segmenter.analyse(' aba,"b')[0]
+    assert (token.surface, token.feature, token.start, token.end, token.id) == ("ab", "noun,*", 1, 3, 0)
+    assert (token.left_id, token.right_id, token.word_cost, token.is_unknown) == (0, 1, -7, False)
+    assert segmenter.parse('ab a,"b ?') == 'ab\tnoun,*\na,"b\t"quoted"\n?\tunknown\nEOS\n'
+    assert list(segmenter.features) == ["noun,*", '"quoted"', "unknown", "blank"]
+    assert list(segmenter.words) == ["ab", 'a,"b', "DEFAULT", "SPACE"]
+
+
+SMALL: Files = {
+    "lex.csv": "ab,0,1,1,noun\nb,1,0,2,verb\nあい,1,1,-3,x\n",
+    "unk.def": "DEFAULT,0,0,10,unknown\nSPACE,0,0,9,blank\n",
+    "matrix.def": "2 2\n0 0 0\n0 1 2\n1 0 3\n1 1 -1\n",
+    "char.def": "DEFAULT 0 1 0\nSPACE 0 1 0\n0x0020 SPACE\n",
+}
+
+
+@pytest.mark.parametrize("encoding", ["euc_jp", "EUC-JP", "shift_jis", "cp932", "utf-8", "UTF-16"])
+def test_encodings(encoding: str, tmp_path: Path) -> None:
+    """Files have the encoding that is passed, or that dicrc names; files of users may be UTF-8 all the same."""
+    for name, content in SMALL.items():
+        (tmp_path / name).write_bytes(content.encode("ascii" if name == "matrix.def" else encoding))
+    (tmp_path / "dicrc").write_text(f"dictionary-charset = {encoding}\n")
+    (tmp_path / "user.txt").write_text("いう,1,1,-9,ユーザー\n", encoding="utf-8")
+    for table in (lattice.mecab(tmp_path), lattice.mecab(tmp_path, encoding=encoding, user=tmp_path / "user.txt")):
+        assert "あい" in list(table.words)
+    assert lattice.mecab(tmp_path, user=[str(tmp_path / "user.txt")]).features[3] == "ユーザー"
+
+
+# What both have in common
+
+
+@pytest.fixture(scope="module")
+def mecab_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A dictionary with which paths stay open for long."""
+    return written(tmp_path_factory.mktemp("mecab"), dictionary(random.Random(6), 3)[1])
+
+
+@pytest.fixture
+def table(kind: str, mecab_folder: Path) -> Any:
+    """A table of each kind."""
+    if kind == "mecab":
+        return lattice.mecab(mecab_folder)
+    has_model = kind.endswith("hmm")
+    if has_model:
+        pytest.importorskip("jieba")
+    user = [("研生", 0)] if has_model else None
+    return lattice.jieba(JIEBA, user=user, hmm=has_model).with_mode([*kind.split(), DEFAULT][1])
+
+
+def strings(found: Iterable[list[str]]) -> list[list[str]]:
+    """The tokens of all rows."""
+    return [*found]
+
+
+@each_kind
+def test_every_way_through_the_package(kind: str, table: Any, tmp_path: Path) -> None:
+    """In any form, with any number of threads, from a file and from a pickle, texts have the same tokens."""
+    draw, segmenter = random.Random(kind), fst.Segmenter(table)
+    texts = ["", *texts_of(draw, MECAB_LETTERS if kind == "mecab" else JIEBA_LETTERS, 60, 40)]
+    expected = [walked(table, text) for text in texts]
+    table.save(tmp_path / "table.npz")
+    for other in (segmenter, fst.load(tmp_path / "table.npz"), pickle.loads(pickle.dumps(segmenter))):
+        assert type(other) is type(segmenter)
+        assert strings(other.segment_batch(texts, offsets=True)) == strings(other.segment_batch(texts, threads=3)) == expected
+    as_bytes: Any = [text.encode() for text in texts]
+    found = segmenter.segment_batch(as_bytes, offsets="bytes")
+    in_bytes = zip(found.starts.tolist(), found.ends.tolist(), strict=True)  # type: ignore[union-attr]
+    rows = np.repeat(np.arange(len(texts)), np.diff(found.row_splits))
+    assert [as_bytes[row][start:end].decode() for row, (start, end) in zip(rows, in_bytes, strict=True)] == [*chain(*expected)]
+    assert segmenter.count(texts).tolist() == [*map(len, expected)]
+    assert segmenter.segment_arrow(pa.array([*texts, None])).to_pylist() == [*expected, None]
+
+
+@each_kind
+def test_streams(kind: str, table: Any) -> None:
+    """A text that comes in pieces, cut anywhere, has the tokens of the whole."""
+    draw, segmenter = random.Random(kind), fst.Segmenter(table)
+    if kind == "jieba all":
+        with pytest.raises(fst.UnsupportedError, match="streams with this jieba table"):
+            segmenter.stream()
+        return
+    for text in texts_of(draw, MECAB_LETTERS if kind == "mecab" else JIEBA_LETTERS, 40, 60):
+        cuts = [0, *sorted(draw.randint(0, len(text)) for _ in range(draw.randint(0, 9))), len(text)]
+        stream, found = segmenter.stream(), list[str]()
+        for begin, end in pairwise(cuts):
+            stream.write(text[begin:end])
+            found += stream.read()
+        assert found + stream.close() == walked(table, text)
+
+
+@each_kind
+@pytest.mark.parametrize("blanks", [" ", ""])
+def test_long_texts_and_threads(kind: str, blanks: str, table: Any) -> None:
+    """A long text has the same tokens on several threads, whether it can be cut or not; those of the walk, as far as this has been run."""
+    letters = ("abcあ" if kind == "mecab" else "研究生命a") + blanks
+    text = "".join(random.Random(1).choices(letters, k=600_000))
+    one, two = (fst.Segmenter(table).segment_batch([text], offsets=True, threads=threads) for threads in (1, 2))
+    for name in ("ids", "starts", "ends", "row_splits"):
+        np.testing.assert_array_equal(getattr(one, name), getattr(two, name))
+    if kind in ("jieba", "mecab"):
+        whole = "".join(text[start:end] for start, end in zip(one.starts.tolist(), one.ends.tolist(), strict=True))  # type: ignore[union-attr]
+        assert whole == (text.replace(" ", "") if kind == "mecab" else text)
+    if kind == "mecab":
+        head = fst.Segmenter(table).segment_batch([text[:20_000]])
+        assert head.ids.tolist() == table.run(text[:20_000])[:-1]
+
+
+def test_mecab_texts_that_stay_open(tmp_path: Path) -> None:
+    """As long as two paths cannot be told apart, both are kept; what is too much for the memory is refused."""
+    files = SMALL | {"lex.csv": "aa,0,0,-9,x\naaa,0,0,-10,x\n", "matrix.def": "1 1\n0 0 0\n", "unk.def": "DEFAULT,0,0,1,x\nSPACE,0,0,0,x\n"}
+    table = lattice.mecab(written(tmp_path, files))
+    segmenter = fst.Segmenter(table)
+    for size in (9_000, 9_001, 200_001):
+        found = segmenter.segment_batch(["a" * size]).ids
+        assert len(found) == size // 2
+        assert np.count_nonzero(found) == size % 2
+    assert segmenter.segment_batch(["a" * 9_001]).ids.tolist() == table.run("a" * 9_001)[:-1]
+    with pytest.raises(fst.TextError, match="more possible segmentations than there is memory for"):
+        segmenter.segment_batch(["a" * 4_000_000])
+    assert segmenter.segment("aaaa") == ["aa", "aa"]
+
+
+# Bad input
+
+REFUSED_JIEBA: list[tuple[Any, type[Exception], str]] = [
+    ([], fst.VocabularyError, "no word with a frequency above 0"),
+    ([("a", 0)], fst.VocabularyError, "no word with a frequency above 0"),
+    (["a"], fst.VocabularyError, "entry 0 is 'a', not a word and its frequency"),
+    ([("a", 1), ("b", -1)], fst.VocabularyError, "entry 1, 'b': the frequency is -1"),
+    ([("a", 10**18)], fst.VocabularyError, "the frequency is 10+"),
+    ([("a", 1.5)], fst.VocabularyError, "not a word and its frequency"),
+    ([("", 1)], fst.VocabularyError, "entry 0: the word is empty"),
+    ([(b"a", 1)], fst.VocabularyError, "entry 0: a word is bytes, not str"),
+    ([("\ud800", 1)], fst.VocabularyError, "lone surrogate"),
+    ([("a" * 512, 1)], fst.UnsupportedError, "512 UTF-16 units; at most 511"),
+]
+
+
+@pytest.mark.parametrize(("listed", "error", "message"), REFUSED_JIEBA)
+def test_dictionaries_that_are_refused(listed: Any, error: type[Exception], message: str) -> None:
+    """What cannot be an entry of jieba's dictionary is refused, by its place."""
+    with pytest.raises(error, match=message):
+        lattice.jieba(listed)
+
+
+def test_files_that_are_no_dictionary_of_jieba(tmp_path: Path) -> None:
+    """A line that is not of jieba's format is refused by its number."""
+    path = tmp_path / "dict.txt"
+    path.write_text("研究 5 v\n生命\n")
+    with pytest.raises(fst.VocabularyError, match=r"dict\.txt, line 2: '生命' is not 'word frequency'"):
+        lattice.jieba(path)
+
+
+def lists_of_categories(count: int) -> str:
+    """A ``char.def`` in which as many characters have different lists of categories, and none has that of the others."""
+    codes = range(0x100, 0x100 + count)
+    lists = (" ".join("AB"[int(bit)] for bit in f"{code:016b}") for code in codes)
+    ranges = "".join(f"0x{code:X} {names}\n" for code, names in zip(codes, lists, strict=True))
+    return "DEFAULT 0 1 0\nSPACE 0 1 0\nA 0 0 0\nB 0 0 0\n" + ranges
+
+
+REFUSED_MECAB: list[tuple[str, str | None, str]] = [
+    ("lex.csv", "", "there are no words"),
+    ("lex.csv", "a,0,0\n", "lex.csv, line 1: 'a,0,0' is not 'surface,left id,right id,cost,features'"),
+    ("lex.csv", "a,0,0,1,x\nb,0,zero,1,x\n", "lex.csv, line 2, 'b': 'zero' is no whole number"),
+    ("lex.csv", "a,0,2,1,x\n", "lex.csv, line 1, 'a': ids 0 and 2; the matrix has 2 left and 2 right ids"),
+    ("lex.csv", "a,-1,-1,1,x\n", "lex.csv, line 1, 'a': ids of -1"),
+    ("lex.csv", "a,0,0,32768,x\n", "lex.csv, line 1, 'a': the cost 32768 does not fit 16 bits"),
+    ("lex.csv", "a,0,0,99999999999999999999,x\n", "is no whole number of at most 9 digits"),
+    ("lex.csv", "a" * 5000 + ",0,0,1,x\n", "a word has 5,000 UTF-16 units; at most 4,096"),
+    ("lex.csv", '"a,0,0,1,x\n', "is not 'surface,left id,right id,cost,features'"),
+    ("unk.def", "DEFAULT,0,0,1,x\nNONE,0,0,1,x\n", "unk.def, entry 2: the category 'NONE' is not in char.def"),
+    ("unk.def", "SPACE,0,0,1,x\n", "there is no entry for the category DEFAULT"),
+    ("unk.def", None, "unk.def is missing"),
+    ("matrix.def", None, "matrix.def is missing"),
+    ("matrix.def", "2\n", "matrix.def, line 1: b'2' is not the number of right and of left ids"),
+    ("matrix.def", "65535 65535\n0 0 0\n", "65535 × 65535 costs are more than a matrix can have"),
+    ("matrix.def", "2 2\n0 0 0\n0 1\n", "matrix.def, line 3: b'0 1' is not a right id"),
+    ("matrix.def", "2 2\n0 0 0 0 1\n1\n", "matrix.def, line 2: .* is not a right id"),
+    ("matrix.def", "2 2\n0 2 0\n", "matrix.def, line 2: '0 2 0' is out of range"),
+    ("matrix.def", "2 2\n0 0 0\n\n0 1 40000\n", "matrix.def, line 4: '0 1 40000' is out of range"),
+    ("matrix.def", "2 2\n0 0 x\n", "matrix.def, line 2: .* is not a right id"),
+    ("matrix.def", "2 2\n0 0 99999999999999\n", "matrix.def, line 2: .* is not a right id"),
+    ("char.def", None, "char.def is missing"),
+    ("char.def", "DEFAULT 0 1 0\n", "the category SPACE is not defined"),
+    ("char.def", "DEFAULT 0 1 0\nDEFAULT 0 1 0\n", "char.def, line 2: the category 'DEFAULT' is defined twice"),
+    ("char.def", "DEFAULT 0 1\n", "char.def, line 1: .* is not a category"),
+    ("char.def", "DEFAULT 0 1 16\n", "the length of 'DEFAULT' is 16; it can be 0 to 15"),
+    ("char.def", "DEFAULT 0 1 0\nSPACE 0 1 0\n0x20 BLANK\n", "char.def, line 3: the category 'BLANK' is not defined above"),
+    ("char.def", "DEFAULT 0 1 0\nSPACE 0 1 0\n0x30..0x20 SPACE\n", "char.def, line 3: '0x30..0x20' is no range"),
+    ("char.def", "DEFAULT 0 1 0\nSPACE 0 1 0\n0xFFFF SPACE\n", "char.def, line 3: '0xFFFF' is no range"),
+    ("char.def", "DEFAULT 0 1 0\nSPACE 0 1 0\n0x20\n", "char.def, line 3: '0x20' has no category"),
+    ("char.def", "".join(f"C{number} 0 0 0\n" for number in range(19)), "char.def, line 19: there are more than 18 categories"),
+    ("char.def", "DEFAULT 0 1 0\nSPACE 0 1 0\n0x20 SPACE\n0x21 SPACE DEFAULT\n", "a space can have no other category"),
+    ("char.def", lists_of_categories(MAX_KINDS), f"char.def: there are more than {MAX_KINDS:,} lists of categories"),
+    ("dicrc", "dictionary-charset = EBCDIC-99\n", "there is no encoding 'EBCDIC-99'"),
+    ("dicrc", "dictionary-charset = base64\n", "there is no encoding 'base64'"),
+]
+
+
+@pytest.mark.parametrize(("name", "content", "message"), REFUSED_MECAB)
+def test_files_that_are_no_dictionary_of_mecab(name: str, content: str | None, message: str, tmp_path: Path) -> None:
+    """A malformed file is refused, and the message names it, the line and the word."""
+    written(tmp_path, SMALL if content is None else {**SMALL, name: content})
+    if content is None:
+        (tmp_path / name).unlink()
+    with pytest.raises((fst.VocabularyError, fst.UnsupportedError), match=message):
+        lattice.mecab(tmp_path)
+
+
+def test_as_many_kinds_as_fit(tmp_path: Path) -> None:
+    """The kinds of characters may be as many as `MAX_KINDS`."""
+    written(tmp_path, {**SMALL, "char.def": lists_of_categories(MAX_KINDS - 1), "unk.def": SMALL["unk.def"] + "A,0,0,1,x\nB,0,0,1,x\n"})
+    table = lattice.mecab(tmp_path)
+    table.prove()
+    assert len(table.kinds) == MAX_KINDS
+
+
+def test_files_of_another_encoding(tmp_path: Path) -> None:
+    """A file that is not of the encoding is refused by its line."""
+    written(tmp_path, SMALL)
+    (tmp_path / "lex.csv").write_bytes(b"a,0,0,1,x\n\xff,0,0,1,x\n")
+    with pytest.raises(fst.VocabularyError, match=r"lex\.csv, line 2: byte 10 is not utf-8; pass encoding="):
+        lattice.mecab(tmp_path)
+
+
+def test_modes_that_are_none() -> None:
+    """A mode that jieba does not have is refused."""
+    segmenter: Any = fst.Segmenter(lattice.jieba(JIEBA))
+    with pytest.raises(ValueError, match="mode='fast': there are 'default', 'search', 'all'"):
+        segmenter.segment("a", mode="fast")
+
+
+# Damaged tables
+
+FREE_SLOT = (1 << 17) - 1
+HARM_JIEBA: dict[str, tuple[str, Any, Any, str]] = {
+    "a label of free slots": ("units", ord("a"), FREE_SLOT, "a unit has the label"),
+    "a kind that is none": ("units", 0, 7 << 17, "unit 0 is of kind 7"),
+    "a half character in blocks": ("units", 0xD842, CHINESE << 17, "unit 55362 is half a character, and of kind 3, not 0"),
+    "a half character that is white": ("units", 0xDFB7, SPACE << 17, "unit 57271 is half a character, and of kind 1, not 0"),
+    "a line break in blocks": ("units", ord("\n"), LETTER << 17, "unit 10 is a space or a line break, and inside of blocks"),
+    "an entry at the root": ("entries", 0, 1, "of which the first is none's"),
+    "an entry without a label": ("entries", 1, 0, "has the label 0"),
+    "a state past the last": ("entries", 1, 1 | 1 << 20 << 17, "leads past the last slot"),
+    "a state of two parents": ("entries", 1, 1, "this is no trie"),
+    "a value past the last": ("entries", 1, 1 | ((1 << 25) - 1) << 17 | 999 << 42, "has the value 999"),
+    "a score that is none": ("scores", 1, np.nan, "score 1 is nan"),
+    "a number past the last": ("numbers", 0, 5, "slot 0 has the word 5"),
+    "words that are not UTF-8": ("word_bytes", 0, 0xFF, "the words are not UTF-8 at byte 0"),
+    "words that end early": ("word_ends", 0, 99, "of the words ends before it begins"),
+}
+
+
+HARM_MODEL: dict[str, tuple[str, Any, Any, str]] = {
+    "an emission that is none": ("emits", (1, 2), np.nan, "element 6 of emits is nan"),
+    "an emission that is too probable": ("emits", (0, 0), 1.0, "element 0 of emits is 1.0"),
+    "a chance that is too small": ("chances", 3, -1e200, "element 3 of chances is -1e\\+200"),
+    "a word of no slot": ("forced", -1, 9999, "word 1 to force apart is none"),
+    "words in no order": ("forced", 1, 0, "word 1 that is forced apart does not come after word 0"),
+}
+
+
+@pytest.mark.parametrize("name", HARM_MODEL)
+def test_damaged_models_of_jieba_are_refused(name: str) -> None:
+    """A model that is not as kernels assume is refused, and the message says why."""
+    pytest.importorskip("jieba")
+    refused(lattice.jieba(JIEBA, user=[("研生", 0), ("生命", 0)], hmm=True), *HARM_MODEL[name])
+
+
+@pytest.mark.parametrize("name", HARM_JIEBA)
+def test_damaged_tables_of_jieba_are_refused(name: str) -> None:
+    """A table that is not as kernels assume is refused, and the message says why."""
+    refused(lattice.jieba(JIEBA), *HARM_JIEBA[name])
+
+
+HARM_MECAB: dict[str, tuple[str, Any, Any, str]] = {
+    "a left id past the last": ("lists", 0, 9 | 1 << 48, "word 0 has a left id past the last"),
+    "a right id past the last": ("lists", 0, 9 << 16 | 1 << 48, "word 0 has a right id past"),
+    "a list without an end": ("lists", -1, 0, "the last list of words has no end"),
+    "a word with other bits": ("lists", 0, 1 << 60, "word 0 has the bits"),
+    "a number past the last": ("numbers", 0, 99, "word 0 has the id 99"),
+    "a kind past the last": ("units", 5, 99 << 17, "unit 5 is of kind 99"),
+    "a kind of no category": ("kinds", 0, 17 << 18, "kind 0 has the bits"),
+    "a category without words": ("unknowns", 0, -1, "category 0 has the words at -1"),
+    "features that are not UTF-8": ("feature_bytes", 0, 0xFF, "the features are not UTF-8"),
+    "a value past the last": ("entries", 1, 1 | ((1 << 25) - 1) << 17 | 999 << 42, "has the value 999"),
+}
+
+
+@pytest.mark.parametrize("name", HARM_MECAB)
+def test_damaged_tables_of_mecab_are_refused(name: str, mecab_folder: Path) -> None:
+    """A table that is not as kernels assume is refused, and the message says why."""
+    refused(lattice.mecab(mecab_folder), *HARM_MECAB[name])
+
+
+def refused(table: Any, member: str, place: Any, value: Any, message: str) -> None:
+    """Damage a table, and have it refused."""
+    array = getattr(table, member).copy()
+    array[place] = value
+    with pytest.raises(fst.TableError, match=message):
+        replace(table, **{member: array}).prove()
+
+
+def place_that_matters(draw: random.Random, size: int) -> int:
+    """A byte of a member: one of the first or the last ones, that of a letter of the texts, or any other."""
+    return draw.choice([*{0, 1, 2, size - 1, draw.randrange(size), 4 * draw.choice(units_of("a研あ "))}]) % size
+
+
+@each_kind
+@pytest.mark.sampled
+def test_any_bit_changed_is_refused_or_safe(kind: str, table: Any) -> None:
+    """A table with any bit changed is refused, or walk and kernel agree on it."""
+    draw = random.Random(kind)
+    letters = MECAB_LETTERS if kind == "mecab" else JIEBA_LETTERS
+    for other in survivors(table, draw, len(sample(range(3_000), 10)), place_that_matters):
+        for text in texts_of(draw, letters, 3):
+            found = fst.Segmenter(other).segment_batch([text], offsets=True)
+            assert found.ids.tolist() == [number for number in other.run(text) if kind != "mecab" or number >= 0]
+            assert found[0] == walked(other, text)

@@ -1,0 +1,485 @@
+"""Sampling and n-best of Unigram: definition, slow walks and kernels agree; ids depend on the seed, the row and the place alone."""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from functools import cache
+from itertools import pairwise, product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+from support import naive
+from support.commands import call
+from support.documents import byte_level, compiled
+from support.machines.bpe import ids_of
+from support.machines.unigram import BITS, BYTES, SCORES, TOKENS, VOCABULARY, document, machine, real
+from support.shared_data import SHARED, needs_shared
+from support.text.metaspace import spaced
+from support.text.normalizers import Machine, built
+from support.tiers import examples, sample, thinned
+
+import fst
+from fst.compile.machines.bpe.compiler import assemble
+from fst.compile.sources.tokenizer_json import of_document
+from fst.machines.unigram import nbest
+from fst.machines.unigram.sampling import Sampling, exponentials
+from fst.machines.unigram.sampling_walk import run_nbest, run_sampling
+from fst.machines.unigram.table import UnigramTables
+from fst.runtime.files import streams
+from fst.runtime.machines.unigram import sampling as runners
+from fst.runtime.machines.unigram.tokenizer import UnigramTokenizer
+from fst.runtime.rows import batch as batches
+
+ROWS = 4000
+NORMAL = 4.0  # standard deviations of a normal distribution that a statistic may be off
+CASES = [*product(("always", "first", "words", "plain"), ("none", "all"), (False, True))]
+some_cases = pytest.mark.parametrize("case", thinned([pytest.param(case, id="-".join(map(str, case))) for case in CASES], 8))
+ALPHAS = some.sampled_from([0.0, 0.1, 1.0, 7.5, -0.5, 300.0, 1e9])
+SIZES = some.sampled_from([-1, 2, 3, 10, 64])
+
+
+def tokenizer_of(made: Machine) -> tuple[UnigramTables, UnigramTokenizer]:
+    """The table and the tokenizer of a machine."""
+    table, tokenizer, _ = made
+    assert isinstance(table, UnigramTables)
+    assert isinstance(tokenizer, UnigramTokenizer)
+    return table, tokenizer
+
+
+@cache
+def small() -> tuple[UnigramTables, UnigramTokenizer]:
+    """A machine whose texts are single pieces."""
+    return tokenizer_of(machine(("plain", "none", False)))
+
+
+@cache
+def texts() -> list[str]:
+    """Texts of all bits, short ones and long ones."""
+    draw = random.Random(3)
+    return ["", *("".join(draw.choices(BITS, k=draw.choice((1, 4, 12, 60)))) for _ in range(20)), "abab " * 300, "ab" * 700, ""]
+
+
+# The distribution
+
+
+def hold_frequencies(found: Sequence[Hashable], weights: Mapping[Any, float]) -> None:
+    """Hold results against the weights of all possible ones, by Pearson's χ². Rare ones are counted together."""
+    counts, total = Counter(found), sum(weights.values())
+    expected = {case: weight / total * len(found) for case, weight in weights.items()}
+    assert not counts.keys() - expected.keys()
+    rare = [case for case, number in expected.items() if number < 5]
+    cells = [(counts[case], number) for case, number in expected.items() if number >= 5]
+    seldom = sum(expected[case] for case in rare)
+    if seldom >= 5:
+        cells.append((sum(counts[case] for case in rare), seldom))
+    else:
+        assert sum(counts[case] for case in rare) <= seldom + NORMAL * math.sqrt(seldom + 1)
+    freedom = len(cells) - 1
+    statistic = sum((count - number) ** 2 / number for count, number in cells)
+    if freedom:  # the cube root of χ² is nearly normal (Wilson and Hilferty 1931)
+        assert (statistic / freedom) ** (1 / 3) <= 1 - 2 / (9 * freedom) + NORMAL * math.sqrt(2 / (9 * freedom))
+
+
+def weighed(word: str, alpha: float, vocabulary: Sequence[tuple[str, float]] = VOCABULARY, best: int | None = None) -> dict[Any, float]:
+    """The weight of each possible row of ids of a piece, of all segmentations or of the best ones."""
+    scores, found = dict(vocabulary), defaultdict[Any, float](float)
+    for score, parts in naive.segmentations(word, scores)[:best]:
+        ids = naive.ids_of_tokens(naive.fused(parts, scores, "<unk>"), vocabulary, 0)
+        found[tuple(ids)] += math.exp(alpha * score)
+    return found
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("word", ["ab", "abab", "babab", "ab☃ab", "é日本ab", "abababab"])
+def test_frequencies_are_those_of_the_definition(word: str) -> None:
+    """Every segmentation of a piece is as frequent as its weight among all weights says."""
+    _, tokenizer = small()
+    for seed, alpha in enumerate((0.0, 0.1, 0.5, 1.0, -0.2)):
+        rows = tokenizer.encode_batch([word] * ROWS, sample=True, alpha=alpha, seed=seed)
+        hold_frequencies([*map(tuple, ids_of(rows))], weighed(word, alpha))
+
+
+@pytest.mark.parametrize("best", [2, 3, 5, 100])
+def test_frequencies_among_the_best(best: int) -> None:
+    """Among the n best segmentations of a piece, each is as frequent as its weight says."""
+    _, tokenizer = small()
+    for seed, (word, alpha) in enumerate(product(("abab", "ababab"), (0.1, 1.0))):
+        rows = tokenizer.encode_batch([word] * ROWS, sample=True, alpha=alpha, nbest_size=best, seed=seed)
+        hold_frequencies([*map(tuple, ids_of(rows))], weighed(word, alpha, best=best))
+
+
+def test_pieces_are_independent() -> None:
+    """What happens to one piece of a row says nothing of the others, nor does one seed of another."""
+    _, tokenizer = tokenizer_of(machine(("always", "none", False)))
+    alone = weighed("▁abab", 0.3)
+    rows = ids_of(tokenizer.encode_batch(["abab abab"] * ROWS, sample=True, alpha=0.3, seed=1))
+    joint = defaultdict[Any, float](float)
+    for first, second in product(alone, alone):
+        joint[first + second] += alone[first] * alone[second]
+    hold_frequencies([*map(tuple, rows)], joint)
+    again = ids_of(tokenizer.encode_batch(["abab"] * ROWS, sample=True, alpha=0.3, seed=1))
+    other = ids_of(tokenizer.encode_batch(["abab"] * ROWS, sample=True, alpha=0.3, seed=2))
+    pairs = {(first, second): alone[first] * alone[second] for first, second in product(alone, alone)}
+    hold_frequencies([(tuple(first), tuple(second)) for first, second in zip(again, other, strict=True)], pairs)
+
+
+def test_large_alphas_give_the_best_path() -> None:
+    """With a large alpha, and with one of the best segmentations, the ids are those of encoding."""
+    rows = ["ab☃bé 1", "aab b日本", "本 ab", ""]  # without ties
+    for case in CASES[::3]:
+        _, tokenizer = tokenizer_of(machine(case))
+        assert ids_of(tokenizer.encode_batch(rows, sample=True, alpha=1e6)) == ids_of(tokenizer.encode_batch(rows))
+        for size in (0, 1):
+            assert ids_of(tokenizer.encode_batch(texts(), sample=True, nbest_size=size)) == ids_of(tokenizer.encode_batch(texts()))
+
+
+@pytest.mark.parametrize("alpha", [1.0, -1.0, 0.0, 100.0])
+def test_long_pieces_have_weights(alpha: float) -> None:
+    """The weight of a long piece is far beyond what a float holds, and the kernel still gives the ids of the walk."""
+    table, tokenizer = small()
+    text = "abé☃" * 700
+    assert tokenizer.encode(text, sample=True, alpha=alpha, seed=9).tolist() == run_sampling(table, text, Sampling(alpha, -1, 9))
+
+
+def test_exponentials() -> None:
+    """Exponentials are right up to two units in the last place, and those of huge arguments have exponents."""
+    arguments = np.random.default_rng(5).uniform(-700, 700, 20_000)
+    numbers, exponents = exponentials(arguments)
+    assert np.allclose(np.log2(numbers) + 256 * exponents, arguments / math.log(2), rtol=0, atol=1e-12)
+    small = np.abs(arguments) < 80
+    assert (np.abs(numbers[small] / np.exp(arguments[small]) - 1) <= 2**-51).all()
+    numbers, exponents = exponentials(np.array([-1e12, 1e12]))
+    assert exponents.tolist() == [-5635527503, 5635527503]
+    assert (np.abs(np.log2(numbers)) <= 129).all()
+
+
+# The kernels
+
+
+@examples(300)
+@given(TOKENS, some.lists(some.text("abé<unk>", max_size=12), max_size=5), ALPHAS, SIZES, some.integers(0, (1 << 64) - 1), some.booleans())
+def test_kernels_are_the_walks(tokens: dict[str, float], rows: list[str], alpha: float, size: int, seed: int, fallback: bool) -> None:
+    """Whatever the vocabulary, the kernels give the ids of the slow walks."""
+    vocabulary = [*{"<unk>": -1.0, **tokens}.items(), *(BYTES[: ord("b")] if fallback else [])]
+    table, tokenizer = tokenizer_of(built(document(vocabulary, byte_fallback=fallback)))
+    found = tokenizer.encode_batch(rows, sample=True, alpha=alpha, nbest_size=size, seed=seed)
+    assert ids_of(found) == [run_sampling(table, text, Sampling(alpha, size, seed), row) for row, text in enumerate(rows)]
+
+
+@some_cases
+@pytest.mark.sampled
+@pytest.mark.parametrize("size", [-1, 9])
+def test_kernels_are_the_walks_on_texts(case: tuple[str, str, bool], size: int) -> None:
+    """With added tokens, normalizers and dropped white space, the kernels give the ids of the slow walks."""
+    table, tokenizer = tokenizer_of(machine(case))
+    rows = sample([text for text in texts() if len(text) < 300], 3)
+    found = tokenizer.encode_batch(rows, sample=True, alpha=0.2, nbest_size=size, seed=11)
+    assert ids_of(found) == [run_sampling(table, text, Sampling(0.2, size, 11), row) for row, text in enumerate(rows)]
+
+
+@some_cases
+@pytest.mark.parametrize("size", [-1, 9])
+def test_every_way_through_the_package(case: tuple[str, str, bool], size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same seed gives the same ids as str, bytes and Arrow, on any number of threads, with offsets, and in rows read in parts."""
+    _, tokenizer = tokenizer_of(machine(case))
+    rows, ask = texts(), tokenizer.encode_batch
+    options: dict[str, Any] = {"sample": True, "alpha": 0.2, "nbest_size": size, "seed": 7}
+    whole = ids_of(ask(rows, **options))
+    assert whole != ids_of(ask(rows)) != ids_of(ask(rows, **{**options, "seed": 8}))
+    assert ids_of(ask([text.encode() for text in rows], offsets=True, **options)) == whole
+    assert tokenizer.encode(rows[1], sample=True, alpha=0.2, nbest_size=size, seed=7).tolist() == ids_of(ask(rows[1:2], **options))[0]
+    assert tokenizer.count_tokens(rows, sample=True, alpha=0.2, nbest_size=size, seed=7).tolist() == [*map(len, whole)]
+    for first in (0, 5):
+        assert ids_of(ask(rows[first:], first_row=first, **options)) == whole[first:]
+        column = pa.chunked_array([rows[first:9], rows[9:]], pa.string())
+        assert tokenizer.encode_arrow(column, first_row=first, **options).to_pylist() == whole[first:]
+    for length in (0, 1, 7, 1000):
+        assert ids_of(ask(rows, max_length=length, **options)) == [row[:length] for row in whole]
+    monkeypatch.setattr(batches, "MIN_SHARE", 1)
+    for threads in (1, 2, 3):
+        assert ids_of(ask(rows * 9, threads=threads, **options))[: len(rows)] == whole
+    if size < 0:
+        monkeypatch.setattr(batches, "BLOCK", 100)
+        for threads in (1, 2):
+            assert ids_of(ask(rows, threads=threads, **options)) == whole
+
+
+def test_frame() -> None:
+    """Special tokens around texts stand as they do without sampling."""
+    around = [{"SpecialToken": {"id": "<s>", "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}}]
+    known = {"<s>": {"id": "<s>", "ids": [len(VOCABULARY)], "tokens": ["<s>"]}}
+    pair = [*around, {"Sequence": {"id": "B", "type_id": 0}}]
+    framed = {"type": "TemplateProcessing", "single": around, "pair": pair, "special_tokens": known}
+    added = [{"id": len(VOCABULARY), "content": "<s>", "special": True}]
+    table, tokenizer = tokenizer_of(built(document(VOCABULARY, added_tokens=added, post_processor=framed)))
+    for size in (-1, 3):
+        rows = ids_of(tokenizer.encode_batch(["abab", "", "ab<s>ab"], sample=True, nbest_size=size, seed=5))
+        texts = ["abab", "", "ab<s>ab"]
+        assert rows == [[16, *run_sampling(table, text, Sampling(0.1, size, 5), row)] for row, text in enumerate(texts)]
+    assert [row.ids.tolist() for row in tokenizer.nbest("ab<s>", 2)] == [[16, 5, 16], [16, 2, 3, 16]]
+    assert [row.ids.tolist() for row in tokenizer.nbest("ab<s>", 2, add_special_tokens=False)] == [[5, 16], [2, 3, 16]]
+
+
+@pytest.mark.parametrize("size", [-1, 8])
+def test_spans(size: int) -> None:
+    """The spans of ids tile a text of a single piece, and each is where its token stands."""
+    _, tokenizer = small()
+    rows = ["ababab", "abé日本ba" * 30, "☃☃ab"]
+    batch = tokenizer.encode_batch(rows, offsets=True, sample=True, alpha=0.1, nbest_size=size, seed=3)
+    assert batch.offsets is not None
+    for row, text in enumerate(rows):
+        spans = batch.offsets[batch.row_splits[row] : batch.row_splits[row + 1]].tolist()
+        assert [spans[0][0], spans[-1][1]] == [0, len(text)]
+        assert all(first[1] == second[0] for first, second in pairwise(spans))
+        names = [tokenizer.id_to_token(number) for number in batch[row].tolist()]
+        assert all(name in (text[begin:end], "<unk>") for name, (begin, end) in zip(names, spans, strict=True))
+
+
+# The n best
+
+
+def best_of(table: UnigramTables, vocabulary: Sequence[tuple[str, float]], text: str, most: int) -> list[tuple[float, list[int]]]:
+    """The best segmentations of a text by enumeration of all, each with its ids."""
+    scores, found = dict(vocabulary), [(0.0, list[int]())]
+    for piece, _ in table.parts(text):
+        parts = [
+            (score, naive.ids_of_tokens(naive.fused(own, scores, "<unk>"), vocabulary, 0))
+            for score, own in naive.segmentations(piece.replace(" ", "▁"), scores)
+        ]
+        longer = [(total + score, [*before, *ids]) for score, ids in parts for total, before in found]
+        found = sorted(longer, key=lambda each: -each[0])[:most]
+    return found
+
+
+@examples(300)
+@given(TOKENS, some.text("abé<unk>", max_size=9), some.integers(1, 40))
+def test_nbest_is_the_enumeration(tokens: dict[str, float], text: str, most: int) -> None:
+    """The n best segmentations of a word, ties included, are the first ones of all; the first is that of encoding."""
+    vocabulary = [*{"<unk>": -1.0, **tokens}.items()]
+    table, tokenizer = tokenizer_of(built(document(vocabulary)))
+    answer = [(score, ids.tolist()) for ids, score in tokenizer.nbest(text, most)]
+    assert answer == best_of(table, vocabulary, text, most) == run_nbest(table, text, most)
+    assert answer[0][1] == tokenizer.encode(text).tolist()
+    scores = [score for score, _ in naive.segmentations(text, dict(vocabulary))][:most]
+    assert [score for score, _ in answer] == scores
+
+
+@examples(100)
+@given(some.dictionaries(some.text("ab", min_size=1, max_size=3), SCORES, max_size=8), some.text("ab ", max_size=14), some.integers(1, 70))
+def test_nbest_of_several_pieces(tokens: dict[str, float], text: str, most: int) -> None:
+    """The best segmentations of a text are the best sums over its pieces, whatever the ties."""
+    vocabulary = [*{"<unk>": -1.0, "▁": -2.0, **tokens}.items()]
+    table, tokenizer = tokenizer_of(built(document(vocabulary, pre_tokenizer=spaced())))
+    assert [(score, ids.tolist()) for ids, score in tokenizer.nbest(text, most)] == best_of(table, vocabulary, text, most)
+
+
+def test_deviations_are_few() -> None:
+    """Of the best segmentations of a long text, none deviates from the best paths in more pieces than there is room for."""
+    vocabulary = [("<unk>", 0.0), ("▁", -1.0), ("a", -1.0), ("▁a", -2.0)]
+    _, tokenizer = tokenizer_of(built(document(vocabulary, pre_tokenizer=spaced())))
+    found = tokenizer.nbest("a " * 400 + "a", 1024)
+    assert {score for _, score in found} == {-802.0}
+    assert len({tuple(ids.tolist()) for ids, _ in found}) == 1024
+    assert max(len(ids) for ids, _ in found) - min(len(ids) for ids, _ in found) <= nbest.MOST_DEVIATIONS
+
+
+def test_texts_too_long_for_the_best(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A piece with more paths than there is room for, and a row that is not read whole, are refused."""
+    _, tokenizer = small()
+    for ask in (lambda: tokenizer.nbest("ab" * 2000, 1024), lambda: tokenizer.encode("ab" * 2000, sample=True, nbest_size=1024)):
+        with pytest.raises(fst.TextError, match="cut it"):
+            ask()
+    assert len(tokenizer.encode("ab" * 2000, sample=True, nbest_size=16)) <= 4000
+    monkeypatch.setattr(batches, "BLOCK", 100)
+    with pytest.raises(fst.TextError, match="cut it"):
+        tokenizer.encode("ab" * 200, sample=True, nbest_size=16)
+    monkeypatch.setattr(runners, "ONE_ROW", runners.ONE_ROW._replace(longest=9))
+    with pytest.raises(fst.TextError, match=r"^the text is too long for its 2 best segmentations: cut it, or ask for fewer$"):
+        tokenizer.nbest("a" * 10, 2)
+
+
+OWN = [
+    naive.Piece("<unk>", 0, naive.UNKNOWN),
+    *(naive.Piece(name, score) for name, score in (("a", -1.5), ("b", -2.5), ("é", -2.25), ("ab", -4.25), ("▁", -3.0), ("b▁a", -6.5))),
+    *(naive.Piece(name, -1, naive.USER_DEFINED) for name in ("ba", "éa", "aéa")),
+    naive.Piece("abab", -5, naive.UNUSED),
+]
+
+
+@cache
+def of_whole_texts() -> tuple[UnigramTables, UnigramTokenizer, Any]:
+    """A machine whose sums carry on from piece to piece, with users' own tokens and others; and sentencepiece."""
+    sums = pytest.importorskip("support.machines.unigram_text")
+    table = sums.tables_of(sums.model_of(OWN), blanks=True)
+    tokenizer = fst.Tokenizer(table)
+    assert isinstance(tokenizer, UnigramTokenizer)
+    return table, tokenizer, sums.reference(OWN)
+
+
+@pytest.mark.parametrize("text", ["abab", "ba é", "aéaéa☃", "ab ab☃☃b", ""])
+def test_sums_of_whole_texts(text: str) -> None:
+    """If sums carry on, the n best segmentations and their scores are those of sentencepiece, and the walks are those of the kernels."""
+    table, tokenizer, processor = of_whole_texts()
+    hold_sentencepiece(processor, tokenizer, [text], lambda text: text.replace(" ", "▁"))
+    assert [(score, ids.tolist()) for ids, score in tokenizer.nbest(text, 7)] == run_nbest(table, text, 7)
+    for size in (-1, 5):
+        found = tokenizer.encode_batch([text] * 50, sample=True, alpha=0.5, nbest_size=size, seed=2)
+        assert ids_of(found) == [run_sampling(table, text, Sampling(0.5, size, 2), row) for row in range(50)]
+
+
+@pytest.mark.parametrize("size", [-1, 3])
+def test_frequencies_of_sentencepiece(size: int) -> None:
+    """Segmentations are as frequent as those that sentencepiece draws."""
+    _, tokenizer, processor = of_whole_texts()
+    text, alpha = "abaab", 0.4
+    pytest.importorskip("sentencepiece").set_random_generator_seed(7)
+    ours = Counter(map(tuple, ids_of(tokenizer.encode_batch([text] * ROWS, sample=True, alpha=alpha, nbest_size=size, seed=4))))
+    theirs = Counter(tuple(processor.encode(text, enable_sampling=True, alpha=alpha, nbest_size=size)) for _ in range(ROWS))
+    assert {*ours} == {*theirs}
+    assert all(abs(ours[ids] - theirs[ids]) <= 5 * math.sqrt(ours[ids] + theirs[ids]) for ids in ours)
+
+
+def of_sentencepiece(path: Path) -> tuple[Any, UnigramTokenizer]:
+    """The processor of a ``.model`` file, and a tokenizer with its pieces."""
+    processor = pytest.importorskip("sentencepiece").SentencePieceProcessor(model_file=str(path))
+    vocabulary = [(processor.id_to_piece(number), processor.get_score(number)) for number in range(processor.get_piece_size())]
+    return processor, tokenizer_of(built(document(vocabulary, unk_id=processor.unk_id(), pre_tokenizer=spaced())))[1]
+
+
+@needs_shared
+def test_nbest_of_sentencepiece() -> None:
+    """The n best segmentations by the pieces of a model are those of sentencepiece."""
+    processor, tokenizer = of_sentencepiece(SHARED / "vocab_unigram" / "spm_fixtures" / "test_sentencepiece.model")
+    hold_sentencepiece(processor, tokenizer, ["This is a test", "I saw a girl with a telescope", "zzq", "Q~ a", "a"])
+
+
+def hold_sentencepiece(processor: Any, tokenizer: UnigramTokenizer, rows: Sequence[str], changed: Callable[[str], str] = str) -> None:
+    """Hold the n best segmentations of texts against those of sentencepiece, which reads changed texts.
+
+    Scores agree up to what a float of 32 bits holds. Of nearly equal ones, either may come first, or be left out at the end.
+    """
+    for text in rows:
+        theirs = [
+            (tuple(piece.id for piece in each.pieces), each.score)
+            for each in processor.nbest_encode(changed(text), nbest_size=50, out_type="proto").nbests
+        ]
+        ours = [(tuple(ids.tolist()), score) for ids, score in tokenizer.nbest(text, 50, add_special_tokens=False)]
+        assert [score for _, score in ours] == pytest.approx([score for _, score in theirs], abs=1e-3)
+        last = ours[-1][1] + 2e-3 if len(ours) == 50 else -math.inf
+        assert Counter(ids for ids, score in ours if score > last) == Counter(ids for ids, score in theirs if score > last)
+
+
+@needs_shared
+@pytest.mark.slow
+def test_nbest_of_t5(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """The n best segmentations by T5's tokenizer.json are those of sentencepiece by its model."""
+    processor = pytest.importorskip("sentencepiece").SentencePieceProcessor(
+        model_file=str(SHARED / "vocab_unigram" / "t5" / "spiece.model")
+    )
+    _, tokenizer, _ = real("t5", tmp_path_factory.getbasetemp())
+    assert isinstance(tokenizer, UnigramTokenizer)
+    lines = (SHARED / "corpora" / "wikitext2_test.txt").read_text().split("\n")
+    rows = [" ".join(line.split())[:120].strip() for line in lines if line.isascii() and "<" not in line and len(line) > 20]
+    hold_sentencepiece(processor, tokenizer, rows[:300])
+
+
+# Arguments, other machines, files
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"sample": 1}, r"^sample=1 is not True or False$"),
+        ({"alpha": math.nan}, r"^alpha=nan is not a finite number$"),
+        ({"alpha": -math.inf}, r"^alpha=-inf is not a finite number$"),
+        ({"alpha": 10**400}, "is not a finite number$"),
+        ({"alpha": "0.1"}, r"^alpha='0.1' is not a finite number$"),
+        ({"alpha": 1e200}, r"^alpha=1e\+200: times a score of the vocabulary it is more than 1e\+12$"),
+        ({"nbest_size": -2}, r"^nbest_size=-2 is not a whole number from 0 to 1024, or -1 for all$"),
+        ({"nbest_size": 1025}, "nbest_size=1025 is not"),
+        ({"nbest_size": 2.0}, "nbest_size=2.0 is not"),
+        ({"seed": -1}, "seed=-1 is not a whole number"),
+        ({"dropout": 0.1}, "take one of them$"),
+        ({"dropout": 2}, "dropout=2 is not a number from 0 to 1"),
+    ],
+)
+def test_wrong_arguments(wrong: dict[str, Any], message: str) -> None:
+    """Arguments that cannot be are refused in every method."""
+    _, tokenizer = small()
+    options: dict[str, Any] = {"sample": True, **wrong}
+    calls: list[Callable[..., Any]] = [tokenizer.encode, tokenizer.encode_batch, tokenizer.count_tokens]
+    for ask in calls:
+        with pytest.raises(ValueError, match=message):
+            ask("a" if ask == tokenizer.encode else ["a"], **options)
+
+
+@pytest.mark.parametrize("most", [0, -1, 1025, 2.5, "2", True])
+def test_wrong_numbers_of_segmentations(most: Any) -> None:
+    """The number of the best segmentations is a whole number."""
+    with pytest.raises(ValueError, match=r"^n=.* is not a whole number from 1 to 1024$"):
+        small()[1].nbest("a", most)
+
+
+def test_wrong_texts() -> None:
+    """What is no text has no best segmentations."""
+    _, tokenizer = small()
+    with pytest.raises(fst.TextError, match="a text is str or bytes, not int"):
+        tokenizer.nbest(3, 2)  # type: ignore[arg-type]
+    with pytest.raises(fst.TextError):
+        tokenizer.nbest("a\ud800", 2)
+    with pytest.raises(ValueError, match="errors"):
+        tokenizer.nbest("a", 2, errors="ignore")
+    assert tokenizer.nbest("a\ud800", 2, errors="replace")[0].ids.tolist() == [2, 0]
+    assert tokenizer.nbest(b"ab", 2)[1].ids.tolist() == [2, 3]
+
+
+def test_only_unigram_samples() -> None:
+    """Tables of other machines refuse to sample, and name what BPE has instead; Unigram refuses dropout."""
+    bpe = fst.Tokenizer(assemble(of_document(byte_level(r"[\s\S]+", [(b"a", b"b")]), Path("tokenizer.json")), "auto"))
+    for tokenizer, kind in ((fst.Tokenizer(compiled()), "wordpiece"), (bpe, "bpe")):
+        message = f"^sample=True with {kind} tables: only Unigram has segmentations to sample; BPE has dropout$"
+        with pytest.raises(fst.UnsupportedError, match=message):
+            tokenizer.encode("a", sample=True)
+    with pytest.raises(fst.UnsupportedError, match="only BPE has merges to skip"):
+        small()[1].encode("a", dropout=0.1)
+    assert small()[1].encode("ab", alpha=math.nan).tolist() == [5]
+
+
+@pytest.mark.parametrize("size", ["-1", "3"])
+def test_files(size: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`fst encode` gives documents the ids of rows of one call, however they are read, and other ones without a seed."""
+    table, tokenizer = tokenizer_of(machine(("always", "none", False)))
+    table.save(tmp_path / "table.npz")
+    rows = ["abab ab", "", "bababa é", "ab" * 40] * 9
+    (tmp_path / "rows.txt").write_text("".join(f"{text}\n" for text in rows), "utf-8", newline="\n")
+    expected = ids_of(tokenizer.encode_batch(rows, sample=True, alpha=0.3, nbest_size=int(size), seed=7))
+
+    def printed(*seed: str) -> list[str]:
+        options = "--sample", "--alpha", "0.3", "--nbest-size", size
+        return call("encode", tmp_path / "table.npz", tmp_path / "rows.txt", *options, *seed).stdout.split("\n")[:-1]
+
+    assert printed("--seed", "7") == [" ".join(map(str, row)) for row in expected]
+    monkeypatch.setattr(streams, "CHUNK", 200)
+    assert printed("--seed", "7") == [" ".join(map(str, row)) for row in expected]
+    assert printed() != printed()
+    for wrong in (("--sample", "--alpha", "nan"), ("--sample", "--nbest-size", "-2"), ("--sample", "--dropout", "0.1")):
+        call("encode", tmp_path / "table.npz", tmp_path / "rows.txt", *wrong, code=2)
+
+
+def test_alpha_that_a_vocabulary_cannot_have(tmp_path: Path) -> None:
+    """An alpha that is too great for the scores of a vocabulary is wrong usage, told before any document is read."""
+    model = {"type": "Unigram", "unk_id": 0, "vocab": [["<unk>", 0], ["a", -2e6]]}
+    (tmp_path / "tokenizer.json").write_text(json.dumps({"model": model}), "utf-8")
+    (tmp_path / "rows.txt").write_text("a\n", "utf-8")
+    call("compile", tmp_path / "tokenizer.json", "-o", tmp_path / "table.npz")
+    said = call("encode", tmp_path / "table.npz", tmp_path / "rows.txt", "--sample", "--alpha", "1e6", code=2).stderr
+    assert "alpha=1000000.0: times a score of the vocabulary it is more than" in said

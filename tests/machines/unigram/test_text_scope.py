@@ -1,0 +1,206 @@
+"""Sums of scores over a whole text, as sentencepiece adds them: the kernel, the walk, the definition and sentencepiece itself."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+from support import naive
+from support.machines.bpe import hold_every_way, hold_in_pieces
+from support.machines.unigram_text import TO_SYMBOL, model_of, reference, tables_of
+from support.naive import NORMAL, UNKNOWN, UNUSED, USER_DEFINED, Piece
+from support.shared_data import SHARED, needs_shared
+from support.tiers import examples, sample
+
+import fst
+from fst.cli.commands.explain.command import explained
+from fst.compile.machines.unigram.compiler import assemble
+from fst.compile.sources.sentencepiece.model import BYTE, BYTES, CONTROL, parse
+from fst.compile.sources.source import NO_SETTINGS, Source, TextPipeline
+from fst.compile.sources.templates import BARE
+from fst.compile.text.sentencepiece import WORD_CUTS
+from fst.errors import TableError, UnsupportedError, VocabularyError
+from fst.machines.unigram.table import UnigramTables
+from fst.machines.unigram.viterbi import WORDS
+from fst.runtime.machines.unigram.kernels.encode import WINDOW
+from fst.tables.header import AddedTokens
+
+sentencepiece = pytest.importorskip("sentencepiece")
+
+UNK = Piece("<unk>", 0, UNKNOWN)
+FALLBACKS = [Piece(name, 0, BYTE) for name in BYTES]
+
+
+SCORES = some.sampled_from([-1.0, -2.0, -2.5, -3.0, 0.1, -0.1, -7.3, -1.1, -2.2, -3.3, -1.1000001])
+TYPES = some.sampled_from([NORMAL, NORMAL, NORMAL, NORMAL, USER_DEFINED, UNUSED, CONTROL])
+PIECES = some.lists(some.builds(Piece, some.text("ab▁é", min_size=1, max_size=3), SCORES, TYPES), min_size=1, max_size=10)
+TEXTS = some.lists(some.text("aab▁é\x00", max_size=12), max_size=5)
+
+
+@pytest.mark.parametrize("byte_fallback", [False, True])
+@examples(300)
+@given(pieces=PIECES, texts=TEXTS, times=some.integers(1, 300))
+def test_tied_scores(byte_fallback: bool, pieces: list[Piece], texts: list[str], times: int) -> None:
+    """With tied scores and scores that are nearly so, short texts and long ones have the ids of the definition and of sentencepiece."""
+    own = {piece.text: piece for piece in pieces}
+    every = [UNK, *own.values(), *FALLBACKS * byte_fallback, Piece("z", -9)]
+    table, of = tables_of(model_of(every, byte_fallback=byte_fallback)), reference(every, byte_fallback=byte_fallback)
+    tokenizer = fst.Tokenizer(table)
+    table.prove()
+    for text in texts:
+        ids = of.encode(text)
+        assert naive.sentencepiece(every, "unigram", text, byte_fallback=byte_fallback) == ids
+        assert table.run(text) == ids
+        assert tokenizer.encode(text).tolist() == ids
+    long = "".join(texts) * times
+    assert tokenizer.encode(long).tolist() == of.encode(long)
+
+
+@cache
+def near() -> tuple[list[Piece], UnigramTables, fst.Tokenizer]:
+    """Pieces of which many paths are nearly as good as each other."""
+    draw, of_letter = random.Random(3), {"a": -1.1, "b": -1.7, "c": -2.3, "▁": -0.9}
+    names = {"".join(draw.choices("abc", k=draw.randint(2, 4))) for _ in range(40)} | {f"▁{name}" for name in ("a", "ab", "cab", "bb")}
+    near = (0, 1e-6, -1e-6, 1e-3, -1e-3, 0.1)
+    scored = {name: sum(map(of_letter.__getitem__, name)) + draw.choice(near) for name in sorted(names - {"cc"})}
+    pieces = [UNK, *map(Piece, of_letter, of_letter.values()), *map(Piece, scored, scored.values()), Piece("cc", 0, USER_DEFINED)]
+    table = tables_of(model_of(pieces), blanks=True)
+    return pieces, table, fst.Tokenizer(table)
+
+
+def near_text(draw: random.Random, size: int) -> str:
+    """A text of words that have such paths."""
+    return " ".join("".join(draw.choices("abcd", (6, 6, 6, 1), k=draw.randint(1, 9))) for _ in range(size))
+
+
+@pytest.mark.parametrize("size", [1, 10, 300, pytest.param(30_000, marks=pytest.mark.slow), pytest.param(300_000, marks=pytest.mark.slow)])
+def test_rounding_decides(size: int) -> None:
+    """The further a text goes, the more its sums are rounded; ids are those of sentencepiece, however far."""
+    pieces, _, tokenizer = near()
+    of = reference(pieces)
+    texts = [near_text(random.Random(seed), size) for seed in sample(range(30 if size < 1000 else 2), 1)]
+    assert [ids.tolist() for ids in tokenizer.encode_batch(texts)] == [of.encode(text.replace(" ", "▁")) for text in texts]
+
+
+@pytest.mark.parametrize("scale", [1, 100, 3_000, 40_000, 1e30])
+def test_sums_beyond_the_limit(scale: float) -> None:
+    """Sums beyond the limit start anew, wherever that is, of whichever sign, and in a piece of any length; ids are sentencepiece's."""
+    draw = random.Random(scale)
+    for _ in sample(range(100), 10):
+        of_letter = {char: -score * scale * draw.choice((1, 1, -1)) for char, score in zip("abc", (1.1, 1.7, 2.3), strict=True)}
+        names = {"".join(draw.choices("abc", k=draw.randint(1, 4))) for _ in range(14)} | {*draw.sample("abc", 2)}
+        scores = {name: sum(map(of_letter.__getitem__, name)) + draw.choice((0, 1e-3, -0.1, scale / 9)) for name in sorted(names)}
+        kinds = draw.choices((NORMAL, USER_DEFINED), (8, 1), k=len(scores))
+        pieces = [UNK, *map(Piece, scores, scores.values(), kinds)]
+        table, of = tables_of(model_of(pieces)), reference(pieces)
+        text = "".join(draw.choices("abc", k=800))
+        assert naive.sentencepiece(pieces, "unigram", text[:80]) == of.encode(text[:80])
+        tokenizer, long = fst.Tokenizer(table), "".join(draw.choices("abc", k=5 * int(WINDOW) // 2))
+        assert tokenizer.encode(text).tolist() == table.run(text) == of.encode(text)
+        assert tokenizer.encode(long).tolist() == of.encode(long)
+
+
+def test_every_way_through_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In any form, with any number of threads and cut anywhere, texts have the ids of the walk."""
+    draw, (_, table, tokenizer) = random.Random(5), near()
+    texts = ["", *(near_text(draw, draw.choice((1, 2, 5, 40))) for _ in range(30)), "", near_text(draw, 400)]
+    hold_every_way(tokenizer, texts, [table.run(text) for text in texts], draw)
+    hold_in_pieces(tokenizer, near_text(draw, 300), 7, monkeypatch)
+    words = tokenizer.encode_batch(texts, offsets=True).words
+    assert words is not None
+    assert {*words.tolist()} == {0}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"types": [2, 1]}, "has 3 tokens and 2 types"),
+        ({"types": [1, 2, 1]}, "its unk_id is of another type"),
+    ],
+)
+def test_refusals(change: dict[str, Any], message: str) -> None:
+    """A model whose types do not fit is refused."""
+    with pytest.raises(VocabularyError, match=message):
+        tables_of(replace(model_of([UNK, Piece("a", -1), Piece("b", -1)]), **change))
+
+
+def test_cuts_are_refused() -> None:
+    """Sums over whole texts go with no pre-tokenizer that cuts them."""
+    text = TextPipeline([], [{"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always", "split": True}])
+    source = Source(model_of([UNK, Piece("a", -1)]), text, AddedTokens({}, {}, None, (), ()), BARE, NO_SETTINGS)
+    with pytest.raises(UnsupportedError, match="a pre_tokenizer that cuts texts"):
+        assemble(source, "auto")
+
+
+@pytest.mark.parametrize(
+    ("name", "harm", "message"),
+    [
+        ("types", lambda types: types[:-1], "types for"),
+        ("types", lambda types: types + 6, "types are 1 to 6"),
+        ("scores", lambda scores: scores + 1e-9, "no float32"),
+        ("drops", lambda drops: drops + 1, "sums carry on"),
+    ],
+)
+def test_damaged_tables_are_refused(name: str, harm: Any, message: str) -> None:
+    """The proof names what is wrong with a damaged table."""
+    table = near()[1]
+    table.prove()
+    with pytest.raises(TableError, match=message):
+        replace(table, **{name: harm(getattr(table, name))}).prove()
+
+
+@pytest.mark.parametrize(
+    ("said", "message"),
+    [({"sums": WORDS}, "sums are not those of whole texts"), ({"byte_fallback": True}, "byte_fallback is true, and a byte has no token")],
+)
+def test_damaged_tables_of_words_are_refused(said: dict[str, Any], message: str) -> None:
+    """The proof names what is wrong with a damaged table of whole words."""
+    table = words()
+    table.prove()
+    with pytest.raises(TableError, match=message):
+        replace(table, about={**table.about, **said}, types=table.types[: 0 if "sums" in said else None]).prove()
+
+
+def words() -> UnigramTables:
+    """A table of whole words."""
+    model = replace(model_of([UNK, Piece("▁a", -1), Piece("b", -1)]), has_words=True)
+    return assemble(Source(model, TextPipeline([TO_SYMBOL], [WORD_CUTS]), AddedTokens({}, {}, None, (), ()), BARE, NO_SETTINGS), "auto")
+
+
+def test_words_are_explained() -> None:
+    """`fst explain` says of each word whether it is a token."""
+    assert [*explained(words(), "b ax")] == [
+        *("piece b", "  a token as a whole word", "  tokens b 2", ""),
+        *("piece ▁ax", "  unknown as a whole word", "  tokens <unk> 0"),
+    ]
+
+
+def test_words_have_one_segmentation() -> None:
+    """With whole words, sampling and the n best are refused, and the best of all is what `encode` gives."""
+    tokenizer: Any = fst.Tokenizer(words())
+    calls: list[tuple[str, dict[str, Any]]] = [("nbest", {"n": 2}), ("encode", {"sample": True}), ("encode_batch", {"sample": True})]
+    for name, options in calls:
+        with pytest.raises(UnsupportedError, match="a text has a single segmentation"):
+            getattr(tokenizer, name)("a" if name != "encode_batch" else ["a"], **options)
+    assert tokenizer.encode("b x", sample=True, nbest_size=1).tolist() == tokenizer.encode("b x").tolist() == [2, 0]
+
+
+@needs_shared
+@pytest.mark.slow
+@pytest.mark.parametrize("path", sorted(SHARED.glob("vocab_unigram/*/*.model")), ids=lambda path: "/".join(path.parts[-2:]))
+def test_real_models(path: Any) -> None:
+    """With real models, the corpora have sentencepiece's ids: by lines, and each as one text."""
+    model, of = parse(path.read_bytes(), path.name), sentencepiece.SentencePieceProcessor(model_file=str(path))
+    table = tables_of(model_of([*map(Piece, model.pieces, model.scores, model.types)], byte_fallback=model.byte_fallback), blanks=True)
+    tokenizer = fst.Tokenizer(table)
+    for corpus in sorted((SHARED / "corpora").iterdir()):
+        text = corpus.read_text()[:1_000_000]
+        lines = text.split("\n")
+        found = tokenizer.encode_batch([line.replace("▁", " ") for line in of.normalize(lines)])
+        assert [ids.tolist() for ids in found] == of.encode(lines), corpus
+        assert tokenizer.encode(of.normalize(text).replace("▁", " ")).tolist() == of.encode(text), corpus

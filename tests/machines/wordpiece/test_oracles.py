@@ -1,0 +1,432 @@
+"""Cases that other projects test their WordPiece with, and the paper's own.
+
+Each row of `oracles/*.jsonl` becomes a plan (a vocabulary, options, and what must come out for what goes in) or is left
+out for one of the reasons of `LEFT_OUT`. Plans are carried out by the definition, and by the package with every layout,
+with tables fresh from the compiler and with tables that went through a file.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support import kept, naive
+from support.shared_data import SHARED, needs_shared
+from support.tiers import sample, thinned
+
+import fst
+from fst.compile import wordpiece
+from fst.machines.wordpiece.table import Tables
+
+pytestmark = needs_shared
+
+PAIR = "a pair of texts: there is no pair API"
+SEGMENTER = "needs a Japanese word segmenter: MeCab, Sudachi or Juman++"
+SENTENCEPIECE = "SentencePiece, not WordPiece"
+CHARACTERS = "splits words into characters, not WordPiece"
+NO_VOCABULARY = "its vocabulary is not in the shared data"
+SPLIT_UNKNOWN = "TF Text's split_unknown_characters: the reference makes the whole word unknown"
+NFD = "TF Text decomposes and keeps the accents: BERT's normaliser does not"
+
+LEFT_OUT = {
+    PAIR: 3,
+    SEGMENTER: 22,
+    SENTENCEPIECE: 12,
+    CHARACTERS: 5,
+    NO_VOCABULARY: 10,
+    SPLIT_UNKNOWN: 2,
+    NFD: 1,
+}
+
+# Vocabularies whose dense rows a table has no room for.
+NOT_DENSE = ("bert-base-multilingual-cased",)
+
+SPECIAL = ("[PAD]", "[CLS]", "[SEP]", "[MASK]")
+
+# Normalisation that changes nothing; the same, but Chinese characters are words; the same, but the text is one word.
+AS_IT_IS: dict[str, Any] = dict.fromkeys(("lowercase", "strip_accents", "clean_text", "handle_chinese_chars"), False)
+SPLIT_ONLY = AS_IT_IS | {"handle_chinese_chars": True}
+ONE_WORD = AS_IT_IS | {"pre_tokenizer": "none"}
+
+
+Row = dict[str, Any]
+Source = Path | tuple[str, ...]  # a tokenizer.json, or tokens
+
+
+@dataclass(frozen=True)
+class Check:
+    """What must come out for what goes in: ids or tokens for texts, one text's after the other's, or a text for ids."""
+
+    kind: str  # "ids" or "tokens", as they are or "around": with [CLS] and [SEP]; or "text"
+    given: Any
+    expected: Any
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How a row is put to a tokenizer."""
+
+    source: Source
+    checks: tuple[Check, ...]
+    options: dict[str, Any] = field(default_factory=dict)
+    # What only a tokenizer.json can say: tokens that are found in the raw text, and how decoding joins tokens.
+    added: tuple[str, ...] = ()
+    cleanup: bool = True
+
+
+def in_one_list(nested: Any) -> list[Any]:
+    """Flatten nested lists."""
+    return [leaf for part in nested for leaf in in_one_list(part)] if isinstance(nested, list) else [nested]
+
+
+def side_by_side(given: Any, expected: Any) -> Iterator[tuple[str, list[Any]]]:
+    """Yield each text of a nested input with all that is expected for it, however deeply TF Text nests that."""
+    if isinstance(given, str):
+        yield given, in_one_list(expected)
+        return
+    for inner, wanted in zip(given, expected, strict=True):
+        yield from side_by_side(inner, wanted)
+
+
+def with_unknown(tokens: list[str], unk_token: str | None = None) -> tuple[tuple[str, ...], dict[str, Any]]:
+    """Add an unknown token, last, to a vocabulary that has none; return it with the option that names the token."""
+    unk_token = unk_token or next((token for token in ("[UNK]", "<unk>") if token in tokens), "[UNK]")
+    return tuple(tokens) + (() if unk_token in tokens else (unk_token,)), {"unk_token": unk_token}
+
+
+def plan_words(texts: list[tuple[str, list[str]]], options: dict[str, Any]) -> Plan:
+    """Expect words where no vocabulary is given: with them alone as vocabulary, any other word would be unknown."""
+    tokens, named = with_unknown(sorted({word for _, words in texts for word in words} - {"[UNK]"}))
+    return Plan(tokens, tuple(Check("tokens", [text], words) for text, words in texts), options | named)
+
+
+def plan_basic(row: Row) -> Plan:
+    """Plan a row of BERT's BasicTokenizer: normalise and split."""
+    config = row["config"]
+    options = {"lowercase": config.get("do_lower_case", True), "strip_accents": config.get("strip_accents")}
+    return plan_words([(row["input"], row["expected"])], options)
+
+
+def plan_bertlike(row: Row) -> Plan | str:
+    """Plan a row of Google's BERT, or of the models in `transformers` after it, by the class that it tests."""
+    config = row["config"]
+    kind = config["class"].removeprefix("tokenization.")
+    if kind in ("?", "RemBertTokenizer"):
+        return SENTENCEPIECE
+    if kind == "CharacterTokenizer" or config.get("subword_tokenizer_type") == "character":
+        return CHARACTERS
+    if kind in ("MecabTokenizer", "SudachiTokenizer", "JumanppTokenizer"):
+        return SEGMENTER
+    if kind == "BasicTokenizer":
+        return plan_basic(row)
+    options: dict[str, Any] = {}
+    if kind == "WordpieceTokenizer":
+        options = AS_IT_IS  # it is given words with blanks between them
+    elif row["source"].endswith("bert_japanese"):
+        # Where punctuation and blanks alone separate the words, BERT's splitting finds the segmenter's words.
+        if not row["input"].startswith("こんにちは、世界。"):
+            return SEGMENTER
+        options = AS_IT_IS
+    tokens, named = with_unknown(row["vocab"])
+    return Plan(tokens, (Check(row["expected_kind"], [row["input"]], row["expected"]),), options | named)
+
+
+def plan_huggingface(row: Row) -> Plan | str:
+    """Plan a row of Hugging Face's `tokenizers`, of a whole tokenizer or of one part."""
+    config = row["config"]
+    given, expected = row["input"], row["expected"]
+    if "text_pair" in config:
+        return PAIR
+    if config.get("mode") == "normalize":  # with the whole text as one word, its only token is the normalised text
+        tokens, named = with_unknown([expected])
+        options = config["BertNormalizer"] | {"pre_tokenizer": "none"}
+        return Plan(tokens, (Check("tokens", [given], [expected]),), options | named)
+    if config.get("mode") == "pre_tokenize":
+        return plan_words([(given, expected)], AS_IT_IS)
+    if config.get("mode") == "normalize+pre_tokenize":
+        return plan_words([(given, expected)], SPLIT_ONLY)
+    if config.get("mode") == "decode_tokens":
+        tokens, named = with_unknown(sorted(set(given)))
+        named["continuing_subword_prefix"] = config["prefix"]
+        check = Check("text", [tokens.index(token) for token in given], expected)
+        return Plan(tokens, (check,), named, cleanup=config["cleanup"])
+    if config.get("class") == "BertTokenizerFast":
+        tokens, named = with_unknown(row["vocab"])
+        return Plan(tokens, (Check("tokens", [given], expected),), named | {"lowercase": config["do_lower_case"]})
+    options = {"handle_chinese_chars": config["tokenize_chinese_chars"]} if "tokenize_chinese_chars" in config else {}
+    kind = row["expected_kind"] + (" around" if config["add_special_tokens"] else "")
+    return Plan(SHARED / row["vocab"] / "tokenizer.json", (Check(kind, [given], expected),), options)
+
+
+def plan_nanotoken(row: Row) -> Plan | str:
+    """Plan an input of nanotoken or FastBertTokenizer, with the reference's ids."""
+    if not (SHARED / row["vocab"]).is_file():
+        return NO_VOCABULARY
+    return Plan(SHARED / row["vocab"], (Check("ids around", [row["input"]], row["expected"]),))
+
+
+def plan_nvtext(row: Row) -> Plan:
+    """Plan a row of RAPIDS cuDF: blanks separate words, and a row can be limited to its first words."""
+    words = row["input"].split()[: row["config"].get("max_words_per_row")]
+    if isinstance(row["vocab"], list):
+        tokens, named = with_unknown(row["vocab"])
+    else:  # their vocab.txt is the beginning of bert-base-cased's
+        lines = (SHARED / "vocab/bert-base-cased/vocab.txt").read_text(encoding="utf-8").split("\n")
+        tokens, named = with_unknown(lines[:3500])
+    unknown = tokens.index("[UNK]")
+    expected = [unknown if token_id == -1 else token_id for token_id in row["expected"]]
+    return Plan(tokens, (Check("ids", words, expected),), ONE_WORD | named)
+
+
+def plan_tf_bert(row: Row) -> Plan | str:
+    """Plan a row of TF Text's BertTokenizer."""
+    config = row["config"]
+    options = {**SPLIT_ONLY, "lowercase": config.get("lower_case", False)}
+    options["strip_accents"] = options["lowercase"]
+    texts = list(side_by_side(row["input"], row["expected"]))
+    if config.get("normalization_form"):
+        return NFD
+    if "test_basic_tokenize" in row["case_id"]:  # no vocabulary takes part
+        return plan_words(texts, options)
+    tokens, named = with_unknown(row["vocab"])
+    kept = ("[unused1]", "[unused23]") if config.get("preserve_unused_token") else ()
+    return Plan(tokens, tuple(Check("tokens", [text], wanted) for text, wanted in texts), options | named, added=kept)
+
+
+def plan_tf_fast_bert(row: Row) -> Plan:
+    """Plan a row of TF Text's FastBertTokenizer."""
+    tokens, named = with_unknown(row["vocab"])
+    texts = side_by_side(row["input"], row["expected"])
+    options = SPLIT_ONLY | dict.fromkeys(("lowercase", "strip_accents"), row["config"]["lower_case_nfd_strip_accents"])
+    return Plan(tokens, tuple(Check("ids", [text], wanted) for text, wanted in texts), options | named)
+
+
+def plan_tf_kernel(row: Row) -> Plan:
+    """Plan a row of TF Text's fast WordPiece kernel, in C++."""
+    config, given = row["config"], row["input"]
+    tokens, named = with_unknown(row["vocab"], config["unk_token"])
+    options = SPLIT_ONLY if config["mode"] == "text" else ONE_WORD
+    options = options | named | {"continuing_subword_prefix": config["suffix_indicator"]}
+    options |= limit_in_characters(config["max_bytes_per_token"], given.split())
+    if config["mode"] == "detokenize":  # the words, and back
+        back = Check("text", row["expected"], row["expected_text"])
+        return Plan(tokens, (Check("ids", given.split(), row["expected"]), back), options, cleanup=False)
+    return Plan(tokens, (Check("ids", [given], row["expected"]),), options)
+
+
+def limit_in_characters(limit: int, words: list[str]) -> dict[str, int]:
+    """Take a limit on bytes as one on characters, for words that are over both or over neither."""
+    assert all((len(word) > limit) == (len(word.encode()) > limit) for word in words)
+    return {"max_input_chars_per_word": limit}
+
+
+def plan_tf_wordpiece(row: Row) -> Plan | str:
+    """Plan a row of TF Text's WordpieceTokenizer or FastWordpieceTokenizer: words, texts, or back from ids."""
+    config = row["config"]
+    if config.get("split_unknown_characters"):
+        return SPLIT_UNKNOWN
+    tokens, named = with_unknown(
+        [
+            token
+            for token in row["vocab"]
+            # A limit on the length of tokens: it is as if longer ones were not there.
+            if len(token.removeprefix("##")) <= config.get("max_chars_per_token", 100)
+        ]
+    )
+    if config["input_kind"] == "id_inputs":
+        return Plan(tokens, tuple(plan_back(row["input"], row["expected"])), ONE_WORD | named, cleanup=False)
+    options = (SPLIT_ONLY if config["input_kind"] == "text_inputs" else ONE_WORD) | named
+    texts = list(side_by_side(row["input"], row["expected"]))
+    if "max_bytes_per_word" in config:
+        options |= limit_in_characters(config["max_bytes_per_word"], [word for word, _ in texts])
+    if "unknown_token" in config and config["unknown_token"] is None:  # TF Text hands an unknown word back
+        unknown = named["unk_token"]
+        texts = [(word, [token if token in tokens else unknown for token in wanted]) for word, wanted in texts]
+    return Plan(tokens, tuple(Check(row["expected_kind"], [text], wanted) for text, wanted in texts), options)
+
+
+def plan_back(given: Any, expected: Any) -> Iterator[Check]:
+    """Yield each text of a nested expectation with the ids that it is decoded from."""
+    if isinstance(expected, str):
+        yield Check("text", given, expected)
+        return
+    for inner, wanted in zip(given, expected, strict=True):
+        yield from plan_back(inner, wanted)
+
+
+PLANNERS: dict[str, Callable[[Row], Plan | str]] = {
+    "google_bert": plan_bertlike,
+    "hf_tokenizers": plan_huggingface,
+    "hf_transformers_bertlike": plan_bertlike,
+    "nanotoken_fastbert_inputs_hf_expected": plan_nanotoken,
+    "nvtext": plan_nvtext,
+    "tftext_bert_tokenizer_py": plan_tf_bert,
+    "tftext_fast_bert_tokenizer_py": plan_tf_fast_bert,
+    "tftext_fast_wordpiece_cc": plan_tf_kernel,
+    "tftext_fast_wordpiece_tokenizer_py": plan_tf_wordpiece,
+    "tftext_wordpiece_tokenizer_py": plan_tf_wordpiece,
+}
+
+
+def oracle_rows() -> Iterator[tuple[str, Row]]:
+    """Yield all rows of all files but the one on keyword search, each with the name of its file."""
+    for path in sorted((SHARED / "oracles").glob("*.jsonl")):
+        if path.stem != "keyword_search":
+            for line in path.read_text(encoding="utf-8").split("\n"):
+                if line:
+                    yield path.stem, json.loads(line)
+
+
+def paper_plan() -> Plan:
+    """Plan the example of the paper's figure 1: its vocabulary, and words with their tokens."""
+    paper = json.loads((SHARED / "oracles/paper_figure1.json").read_text(encoding="utf-8"))
+    tokens, named = with_unknown(paper["figure1a_vocabulary"], "<unk>")
+    words = [*paper["derived_word_cases"], *paper["corner_cases_from_paper"]]
+    words.append({"input": paper["table2_input"], "tokens": paper["table2_output"]})
+    checks = tuple(Check("tokens", [word["input"]], word["tokens"]) for word in words)
+    return Plan(tokens, checks, ONE_WORD | named | {"continuing_subword_prefix": paper["suffix_indicator"]})
+
+
+ROWS = list(oracle_rows()) if SHARED.is_dir() else []
+PLANNED = [(f"{name}/{row['case_id']}", PLANNERS[name](row)) for name, row in ROWS]
+if SHARED.is_dir():
+    PLANNED.append(("paper_figure1", paper_plan()))
+
+PARAMS = [pytest.param(plan, id=name, marks=[pytest.mark.skip(reason=plan)] if isinstance(plan, str) else []) for name, plan in PLANNED]
+each_row = pytest.mark.parametrize("plan", PARAMS)
+
+
+def special_tokens(plan: Plan, vocabulary: dict[str, int]) -> list[str]:
+    """List what is found in the raw text: BERT's special tokens that the vocabulary has, and what was added."""
+    names = (*SPECIAL, plan.options.get("unk_token", "[UNK]"), *plan.added)
+    return [token for token in names if token in vocabulary]
+
+
+def tokenizer_json(plan: Plan) -> dict[str, Any]:
+    """Write a plan's vocabulary and options as a document, for what a list of tokens cannot say."""
+    assert isinstance(plan.source, tuple)
+    options = dict(plan.options)
+    vocabulary = {token: token_id for token_id, token in enumerate(plan.source)}
+    unk_token, prefix = options.pop("unk_token"), options.pop("continuing_subword_prefix", "##")
+    limit = options.pop("max_input_chars_per_word", 100)
+    splits = options.pop("pre_tokenizer", "bert") == "bert"
+    flags = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False)
+    return {
+        "version": "1.0",
+        "truncation": None,
+        "padding": None,
+        "added_tokens": [
+            {"id": vocabulary[token], "content": token, "special": token not in plan.added, **flags}
+            for token in sorted(special_tokens(plan, vocabulary), key=vocabulary.__getitem__)
+        ],
+        "normalizer": {
+            "type": "BertNormalizer",
+            "clean_text": True,
+            "handle_chinese_chars": True,
+            "strip_accents": None,
+            "lowercase": True,
+            **options,
+        },
+        "pre_tokenizer": {"type": "BertPreTokenizer"} if splits else None,
+        "post_processor": None,
+        "decoder": {"type": "WordPiece", "prefix": prefix, "cleanup": plan.cleanup},
+        "model": {
+            "type": "WordPiece",
+            "unk_token": unk_token,
+            "continuing_subword_prefix": prefix,
+            "max_input_chars_per_word": limit,
+            "vocab": vocabulary,
+        },
+    }
+
+
+def tokenizer_of(plan: Plan, layout: str, compile_: Callable[..., Tables], folder: Path) -> fst.Tokenizer:
+    """Compile a plan: tokens or a file with its options, or a document for what options cannot say."""
+    if plan.added or not plan.cleanup:
+        path = folder / "tokenizer.json"
+        path.write_text(json.dumps(tokenizer_json(plan)), encoding="utf-8")
+        return fst.Tokenizer(compile_(path, layout=layout))
+    return compiled(plan.source, tuple(sorted(plan.options.items())), layout, compile_)
+
+
+@functools.cache
+def compiled(source: Source, options: tuple[tuple[str, Any], ...], layout: str, compile_: Callable[..., Tables]) -> fst.Tokenizer:
+    """Compile a source; plans that ask for the same one share it."""
+    return fst.Tokenizer(compile_(list(source) if isinstance(source, tuple) else source, layout=layout, **dict(options)))
+
+
+def answer(tokenizer: fst.Tokenizer, check: Check) -> Any:
+    """Ask the package what it makes of what is given."""
+    if check.kind == "text":
+        return tokenizer.decode(check.given, skip_special_tokens=False)
+    if check.kind == "tokens":
+        return [token for text in check.given for token in tokenizer.tokenize(text)]
+    around = check.kind.endswith("around")
+    ids = [token_id for text in check.given for token_id in tokenizer.encode(text, add_special_tokens=around).tolist()]
+    return ids if check.kind.startswith("ids") else [tokenizer.id_to_token(token_id) for token_id in ids]
+
+
+@functools.cache
+def document(path: Path) -> dict[str, Any]:
+    """Read a tokenizer.json."""
+    content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return content
+
+
+def answer_by_definition(plan: Plan, check: Check) -> Any:
+    """Ask the definition what it makes of what is given."""
+    options = plan.options
+    if isinstance(plan.source, tuple):
+        vocabulary = {token: token_id for token_id, token in enumerate(plan.source)}
+    else:
+        vocabulary = document(plan.source)["model"]["vocab"]
+        normalizer = {key: value for key, value in document(plan.source)["normalizer"].items() if key != "type"}
+        options = normalizer | options
+    tokens = {token_id: token for token, token_id in vocabulary.items()}
+    if check.kind == "text":
+        prefix = options.get("continuing_subword_prefix", "##")
+        return naive.decode([tokens[token_id] for token_id in check.given], prefix=prefix, cleanup=plan.cleanup)
+    special = special_tokens(plan, vocabulary)
+    ids = []
+    for text in check.given:
+        encoded = naive.encode(text, vocabulary, special=special, **options)
+        ids += [vocabulary["[CLS]"], *encoded, vocabulary["[SEP]"]] if check.kind.endswith("around") else encoded
+    return ids if check.kind.startswith("ids") else [tokens[token_id] for token_id in ids]
+
+
+@each_row
+def test_definition_agrees_with_other_projects(plan: Plan) -> None:
+    """MaxMatch by its definition gives what other projects expect, so the plans are right whatever the package does."""
+    for check in plan.checks:
+        assert answer_by_definition(plan, check) == check.expected, check.given
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("compile_", [kept.wordpiece, pytest.param(wordpiece, marks=pytest.mark.slow)], ids=["loaded", "compiled"])
+@pytest.mark.parametrize("plan", thinned(PARAMS, 3))
+def test_package_agrees_with_other_projects(plan: Plan, compile_: Callable[..., Tables], tmp_path: Path) -> None:
+    """Every layout, from a file or fresh from the compiler, gives what other projects expect."""
+    is_large = isinstance(plan.source, Path) and plan.source.parent.name in NOT_DENSE
+    for layout in ("compact",) if is_large else sample(("compact", "dense"), 2, str(plan.checks[:1])):
+        tokenizer = tokenizer_of(plan, layout, compile_, tmp_path)
+        for check in plan.checks:
+            assert answer(tokenizer, check) == check.expected, (layout, check.given)
+
+
+def test_every_row_is_run_or_left_out_for_a_reason() -> None:
+    """Rows that are run and rows that are left out, reason by reason, add up to the rows of the files."""
+    reasons = Counter(plan for _, plan in PLANNED if isinstance(plan, str))
+    run = sum(isinstance(plan, Plan) for name, plan in PLANNED if name != "paper_figure1")
+    assert reasons == LEFT_OUT
+    assert run + sum(LEFT_OUT.values()) == len(ROWS)
+
+
+def test_no_row_that_is_run_expects_nothing() -> None:
+    """Every plan has something to check."""
+    assert all(plan.checks for _, plan in PLANNED if isinstance(plan, Plan))

@@ -1,0 +1,302 @@
+"""Every way through the package gives the same tokens: the definition, the readable automata, the slow walk, and the kernel.
+
+`cases.jsonl` says what each rule of the contract makes of a text: ``{"rule", "vocabulary", "options", "text", "tokens"}``. Every row goes
+through every path, with both layouts, before and after a file.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from itertools import islice, product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from support import naive
+from support.kept import wordpiece
+from support.shared_data import EXAMPLES, SHARED, needs_shared
+from support.tiers import examples, sample, thinned
+from tokenizers import Tokenizer
+
+import fst
+from fst.automata.links import Failure, link
+from fst.automata.rows import CODE_POINTS
+from fst.automata.transducer import Transducer
+from fst.automata.trie import NULL, Trie
+from fst.compile import wordpiece as compile_anew
+from fst.compile.machines.wordpiece.compiler import WordPieceModel, automaton, vocabulary_trie
+from fst.compile.sources.read import read
+from fst.machines.wordpiece.table import Tables, Walk
+from fst.registry import load
+from fst.text.alphabet import Alphabet
+
+SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
+LAYOUTS = ("dense", "compact", "linked")
+
+Case = dict[str, Any]
+CASES: list[Case] = [json.loads(line) for line in (Path(__file__).parent / "cases.jsonl").read_text(encoding="utf-8").splitlines()]
+
+each_case = pytest.mark.parametrize("case", thinned([pytest.param(case, id=case["rule"]) for case in CASES], 5))
+each_layout = pytest.mark.parametrize("layout", LAYOUTS)
+
+
+def key(case: Case) -> str:
+    """Name the machine of a row; rows with the same one share it."""
+    return json.dumps([case["vocabulary"], case["options"]])
+
+
+def special(case: Case) -> list[str]:
+    """List the tokens that are found in the raw text."""
+    return [token for token in (*SPECIAL, case["options"].get("unk_token", "[UNK]")) if token in case["vocabulary"]]
+
+
+@functools.cache
+def machine(of: str) -> tuple[WordPieceModel, Alphabet, NDArray[np.bool_], Transducer]:
+    """Make the readable form of a machine, with the characters that its automaton reads."""
+    tokens, options = json.loads(of)
+    source = read(tokens, options)
+    alphabet, transducer = automaton(source)
+    return source.model, alphabet, alphabet.readable(), transducer
+
+
+@functools.cache
+def compiled(of: str, layout: str) -> Tables:
+    """Compile a machine."""
+    tokens, options = json.loads(of)
+    return wordpiece(tokens, **options, layout=layout)
+
+
+def spell(case: Case, ids: list[int]) -> list[str]:
+    """Spell ids out."""
+    return [case["vocabulary"][number] for number in ids]
+
+
+def by_words(case: Case, run: Callable[[Transducer, str], list[int] | None]) -> list[str]:
+    """Segment a text word by word with a readable automaton, the rest of the contract around it."""
+    model, alphabet, readable, transducer = machine(key(case))
+    ids: list[int] = []
+    for piece in alphabet.run(case["text"]):
+        if isinstance(piece, int):
+            ids.append(piece)
+        elif len(piece) > model.max_input_chars_per_word:
+            ids.append(model.unk_id)
+        elif not readable[ord(piece[0])]:  # a character that is always a word of its own
+            ids.append(model.tokens.get(piece, model.unk_id))
+        else:
+            found = run(transducer, piece)
+            ids.extend([model.unk_id] if found is None else found)
+    return spell(case, ids)
+
+
+@each_case
+def test_reference(case: Case, reference: Callable[..., Tokenizer]) -> None:
+    """The reference gives the tokens of every row, so the rows are right independently of the package."""
+    assert reference(case["vocabulary"], **case["options"]).encode(case["text"], add_special_tokens=False).tokens == case["tokens"]
+
+
+@each_case
+def test_definition(case: Case) -> None:
+    """The definition gives the tokens of every row."""
+    numbers = {token: number for number, token in enumerate(case["vocabulary"])}
+    assert spell(case, naive.encode(case["text"], numbers, special=special(case), **case["options"])) == case["tokens"]
+
+
+@each_case
+def test_max_match(case: Case) -> None:
+    """The trie gives the tokens by MaxMatch, from each place the longest token."""
+    assert by_words(case, lambda transducer, word: transducer.trie.run(word)) == case["tokens"]
+
+
+@each_case
+def test_lin_max_match(case: Case) -> None:
+    """Failure links and pops give the tokens by LinMaxMatch, the paper's Algorithm 1."""
+    assert by_words(case, lambda transducer, word: transducer.failure.run(word)) == case["tokens"]
+
+
+@each_case
+def test_transducer(case: Case) -> None:
+    """The transducer gives the tokens with one transition a character."""
+    assert by_words(case, lambda transducer, word: transducer.run(word)) == case["tokens"]
+
+
+@each_layout
+@each_case
+def test_walk(case: Case, layout: str) -> None:
+    """The slow walk over tables gives the tokens from raw text."""
+    assert spell(case, compiled(key(case), layout).run(case["text"])) == case["tokens"]
+
+
+@each_layout
+@each_case
+def test_kernel(case: Case, layout: str) -> None:
+    """The kernel gives the tokens from raw text, as a string and as bytes."""
+    tokenizer = fst.Tokenizer(compiled(key(case), layout))
+    assert tokenizer.tokenize(case["text"]) == case["tokens"]
+    assert tokenizer.tokenize(case["text"].encode()) == case["tokens"]
+
+
+@each_layout
+@each_case
+def test_walk_and_kernel_after_a_file(case: Case, layout: str, tmp_path: Path) -> None:
+    """Tables that went through a file give the same tokens."""
+    path = tmp_path / "tables.npz"
+    compiled(key(case), layout).save(path)
+    assert spell(case, load(path).run(case["text"])) == case["tokens"]
+    assert fst.load(path).tokenize(case["text"]) == case["tokens"]
+
+
+@each_layout
+def test_kernel_in_one_batch(layout: str) -> None:
+    """The texts of rows that share a machine give the same tokens in one batch, each text by itself."""
+    for of in {key(case) for case in CASES}:
+        cases = [case for case in CASES if key(case) == of]
+        batch = fst.Tokenizer(compiled(of, layout)).encode_batch([case["text"] for case in cases], add_special_tokens=False)
+        assert [spell(cases[0], ids.tolist()) for ids in batch] == [case["tokens"] for case in cases]
+
+
+# The paper's Figure 1: the vocabulary, and of each node its string, whether it is a token, F, and the string of f.
+FIGURE_1 = ("a", "abcdx", "##b", "##c", "##cdy", "##dz")
+FIGURE_1_TABLE: dict[str, tuple[bool, list[str], str | None]] = {
+    "": (False, [], None),
+    "#": (False, [], None),
+    "##": (False, [], None),
+    "a": (True, ["a"], "##"),
+    "ab": (False, ["a"], "##b"),
+    "abc": (False, ["a", "##b"], "##c"),
+    "abcd": (False, ["a", "##b"], "##cd"),
+    "abcdx": (True, ["abcdx"], "##"),
+    "##b": (True, ["##b"], "##"),
+    "##c": (True, ["##c"], "##"),
+    "##cd": (False, ["##c"], "##d"),
+    "##cdy": (True, ["##cdy"], "##"),
+    "##d": (False, [], None),
+    "##dz": (True, ["##dz"], "##"),
+}
+
+
+def figure_1() -> Failure:
+    """Build the automaton of Figure 1, over words of any characters."""
+    return link(vocabulary_trie({token: number for number, token in enumerate(FIGURE_1)}, "##", np.ones(CODE_POINTS, bool), 100))
+
+
+def test_links_and_pops_of_the_paper() -> None:
+    """Links and pops of the paper's example are those of its Figure 1, node by node."""
+    failure = figure_1()
+    trie: Trie = failure.trie
+    table = {}
+    for node in range(len(trie)):
+        target = int(failure.link[node])
+        pops = [FIGURE_1[token] for token in failure.link_pops(node)]
+        table[trie.name(node)] = (int(trie.token[node]) != NULL, pops, None if target == NULL else trie.name(target))
+    assert table == FIGURE_1_TABLE
+
+
+def test_steps_of_the_paper() -> None:
+    """Algorithm 1 segments the paper's word in the steps of its Table 2."""
+    failure = figure_1()
+    name = failure.trie.name
+    steps = [
+        (step.position, step.char, step.failure, name(step.source), name(step.target), [FIGURE_1[token] for token in step.pops])
+        for step in failure.steps("abcdz")
+    ]
+    assert steps == [
+        (0, "a", False, "", "a", []),
+        (1, "b", False, "a", "ab", []),
+        (2, "c", False, "ab", "abc", []),
+        (3, "d", False, "abc", "abcd", []),
+        (4, "z", True, "abcd", "##cd", ["a", "##b"]),
+        (4, "z", True, "##cd", "##d", ["##c"]),
+        (4, "z", False, "##d", "##dz", []),
+        (5, "", True, "##dz", "##", ["##dz"]),
+    ]
+
+
+def test_folded_steps_of_the_paper() -> None:
+    """The transducer emits at each character what the links before it popped."""
+    *_, transducer = machine(json.dumps([FIGURE_1, {"unk_token": "a"}]))
+    state, emitted = 0, []
+    for char in "abcdz":
+        state, ids = transducer.step(state, char)
+        emitted.append([FIGURE_1[token] for token in ids])
+    assert emitted == [[], [], [], [], ["a", "##b", "##c"]]
+    assert transducer.trie.name(state) == "##dz"
+
+
+def look_ups(tables: Tables, text: str) -> list[int]:
+    """Walk over a text, hold the number of look-ups against the promise of the layout, and return the ids."""
+    walk = Walk(tables)
+    walk.run(text)
+    most = {"dense": 1, "compact": 2, "linked": 3}[tables.about["layout"]]
+    assert walk.symbols <= walk.lookups <= most * walk.symbols
+    return walk.ids
+
+
+@examples(300)
+@each_layout
+@given(text=st.text(st.sampled_from("abcdxyz. #é\u0301İ中\U0001e000\U0001d165\u200b"), max_size=60) | st.text(max_size=60))
+def test_look_ups(layout: str, text: str) -> None:
+    """A dense table takes exactly one look-up a symbol, a compact one at most two, a linked one at most three, for any text."""
+    look_ups(compiled(key(CASES[0]), layout), text)
+
+
+EXAMPLE = EXAMPLES / "english-uncased-8000.txt"
+
+
+@functools.cache
+def lines() -> list[str]:
+    """Read some sentences in 109 languages, and some pages of books."""
+    sentences = (SHARED / "corpora/multi_sentences_500.jsonl").read_text(encoding="utf-8").split("\n")[::50]
+    with (SHARED / "corpora/en_books_20MB.txt").open(encoding="utf-8") as books:
+        return [json.loads(line)["text"] for line in sentences if line] + [*islice(books, 400)]
+
+
+@needs_shared
+@pytest.mark.sampled
+@each_layout
+def test_look_ups_in_real_text(layout: str) -> None:
+    """Real text keeps the promise on look-ups, and the kernel gives the ids of the walk that counts them."""
+    tables = wordpiece(EXAMPLE, layout=layout)
+    texts = sample(lines(), 20)
+    batch = fst.Tokenizer(tables).encode_batch(texts, add_special_tokens=False)
+    for text, ids in zip(texts, batch, strict=True):
+        assert look_ups(tables, text) == ids.tolist()
+
+
+SOURCES: dict[str, str | list[str]] = {"tokens": max((case["vocabulary"] for case in CASES), key=len), "file": str(EXAMPLE)}
+SAVE = """
+import json, sys
+from pathlib import Path
+from fst.compile import wordpiece
+for name, source in json.load(sys.stdin).items():
+    for layout in ("dense", "compact", "linked"):
+        wordpiece(source, layout=layout).save(Path(sys.argv[1], f"{name}-{layout}.npz"))
+"""
+
+
+@pytest.fixture(scope="module")
+def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """Folders with the files of all sources, each made by a process with other hashes."""
+    folders = [tmp_path_factory.mktemp(f"hashes{seed}") for seed in "12"]
+    for seed, folder in enumerate(folders, 1):
+        environment = {**os.environ, "PYTHONHASHSEED": str(seed)}
+        subprocess.run([sys.executable, "-c", SAVE, folder], input=json.dumps(SOURCES), text=True, check=True, env=environment)
+    return folders
+
+
+@pytest.mark.parametrize(("layout", "name"), thinned(product(LAYOUTS, SOURCES), 4))
+def test_same_bytes(name: str, layout: str, elsewhere: list[Path], tmp_path: Path) -> None:
+    """The same vocabulary gives the same file twice, and in other processes with other hashes."""
+    paths = [tmp_path / f"{number}.npz" for number in range(2)]
+    for path in paths:
+        compile_anew(SOURCES[name], layout=layout).save(path)
+    files = [*paths, *(folder / f"{name}-{layout}.npz" for folder in elsewhere)]
+    assert len({path.read_bytes() for path in files}) == 1

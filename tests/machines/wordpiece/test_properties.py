@@ -1,0 +1,236 @@
+"""Rules that hold for every vocabulary and every text, tried on vocabularies of two or three letters, where every corner is near.
+
+The automaton alone is quick to make, so hundreds of vocabularies are tried in each way, with all short words; whole tables take a quarter
+of a second, and some dozens of vocabularies are compiled.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.strategies import DrawFn, SearchStrategy
+from support import naive
+from support.kept import wordpiece
+from support.tiers import examples
+
+import fst
+from fst.automata.links import Failure, link
+from fst.automata.rows import CODE_POINTS
+from fst.automata.transducer import fold
+from fst.automata.trie import NULL, ROOT
+from fst.compile.machines.wordpiece.compiler import vocabulary_trie
+from fst.machines.wordpiece.table import Tables, Walk
+
+UNKNOWN = "[UNK]"
+INDICATORS = ("##", "", "a", "ab", "▁", "#", "aba", "ba#")
+LAYOUTS = ("dense", "compact", "linked")
+LETTERS = ("ab", "abc", "a#", "ab▁", "ab.", "a b")
+SIZES = {2: 7, 3: 5}  # the longest words that are tried, for alphabets of so many letters
+
+each_layout = pytest.mark.parametrize("layout", LAYOUTS)
+
+
+@dataclass(frozen=True)
+class Case:
+    """A vocabulary, with the letters that words are made of."""
+
+    tokens: tuple[str, ...]
+    indicator: str
+    letters: str
+    max_chars: int
+
+    @property
+    def vocabulary(self) -> dict[str, int]:
+        """The id of each token."""
+        return {token: number for number, token in enumerate(self.tokens)}
+
+    def words(self, longest: int) -> list[str]:
+        """All words up to a length, and some long ones."""
+        short = ["".join(word) for size in range(longest + 1) for word in itertools.product(self.letters, repeat=size)]
+        return short + [word * 5 for word in short[-20:]]
+
+    def segment(self, word: str) -> list[int] | None:
+        """MaxMatch by its definition, None where a word is unknown."""
+        ids = naive.max_match(word, self.vocabulary, unk_token=UNKNOWN, prefix=self.indicator, max_chars=self.max_chars)
+        return None if ids == [0] and self.tokens[0] != word else ids
+
+
+@st.composite
+def cases(draw: DrawFn, letters: Sequence[str] = LETTERS) -> Case:
+    """Draw a vocabulary: tokens with and without the indicator before them, some with the indicator elsewhere."""
+    indicator, chars = draw(st.sampled_from(INDICATORS)), draw(st.sampled_from(letters))
+    singles = draw(st.sets(st.sampled_from([*chars, *(indicator + char for char in chars)])))  # most words have a segmentation with these
+    short = st.lists(st.sampled_from(chars), min_size=1, max_size=4).map("".join)
+    odd = st.one_of(
+        st.builds(lambda before, after: before + indicator + after, short, short),
+        st.integers(0, len(indicator)).map(lambda end: indicator[:end]),
+    )
+    tokens = draw(st.sets(short | short.map(indicator.__add__) | short.map(indicator.__add__) | odd, min_size=1, max_size=10))
+    max_chars = draw(st.sampled_from((100, 100, 100, 100, 3, 1, 0)))
+    return Case((UNKNOWN, *sorted(singles | tokens)), indicator, chars, max_chars)
+
+
+@functools.cache
+def readable(chars: str) -> np.typing.NDArray[np.bool_]:
+    """Mark the characters that an automaton reads: some, or all."""
+    found = np.full(CODE_POINTS, not chars)
+    found[[ord(char) for char in chars]] = True
+    return found
+
+
+def linked(case: Case, chars: str = "") -> Failure:
+    """Build the trie of a vocabulary and its links."""
+    return link(vocabulary_trie(case.vocabulary, case.indicator, readable(chars), case.max_chars))
+
+
+@examples(300)
+@given(case=cases())
+def test_automata_segment_by_the_definition(case: Case) -> None:
+    """Trie, links and transducer segment every short word as MaxMatch is defined, whatever the indicator is."""
+    failure = linked(case)
+    transducer = fold(failure)
+    for word in case.words(SIZES[len(case.letters)]):
+        if len(word) <= case.max_chars:
+            expected = case.segment(word)
+            assert transducer.run(word) == expected, word
+            assert failure.run(word) == expected, word
+            assert failure.trie.run(word) == expected, word
+
+
+@examples(300)
+@given(case=cases())
+def test_automata_need_no_unreadable_characters(case: Case) -> None:
+    """Tokens with characters that no word has can be left out without a change, the indicator's own included."""
+    transducer = fold(linked(case, case.letters[0]))
+    for size in range(min(case.max_chars, 12) + 1):
+        assert transducer.run(case.letters[0] * size) == case.segment(case.letters[0] * size)
+
+
+@examples(300)
+@given(case=cases())
+def test_links_lead_to_shorter_strings(case: Case) -> None:
+    """P(v) is F(v) and P(f(v)), and a link leads to a string with less to be matched, unless it is null."""
+    failure = linked(case)
+    for node in range(len(failure.trie)):
+        target = int(failure.link[node])
+        if target == NULL:
+            assert not failure.whole[node]
+            continue
+        assert failure.all_pops(node) == failure.link_pops(node) + failure.all_pops(target)
+        assert failure.trie.level[target] < failure.trie.level[node]
+
+
+@examples(150)
+@given(case=cases())
+def test_whole_nodes_are_words(case: Case) -> None:
+    """A node below the root is whole if and only if its string has a segmentation, which then is P(v)."""
+    failure = linked(case)
+    trie = failure.trie
+    for word in case.words(SIZES[len(case.letters)]):
+        node = ROOT
+        for char in word:
+            node = trie.child(node, char) if node != NULL else NULL
+        if word and node not in (NULL, trie.suffix_root) and len(word) <= case.max_chars:
+            expected = case.segment(word)
+            assert failure.whole[node] == (expected is not None)
+            assert expected is None or failure.all_pops(node) == expected
+
+
+def ids_of_all_paths(tables: Tables, texts: list[str]) -> list[list[list[int]]]:
+    """Encode texts with the walk, one by one, and with the kernel, in one batch of strings and one of bytes."""
+    tok = fst.Tokenizer(tables)
+    batches = (tok.encode_batch(rows, add_special_tokens=False) for rows in (texts, [text.encode() for text in texts]))
+    return [[Walk(tables).run(text) for text in texts], *([ids.tolist() for ids in batch] for batch in batches)]
+
+
+@examples(50)
+@given(case=cases(("ab", "a#", "ab.", "a b", "aé")), pre_tokenizer=st.sampled_from(("bert", "none")))
+def test_tables_segment_by_the_definition(case: Case, pre_tokenizer: str) -> None:
+    """Compiled tables of both layouts give the ids of the definition, by the walk and by the kernel."""
+    options: dict[str, Any] = {
+        "continuing_subword_prefix": case.indicator,
+        "max_input_chars_per_word": case.max_chars,
+        "pre_tokenizer": pre_tokenizer,
+    }
+    texts = [*case.words(4), "".join(case.words(2)), " ".join(case.words(3)), "a.b#a ab▁a é"]
+    expected = [naive.encode(text, case.vocabulary, special=[UNKNOWN], **options) for text in texts]
+    for layout in LAYOUTS:
+        for found in ids_of_all_paths(wordpiece(case.tokens, **options, layout=layout), texts):
+            assert dict(zip(texts, found, strict=True)) == dict(zip(texts, expected, strict=True))
+
+
+TOKENS = (
+    *("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"),
+    *("a", "b", "e", "ab", "abc", "##a", "##b", "##c", "##e", "##abc", "##ba", ".", "=", "中"),
+    *("\U0001d165", "##\U0001d165", "##\U0001e000", "##\u302e", "\u302e", "ᄀ", "##ᅡ", "##ᆨ", "i", "##i", "[", "##\ue000", "\ue000", " "),
+)
+OPTIONS: tuple[dict[str, Any], ...] = (
+    {},
+    {"lowercase": False, "max_input_chars_per_word": 5},
+    {"clean_text": False, "strip_accents": True, "pre_tokenizer": "none"},
+)
+CHARS = "abceABC. 中각가éÉİ≠\u0301\u0344\u0901\U0001d165\U0001e000\u302e\u200b\u0000\ufffd\ue000\u0378\u2028[]"
+
+texts: SearchStrategy[str] = st.one_of(
+    st.text(max_size=40),
+    st.text(st.sampled_from(CHARS), max_size=40),
+    st.lists(st.sampled_from((*CHARS, "[MASK]", "[UNK]", "[CLS]")), max_size=20).map("".join),
+)
+
+
+@functools.cache
+def tokenizer(layout: str, number: int) -> tuple[Tables, fst.Tokenizer]:
+    """Tables of `TOKENS` with one of the options, and their tokenizer."""
+    tables = wordpiece(TOKENS, **OPTIONS[number], layout=layout)
+    return tables, fst.Tokenizer(tables)
+
+
+each_options = pytest.mark.parametrize("number", range(len(OPTIONS)))
+
+
+@each_options
+@each_layout
+@examples(300)
+@given(rows=st.lists(texts, max_size=6))
+def test_kernel_is_the_walk(layout: str, number: int, rows: list[str]) -> None:
+    """The kernel gives the ids of the walk for every text, whatever texts are in the batch beside it."""
+    walked, as_strings, as_bytes = ids_of_all_paths(tokenizer(layout, number)[0], rows)
+    assert as_strings == as_bytes == walked
+
+
+@each_options
+@each_layout
+@examples(300)
+@given(text=texts)
+def test_tables_follow_the_definition(layout: str, number: int, text: str) -> None:
+    """Tables give the ids of the definition for every text."""
+    vocabulary = {token: place for place, token in enumerate(TOKENS)}
+    expected = naive.encode(text, vocabulary, special=TOKENS[:5], **OPTIONS[number])
+    assert tokenizer(layout, number)[1].encode(text, add_special_tokens=False).tolist() == expected
+
+
+@each_layout
+@examples(300)
+@given(before=texts, after=texts)
+def test_a_blank_splits_a_text(layout: str, before: str, after: str) -> None:
+    """Two texts with a blank between have the ids of the one and then those of the other."""
+    _, tok = tokenizer(layout, 0)
+    both, first, second = (tok.encode(text, add_special_tokens=False).tolist() for text in (f"{before} {after}", before, after))
+    assert both == first + second
+
+
+@each_options
+@each_layout
+@examples(300)
+@given(text=texts)
+def test_no_more_ids_than_bytes(layout: str, number: int, text: str) -> None:
+    """A text has at most as many ids as bytes in UTF-8: the bound that buffers are sized by."""
+    assert len(tokenizer(layout, number)[1].encode(text, add_special_tokens=False)) <= len(text.encode())

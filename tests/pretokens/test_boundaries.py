@@ -1,0 +1,237 @@
+"""Windows: what one decides, the splitter does, whatever the text around it."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from functools import cache
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+from numpy.typing import NDArray
+from support.pretokens.patterns import ANY, CL100K, MANY_CLASSES, O200K, QWEN
+from support.tiers import examples, sample, thinned
+
+from fst.compile.pretokens import boundaries as windowing
+from fst.compile.pretokens.automata import Automaton
+from fst.compile.pretokens.boundaries import Windows, windows
+from fst.compile.pretokens.splits import GPT2
+from fst.compile.pretokens.splitter import splitter
+from fst.pretokens.boundaries import AROUND, INSIDE, LEFT, MATRIX, MAX_WINDOW, RIGHT, UNDECIDED, factors
+from fst.pretokens.splitter import START, Splitter
+
+PATTERNS = {
+    "gpt2": GPT2,
+    "cl100k": CL100K,
+    "o200k": O200K,
+    "qwen": QWEN,
+    "every character": r"[\s\S]",
+    "runs": "a+|b" + ANY,
+    "far end": "a+b" + ANY,
+    "backtracking": "aab|ab" + ANY,
+    "alternating": "(?:ab)+|ba" + ANY,
+    "counted": "a{1,3}|b{2}" + ANY,
+    "end of text": "a+(?!b)|b+" + ANY,
+    "never dead": "[ab]+c" + ANY,
+    "many classes": MANY_CLASSES,
+}
+GAPS = ("a", "a+|b", "a+b|b", "a(?=b)|b|[^ab]", "a+(?!b)|b+|[^ab]")
+
+each_pattern = pytest.mark.parametrize("name", thinned(PATTERNS, 3))
+
+
+@cache
+def compiled(pattern: str) -> tuple[Splitter, Windows]:
+    """A splitter whose characters are its classes, and its windows."""
+    split = splitter(pattern)
+    identity = np.minimum(np.arange(0x110000), 255).astype(np.uint8)
+    return Splitter(identity, split.moves), windows(split)
+
+
+def decisions(found: Windows, text: Sequence[int]) -> Iterator[int]:
+    """The decision about each character of a text of classes, as a kernel takes them."""
+    end, begin = found.symbols[-AROUND:].tolist()
+    width = (len(found.decisions).bit_length() - 1) // found.bits
+    symbols = [*[begin] * width, *(int(found.symbols[number]) for number in text), end]
+    for last in range(width + 1, len(symbols)):
+        window = 0
+        for symbol in symbols[last - width + 1 : last + 1]:
+            window = window << found.bits | symbol
+        yield int(found.decisions[window])
+
+
+def contradictions(pattern: str, text: Sequence[int]) -> list[int]:
+    """The characters of a text about which windows and splitter do not agree."""
+    split, found = compiled(pattern)
+    begins = {begin for begin, _ in split.pieces("".join(map(chr, text)))} - {0}
+    decided = enumerate(decisions(found, text))
+    return [place for place, decision in decided if decision != UNDECIDED and decision != (place in begins)]
+
+
+def classes_of(pattern: str) -> int:
+    """How many classes a pattern tells apart."""
+    return int(compiled(pattern)[0].moves.shape[1]) - 1
+
+
+@each_pattern
+@pytest.mark.sampled
+def test_windows_decide_as_the_splitter(name: str) -> None:
+    """In every text of three characters, and of more where there are few classes, a window that decides does so as the splitter."""
+    count = classes_of(PATTERNS[name])
+    length = max(length for length in range(3, 9) if length == 3 or count**length <= 3_000)
+    share = max(count**length // 500, 1)
+    for text in sample([*product(range(count), repeat=length)], share):
+        assert not contradictions(PATTERNS[name], text), text
+
+
+@each_pattern
+@pytest.mark.sampled
+def test_windows_decide_as_the_splitter_in_long_texts(name: str) -> None:
+    """The same of random texts, with runs of one class in them."""
+    count, draw = classes_of(PATTERNS[name]), random.Random(name)
+    for _ in sample(range(10_000), 100):
+        few = draw.choices(range(count), k=draw.randint(1, 4))
+        text = [number for number in draw.choices(few, k=draw.randint(1, 9)) for _ in range(draw.choice((1, 1, 1, 2, 5)))]
+        assert not contradictions(PATTERNS[name], text), text
+
+
+def test_windows_of_a_few_steps_decide_as_the_splitter(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Windows for which no steps are left stay undecided, and the others decide as the splitter."""
+    split, whole = compiled(CL100K)
+    monkeypatch.setattr(windowing, "MAX_STEPS", 60_000)
+    found = windows(splitter(CL100K))
+    is_decided = found.decisions != UNDECIDED
+    assert 0 < np.count_nonzero(is_decided) < np.count_nonzero(whole.decisions != UNDECIDED)
+    draw = random.Random(7)
+    for _ in range(300):
+        text = draw.choices(range(classes_of(CL100K)), k=9)
+        begins = {begin for begin, _ in split.pieces("".join(map(chr, text)))} - {0}
+        assert all(decision in (UNDECIDED, place in begins) for place, decision in enumerate(decisions(found, text)))
+
+
+@some.composite
+def patterns(draw: some.DrawFn) -> str:
+    """Patterns over three letters that match any text."""
+    atom = some.sampled_from(["a", "b", "c", "[ab]", "[^a]", "[bc]", "(?:ab)", "(?:ba|c)"])
+    piece = some.builds(str.__add__, atom, some.sampled_from(["", "", "+", "*", "?", "{1,2}", "{2}"]))
+    word = some.builds("".join, some.lists(piece, min_size=1, max_size=3))
+    ahead = some.sampled_from(["", "", "(?=a)", "(?!b)", "(?![ab])"])
+    parts = draw(some.lists(some.builds("{}{}{}".format, atom, word, ahead), min_size=1, max_size=3))
+    return "|".join(parts) + ANY
+
+
+@examples(300)
+@given(pattern=patterns(), texts=some.lists(some.text("abcd", max_size=12), min_size=5, max_size=5))
+def test_windows_of_any_pattern(pattern: str, texts: list[str]) -> None:
+    """Whatever the pattern, a window that decides does so as the splitter."""
+    classes = splitter(pattern).classes
+    for text in texts:
+        assert not contradictions(pattern, [int(classes[ord(char)]) for char in text])
+
+
+@each_pattern
+def test_symbols(name: str) -> None:
+    """Every class has a symbol that fits, END and BEGIN have symbols of their own, and a window holds three at least."""
+    _, found = compiled(PATTERNS[name])
+    *symbols, end, begin = found.symbols.tolist()
+    assert len(symbols) == classes_of(PATTERNS[name])
+    assert {*symbols, end, begin} == {*range(begin + 1)}
+    assert end not in symbols
+    assert begin not in (end, *symbols)
+    assert begin < 1 << found.bits
+    assert 3 * found.bits <= len(found.decisions).bit_length() - 1 <= MAX_WINDOW
+
+
+def test_symbols_are_merged_where_there_are_many() -> None:
+    """More classes than symbols are merged; fewer keep symbols of their own."""
+    _, found = compiled(PATTERNS["o200k"])
+    assert len({*found.symbols.tolist()}) <= 1 << found.bits < classes_of(PATTERNS["o200k"]) + AROUND
+    assert compiled(PATTERNS["runs"])[1].symbols.tolist() == [0, 1, 2, 3, 4][: classes_of(PATTERNS["runs"]) + AROUND]
+
+
+FACTORED = ("gpt2", "cl100k", "o200k", "qwen", "far end", "counted", "never dead")
+
+
+@pytest.mark.parametrize("name", FACTORED)
+def test_factors_decide_as_windows(name: str) -> None:
+    """Two halves of a window decide what all windows that end in them do, and leave open what these do not agree about."""
+    found, symbols = compiled(PATTERNS[name])[1], symbols_of_ascii(PATTERNS[name])
+    held = factors(symbols, found.decisions, found.bits).astype(int)
+    kinds = sorted({*symbols.tolist()} - {255})
+    width = (len(found.decisions).bit_length() - 1) // found.bits
+    table = found.decisions.reshape((1 << found.bits,) * width)
+    assert (held[:LEFT] == symbols).all()
+    for first, second, third, last in product(kinds, repeat=4):
+        row, column = held[LEFT + (first << 4 | second)], held[RIGHT + (third << 4 | last)]
+        decided = held[MATRIX + (row & 0xF0 | column)] >> 2 * (row & 1) & 3
+        agreed = {*table[np.ix_(*[kinds] * (width - 4), [first], [second], [third], [last])].ravel().tolist()}
+        assert decided == (agreed.pop() if len(agreed) == 1 else UNDECIDED)
+
+
+def symbols_of_ascii(pattern: str) -> NDArray[np.uint8]:
+    """The symbols of ASCII characters; some have none, as where special tokens may begin."""
+    symbols: NDArray[np.uint8] = compiled(pattern)[1].symbols[splitter(pattern).classes[:128]]
+    symbols[[*b"<["]] = 255
+    return symbols
+
+
+@pytest.mark.parametrize(("name", "bits", "width"), [("many classes", 0, 0), ("gpt2", 4, 3), ("gpt2", 2, 8)])
+def test_windows_without_factors(name: str, bits: int, width: int) -> None:
+    """Symbols of more than four bits, and windows that are too narrow or too wide for the kernel, have no factors."""
+    found, symbols = compiled(PATTERNS[name])[1], symbols_of_ascii(PATTERNS[name])
+    assert len(factors(symbols, np.zeros(1 << bits * width, np.uint8) if bits else found.decisions, bits or found.bits)) == 0
+
+
+@each_pattern
+def test_no_window_finds_a_piece_where_a_text_begins(name: str) -> None:
+    """A window whose last symbol but one or but two is BEGIN decides nothing: a piece begins there anyway."""
+    _, found = compiled(PATTERNS[name])
+    table = found.decisions.reshape(-1, *(1 << found.bits,) * 3)
+    begin = found.symbols[-1]
+    assert (table[:, begin] == INSIDE).all()
+    assert (table[:, :, begin] == INSIDE).all()
+
+
+@pytest.mark.parametrize("name", ["gpt2", "cl100k", "o200k", "qwen"])
+def test_english_is_decided(name: str) -> None:
+    """Windows decide nearly every place of English; the others are for the splitter, and slow."""
+    split, (_, found) = splitter(PATTERNS[name]), compiled(PATTERNS[name])
+    text = "It's the one that we'd seen before; they said so, didn't they? No idea (in 1984, or so).\n" * 3
+    undecided = [*decisions(found, [int(split.classes[ord(char)]) for char in text])].count(UNDECIDED)
+    assert undecided < len(text) / 10
+
+
+def leaves_gaps(pattern: str) -> bool:
+    """Whether a search may end without a match, as the compiler sees it."""
+    automaton = Automaton.of(splitter(pattern).moves)
+    return not automaton.surely_ends()[automaton.targets[START, :-1]].all()
+
+
+def gaps_in_short_texts(pattern: str) -> bool:
+    """Whether the splitter finds no match somewhere in a text of up to five characters."""
+    split, _ = compiled(pattern)
+    texts = (text for length in range(1, 6) for text in product(range(classes_of(pattern)), repeat=length))
+    return any(not matched for text in texts for _, matched in split.segments("".join(map(chr, text))))
+
+
+@pytest.mark.parametrize("pattern", [*(PATTERNS[name] for name in ("runs", "far end", "backtracking", "end of text")), *GAPS])
+def test_gaps_are_foreseen(pattern: str) -> None:
+    """A splitter is said to leave gaps exactly if there is a text in which it does."""
+    assert leaves_gaps(pattern) == gaps_in_short_texts(pattern) == (pattern in GAPS)
+
+
+@pytest.mark.parametrize("name", ["gpt2", "cl100k", "o200k", "qwen"])
+def test_well_known_patterns_leave_no_gaps(name: str) -> None:
+    """The patterns of well-known tokenizers match every text from end to end."""
+    assert not leaves_gaps(PATTERNS[name])
+
+
+@examples(300)
+@given(pattern=patterns(), cut=some.booleans())
+def test_gaps_of_any_pattern_are_foreseen(pattern: str, cut: bool) -> None:
+    """Whatever the pattern, with a last part for any character or without: where a text has a gap, it was foreseen."""
+    pattern = pattern.removesuffix(ANY) if cut else pattern
+    assert leaves_gaps(pattern) == gaps_in_short_texts(pattern)

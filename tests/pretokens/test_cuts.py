@@ -1,0 +1,232 @@
+"""Cuts of byte-level BPE: wherever a text may be cut, its parts have the ids, places and words that it has as a whole."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given
+from hypothesis import strategies as some
+from support.cuts import check_threads
+from support.kept import bpe
+from support.machines.bpe import SMALL_PATTERNS, small
+from support.pretokens.patterns import ANY, CL100K, O200K
+from support.shared_data import SHARED, needs_shared
+from support.tiers import examples, sample
+
+import fst
+from fst.compile.pretokens.splits import GPT2
+from fst.machines.bpe.table import BpeTables
+from fst.runtime.pretokens.safe_cuts import STRETCHES, PieceBegins, _codes, leave_ascii
+from fst.runtime.rows import batch as batches
+from fst.runtime.rows.texts import Text, rows_of
+from fst.runtime.safe_cuts import SafeCuts
+from fst.tables.header import ContextualToken
+
+MERGES = [(b"a", b"b"), (b" ", b"a"), (b"\n", b"\n"), (b" a", b"b"), (b"'", b"s"), (b"b", b"b")]
+SPECIAL = ("<s>", "<ab<", "\n\n<", "é>", "<<<s>", "> b", "xab")
+PATTERNS = {"GPT-2": GPT2, "cl100k": CL100K, "look ahead": "a(?=b)|b+(?! )" + ANY, "runs": "(?:ab)+|ba| +" + ANY}
+# What may stand beside a cut: words, blanks, contractions, special tokens, whole and cut short, and what is not ASCII.
+PIECES = (
+    *("ab", " ab", "abba", "Ab", "it's", " 'S", "12345", " 1", "  ", " \n", "\n\n", "\t", "!?", " ...", "x_y", "a" * 30, " " * 30, "the "),
+    *(" we cut, (then) join;", "if x[0] == 'y':", "It's 3.14 o'clock ", "snake_case+CamelCase ", "//", "a\tb  c "),
+    *(*SPECIAL, "<s", "<<<", "é", "e\u0301", "世界", "😀", "\u2028", "\u00a0 ", "\0"),
+)
+
+each_pattern = pytest.mark.parametrize("name", [*PATTERNS, pytest.param("o200k", marks=pytest.mark.slow)])
+
+
+@cache
+def tokenizer(pattern: str, special: tuple[str, ...] = SPECIAL) -> Any:
+    """A tokenizer with few merges."""
+    return fst.Tokenizer(small(pattern, MERGES, special=special).table)
+
+
+def text_of(seed: int | str, pieces: int) -> str:
+    """A text of everything that can stand beside a cut."""
+    return "".join(random.Random(seed).choices(PIECES, k=pieces))
+
+
+def cuts_of(tok: Any, text: Text) -> list[int]:
+    """All safe cuts of a text."""
+    cuts: PieceBegins = tok._safe_cuts
+    return [int(cut) for cut in cuts._cuts(_codes(text))]
+
+
+class Given(SafeCuts):
+    """Cuts that a test gives."""
+
+    ahead = PieceBegins.ahead
+
+    def __init__(self, cuts: Sequence[int]) -> None:
+        self._cuts = cuts
+
+    def parts(self, text: Text, size: int) -> list[tuple[int, int]]:  # noqa: ARG002
+        """The parts between the cuts."""
+        return list(zip([0, *self._cuts], [*self._cuts, len(text)], strict=True))
+
+
+def hold(tok: Any, text: Text, cuts: Sequence[int]) -> None:
+    """Show that a text has the same ids, spans and words if it is cut at some places."""
+    row: Any = [text]
+    rows = rows_of(row)
+    whole, parted = (batches.Job(rows, tok._frame, "strict", tok._spans_runner, safe_cuts=at).run(2) for at in (None, Given(cuts)))
+    for name in ("ids", "row_splits", "offsets", "words"):
+        np.testing.assert_array_equal(getattr(parted, name), getattr(whole, name), f"{name} of {text!r}, cut at {cuts}")
+
+
+@pytest.fixture
+def short_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Cut texts of any length, and read some characters at a time."""
+    monkeypatch.setattr(batches, "MIN_SHARE", 1)
+    monkeypatch.setattr(batches, "BLOCK", 16)
+
+
+@pytest.mark.usefixtures("short_parts")
+@each_pattern
+def test_every_cut(name: str) -> None:
+    """At each place where a text may be cut, alone and together, it has the ids, spans and words of the whole."""
+    tok = tokenizer(PATTERNS.get(name, O200K))
+    text = text_of(name, 60)
+    cuts = cuts_of(tok, text)
+    assert len(cuts) > 5
+    for cut in cuts:
+        hold(tok, text, [cut])
+    hold(tok, text, cuts)
+    hold(tok, text.encode(), cuts_of(tok, text.encode()))
+
+
+@pytest.mark.usefixtures("short_parts")
+@pytest.mark.sampled
+@pytest.mark.parametrize("pattern", SMALL_PATTERNS)
+def test_all_short_texts(pattern: str) -> None:
+    """Over three letters, each text is cut right, wherever it may be cut; and the slow walk begins a piece there."""
+    tok = tokenizer(pattern, ("ba",))
+    for letters in sample([*product("ab ", repeat=8)], 150, pattern):
+        text = "".join(letters)
+        begins = {begin for begin, _ in tok._table.splitter.pieces(text)}
+        for cut in cuts_of(tok, text):
+            assert cut in begins or "ba" in text
+            hold(tok, text, [cut])
+
+
+@pytest.mark.usefixtures("short_parts")
+@each_pattern
+@examples(150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(texts=some.lists(some.lists(some.sampled_from(PIECES), max_size=30).map("".join), min_size=1, max_size=4), size=some.integers(1, 60))
+def test_any_texts(name: str, texts: list[str], size: int) -> None:
+    """Texts of any length have the ids, spans, words and counts of one thread."""
+    tok = tokenizer(PATTERNS.get(name, O200K))
+    for text in texts:
+        parts = tok._safe_cuts.parts(text, size) if text else []
+        assert "".join(text[begin:end] for begin, end in parts) == text
+        assert all(end - begin >= size for begin, end in parts[:-1])
+    check_threads(tok, texts, offsets=True)
+    check_threads(tok, [text.encode() for text in texts])
+    assert tok.count_tokens(texts, threads=3).tolist() == tok.count_tokens(texts, threads=1).tolist()
+
+
+@pytest.mark.usefixtures("short_parts")
+def test_what_is_not_text_is_replaced() -> None:
+    """Bytes that are not UTF-8, and lone surrogates, are replaced in parts as in the whole; else they are errors of the whole text."""
+    tok, draw = tokenizer(GPT2), random.Random(8)
+    wrong = (b"\x80", b"\xe4\xb8", b"\xf0\x9f\x98", b"\xed\xa0\xbd", b"\xff", b"\xe4\xb8 \xad", b"\xc2\n")
+    data = [b"".join(draw.choice([*wrong, *(piece.encode() for piece in PIECES)]) for _ in range(150)) for _ in range(3)]
+    check_threads(tok, data, errors="replace", offsets=True)
+    surrogates = ("\ud83d", chr(0xDE00), "\ud83d \ude00", *PIECES)
+    check_threads(tok, ["".join(draw.choices(surrogates, k=150)) for _ in range(3)], errors="replace", offsets=True)
+    with pytest.raises(fst.TextError, match="row 0, position 450: not UTF-8"):
+        tok.encode_batch([b"ab " * 150 + b"\xff" + b" ab" * 90], threads=3)
+
+
+def test_added_tokens_are_kept_away_from() -> None:
+    """No added token is in a window or beside it, by its first character, by two characters around the window's begin, or by its last."""
+    text = "the abc def ghi jkl " * 4
+    free, cut = cuts_of(tokenizer(GPT2, ()), text), text.index(" ghi")
+    first = cut + PieceBegins.ahead - tokenizer(GPT2, ())._safe_cuts._width
+    assert cut in free
+    assert free == cuts_of(tokenizer(GPT2, ("<s>",)), text)
+    for special in (text[cut:], text[cut + 2], text[first], f"x{text[first - 1]}", f"x{text[first - 1 : first + 1]}x"):
+        held = cuts_of(tokenizer(GPT2, (special,)), text)
+        assert cut not in held, special
+        assert set(held) < set(free)
+
+
+def test_contextual_tokens_have_room() -> None:
+    """If added tokens may take white space along, no window begins or ends with it."""
+    tok = tokenizer(GPT2, ())
+    table: BpeTables = tok._table
+    token = ContextualToken(0, single_word=False, lstrip=True, rstrip=True, normalized=False, decoded="<m>")
+    added = replace(table.metadata.added_tokens, contextual={"<m>": token})
+    contextual = replace(table, about={**table.about})
+    vars(contextual)["metadata"] = replace(table.metadata, added_tokens=added)
+    cuts, width = PieceBegins(contextual, tok._ids_runner.arguments), tok._safe_cuts._width
+    text = text_of("contextual", 300)
+    found = cuts._cuts(_codes(text)).tolist()
+    assert found
+    assert not [cut for cut in found if text[cut + 2 - width].isspace() or text[cut + 1].isspace()]
+
+
+def test_normalizers() -> None:
+    """Texts are cut where ASCII stays as it is."""
+    assert leave_ascii(["NFC"])
+    assert leave_ascii([])
+    assert not leave_ascii(["NFC", "Lowercase"])
+
+
+@pytest.mark.parametrize("text", ["世界" * 200_000, "a" * 400_000, "é " * 200_000, b"\xff" * 400_000], ids=["世", "a", "é", "bytes"])
+def test_texts_without_cuts(text: Text) -> None:
+    """A text without cuts has one part, and little of it is read to find that out."""
+    tok = tokenizer(GPT2)
+    assert tok._safe_cuts.parts(text, 1 << 16) == [(0, len(text))]
+    assert STRETCHES[-1] <= 1 << 13
+    if isinstance(text, str):
+        check_threads(tok, [text], 2)
+
+
+def test_long_text_is_shared(helpers: Any) -> None:
+    """One long text is encoded by several threads, with the ids of one; also where few places can be cut."""
+    tok = tokenizer(GPT2)
+    for text in ("the abba is 12 " * 60_000, ("世" * 5_000 + " the ab ba\n the") * 150):
+        assert helpers(tok.encode_batch, [text], threads=2) == 1
+        check_threads(tok, [text, "a"], 2, offsets=True)
+
+
+def test_long_rows_of_columns_are_shared(helpers: Any) -> None:
+    """Long rows of a column are read in place, and have the ids of one thread."""
+    arrow = pytest.importorskip("pyarrow")
+    tok, text = tokenizer(GPT2), "the abba, é is 12 " * 50_000
+    column = arrow.array(["ab", text, None])
+    assert helpers(lambda: tok.encode_arrow(column, threads=2)) == 1
+    assert tok.encode_arrow(column, threads=2).to_pylist() == [tok.encode("ab").tolist(), tok.encode(text).tolist(), None]
+
+
+@pytest.mark.usefixtures("short_parts")
+def test_cuts_where_no_piece_begins() -> None:
+    """A cut inside a piece, as only a hostile table can ask for, is noticed: its kernel does not stop there."""
+    for text, cut in (("a" * 100, 50), ("the abba", 6), ("it's ab", 3)):
+        with pytest.raises(fst.TableError, match=f"^row 0, position {cut}: the text cannot be cut here, though the table says so"):
+            hold(tokenizer(GPT2, ()), text * 3, [cut])
+
+
+TIKTOKEN = [f"{name}/{name}.tiktoken" for name in ("cl100k_base", "o200k_base", "p50k_base", "r50k_base")]
+
+
+@needs_shared
+@pytest.mark.slow
+@pytest.mark.parametrize("file", sorted(path.name for path in (SHARED / "corpora").glob("*")))
+@pytest.mark.parametrize("name", ["gpt2", *TIKTOKEN, "tekken_240718/tekken.json.gz"])
+def test_corpora(name: str, file: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Real text has the ids and spans of one thread: cut at every tenth place where it may be cut, and in parts of the usual size."""
+    tok: Any = fst.Tokenizer(bpe(SHARED / "vocab_bpe" / name))
+    text = (SHARED / "corpora" / file).read_text("utf-8")[:1_500_000]
+    check_threads(tok, [text], 2, offsets=True)
+    monkeypatch.setattr(batches, "MIN_SHARE", 1)
+    cuts = cuts_of(tok, text[:100_000])
+    hold(tok, text[:100_000], cuts[::10])

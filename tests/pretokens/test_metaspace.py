@@ -1,0 +1,253 @@
+"""Pipelines in SentencePiece's manner: the pieces and their spans are those of the reference, which runs live."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Sequence
+from functools import lru_cache
+from itertools import pairwise, product
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+from support.text.metaspace import TO_SYMBOL, WHITESPACE, Json, cut_by, spaced
+from support.text.normalizers import LATE, LOWER, NFC, RAW, STRIPS, in_turn, replaced, token
+from support.tiers import examples, sample, thinned
+from tokenizers import Tokenizer
+
+from fst.compile.pretokens import metaspace
+from fst.compile.pretokens.metaspace import Pipeline
+from fst.compile.text import folding
+from fst.compile.text.added_tokens import added_tokens
+from fst.errors import UnsupportedError
+from fst.runtime.text.normalizer import Room, TextRewriter
+from fst.tables.header import AddedTokens
+from fst.tables.kernel_call import BEFORE
+from fst.text.arguments import marks
+from fst.text.character_expansion import CharacterGrowth
+from fst.text.composition import Images
+from fst.text.normalizer import NOTHING, Rewriting
+from fst.text.whitespace import NO_BLANKS, SEPARATORS, Blanks
+
+Piece = tuple[str, tuple[int, int]]
+
+CHARS = " \n\t▁aAbé.1\u3000" + "Å" + "e\u0301"
+DIGITS = {"type": "Digits", "individual_digits": True}
+PUNCTUATION = {"type": "Punctuation", "behavior": "Isolated"}
+SPLIT = {"type": "Split", "pattern": {"String": " "}, "behavior": "MergedWithPrevious", "invert": False}
+
+
+SCHEMES = [spaced(*case) for case in product(("always", "first", "never"), (True, False))]
+PRE_TOKENIZERS: list[Json | None] = [
+    *SCHEMES,
+    *(cut_by(WHITESPACE, part) for part in SCHEMES),
+    spaced(replacement="a"),
+    cut_by(spaced(), DIGITS),
+    cut_by(spaced("first", False), PUNCTUATION, DIGITS),
+    cut_by(WHITESPACE, spaced("never"), PUNCTUATION),
+    cut_by(spaced(replacement="."), PUNCTUATION),
+    cut_by(spaced(), WHITESPACE),
+    None,
+    SPLIT,
+]
+NORMALIZERS: list[Json | None] = [
+    None,
+    in_turn(NFC, LOWER),
+    {"type": "Strip", "strip_left": True, "strip_right": True},
+    in_turn({"type": "Prepend", "prepend": "▁"}, TO_SYMBOL),
+    in_turn({"type": "Strip", "strip_left": False, "strip_right": True}, replaced("▁", " {2,}")),
+    TO_SYMBOL,
+]
+ADDED: dict[str, tuple[Json, ...]] = {
+    "none": (),
+    "raw": RAW,
+    "all": (*RAW, *(part for part in LATE if part["content"] != "  "), *STRIPS),
+    "late": (token("1", "normalized"), token("bb", "normalized")),
+    "symbol": (token("▁b", "normalized"), token("1▁", "normalized", "rstrip")),
+}
+FREE = [None, *NORMALIZERS[-1:]]  # those without which no pre-tokenizer means nothing at all
+CASES = [
+    (normalizer, pre_tokenizer, added, keeps_symbol)
+    for normalizer, pre_tokenizer, added, keeps_symbol in product(range(len(NORMALIZERS)), range(len(PRE_TOKENIZERS)), ADDED, (False, True))
+    if (normalizer + pre_tokenizer) % (2 if pre_tokenizer < len(SCHEMES) else 3) == 0 and (added == "all" or not keeps_symbol)
+]
+some_cases = pytest.mark.parametrize("case", thinned([pytest.param(case, id="-".join(map(str, case))) for case in CASES], 30))
+Case = tuple[int, int, str, bool]
+
+
+class Stage:
+    """A text stage and its reference.
+
+    Attributes:
+        line: the pipeline.
+        names: the added tokens by their ids.
+        added, by: its added tokens and its rewriting.
+        ways: two rewriters, for all texts.
+    """
+
+    def __init__(self, case: Case) -> None:
+        normalizer, pre_tokenizer, added = NORMALIZERS[case[0]], PRE_TOKENIZERS[case[1]], ADDED[case[2]]
+        flags = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False)
+        self.names = {place: part["content"] for place, part in enumerate(added, 1)}
+        tokens = [{"id": place, **flags, **part} for place, part in enumerate(added, 1)]
+        before, parts = folding.components(normalizer, folding.WITH_PREPEND), metaspace.components(pre_tokenizer)
+        self.line = metaspace.pipeline(before, parts, keeps_symbol=case[3])
+        self.added, by = self.line.rewriting(added_tokens(tokens, {"<unk>": 0}))
+        self.by, self.splitter = by or NOTHING, self.line.splitter()
+        self._document = {"version": "1.0", "added_tokens": tokens, "normalizer": normalizer, "pre_tokenizer": pre_tokenizer}
+
+    def pieces(self, text: str) -> list[Piece]:
+        """The pieces of a text, with their spans, by the slow walks."""
+        found = []
+        for stretch in self.by.stretches(text, self.added):
+            if stretch.token is not None:
+                found.append((self.names[stretch.token], (stretch.places[0][0], stretch.places[0][1])))
+                continue
+            for begin, end in self.splitter.pieces(stretch.text):
+                span = stretch.places[begin][0], stretch.places[end - 1][1]
+                found.append((stretch.text[begin:end].replace(" ", self.line.blanks.symbol or " "), span))
+        return found
+
+    def expected(self, text: str, pieces: Sequence[Piece]) -> list[Piece]:
+        """The reference's, of which a word that is not among `pieces` is unknown."""
+        known = {"<unk>": 0, **{piece: place for place, (piece, _) in enumerate(pieces, 1000)}}
+        model = {"type": "WordLevel", "unk_token": "<unk>", "vocab": known}
+        reference = Tokenizer.from_str(json.dumps({**self._document, "model": model}))
+        found = reference.encode(text)
+        added = {number: token.content for number, token in reference.get_added_tokens_decoder().items()}
+        names = (added.get(number, token) for number, token in zip(found.ids, found.tokens, strict=True))
+        return [*zip(names, found.offsets, strict=True)]
+
+
+@lru_cache(maxsize=20)  # of some megabytes each
+def stage(case: Case) -> Stage:
+    """The text stage of a case."""
+    return Stage(case)
+
+
+def texts(count: int, most: int = 12) -> list[str]:
+    """Random texts."""
+    chance = random.Random(17)
+    parts = [*CHARS, "<s>", "<mask>", "<both>", "<r>", "word", "late", "[L]", "[R]", "one", "bb", "▁b", "1▁", "<s"]
+    return ["".join(chance.choices(parts, k=chance.randrange(most))) for _ in range(count)]
+
+
+TEXTS = texts(32)
+
+
+@some_cases
+def test_pieces_are_those_of_the_reference(case: Case) -> None:
+    """Pieces and spans are those of the reference."""
+    found = stage(case)
+    for text in sample(TEXTS, 4):
+        pieces = found.pieces(text)
+        assert pieces == found.expected(text, pieces), text
+
+
+def by_kernel(by: Rewriting, added: AddedTokens, rows: Sequence[str], cut: bool = False) -> tuple[list[bytes], list[list[tuple[int, int]]]]:
+    """Texts and spans as the kernel rewrites them; with `cut`, a single text in two steps, by its border."""
+    way, state, room = TextRewriter(None, by, added, None), np.zeros(10, np.uint64), Room()
+    data, starts = np.frombuffer("".join(rows).encode() + bytes(40), np.uint8), np.cumsum([0, *(len(row.encode()) for row in rows)])
+    steps = [(starts, False)]
+    if cut:
+        border = way.border(data[: starts[1]], starts, np.zeros(3, np.uint64))
+        steps = [(np.array([0, border]), False), (np.array([border, starts[1]]), border > 0)]
+    written, places = list[bytes](), list[list[tuple[int, int]]]()
+    for edges, is_inside in steps:
+        state[BEFORE] = len(rows[0].encode()[: edges[0]].decode()) if is_inside else 0
+        result = way.rewrite(data[: edges[-1]], edges, state, room, is_inside=is_inside, with_spans=True)
+        written += [result.text[begin:end].tobytes() for begin, end in pairwise(result.starts.tolist())]
+        spans = [(place & (1 << 32) - 1, place >> 32) for place in result.places.tolist()]
+        places += [spans[begin:end] for begin, end in pairwise(result.firsts.tolist())]
+    return (written, places) if not cut else ([b"".join(written)], [[span for part in places for span in part]])
+
+
+def by_walk(by: Rewriting, added: AddedTokens, text: str) -> tuple[bytes, list[tuple[int, int]]]:
+    """A text and its spans as the slow walk rewrites them."""
+    named = {number: mark for mark, number in marks(added).items()}
+    stretches = [*by.stretches(text, added)]
+    written = (stretch.text.encode() if stretch.token is None else named[stretch.token] for stretch in stretches)
+    return b"".join(written), [(first, last) for stretch in stretches for first, last in stretch.places]
+
+
+@some_cases
+def test_kernel_rewrites_as_the_walk(case: Case) -> None:
+    """The kernel writes what the walk writes, also in two steps; and it leaves only texts that stay as they are."""
+    found = stage(case)
+    rows = sample(TEXTS, 4)
+    expected = [by_walk(found.by, found.added, row) for row in rows]
+    written, places = by_kernel(found.by, found.added, rows)
+    assert written == [text for text, _ in expected]
+    assert places == [spans for _, spans in expected]
+    way = TextRewriter(None, found.by, found.added, None)
+    for row, (text, own) in zip(rows, expected, strict=True):
+        data = np.frombuffer(row.encode() + bytes(40), np.uint8)
+        leaves = way.leaves(data, np.array([0, len(row.encode())]), np.zeros(10, np.uint64), np.zeros(3, np.uint64))
+        assert not leaves or b"\xff" in text or text == row.encode(), row
+        assert by_kernel(found.by, found.added, [row], cut=True) == ([text], [own]), row
+
+
+@pytest.mark.parametrize("separator", SEPARATORS)
+def test_room_for_symbols(separator: str | None) -> None:
+    """The room for a text counts the bytes of the symbols that blanks become, with those in front of words."""
+    by = Rewriting(None, Images([]), Blanks("always", "▁", separator, keeps_symbol=True))
+    for text in (1000 * "a ", 1000 * " "):
+        written, _ = by_walk(by, added_tokens([], {}), text)
+        assert len(written) <= CharacterGrowth(by, [], [], 0).bytes_of(text.encode())
+
+
+@examples(100)
+@given(some.data())
+def test_any_text(data: Any) -> None:
+    """The pieces of any text are those of the reference."""
+    found = stage(data.draw(some.sampled_from(CASES)))
+    text = data.draw(some.text(some.one_of(some.sampled_from(CHARS), some.characters(codec="utf-8"))))
+    pieces = found.pieces(text)
+    assert pieces == found.expected(text, pieces)
+
+
+@pytest.mark.parametrize("part", [{"add_prefix_space": True}, {"add_prefix_space": False, "prepend_scheme": "never"}, {"str_rep": "x"}])
+def test_older_forms(part: Json) -> None:
+    """Older forms of Metaspace are read as the reference reads them."""
+    part = {"type": "Metaspace", "replacement": "▁", **part}
+    document = {"version": "1.0", "added_tokens": [], "model": {"type": "WordLevel", "vocab": {}, "unk_token": ""}, "pre_tokenizer": part}
+    read = json.loads(Tokenizer.from_str(json.dumps(document)).to_str())
+    assert [*metaspace.components(part)] == [read["pre_tokenizer"]]
+
+
+@pytest.mark.parametrize(
+    ("part", "error", "message"),
+    [
+        ({"type": "Metaspace", "replacement": "ab"}, ValueError, "it is one character"),
+        ({"type": "Metaspace", "replacement": "▁", "prepend_scheme": "last"}, ValueError, "there are never, always, first"),
+        ({"type": "Metaspace", "replacement": "▁", "add_prefix_space": False}, ValueError, "the reference refuses it"),
+        (cut_by(DIGITS, spaced()), UnsupportedError, "Digits before Metaspace"),
+        (cut_by(spaced(), spaced()), UnsupportedError, "Metaspace before Metaspace"),
+    ],
+)
+def test_refusals(part: Json, error: type[Exception], message: str) -> None:
+    """What cannot be reproduced is refused, and the message says why."""
+    with pytest.raises(error, match=message):
+        metaspace.pipeline([], metaspace.components(part))
+
+
+def test_tokens_have_blanks() -> None:
+    """Tokens have a blank in place of the symbol, and none that has a blank of its own ever occurs."""
+    line = metaspace.pipeline([], metaspace.components(spaced()))
+    assert [*map(line.spelled, ("▁a", "a b", "▁▁"))] == [" a", None, "  "]
+    assert Pipeline([], False, NO_BLANKS, False, []).spelled("▁a b") == "▁a b"
+
+
+def test_stored_blanks_are_checked() -> None:
+    """Blanks of other forms than the stored one are refused."""
+    stored = Blanks("first", "▁", "\n").stored()
+    assert Blanks.from_stored(stored) == Blanks("first", "▁", "\n")
+    wrongs = ({"prefix": "last"}, {"symbol": "ab"}, {"separator": "x"}, {"symbol": ""}, {"keeps_symbol": 1})
+    for wrong in ({}, {**NO_BLANKS.stored(), "keeps_symbol": True}, *({**stored, **wrong} for wrong in wrongs)):
+        with pytest.raises(ValueError, match="blanks have"):
+            Blanks.from_stored(wrong)
+
+

@@ -1,0 +1,443 @@
+"""Splits that leave gaps, drop text, or come in sequence: one automaton gives the pieces of the slow walk and of the reference."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Sequence
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, reject
+from hypothesis import strategies as some
+from support.documents import byte_level
+from support.interpreted import printed, steps
+from support.kept import assemble
+from support.machines.bpe import ENGLISH_MERGES, SPECIAL, hold_every_way, ids_of, mixed
+from support.pretokens.sequences import Json, alternatives, byte_level_last, small_texts, split, splitters
+from support.pretokens.splitters import PATTERNS, representatives, texts_over
+from support.tiers import examples, sample
+from tokenizers import Tokenizer, pre_tokenizers
+
+import fst
+from fst.cli.commands.explain.pieces import explained_bytes
+from fst.compile.patterns import budget
+from fst.compile.patterns.budget import Budget
+from fst.compile.pretokens.automata import Automaton, whole
+from fst.compile.pretokens.gaps import JOINED_WITH_GAP_AFTER, total
+from fst.compile.pretokens.sequences import BEHAVIORS as NAMES_OF_BEHAVIORS
+from fst.compile.pretokens.sequences import chained, in_sequence
+from fst.compile.pretokens.splits import BYTES, components
+from fst.compile.pretokens.splitter import splitter
+from fst.compile.sources.tokenizer_json import of_document
+from fst.errors import UnsupportedError
+from fst.machines.bpe.table import BpeTables
+from fst.pretokens.splitter import BEHAVIORS, START, Span, Splitter
+from fst.runtime.compat.transformers.bpe_document import document as document_of
+from fst.runtime.pretokens.kernels import search
+from fst.tables.kernel_call import CHUNK
+
+PUNCTUATION = {behavior: {"type": "Punctuation", "behavior": behavior} for behavior in ("Removed", "MergedWithPrevious", "MergedWithNext")}
+KANA = "[一-龥぀-ゟ゠-ヿ]+"
+PRE_TOKENIZERS: dict[str, Json] = {
+    "clip": byte_level_last(split(PATTERNS["clip"], "Removed", True), use_regex=True),
+    "deepseek": byte_level_last(split(r"\p{N}{1,3}"), split(KANA), split(PATTERNS["deepseek"])),
+    "deepseek llm": byte_level_last(
+        *map(split, ("[\r\n]", r"\s?\p{L}+", r"\s?\p{P}+", "[一-龥ࠀ-一가-퟿]+")), {"type": "Digits", "individual_digits": True}
+    ),
+    "bloom": byte_level_last(split(r" ?[^(\s|[.,!?…。，、।۔،])]+")),
+    "starcoder": byte_level_last({"type": "Digits", "individual_digits": True}, use_regex=True),
+    "whole": byte_level_last(),
+    "runs of digits": byte_level_last({"type": "Digits", "individual_digits": False}, split(PATTERNS["o200k"])),
+    "whitespace": byte_level_last({"type": "Whitespace"}, use_regex=True),
+    "words": byte_level_last({"type": "WhitespaceSplit"}, {"type": "Digits", "individual_digits": False}),
+    "bert": byte_level_last({"type": "BertPreTokenizer"}),
+    **{f"punctuation {name}": byte_level_last(part, use_regex=name != "Removed") for name, part in PUNCTUATION.items()},
+    "blank": byte_level_last(split(" ", "MergedWithNext", form="String"), {"type": "Punctuation", "behavior": "Contiguous"}),
+}
+each_pre_tokenizer = pytest.mark.parametrize("name", PRE_TOKENIZERS)
+
+
+def splits_of(name: str) -> list[Any]:
+    """The splits of named pre-tokenizers."""
+    return [part for part in components(PRE_TOKENIZERS[name]) if part != BYTES]
+
+
+@cache
+def compiled(name: str) -> Splitter:
+    """The splitter of named pre-tokenizers."""
+    return in_sequence(splits_of(name), absent=SPECIAL_OF_CLIP)
+
+
+SPECIAL_OF_CLIP = ("<|startoftext|>", "<|endoftext|>")
+
+
+# The automata.
+
+
+def cut(splits: Sequence[Splitter], text: str) -> list[Span]:
+    """The pieces of a text: each splitter cuts the pieces of the one before."""
+    spans = [(0, len(text))]
+    for each in splits:
+        spans = [(begin + first, begin + last) for begin, end in spans for first, last in each.pieces(text[begin:end])]
+    return [(begin, end) for begin, end in spans if begin < end]
+
+
+def leaves_gaps(found: Splitter) -> bool:
+    """Whether a search may end without a match."""
+    automaton = Automaton.of(found.moves)
+    return not automaton.surely_ends()[automaton.targets[START, :-1]].all()
+
+
+@examples(1_000)
+@given(splitters, small_texts)
+def test_total_splitters_have_the_same_pieces(found: Splitter, texts: list[str]) -> None:
+    """With any pattern and behavior, the splitter without gaps has the pieces of the original, or the split is refused."""
+    try:
+        ours = total(found)
+    except UnsupportedError:
+        reject()
+    assert not leaves_gaps(ours)
+    assert [ours.pieces(text) for text in texts] == [found.pieces(text) for text in texts]
+
+
+@examples(300)
+@given(some.lists(splitters, min_size=2, max_size=2), small_texts)
+def test_composed_splitters_cut_one_after_the_other(found: list[Splitter], texts: list[str]) -> None:
+    """A splitter composed of any others cuts like these one after another, or they are refused."""
+    try:
+        ours = chained([*map(total, found)], Budget())
+    except UnsupportedError:
+        reject()
+    assert not leaves_gaps(ours)
+    assert [ours.pieces(text) for text in texts] == [cut(found, text) for text in texts]
+
+
+@pytest.mark.parametrize("behavior", BEHAVIORS)
+@pytest.mark.parametrize("invert", [False, True])
+@pytest.mark.parametrize("pattern", ["[ab]", "a+|b", "a[ab]?"])
+def test_every_behavior_compiles(pattern: str, invert: bool, behavior: str) -> None:
+    """If one character tells whether a match begins, every behavior compiles, and gives the pieces of the walk."""
+    found = splitter(pattern, behavior, invert)
+    if pattern == "a[ab]?" and (behavior == "contiguous" or (behavior, invert) in JOINED_WITH_GAP_AFTER):
+        with pytest.raises(UnsupportedError, match="joins matches with the text after them"):
+            total(found)
+    else:
+        texts, ours = [*texts_over("abc", 800)], total(found)
+        assert [ours.pieces(text) for text in texts] == [found.pieces(text) for text in texts]
+
+
+@pytest.mark.parametrize("invert", [False, True])
+@pytest.mark.parametrize("behavior", [name for name in BEHAVIORS if name != "removed"])
+@pytest.mark.parametrize("string", ["ab", "aa", "aba", "<n>", " ", "\n\n"])
+def test_strings_are_cut_as_by_the_reference(string: str, behavior: Any, invert: bool) -> None:
+    """A split at a literal string has the pieces of the reference, whatever becomes of its matches unless they or gaps are dropped."""
+    ours, reference = total(splitter(string, behavior, invert, literal=True)), pre_tokenizers.Split(string, behavior, invert)
+    draw = random.Random(string)
+    parts = (string, string, string[:-1], string[-1], "x")
+    for text in ("", *("".join(draw.choices(parts, k=draw.randint(1, 9))) for _ in range(80))):
+        assert ours.pieces(text) == [span for _, span in reference.pre_tokenize_str(text)], text
+
+
+@pytest.mark.parametrize("pattern", ["ab|acc", "a+b", "b|ab", "ab(?!c)"])
+def test_gaps_with_behaviors_need_one_character(pattern: str) -> None:
+    """If several strings match and it takes more than one character to tell whether one does, all behaviors but Isolated are refused."""
+    for behavior in set(BEHAVIORS) - {"isolated"}:
+        with pytest.raises(UnsupportedError, match="more than one character decides whether a match begins"):
+            total(splitter(pattern, behavior))
+
+
+def test_gaps_between_matches_of_several_characters() -> None:
+    """A split compiles unless a match may begin inside a search that fails."""
+    assert total(splitter("ab|b")).pieces("aabcab") == [(0, 1), (1, 3), (3, 4), (4, 6)]
+    with pytest.raises(UnsupportedError, match="more than one character decides whether a match begins"):
+        total(splitter("aab"))
+
+
+@pytest.mark.parametrize(("string", "behavior"), [("aab", "merged_with_next"), ("aab", "contiguous"), ("ab", "removed")])
+def test_strings_that_are_refused(string: str, behavior: str) -> None:
+    """A split at a string is refused if one may begin inside another that fails, or if gaps or matches are dropped."""
+    with pytest.raises(UnsupportedError, match="more than one character decides whether a match begins"):
+        total(splitter(string, behavior, literal=True))
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("[0-9]{1,3}", "[0-9]"),  # at each cut of the second, the first would count anew
+        (r"<\|x\|>|[a-z]+|[^a-z]+", "[a-z]+|[^a-z]+"),  # |> ends with the match of the first, but does not by itself
+        ("ab+c|[ab]|c", "[ab]|c"),  # only a c further on tells that a, b and c are one piece of the first
+        (r"\s?[a-z]+", "\\s?[!\u3000]+"),  # of ! and two blanks, the first piece ends before or after the first blank, as a letter follows
+    ],
+)
+def test_entangled_splits_are_refused(first: str, second: str) -> None:
+    """Splits in sequence are refused if the second cuts a piece of the first, and a new search from the cut would end elsewhere."""
+    with pytest.raises(UnsupportedError, match="splits in sequence that no single automaton runs"):
+        in_sequence([split(first), split(second)])
+
+
+def test_splits_share_their_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The steps that compiling may take are those of all splits, and of all atomic groups in them, together."""
+    monkeypatch.setattr(budget, "MAX_STEPS", 20_000)
+    pattern = "(?>[ab]{1,99})x"
+    assert in_sequence([split(pattern + "|[a-c]"), split("[d-f]{1,9}")]).pieces("abxc") == [(0, 3), (3, 4)]
+    for splits in ([split(f"{pattern}|[ab]|{letter}") for letter in "defghijkl"], [split("|".join([pattern] * 40))]):
+        with pytest.raises(UnsupportedError, match="take more than 20,000 steps to compile"):
+            in_sequence(splits)
+
+
+def test_no_splits() -> None:
+    """Without a split, a text is one piece."""
+    assert in_sequence([]).pieces("a b\n c") == whole().pieces("a b\n c") == [(0, 6)]
+    assert in_sequence([]).pieces("") == []
+
+
+def test_dropped_by_the_first() -> None:
+    """The second split does not see text that the first drops, and both drop text."""
+    blanks, digits = split(r"\s", "Removed"), split("[0-9]+", "Removed")
+    assert in_sequence([blanks, digits]).pieces("a1 2b c3") == [(0, 1), (4, 5), (6, 7)]
+    assert in_sequence([blanks, split(r"\s+|\S+")]).pieces("a1  b ") == [(0, 2), (4, 5)]
+
+
+def test_absent_strings() -> None:
+    """Alternatives that spell absent strings are left out; with these alternatives, CLIP's splits are refused."""
+    assert in_sequence([split(r"<\|x\|>|x+|[^x]+"), split("<|x+|[^<x]+")], absent=["x|"]).pieces("<|x") == [(0, 1), (1, 2), (2, 3)]
+    with pytest.raises(UnsupportedError, match="splits in sequence"):
+        in_sequence(splits_of("clip"))
+    with pytest.raises(UnsupportedError, match="splits in sequence"):
+        in_sequence(splits_of("clip"), absent=["<|endoftext|>"])
+
+
+# Matches that are certain only at their end.
+
+FAR_ENDS = (r"a+b|[\s\S]", r" *\n|[\s\S]", r"[\s\S]*?x|[\s\S]", r"(?:aaa)*b|[\s\S]", r"a(?:[ab]{3})*c|(?:aa)*x|b+|[\s\S]")
+
+
+def far_ended(pattern: str) -> Json:
+    """A tokenizer.json whose ids tell where pieces begin."""
+    return {**byte_level(pattern, [(b"a", b"a"), (b"a", b"b"), (b" ", b" ")]), "decoder": None}
+
+
+def tokenizer_of(source: Json) -> fst.Tokenizer:
+    """The tokenizer of a tokenizer.json."""
+    return fst.Tokenizer(assemble(of_document(source, Path("tokenizer.json")), "auto"))
+
+
+@pytest.mark.parametrize("pattern", FAR_ENDS)
+def test_searches_that_fail_far_away_are_the_reference_s(pattern: str) -> None:
+    """Where searches read far past their matches, also over the ends of chunks, ids are the reference's."""
+    source, draw = far_ended(pattern), random.Random(pattern)
+    ours, reference = tokenizer_of(source), Tokenizer.from_str(json.dumps(source))
+    for _ in sample(range(400), 10):
+        letters = draw.choice(("a", "aab", "a b\n", "abx", "é a", " \n", "abcx"))
+        runs = [draw.choice(letters) * draw.choice((1, 1, 2, 30, 99, 200, 1500)) for _ in range(draw.randint(1, 9))]
+        text = "".join(runs) + draw.choice(("", "b", "x", "\n", "c"))
+        assert ours.encode(text).tolist() == reference.encode(text).ids, ascii(text)
+
+
+@pytest.mark.parametrize("width", [1, 3])
+def test_search_that_fails_far_away_is_read_once(width: int) -> None:
+    """A run of many chunks is one piece if its end completes a match, and else so many pieces as it has characters."""
+    ours = tokenizer_of(far_ended(f"(?:{'a' * width})*b|[\\s\\S]"))
+    one, two, c = (int(ours.encode(text)[0]) for text in ("a", "aaab", "c"))
+    for size in (60_000, 60_000 + width - 1):
+        alone = size % width
+        whole = ours.encode("a" * (size - alone) + "b").tolist()
+        assert whole[0] == two
+        assert ours.encode("a" * size + "c" + "a" * size + "b").tolist() == [one] * size + [c] + [one] * alone + whole
+
+
+def test_steps_of_searches_are_linear() -> None:
+    """In a text of twice the length, searches that fail far away run at most some more than twice the lines."""
+    few, more, most = json.loads(printed(print_steps))
+    assert more < 2.5 * few
+    assert most < 2.5 * more
+
+
+def print_steps() -> None:
+    """Count the lines of searches that the kernel runs without machine code, for runs of three lengths."""
+    ours = tokenizer_of(far_ended(FAR_ENDS[3]))
+    print(json.dumps([steps(search, partial(ours.encode, "a" * size)) for size in (300, 600, 1200)]))
+
+
+# The reference.
+
+MORE_MERGES = [*ENGLISH_MERGES, (b"i", b"t"), (b"'", b"\xe4")]
+QUICK = ("clip", "deepseek")
+each_machine = pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[] if name in QUICK else [pytest.mark.slow]) for name in PRE_TOKENIZERS]
+)
+
+
+@cache
+def document(name: str) -> Json:
+    """A tokenizer.json with some pre-tokenizers, its offsets as they are."""
+    parts = byte_level("a", MORE_MERGES, special=(*SPECIAL, SPECIAL_OF_CLIP[0]))
+    flags = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False)
+    parts["added_tokens"] = [{**token, **flags} for token in parts["added_tokens"]]
+    return {**parts, "pre_tokenizer": PRE_TOKENIZERS[name], "decoder": {"type": "ByteLevel", **dict.fromkeys(BYTE_LEVEL_FLAGS, True)}}
+
+
+BYTE_LEVEL_FLAGS = ("add_prefix_space", "trim_offsets", "use_regex")
+
+
+@cache
+def machine(name: str) -> tuple[BpeTables, fst.Tokenizer, Tokenizer]:
+    """A table, its tokenizer, and the reference."""
+    table: BpeTables = assemble(of_document(document(name), Path("tokenizer.json")), "auto")
+    return table, fst.Tokenizer(table), Tokenizer.from_str(json.dumps({"version": "1.0", **document(name)}))
+
+
+@pytest.mark.sampled
+@each_pre_tokenizer
+def test_pieces_are_those_of_the_reference(name: str) -> None:
+    """Pre-tokenizers in sequence cut short texts over one character of each class as the reference does."""
+    ours, reference = compiled(name), Tokenizer.from_str(json.dumps({"version": "1.0", **document(name)})).pre_tokenizer
+    characters = "".join(sorted({*representatives(ours), *"a "}))
+    for text in sample([*texts_over(characters, 20_000)], 60):
+        assert ours.pieces(text) == [span for _, span in reference.pre_tokenize_str(text)], text
+
+
+def hold(name: str, texts: Sequence[str]) -> None:
+    """Compare ids, offsets and words of texts with the reference's, and the ids with the walk's."""
+    table, tokenizer, reference = machine(name)
+    found = tokenizer.encode_batch(texts, offsets=True)
+    expected = reference.encode_batch(texts, add_special_tokens=False)
+    assert ids_of(found) == [encoding.ids for encoding in expected] == [table.run(text) for text in texts]
+    assert found.offsets is not None
+    assert found.words is not None
+    assert found.offsets.tolist() == [[*span] for encoding in expected for span in encoding.offsets]
+    assert found.words.tolist() == [word for encoding in expected for word in encoding.word_ids]
+
+
+@pytest.mark.sampled
+@each_machine
+def test_encodings_are_those_of_the_reference(name: str) -> None:
+    """Ids, offsets and words of mixed text, with special tokens, are those of the reference and of the walk."""
+    draw = random.Random(name)
+    hold(name, ["", " ", "  <s>  ", *(mixed(draw, draw.choice((1, 3, 9))) for _ in sample(range(2_500), 50))])
+
+
+@pytest.mark.sampled
+@each_machine
+def test_long_stretches(name: str) -> None:
+    """Stretches longer than a chunk of the kernel, dropped or not, have the reference's ids, offsets and words."""
+    runs = [unit * (CHUNK // len(unit) + by) for unit in sample((" ", "1", "a", "\n", "ab ", "é"), 2, name) for by in (-1, 0, 1)]
+    hold(name, [f"{around}{run}{around}" for run in runs for around in ("", "it's")])
+
+
+@each_machine
+def test_every_way_through_the_package(name: str) -> None:
+    """In any form, with any number of threads, and in streams cut anywhere, texts have the ids of the walk."""
+    table, tokenizer, _ = machine(name)
+    draw = random.Random(name)
+    texts = ["", *(mixed(draw, draw.choice((1, 3, 10))) for _ in range(8)), " ", mixed(draw, 60)]
+    hold_every_way(tokenizer, texts, [table.run(text) for text in texts], draw)
+
+
+parts_of_splits = some.builds(
+    lambda parts, behavior, invert: split("|".join(parts), behavior, invert),
+    some.lists(alternatives, min_size=1, max_size=2),
+    some.sampled_from([*NAMES_OF_BEHAVIORS, "Removed", "Isolated"]),
+    some.booleans(),
+)
+
+
+@examples(100)
+@given(some.lists(parts_of_splits, min_size=1, max_size=2), some.lists(some.text("abcd <é", max_size=40), min_size=10, max_size=10))
+def test_kernels_cut_as_the_reference(parts: list[Json], texts: list[str]) -> None:
+    """With random splits, the kernel's ids are those of the walk and of the reference."""
+    described = {**document("whole"), "pre_tokenizer": byte_level_last(*parts)}
+    try:
+        table: BpeTables = assemble(of_document(described, Path("tokenizer.json")), "auto")
+    except UnsupportedError:
+        reject()
+    found = fst.Tokenizer(table).encode_batch(texts, offsets=True)
+    expected = Tokenizer.from_str(json.dumps({"version": "1.0", **described})).encode_batch(texts, add_special_tokens=False)
+    assert ids_of(found) == [encoding.ids for encoding in expected] == [table.run(text) for text in texts]
+    assert found.offsets is not None
+    assert found.offsets.tolist() == [[*span] for encoding in expected for span in encoding.offsets]
+
+
+def test_saved_tables_drop_the_same() -> None:
+    """A table that drops pieces can be loaded, and drops the same pieces."""
+    table, _, _ = machine("clip")
+    assert table.drops.any()
+    other = BpeTables.loads(table.dumps())
+    assert other.run(" it's  12 ") == table.run(" it's  12 ") == table.run("it's12")
+
+
+def test_dropped_pieces_are_not_explained() -> None:
+    """The explanation of a text leaves out dropped pieces."""
+    table, _, _ = machine("clip")
+    lines = [*explained_bytes(table, " it \n</s> \n")]
+    assert [line for line in lines if not line.startswith("  ")] == ["piece it", "", f"</s>: a special token, id {table.run('</s>')[0]}"]
+
+
+# Splits of bytes.
+
+DIGITS = {individual: {"type": "Digits", "individual_digits": individual} for individual in (False, True)}
+BARE = byte_level_last()["pretokenizers"][0]
+BEHIND: dict[str, list[Json]] = {
+    "falcon": [{"type": "Punctuation", "behavior": "Contiguous"}, {**BARE, "use_regex": True}, DIGITS[False], split("[0-9][0-9][0-9]")],
+    "individual": [{**BARE, "use_regex": True}, DIGITS[True]],
+    "blank": [{**BARE, "use_regex": True, "add_prefix_space": True}, DIGITS[False]],
+    "whole": [BARE, split("b", "MergedWithPrevious", form="String"), DIGITS[False]],
+    "twice": [DIGITS[True], BARE, split("b", "Removed"), DIGITS[False], DIGITS[True]],
+}
+MERGES_ACROSS = [(b"1", b"2"), (b"\xc3", b"\xb2"), (b"\xb2", b"1"), (b"a", b"b"), (b" ", b"1"), (b"12", b"3"), (b"\xb2", b"\xbe")]
+UNITS_OF_BYTES = (*"123òé世²³¼½ab !籲粲ɲ😀💲", "123", "...", "粲粳", "\n", "'s")
+
+
+def behind_bytes(parts: Sequence[Json], **model: Any) -> Json:
+    """A tokenizer.json with some pre-tokenizers, and merges that some of them forbid."""
+    decoder = {"type": "ByteLevel", **dict.fromkeys(BYTE_LEVEL_FLAGS, True)}
+    pre_tokenizer = {"type": "Sequence", "pretokenizers": [*parts]}
+    return {**byte_level("a", MERGES_ACROSS, **model), "version": "1.0", "decoder": decoder, "pre_tokenizer": pre_tokenizer}
+
+
+def table_of(parts: Json) -> BpeTables:
+    """The table of a tokenizer.json."""
+    table: BpeTables = assemble(of_document(parts, Path("tokenizer.json")), "auto")
+    return table
+
+
+@pytest.mark.parametrize("name", BEHIND)
+def test_digits_among_bytes(name: str) -> None:
+    """Digits after ByteLevel cuts where letters for bytes are numeric, also inside a character, as in the reference."""
+    parts, draw = behind_bytes(BEHIND[name]), random.Random(name)
+    table = table_of(parts)
+    texts = ["".join(draw.choices(UNITS_OF_BYTES, k=draw.randint(0, 12))) for _ in range(100)]
+    found = Tokenizer.from_str(json.dumps(parts)).encode_batch(texts)
+    batch = fst.Tokenizer(table).encode_batch(texts, offsets=True)
+    assert batch.offsets is not None
+    assert batch.words is not None
+    assert ids_of(batch) == [table.run(text) for text in texts] == [encoding.ids for encoding in found]
+    assert [*map(tuple, batch.offsets.tolist())] == [span for encoding in found for span in encoding.offsets]
+    assert batch.words.tolist() == [word for encoding in found for word in encoding.word_ids]
+    assert table_of(document_of(table)).metadata == table.metadata
+
+
+@pytest.mark.parametrize(
+    ("behind", "model", "message"),
+    [
+        ([split(r"\d")], {}, "unless it is of ASCII characters alone"),
+        ([split("(?=a)b")], {}, "unless it is of ASCII characters alone"),
+        ([DIGITS[False], split("1a", form="String")], {}, "its matches may be cut"),
+        ([DIGITS[True], split("[0-9][0-9]", "Removed")], {}, "its matches may be cut"),
+        ([DIGITS[False]], {"ignore_merges": True}, "Digits after ByteLevel, where it splits bytes, and ignore_merges"),
+    ],
+)
+def test_splits_of_bytes_that_are_refused(behind: list[Json], model: Json, message: str) -> None:
+    """A split of bytes is refused if it may be another one in the text, and the message says why."""
+    with pytest.raises(UnsupportedError, match=message):
+        table_of(behind_bytes([BARE, *behind], **model))
+
+
+def test_no_dropout_among_cut_bytes() -> None:
+    """Dropout is refused where pieces are cut between bytes, since it would skip merges as in whole pieces."""
+    tokenizer = fst.Tokenizer(table_of(behind_bytes(BEHIND["individual"])))
+    with pytest.raises(UnsupportedError, match="dropout with a pre_tokenizer Digits after ByteLevel"):
+        tokenizer.encode("a1", dropout=0.5)

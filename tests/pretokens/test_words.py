@@ -1,0 +1,257 @@
+"""The table of words: it holds what it should, says what the rest of the tables says, and nothing else."""
+
+from __future__ import annotations
+
+import functools
+import random
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.documents import PIECES, TOKENS, compiled, without_words
+from support.kept import wordpiece
+from support.shared_data import EXAMPLES, SHARED, needs_shared
+from support.tiers import examples, thinned
+
+import fst
+from fst.automata.rows import MULTIPLIERS, OTHER, WORD_SYMBOLS, field_kind, field_label
+from fst.compile import wordpiece as compile_anew
+from fst.machines.wordpiece.table import Tables, Walk
+
+EXAMPLE = EXAMPLES / "english-uncased-8000.txt"
+REAL = ("bert-base-uncased", "bert-base-cased", "bert-base-multilingual-cased", "bert-base-chinese", "KR-BERT")
+MOST = 400  # words that are walked, of a real vocabulary
+
+Key = tuple[int, ...]
+
+
+@functools.cache
+def example() -> Tables:
+    """Compile the example's vocabulary."""
+    return wordpiece(EXAMPLE)
+
+
+@functools.cache
+def real(name: str) -> Tables:
+    """Compile a real vocabulary."""
+    folder = SHARED / "vocab" / name
+    return wordpiece(folder / "tokenizer.json" if (folder / "tokenizer.json").exists() else folder / "vocab.txt")
+
+
+def held(tables: Tables) -> dict[Key, list[int]]:
+    """Read the table of words: the classes of each word, and its ids."""
+    slots = tables.words.reshape(-1, 4)
+    keys = np.ascontiguousarray(slots[:, :3]).view(np.uint16)
+    return {
+        tuple(number for number in key if number): [int(value) & 0xFFFFFFFF] * (int(value) >> 32)
+        for key, value in zip(keys.tolist(), slots[:, 3].tolist(), strict=True)
+    }
+
+
+def looked_up(tables: Tables, key: Key) -> list[int] | None:
+    """Look a word up as the kernel does, with numbers that do not end."""
+    padded = np.zeros(WORD_SYMBOLS, np.uint16)
+    padded[: len(key)] = key
+    first, second, third = padded.view(np.uint64).tolist()
+    hashed = sum(part * factor for part, factor in zip((first, second, third), MULTIPLIERS, strict=True)) % (1 << 64)
+    slots, shift = len(tables.words) // 4, 64 - (len(tables.displacements) - 1).bit_length()
+    slot = (hashed >> (shift - (slots - 1).bit_length()) ^ int(tables.displacements[hashed >> shift])) % slots
+    *found, value = tables.words[4 * slot : 4 * slot + 4].tolist()
+    return [value & 0xFFFFFFFF] * (value >> 32) if found == [first, second, third] else None
+
+
+def walked(without: Tables, key: Key) -> list[int]:
+    """Send the classes of a word through the transducer of tables without words."""
+    walk = Walk(without)
+    for number in key:
+        walk._step_class(number)
+    walk._end_word()
+    return walk.ids
+
+
+class Spelling(Walk):
+    """A walk that notes the classes that it steps through."""
+
+    def __init__(self, tables: Tables) -> None:
+        super().__init__(tables)
+        self.classes: list[int] = []
+
+    def _step_class(self, number: int) -> None:
+        self.classes.append(number)
+        super()._step_class(number)
+
+
+def words_of(tables: Tables, most: int | None = None) -> Iterator[tuple[str, Key]]:
+    """Yield the tokens that are a word of up to twelve symbols, with their classes; of a large vocabulary some, always the same ones."""
+    a = tables.classes[0::2]
+    part = (field_label(a) > 0) | (field_kind(a) == OTHER)
+    tokens = list(zip(tables.tokens, tables.token_ids.tolist(), strict=True))
+    if most is not None:
+        tokens = random.Random(1).sample(tokens, min(most, len(tokens)))
+    for token, number in tokens:
+        spelling = Spelling(tables)
+        if spelling.run(token) == [number] and all(part[spelling.classes]) and len(spelling.classes) <= WORD_SYMBOLS:
+            yield token, tuple(spelling.classes)
+
+
+def check_all(tables: Tables, most: int | None) -> None:
+    """Compare the words of a table, or a sample, with the walk."""
+    words = sorted(held(tables).items())
+    if most is not None:
+        words = random.Random(2).sample(words, min(most, len(words)))
+    without = without_words(tables)
+    for key, ids in words:
+        assert walked(without, key) == ids == looked_up(tables, key)
+
+
+def share_held(tables: Tables, most: int | None) -> float:
+    """Say which share of the words that are one token is in the table."""
+    found = [looked_up(tables, key) is not None for _, key in words_of(tables, most)]
+    assert len(found) > 50
+    return sum(found) / len(found)
+
+
+def test_words_have_the_ids_of_the_walk() -> None:
+    """Every word of the table is in its own slot, with the ids that the transducer gives it."""
+    check_all(example(), None)
+    check_all(compiled(), None)
+
+
+def test_words_of_one_token_are_held() -> None:
+    """Nearly all tokens that are a word of up to twelve symbols are in the table."""
+    assert share_held(example(), None) >= 0.97
+
+
+@needs_shared
+@pytest.mark.parametrize("name", thinned(REAL, 3))
+def test_words_of_real_vocabularies(name: str) -> None:
+    """In real vocabularies too, words have the ids of the walk, and nearly all that are one token are held."""
+    tables = real(name)
+    check_all(tables, MOST)
+    assert share_held(tables, 3_000) >= 0.97
+
+
+def test_no_word_is_held_twice() -> None:
+    """Used slots hold different words, each with one id of its own except the empty word."""
+    tables = example()
+    used = tables.words.reshape(-1, 4)[:, 3] > 0
+    words = held(tables)
+    assert len(words) == np.count_nonzero(used) + 1
+    ids = [ids for key, ids in words.items() if key]
+    assert all(len(own) == 1 for own in ids)
+    assert len({own[0] for own in ids}) == len(ids)
+
+
+@pytest.mark.parametrize("layout", ["dense", "compact", "linked"])
+def test_words_do_not_depend_on_the_layout(layout: str) -> None:
+    """The same vocabulary gives the same table of words in every layout, each time."""
+    one, other = compiled(layout=layout), compiled()
+    if one.about["layout"] == other.about["layout"]:
+        assert one.words.tobytes() == other.words.tobytes()
+        assert one.displacements.tobytes() == other.displacements.tobytes()
+    assert sorted(ids for ids in held(one).values() if ids) == sorted(ids for ids in held(other).values() if ids)
+
+
+def test_words_are_the_same_bytes_each_time() -> None:
+    """The same vocabulary gives the same bytes twice."""
+    first, again = (compile_anew(EXAMPLE) for _ in range(2))
+    assert first.words.tobytes() == again.words.tobytes()
+    assert first.displacements.tobytes() == again.displacements.tobytes()
+
+
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
+LONG = (
+    "[UNK]",
+    LETTERS[:11],
+    LETTERS[:12],
+    LETTERS[:13],
+    LETTERS[:14],
+    LETTERS[:12] + "zz",
+    LETTERS[:12] + "yy",
+    "##" + LETTERS[11],
+    "##m",
+    "##n",
+)
+
+
+def test_words_of_twelve_symbols_are_the_longest() -> None:
+    """A word of twelve symbols is held and one of thirteen is not."""
+    tables = wordpiece(LONG)
+    keys = {len(key) for key in held(tables)}
+    assert max(keys) == WORD_SYMBOLS == 12
+    assert len(list(words_of(tables))) == len(held(tables)) - 1 == 2
+
+
+@pytest.mark.parametrize("table", [wordpiece, lambda tokens: without_words(wordpiece(tokens))], ids=["words", "no words"])
+def test_words_with_the_same_beginning_are_told_apart(table: functools.partial[Tables]) -> None:
+    """Words that begin with the same twelve letters, shorter ones and longer ones each have ids of their own."""
+    tables = table(LONG)
+    words = [LETTERS[:length] + end for length in range(15) for end in ("", "m", "n", "zz", "yy", "zzz", "\u0301", LETTERS[:12])]
+    tok = fst.Tokenizer(tables)
+    for text in (*words, " ".join(words), "!".join(words)):
+        assert tok.encode(text, add_special_tokens=False).tolist() == tables.run(text)
+
+
+@pytest.mark.parametrize("tokens", [TOKENS, LONG, ("[UNK]",), ("[UNK]", "##a", "##ab"), ("[UNK]", ".", "世", "##世")], ids=len)
+def test_the_empty_word_has_no_ids(tokens: tuple[str, ...]) -> None:
+    """Where nothing is between what ends words there are no ids, whether or not any word is held."""
+    tables = wordpiece(tokens)
+    assert held(tables)[()] == []
+    tok = fst.Tokenizer(tables)
+    for text in (
+        "",
+        " ",
+        "   ",
+        ".",
+        "..",
+        " . ",
+        "世世",
+        "a",
+        "  a  ",
+        "a.",
+        ".a",
+        "\0",
+        "\0.\0",
+        "ab  ab",
+        "." * 50,
+        " " * 50,
+        "世 " * 50,
+    ):
+        assert tok.encode(text, add_special_tokens=False).tolist() == tables.run(text)
+
+
+@pytest.mark.parametrize("tokens", [("[UNK]",), ("[UNK]", "##a", "##ab"), ("[UNK]", ".", "世", "a" * 13)], ids=len)
+def test_vocabulary_without_words_has_a_table(tokens: tuple[str, ...]) -> None:
+    """A vocabulary without a word to hold has a table of the empty word alone, and its file is loaded."""
+    tables = wordpiece(tokens, unk_token="[UNK]")
+    assert {key for key in held(tables) if key} == set()
+    assert len(tables.displacements) >= 2
+
+
+@given(
+    words=st.lists(st.one_of(st.sampled_from(PIECES), st.text(st.sampled_from("abcdefghijklmxuns\u302e"), max_size=14)), max_size=12),
+    between=st.sampled_from(("", " ", "!", "世")),
+)
+@examples(1600)
+def test_words_say_nothing_else(words: list[str], between: str) -> None:
+    """With the table of words and without it, any text has the same ids."""
+    text = between.join(words)
+    with_table, without = tokenizers()
+    assert with_table.encode(text).tolist() == without.encode(text).tolist()
+
+
+@functools.cache
+def tokenizers() -> tuple[fst.Tokenizer, fst.Tokenizer]:
+    """Make a tokenizer with a table of words and one without."""
+    return fst.Tokenizer(compiled()), fst.Tokenizer(without_words(compiled()))
+
+
+@needs_shared
+def test_words_of_real_text_say_nothing_else() -> None:
+    """With the table of words and without it, pages of a book have the same ids."""
+    tables = real("bert-base-uncased")
+    with (SHARED / "corpora/en_books_20MB.txt").open(encoding="utf-8") as books:
+        text = books.read(1 << 20)
+    assert np.array_equal(fst.Tokenizer(tables).encode(text), fst.Tokenizer(without_words(tables)).encode(text))

@@ -1,0 +1,282 @@
+"""The examples for clusters, on clusters of one machine: real processes of Ray, Spark and Daft, which read and write real Parquet files."""
+
+from __future__ import annotations
+
+import logging
+import os
+import random
+import re
+import signal
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from click.testing import CliRunner
+from support.shared_data import EXAMPLES
+
+import fst
+from fst.compile import wordpiece
+
+FILES, ROWS = 12, 100  # rows a file
+PATIENCE = 60  # seconds that two actors have to start
+
+# Ray, Spark and Daft use what is deprecated, and leave files and sockets to the garbage collector.
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning", "ignore::ResourceWarning")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _examples() -> Iterator[None]:
+    """The examples are modules, for this process and for those that a cluster starts."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(EXAMPLES))
+        patch.setenv("PYTHONPATH", str(EXAMPLES))
+        patch.setenv("PYSPARK_PYTHON", sys.executable)
+        yield
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A table of 8,000 pieces."""
+    path = tmp_path_factory.mktemp("tables") / "english.npz"
+    wordpiece(EXAMPLES / "english-uncased-8000.txt").save(path)
+    fst.load(path).encode("warm")  # so that the processes of a cluster find the kernels compiled
+    return path
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of Parquet files with the columns ``number`` and ``text``, of which some are null and some empty."""
+    folder = tmp_path_factory.mktemp("corpus")
+    chance = random.Random(5)
+    words = (EXAMPLES / "english-uncased-8000.txt").read_text(encoding="utf-8").replace("##", "").split("\n")
+    for file in range(FILES):
+        texts = [" ".join(chance.choices(words, k=chance.randrange(20))) + chance.choice("é!世😀") for _ in range(ROWS)]
+        kept = [None if chance.random() < 0.05 else text for text in texts]
+        numbers = pa.array(range(file * ROWS, (file + 1) * ROWS), pa.int64())
+        pq.write_table(pa.table({"number": numbers, "text": kept}), folder / f"{file:02}.parquet")
+    return folder
+
+
+def in_order(folder: Path) -> list[dict[str, Any]]:
+    """The rows of a folder of Parquet files in the order of their numbers."""
+    rows: list[dict[str, Any]] = pa.concat_tables(map(pq.read_table, folder.glob("*.parquet"))).sort_by("number").to_pylist()
+    return rows
+
+
+@pytest.fixture(scope="module")
+def expected(corpus: Path, table: Path) -> list[dict[str, Any]]:
+    """The rows of the corpus, with their ids as this process makes them."""
+    tokenizer = fst.load(table)
+    rows = in_order(corpus)
+    return [{**row, "input_ids": None if row["text"] is None else tokenizer.encode(row["text"]).tolist()} for row in rows]
+
+
+@pytest.fixture(scope="module")
+def ray() -> Iterator[Any]:
+    """A cluster with cores for two actors and for what writes."""
+    library = pytest.importorskip("ray", reason="the extra [ray] is not installed")
+    pytest.importorskip("ray.data", reason="the extra [ray] is not installed")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+        patch.setenv("RAY_DATA_PARQUET_BIN_PACKING_BYTES", "1")  # each file is a block, however small
+        patch.setenv("RAY_DATA_DISABLE_PROGRESS_BARS", "1")
+        library.init(num_cpus=3, include_dashboard=False, object_store_memory=100 << 20, log_to_driver=False, logging_level=logging.ERROR)
+        try:
+            yield library
+        finally:
+            library.shutdown()
+
+
+class Watched:
+    """A data set of a corpus that is encoded by two actors, slowly, while somebody looks on.
+
+    Args:
+        ray: the library.
+        corpus, table, output: as the example has them.
+        notes: a folder, where each actor notes every block that comes to it, in a file by the number of its process.
+        meanwhile: what is done in the middle, with the processes of both actors.
+        started: how many processes have blocks in the end; until then each actor keeps its fourth block waiting.
+    """
+
+    def __init__(
+        self, ray: Any, corpus: Path, table: Path, output: Path, notes: Path, meanwhile: Callable[[list[int]], None], started: int = 2
+    ) -> None:
+        from ray_data import encoded
+
+        def noted(block: Any) -> Any:
+            own, begun = notes / str(os.getpid()), time.monotonic()
+            with own.open("a") as file:
+                file.write(f"{len(block)}\n")
+            awaited = 2 if len(own.read_text().splitlines()) < 4 else started
+            while len(list(notes.iterdir())) < awaited and time.monotonic() < begun + PATIENCE:
+                time.sleep(0.02)
+            time.sleep(0.3)
+            return block
+
+        texts = ray.data.read_parquet(str(corpus)).map_batches(noted, batch_format="pyarrow", batch_size=None)
+        self._notes, self._meanwhile = notes, meanwhile
+        watcher = threading.Thread(target=self._watch)
+        watcher.start()
+        encoded(texts, str(table), "text", actors=2).write_parquet(str(output))
+        watcher.join()
+        self.processes = list(self._counts())
+
+    def _counts(self) -> dict[int, int]:
+        """How many blocks came to each process."""
+        return {int(file.name): len(file.read_text().splitlines()) for file in self._notes.iterdir()}
+
+    def _watch(self) -> None:
+        begun = time.monotonic()
+        while time.monotonic() < begun + PATIENCE:
+            counts = self._counts()
+            if len(counts) == 2 and min(counts.values()) >= 2:
+                self._meanwhile(list(counts))
+                return
+            time.sleep(0.02)
+
+
+def mapped(process: int, file: Path) -> Counter[str]:
+    """What a process maps of a file, in KB, as Linux counts it: "Rss", "Shared_Clean", "Anonymous" and so on."""
+    sizes, inside = Counter[str](), False
+    for line in Path(f"/proc/{process}/smaps").read_text().splitlines():
+        if re.match(r"[0-9a-f]+-[0-9a-f]+ ", line):
+            inside = line.endswith(str(file))
+        elif inside and (found := re.fullmatch(r"(\w+): +(\d+) kB", line)):
+            sizes[found[1]] += int(found[2])
+    return sizes
+
+
+@pytest.mark.slow
+class TestRay:
+    """`examples/ray_data.py`."""
+
+    @pytest.fixture(scope="class")
+    def undisturbed(self, ray: Any, corpus: Path, table: Path, tmp_path_factory: pytest.TempPathFactory) -> Any:
+        """What two actors wrote, the processes that they were, and what both had mapped of the table."""
+        folder = tmp_path_factory.mktemp("undisturbed")
+        (folder / "notes").mkdir()
+        sizes: list[Counter[str]] = []
+        linux = sys.platform == "linux"
+        run = Watched(
+            ray, corpus, table, folder / "output", folder / "notes", lambda both: sizes.extend(mapped(one, table) for one in both if linux)
+        )
+        return in_order(folder / "output"), run.processes, sizes
+
+    def test_two_actors(self, undisturbed: Any, expected: list[dict[str, Any]]) -> None:
+        """Two actors write the rows, the columns and the ids that one process makes."""
+        rows, processes, _ = undisturbed
+        assert len(processes) == 2
+        assert rows == expected
+
+    @pytest.mark.skipif(sys.platform != "linux", reason="only Linux says which memory is shared")
+    def test_shared_memory(self, undisturbed: Any) -> None:
+        """Actors on one machine have the table in memory once: all that they touch of it is shared, and none of it is written to."""
+        _, _, sizes = undisturbed
+        assert len(sizes) == 2
+        for one in sizes:
+            assert one["Rss"] == one["Shared_Clean"] + one["Shared_Dirty"] > 0
+            assert one["Anonymous"] == 0
+
+    def test_killed_actor(self, ray: Any, corpus: Path, table: Path, expected: list[dict[str, Any]], tmp_path: Path) -> None:
+        """When the process of an actor is killed in the middle, another one takes its place, and no row is missing or there twice."""
+        (tmp_path / "notes").mkdir()
+        folders = tmp_path / "output", tmp_path / "notes"
+        run = Watched(ray, corpus, table, *folders, lambda both: os.kill(both[0], signal.SIGKILL), started=3)
+        assert len(run.processes) == 3
+        assert in_order(tmp_path / "output") == expected
+
+    def test_missing_table(self, ray: Any, corpus: Path, tmp_path: Path) -> None:
+        """Where a table is missing, no actor starts, and the driver is told the name of the file."""
+        from ray_data import encoded
+
+        missing = tmp_path / "no such table.npz"
+        texts = ray.data.read_parquet(str(corpus))
+        with pytest.raises(ray.exceptions.ActorDiedError, match=re.escape(f"No such file or directory: '{missing}'")):
+            encoded(texts, str(missing), "text", actors=1).write_parquet(str(tmp_path / "output"))
+
+    def test_row_that_is_not_text(self, ray: Any, table: Path, tmp_path: Path) -> None:
+        """A row that is not text ends the run, and the driver is told which one: its place, and what stands beside it."""
+        from ray_data import encoded
+
+        texts = pa.array([b"one", None, b"th\xffree", b"\xff"], pa.binary())
+        pq.write_table(pa.table({"name": ["first", "second", "third", "fourth"], "text": texts}), tmp_path / "bad.parquet")
+        with pytest.raises(ray.exceptions.RayTaskError, match=r"TextError: row 2, position 2: not UTF-8; .*\{'name': 'third'\}"):
+            encoded(ray.data.read_parquet(str(tmp_path)), str(table), "text", actors=1).materialize()
+
+    def test_program(self, ray: Any, corpus: Path, table: Path, expected: list[dict[str, Any]], tmp_path: Path) -> None:
+        """The program writes the folder that it is told to, and does not add to one that is there."""
+        del ray
+        from ray_data import main
+
+        words = [str(table), str(corpus), "-o", str(tmp_path / "output")]
+        assert CliRunner().invoke(main, words, catch_exceptions=False).exit_code == 0
+        assert in_order(tmp_path / "output") == expected
+        assert "already exists" in str(CliRunner().invoke(main, words).exception)
+        assert in_order(tmp_path / "output") == expected
+
+    def test_more_actors_than_cores(self, ray: Any, corpus: Path, table: Path, tmp_path: Path) -> None:
+        """Actors that would leave no core for writing are refused, where Ray would wait for ever."""
+        del ray
+        from ray_data import main
+
+        done = CliRunner().invoke(main, [str(table), str(corpus), "-o", str(tmp_path / "output"), "--actors", "3"])
+        assert done.exit_code == 2
+        assert "3 actors take 3 cores, and reading and writing take one more; the cluster has 3" in done.output
+
+
+@pytest.mark.slow
+class TestSpark:
+    """`examples/spark_arrow.py`."""
+
+    @pytest.fixture(scope="class")
+    def spark(self) -> Iterator[Any]:
+        """A session with two workers."""
+        sql = pytest.importorskip("pyspark.sql", reason="the extra [spark] is not installed")
+        session = sql.SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").getOrCreate()
+        try:
+            yield session
+        finally:
+            session.stop()
+
+    def test_column(self, spark: Any, corpus: Path, table: Path, expected: list[dict[str, Any]], tmp_path: Path) -> None:
+        """Two workers of Spark write the rows, the columns and the ids that one process makes."""
+        del spark
+        from spark_arrow import main
+
+        words = [str(table), str(corpus), "-o", str(tmp_path / "output")]
+        assert CliRunner().invoke(main, words, catch_exceptions=False).exit_code == 0
+        assert in_order(tmp_path / "output") == expected
+
+    def test_table_is_loaded_once(self, spark: Any, corpus: Path, table: Path) -> None:
+        """A worker of Spark loads the table for its first task, and keeps it for those that follow."""
+        from pyspark.sql.functions import arrow_udf, col
+        from spark_arrow import input_ids
+
+        def loads(ids: pa.Array) -> pa.Array:
+            from spark_arrow import loaded
+
+            return pa.array([loaded.cache_info().misses] * len(ids))
+
+        tasks = spark.read.parquet(str(corpus)).repartition(6).withColumn("input_ids", input_ids(spark, str(table), "text"))
+        rows = tasks.select(arrow_udf(loads, "int")(col("input_ids")).alias("loads")).collect()
+        assert {row.loads for row in rows} == {1}
+
+
+class TestDaft:
+    """`examples/daft_column.py`."""
+
+    def test_column(self, corpus: Path, table: Path, expected: list[dict[str, Any]], tmp_path: Path) -> None:
+        """Daft writes the rows, the columns and the ids that one process makes."""
+        pytest.importorskip("daft", reason="the extra [daft] is not installed")
+        from daft_column import main
+
+        words = [str(table), str(corpus / "*.parquet"), "-o", str(tmp_path / "output")]
+        assert CliRunner().invoke(main, words, catch_exceptions=False).exit_code == 0
+        assert in_order(tmp_path / "output") == expected

@@ -1,0 +1,58 @@
+"""The steps of docs/containers.md, as far as they go without containers."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from support.commands import TIMEOUT, ids_of, posix
+from support.core.unprivileged import UNPRIVILEGED, bound
+from support.shared_data import REPOSITORY
+
+from fst.cli.commands.warmup.kernels import compile_all
+from fst.runtime.kernels.intrinsics import DISABLED
+
+PAGE = (REPOSITORY / "docs" / "containers.md").read_text(encoding="utf-8")
+PACKAGE = {"fst": "fst", "compile": "fst/compile", "runtime": "fst/runtime", "cli": "fst/cli"}  # folder → where it is installed
+
+pytestmark = [posix, bound, pytest.mark.skipif(DISABLED, reason="kernels are not compiled")]
+
+
+def read_only(folder: Path) -> None:
+    """Take the permission to write from all that is in a folder."""
+    for path in [folder, *folder.rglob("*")]:
+        path.chmod(path.stat().st_mode & ~0o222)
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Path:
+    """A plain install of the package as it lies here, with the kernels that are kept beside it."""
+    compile_all()
+    for folder, name in PACKAGE.items():
+        shutil.copytree(REPOSITORY / folder, tmp_path / "site" / name)
+    return tmp_path / "site"
+
+
+def shell(command: str, site: Path, prefix: list[str], stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+    """Run a command of the page, where `fst` is the installed package, in an environment that has nothing else."""
+    environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(site), "HOME": "/nonexistent", "PYTHONDONTWRITEBYTECODE": "1"}
+    words = [*prefix, "sh", "-c", re.sub(r"^fst\b", f"'{sys.executable}' -m fst", command)]
+    return subprocess.run(words, input=stdin, capture_output=True, check=True, env=environment, cwd=site, timeout=TIMEOUT)
+
+
+@pytest.mark.slow
+def test_image(site: Path, table: Path) -> None:
+    """An image that is built as the page says encodes as a user who can write nowhere, and compiles nothing."""
+    (dockerfile,) = re.findall(r"^```dockerfile\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
+    (warmup,) = re.findall(r"^RUN (fst .*)$", dockerfile, re.MULTILINE)
+    entry, words = (json.loads(line) for line in re.findall(r"^(?:ENTRYPOINT|CMD) (.*)$", dockerfile, re.MULTILINE))
+    assert b"; kept in %s" % os.fsencode(site) in shell(warmup, site, []).stderr
+    read_only(site)
+    done = shell(" ".join([*entry, *words]).replace("/srv/bert.npz", str(table)), site, UNPRIVILEGED, b"unaffable\n")
+    assert (done.stdout, done.stderr) == (ids_of(table, ["unaffable"]), b"")

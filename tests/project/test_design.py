@@ -1,0 +1,473 @@
+"""The house rules: which folder imports which, what is imported when, and what is written down twice and must stay the same."""
+
+from __future__ import annotations
+
+import ast
+import doctest
+import importlib
+import re
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from importlib.metadata import version
+from importlib.resources import files
+from pathlib import Path
+from shutil import copyfile, copytree
+
+import numpy as np
+import pytest
+from support.shared_data import REPOSITORY, TESTS
+
+import fst
+from fst.automata import rows
+from fst.compile.text.characters import generate
+from fst.machines.wordpiece.arguments import KEY_MASKS
+from fst.runtime.kernels import constants
+from fst.runtime.text.kernels import reading
+from fst.tables import kernel_call
+from fst.text import alphabet
+from fst.text import reading as reading_table
+
+FOLDERS = {"fst": "fst", "compile": "fst.compile", "runtime": "fst.runtime", "cli": "fst.cli"}  # folder → package
+# Each unit and the units directly below it. A unit imports itself and all units below it. A module belongs to the longest unit that its
+# name begins with; `fst` is the package's own `__init__` and `__main__`.
+BELOW = {
+    "errors": (),
+    "core": ("errors",),
+    "automata": ("core",),
+    "tables": ("automata",),
+    "text": ("tables",),
+    "pretokens": ("text",),
+    "counting": ("pretokens",),
+    "machines.wordpiece": ("text",),
+    "machines.keywords": ("text",),
+    "machines.segmentation": ("text",),
+    "machines.bpe": ("pretokens",),
+    "machines.unigram": ("pretokens",),
+    "registry": ("tables",),
+    "compile.patterns": ("automata",),
+    "compile.layout": ("tables",),
+    "compile.text": ("compile.patterns", "compile.layout", "text"),
+    "compile.pretokens": ("compile.text", "pretokens"),
+    "compile.machines.wordpiece": ("compile.text", "machines.wordpiece"),
+    "compile.machines.keywords": ("compile.text", "machines.keywords"),
+    "compile.machines.segmentation": ("compile.text", "machines.segmentation"),
+    "compile.machines.bpe": ("compile.pretokens", "machines.bpe"),
+    "compile.machines.unigram": ("compile.pretokens", "machines.unigram"),
+    "compile.compilers": ("compile.machines.wordpiece", "compile.machines.bpe", "compile.machines.unigram"),
+    "compile.sources": ("compile.compilers",),
+    "compile": ("compile.sources", "compile.machines.keywords", "compile.machines.segmentation"),
+    "compile.train": ("compile", "counting"),
+    "runtime.kernels": ("pretokens",),
+    "runtime": ("runtime.kernels",),
+    "runtime.text": ("runtime",),
+    "runtime.model_inputs": ("runtime.text",),
+    "runtime.tokenizer": ("runtime.model_inputs",),
+    "runtime.pretokens": ("runtime.tokenizer",),
+    "runtime.machines.wordpiece": ("runtime.tokenizer", "machines.wordpiece"),
+    "runtime.machines.keywords": ("runtime.text", "machines.keywords"),
+    "runtime.machines.segmentation": ("runtime.text", "machines.segmentation"),
+    "runtime.machines.bpe": ("runtime.pretokens", "machines.bpe"),
+    "runtime.machines.unigram": ("runtime.pretokens", "machines.unigram"),
+    "runtime.load": ("runtime.tokenizer", "registry"),
+    "runtime.files": ("runtime.text",),
+    "runtime.counting": ("runtime.files", "runtime.pretokens", "counting"),
+    "runtime.compat": ("fst", "runtime.machines.wordpiece", "runtime.machines.bpe", "runtime.machines.unigram"),
+    "fst": ("runtime.load",),
+    "cli": ("fst", "compile.train", "runtime.compat", "runtime.counting", "runtime.machines.keywords", "runtime.machines.segmentation"),
+}
+# Strings with dotted names are imports, too. The table of a machine may name the machine's own runtime, and the registry all tables.
+NAMES = {unit: {f"runtime.{unit}"} for unit in BELOW if unit.startswith("machines.")}
+NAMES["registry"] = {*NAMES}
+# To be removed.
+OPEN = {
+    ("automata", "runtime.kernels"),
+    ("compile.compilers", "compile.sources"),
+    ("compile.machines.bpe", "compile.sources"),
+    ("compile.machines.keywords", "compile.sources"),
+    ("compile.machines.segmentation", "compile.machines.keywords"),
+    ("compile.machines.segmentation", "compile.sources"),
+    ("compile.machines.unigram", "compile.sources"),
+    ("compile.machines.unigram", "machines.bpe"),
+    ("compile.machines.wordpiece", "compile.pretokens"),
+    ("compile.machines.wordpiece", "compile.sources"),
+    ("compile.pretokens", "machines.bpe"),
+    ("compile.sources", "fst"),
+    ("compile.sources", "machines.segmentation"),
+    ("compile.text", "compile.sources"),
+    ("compile.train", "fst"),
+    ("core", "automata"),
+    ("core", "fst"),
+    ("counting", "machines.bpe"),
+    ("machines.unigram", "machines.bpe"),
+    ("machines.wordpiece", "pretokens"),
+    ("pretokens", "machines.bpe"),
+    ("registry", "machines.bpe"),
+    ("registry", "machines.keywords"),
+    ("registry", "machines.segmentation"),
+    ("registry", "machines.unigram"),
+    ("registry", "machines.wordpiece"),
+    ("runtime", "fst"),
+    ("runtime", "machines.bpe"),
+    ("runtime", "machines.unigram"),
+    ("runtime", "machines.wordpiece"),
+    ("runtime", "runtime.machines.bpe"),
+    ("runtime", "runtime.machines.keywords"),
+    ("runtime", "runtime.machines.wordpiece"),
+    ("runtime", "runtime.text"),
+    ("runtime.files", "fst"),
+    ("runtime.files", "runtime.machines.keywords"),
+    ("runtime.machines.bpe", "runtime.compat"),
+    ("runtime.machines.segmentation", "runtime.tokenizer"),
+    ("runtime.machines.unigram", "machines.bpe"),
+    ("runtime.machines.unigram", "runtime.compat"),
+    ("runtime.machines.unigram", "runtime.machines.bpe"),
+    ("runtime.machines.wordpiece", "runtime.compat"),
+    ("runtime.model_inputs", "machines.unigram"),
+    ("runtime.pretokens", "machines.bpe"),
+    ("runtime.pretokens", "runtime.machines.bpe"),
+    ("runtime.text", "machines.bpe"),
+    ("runtime.text", "machines.segmentation"),
+    ("runtime.text", "runtime.pretokens"),
+    ("runtime.tokenizer", "runtime.pretokens"),
+    ("tables", "runtime"),
+    ("tables", "text"),
+    ("text", "machines.bpe"),
+    ("text", "pretokens"),
+}
+LARGE = {"cli", "runtime"}
+LONG = {
+    "cli/main.py",
+    "fst/bridge/train.py",
+    "fst/text/arguments.py",
+    "runtime/compat/sentencepiece/processor.py",
+    "runtime/model_inputs/call.py",
+}
+EXEMPT = ("fst/bridge/", "__init__.py", "__main__.py")  # these import any layer; `fst.bridge` is imported only inside functions
+ONLY_IN = {
+    "numba": {
+        *("fst/core/jit.py", "fst/core/kernel_cache.py", "fst/core/borrowed.py"),
+        *("runtime/kernels/intrinsics.py", "runtime/kernels/plain_intrinsics.py"),
+    },
+    "tokenizers": {
+        *("compile/text/characters/generate.py", "compile/text/characters/generate_clusters.py", "compile/patterns/generate_properties.py"),
+        *("runtime/compat/transformers/backend.py", "runtime/compat/transformers/bpe.py", "runtime/compat/transformers/wordpiece.py"),
+    },
+    "huggingface_hub": {"compile/sources/pretrained/hub.py"},
+}
+
+SOURCES = [path.relative_to(REPOSITORY).as_posix() for folder in FOLDERS for path in sorted((REPOSITORY / folder).rglob("*.py"))]
+TEST_FILES = sorted(TESTS.rglob("test_*.py"))
+
+
+@cache
+def parsed(name: str) -> ast.Module:
+    """The tree of a source."""
+    return ast.parse((REPOSITORY / name).read_text(encoding="utf-8"))
+
+
+def imports(tree: ast.AST) -> Iterator[str]:
+    """Yield the modules that a source imports, wherever it does: of ``from a import b`` both ``a`` and ``a.b``."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.module, f"line {node.lineno}: a relative import"
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def module_of(name: str) -> str:
+    """Name the module of a source."""
+    folder, *parts = name.removesuffix(".py").split("/")
+    return ".".join([FOLDERS[folder], *parts]).removesuffix(".__init__")
+
+
+def source_of(module: str) -> str | None:
+    """Find the source of an imported name, or of the module that it is taken from; None if it is of another package."""
+    while module.startswith("fst"):
+        if module in SOURCE_OF:
+            return SOURCE_OF[module]
+        module = module.rpartition(".")[0]
+    return None
+
+
+def names_in(tree: ast.AST) -> Iterator[str]:
+    """Yield the dotted names in the strings of a source, such as ``fst.runtime.encoder.Encoder``."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and re.fullmatch(r"fst(\.\w+)+(:\w+)?", node.value):
+            yield node.value.partition(":")[0]
+
+
+def sources_of(modules: Iterable[str]) -> set[str]:
+    """Find the sources of imported names; a name belongs to the module that contains it."""
+    return {source for source in map(source_of, modules) if source is not None}
+
+
+@cache
+def edges_of(name: str) -> set[str]:
+    """Find the sources that a source imports anywhere: in functions and for type checkers too."""
+    found = set[str]()
+    for node in ast.walk(parsed(name)):
+        if isinstance(node, ast.Import):
+            found.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found.update(f"{node.module}.{alias.name}" for alias in node.names)
+    return sources_of(found)
+
+
+def unit_of(name: str) -> str:
+    """Find the unit of a source: the longest one that its module's name begins with."""
+    module = module_of(name).removeprefix("fst.")
+    return max((unit for unit in BELOW if f"{module}.".startswith(f"{unit}.")), key=len, default="fst")
+
+
+@cache
+def below(unit: str) -> set[str]:
+    """Find all units that a unit may import."""
+    return {unit}.union(*map(below, BELOW[unit]))
+
+
+def cycle_in(edges: Mapping[str, set[str]]) -> list[str]:
+    """Find sources that import each other in a circle, none if there is no circle: take away what imports nothing that is left."""
+    left = {name: set(targets) for name, targets in edges.items()}
+    while leaves := [name for name, targets in left.items() if not targets & left.keys()]:
+        for name in leaves:
+            del left[name]
+    if not left:
+        return []
+    path = [min(left)]
+    while (following := min(left[path[-1]] & left.keys())) not in path:
+        path.append(following)
+    return [*path[path.index(following) :], following]
+
+
+def at_once(tree: ast.Module) -> ast.Module:
+    """Leave out of a source what runs only in functions, or never."""
+
+    class Remove(ast.NodeTransformer):
+        def visit_FunctionDef(self, _node: ast.FunctionDef) -> None:
+            return None
+
+        def visit_If(self, node: ast.If) -> ast.AST | None:
+            return None if ast.unparse(node.test) == "TYPE_CHECKING" else self.generic_visit(node)
+
+    copy = ast.parse(ast.unparse(tree))
+    Remove().visit(copy)
+    return copy
+
+
+SOURCE_OF = {module_of(name): name for name in SOURCES}
+MODULES = [
+    module
+    for module, name in SOURCE_OF.items()
+    if not module.endswith("__main__") and ">>>" in (REPOSITORY / name).read_text(encoding="utf-8")
+]
+
+
+def test_imports_point_down() -> None:
+    """A source imports its own unit and units below it, by name too; `fst.bridge` may be imported inside functions."""
+    faults = {name: faults_of(name) for name in SOURCES if not is_exempt(name)}
+    assert {name: found for name, found in faults.items() if found} == {}
+
+
+def is_exempt(name: str) -> bool:
+    """Whether a source may import any layer."""
+    return name.startswith(EXEMPT) or name.endswith(EXEMPT)
+
+
+def faults_of(name: str) -> set[str]:
+    """Find the sources that a source imports or names against the rules."""
+    unit = unit_of(name)
+    late = {source for source in edges_of(name) - sources_of(imports(at_once(parsed(name)))) if source.startswith("fst/bridge/")}
+    imported = {source for source in edges_of(name) - late if unit_of(source) not in below(unit)}
+    named = {source for source in sources_of(names_in(parsed(name))) if unit_of(source) not in below(unit) | NAMES.get(unit, set())}
+    return {source for source in imported | named if (unit, unit_of(source)) not in OPEN}
+
+
+def test_modules_import_each_other_in_no_circle() -> None:
+    """No module imports one that imports it, directly or over others, be it in a function or for type checkers."""
+    left = [name for name in SOURCES if not is_exempt(name)]
+    assert not cycle_in({name: edges_of(name).intersection(left) - {name} for name in left})
+
+
+@pytest.mark.parametrize(
+    ("edges", "circle"),
+    [
+        ({"a": {"b"}, "b": {"c"}, "c": set[str]()}, []),
+        ({"a": {"b"}, "b": {"c"}, "c": {"b"}}, ["b", "c", "b"]),
+        ({"a": {"a"}}, ["a", "a"]),
+    ],
+)
+def test_circles_are_found(edges: Mapping[str, set[str]], circle: Sequence[str]) -> None:
+    """The search for circles finds one where there is one."""
+    assert cycle_in(edges) == circle
+
+
+def test_names_in_strings_are_found() -> None:
+    """A dotted name in a string is an import, with or without the name of a class."""
+    assert [*names_in(ast.parse("kernel = 'fst.a.b'; text = 'see fst.a'; other = 'fst.c:D'"))] == ["fst.a.b", "fst.c"]
+
+
+@pytest.mark.parametrize("folder", sorted({str(Path(name).parent) for name in SOURCES}))
+def test_folders_are_small_and_names_do_not_repeat_them(folder: str) -> None:
+    """A folder has at most 16 entries, and no name repeats the name of its folder."""
+    entries = [path for path in (REPOSITORY / folder).iterdir() if path.suffix == ".py" or (path / "__init__.py").is_file()]
+    named = [path.stem for path in entries if path.stem != "__init__"]
+    assert len(named) <= 16 or folder in LARGE
+    assert not [name for name in named if Path(folder).name in name.split("_")]
+
+
+def test_files_are_short() -> None:
+    """No source has more than 500 lines."""
+    assert {name for name in SOURCES if len((REPOSITORY / name).read_text(encoding="utf-8").splitlines()) > 500} <= LONG
+
+
+@pytest.mark.slow
+def test_wheel_has_every_module(tmp_path: Path) -> None:
+    """Every module can be imported from an installed wheel."""
+    for name in (*FOLDERS, "pyproject.toml", "setup.py", "README.md", "LICENSE"):
+        copy = copytree if (REPOSITORY / name).is_dir() else copyfile
+        copy(REPOSITORY / name, tmp_path / "source" / name)
+    pip = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--no-build-isolation"]
+    subprocess.run([*pip, "--target", tmp_path / "installed", tmp_path / "source"], check=True)
+    code = f"import sys; from importlib import import_module; sys.path.insert(0, {str(tmp_path / 'installed')!r}); "
+    code += f"print([path for path in map(lambda name: import_module(name).__file__, {[*SOURCE_OF]}) if 'installed' not in path])"
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, cwd=tmp_path)
+    assert done.stdout == "[]\n"
+
+
+@pytest.mark.parametrize("library", ["numba", "tokenizers"])
+def test_libraries_have_one_place(library: str) -> None:
+    """Numba is imported by what compiles, what keeps compiled kernels and what adds instructions, the reference by what asks it for
+    characters, compares with it or stands in for it, and huggingface_hub by what fetches.
+    """
+    assert {name for name in SOURCES if library in {module.split(".")[0] for module in imports(parsed(name))}} <= ONLY_IN[library]
+
+
+def test_only_the_command_line_imports_click() -> None:
+    """Click is imported by the command line alone."""
+    importing = [name for name in SOURCES if "click" in {module.split(".")[0] for module in imports(parsed(name))}]
+    assert all(name.startswith("cli/") for name in importing)
+    assert importing
+
+
+@pytest.mark.parametrize("module", ["fst", "fst.compile", "fst.runtime.tokenizer", "fst.tables.npz"])
+def test_imports_are_light(module: str) -> None:
+    """Nothing that a user imports brings numba, click or the reference with it."""
+    code = f"import sys, {module}; sys.exit(bool({{'numba', 'click', 'tokenizers'}} & sys.modules.keys()))"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_names_are_found() -> None:
+    """What is imported late is shown by `dir`, by `help`, and by completion, before anything is imported."""
+    code = "import fst, pydoc, sys; shown = dir(fst); numba = 'numba' in sys.modules; told = pydoc.plaintext.document(fst); "
+    code += "sys.exit(numba or not all(name in shown and name in told for name in fst.__all__))"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_encoding_imports_numba_alone() -> None:
+    """A tokenizer that was loaded needs numba and no compiler."""
+    code = "import fst, sys; fst.Tokenizer, fst.load; from fst.runtime.machines.wordpiece.kernels import encode; "
+    code += "sys.exit('numba' not in sys.modules or any(name.startswith('fst.compile') for name in sys.modules))"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_constants_that_kernels_derive() -> None:
+    """The rare kinds have a bit in common, ranks fit the bits of a word, classes those of a symbol, and a page has 128 code points."""
+    kinds = {kind for kind in range(4) if kind << rows.KIND_SHIFT & int(constants.RARE)}
+    assert kinds == {rows.MANY, rows.FAIL} == {rows.OTHER, rows.LIST}
+    assert reading_table.MAX_RANK < 64
+    assert int(reading.CLASS) + 1 == 1 << int(reading.RANK_SHIFT)
+    assert int(reading.CLASS) >= rows.MAX_LABEL
+    assert int(constants.LOW_7) + 1 == 1 << rows.PAGE_BITS == 1 << int(constants.U7)
+
+
+@pytest.mark.parametrize("name", [name for name in SOURCES if name.startswith("runtime/kernels/")])
+def test_kernels_are_short_and_read_names(name: str) -> None:
+    """A file of kernels has 400 lines at most, and no number stands for an array of a tuple or a field of a row."""
+    assert len((REPOSITORY / name).read_text(encoding="utf-8").splitlines()) <= 400
+    positional = [
+        ast.unparse(node)
+        for node in ast.walk(parsed(name))
+        if isinstance(node, ast.Subscript) and ast.unparse(node.value) in ("machine", "output", "work", "reader", "symbols", "plan", "cut")
+        if any(isinstance(part, ast.Constant) for part in (getattr(node.slice, "elts", [node.slice])))
+    ]
+    assert positional == []
+
+
+def test_multipliers_of_words_are_odd() -> None:
+    """The multipliers of the hash are odd and have all bits of a word, and there is one for each four symbols."""
+    assert all(number % 2 and number.bit_length() > 60 for number in rows.MULTIPLIERS)
+    assert 4 * len(rows.MULTIPLIERS) == rows.WORD_SYMBOLS
+
+
+def test_masks_of_words_keep_their_symbols() -> None:
+    """The masks for a length keep so many symbols of a key, and those for all longer words make it one that no word has."""
+    masks = KEY_MASKS.reshape(-1, 4)
+    assert len(masks) == rows.WORD_SYMBOLS + 2
+    for length, mask in enumerate(masks[:-1]):
+        assert mask[:3].view(np.uint16).tolist() == [0xFFFF] * length + [0] * (rows.WORD_SYMBOLS - length)
+        assert mask[3] == 0
+    assert masks[-1].tolist() == [0, 0, 0, 2**64 - 1]
+    assert rows.MAX_LABEL <= 0xFFFF  # so that there is no class 0xFFFF
+
+
+@pytest.mark.parametrize("longest", [0, 1, 12, 13, 100, 10_000, 10_001])
+def test_chunks_have_room(longest: int) -> None:
+    """A chunk takes the longest word that is looked up, what stands before it and what may be written past the limit."""
+    work = kernel_call.work_of(longest)
+    room = len(work.symbols)
+    assert room - kernel_call.MARGIN >= longest + 2 + kernel_call.CHUNK
+    assert room == 32 * len(work.masks)
+    assert {len(getattr(work, name)) for name in ("begins", "stops", "results", "slots", "spans")} == {room}
+    assert {len(getattr(work, name)) for name in ("scratch", "pending", "active", "tokens", "pieces")} == {2 * room}
+    assert [len(work.memo), len(work.symbol_memo)] == [3, 3]
+    assert kernel_call.MARGIN >= 64 + reading_table.MAX_LISTED + rows.WORD_SYMBOLS
+
+
+def test_symbols_are_told_apart() -> None:
+    """A symbol that is isolated is no code point."""
+    assert alphabet.ISOLATED >= rows.CODE_POINTS
+
+
+@pytest.mark.slow
+def test_characters_are_those_of_the_reference() -> None:
+    """The file of characters is what the reference says of them today."""
+    kept = files("fst.compile.text.characters").joinpath("characters.tsv").read_text("ascii").splitlines()
+    assert kept == list(generate.lines())
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_examples_run(module: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every example in a docstring gives what it says."""
+    monkeypatch.chdir(tmp_path)
+    failed, _ = doctest.testmod(importlib.import_module(module), verbose=False)
+    assert failed == 0
+
+
+@pytest.mark.parametrize("path", TEST_FILES, ids=lambda path: path.relative_to(TESTS).as_posix())
+def test_tests_state_their_rule(path: Path) -> None:
+    """The docstring of every test is one sentence."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.FunctionDef) and node.name.startswith("test_"):
+            stated = ast.get_docstring(node) or ""
+            assert re.fullmatch(r"(?s)((?!\. |\n\n).)+\.", stated), f"{node.name}: {stated!r}"
+
+
+def test_version_is_one() -> None:
+    """The version of the package is the version of the distribution."""
+    assert version("fst-toolkit") == fst.__version__
+
+
+def test_package_is_typed() -> None:
+    """The package says that it has types."""
+    assert files("fst").joinpath("py.typed").is_file()
+
+
+def test_public_names_exist() -> None:
+    """Every name that the package offers is there, and an unknown one is an AttributeError."""
+    assert all(hasattr(fst, name) for name in fst.__all__)
+    with pytest.raises(AttributeError, match="no_such_name"):
+        _ = fst.no_such_name

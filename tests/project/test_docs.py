@@ -1,0 +1,107 @@
+"""The pages: README, CONTRIBUTING and docs. Links lead somewhere, the API page has every public name, and excerpts are literal."""
+
+from __future__ import annotations
+
+import pydoc
+import re
+from pathlib import Path
+
+import pytest
+from support.shared_data import REPOSITORY
+
+import fst
+import fst.compile
+
+PAGES = [*(REPOSITORY / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")), *sorted((REPOSITORY / "docs").rglob("*.md"))]
+API = REPOSITORY / "docs" / "api.md"
+MAX_README = 600  # words
+LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
+FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+CODE = re.compile(r"`[^`\n]*`")
+EXCERPT = re.compile(r"^<!-- excerpt: (\S+) -->\n+```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def prose(page: Path) -> str:
+    """A page without its blocks of code."""
+    return FENCE.sub("", page.read_text(encoding="utf-8"))
+
+
+def anchors(page: Path) -> set[str]:
+    """The anchors of a page's headings, as GitHub makes them."""
+    titles = (title.lower() for title in HEADING.findall(prose(page)))
+    return {re.sub(r"[^\w\- ]", "", title).replace(" ", "-") for title in titles}
+
+
+def links(page: Path) -> list[str]:
+    """The links of a page to files and headings of this repository."""
+    return [link for link in LINK.findall(CODE.sub("code", prose(page))) if not link.startswith(("https://", "http://"))]
+
+
+def leads_somewhere(page: Path, link: str) -> bool:
+    """Whether a link's file exists, and has the heading that the link names."""
+    name, _, anchor = link.partition("#")
+    target = (page.parent / name).resolve() if name else page
+    return target.exists() and (not anchor or anchor in anchors(target))
+
+
+def excerpts() -> list[tuple[str, str, str]]:
+    """Page, file of the excerpt, and text, of each block of code that an excerpt comment introduces."""
+    return [(page.name, *found) for page in PAGES for found in EXCERPT.findall(page.read_text(encoding="utf-8"))]
+
+
+def test_readme_is_short() -> None:
+    """README has at most 600 words, code and tables included."""
+    assert len(PAGES[0].read_text(encoding="utf-8").split()) <= MAX_README
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(REPOSITORY)))
+def test_links_lead_somewhere(page: Path) -> None:
+    """Every relative link leads to a file that exists, and to a heading that it has."""
+    assert [link for link in links(page) if not leads_somewhere(page, link)] == []
+
+
+def test_links_are_found() -> None:
+    """The pages have links to files and to headings, and a wrong one of either kind is noticed."""
+    found = [link for page in PAGES for link in links(page)]
+    assert len(found) > 60
+    assert sum("#" in link for link in found) > 10
+    assert not leads_somewhere(PAGES[0], "docs/nowhere.md")
+    assert not leads_somewhere(PAGES[0], "docs/figures.md#nowhere")
+
+
+def test_every_page_is_linked() -> None:
+    """README, or a page that it leads to, links every page in docs."""
+    reached, waiting = set[Path](), [PAGES[0]]
+    while waiting:
+        page = waiting.pop()
+        reached.add(page)
+        targets = {(page.parent / link.partition("#")[0]).resolve() for link in links(page)}
+        waiting += [target for target in targets if target.suffix == ".md" and target.exists() and target not in reached]
+    assert {page.name for page in PAGES} - {page.name for page in reached} == set()
+
+
+def test_excerpts_are_literal() -> None:
+    """A block of code below a comment `excerpt: FILE` stands in that file, letter for letter but for its indentation."""
+    found = excerpts()
+    assert found
+    for page, name, block in found:
+        source = (REPOSITORY / name).read_text(encoding="utf-8")
+        assert any(indented(block, depth) in source for depth in (0, 4, 8)), f"{page}: not in {name}:\n{block}"
+
+
+def indented(block: str, depth: int) -> str:
+    """A block of code with each line but empty ones indented."""
+    return "".join(" " * depth + line if line.strip() else line for line in block.splitlines(keepends=True))
+
+
+def documented() -> list[str]:
+    """The names that docs/api.md documents."""
+    return re.findall(r"^::: (\S+)$", API.read_text(encoding="utf-8"), re.MULTILINE)
+
+
+def test_every_public_name_is_documented() -> None:
+    """The page of the API has every public name, and no name that does not exist."""
+    expected = {f"fst.{name}" for name in fst.__all__} | {f"fst.compile.{name}" for name in fst.compile.__all__ if name != "lattice"}
+    assert not expected - set(documented())
+    assert all(pydoc.locate(name) for name in documented())

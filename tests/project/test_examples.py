@@ -1,0 +1,274 @@
+"""The examples that need no cluster and no model."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import re
+import runpy
+import shutil
+import struct
+import sys
+from collections.abc import Iterator
+from importlib.util import find_spec
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import tiktoken
+from click.testing import CliRunner
+from hypothesis import given
+from hypothesis.strategies import integers, sampled_from, text
+from support.shared_data import EXAMPLES, SHARED, needs_shared
+from support.tiers import examples
+
+import fst
+from fst import train
+from fst.compile import bpe, tokenizer
+from fst.compile.train.wordpiece import wordpiece
+
+pa = pytest.importorskip("pyarrow", reason="the examples take pyarrow: the extra [arrow]")
+pq = pytest.importorskip("pyarrow.parquet", reason="the examples take pyarrow: the extra [arrow]")
+
+RUN = re.compile(r"^```sh\npython examples/(\w+)\.py (.*)\n```\n+<!-- output -->\n+```text\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+RUNS = [
+    (page.name, *run) for page in sorted((EXAMPLES.parent / "docs").glob("*.md")) for run in RUN.findall(page.read_text(encoding="utf-8"))
+]
+ENGLISH = str(EXAMPLES / "english-uncased-8000.txt")
+TEXTS = ["Wolfgang is unaffable.", "", "Two\r", "日本 and Ünterföhring 😀 " * 20, "the end"]
+
+
+@pytest.fixture(autouse=True)
+def _examples() -> Iterator[None]:
+    """The examples are modules."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(EXAMPLES))
+        yield
+
+
+class TestStaticEmbedding:
+    """`examples/static_embedding.py`."""
+
+    def test_embeddings(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+        """The embeddings are the same with both tokenizers, also of texts without tokens, and both times are shown."""
+        static_embedding = importlib.import_module("static_embedding")
+        models = importlib.import_module("tokenizers.models")
+        made = importlib.import_module("tokenizers").Tokenizer(models.WordPiece({"[UNK]": 0, "un": 1, "##able": 2}, unk_token="[UNK]"))
+        made.pre_tokenizer = importlib.import_module("tokenizers.pre_tokenizers").BertPreTokenizer()
+        made.save(str(tmp_path / "tokenizer.json"))
+        (tmp_path / "texts.txt").write_text("unable un\n\nun ☃\n \n", encoding="utf-8")
+        monkeypatch.setattr("sys.argv", ["static_embedding.py", str(tmp_path / "tokenizer.json"), str(tmp_path / "texts.txt")])
+        static_embedding.main()
+        theirs, ours, same = capsys.readouterr().out.splitlines()
+        assert [theirs.split()[0], ours.split()[0], same] == ["tokenizers:", "fst:", "same embeddings"]
+        model = static_embedding.StaticModel(made)
+        found = model.embed(model.tokenize(["unable", ""]))
+        assert np.allclose(found, [model.weights[1:3].mean(axis=0), np.zeros(static_embedding.DIMENSIONS)])
+
+
+class TestRedactNames:
+    """`examples/redact_names.py`."""
+
+    @pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.dictionary(pa.int32(), pa.string())], ids=str)
+    def test_names(self, kind: Any, tmp_path: Path) -> None:
+        """Names of any file are replaced, and all else stays, the types too."""
+        from redact_names import main
+
+        texts = ["Zoë met Ann Lee.", None, "nobody", "Lee, Ann Lee, Leeds and 李"]
+        table = pa.table({"n": range(4), "text": pa.array(texts, pa.string()).cast(kind), "last": list("abcd")})
+        pq.write_table(table, tmp_path / "in.parquet", row_group_size=2)
+        (tmp_path / "names.txt").write_text("Ann Lee\nZoë\nLee\n李\n", encoding="utf-8")
+        out = tmp_path / "out.parquet"
+        done = CliRunner().invoke(main, [str(tmp_path / "names.txt"), str(tmp_path / "in.parquet"), "-o", str(out), "--by", "***"])
+        assert done.exit_code == 0, done.output
+        expected = ["*** met ***.", None, "nobody", "***, ***, Leeds and ***"]
+        found = pq.read_table(out)
+        assert found.schema == pq.read_schema(tmp_path / "in.parquet")
+        assert found.to_pydict() == {"n": [0, 1, 2, 3], "text": expected, "last": list("abcd")}
+
+    def test_missing_column(self, tmp_path: Path) -> None:
+        """A column that is not there is wrong usage, and nothing is written."""
+        from redact_names import main
+
+        pq.write_table(pa.table({"body": ["x"]}), tmp_path / "in.parquet")
+        (tmp_path / "names.txt").write_text("Ann\n")
+        done = CliRunner().invoke(main, [str(tmp_path / "names.txt"), str(tmp_path / "in.parquet"), "-o", str(tmp_path / "out.parquet")])
+        assert done.exit_code == 2
+        assert "has no column 'text', of body" in done.output
+        assert not (tmp_path / "out.parquet").exists()
+
+
+@pytest.fixture(scope="module")
+def english() -> fst.Tokenizer:
+    """The tokenizer of the vocabulary beside the examples."""
+    return fst.Tokenizer(tokenizer(ENGLISH))
+
+
+@pytest.fixture(scope="module")
+def gpt() -> fst.Tokenizer:
+    """Byte-level BPE whose tokens depend on blanks before them, and that spells most characters in several tokens."""
+    tokens = [*(bytes([byte]) for byte in range(256)), b" t", b"he", b" the", b" b", b"the", b"in", b"\n\n", b"  "]
+    ranks = {token: rank for rank, token in enumerate(tokens)}
+    return fst.Tokenizer(bpe(tiktoken.Encoding("small", pat_str=r"\s?\w+|\s?[^\w\s]+|\s+", mergeable_ranks=ranks, special_tokens={})))
+
+
+@pytest.fixture
+def lines(tmp_path: Path) -> str:
+    """A file with a text a line."""
+    path = tmp_path / "lines.txt"
+    path.write_bytes("".join(f"{text}\n" for text in TEXTS).encode())
+    return str(path)
+
+
+def printed(main: Any, *words: str) -> list[str]:
+    """The lines that a program prints."""
+    done = CliRunner().invoke(main, words, catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    return done.stdout.splitlines()
+
+
+@pytest.mark.filterwarnings("default")  # transformers warns of itself
+@pytest.mark.parametrize(("page", "program", "words", "output"), RUNS, ids=[run[1] for run in RUNS])
+def test_pages(page: str, program: str, words: str, output: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A page shows what its program prints."""
+    if program == "replace_tokenizer":
+        pytest.importorskip("transformers", minversion="5", reason="the extra [transformers] is not installed")
+    shutil.copytree(EXAMPLES, tmp_path / "examples")
+    shutil.copy(EXAMPLES.parent / "LICENSE", tmp_path)
+    monkeypatch.chdir(tmp_path)
+    lines = printed(importlib.import_module(program).main, *words.split())
+    shown = [line for line in output.splitlines() if program != "count_tokens" or find_spec(line.partition(":")[0])]
+    assert lines == shown, page
+
+
+def test_pages_are_found() -> None:
+    """Some pages show what a program prints."""
+    assert len(RUNS) >= 4
+
+
+class TestTrainingData:
+    """`examples/training_data.py`."""
+
+    def test_files(self, english: fst.Tokenizer, lines: str, tmp_path: Path) -> None:
+        """The program writes ids and an index that lead to those of each line, and says so."""
+        from training_data import main, read_ids, read_index
+
+        prefix = str(tmp_path / "train.v1")
+        first, _, last = printed(main, ENGLISH, lines, "-o", prefix)
+        expected = [english.encode(text).tolist() for text in TEXTS]
+        assert first.startswith(f"{prefix}.bin: {sum(map(len, expected))} ids of type uint16 in 5 documents")
+        assert last == f"{prefix}.idx: 5 sequences, as tok.encode gives them"
+        ids, splits = read_ids(prefix, 7999)
+        assert [ids[begin:end].tolist() for begin, end in pairwise(splits)] == expected
+        assert [row.tolist() for row in read_index(prefix)] == expected
+
+    @pytest.mark.parametrize(("width", "code", "size"), [(2, 8, 2), (4, 4, 4)])
+    def test_index(self, width: int, code: int, size: int, tmp_path: Path) -> None:
+        """An index has the bytes that megatron-core 0.16 writes: a document without ids has no sequence."""
+        from training_data import write_index
+
+        write_index(str(tmp_path / "train.idx"), np.array([0, 3, 3, 5]), width)
+        numbers = struct.pack("<Q B QQ 2i 2q 4q".replace(" ", ""), 1, code, 2, 4, 3, 2, 0, 3 * size, 0, 1, 1, 2)
+        assert (tmp_path / "train.idx").read_bytes() == b"MMIDIDX\0\0" + numbers
+
+    def test_window(self) -> None:
+        """An example is a run of ids from anywhere, and the run one further."""
+        from training_data import window
+
+        found = [window(np.arange(6, dtype=np.uint16), 4, np.random.default_rng(seed)) for seed in range(20)]
+        assert {(tuple(given), tuple(following)) for given, following in found} == {
+            ((0, 1, 2, 3), (1, 2, 3, 4)),
+            ((1, 2, 3, 4), (2, 3, 4, 5)),
+        }
+
+
+class TestCountWords:
+    """`examples/count_words.py`."""
+
+    def test_parts_make_the_words_of_one_machine(self, tmp_path: Path) -> None:
+        """Parts that DuckDB merges have the words and the vocabulary of one machine, and the program says so."""
+        pytest.importorskip("duckdb", reason="the example takes duckdb")
+        count_words = importlib.import_module("count_words")
+        names = [str(tmp_path / f"{number}.txt") for number in range(3)]
+        for number, name in enumerate(names):
+            Path(name).write_text("".join(f"{text}\n" for text in TEXTS[number:]) * 10, encoding="utf-8")
+        counts, vocabulary = printed(count_words.main, *names)
+        assert re.fullmatch(r"3 parts, \d+ words, [\d,]+ occurrences: as one machine counts them", counts)
+        assert vocabulary == "the vocabulary is that of one machine, byte for byte"
+        parts = [count_words.count(name, number, tmp_path) for number, name in enumerate(names)]
+        merged = count_words.merge(parts, tmp_path)
+        merged.save(tmp_path / "duckdb.parquet")
+        fst.train.words(parts).save(tmp_path / "fst.parquet")
+        assert (tmp_path / "duckdb.parquet").read_bytes() == (tmp_path / "fst.parquet").read_bytes()
+
+
+class TestChunks:
+    """`examples/chunks.py`."""
+
+    @examples(300)
+    @given(
+        text=text("thein ,\n日é😀\x00", max_size=60), limit=integers(7, 20), overlap=integers(0, 6), name=sampled_from(["english", "gpt"])
+    )
+    def test_spans(self, text: str, limit: int, overlap: int, name: str, english: fst.Tokenizer, gpt: fst.Tokenizer) -> None:
+        """Chunks cover a text in order, none has too many tokens, and each count is that of its own text."""
+        from chunks import chunks
+
+        tok = {"english": english, "gpt": gpt}[name]
+        found = list(chunks(tok, text, limit, overlap))
+        assert [chunk.tokens for chunk in found] == [len(tok.encode(text[chunk.start : chunk.end])) for chunk in found]
+        assert max(chunk.tokens for chunk in found) <= limit
+        assert (found[0].start, found[-1].end) == (0, len(text))
+        assert all(before.start < after.start <= before.end <= after.end for before, after in pairwise(found))
+        if not overlap:
+            assert "".join(text[chunk.start : chunk.end] for chunk in found) == text
+
+    def test_white_space(self, english: fst.Tokenizer) -> None:
+        """A chunk ends at white space, and goes on without overlap from there, if the second half of the chunk has any."""
+        from chunks import chunks
+
+        text = "unaffable unaffable unaffable"  # three tokens each
+        assert [text[chunk.start : chunk.end] for chunk in chunks(english, text, 7)] == ["unaffable", " unaffable", " unaffable"]
+        assert next(chunks(english, "unaffableness", 4)).end == len("unaff")
+
+    def test_too_small(self, english: fst.Tokenizer) -> None:
+        """A limit that leaves no room for a token is refused, with the place in the text."""
+        from chunks import chunks
+
+        with pytest.raises(ValueError, match="a chunk of 2 tokens is too small for the text at character 0"):
+            list(chunks(english, "one two", 2))
+
+
+class TestLambdaHandler:
+    """`examples/lambda_handler.py`."""
+
+    def test_handler(self, english: fst.Tokenizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """A function with the table beside it answers an event with the counts of its texts."""
+        tokenizer(ENGLISH).save(tmp_path / "table.npz")
+        shutil.copy(EXAMPLES / "lambda_handler.py", tmp_path)
+        monkeypatch.syspath_prepend(str(tmp_path))
+        from lambda_handler import handler
+
+        assert json.loads(json.dumps(handler({"texts": TEXTS}, None))) == {"tokens": english.count_tokens(TEXTS).tolist()}
+
+
+class TestLearnVocabulary:
+    """`examples/learn_vocabulary.py`."""
+
+    @needs_shared
+    def test_the_vocabulary_beside_it(self) -> None:
+        """The vocabulary beside the program is made again from its text, in its own order of continuing letters."""
+        shipped = Path(ENGLISH).read_text(encoding="utf-8").splitlines()
+        words = train.words([SHARED / "corpora" / "en_books_20MB.txt"], splitter="bert", normalizer="bert")
+        letters = [token for token in shipped if token.startswith("##") and len(token) == len("##a")]
+        specials = importlib.import_module("learn_vocabulary").SPECIALS
+        assert [*wordpiece(words, vocab_size=len(shipped), special_tokens=specials, order=letters).vocabulary] == shipped
+
+    def test_program(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """The program writes the tokens that it learns, one a line."""
+        monkeypatch.setattr(sys, "argv", ["learn_vocabulary.py", str(EXAMPLES.parent / "LICENSE"), str(tmp_path / "learnt.txt")])
+        runpy.run_path(str(EXAMPLES / "learn_vocabulary.py"), run_name="__main__")
+        learnt = (tmp_path / "learnt.txt").read_text(encoding="utf-8").splitlines()
+        assert learnt[1] == "[UNK]"
+        assert "software" in learnt

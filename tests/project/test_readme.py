@@ -1,0 +1,156 @@
+"""README and docs can be pasted: their Python gives the values beside it, and their commands run."""
+
+from __future__ import annotations
+
+import ast
+import re
+import shlex
+import shutil
+from collections.abc import Callable, Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+from click import Command, Context, Group
+from support.commands import TOKENS, call
+from support.shared_data import REPOSITORY
+from support.sources.sentencepiece import CHARS, UNK, model_of
+from tokenizers import Tokenizer
+
+from fst.cli.main import main
+from fst.compile import wordpiece
+
+PAGES = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md"))]
+BLOCK = re.compile(r"(<!-- excerpt: .*? -->\n+)?^```(python|sh)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+MARK = "# needs "  # begins a block that cannot run without what it names
+RESULT = re.compile(r"  # → (.*)$")
+ENGLISH = "examples/english-uncased-8000.txt"
+HUB = "BAAI/"  # a command with this word needs the network
+
+
+def blocks(page: Path, language: str) -> list[str]:
+    """The blocks of a page in a language, without excerpts of other files."""
+    return [found[3] for found in BLOCK.finditer(page.read_text(encoding="utf-8")) if found[2] == language and not found[1]]
+
+
+def named(page: Path) -> str:
+    """The name of a page, for the names of tests."""
+    return page.name
+
+
+WITH_PYTHON = [page for page in PAGES if blocks(page, "python")]
+
+
+def is_run(block: str) -> bool:
+    """Whether a block is not marked, and its imports are installed."""
+    modules = [name.name for node in ast.walk(ast.parse(block)) if isinstance(node, ast.Import) for name in node.names]
+    return not block.startswith(MARK) and all(find_spec(module) for module in modules)
+
+
+def run(block: str, names: dict[str, Any]) -> None:
+    """Run a block, and compare the values of its lines with the results beside them."""
+    for statement in ast.parse(block).body:
+        source = ast.unparse(statement)
+        result = RESULT.search(block.splitlines()[statement.end_lineno - 1] if statement.end_lineno else "")
+        if result:
+            assert repr(eval(source, names)) == result[1], source
+        else:
+            exec(source, names)
+
+
+@pytest.fixture(scope="module")
+def english(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The table that README's first command writes."""
+    path = tmp_path_factory.mktemp("english") / "english.npz"
+    wordpiece(REPOSITORY / ENGLISH).save(path)
+    return path
+
+
+@pytest.mark.filterwarnings("default")  # other libraries warn about themselves
+@pytest.mark.parametrize("page", WITH_PYTHON, ids=named)
+def test_python_runs_in_order(page: Path, english: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The Python blocks of a page run one after the other beside the examples, and their lines give the results beside them."""
+    shutil.copytree(REPOSITORY / "examples", tmp_path / "examples")
+    shutil.copy(english, tmp_path)
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {}
+    for block in filter(is_run, blocks(page, "python")):
+        run(block, names)
+    assert "fst" in names
+
+
+def test_few_blocks_are_marked() -> None:
+    """Only the two blocks that need a model of their own are marked, and results beside lines are found."""
+    python = [block for page in PAGES for block in blocks(page, "python")]
+    assert sum(block.startswith(MARK) for block in python) == 2
+    assert sum(len(RESULT.findall(line)) for block in python for line in block.splitlines()) >= 8
+
+
+def commands(text: str) -> list[list[str]]:
+    """The words of each line that is a command `fst`, without redirections."""
+    lines = [shlex.split(line.partition(" > ")[0], comments=True)[1:] for line in text.splitlines() if line.strip().startswith("fst ")]
+    return [words for words in lines if "|" not in words]
+
+
+def write_inputs(folder: Path, tokenizer: Tokenizer) -> None:
+    """Write the files that the commands of the pages read."""
+    lines = ["unaffable", "hello!"]
+    for model in ("bert-base-uncased", "bert-base-cased"):
+        (folder / model).mkdir()
+        (folder / model / "vocab.txt").write_text("\n".join(TOKENS[:-1]), encoding="utf-8")
+    tokenizer.save(str(folder / "bert-base-uncased" / "tokenizer.json"))
+    for name in ("reviews.txt", "my-text.txt", "corpus.txt"):
+        (folder / name).write_text("\n".join(lines), encoding="utf-8")
+    (folder / "spiece.model").write_bytes(model_of([UNK, *CHARS], "unigram"))
+    (folder / "names.txt").write_text("hello\n", encoding="utf-8")
+    pyarrow.parquet.write_table(pa.table({"text": lines}), folder / "books.parquet")
+    (folder / "books").mkdir()
+    for name in ("part1.jsonl.gz", "part2.jsonl.zst", "books/a.jsonl.gz"):
+        with pa.output_stream(folder / name, compression="detect") as stream:
+            stream.write(b'{"text": "unaffable"}\n')
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if commands("".join(blocks(page, "sh")))], ids=named)
+def test_commands_run(page: Path, reference: Callable[..., Tokenizer], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The commands of a page run one after the other."""
+    write_inputs(tmp_path, reference(TOKENS[:-1]))
+    monkeypatch.chdir(tmp_path)
+    for words in commands("".join(blocks(page, "sh"))):
+        if not any(word.startswith(HUB) for word in words):
+            call(*words)
+
+
+def below(command: Command) -> Iterator[Command]:
+    """A command, and all commands of a group."""
+    yield command
+    if isinstance(command, Group):
+        context = Context(command)
+        for name in command.list_commands(context):
+            found = command.get_command(context, name)
+            assert found is not None, name
+            yield from below(found)
+
+
+def test_examples_of_help_are_commands() -> None:
+    """Every example in a help text has arguments and options that its command takes."""
+    examples = [words for command in below(main) for words in commands(command.help or "")]
+    assert len(examples) > 20
+    for words in examples:
+        command: Command = main
+        while isinstance(command, Group):
+            name, found, words = command.resolve_command(Context(command), words)
+            assert found is not None, name
+            command = found
+        command.make_context("fst", words)
+
+
+def test_nothing_is_installed_by_a_name() -> None:
+    """No page, message or docstring installs the package by its name, which no registry knows."""
+    folders = [REPOSITORY / name for name in ("fst", "compile", "runtime", "cli", "examples", "docs")]
+    files = [*REPOSITORY.glob("*.md"), *(path for folder in folders for path in folder.rglob("*.[mp][dy]"))]
+    assert len(files) > 60
+    wrong = re.compile(r"pip install [^\n]*(?<![./\w])fst-toolkit")
+    assert [path.name for path in files if wrong.search(path.read_text(encoding="utf-8"))] == []

@@ -1,0 +1,215 @@
+"""Chunks: a kernel reads a text some thousand symbols at a time, and the ids do not show where a chunk ends.
+
+Most tests shorten chunks, so that a text of a few hundred characters has several and any place of it can be a cut.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.documents import PIECES, TOKENS, compiled
+from support.tiers import examples, sample, thinned
+
+import fst
+from fst.machines.wordpiece.table import Tables, Walk
+from fst.tables import kernel_call
+
+LIMITS = (1, 5, 12, 13, 100)
+FILLERS = {"ascii": "b un! ", "marked": "é 世b ", "astral": "𐐨 \U0001f600"}
+
+each_filler = pytest.mark.parametrize("filler", FILLERS.values(), ids=FILLERS.keys())
+
+
+@functools.cache
+def tables(longest: int = 100, layout: str = "auto") -> Tables:
+    """Compile the tokens that all tests share."""
+    return compiled(layout=layout, max_input_chars_per_word=longest)
+
+
+@pytest.fixture
+def short_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Shorten chunks as far as the longest word permits."""
+    monkeypatch.setattr(kernel_call, "CHUNK", 0)
+
+
+def symbols_in_a_chunk(longest: int) -> int:
+    """Count the symbols that a kernel reads before it encodes the words among them."""
+    return len(kernel_call.work_of(longest).symbols) - kernel_call.MARGIN
+
+
+def ids(tokenizer: fst.Tokenizer, text: str | bytes) -> list[int]:
+    """Encode a text without special tokens around it."""
+    found: list[int] = tokenizer.encode(text, add_special_tokens=False).tolist()
+    return found
+
+
+@functools.cache
+def walked(of: Tables, text: str) -> list[int]:
+    """Give the ids that the walk finds, once for all tests."""
+    return of.run(text)
+
+
+def check(tokenizer: fst.Tokenizer, of: Tables, texts: list[str]) -> None:
+    """Compare the ids of texts, each alone and all in one batch, with the walk."""
+    expected = [walked(of, text) for text in texts]
+    assert [ids(tokenizer, text) for text in texts] == expected
+    assert [row.tolist() for row in tokenizer.encode_batch(texts, add_special_tokens=False)] == expected
+    assert [row.tolist() for row in tokenizer.encode_batch([text.encode() for text in texts], add_special_tokens=False)] == expected
+
+
+def paddings(filler: str, before: int, after: int) -> Iterator[str]:
+    """Yield fillers that nearly fill a chunk, followed by ever more letters of one symbol each."""
+    each = symbols(tables(), filler)
+    times = before // each
+    start = times * filler
+    for more in range(before - times * each + after):
+        yield start + "a" * more
+
+
+@pytest.mark.usefixtures("short_chunks")
+@pytest.mark.sampled
+@each_filler
+@pytest.mark.parametrize("piece", PIECES, ids=lambda piece: f"{piece!a:.30}")
+def test_any_piece_straddles_a_cut(piece: str, filler: str) -> None:
+    """A piece has the same ids wherever a chunk ends in it."""
+    limit = symbols_in_a_chunk(5)
+    of = tables(5)
+    texts = [padding + piece + "b" for padding in sample([*paddings(filler, limit - min(len(piece), 40) - 8, 12)], 4, piece)]
+    check(fst.Tokenizer(of), of, texts)
+
+
+@pytest.mark.usefixtures("short_chunks")
+@pytest.mark.parametrize("longest", LIMITS)
+@given(pieces=st.lists(st.sampled_from((*PIECES, *FILLERS.values(), " ", "b", "a", "!")), min_size=4, max_size=60))
+@examples(160)
+def test_any_text_has_the_ids_of_the_walk(longest: int, pieces: list[str]) -> None:
+    """Pieces in any order, over several chunks, have the ids of the walk, for any limit on the length of words."""
+    check(made_short(longest), tables(longest), ["".join(pieces), "", "".join(reversed(pieces)), " ".join(pieces)])
+
+
+@functools.cache
+def made_short(longest: int) -> fst.Tokenizer:
+    """Make the tokenizer that all examples share."""
+    return fst.Tokenizer(tables(longest))
+
+
+@pytest.mark.parametrize("other", ["", "é", "世", "𐐨", "[MAS"])
+def test_special_token_among_characters_that_begin_one(other: str) -> None:
+    """A special token is found, and no other, at any place among characters that begin it; the kernel reads 32 characters at once."""
+    of = tables()
+    texts = ["[" * before + other + "[MASK]" + "[" * (66 - before) + "[MASK" for before in range(66)]
+    check(fst.Tokenizer(of), of, texts)
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("layout", ["dense", "compact", "linked"])
+@each_filler
+def test_pieces_straddle_the_cut_of_a_true_chunk(filler: str, layout: str) -> None:
+    """A chunk of full length may end anywhere in any piece without a trace."""
+    of, short = tables(100, layout), tables(100)
+    limit = symbols_in_a_chunk(100)
+    tokenizer = fst.Tokenizer(of)
+    start = filler * ((limit - 60) // symbols(short, filler))  # a blank is at its end
+    start += " " * (limit - 60 - symbols(short, start))
+    before = walked(short, start)
+    for piece in ("unaffable", "[MASK]<s>x", "\U00010400\U0001f600é", "a\u302e\u1b44\u302e\u1b44[MASK]", "한한世", "x" * 101):
+        for more in sample(range(71), 4, piece):
+            text = "a" * more + piece + " b"
+            assert ids(tokenizer, start + text) == before + walked(short, text)
+
+
+@functools.cache
+def symbols(of: Tables, text: str) -> int:
+    """Count the symbols that a text is read as."""
+    walk = Walk(of)
+    walk.run(text)
+    return walk.symbols - 1
+
+
+@pytest.mark.parametrize("filler", ["a", "aé", "aa\U00010400"], ids=ascii)
+@pytest.mark.parametrize("length", [4_090, 4_096, 4_200, 4_352, 4_353, 4_453, 4_480, 8_704, 20_000])
+def test_one_word_over_many_chunks(filler: str, length: int) -> None:
+    """A word that is longer than a chunk is one unknown token, and its neighbours keep their ids."""
+    tokenizer = fst.Tokenizer(tables())
+    word = (filler * length)[:length]
+    unk = TOKENS.index("[UNK]")
+    b, dot = TOKENS.index("b"), TOKENS.index("!")
+    assert ids(tokenizer, f"b {word}!b") == [b, unk, dot, b]
+    assert ids(tokenizer, word) == [unk]
+
+
+@pytest.mark.usefixtures("short_chunks")
+@pytest.mark.sampled
+@pytest.mark.parametrize(("longest", "char"), thinned(product(LIMITS, ("a", "q", "é", "\U00010400", "한", "a\u302e\u1b44")), 3))
+def test_longest_word_is_that_of_the_walk(longest: int, char: str) -> None:
+    """Words of about the greatest length that is looked up have the ids of the walk, alone and among others, anywhere in a chunk."""
+    of = tables(longest)
+    words = [char * times for times in {1, 2, 4, 5, 6, 11, 12, 13, 14, 33, 34, 99, 100, 101, longest, longest + 1, 2 * longest + 1}]
+    tokenizer, several = fst.Tokenizer(of), " ".join(words)
+    check(tokenizer, of, [*words, several, "!".join(words), "[MASK]".join(words)])
+    for shift in sample(range(7, 60, 7), 4, char):
+        assert ids(tokenizer, "b " * shift + several) == [TOKENS.index("b")] * shift + walked(of, several)
+
+
+@pytest.mark.parametrize(("char", "token"), [("a", "a"), ("é", "e"), ("\U00010400", "𐐨")], ids=ascii)
+def test_longest_word_is_longer_than_a_chunk(char: str, token: str) -> None:
+    """Words of up to 10,000 symbols are segmented where that is the limit, and longer ones are unknown."""
+    tokenizer = fst.Tokenizer(tables(10_000))
+
+    def word(length: int) -> list[int]:
+        first, other = TOKENS.index(token), TOKENS.index(f"##{token}")
+        return [first, *[other] * (length - 1)] if length <= 10_000 else [TOKENS.index("[UNK]")]
+
+    b, mark = TOKENS.index("b"), TOKENS.index("!")
+    for length in (4_096, 10_000, 10_001, 24_300):
+        assert ids(tokenizer, f"b {char * length}! b") == [b, *word(length), mark, b]
+    lengths = (9_000, 10_000, 10_001, 1)
+    assert ids(tokenizer, " ".join(char * length for length in lengths)) == [number for length in lengths for number in word(length)]
+
+
+@pytest.mark.parametrize("longest", [0, 1, 12, 13])
+def test_whole_words_are_no_longer_than_what_is_looked_up(longest: int) -> None:
+    """A word of the vocabulary that is longer than the limit is unknown."""
+    of = tables(longest)
+    words = ["a", "b", "un", "abab", "abcdefghijkl", "abcdefghijklm", "世", "!"]
+    check(fst.Tokenizer(of), of, [*words, " ".join(words * 40)])
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("other", ["é", "e\u0301", "世", "[MASK]", "[", "\U0001f600", "\0", "\x7f", "\x80", "\ufffd"], ids=ascii)
+def test_any_unit_of_those_read_at_once_may_be_another(other: str) -> None:
+    """A character that is not ASCII, or not one symbol, is read at any place among the 32 that are read at once, and so are two."""
+    of = tables()
+    ascii_ = "".join(map(chr, range(1, 127)))
+    texts = [ascii_[:place] + other + ascii_[place:] for place in range(70)]
+    check(fst.Tokenizer(of), of, [*sample(texts, 4), *(text[:40] + other + text[40:] for text in sample(texts, 7))])
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("before", ["", "b", "!", "\u302e"], ids=ascii)
+def test_blanks_that_end_nothing_leave_no_trace(before: str) -> None:
+    """Any number of blanks after a blank, after punctuation, or at the start of a text changes nothing, wherever they stand."""
+    of = tables()
+    begun = ["a" * shift + before + " " * blanks for shift in range(55, 66) for blanks in (1, 2, 63, 64, 130)]
+    texts = [begin + after for begin in begun for after in ("b", "!", "")]
+    check(fst.Tokenizer(of), of, [*sample(texts, 4), *(text * 9 for text in sample(texts, 19))])
+
+
+@pytest.mark.usefixtures("short_chunks")
+def test_rows_end_at_any_place_of_a_chunk() -> None:
+    """Rows of any length have their own ids inside their frame, wherever in a chunk they begin and end."""
+    of = tables(5)
+    tokenizer = fst.Tokenizer(of)
+    rows = ["", "a", "unaffable", "", "", "x" * 9, "a\u302e", "\u1b44[MASK]", "[MASK", "]", "\U0001f600", "", "!"]
+    start, end = TOKENS.index("[CLS]"), TOKENS.index("[SEP]")
+    expected = [[start, *of.run(row), end] for row in rows]
+    for shift in range(140):
+        batch = tokenizer.encode_batch(["b" * 3] * (shift // 4) + ["b " * (shift % 4)] + rows * 9)
+        assert [row.tolist() for row in batch][shift // 4 + 1 :] == expected * 9
+        assert np.all(np.diff(batch.row_splits) >= 2)

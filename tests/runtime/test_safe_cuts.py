@@ -1,0 +1,223 @@
+"""Cuts: a long text that threads share in parts has the ids, places and words that it has in one piece.
+
+Most tests make long what is some hundred characters, so that a text has many parts.
+"""
+
+from __future__ import annotations
+
+import functools
+import random
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given
+from hypothesis import strategies as st
+from support.cuts import check_threads
+from support.documents import ADDED, PIECES, TOKENS, source_with
+from support.kept import assemble, wordpiece
+from support.shared_data import SHARED, needs_shared
+from support.tiers import examples
+
+import fst
+from fst.machines.wordpiece.table import Tables
+from fst.runtime.rows import batch as batches
+from fst.runtime.safe_cuts import Blanks, blanks
+from fst.tables.header import ContextualToken
+
+WORDS_AND_NUMBERS = ({"type": "Whitespace"}, {"type": "Digits", "individual_digits": False})
+PUNCTUATION = ({"type": "Punctuation", "behavior": "Contiguous"}, {"type": "WhitespaceSplit"})
+MACHINES: dict[str, dict[str, Any]] = {
+    "as BERT": {},
+    "short words": {"max_input_chars_per_word": 5},
+    "words and numbers": {"pre_tokenizers": WORDS_AND_NUMBERS},
+    "runs of punctuation": {"pre_tokenizers": PUNCTUATION},
+    "marks stay": {"normalizers": ({"type": "NFD"},)},
+    "nothing is cleaned": {"clean_text": False},
+    "one word": {"pre_tokenizer": "none"},
+}
+HOSTILE = (
+    *PIECES,
+    *(" ", "\n", " \n ", "[MASK] ", "[MAS ", "<s> x", "\u302e ", "\u1b44\u302e \u302e", "!! !!", "12 34", "1a\n1", "x" * 99, "\0 \0"),
+    *("\r\n", "_ ", "é ", "東京\n", "a" * 99 + " "),
+)
+
+each_machine = pytest.mark.parametrize("name", MACHINES)
+
+
+@functools.cache
+def tables(name: str) -> Tables:
+    """Compile few tokens, and some that are cut out of the raw text, of which none holds a blank."""
+    added = {token: len(TOKENS) + number for number, token in enumerate(ADDED) if " " not in token}
+    found: Tables = assemble(source_with(added, **MACHINES[name]), "auto")
+    return found
+
+
+@functools.cache
+def made(name: str) -> fst.Tokenizer:
+    """Make the tokenizer that all tests share."""
+    return fst.Tokenizer(tables(name))
+
+
+@pytest.fixture
+def short_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Take texts in parts of 20 characters, two of them at a time."""
+    monkeypatch.setattr(batches, "MIN_SHARE", 20)
+    monkeypatch.setattr(batches, "BLOCK", 40)
+
+
+def hostile(seed: int, pieces: int) -> str:
+    """Make a text of everything that can stand next to a cut."""
+    return "".join(random.Random(seed).choices(HOSTILE, k=pieces))
+
+
+@each_machine
+def test_texts_fall_apart_at_blanks(name: str) -> None:
+    """Where a text may be cut, what comes before has the ids that it has alone, and so has what comes after."""
+    may_be_cut = blanks(tables(name))
+    assert may_be_cut == {"one word": ""}.get(name, " \n")
+    tok, text = made(name), hostile(1, 40)
+    whole = tok.encode(text, add_special_tokens=False).tolist()
+    for place in [place for place, char in enumerate(text, 1) if char in may_be_cut]:
+        before, after = (tok.encode(part, add_special_tokens=False).tolist() for part in (text[:place], text[place:]))
+        assert before + after == whole, place
+
+
+@pytest.mark.parametrize(
+    ("special", "expected"), [("[X]", " \n"), ("a b", "\n"), ("a\nb", " "), ("\n \n", ""), (" ", "\n"), ("a\tb", " \n")], ids=ascii
+)
+def test_blanks_of_special_tokens(special: str, expected: str) -> None:
+    """A text is not cut at a character that a special token holds."""
+    assert blanks(assemble(source_with({special: len(TOKENS)}), "auto")) == expected
+
+
+@given(text=st.text(st.sampled_from("ab \n"), min_size=1, max_size=200), size=st.integers(1, 50), are_bytes=st.booleans())
+def test_parts(text: str, size: int, are_bytes: bool) -> None:
+    """The parts make the text, each but the last has its size at least and ends with a blank, the first one that it may end with."""
+    data: Any = text.encode() if are_bytes else text
+    found = [text[begin:end] for begin, end in Blanks(" \n").parts(data, size)]
+    assert "".join(found) == text
+    assert all(found)
+    for part in found[:-1]:
+        assert len(part) > size
+        assert part[-1] in " \n"
+        assert not set(part[size:-1]) & set(" \n")
+
+
+def test_parts_where_nothing_can_be_cut() -> None:
+    """A text without a blank has one part."""
+    assert Blanks(" \n").parts("a" * 1000, 10) == [(0, 1000)]
+
+
+@pytest.mark.usefixtures("short_parts")
+@each_machine
+@examples(120, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@given(
+    texts=st.lists(st.lists(st.sampled_from(HOSTILE), max_size=40).map("".join), min_size=1, max_size=6),
+    threads=st.integers(2, 5),
+    are_bytes=st.booleans(),
+    framed=st.booleans(),
+)
+def test_any_texts(name: str, texts: list[str], threads: int, are_bytes: bool, framed: bool) -> None:
+    """Texts of any length have the ids, places, words and counts that one thread finds, for any number of threads."""
+    tok = made(name)
+    data: Any = [text.encode() for text in texts] if are_bytes else texts
+    check_threads(tok, data, threads, offsets=True, add_special_tokens=framed)
+    check_threads(tok, data, threads, add_special_tokens=framed)
+    counted = tok.count_tokens(data, threads=threads, add_special_tokens=framed)
+    assert counted.tolist() == tok.count_tokens(data, threads=1, add_special_tokens=framed).tolist()
+
+
+@pytest.mark.usefixtures("short_parts")
+@each_machine
+def test_long_beside_short(name: str) -> None:
+    """Long texts among short and empty ones keep their rows, their frames and their places."""
+    rows = ["", "a", hostile(2, 200), "", hostile(3, 3), hostile(4, 300), "b" * 500, " " * 500, "\n", hostile(5, 100)]
+    for threads in (2, 3, 8):
+        check_threads(made(name), rows, threads, offsets=True)
+        check_threads(made(name), [row.encode() for row in rows], threads, offsets="bytes")
+
+
+@pytest.mark.usefixtures("short_parts")
+@pytest.mark.parametrize("most", [2, 3, 17, 100, 10_000])
+def test_at_most_so_many_ids(most: int) -> None:
+    """Of long texts as many ids are given as are wanted."""
+    check_threads(made("as BERT"), [hostile(6, 100), "a", hostile(7, 300)], max_length=most, offsets=True)
+
+
+@pytest.mark.usefixtures("short_parts")
+@each_machine
+def test_what_is_not_text_is_replaced(name: str) -> None:
+    """Bytes that are not UTF-8, and lone surrogates, are replaced in parts as in the whole."""
+    draw = random.Random(8)
+    wrong = (b"\x80", b"\xe4\xb8", b"\xf0\x9f\x98", b"\xed\xa0\xbd", b"\xff", b"\xe4\xb8 \xad", b"\xc2\n")
+    data = [b"".join(draw.choice([*wrong, *(piece.encode() for piece in HOSTILE)]) for _ in range(150)) for _ in range(3)]
+    check_threads(made(name), data, errors="replace", offsets=True)
+    surrogates = ("\ud83d", chr(0xDE00), "\ud83d \ude00", "\ud83d\ude00", *HOSTILE)
+    check_threads(made(name), ["".join(draw.choices(surrogates, k=150)) for _ in range(3)], errors="replace", offsets=True)
+
+
+@pytest.mark.usefixtures("short_parts")
+@pytest.mark.parametrize(
+    ("texts", "message"),
+    [
+        ([b"a " * 100, b"a " * 150 + b"\xff" + b" b" * 50 + b"\x80", b"\xff"], "row 1, position 300: not UTF-8"),
+        ([b"a " * 100 + b"\xe4\xb8 " + b"a " * 100], "row 0, position 200: not UTF-8"),
+        ([b"a " * 100 + b"\xe4\xb8"], "row 0, position 200: not UTF-8"),
+        (["a " * 100, "é " * 150 + "\ud800" + " b" * 50 + "\ud800"], "row 1, position 300: a lone surrogate"),
+        (["a", ["b"], "a " * 100], "row 1 is list, not str"),
+        (["a", None, "a " * 100], "row 1 is NoneType, not str"),
+        (["a", ["b"], b"a " * 100], "row 1 is list, not str"),
+        (["a " * 100, b"a " * 100], "row 1 is bytes, not str"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+@pytest.mark.parametrize("threads", [1, 2, 4])
+def test_errors_are_those_of_the_whole(texts: Any, message: str, threads: int) -> None:
+    """The first row that is wrong is named, and where in the whole row, for any number of threads."""
+    with pytest.raises(fst.TextError, match=message):
+        made("as BERT").encode_batch(texts, threads=threads)
+
+
+@pytest.mark.usefixtures("short_parts")
+def test_late_tokens_are_not_cut() -> None:
+    """A long text has the ids of one piece also where added tokens take adjacent blanks."""
+    source = source_with({})
+    late = ContextualToken(len(TOKENS), single_word=False, lstrip=True, rstrip=True, normalized=True, decoded="un a")
+    tok = fst.Tokenizer(assemble(replace(source, added=replace(source.added, contextual={"un a": late})), "auto"))
+    text = " un  un a " * 100
+    assert len(tokens := tok.tokenize(text)) == tokens.count("un") + tokens.count("un a")
+    check_threads(tok, [text, "a"], offsets=True)
+
+
+@needs_shared
+@pytest.mark.parametrize("name", ["bert-base-uncased", "bert-base-multilingual-cased"])
+def test_parts_of_their_true_size(name: str) -> None:
+    """A hostile text of several million characters has the ids of one thread."""
+    tok = fst.Tokenizer(wordpiece(SHARED / "vocab" / name / "tokenizer.json"))
+    text = hostile(9, 80_000)
+    assert len(Blanks(" \n").parts(text, batches.MIN_SHARE)) > 3
+    for threads in (2, 3):
+        check_threads(tok, [text, "a", text.encode().decode()], threads, offsets=True)
+        check_threads(tok, [text.encode()], threads)
+
+
+def test_parts_are_taken_in_turns(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One long text is shared by all threads, and one alone takes it whole."""
+    monkeypatch.setattr(batches, "MIN_SHARE", 1 << 12)
+    job = batches.Job
+    groups = []
+    real = job._chunks
+
+    def noted(self: batches.Job, threads: int, cut: Any) -> Any:
+        groups.append((threads, found := list(real(self, threads, cut))))
+        return iter(found)
+
+    monkeypatch.setattr(job, "_chunks", noted)
+    text = "un a! " * 50_000
+    for threads in (1, 2, 4):
+        made("as BERT").encode_batch([text], threads=threads)
+    assert [count for count, _ in groups] == [1, 2, 4]
+    assert [len(found) > 4 for _, found in groups] == [False, True, True]
+    assert all(first.end == second.begin for first, second in pairwise(groups[1][1]))

@@ -1,0 +1,611 @@
+"""Streams: a text that comes in pieces has the ids, the places and the words of the whole, wherever it is cut, each once it is certain.
+
+What a stream is held against is one call on the whole text, which other tests hold against the reference, and the reference itself.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import random
+import tracemalloc
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from functools import partial
+from itertools import pairwise, product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.documents import ADDED, PIECES, TOKENS, compiled, source_with
+from support.kept import assemble, wordpiece
+from support.shared_data import SHARED, needs_shared
+from support.text.normalizers import machine
+from support.tiers import examples, sample, thinned
+from tokenizers import AddedToken
+from tokenizers import Tokenizer as Reference
+
+import fst
+from fst.compile import keywords, lattice
+from fst.core.jit import Deferred
+from fst.runtime import stream as streams
+from fst.runtime.rows.batch import Batch
+from fst.runtime.run import kernel_of
+from fst.runtime.text.normalizer import TextRewriter
+from fst.runtime.text.pending import PendingBlock, PendingBorder, PendingPiece
+from fst.tables.kernel_call import IdsOutput, SpansOutput
+
+Piece = str | bytes
+Found = tuple[list[int], list[list[int]], list[int]]  # ids, offsets and words
+
+WORDS_AND_NUMBERS = ({"type": "Whitespace"}, {"type": "Digits", "individual_digits": False})
+MACHINES: dict[str, dict[str, Any]] = {
+    "as BERT": {},
+    "short words": {"max_input_chars_per_word": 5},
+    "fences": {"pre_tokenizers": WORDS_AND_NUMBERS},
+    "one word": {"pre_tokenizer": "none"},
+    "marks stay": {"normalizers": ({"type": "NFD"},)},
+}
+REAL = ("bert-base-uncased", "bert-base-multilingual-cased")
+HOSTILE = (
+    *PIECES,
+    *(" ", "\n", "\t", " b ", "ab!", "[", "]", "a1a22!!b", "1", "²", "\r", "\x85", "\x1f", "\u200b", "\ufeff", "\ue000", "\ufffd"),
+    *("東京タワー", "각", "\u1112\u1161\u11ab", "👩‍👩‍👧‍👦", "🇩🇪", "نّ", "ﷺ", "Ⅷ", "ß", "İ", "ǆ", "q\u0323\u0307", "क़", "\U0001d15e"),
+    *("\u302e", "\u1b44", "x" * 99, "[MAS", "[CLS]", "[SEP", "</s", "<s>", "\U0001f600\U0001f601", "don't", "U.S.A.", "x_y", "…", "“a”"),
+)
+NOT_TEXT = (b"\x80", b"\xbf\xbf", b"\xe4\xb8", b"\xf0\x9f\x98", b"\xed\xa0\xbd", b"\xff", b"\xc0\xaf", b"\xf4\x90\x80\x80", b"\xe0\x80")
+
+each_machine = pytest.mark.parametrize("name", MACHINES)
+each_real = pytest.mark.parametrize("name", REAL)
+
+
+@functools.cache
+def made(name: str) -> fst.Tokenizer:
+    """Make a tokenizer of few tokens, among them some that are cut out of the raw text."""
+    added = {token: len(TOKENS) + number for number, token in enumerate(ADDED)}
+    return fst.Tokenizer(assemble(source_with(added, **MACHINES[name]), "auto"))
+
+
+@functools.cache
+def real(name: str) -> fst.Tokenizer:
+    """Make a tokenizer of a real vocabulary."""
+    return fst.Tokenizer(wordpiece(SHARED / "vocab" / name / "tokenizer.json"))
+
+
+@functools.cache
+def hostile(seed: int, size: int = 2000) -> str:
+    """Make a text of all that a cut may go through."""
+    draw = random.Random(seed)
+    text = "".join(draw.choice(HOSTILE) for _ in range(size))
+    begin = draw.randrange(len(text) - size)
+    return text[begin : begin + size]
+
+
+def cut(data: Piece, places: Iterable[int]) -> list[Any]:
+    """Cut a text at some places."""
+    return [data[begin:end] for begin, end in pairwise([0, *sorted(places), len(data)])]
+
+
+def streamed(tok: fst.Tokenizer, pieces: Sequence[Piece], is_read: Iterator[bool] | None = None, **options: Any) -> Found:
+    """Write pieces and read after each, or after some; a second stream without offsets gives the same ids."""
+    stream, plain = tok.stream(offsets=True, **options), tok.stream(**options)
+    parts = []
+    for piece in pieces:
+        stream.write(piece)
+        plain.write(piece)
+        if is_read is None or next(is_read):
+            parts.append(stream.read())
+            assert plain.read().ids.tolist() == parts[-1].ids.tolist()
+    parts.append(stream.close())
+    assert plain.close().ids.tolist() == parts[-1].ids.tolist()
+    ids, offsets, words = ([getattr(part, name) for part in parts] for name in ("ids", "offsets", "words"))
+    assert {array.dtype for array in ids} == {np.dtype(np.int32)}
+    assert {array.dtype for array in offsets + words} == {np.dtype(np.int64)}
+    return np.concatenate(ids).tolist(), np.concatenate(offsets).tolist(), np.concatenate(words).tolist()
+
+
+def whole(tok: fst.Tokenizer, text: Any, **options: Any) -> Found:
+    """Encode the whole text with one call."""
+    batch: Batch = tok.encode_batch([text], offsets=True, **options)
+    assert batch.offsets is not None
+    assert batch.words is not None
+    return batch.ids.tolist(), batch.offsets.tolist(), batch.words.tolist()
+
+
+def check_each_cut(tok: fst.Tokenizer, text: str) -> None:
+    """Cut a text in two at every byte, and in three at many pairs of bytes."""
+    data, expected = text.encode(), whole(tok, text)
+    for place in sample(range(len(data) + 1), 21):
+        assert streamed(tok, cut(data, [place])) == expected, place
+    draw = random.Random(len(data))
+    some = draw.sample(range(len(data)), 16)
+    for pair in sample([*product(some, some)], 21):
+        assert streamed(tok, cut(data, pair)) == expected, pair
+
+
+@pytest.mark.sampled
+@each_machine
+def test_every_cut(name: str) -> None:
+    """A hostile text that is cut anywhere, also inside a character, has the ids, places and words of the whole."""
+    check_each_cut(made(name), hostile(1))
+
+
+@needs_shared
+@pytest.mark.sampled
+@each_real
+def test_every_cut_real(name: str) -> None:
+    """The same with real vocabularies."""
+    check_each_cut(real(name), hostile(2))
+
+
+@needs_shared
+@each_real
+def test_ids_of_the_reference(name: str) -> None:
+    """A hostile text that comes in small pieces has the ids of the reference."""
+    reference = Reference.from_file(str(SHARED / "vocab" / name / "tokenizer.json"))
+    for seed in range(3, 13):
+        text = hostile(seed)
+        ids, _, _ = streamed(real(name), cut(text, range(7, len(text), 7)))
+        assert ids == reference.encode(text).ids
+
+
+@pytest.mark.parametrize(("name", "size"), thinned(product(MACHINES, (1, 2, 5, 64)), 4))
+def test_small_pieces(name: str, size: int) -> None:
+    """Pieces of one byte, or of few, and characters one by one, make the whole, whether each is followed by a read or none is."""
+    text = hostile(13)
+    expected = whole(made(name), text)
+    for data in (text, text.encode()):
+        pieces = cut(data, range(size, len(data), size))
+        assert streamed(made(name), pieces) == expected
+        assert streamed(made(name), pieces, iter(lambda: False, True)) == expected
+
+
+@each_machine
+@examples(100)
+@given(seed=st.integers(0, 2**32 - 1), pieces=st.lists(st.sampled_from(HOSTILE), max_size=60), are_bytes=st.booleans())
+def test_any_cuts(name: str, seed: int, pieces: list[str], are_bytes: bool) -> None:
+    """Any text, cut at any places and read at any time, has the ids, places and words of the whole, special tokens around it or not."""
+    draw = random.Random(seed)
+    text = "".join(pieces)
+    data = text.encode() if are_bytes else text
+    places = [draw.randint(0, len(data)) for _ in range(draw.randint(0, 12))]
+    is_read = (draw.random() < 0.5 for _ in iter(int, 1))
+    for add_special_tokens in (True, False):
+        found = streamed(made(name), cut(data, places), is_read, add_special_tokens=add_special_tokens)
+        assert found == whole(made(name), text, add_special_tokens=add_special_tokens)
+
+
+@pytest.mark.parametrize("block", thinned([1, 2, 7, 64], 2))
+def test_blocks(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The ids do not show how much text is encoded at a time."""
+    monkeypatch.setattr(streams, "STREAM_BLOCK", block)
+    for name in MACHINES:
+        text = hostile(14)
+        assert streamed(made(name), [text.encode()]) == streamed(made(name), [text]) == whole(made(name), text)
+
+
+def test_pieces_larger_than_a_block() -> None:
+    """Pieces that are encoded in several turns, and pieces of all sizes about one, make the whole."""
+    text = hostile(15, 300_000)
+    expected = whole(made("as BERT"), text)
+    block = streams.STREAM_BLOCK
+    for size in (block - 1, block, block + 1, 2 * block, 5 * block + 1, len(text)):
+        assert streamed(made("as BERT"), cut(text, range(size, len(text), size))) == expected
+        assert streamed(made("as BERT"), cut(text.encode(), range(size, len(text.encode()), size))) == expected
+
+
+@pytest.mark.sampled
+@each_machine
+def test_bytes_that_are_not_text_are_replaced(name: str) -> None:
+    """With errors="replace", bytes that are not UTF-8 become the same characters as in the whole text, wherever it is cut."""
+    draw = random.Random(16)
+    data = b"".join(draw.choice([*NOT_TEXT, *(piece.encode() for piece in HOSTILE)]) for _ in range(120))
+    expected = whole(made(name), data, errors="replace")
+    for place in sample(range(len(data) + 1), 8, name):
+        assert streamed(made(name), cut(data, [place]), errors="replace") == expected
+    assert streamed(made(name), cut(data, range(1, len(data))), errors="replace") == expected
+
+
+def test_lone_surrogates_are_replaced() -> None:
+    """Where errors are replaced, lone surrogates are, and two that stand side by side are one character, as in the whole."""
+    draw = random.Random(17)
+    text = "".join(draw.choice(["\ud83d", "\ude00", "a", " ", "\U0001f600", "un", "\ud800\ud83d\ude00"]) for _ in range(200))
+    expected = whole(made("as BERT"), text, errors="replace")
+    for place in range(len(text) + 1):
+        assert streamed(made("as BERT"), cut(text, [place]), errors="replace") == expected
+    assert streamed(made("as BERT"), cut(text, range(1, len(text))), errors="replace") == expected
+
+
+@each_machine
+def test_what_is_certain_is_read(name: str) -> None:
+    """A read gives at least the ids of all that stands before the last blank, where no special token has one."""
+    added = {token: len(TOKENS) + number for number, token in enumerate(ADDED) if " " not in token}
+    tok = fst.Tokenizer(assemble(source_with(added, **MACHINES[name]), "auto"))
+    text = hostile(18, 250)
+    ends_words = name != "one word"
+    for end in range(len(text) + 1):
+        stream = tok.stream(add_special_tokens=False)
+        stream.write(text[:end])
+        ids = stream.read().ids.tolist()
+        before = text[: text.rfind(" ", 0, end) + 1] if ends_words else ""
+        assert ids[: len(tok.encode(before, add_special_tokens=False))] == tok.encode(before, add_special_tokens=False).tolist()
+        assert len(ids) <= len(tok.encode(text[:end], add_special_tokens=False))
+
+
+@pytest.mark.parametrize(
+    ("text", "certain"),
+    [
+        ("un", ""),
+        ("un ", "un"),
+        ("un!", "un !"),
+        ("unaffable un", "un ##aff ##able"),
+        ("a[", ""),
+        ("a[MASK", ""),
+        ("a[MASK]", "a [MASK]"),
+        ("a[MASs", "a ["),
+        ("a <s>", "a"),  # <s>x is a token too
+        ("a <s>y", "a <s>"),
+        ("世世", "世"),  # 世< is a token too
+        ("b\u302e", ""),
+        ("! \u302e", "!"),
+        ("! \u302e\u1b44", "!"),
+        ("! \u302e a", "! \u302e"),
+        ("a" * 101, ""),
+    ],
+    ids=ascii,
+)
+def test_what_is_held_back(text: str, certain: str) -> None:
+    """A word is held back until what ends it was read, and so is what may be a special token, or a run of marks that may go on."""
+    tok = made("as BERT")
+    names = dict(enumerate([*TOKENS, *ADDED]))
+    for pieces in ([text], list(text)):
+        stream = tok.stream(add_special_tokens=False)
+        found: list[int] = []
+        for piece in pieces:
+            stream.write(piece)
+            found += stream.read().ids.tolist()
+        assert " ".join(names[number] for number in found) == certain
+
+
+def test_reading_twice_gives_nothing() -> None:
+    """A second read gives nothing new, and a read before the first write gives only the tokens before a text."""
+    stream = made("as BERT").stream(offsets=True)
+    assert len(stream.read().ids) == 0
+    stream.write("un a")
+    first, second = stream.read(), stream.read()
+    assert first.ids.tolist() == [TOKENS.index("[CLS]"), TOKENS.index("un")]
+    assert (second.ids.shape, second.offsets.shape, second.words.shape) == ((0,), (0, 2), (0,))  # type: ignore[union-attr]
+    stream = made("as BERT").stream()
+    assert (stream.read().offsets, stream.read().words) == (None, None)
+
+
+@pytest.mark.parametrize("pieces", [[], [""], [b""], ["", "", ""]], ids=str)
+def test_an_empty_stream(pieces: list[Piece]) -> None:
+    """A stream of nothing has the ids of an empty text."""
+    assert streamed(made("as BERT"), pieces) == whole(made("as BERT"), "")
+
+
+@pytest.mark.parametrize("base", [2**31 - 5, 2**32 - 5, 2**40])
+def test_places_beyond_32_bits(base: int) -> None:
+    """Offsets and word numbers beyond 32 bits are those of the whole text."""
+    tok, text = made("as BERT"), hostile(19)
+    ids, offsets, words = whole(tok, text, add_special_tokens=False)
+    for size in (1, 64, 2000):
+        stream = tok.stream(add_special_tokens=False, offsets=True)
+        # As if so much had been read before.
+        stream._characters, stream._spans._words = base, base  # type: ignore[union-attr]
+        parts = []
+        for piece in cut(text, range(size, len(text), size)):
+            stream.write(piece)
+            parts.append(stream.read())
+        parts.append(stream.close())
+        assert np.concatenate([part.ids for part in parts]).tolist() == ids
+        assert np.concatenate([part.offsets for part in parts]).tolist() == (np.array(offsets) + base).tolist()
+        assert np.concatenate([part.words for part in parts]).tolist() == (np.array(words) + base).tolist()
+
+
+def test_a_word_beyond_32_bits() -> None:
+    """A word interrupted by more than 2 ** 32 dropped characters has offsets on both sides of them."""
+    stream = made("as BERT").stream(add_special_tokens=False, offsets=True)
+    stream.write("b un\0")
+    stream.read()
+    stream._characters += 2**33  # as if so many characters that vanish had been read
+    stream.write("aff")
+    stream.read()
+    stream.write("able!")
+    last = stream.close()
+    assert last.ids.tolist() == [TOKENS.index(token) for token in ("un", "##aff", "##able", "!")]
+    on = 2**33 + 5
+    assert last.offsets.tolist() == [[2, 4], [on, on + 3], [on + 3, on + 7], [on + 7, on + 8]]  # type: ignore[union-attr]
+    assert last.words.tolist() == [1, 1, 1, 2]  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    "unit", ["un a! ", "x", "[", "世", "\0", "e\u0301", "[MASK", "\U0001f600", "a\u302e", "<mask of more letters "], ids=ascii
+)
+def test_memory_does_not_grow(unit: str) -> None:
+    """A stream takes as much memory for much text as for little, also for a word that never ends."""
+    check_memory(unit, offsets=True)
+
+
+@pytest.mark.parametrize("unit", ["\0", "\u0301"], ids=ascii)
+def test_what_is_dropped_takes_no_memory(unit: str) -> None:
+    """The same for characters that are dropped, where no offsets are asked for."""
+    check_memory(unit, offsets=False)
+
+
+def check_memory(unit: str, offsets: bool) -> None:
+    """Compare the peak memory of a long stream with that of a short one."""
+    tok = made("as BERT")
+    piece = (unit * 4096)[:4096].encode()
+
+    def peak(pieces: int) -> int:
+        stream = tok.stream(offsets=offsets)
+        tracemalloc.start()
+        for _ in range(pieces):
+            stream.write(piece)
+            stream.read()
+        most = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        stream.close()
+        return most
+
+    peak(20)
+    assert peak(300) < 1.1 * peak(60) + 4096
+
+
+def test_empty_pieces_do_not_pile_up() -> None:
+    """Pieces of nothing take no memory, however many there are."""
+    stream = made("as BERT").stream()
+    for _ in range(3 * streams.STREAM_BLOCK):
+        stream.write("")
+    assert len(stream._pieces) <= streams.STREAM_BLOCK
+
+
+@pytest.mark.parametrize("are_read", [False, True])
+@pytest.mark.parametrize("name", ["as BERT", "marks stay"])
+def test_a_long_run_of_marks(name: str, are_read: bool) -> None:
+    """A run of marks that has to be put in order is read when it ends, and what comes then is certain at once."""
+    draw = random.Random(20)
+    run = "".join(draw.choices("\u302e\u1b44\u0301\u0323", k=40_000))
+    text = f"b \u302e{run} [MASK] un"
+    found = streamed(made(name), cut(text, range(64, len(text), 64)), None if are_read else iter(lambda: False, True))
+    assert found == whole(made(name), text)
+    stream = made(name).stream(add_special_tokens=False)
+    for piece in (f"b \u302e{run}", run, run[:5], " un "):
+        stream.write(piece)
+        last = stream.read().ids
+    assert last[-1] == TOKENS.index("un")
+
+
+@pytest.mark.parametrize("mark", ["\u0301", "\u1b44", "\u302e\u1b44"], ids=ascii)
+def test_a_run_of_marks_is_read_a_few_times(mark: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run of marks goes to the kernel a few times, however many pieces it comes in, also where special tokens begin with marks."""
+    tok = fst.Tokenizer(assemble(source_with({"\u0301!": 90, "\u1b44\u302e\u1b44": 91}), "auto"))
+    text, units = "a" + mark * 2000, [0]
+    expected = whole(tok, text)
+    for output in (IdsOutput, SpansOutput):
+        kernel = kernel_of(tok._table.kernel, "encode_rows", len(output._fields))
+        monkeypatch.setattr(kernel, "call", partial(counted, units, kernel.call))
+    assert streamed(tok, cut(text, range(5, len(text), 5))) == expected
+    assert units[0] <= 8 * len(text)
+
+
+def counted(units: list[int], call: Callable[..., Any], text: Any, *arguments: Any) -> Any:
+    """Call a kernel, and count the units that it reads."""
+    units[0] += len(text)
+    return call(text, *arguments)
+
+
+JIEBA = lattice.jieba([("研究", 9), ("研究生", 3)])
+PENDING: dict[str, tuple[Callable[[], Any], str]] = {
+    "piece": (lambda: machine(("none", "none", False, True))[1].stream(offsets=True), "a"),
+    "rewritten piece": (lambda: machine(("NFC", "all", False, True))[1].stream(offsets=True), "a"),
+    "no border": (lambda: machine(("NFC", "all", False, True))[1].stream(offsets=True), "e\u0301"),
+    "search": (lambda: fst.Searcher(keywords(["é"], normalizer={"type": "NFC"})).stream(), "e\u0301"),
+    "block": (lambda: fst.Segmenter(JIEBA).stream(), "研究"),
+}
+
+
+@pytest.mark.parametrize("name", PENDING)
+def test_pending_text_is_read_a_few_times(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Text without an end goes to kernels a few times, however often a stream is read meanwhile."""
+    make, unit = PENDING[name]
+    text, counts = unit * (20_000 // len(unit)), [0]
+    make().close()
+    called = Deferred.__getattribute__
+
+    def counting(self: Deferred, attribute: str) -> Any:
+        found = called(self, attribute)
+        return partial(work, called(self, "_name") == "read_on", found) if attribute == "call" else found
+
+    def work(reads_on: bool, call: Callable[..., Any], *arguments: Any) -> Any:
+        begin = int(arguments[-1][0]) if reads_on else 0
+        counts[0] += len(arguments[0]) - begin if isinstance(arguments[0], np.ndarray) else 0
+        return call(*arguments)
+
+    monkeypatch.setattr(Deferred, "__getattribute__", counting)
+    stream = make()
+    for piece in cut(text, range(10, len(text), 10)):
+        stream.write(piece)
+        stream.read()
+    stream.close()
+    assert counts[0] < 60 * len(text)
+
+
+@pytest.mark.parametrize("name", ["piece", "rewritten piece", "no border", "block"])
+def test_end_of_pending_text_is_seen_at_once(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After each write a stream gives the ids that it would give if kernels read all pending text again."""
+    make, unit = PENDING[name]
+
+    def counts(draw: random.Random) -> list[int]:
+        """How many ids are given after each write."""
+        parts = unit * draw.randint(1, 60), "b ", " the ", "é!", "<s>", "1", "世", "[L", "e\u0301"
+        text = "".join(draw.choice(parts) for _ in range(30))
+        stream, size, found = make(), draw.choice((1, 3, 10)), list[int]()
+        for piece in cut(text, range(size, len(text), size)):
+            stream.write(piece)
+            part = stream.read()
+            found.append(len(part if isinstance(part, list) else part.ids))
+        return found
+
+    seen = [counts(random.Random(seed)) for seed in range(10)]
+    for owner, method in ((PendingPiece, "go_on"), (PendingBorder, "go_on"), (PendingBlock, "go_on"), (TextRewriter, "goes_on")):
+        monkeypatch.setattr(owner, method, lambda *_: False)
+    assert seen == [counts(random.Random(seed)) for seed in range(10)]
+
+
+def test_special_tokens_in_runs_of_marks() -> None:
+    """Special tokens that begin with marks are found in a stream wherever a run of marks holds them, and where they are cut."""
+    specials = {"\u0301!": 90, "\u1b44\u302e\u1b44": 91, "\u302e\u302e": 92, "\u0301\u0301\u0301": 93}
+    tok = fst.Tokenizer(assemble(source_with(specials), "auto"))
+    draw = random.Random(3)
+    for _ in range(60):
+        text = "".join(draw.choices(["\u0301", "\u1b44", "\u302e", "!", "a", "é"], [9, 9, 9, 1, 1, 1], k=draw.randint(1, 60)))
+        pieces = cut(text, sorted(draw.sample(range(len(text)), min(len(text), draw.randint(0, 12)))))
+        assert streamed(tok, pieces) == whole(tok, text), ascii(pieces)
+
+
+@pytest.mark.parametrize("wrong", NOT_TEXT, ids=repr)
+@pytest.mark.parametrize("before", ["", "un a ", "é世\U0001f600", "x" * 200])
+def test_where_bytes_are_not_text(before: str, wrong: bytes) -> None:
+    """The error says at which byte of the whole stream text ends, wherever it is cut, and the stream is closed."""
+    data = before.encode() + wrong + b" b"
+    with pytest.raises(UnicodeDecodeError) as expected:
+        data.decode()
+    for place in range(len(data) + 1):
+        check_refused(cut(data, [place]), f"position {expected.value.start} of the stream: not UTF-8")
+    check_refused(cut(data, range(1, len(data))), f"position {expected.value.start} of the stream: not UTF-8")
+
+
+@pytest.mark.parametrize("wrong", [chr(0xD83D), chr(0xDE00), "\ud83d\ude00"], ids=ascii)
+@pytest.mark.parametrize("before", ["", "un a ", "é世\U0001f600", "x" * 200, "[MAS", "\u302e\u302e"])
+def test_where_a_surrogate_is_alone(before: str, wrong: str) -> None:
+    """The same for strings that hold lone surrogates, by their characters."""
+    text = before + wrong + " b"
+    for place in range(len(text) + 1):
+        check_refused(cut(text, [place]), f"position {len(before)} of the stream: a lone surrogate")
+
+
+def check_refused(pieces: Sequence[Piece], message: str) -> None:
+    """See that a stream of pieces is refused, and closed."""
+    stream = made("as BERT").stream()
+
+    def feed() -> None:
+        for piece in pieces:
+            stream.write(piece)
+            stream.read()
+        stream.close()
+
+    with pytest.raises(fst.TextError, match=message):
+        feed()
+    with pytest.raises(ValueError, match="the stream is closed"):
+        stream.read()
+
+
+def test_a_character_that_is_never_finished() -> None:
+    """A stream that ends inside a character is not text."""
+    stream = made("as BERT").stream()
+    stream.write("un é".encode()[:-1])
+    assert stream.read().ids.tolist() == [TOKENS.index("[CLS]"), TOKENS.index("un")]
+    with pytest.raises(fst.TextError, match="position 3 of the stream: not UTF-8"):
+        stream.close()
+
+
+@pytest.mark.parametrize(("first", "second"), [("un ", b"a"), (b"un ", "a"), ("un ", 1), (b"un ", bytearray(b"a"))], ids=repr)
+def test_pieces_of_two_kinds(first: Piece, second: Any) -> None:
+    """A piece that is not of the kind of the first is refused and not taken, and the stream goes on."""
+    stream = made("as BERT").stream(add_special_tokens=False)
+    stream.write(first)
+    with pytest.raises(fst.TextError, match=type(second).__name__):
+        stream.write(second)
+    stream.write(first)
+    assert stream.close().ids.tolist() == 2 * [TOKENS.index("un")]
+
+
+def test_a_first_piece_that_is_no_text() -> None:
+    """A first piece that is neither str nor bytes is refused, and any may come then."""
+    stream = made("as BERT").stream()
+    with pytest.raises(fst.TextError, match="a piece is list"):
+        stream.write(["un"])  # type: ignore[arg-type]
+    stream.write(b"un")
+    assert len(stream.close().ids) == 3
+
+
+def test_a_closed_stream() -> None:
+    """After `close` every call is a ValueError."""
+    stream = made("as BERT").stream()
+    stream.write("un")
+    stream.close()
+    for call in (stream.read, stream.close, lambda: stream.write("a"), lambda: stream.write(b"a")):
+        with pytest.raises(ValueError, match="the stream is closed"):
+            call()
+
+
+@pytest.mark.parametrize("options", [{"errors": "ignore"}, {"offsets": "bytes"}], ids=str)
+def test_options(options: dict[str, Any]) -> None:
+    """An option that a stream does not have is a ValueError."""
+    with pytest.raises(ValueError, match=r"there are|a stream has"):
+        made("as BERT").stream(**options)
+
+
+def test_streams_beside_each_other() -> None:
+    """Streams of one tokenizer, and what else it encodes meanwhile, do not disturb each other."""
+    tok = made("as BERT")
+    texts = [hostile(seed) for seed in range(21, 26)]
+    opened = [(tok.stream(offsets=True), iter(cut(text, range(11, 2000, 11))), []) for text in texts]  # type: ignore[var-annotated]
+    for _ in range(2000 // 11 + 1):
+        for stream, pieces, parts in opened:
+            stream.write(next(pieces, ""))
+            parts.append(stream.read())
+        assert tok.encode("un a")[1] == TOKENS.index("un")
+    for text, (stream, _, parts) in zip(texts, opened, strict=True):
+        ids, offsets, words = whole(tok, text)
+        parts.append(stream.close())
+        assert np.concatenate([part.ids for part in parts]).tolist() == ids
+        assert np.concatenate([part.offsets for part in parts]).tolist() == offsets
+        assert np.concatenate([part.words for part in parts]).tolist() == words
+
+
+def test_a_closed_stream_gives_its_memory_back() -> None:
+    """The next stream gets the workspace of a closed one, as if new, also after an error."""
+    tok = fst.Tokenizer(compiled())
+    for pieces in (["un aff"], ["un aff\ud800"]):
+        stream = tok.stream()
+        stream.write(pieces[0])
+        with suppress(fst.TextError):
+            stream.close()
+        again = tok.stream()
+        assert again._workspace is stream._workspace
+        again.write("a")
+        assert again.close().ids.tolist() == tok.encode("a").tolist()
+
+
+def test_what_needs_a_second_reading_is_refused(tmp_path: Path) -> None:
+    """A vocabulary with tokens that are found in normalised text, or whose normalisation composes, has no streams, and says why."""
+    path = tmp_path / "tokenizer.json"
+    document = json.loads(reference_json())
+    composing = {**document, "normalizer": {"type": "NFC"}}
+    path.write_text(json.dumps(composing))
+    with pytest.raises(fst.UnsupportedError, match="composes"):
+        fst.Tokenizer(wordpiece(path)).stream()
+    composed_and_decomposed = {**document, "normalizer": {"type": "Sequence", "normalizers": [{"type": "NFC"}, {"type": "NFD"}]}}
+    path.write_text(json.dumps(composed_and_decomposed))
+    assert fst.Tokenizer(wordpiece(path)).stream().close().ids.tolist() == fst.Tokenizer(wordpiece(path)).encode("").tolist()
+    with pytest.raises(fst.UnsupportedError, match="orders marks in several steps"):
+        fst.Tokenizer(wordpiece(path)).stream(offsets=True)
+    late = Reference.from_str(json.dumps(document))
+    late.add_tokens([AddedToken("new york", normalized=True)])
+    late.save(str(path))
+    with pytest.raises(fst.UnsupportedError, match="added tokens in normalised text"):
+        fst.Tokenizer(wordpiece(path)).stream()
+
+
+def reference_json() -> str:
+    """Say in full what the tokens of all tests are."""
+    from fst.runtime.compat.transformers.document import document
+
+    return json.dumps(document(compiled(added=())))

@@ -1,0 +1,747 @@
+"""Texts: which objects are texts, how a batch is laid out, and which ids long and hostile texts have."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.kept import wordpiece
+from support.tiers import examples, thinned
+from tokenizers import Tokenizer
+
+import fst
+from fst import Searcher, Segmenter
+from fst.compile import keywords, maxmatch
+from fst.runtime.rows import batch as batches
+from fst.runtime.rows.texts import MAX_GATHERED, ROOMS, UTF_16, Limits
+from fst.runtime.rows.texts import rows_of as batch_rows
+
+BERT = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
+TOKENS = (
+    *BERT, "a", "##a", "b", "##b", "e", "##e", "é", "##é", "un", "##aff", "##able", "[", "]", "<", ">", "!", "x", "##x", "s", "##s", "mask",
+    "i", "##i", "##\u0307", "世", "\ufffd", "##\ufffd", "##\u1b44", "##\u302e",
+)  # fmt: skip
+ADDED = ("<s>", "<s>x", "</s>", "[MASK]]", "ab!", "世<", "É")
+OTHERS = ("한", "##한", "\u1112", "##\u1161", "##\u11ab", "##\u1112", "\U0001f600", "##\U0001f600")  # a syllable and what it is made of
+# \u0301 is stripped as an accent; \u1b44 and \u302e stay, and where they stand side by side they are put into that order.
+MEGABYTE = 1 << 20
+
+
+def made(folder: Path, name: str, **normalizer: Any) -> tuple[fst.Tokenizer, Tokenizer]:
+    """Make a tokenizer of the same vocabulary with other normalisation, and the reference."""
+    plain = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False)
+    tokens = [*TOKENS, *OTHERS]
+    document = {
+        "added_tokens": [
+            {"id": number, "content": token, "special": token in BERT, **plain} for number, token in enumerate([*BERT, *ADDED])
+        ],
+        "normalizer": {
+            "type": "BertNormalizer",
+            "clean_text": True,
+            "handle_chinese_chars": True,
+            "strip_accents": None,
+            "lowercase": True,
+            **normalizer,
+        },
+        "pre_tokenizer": {"type": "BertPreTokenizer"},
+        "post_processor": {"type": "BertProcessing", "sep": ["[SEP]", 3], "cls": ["[CLS]", 2]},
+        "decoder": None,
+        "model": {
+            "type": "WordPiece",
+            "unk_token": "[UNK]",
+            "continuing_subword_prefix": "##",
+            "max_input_chars_per_word": 100,
+            "vocab": {token: number for number, token in enumerate(tokens)},
+        },
+    }
+    path = folder / f"{name}.json"
+    path.write_text(json.dumps({"version": "1.0", **document}), encoding="utf-8")
+    wordpiece(path).save(folder / f"{name}.npz")
+    return fst.load(folder / f"{name}.npz"), Tokenizer.from_file(str(path))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Say where tables are kept."""
+    return tmp_path_factory.mktemp("texts")
+
+
+@pytest.fixture(scope="module")
+def uncased(folder: Path) -> tuple[fst.Tokenizer, Tokenizer]:
+    """A tokenizer as BERT's, and the reference."""
+    return made(folder, "uncased")
+
+
+@pytest.fixture(scope="module")
+def tokenizer(uncased: tuple[fst.Tokenizer, Tokenizer]) -> fst.Tokenizer:
+    """A tokenizer as BERT's."""
+    return uncased[0]
+
+
+@pytest.fixture(scope="module")
+def raw(folder: Path) -> fst.Tokenizer:
+    """A tokenizer that drops nothing, so that U+FFFD can be seen in its ids."""
+    return made(folder, "raw", clean_text=False, lowercase=False)[0]
+
+
+def ids(tokenizer: fst.Tokenizer, text: Any, **options: Any) -> list[int]:
+    """Encode a text without special tokens around it."""
+    found: list[int] = tokenizer.encode(text, add_special_tokens=False, **options).tolist()
+    return found
+
+
+# What is text
+
+
+@pytest.mark.parametrize("errors", ["strict", "replace"])
+@given(text=st.text(max_size=30))
+def test_bytes_are_their_string(text: str, errors: str, tokenizer: fst.Tokenizer) -> None:
+    """A text has the same ids as str and as UTF-8 bytes, for either treatment of errors."""
+    assert ids(tokenizer, text, errors=errors) == ids(tokenizer, text.encode(), errors=errors) == ids(tokenizer, text)
+
+
+@pytest.mark.parametrize(
+    ("text", "mended"),
+    [
+        ("\ud800", "\ufffd"),
+        ("\udfff", "\ufffd"),  # noqa: PT014 - the linter takes all lone surrogates for one
+        ("a\ud800", "a\ufffd"),
+        ("\udc00b", "\ufffdb"),
+        ("a\ud800b\udc00a", "a\ufffdb\ufffda"),
+        ("\udc00\ud800", "\ufffd\ufffd"),
+        ("\ud800\ud800\ud800", "\ufffd\ufffd\ufffd"),
+        ("\ud800 \udc00", "\ufffd \ufffd"),
+        ("a\ud83d\ude00", "a\U0001f600"),
+        ("\ud83d\ud83d\ude00\ude00", "\ufffd\U0001f600\ufffd"),
+        ("\ufeff\ud800", "\ufeff\ufffd"),
+        ("\U0001f600\ud800", "\U0001f600\ufffd"),
+    ],
+    ids=ascii,
+)
+def test_lone_surrogate_is_refused_or_replaced(text: str, mended: str, raw: fst.Tokenizer) -> None:
+    """A surrogate in a str is refused, or U+FFFD takes its place; two that make a character become that character."""
+    with pytest.raises(fst.TextError, match=r"row 0, position \d: a lone surrogate; mend the text, or pass errors='replace'"):
+        raw.encode(text)
+    assert ids(raw, text, errors="replace") == ids(raw, mended)
+
+
+@pytest.mark.parametrize(
+    ("data", "position"),
+    [
+        (b"\x80", 0),
+        (b"a\xff", 1),
+        (b"\xc3", 0),
+        (b"ab\xe4\xb8", 2),
+        (b"a\xf0\x9f\x98b", 1),
+        (b"\xc0\x80", 0),
+        (b"\xc1\xbf", 0),
+        (b"\xe0\x80\x80", 0),
+        (b"\xf0\x80\x80\x80", 0),
+        (b"a\xed\xa0\x80", 1),
+        (b"\xed\xbf\xbf", 0),
+        (b"\xf4\x90\x80\x80", 0),
+        (b"\xf8\x88\x80\x80\x80", 0),
+        (b"\xff\xfea\x00", 0),
+        (b"a\x80\x80\x80b\xe4b\xf0\x9f", 1),
+    ],
+    ids=repr,
+)
+def test_byte_that_is_no_text_is_refused_or_replaced(data: bytes, position: int, raw: fst.Tokenizer) -> None:
+    """Bytes that are not UTF-8 are refused with their position, or replaced as `bytes.decode` replaces them."""
+    with pytest.raises(fst.TextError, match=f"row 0, position {position}: not UTF-8; mend the text, or pass errors='replace'"):
+        raw.encode(data)
+    assert ids(raw, data, errors="replace") == ids(raw, data.decode(errors="replace"))
+
+
+@examples(200)
+@given(
+    rows=st.lists(
+        st.lists(st.sampled_from([b"a", b" ", b"\x80", b"\xc3", b"\xa9", b"\xe4", b"\xb8", b"\x96", b"\xf0", b"\x9f", b"\xed"])).map(
+            b"".join
+        ),
+        max_size=4,
+    )
+)
+def test_any_bytes_are_refused_or_replaced_row_by_row(rows: list[bytes], raw: fst.Tokenizer) -> None:
+    """Each row of bytes is text or not by itself, as `bytes.decode` sees it; no character goes on in the next row."""
+    mended = raw.encode_batch([row.decode(errors="replace") for row in rows])
+    batch = raw.encode_batch(rows, errors="replace")
+    assert batch.ids.tolist() == mended.ids.tolist()
+    assert batch.row_splits.tolist() == mended.row_splits.tolist()
+    unfit = [row for row, data in enumerate(rows) if data.decode(errors="ignore").encode() != data]
+    if unfit:
+        with pytest.raises(fst.TextError, match=f"^row {unfit[0]}, position"):
+            raw.encode_batch(rows)
+    else:
+        assert raw.encode_batch(rows).ids.tolist() == mended.ids.tolist()
+
+
+@examples(200)
+@given(rows=st.lists(st.text(st.sampled_from("a \ud83d\ude00\ud800\U0001f600世"), max_size=4), max_size=4))
+def test_any_surrogates_are_refused_or_replaced_row_by_row(rows: list[str], raw: fst.Tokenizer) -> None:
+    """Each row of str is text or not by itself; no two surrogates of two rows make a character."""
+    mended = [row.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace") for row in rows]
+    assert raw.encode_batch(rows, errors="replace").ids.tolist() == raw.encode_batch(mended).ids.tolist()
+    unfit = [row for row, text in enumerate(rows) if any("\ud800" <= char <= "\udfff" for char in text)]
+    if unfit:
+        with pytest.raises(fst.TextError, match=f"^row {unfit[0]}, position"):
+            raw.encode_batch(rows)
+    else:
+        assert raw.encode_batch(rows).ids.tolist() == raw.encode_batch(mended).ids.tolist()
+
+
+def test_row_that_is_no_text_is_named_wherever_it_is(raw: fst.Tokenizer) -> None:
+    """The row in a message is the row of the batch, however many rows there are before it and whichever thread came upon it."""
+    for unfit in ("a\ud800", b"a\xff"):
+        rows = [unfit[:1]] * 200_000
+        rows[150_000] = unfit
+        for threads in (1, 2, 3):
+            with pytest.raises(fst.TextError, match="row 150000, position 1"):
+                raw.encode_batch(rows, threads=threads)  # type: ignore[arg-type]
+            assert len(raw.encode_batch(rows, threads=threads, errors="replace")) == len(rows)  # type: ignore[arg-type]
+
+
+def test_nul_is_a_character(uncased: tuple[fst.Tokenizer, Tokenizer], raw: fst.Tokenizer) -> None:
+    """U+0000 ends nothing: cleaned away, or a character like others."""
+    tokenizer, reference = uncased
+    for text in ("\0", "a\0b", "un\0aff\0able \0 b", "[MA\0SK]"):
+        assert ids(tokenizer, text) == ids(tokenizer, text.encode()) == reference.encode(text, add_special_tokens=False).ids
+    assert ids(raw, "a\0b") == ids(raw, b"a\0b") == [1]
+    assert ids(raw, "\0 a") == [1, 5]
+
+
+@pytest.mark.parametrize(
+    "text", [None, 3, 1.5, ["a"], ("a",), bytearray(b"a"), memoryview(b"a"), np.array(["a"]), {}], ids=lambda text: type(text).__name__
+)
+def test_what_is_no_text_is_refused_by_its_type(text: Any, tokenizer: fst.Tokenizer) -> None:
+    """Neither str nor bytes is a `TextError` that names the type."""
+    with pytest.raises(fst.TextError, match=f"a text is str or bytes, not {type(text).__name__}"):
+        tokenizer.encode(text)
+    with pytest.raises(fst.TextError, match=f"a text is str or bytes, not {type(text).__name__}"):
+        tokenizer.tokenize(text)
+
+
+@pytest.mark.parametrize(
+    ("texts", "remedy"),
+    [
+        ("ab", "as in [text]"),
+        (b"ab", "as in [text]"),
+        (memoryview(b"ab"), "as in [text]"),
+        (None, "pass a list"),
+        (3, "pass a list"),
+        ({"a": 0}, "pass one column"),
+        (np.array([["a"]]), "pass one column"),
+        (np.array("a"), "pass one column"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_what_is_no_batch_is_refused_by_its_type(texts: Any, remedy: str, tokenizer: fst.Tokenizer) -> None:
+    """What is no batch is a `TextError` with its type and the remedy."""
+    message = f"a batch is {type(texts).__name__}; expected a list or another iterable of str or of bytes; .*{re.escape(remedy)}"
+    for read in (tokenizer.encode_batch, tokenizer.count_tokens, Searcher(keywords(["a"])).find_batch):
+        with pytest.raises(fst.TextError, match=message):
+            read(texts)
+
+
+ROWS = ["una", "", "\U00010428 unaffable", "x\u0301\0x"]
+BATCHES: dict[str, Callable[[list[Any]], Any]] = {
+    "tuple": tuple,
+    "generator": lambda rows: (row for row in rows),
+    "map": lambda rows: map(type(rows[0]), rows),
+    "keys": lambda rows: dict.fromkeys(rows).keys(),
+    "deque": deque,
+    "array of objects": lambda rows: np.array(rows, object),
+    "array of strings": np.array,
+    "pandas": lambda rows: pytest.importorskip("pandas").Series(rows),
+    "pandas index": lambda rows: pytest.importorskip("pandas").Index(rows),
+    "pandas category": lambda rows: pytest.importorskip("pandas").Series(rows, dtype="category"),
+    "polars": lambda rows: pytest.importorskip("polars").Series(rows),
+    "pyarrow": pa.array,
+    "chunks": lambda rows: pa.chunked_array([rows[:1], rows[1:]]),
+}
+
+
+@pytest.mark.parametrize("kind", [str, bytes], ids=["str", "bytes"])
+@pytest.mark.parametrize("name", BATCHES)
+def test_batches_of_any_type(name: str, kind: type, tokenizer: fst.Tokenizer) -> None:
+    """Any iterable of str or of bytes is a batch, and gives what a list of the same rows gives."""
+    rows: Any = ROWS if kind is str else [row.encode() for row in ROWS]
+    made, listed = BATCHES[name], tokenizer.encode_batch(rows, offsets="bytes")
+    found = tokenizer.encode_batch(made(rows), offsets="bytes")
+    assert found.ids.tolist() == listed.ids.tolist()
+    assert found.offsets is not None
+    assert listed.offsets is not None
+    assert found.offsets.tolist() == listed.offsets.tolist()
+    assert tokenizer.count_tokens(made(rows)).tolist() == np.diff(listed.row_splits).tolist()
+    searcher, segmenter = Searcher(keywords(["un"])), Segmenter(maxmatch(["un"]))
+    assert searcher.find_batch(made(rows)).starts.tolist() == searcher.find_batch(rows).starts.tolist()
+    assert [*segmenter.segment_batch(made(rows))] == [*segmenter.segment_batch(rows)]
+    if kind is str:
+        assert searcher.replace(made(rows), "x") == searcher.replace(rows, "x")
+        assert [row.ids for row in fst.tokenizers(tokenizer).encode_batch(made(rows))] == [row.tolist() for row in listed]
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_data_frames_are_no_batches(library: str, tokenizer: fst.Tokenizer) -> None:
+    """A data frame is refused, although it can be iterated over: its items are names, or columns."""
+    frame = pytest.importorskip(library).DataFrame({"a": ["un"]})
+    with pytest.raises(fst.TextError, match=r"pass one column|row 0 is Series, not str"):
+        tokenizer.encode_batch(frame)
+
+
+def test_errors_of_a_generator_are_its_own(tokenizer: fst.Tokenizer) -> None:
+    """A TypeError in a generator of texts reaches the caller."""
+    with pytest.raises(TypeError, match="can only concatenate"):
+        tokenizer.encode_batch("a" + number for number in range(3))  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("errors", ["strict", "replace"])
+@pytest.mark.parametrize(
+    ("texts", "row", "found", "expected"),
+    [
+        (["a", b"b"], 1, "bytes", "str"),
+        ([b"a", "b"], 1, "str", "bytes"),
+        (["a", "b", None], 2, "NoneType", "str"),
+        ([None], 0, "NoneType", "str"),
+        ([3, "a"], 0, "int", "str"),
+        ([b"a", None], 1, "NoneType", "bytes"),
+        (["a", ["b"]], 1, "list", "str"),
+        ([("a", "b")], 0, "tuple", "str"),
+        ([b"a", bytearray(b"b")], 1, "bytearray", "bytes"),
+        ([b"a", memoryview(b"b")], 1, "memoryview", "bytes"),
+        ([b"a", np.arange(3)], 1, "ndarray", "bytes"),
+        (["\ud800", b"a"], 1, "bytes", "str"),
+        (["\ud800", None], 1, "NoneType", "str"),
+        ([b"\xff", "a"], 1, "str", "bytes"),
+        ([b"\xff", memoryview(b"a")], 1, "memoryview", "bytes"),
+        (["a" * 70_000, "a", b"a" * 70_000], 2, "bytes", "str"),
+        ([b"a" * 70_000] * 3 + ["a" * 70_000] * 3, 3, "str", "bytes"),
+        ([b"a" * 70_000, b"a", bytearray(70_000)], 2, "bytearray", "bytes"),
+    ],
+    ids=lambda value: "-".join(type(text).__name__ for text in value) if isinstance(value, list) else str(value),
+)
+def test_mixed_batch_is_refused_by_its_first_other_row(
+    texts: Any, row: int, found: str, expected: str, errors: str, tokenizer: fst.Tokenizer
+) -> None:
+    """A batch is all str or all bytes: the first row that is something else is named, however far it is from the first row."""
+    with pytest.raises(fst.TextError, match=f"row {row} is {found}, not {expected}; a batch is all str or all bytes"):
+        tokenizer.encode_batch(texts, errors=errors)
+
+
+class Subclass(str):
+    """A kind of str."""
+
+    __slots__ = ()
+
+
+class BytesSubclass(bytes):
+    """A kind of bytes."""
+
+
+@pytest.mark.parametrize(
+    ("texts", "plain"),
+    [
+        (["ab", Subclass("un")], ["ab", "un"]),
+        ([Subclass("ab"), "un"], ["ab", "un"]),
+        ([b"ab", BytesSubclass(b"un")], ["ab", "un"]),
+        ([np.str_("ab"), "un"], ["ab", "un"]),
+    ],
+)
+def test_kinds_of_str_and_bytes_are_texts(texts: Any, plain: list[str], tokenizer: fst.Tokenizer) -> None:
+    """Subclasses of str and of bytes are what they derive from."""
+    assert tokenizer.encode_batch(texts).ids.tolist() == tokenizer.encode_batch(plain).ids.tolist()
+
+
+# How texts are laid out. The definition: rows one after the other in UTF-16, as many from the first on as the limits let.
+
+UNWRITTEN = 0xD8D8
+CHARACTERS = ("a", "z", "\0", "é", "\xff", "\u0100", "世", "\ue000", "\uffff", "\U00010000", "\U0001f600", "\U0010ffff")
+SIZES = (0, 1, 2, 15, 16, 17, 31, 32, 33, 63, 64, 65, 200)
+
+
+def fitting(lengths: list[int], limits: Limits) -> int:
+    """Count the rows that the limits let."""
+    found = 0
+    while found < len(lengths) and sum(lengths[: found + 1]) <= limits.total and lengths[found] <= limits.longest:
+        found += 1
+    return found if found >= limits.least else 0
+
+
+def check_gathered(rows: list[Any], limits: Limits, errors: str = "strict") -> None:
+    """Compare gathered rows with the definition."""
+    texts = [row if isinstance(row, str) else row.decode() for row in rows]
+    taken = texts[: fitting(list(map(len, rows)), limits)]
+    room = np.full(ROOMS["utf-16"], UNWRITTEN, np.uint16)
+    text, starts = batch_rows(rows).gather(0, len(rows), limits, room, errors)
+    assert text.tobytes() == "".join(taken).encode(UTF_16)
+    assert starts.tolist() == [len("".join(taken[:row]).encode(UTF_16)) // 2 for row in range(len(taken) + 1)]
+    assert (text.dtype.name, starts.dtype.name) == ("uint16", "int64")
+    if isinstance(rows[0], str):
+        assert np.all(room[len(text) :] == UNWRITTEN)
+
+
+@examples(400)
+@given(
+    rows=st.lists(
+        st.text(max_size=8) | st.builds(str.__mul__, st.sampled_from(CHARACTERS), st.sampled_from(SIZES)), min_size=1, max_size=9
+    ),
+    limits=st.builds(
+        Limits, st.sampled_from([0, 1, 33, 64, 100, MAX_GATHERED]), st.sampled_from([0, 16, 33, 64, MAX_GATHERED]), st.integers(1, 4)
+    ),
+    kind=st.sampled_from([str, bytes]),
+)
+def test_rows_are_laid_out_one_after_the_other(rows: list[str], limits: Limits, kind: type) -> None:
+    """Rows of any characters are laid out as UTF-16, as many as the limits allow, and nothing is written behind rows of str."""
+    check_gathered(rows if kind is str else [row.encode() for row in rows], limits)
+
+
+@pytest.mark.parametrize("kind", [str, bytes], ids=["str", "bytes"])
+@pytest.mark.parametrize("last", CHARACTERS, ids=ascii)
+def test_rows_of_all_lengths_and_kinds_are_laid_out(last: str, kind: type) -> None:
+    """A row of any length is laid out whole, wherever the character stands that makes Python store the row wider."""
+    rows = [("ab世é"[number % 4 :: 4] * size)[:size] + last * more for size in range(70) for number in range(4) for more in (0, 1)]
+    check_gathered(rows if kind is str else [row.encode() for row in rows], Limits(MAX_GATHERED, MAX_GATHERED))
+
+
+@pytest.mark.parametrize("wrong", [None, 3, b"", [], "\ud800", "\udfff\U0001f600", "a" * 40 + "\udc00"], ids=ascii)
+@pytest.mark.parametrize("others", ["a", "é", "世", "\U0001f600", ""], ids=ascii)
+def test_row_that_is_no_text_is_named_among_rows_of_any_kind(others: str, wrong: Any, tokenizer: fst.Tokenizer) -> None:
+    """A row that is not str, or has a lone surrogate, is named at any index among rows of any characters."""
+    for row in range(40):
+        rows = [others * number for number in range(40)]
+        rows[row] = wrong
+        is_bytes = row == 0 and isinstance(wrong, bytes)  # then the others are what is wrong
+        named = "row 1 is str" if is_bytes else f"row {row} is {type(wrong).__name__}|row {row}, position \\d+: a lone surrogate"
+        with pytest.raises(fst.TextError, match=named):
+            tokenizer.encode_batch(rows)
+
+
+class Liar(str):
+    """A kind of str that says of itself what it is not."""
+
+    __slots__ = ()
+
+    def __len__(self) -> int:
+        return 1 << 40
+
+    def __str__(self) -> str:
+        return "another"
+
+    def __getitem__(self, _place: Any) -> str:
+        return "another"
+
+    __hash__ = str.__hash__
+
+
+class Swindler(list[str]):
+    """A kind of list that gives more rows than it has."""
+
+    def __getitem__(self, _place: Any) -> Any:
+        return ["ab"] * 5000
+
+
+@pytest.mark.parametrize("times", [1, 100, 300_000])
+def test_texts_are_what_they_are_whatever_they_say(times: int, tokenizer: fst.Tokenizer) -> None:
+    """Ids follow the characters stored in a str and the rows stored in a list, not the methods of a subclass."""
+    plain = "ab " * times
+    expected = tokenizer.encode(plain).tolist()
+    assert tokenizer.encode(Liar(plain)).tolist() == expected
+    for threads in (1, 2):
+        assert [row.tolist() for row in tokenizer.encode_batch([Liar(plain), "", Liar(plain)], threads=threads)][::2] == [expected] * 2
+        assert [row.tolist() for row in tokenizer.encode_batch(Swindler([plain] * 3), threads=threads)] == [expected] * 3
+
+
+GATHER = """
+import ast, hashlib, sys
+import numpy as np
+from fst.runtime.rows.texts import MAX_GATHERED, ROOMS, Limits, rows_of
+told = []
+for rows in ast.literal_eval(sys.stdin.read()):
+    try:
+        text, starts = rows_of(rows).gather(0, len(rows), Limits(MAX_GATHERED, 70, 2), np.empty(ROOMS["utf-16"], np.uint16), "strict")
+        told.append((text.tolist(), starts.tolist()))
+    except Exception as error:
+        told.append(str(error))
+print(hashlib.sha256(repr(told).encode()).hexdigest())
+"""
+
+
+def test_rows_are_laid_out_without_the_compiler_as_with_it() -> None:
+    """Kernels that look at objects do the same as plain Python, where numba does not compile them."""
+    rows = [[char * size, "a" * size, char, "é世"] for char in (*CHARACTERS, "\ud800") for size in (1, 31, 33, 71)]
+    batches = [*rows, *([text.encode("utf-8", "surrogatepass") for text in row] for row in rows), ["a", 3], ["a", b"a"], [b"a", "a"]]
+    told = [
+        subprocess.run(
+            [sys.executable, "-W", "ignore:overflow encountered:RuntimeWarning", "-c", GATHER],
+            input=ascii(batches), env={**os.environ, "NUMBA_DISABLE_JIT": disabled}, capture_output=True, text=True, check=True,
+        ).stdout
+        for disabled in "01"
+    ]  # fmt: skip
+    assert told[0] == told[1] != ""
+
+
+def test_block_fits() -> None:
+    """A block fits the room for gathered text."""
+    assert 2 * batches.BLOCK <= MAX_GATHERED
+
+
+@pytest.mark.parametrize("errors", ["ignore", "", None, "STRICT"])
+def test_unknown_treatment_of_errors_is_refused(errors: Any, tokenizer: fst.Tokenizer) -> None:
+    """Errors are refused or replaced, and nothing else is done about them, also where there are none."""
+    with pytest.raises(ValueError, match="there are 'strict' and 'replace'"):
+        tokenizer.encode("a", errors=errors)
+
+
+@pytest.mark.parametrize("threads", [0, -1, 1.5, "two"])
+def test_no_threads_are_refused(threads: Any, tokenizer: fst.Tokenizer) -> None:
+    """At least one thread works, also on a text so short that one suffices."""
+    for encode in (tokenizer.encode_batch, tokenizer.count_tokens, tokenizer):
+        with pytest.raises(ValueError, match=f"^threads={threads!r}: the number of threads is a whole number, at least 1$"):
+            encode(["a"], threads=threads)
+
+
+# Batches
+
+
+@pytest.mark.parametrize("around", [False, True])
+@pytest.mark.parametrize("texts", [[], (), [""], [b""], ["", ""], [b"", b""], ["", "a", ""], ("ab", "", "", "un")], ids=repr)
+def test_empty_texts_have_rows(texts: Any, around: bool, uncased: tuple[fst.Tokenizer, Tokenizer]) -> None:
+    """An empty text has a row, with no ids but those around it; an empty batch has no rows."""
+    tokenizer, reference = uncased
+    batch = tokenizer.encode_batch(texts, add_special_tokens=around)
+    expected = [reference.encode(text if isinstance(text, str) else text.decode(), add_special_tokens=around).ids for text in texts]
+    assert [row.tolist() for row in batch] == expected
+    assert len(batch) == len(texts)
+
+
+def test_batch_is_a_sequence_of_rows(tokenizer: fst.Tokenizer) -> None:
+    """A batch has a length, rows from either end, and an end where iteration stops."""
+    texts = ["unaffable ab", "", "a", "[MASK] ab!"]
+    batch = tokenizer.encode_batch(texts)
+    expected = [tokenizer.encode(text).tolist() for text in texts]
+    assert len(batch) == 4
+    assert [row.tolist() for row in batch] == expected
+    assert [batch[row].tolist() for row in range(-4, 4)] == expected * 2
+    for row in (4, -5, 1 << 40):
+        with pytest.raises(IndexError, match=f"row {row} of 4"):
+            batch[row]
+    with pytest.raises(IndexError, match="row 0 of 0"):
+        tokenizer.encode_batch([])[0]
+
+
+@pytest.mark.parametrize("texts", [[], ["", ""], ["ab un"], ["ab un"] * 50_000], ids=["none", "empty", "one", "many"])
+@pytest.mark.parametrize("threads", [1, 2])
+def test_ids_and_splits_have_their_types(texts: list[str], threads: int, tokenizer: fst.Tokenizer) -> None:
+    """Ids are int32 and row splits int64, from 0 to the number of ids, one more than there are rows."""
+    batch = tokenizer.encode_batch(texts, threads=threads)
+    assert batch.ids.dtype == np.int32
+    assert batch.row_splits.dtype == np.int64
+    assert batch.row_splits.shape == (len(texts) + 1,)
+    assert batch.row_splits[0] == 0
+    assert batch.row_splits[-1] == len(batch.ids)
+    assert np.all(np.diff(batch.row_splits) >= 0)
+    assert tokenizer.encode("ab").dtype == np.int32
+
+
+def test_list_and_tuple_are_alike(tokenizer: fst.Tokenizer) -> None:
+    """A tuple is as good a batch as a list."""
+    texts = ["ab", "", "unaffable"]
+    assert tokenizer.encode_batch(tuple(texts)).ids.tolist() == tokenizer.encode_batch(texts).ids.tolist()
+
+
+PIECES = (
+    "a",
+    "ab",
+    " ",
+    "unaffable",
+    "[MASK]",
+    "<s>",
+    "<s>x",
+    "[",
+    "é",
+    "E\u0301",
+    "한",
+    "世",
+    "\U0001f600",
+    "\u302e\u1b44",
+    "\0",
+    "x" * 101,
+    "ab!",
+)
+
+
+@examples(25)
+@pytest.mark.parametrize("kind", [str, bytes], ids=["str", "bytes"])
+@given(
+    texts=st.lists(st.lists(st.sampled_from(PIECES), max_size=8).map("".join), min_size=1, max_size=12),
+    long=st.integers(0, 12),
+    length=st.integers(1, 150_000),
+    around=st.booleans(),
+)
+def test_batch_is_its_rows(texts: list[str], long: int, length: int, around: bool, kind: type, tokenizer: fst.Tokenizer) -> None:
+    """Each row of a batch has the ids that its text has alone, however rows and threads share the work."""
+    texts = [*texts[:long], "ab un " * (length // 6), *texts[long:]]
+    rows: Any = texts if kind is str else [text.encode() for text in texts]
+    alone = [tokenizer.encode(text, add_special_tokens=around) for text in rows]
+    times = 3 + min(400_000 // (1 + sum(map(len, texts))), 2_000)
+    expected, splits = np.concatenate(alone * times), np.cumsum([0, *[len(row) for row in alone] * times])
+    for threads in (1, 2, 3, None):
+        batch = tokenizer.encode_batch(rows * times, add_special_tokens=around, threads=threads)
+        assert np.array_equal(batch.ids, expected)
+        assert np.array_equal(batch.row_splits, splits)
+
+
+@pytest.mark.parametrize(("char", "kind"), thinned(product(("a ", "é ", "世", "\U0001f600 "), (str, bytes)), 4))
+def test_batch_of_any_size_near_a_block_is_its_rows(char: str, kind: type, tokenizer: fst.Tokenizer) -> None:
+    """Rows that end where the work is cut, just before and just after, are whole."""
+    for size in (65_535, 65_536, 65_537, 131_072, 131_073):
+        text = (char * size)[:size]
+        for texts in ([text], [text, ""], ["", text], [text, text], [text[:-1], text[:1], text], ["a"] * size):
+            rows: Any = texts if kind is str else [row.encode() for row in texts]
+            expected = [tokenizer.encode(row) for row in rows] if len(rows) < 9 else [tokenizer.encode("a")] * size
+            for threads in (1, 3):
+                batch = tokenizer.encode_batch(rows, threads=threads)
+                assert np.array_equal(batch.ids, np.concatenate(expected))
+                assert np.array_equal(batch.row_splits, np.cumsum([0, *map(len, expected)]))
+
+
+def test_tokenizer_serves_many_threads(folder: Path, uncased: tuple[fst.Tokenizer, Tokenizer]) -> None:
+    """Eight threads that share a tokenizer, fresh from its file, get what each would get alone."""
+    texts = ["".join(PIECES[number % (2 + row) % len(PIECES)] for number in range(20_000)) for row in range(16)]
+    alone = [uncased[0].encode(text).tolist() for text in texts]
+    shared = fst.load(folder / "uncased.npz")
+
+    def work(turn: int) -> list[list[int]]:
+        order = [(turn + row) % len(texts) for row in range(len(texts))]
+        batch = shared.encode_batch([texts[row] for row in order], threads=1 + turn % 3)
+        return [batch[order.index(row)].tolist() for row in range(len(texts))]
+
+    with ThreadPoolExecutor(8) as pool:
+        assert all(result == alone for result in pool.map(work, range(16)))
+
+
+FORK = """
+import os, sys
+import fst
+tokenizer = fst.load(sys.argv[1])
+texts = ["unaffable ab! <s>x [MASK]"] * 20_000
+expected = tokenizer.encode_batch(texts, threads=2).ids.tolist()
+child = os.fork()
+if not child:
+    found = [tokenizer.encode_batch(texts, threads=threads).ids.tolist() for threads in (2, 1, 3)]
+    fresh = fst.load(sys.argv[1]).encode_batch(texts, threads=2).ids.tolist()
+    os._exit(7 if all(ids == expected for ids in [*found, fresh]) else 1)
+_, status = os.waitpid(child, 0)
+same = tokenizer.encode_batch(texts, threads=2).ids.tolist() == expected
+sys.exit(0 if os.waitstatus_to_exitcode(status) == 7 and same else 1)
+"""
+
+
+@pytest.mark.skipif(not hasattr(__import__("os"), "fork"), reason="this system does not fork")
+@pytest.mark.usefixtures("uncased")
+def test_forked_process_encodes(folder: Path) -> None:
+    """After a fork, child and parent encode as before, with threads and without."""
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", FORK, str(folder / "uncased.npz")], capture_output=True, text=True, timeout=100, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+# Long texts: each takes time and memory in proportion to its length, or this file would not come to its end.
+
+LONG: dict[str, tuple[str, list[int]]] = {
+    "one word": ("a" * 10 * MEGABYTE, [1]),
+    "one word of what no token has": ("q" * 10 * MEGABYTE, [1]),
+    "marks that vanish": ("\u0301" * 5 * MEGABYTE, []),
+    "a letter and marks that vanish": ("a" + "\u0301" * 5 * MEGABYTE, [5]),
+    "marks that stay, in disorder": ("\u302e\u1b44" * (5 * MEGABYTE // 3), [1]),
+    "beginnings of special tokens": ("[" * 10 * MEGABYTE, [TOKENS.index("[")] * 10 * MEGABYTE),
+    "special tokens": ("[MASK]" * 2 * MEGABYTE, [4] * 2 * MEGABYTE),
+    "special tokens but for their end": ("[MASK" * 2 * MEGABYTE, [TOKENS.index("["), TOKENS.index("mask")] * 2 * MEGABYTE),
+    "blanks": (" " * 10 * MEGABYTE, []),
+    "control characters": ("\0" * 10 * MEGABYTE, []),
+    "words of one character": ("世" * 3 * MEGABYTE, [TOKENS.index("世")] * 3 * MEGABYTE),
+    "syllables that are three characters": ("한" * 3 * MEGABYTE, [1]),
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected", "kind"),
+    thinned([pytest.param(*case, kind, id=f"{name}-{kind.__name__}") for name, case in LONG.items() for kind in (str, bytes)], 4),
+)
+def test_ten_megabytes_are_encoded(text: str, expected: list[int], kind: type, tokenizer: fst.Tokenizer) -> None:
+    """Ten megabytes of anything come to an end soon, and have the right ids."""
+    found = tokenizer.encode(text if kind is str else text.encode(), add_special_tokens=False)
+    assert np.array_equal(found, np.array(expected, np.int32))
+
+
+@pytest.mark.parametrize(
+    ("char", "counted", "normalizer"),
+    [
+        pytest.param("a", 1, {}, id="letters"),
+        pytest.param("A", 1, {}, id="letters that are lower-cased"),
+        pytest.param("é", 1, {}, id="letters that lose their accents"),
+        pytest.param("e\u0301a", 2, {}, id="letters with accents of their own"),
+        pytest.param("é", 1, {"strip_accents": False}, id="letters that keep their accents"),
+        pytest.param("한", 3, {}, id="syllables that are taken apart"),
+        pytest.param("한", 1, {"lowercase": False}, id="syllables that are not"),
+        pytest.param("\u0130", 1, {}, id="U+0130 that loses its dot"),
+        pytest.param("\u0130", 2, {"strip_accents": False}, id="U+0130 that keeps it"),
+        pytest.param("a\0\u200d\ufffd", 1, {}, id="letters among characters that are dropped"),
+        pytest.param("\U0001f600", 1, {}, id="characters of two surrogates"),
+        pytest.param("a\u302e\u1b44", 3, {}, id="marks that stay"),
+    ],
+)
+def test_limit_counts_normalised_characters(char: str, counted: int, normalizer: dict[str, Any], folder: Path) -> None:
+    """A word of 100 characters is looked up and one of more is unknown as a whole, once it is normalised."""
+    tokenizer, reference = made(folder, "limit", **normalizer)
+    most = 100 // counted
+    for times in (1, most - 1, most, most + 1, most + 2):
+        word = reference.encode(char * times, add_special_tokens=False).ids
+        assert 1 not in word if times <= most else word == [1]
+        for text in (char * times, f"b {char * times}!", f"[MASK]{char * times}<s>"):
+            expected = reference.encode(text, add_special_tokens=False).ids
+            assert ids(tokenizer, text) == ids(tokenizer, text.encode()) == expected
+
+
+# Special tokens in raw text
+
+SPECIAL_TEXTS = (
+    "[MASK]", "[MASK] ", " [MASK]", "[mask]", "[Mask]", "[MASK", "MASK]", "[ MASK]", "[[MASK]]", "[MASK]]", "[MASK]]]", "[MASK][MASK]",
+    "[MASK]][MASK]", "[MA[MASK]SK]", "un[MASK]affable", "a[CLS]b[SEP]", "[CLS] a [SEP]", "[UNK]", "[PAD][PAD]", "<s>", "<s>x", "<s>xx",
+    "<s><s>x<s>", "<<s>>", "<s", "s>", "<s>\u0301x", "<\u0301s>", "</s><s>x</s>", "ab!", "ab!!", "AB!", "aab!b", "ab !", "世<", "世<s>",
+    "世<s>x", "世 <s>", "É", "é", "E\u0301", "aÉb", "ÉÉ", "[MASK]\u0301", "\u0301[MASK]", "\u302e\u1b44[MASK]\u302e\u1b44", "\0[MASK]\0",
+    "[MASK\0]", "\u00a0[MASK]\u3000",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("text", SPECIAL_TEXTS, ids=ascii)
+def test_special_token_is_found_as_the_reference_finds_it(text: str, uncased: tuple[fst.Tokenizer, Tokenizer]) -> None:
+    """Special tokens are cut out of the raw text, the longest at the leftmost place, by the very characters that they have."""
+    tokenizer, reference = uncased
+    for around in (False, True):
+        expected = reference.encode(text, add_special_tokens=around).ids
+        assert tokenizer.encode(text, add_special_tokens=around).tolist() == expected
+        assert tokenizer.encode(text.encode(), add_special_tokens=around).tolist() == expected
+
+
+@examples(400)
+@given(text=st.lists(st.sampled_from([*BERT, *ADDED, *"[]<>sx!Éé世ab ", "MASK", "\u0301", "\u302e", "\u1b44"]), max_size=12).map("".join))
+def test_any_special_tokens_are_found_as_the_reference_finds_them(text: str, uncased: tuple[fst.Tokenizer, Tokenizer]) -> None:
+    """Any mixture of special tokens, parts of them and other characters has the reference's ids."""
+    tokenizer, reference = uncased
+    assert ids(tokenizer, text) == ids(tokenizer, text.encode()) == reference.encode(text, add_special_tokens=False).ids

@@ -1,0 +1,168 @@
+"""Tokenizers of the families that transformers can make: each class's pipeline, around a small vocabulary of its kind, compiles exactly."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+from support.tiers import examples, sample, thinned
+from tokenizers import Regex, models, normalizers, trainers
+from tokenizers import Tokenizer as Reference
+
+import fst
+from fst.compile import bpe, tokenizer, unigram, wordpiece
+from fst.compile.text.folding import WITH_PREPEND, components
+from fst.compile.text.normalizer import rewriting
+from fst.pretokens.token_letters import fallback
+from fst.text.whitespace import NO_BLANKS
+
+pytestmark = pytest.mark.filterwarnings("default")  # transformers warns of itself
+
+FAMILIES = {
+    "WordPiece": "Bert DPRQuestionEncoder Funnel LayoutLMv2 Lxmert MPNet MobileBert Splinter",
+    "BPE over bytes": "Bart Blenderbot Cohere Deberta Esmc GPT2 GPTNeoX LED LayoutLMv3 Luke Mvp Qwen2 Qwen3_5 Roberta Whisper",
+    "BPE over characters": "CodeLlama Gemma Herbert Llama Nllb OpenAIGPT Reformer Siglip2 Tipsv2",
+    "Unigram": "Albert Barthez BigBird Camembert DebertaV2 FNet Lasr LayoutXLM MBart MBart50 "
+    "MLuke RemBert T5 Udop VideoPrism XGLM XLMRoberta XLNet",
+}
+CLASSES = [name for names in FAMILIES.values() for name in names.split()]
+LINES = [
+    "Wolfgang was unaffable, and he said (in 1984): 'It's the unknown — naïve café!' He'll say it again; they won't.",
+    "Съешь же ещё этих мягких французских булок, да выпей чаю. ﬁne Ｗｉｄｅ Å ½ E\u0301",
+    "私は日本語を話します。 研究生命起源 안녕하세요 שלום עליכם مرحبا بالعالم नमस्ते दुनिया ☕ 😀",
+]
+PARTS = [
+    *"".join(LINES),
+    *LINES[0].split(),
+    "  ",
+    "   ",
+    "\n",
+    "\t",
+    "\r\n",
+    " \n ",
+    "▁",
+    "``",
+    "''",
+    "…",
+    "<s>",
+    "</s>",
+    "[MASK]",
+    "<unk>",
+]
+
+
+def library(name: str) -> Any:
+    """Import a library, or skip the test."""
+    return pytest.importorskip(name)
+
+
+def texts(count: int) -> Sequence[str]:
+    """Words, characters and white space of all kinds."""
+    chance = random.Random(0)
+    return ["", " ", *LINES, *("".join(chance.choices(PARTS, k=chance.randrange(1, 25))) for _ in range(count))]
+
+
+def trained(document: Any) -> Any:
+    """The document of a tokenizer, with a vocabulary of some hundred tokens that its pipeline meets, behind its added tokens."""
+    special = [token["content"] for token in sorted(document["added_tokens"], key=lambda token: token["id"])]
+    unknown = document["model"].get("unk_token") or ("<unk>" if "<unk>" in special else "[UNK]")
+    special += [] if unknown in special else [unknown]
+    special += map(fallback, range(256)) if document["model"].get("byte_fallback") else []
+    made = Reference.from_str(json.dumps(document))
+    given: dict[str, Any] = {"vocab_size": 600, "special_tokens": special, "show_progress": False}
+    kinds = {"WordPiece": trainers.WordPieceTrainer, "BPE": trainers.BpeTrainer, "Unigram": trainers.UnigramTrainer}
+    kind = document["model"]["type"]
+    if kind == "BPE" and "ByteLevel" in json.dumps(document["pre_tokenizer"]):
+        given["initial_alphabet"] = library("tokenizers").pre_tokenizers.ByteLevel.alphabet()
+    made.train_from_iterator(LINES * 3, kinds[kind](**given, **({"unk_token": unknown} if kind == "Unigram" else {})))
+    model = json.loads(made.to_str())["model"]
+    fields = {name: model[name] for name in ("vocab", "merges", "unk_id") if name in model}
+    ids = {row[0]: number for number, row in enumerate(model["vocab"])} if kind == "Unigram" else model["vocab"]
+    for token in document["added_tokens"]:
+        token["id"] = ids[token["content"]]
+    for token in ((document["post_processor"] or {}).get("special_tokens") or {}).values():
+        token["ids"] = [ids[content] for content in token["tokens"]]
+    return {**document, "model": {**document["model"], **fields}}
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("name", thinned(CLASSES, 20))
+def test_family(name: str, tmp_path: Path) -> None:
+    """Ids, offsets and decoded texts of any text are those of the reference."""
+    made = getattr(library("transformers"), f"{name}Tokenizer")()
+    path = tmp_path / "tokenizer.json"
+    path.write_text(json.dumps(trained(json.loads(made.backend_tokenizer.to_str()))), encoding="utf-8")
+    own, other = Reference.from_file(str(path)), fst.Tokenizer(tokenizer(path))
+    own.no_padding()
+    own.no_truncation()
+    rows = sample(texts(1000), 10)
+    expected, found = own.encode_batch(rows), other.encode_batch(rows, offsets=True)
+    assert found.offsets is not None
+    assert [ids.tolist() for ids in found] == [encoding.ids for encoding in expected]
+    assert [*map(tuple, found.offsets.tolist())] == [span for encoding in expected for span in encoding.offsets]
+    assert other.decode_batch(found) == own.decode_batch([encoding.ids for encoding in expected])
+
+
+@pytest.mark.parametrize("name", thinned([name for name in CLASSES if not name.startswith("Layout") and name != "Udop"], 20))
+def test_folder_and_live_tokenizer(name: str, tmp_path: Path) -> None:
+    """A folder that names the class, and the live tokenizer that AutoTokenizer makes of it, compile to its ids, names and settings."""
+    transformers = library("transformers")
+    made = getattr(transformers, f"{name}Tokenizer")()
+    config = {"tokenizer_class": f"{name}Tokenizer", "model_max_length": 77, "extra_special_tokens": ["<x>"]}
+    (tmp_path / "tokenizer.json").write_text(json.dumps(trained(json.loads(made.backend_tokenizer.to_str()))), encoding="utf-8")
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps(config), encoding="utf-8")
+    reference = transformers.AutoTokenizer.from_pretrained(tmp_path)
+    folder: Any = tokenizer(tmp_path)
+    live: Any = tokenizer(reference)
+    assert live.metadata.settings == folder.metadata.settings
+    assert folder.metadata.settings.model_max_length == 77
+    rows = ["<x> and <x>", *texts(30)]
+    for table in (folder, live):
+        assert [ids.tolist() for ids in fst.Tokenizer(table).encode_batch(rows)] == reference(rows)["input_ids"]
+
+
+def test_live_tokenizer_of_tokenizers() -> None:
+    """A live tokenizer of tokenizers compiles as the file that it writes, and another kind than asked for is refused."""
+    own = Reference.from_str(json.dumps(trained(json.loads(Reference(models.BPE()).to_str()))))
+    rows = texts(30)
+    assert [ids.tolist() for ids in fst.Tokenizer(bpe(own)).encode_batch(rows)] == [encoding.ids for encoding in own.encode_batch(rows)]
+    with pytest.raises(fst.UnsupportedError, match="the tokenizer: model BPE"):
+        wordpiece(own)
+    with pytest.raises(fst.UnsupportedError, match="the tokenizer: model BPE"):
+        unigram(own)
+
+
+def test_tokenizer_in_python_is_refused(tmp_path: Path) -> None:
+    """A class that transformers runs in Python is refused, also as a folder."""
+    transformers = library("transformers")
+    (tmp_path / "vocab.json").write_text(json.dumps({"<pad>": 0, "</s>": 1, "<unk>": 2, "|": 3, "a": 4}), encoding="utf-8")
+    live = transformers.Wav2Vec2CTCTokenizer(str(tmp_path / "vocab.json"))
+    with pytest.raises(fst.UnsupportedError, match="Wav2Vec2CTCTokenizer, which transformers runs in Python"):
+        tokenizer(live)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "content"),
+    [(r"\s{2,}|[\n\r\t]", " "), (r"[\n\r\t]", " "), (r"[ab]", "c"), (r"[ab]", ""), (r"a+|[bc]|d", "e"), (r"x", "yz"), (r"[ab]", "a")],
+)
+@given(text=some.text(some.sampled_from("abcdex \n\r\t\u3000"), max_size=12))
+@examples(400)
+def test_replace_of_a_choice(pattern: str, content: str, text: str) -> None:
+    """A Replace of one character of a set, or of a run and such characters, replaces what the reference's does."""
+    part = {"type": "Replace", "pattern": {"Regex": pattern}, "content": content}
+    by = rewriting(components(part, WITH_PREPEND), NO_BLANKS)
+    assert by.normalized(text)[0] == normalizers.Replace(Regex(pattern), content).normalize_str(text)
+
+
+@pytest.mark.parametrize(("pattern", "content"), [("[ab]", "ab"), ("ab|c", ""), ("[a-z]|[|]|x{2,3}", ""), (r"\p{L}", "")])
+def test_other_choices_are_refused(pattern: str, content: str) -> None:
+    """A Replace of which one part could replace what another has put, or that replaces strings or many characters, is refused by name."""
+    part = {"type": "Replace", "pattern": {"Regex": pattern}, "content": content}
+    with pytest.raises(fst.UnsupportedError, match="normalizer Replace of "):
+        rewriting(components(part, WITH_PREPEND), NO_BLANKS)

@@ -1,0 +1,91 @@
+"""Tokenizers of each kind, for the stand-in of `tokenizers`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from functools import cache
+
+from support.documents import byte_level, over_characters
+from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
+
+import fst
+from fst.compile import tokenizer as compiled
+
+BYTES = [(f"<0x{byte:02X}>", -9.0) for byte in range(256)]
+AROUND = [("<s>", 1), ("</s>", 2)]
+
+
+def wordpiece() -> Tokenizer:
+    """WordPiece in the manner of BERT."""
+    tokens = ["[UNK]", "<s>", "</s>", "<pad>", "a", "b", "##a", "##b", "ab", "e", "日", "本", ".", "1", "##1"]
+    made = Tokenizer(models.WordPiece({token: number for number, token in enumerate(tokens)}, unk_token="[UNK]"))
+    made.normalizer, made.pre_tokenizer = normalizers.BertNormalizer(), pre_tokenizers.BertPreTokenizer()
+    made.post_processor = processors.TemplateProcessing(single="<s> $A </s>", pair="<s> $A </s> $B:1 </s>:1", special_tokens=AROUND)
+    made.decoder = decoders.WordPiece()
+    return made
+
+
+def word_level() -> Tokenizer:
+    """Words, with the second text of a pair before the first."""
+    tokens = ["[UNK]", "<s>", "</s>", "<pad>", "a", "b", "ab", "abab", "日本", ".", "1"]
+    made = Tokenizer(models.WordLevel({token: number for number, token in enumerate(tokens)}, unk_token="[UNK]"))
+    made.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    made.post_processor = processors.TemplateProcessing(single="$A </s>", pair="$B:1 </s>:1 $A </s> </s>", special_tokens=AROUND)
+    return made
+
+
+def byte_bpe() -> Tokenizer:
+    """BPE over bytes, with nothing around texts, and offsets without blanks."""
+    merges = [(b"a", b"b"), (b" ", b"ab"), (b"ab", b"ab"), (b"\xc3", b"\xa9")]
+    made = Tokenizer.from_str(json.dumps({**byte_level(r"\s?\w+|\s+|[^\s\w]+", merges), "decoder": None}))
+    made.decoder, made.post_processor = decoders.ByteLevel(), processors.ByteLevel(add_prefix_space=False, trim_offsets=True)
+    return made
+
+
+def character_bpe() -> Tokenizer:
+    """BPE over characters, with a token before each text."""
+    made = Tokenizer.from_str(json.dumps(over_characters([("a", "b"), ("▁", "ab")], "▁abe1.", has_bytes=True)))
+    made.add_special_tokens(["<s>"])
+    number = made.token_to_id("<s>")
+    made.post_processor = processors.TemplateProcessing(single="<s> $A", pair="<s> $A <s>:1 $B:1", special_tokens=[("<s>", number)])
+    return made
+
+
+def unknown_unigram() -> Tokenizer:
+    """Unigram without fallbacks, whose unknown tokens are named by the text."""
+    tokens = [("<unk>", 0.0), ("<s>", 0.0), ("</s>", 0.0), ("▁", -2.0), ("a", -2.5), ("b", -2.6), ("ab", -3.0), ("日本", -4.0)]
+    made = Tokenizer(models.Unigram(tokens, 0, False))
+    made.normalizer = normalizers.Sequence([normalizers.NFKC(), normalizers.Lowercase()])
+    made.pre_tokenizer, made.decoder = pre_tokenizers.Metaspace(prepend_scheme="first"), decoders.Metaspace()
+    made.post_processor = processors.TemplateProcessing(single="$A </s>", pair="$A </s> $B:1 </s>:1", special_tokens=AROUND)
+    return made
+
+
+def unigram() -> Tokenizer:
+    """Unigram with fallbacks for bytes, in the manner of XLNet."""
+    tokens = [("<unk>", 0.0), ("<s>", 0.0), ("</s>", 0.0), ("▁", -2.0), ("a", -2.5), ("b", -2.6), ("ab", -3.0), ("▁ab", -3.5), ("é", -4.0)]
+    made = Tokenizer(models.Unigram([*tokens, *BYTES], 0, True))
+    made.normalizer, made.pre_tokenizer, made.decoder = normalizers.NFC(), pre_tokenizers.Metaspace(), decoders.Metaspace()
+    made.post_processor = processors.TemplateProcessing(single="$A </s> <s>:2", pair="$A </s> $B:1 </s>:1 <s>:2", special_tokens=AROUND)
+    return made
+
+
+KINDS: dict[str, Callable[[], Tokenizer]] = {
+    made.__name__: made for made in (wordpiece, word_level, byte_bpe, character_bpe, unigram, unknown_unigram)
+}
+
+
+@cache
+def source(kind: str) -> Tokenizer:
+    """A tokenizer of a kind, with added tokens."""
+    made = KINDS[kind]()
+    made.add_special_tokens([AddedToken("<s>", normalized=False), AddedToken("</s>", normalized=False)])
+    made.add_special_tokens([AddedToken("<mask>", lstrip=True, normalized=False), AddedToken("<r>", rstrip=True, normalized=False)])
+    return made
+
+
+@cache
+def table(kind: str) -> fst.Tokenizer:
+    """The same, compiled."""
+    return fst.Tokenizer(compiled(source(kind)))

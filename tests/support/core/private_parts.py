@@ -1,0 +1,32 @@
+"""A program that encodes in every way, for a process that hides private parts of numba."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import fst
+from fst.compile import wordpiece
+from fst.compile.compilers import assembled
+from fst.compile.pretokens.splits import GPT2
+from fst.compile.sources import tiktoken
+
+TOKENS = ["[UNK]", "[CLS]", "[SEP]", "a", "##b", "un", "##able", "é", "😀", "!"]
+TEXTS = ["ab unable!", "", "é 😀 ab" * 30, "a" * 70, "unab\ud800le", "x\u0301 [SEP]"]
+
+
+def byte_level() -> fst.Tokenizer:
+    """A tokenizer of byte-level BPE."""
+    ranks = {bytes([byte]): byte for byte in range(256)} | {b"ab": 256, b"un": 257, b" un": 258}
+    return fst.Tokenizer(assembled(tiktoken.of_ranks(ranks, tiktoken.Encoding(GPT2, {"[SEP]": 300}), "ranks"), "auto"))
+
+
+def encode_all() -> list[Any]:
+    """Ids of str and of UTF-8, with their spans, and as the call returns them; and those of byte-level BPE."""
+    tokenizer = fst.Tokenizer(wordpiece(TOKENS))
+    strings = tokenizer.encode_batch(TEXTS, errors="replace")
+    utf_8 = tokenizer.encode_batch([text.encode("utf-8", "surrogatepass") for text in TEXTS], errors="replace")
+    spans = tokenizer.encode_batch(TEXTS, errors="replace", offsets=True)
+    called = tokenizer([text for text in TEXTS if text.isprintable()])["input_ids"]
+    assert spans.offsets is not None
+    bytewise = byte_level().encode_batch(TEXTS, errors="replace")
+    return [*([row.tolist() for row in batch] for batch in (strings, utf_8, bytewise)), spans.offsets.tolist(), called]

@@ -1,0 +1,36 @@
+"""Kernels without machine code: a process that interprets them, and the lines that they run, a measure that no clock disturbs."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from types import FrameType, ModuleType
+from typing import Any
+
+from support.shared_data import TESTS
+
+
+def printed(function: Callable[[], None]) -> str:
+    """What a function of a test module prints in a process in which kernels are interpreted."""
+    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": str(TESTS), "PYTHONWARNINGS": "ignore"}
+    program = f"import runpy; runpy.run_path({function.__code__.co_filename!r})[{function.__name__!r}]()"
+    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def steps(module: ModuleType, run: Callable[[], object]) -> int:
+    """The number of lines in the file of a module that a call runs."""
+    count = 0
+
+    def watch(frame: FrameType, event: str, _argument: Any) -> Any:
+        nonlocal count
+        count += event == "line"
+        return watch if frame.f_code.co_filename == module.__file__ else None
+
+    sys.settrace(watch)
+    run()
+    sys.settrace(None)
+    return count

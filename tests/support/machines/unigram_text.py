@@ -1,0 +1,41 @@
+"""Unigram with sums over a whole text, and sentencepiece with the same pieces."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from support.naive import UNKNOWN, Piece
+from support.sources.sentencepiece_proto import proto
+
+from fst.compile.machines.unigram.compiler import UnigramModel, assemble
+from fst.compile.sources.source import NO_SETTINGS, Source, TextPipeline
+from fst.compile.sources.templates import BARE
+from fst.machines.unigram.table import UnigramTables
+from fst.machines.unigram.viterbi import WHOLE
+from fst.tables.header import AddedTokens
+
+sentencepiece = pytest.importorskip("sentencepiece")
+
+TO_SYMBOL = {"type": "Replace", "pattern": {"String": " "}, "content": "▁"}
+
+
+def model_of(pieces: Sequence[Piece], *, byte_fallback: bool = False) -> UnigramModel:
+    """The model of some pieces."""
+    names, scores, types = ([*column] for column in zip(*pieces, strict=True))
+    unk_id = types.index(UNKNOWN) if UNKNOWN in types else None
+    return UnigramModel(names, [float(np.float32(score)) for score in scores], unk_id, byte_fallback, WHOLE, types)
+
+
+def tables_of(model: UnigramModel, *, blanks: bool = False) -> UnigramTables:
+    """The table of a model, for texts that are normalised; or with blanks for the symbol."""
+    model.check("it")
+    text = TextPipeline([TO_SYMBOL] * blanks, [])
+    return assemble(Source(model, text, AddedTokens({}, {}, None, (), ()), BARE, NO_SETTINGS), "auto")
+
+
+def reference(pieces: Sequence[Piece], *, byte_fallback: bool = False) -> Any:
+    """Sentencepiece with some pieces."""
+    return sentencepiece.SentencePieceProcessor(model_proto=proto([*pieces], "unigram", byte_fallback=byte_fallback).SerializeToString())

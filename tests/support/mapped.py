@@ -1,0 +1,23 @@
+"""Functions that map documents, for a process that loads a table."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import fst
+
+
+def functions(one: fst.Tokenizer) -> dict[str, Callable[[list[str]], Any]]:
+    """Make functions from rows to columns that have a tokenizer in them."""
+    return {
+        "itself": one,
+        "partial": functools.partial(one, truncation=True, max_length=5),
+        "closure": lambda texts: {"input_ids": [one.encode(text) for text in texts]},
+        "method": functools.partial(_columns, one.encode_batch),
+    }
+
+
+def _columns(encode: Callable[[list[str]], fst.Batch], texts: list[str]) -> dict[str, Any]:
+    return {"input_ids": list(encode(texts))}

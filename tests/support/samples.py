@@ -1,0 +1,227 @@
+"""Small sources for every kind of table, each with its own way through the compiler, and the parts of texts that meet its corners.
+
+A new machine adds its samples here: the frozen tables and the tests of every way to run take them from this file.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from support.documents import ADDED, PIECES, TOKENS, Merges, byte_level, over_characters
+
+from fst.compile import bpe, keywords, lattice, maxmatch, tokenizer, wordpiece
+
+Json = dict[str, Any]
+
+
+class Sample(NamedTuple):
+    """A small table.
+
+    Attributes:
+        kind: of the table.
+        make: compiles the table; it may write sources to the folder that it is given.
+        parts: strings whose sequences are texts for it.
+    """
+
+    kind: str
+    make: Callable[[Path], Any]
+    parts: Sequence[str]
+
+
+GPT2 = r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
+MERGES: Merges = [(b"a", b"b"), (b" ", b"ab"), (b"ab", b"ab"), (b"\xc3", b"\xa9"), (b"a", b"\xc3\xa9"), (b" ", b"a"), (b"1", b"1")]
+LATE: Merges = [(b"ab", b"c"), (b"aa", b"a"), (b"a", b"b"), (b"b", b"c"), (b"a", b"a"), (b"abc", b"abc"), (b"aa", b"aa")]
+CHARACTERS = [("a", "b"), ("▁", "ab"), ("ab", "ab"), ("é", "a"), ("▁", "a"), ("日", "本")]
+BERT = {"type": "BertNormalizer", "clean_text": True, "handle_chinese_chars": True, "strip_accents": None, "lowercase": True}
+CUTS = {"type": "BertPreTokenizer"}
+NORMALIZERS = {"type": "Sequence", "normalizers": [{"type": "NFC"}, {"type": "Lowercase"}]}
+FLAGGED: Sequence[Json] = [
+    {"content": "<s>", "special": True},
+    {"content": "<mask>", "special": True, "lstrip": True},
+    {"content": "word", "special": False, "single_word": True},
+    {"content": "late", "special": False, "normalized": True},
+]
+BYTE_PARTS = (
+    *("a", "b", " ", "ab", "é", "e\u0301", "aé", "c", "11", "\n", "  "),
+    *("<s>", "<mask>", "word", "late", "世", "\U0001f600", "'s", "A", "\0"),
+)
+SCORES = {
+    "▁": -2.5, "日": -5.0, "a": -3.0, "b": -3.5, "▁a": -2.75, "ab": -5.5, "▁ab": -5.0, "ba": -6.5,
+    "abab": -11.0, "é": -4.0, "日本": -4.5, "本": -4.25,
+}
+CHARACTER_PARTS = ("a", "b", " ", "ab", "▁", "é", "日", "本", "1", "\n", "\0", "☃", "<unk>", "<s>", "  ", "E", "\u0301", "<0x61>")
+WORDS = ("a", "ab", "abab", "bab", "é", "世界", "b a", "K", "straße")
+WORD_PARTS = ("a", "b", " ", "A", "é", "É", "世", "界", "k", "\u212a", "ſ", "-", "_", "1", "straße", "\n", "\U0001f600", "c")
+CHINESE = (("研究", 5), ("研究生", 3), ("生命", 4), ("命", 1), ("生", 0), ("ab", 2), ("1号", 9), ("C+", 2), ("命命命命", 3))
+CHINESE_PARTS = ("研", "究", "生", "命", "ab", "1", "号", "C", "+", "-", "。", " ", "\r\n", "世", "\U00020bb7")
+MECAB = {
+    "lex.csv": "a,1,1,100,letter\nab,1,2,150,pair\nabあ,2,2,90,three\nあ,2,1,80,kana\n\U0001f600,0,1,30,smile\nb,1,1,100,letter\n",
+    "unk.def": "DEFAULT,1,1,900,unknown\nDEFAULT,2,2,905,other\nONE,2,1,300,one\nSPACE,0,0,10,space\n",
+    "matrix.def": "3 3\n" + "".join(f"{left} {right} {(left * 7 + right * 5) % 11 - 4}\n" for left in range(3) for right in range(3)),
+    "char.def": "DEFAULT 0 1 0\nSPACE 0 1 0\nONE 1 0 2\n0x0020 SPACE\n0x0063..0x0064 ONE DEFAULT\n0x3042 DEFAULT\n",
+    "dicrc": "cost-factor = 800\nbos-feature = BOS/EOS\n",
+}
+MECAB_PARTS = ("a", "b", "ab", "あ", "c", "d", "cd", " ", "  ", "\n", "\U0001f600", "世", "z")
+
+
+def _document(document: Json) -> Callable[[Path], Any]:
+    """Compile a tokenizer.json."""
+
+    def make(folder: Path) -> Any:
+        path = folder / "tokenizer.json"
+        path.write_text(json.dumps(document), encoding="utf-8")
+        return tokenizer(path)
+
+    return make
+
+
+def _with_added(document: Json, parts: Iterable[Json] = FLAGGED) -> Json:
+    """A tokenizer.json with more added tokens."""
+    added = document.get("added_tokens", [])
+    first = len(document["model"]["vocab"]) + len(added)
+    return {**document, "added_tokens": [*added, *({"id": first + place, **part} for place, part in enumerate(parts))]}
+
+
+def _wordpiece(pre_tokenizer: Json, normalizer: Json, *, model: str = "WordPiece", added: Sequence[str] = (), **options: Any) -> Json:
+    """A tokenizer.json of words."""
+    tokens = [*dict.fromkeys(TOKENS)]
+    return {
+        "added_tokens": [{"id": len(tokens) + place, "content": content, "special": True} for place, content in enumerate(added)],
+        "normalizer": normalizer,
+        "pre_tokenizer": pre_tokenizer,
+        "model": {"type": model, "vocab": {token: number for number, token in enumerate(tokens)}, "unk_token": "[UNK]", **options},
+    }
+
+
+def _unigram(scores: Mapping[str, float] = SCORES, *, fallback: bool = False, **parts: Any) -> Json:
+    """A tokenizer.json of Unigram."""
+    more = {f"<0x{byte:02X}>": -0.5 for byte in range(256)} if fallback else {}
+    vocabulary = [[piece, score] for piece, score in {"<unk>": 0.0, **scores, **more}.items()]
+    return {
+        "added_tokens": [],
+        "normalizer": None,
+        "pre_tokenizer": {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always", "split": True},
+        "model": {"type": "Unigram", "unk_id": 0, "byte_fallback": fallback, "vocab": vocabulary},
+        **parts,
+    }
+
+
+def _affixes() -> Json:
+    """A tokenizer.json of BPE whose tokens at the end of a word have a suffix."""
+    names = ["a", "b", "c", "a</w>", "b</w>", "c</w>", "ab", "ab</w>", "abc</w>", "abab</w>"]
+    merges = [["a", "b"], ["a", "b</w>"], ["ab", "c</w>"], ["ab", "ab</w>"]]
+    model = {"type": "BPE", "vocab": {name: number for number, name in enumerate(["<unk>", *names])}, "merges": merges}
+    return {
+        "added_tokens": [],
+        "normalizer": BERT,
+        "pre_tokenizer": CUTS,
+        "model": {**model, "unk_token": "<unk>", "end_of_word_suffix": "</w>"},
+    }
+
+
+def _tiktoken(folder: Path) -> Any:
+    """Compile ranks."""
+    from base64 import b64encode
+
+    tokens = [*(bytes([byte]) for byte in range(256)), b"ab", b" ab", b"abab", "é".encode(), b"11"]
+    path = folder / "small.tiktoken"
+    path.write_bytes(b"".join(b"%s %d\n" % (b64encode(token), rank) for rank, token in enumerate(tokens)))
+    return bpe(path, pattern=GPT2, special={"<s>": 300, "<mask>": 301})
+
+
+def _model(kind: str, **trainer: Any) -> Callable[[Path], Any]:
+    """Compile a model of sentencepiece."""
+
+    def make(folder: Path) -> Any:
+        from sentencepiece import sentencepiece_model_pb2
+
+        schema: Any = sentencepiece_model_pb2
+        made = schema.ModelProto()
+        made.trainer_spec.model_type = {"unigram": 1, "bpe": 2, "word": 3, "char": 4}[kind]
+        for name, value in trainer.items():
+            setattr(made.trainer_spec, name, value)
+        pieces = {"<unk>": 2, "<s>": 3, "</s>": 3, **({f"<0x{byte:02X}>": 6 for byte in range(256)} if trainer else {}), "late": 4}
+        for piece, type_ in pieces.items():
+            made.pieces.add(piece=piece, score=0, type=type_)
+        for place, (piece, score) in enumerate(SCORES.items()):
+            made.pieces.add(piece=piece, score=-place if kind == "bpe" else score, type=1)
+        made.normalizer_spec.add_dummy_prefix = True
+        path = folder / "small.model"
+        path.write_bytes(made.SerializeToString())
+        return tokenizer(path)
+
+    return make
+
+
+def _jieba_with_model(_: Path) -> Any:
+    """Compile words with jieba's model of unknown ones."""
+    pytest.importorskip("jieba")
+    return lattice.jieba(CHINESE, hmm=True)
+
+
+def _mecab(folder: Path, **options: Any) -> Any:
+    """Compile a dictionary of MeCab."""
+    for name, content in MECAB.items():
+        (folder / name).write_text(content, encoding="utf-8")
+    return lattice.mecab(folder, **options)
+
+
+BYTES = byte_level(GPT2, MERGES, [b"abba"], ["<s>x"])
+OVER_BYTES, UNKNOWN = (over_characters(CHARACTERS, "▁abé日本", ["<s>"], has_bytes=has_bytes) for has_bytes in (True, False))
+SYMBOLS = {"type": "Replace", "pattern": {"String": " "}, "content": "▁"}
+SPACES = {"type": "Sequence", "normalizers": [{"type": "Prepend", "prepend": "▁"}, SYMBOLS]}
+SAMPLES: Mapping[str, Sample] = {
+    **{
+        f"wordpiece {layout}": Sample("wordpiece", lambda _, layout=layout: wordpiece([*TOKENS], layout=layout), PIECES)  # type: ignore[misc]
+        for layout in ("auto", "dense", "compact", "linked")
+    },
+    "wordpiece added": Sample("wordpiece", _document(_wordpiece(CUTS, BERT, added=ADDED)), PIECES),
+    "wordpiece flagged": Sample("wordpiece", _document(_with_added(_wordpiece(CUTS, BERT))), (*PIECES, *BYTE_PARTS)),
+    "wordpiece composed": Sample("wordpiece", _document(_wordpiece(CUTS, {"type": "NFC"})), PIECES),
+    "wordpiece one word": Sample("wordpiece", lambda _: wordpiece([*TOKENS], pre_tokenizer="none"), PIECES),
+    "word level": Sample("wordpiece", _document(_wordpiece({"type": "Whitespace"}, {"type": "Lowercase"}, model="WordLevel")), PIECES),
+    "bpe automaton": Sample("bpe", _document(BYTES), BYTE_PARTS),
+    "bpe queue": Sample("bpe", _document(byte_level(r"[\s\S]+", LATE)), BYTE_PARTS),
+    "bpe ignored merges": Sample("bpe", _document(byte_level(GPT2, MERGES, [b"abba"], ignore_merges=True)), BYTE_PARTS),
+    "bpe dropout": Sample("bpe", _document(byte_level(GPT2, MERGES, dropout=0.25)), BYTE_PARTS),
+    "bpe normalized": Sample("bpe", _document(_with_added({**BYTES, "normalizer": NORMALIZERS})), BYTE_PARTS),
+    "bpe affixes": Sample("bpe", _document(_affixes()), BYTE_PARTS),
+    "bpe ranks": Sample("bpe", _tiktoken, BYTE_PARTS),
+    "bpe characters": Sample("bpe", _document(UNKNOWN), CHARACTER_PARTS),
+    "bpe characters and bytes": Sample("bpe", _document(OVER_BYTES), CHARACTER_PARTS),
+    "bpe model": Sample("bpe", _model("bpe", byte_fallback=True), CHARACTER_PARTS),
+    "bpe model of characters": Sample("bpe", _model("char"), CHARACTER_PARTS),
+    "unigram": Sample("unigram", _document(_unigram()), CHARACTER_PARTS),
+    "unigram bytes": Sample("unigram", _document(_unigram(fallback=True)), CHARACTER_PARTS),
+    "unigram normalized": Sample("unigram", _document(_with_added(_unigram(normalizer=NORMALIZERS))), CHARACTER_PARTS),
+    "unigram long": Sample("unigram", _document(_unigram(normalizer=SPACES, pre_tokenizer=None)), CHARACTER_PARTS),
+    "unigram model": Sample("unigram", _model("unigram"), CHARACTER_PARTS),
+    "unigram words": Sample("unigram", _model("word"), CHARACTER_PARTS),
+    "unigram model and bytes": Sample("unigram", _model("unigram", byte_fallback=True), CHARACTER_PARTS),
+    **{
+        f"keywords {kind}": Sample(
+            "overlapping-keywords" if kind == "overlapping" else "keywords",
+            lambda _, kind=kind: keywords([*WORDS, "ab"], match_kind=kind),  # type: ignore[misc]
+            WORD_PARTS,
+        )
+        for kind in ("leftmost-longest", "leftmost-first", "standard", "overlapping")
+    },
+    "keywords folded": Sample("keywords", lambda _: keywords(WORDS, ignore_case=True), WORD_PARTS),
+    "keywords whole": Sample("keywords", lambda _: keywords(WORDS, whole_words=True, match_kind="leftmost-first"), WORD_PARTS),
+    "keywords normalized": Sample("keywords", lambda _: keywords(WORDS, normalizer={"type": "NFKC"}, ignore_case=True), WORD_PARTS),
+    "keywords overlapping folded whole": Sample(
+        "overlapping-keywords", lambda _: keywords(WORDS, match_kind="overlapping", ignore_case=True, whole_words=True), WORD_PARTS
+    ),
+    "maxmatch": Sample("maxmatch", lambda _: maxmatch(WORDS), WORD_PARTS),
+    "maxmatch backward": Sample("maxmatch", lambda _: maxmatch(WORDS, "backward"), WORD_PARTS),
+    "maxmatch rules": Sample("maxmatch", lambda _: maxmatch(["ab", "bab", "a"], rules={"ab|bab": "a|b|bab"}), WORD_PARTS),
+    "jieba": Sample("jieba", lambda _: lattice.jieba(CHINESE), CHINESE_PARTS),
+    "jieba user": Sample("jieba", lambda _: lattice.jieba(CHINESE, user=[("命研", 7), ("究生", 0)]), CHINESE_PARTS),
+    "jieba model": Sample("jieba", _jieba_with_model, CHINESE_PARTS),
+    "mecab": Sample("mecab", _mecab, MECAB_PARTS),
+    "mecab spaces": Sample("mecab", lambda folder: _mecab(folder, skip_spaces=False, max_grouping_size=2), MECAB_PARTS),
+}

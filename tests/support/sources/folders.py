@@ -1,0 +1,37 @@
+"""Folders of pretrained models."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import fst
+
+Files = Mapping[str, Any]
+
+
+def write(folder: Path, files: Files) -> Path:
+    """Write a folder: text as it is, anything else as JSON."""
+    folder.mkdir(exist_ok=True)
+    for path in folder.iterdir():
+        path.unlink()
+    for name, content in files.items():
+        (folder / name).write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
+    return folder
+
+
+def as_known(length: float) -> int | None:
+    """A model's length, or None where transformers has a very large number."""
+    return None if length > 10**9 else int(length)
+
+
+def same_settings(tokenizer: fst.Tokenizer, reference: Any) -> None:
+    """Compare what is kept beside what ids follow from."""
+    about = tokenizer.about
+    assert about["named_tokens"] == {name: str(token) for name, token in reference.special_tokens_map.items()}
+    assert about["extra_special_tokens"] == [str(token) for token in reference.extra_special_tokens]
+    assert about["model_max_length"] == as_known(reference.model_max_length)
+    for name in ("model_input_names", "padding_side", "truncation_side", "clean_up_tokenization_spaces"):
+        assert about[name] == getattr(reference, name), name

@@ -1,0 +1,27 @@
+"""Documents with edits before byte-level BPE."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from support.documents import byte_level
+from support.machines.bpe import ENGLISH_MERGES
+
+Json = dict[str, Any]
+LEFT, RIGHT, BOTH = (
+    {"type": "Strip", "strip_left": left, "strip_right": right} for left, right in ((True, False), (False, True), (True, True))
+)
+
+
+def prepend(content: str) -> Json:
+    """A normalizer that puts something before."""
+    return {"type": "Prepend", "prepend": content}
+
+
+def document(normalizer: Json, *added: Json, adds_blank: bool = False, trims: bool = False) -> Json:
+    """A tokenizer.json."""
+    parts = byte_level("", ENGLISH_MERGES)
+    last = {"type": "ByteLevel", "add_prefix_space": adds_blank, "trim_offsets": trims, "use_regex": True}
+    tokens = [{"id": len(parts["model"]["vocab"]) + place, **part} for place, part in enumerate(added)]
+    stages = dict.fromkeys(("pre_tokenizer", "post_processor", "decoder"), last)
+    return {**parts, **stages, "normalizer": normalizer, "added_tokens": tokens}

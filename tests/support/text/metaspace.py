@@ -1,0 +1,21 @@
+"""Pipelines in SentencePiece's manner."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from support.text.normalizers import to
+
+Json = dict[str, Any]
+WHITESPACE = {"type": "WhitespaceSplit"}
+TO_SYMBOL = to("▁", " ")
+
+
+def spaced(scheme: str = "always", split: bool = True, replacement: str = "▁") -> Json:
+    """A Metaspace."""
+    return {"type": "Metaspace", "replacement": replacement, "prepend_scheme": scheme, "split": split}
+
+
+def cut_by(*parts: Json) -> Json:
+    """Pre-tokenizers one after the other."""
+    return {"type": "Sequence", "pretokenizers": [*parts]}

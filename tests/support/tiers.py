@@ -1,0 +1,82 @@
+"""The three tiers of tests.
+
+``-m quick`` runs the files of `QUICK` without the compiler of kernels: walks, proofs, compilers and toy alphabets. By default, a test takes
+a sample of each large set of cases, with a fixed seed. ``-m slow`` takes all cases, and runs the tests that are long anyway.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pytest
+from _pytest.mark import ParameterSet
+from hypothesis import settings
+from support.shared_data import TESTS
+
+Case = TypeVar("Case")
+Test = TypeVar("Test", bound=Callable[..., Any])
+
+LONG = False  # conftest.py sets it before tests are imported
+# The files of the quick tier, and the tests in them that take more than a second without compiled kernels.
+QUICK: dict[str, set[str]] = {
+    "machines/bpe/test_proof.py": set(),
+    "project/test_design.py": {"test_encoding_imports_numba_alone"},
+    "tables/test_hostile.py": {
+        "test_components_that_are_none",
+        "test_late_token_in_a_word_is_refused",
+        "test_what_is_said_of_a_second_reading_is_proven",
+        "test_wrong_added_token_is_refused",
+    },
+    "text/test_decoder_steps.py": {"test_real_vocabularies"},
+    "automata/test_matcher.py": set(),
+    "machines/bpe/test_automaton.py": {"test_tokens_have_a_greatest_length", "test_vocabularies_give_the_ids_of_the_reference"},
+    "machines/wordpiece/test_paths.py": {"test_kernel_in_one_batch", "test_look_ups_in_real_text", "test_same_bytes"},
+    "machines/wordpiece/test_properties.py": set(),
+    "pretokens/test_whitespace_splits.py": set(),
+    "pretokens/test_sequences.py": {"test_long_stretches"},
+    "pretokens/test_splitting.py": {"test_cases_are_those_of_the_engines", "test_sets_are_those_of_the_engines"},
+    "automata/test_aho_corasick.py": set(),
+    "machines/test_toy_machine.py": {"test_toy_encodes_batches", "test_toy_encodes_columns"},
+    "pretokens/test_boundaries.py": {"test_windows_decide_as_the_splitter_in_long_texts"},
+    "sources/test_words.py": set(),
+}
+
+
+def name_of(path: Path) -> str:
+    """The name of a file below the folder of tests."""
+    return path.relative_to(TESTS).as_posix()
+
+
+def is_quick(item: pytest.Item) -> bool:
+    """Whether a test belongs to the quick tier."""
+    name = name_of(item.path)
+    return name in QUICK and getattr(item, "originalname", item.name) not in QUICK[name]
+
+
+def sample(cases: Sequence[Case], share: int, seed: int | str = 0) -> Sequence[Case]:
+    """One of `share` cases, drawn with a fixed seed; in the long run all. A test that calls this is marked ``sampled``."""
+    return cases if LONG else random.Random(seed).sample(cases, -(-len(cases) // share))
+
+
+def examples(count: int, **more: Any) -> Callable[[Test], Test]:
+    """How many examples hypothesis tries: in the long run a quarter of `count`, by default the first fortieth, and at least five.
+
+    They are the same in every run.
+    """
+
+    def decorate(test: Test) -> Test:
+        searched: Test = pytest.mark.sampled(settings(max_examples=max(count // (4 if LONG else 40), 5), **more)(test))
+        return searched
+
+    return decorate
+
+
+def thinned(cases: Iterable[Any], share: int) -> list[Any]:
+    """Parameters of a test: one of `share`, drawn with a fixed seed, runs by default; the others are marked slow."""
+    params = [case if isinstance(case, ParameterSet) else pytest.param(*(case if isinstance(case, tuple) else [case])) for case in cases]
+    kept = {*random.Random(0).sample(range(len(params)), -(-len(params) // share))}
+    slow = [pytest.param(*param.values, id=param.id, marks=[*param.marks, pytest.mark.slow]) for param in params]
+    return [param if number in kept else slow[number] for number, param in enumerate(params)]

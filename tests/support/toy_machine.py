@@ -1,0 +1,109 @@
+"""A machine from one file: its table, its compiler and its kernel. It finds strings in UTF-8, with transitions of 16 bits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, NamedTuple
+
+import numpy as np
+
+from fst.automata.rows import Array
+from fst.core.jit import kernel
+from fst.tables.kernel_call import COUNT, KEPT, OPEN
+from fst.tables.proof import need, need_none
+from fst.tables.table import Each, Table, member
+
+
+class Arguments(NamedTuple):
+    """What the kernel reads: arrays of `Toy`."""
+
+    transitions: Array
+    ids: Array
+
+
+class Work(NamedTuple):
+    """What the kernel keeps between calls, and the symbols that it holds back: none."""
+
+    state: Array
+    symbols: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Toy(Table):
+    """Marks the bytes at which one of some strings ends: an automaton over bytes with 16-bit transitions.
+
+    Attributes:
+        transitions: uint16[states, 256], the next state for each byte.
+        ids: int16[states], the id that a state emits; -1 is none.
+    """
+
+    kind: ClassVar[str] = "toy"
+    unit: ClassVar[Literal["utf-8", "utf-16"]] = "utf-8"
+    kernel: ClassVar[str] = "support.toy_machine"
+
+    transitions: Array = member("<u2", axes=2)
+    ids: Array = member("<i2")
+
+    @property
+    def ids_per_unit(self) -> int:
+        """At most one id for each byte."""
+        return 1
+
+    def run(self, text: str) -> list[int]:
+        """The id of each byte at which a string ends."""
+        state, found = 0, []
+        for byte in text.encode():
+            state = int(self.transitions[state, byte])
+            found.append(int(self.ids[state]))
+        return [number for number in found if number >= 0]
+
+    def arguments(self) -> Arguments:
+        """The arrays of the kernel."""
+        return Arguments(self.transitions.astype(np.uint16), self.ids.astype(np.int16))
+
+    def work(self) -> Work:
+        """The kernel keeps a state between calls, and no symbols."""
+        return Work(np.zeros(7, np.uint64), np.empty(0, np.uint8))
+
+    def prove(self, each: Each = map) -> None:
+        """Prove that transitions lead to states."""
+        super().prove(each)
+        states, found = len(self.ids), self.transitions.shape
+        need(found == (states, 256), f"transitions are for {found} states and bytes; expected {states} × 256")
+        need_none(np.any(self.transitions >= states, axis=1), lambda state: f"state {state} leads to a state past the last, {states - 1}")
+
+
+def toy(strings: Mapping[str, int]) -> Toy:
+    """Make the automaton of strings that do not overlap."""
+    edges: list[dict[int, int]] = [{}]
+    ids = [-1]
+    for string, number in strings.items():
+        state = 0
+        for byte in string.encode():
+            if byte not in edges[state]:
+                edges[state][byte] = len(edges)
+                edges.append({})
+                ids.append(-1)
+            state = edges[state][byte]
+        ids[state] = number
+    rows = [[row.get(byte, edges[0].get(byte, 0)) for byte in range(256)] for row in edges]
+    return Toy({"kind": "toy", "note": "été"}, np.array(rows, np.uint16), np.array(ids, np.int16))
+
+
+@kernel
+def encode_rows(text: Any, starts: Any, more: Any, machine: Any, output: Any, work: Any) -> Any:
+    """Read each text by the automaton, and emit the ids of the states that it passes."""
+    state = work.state
+    at = state[COUNT]
+    node = state[KEPT] if state[OPEN] else np.uint64(0)
+    for row in range(len(starts) - 1):
+        for place in range(starts[row], starts[row + 1]):
+            node = np.uint64(machine.transitions[node, text[place]])
+            output.ids[at] = machine.ids[node]
+            at += np.uint64(machine.ids[node] >= 0)
+        if not more or row + 2 < len(starts):
+            output.ends[row] = at
+            node = np.uint64(0)
+    state[COUNT], state[KEPT], state[OPEN] = at, node, more
+    return starts[-1]

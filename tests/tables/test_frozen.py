@@ -1,0 +1,24 @@
+"""The bytes of compiled tables: they change only when the file format, or the compiler's choices, change on purpose."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from support import frozen
+from support.samples import SAMPLES
+from support.shared_data import needs_shared
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_sample_has_its_bytes(name: str, tmp_path: Path) -> None:
+    """A small source of each kind compiles to the bytes of which the file has the digest."""
+    assert frozen.of_sample(name, tmp_path) == frozen.read()["samples"][name]
+
+
+@needs_shared
+@pytest.mark.slow
+@pytest.mark.parametrize("name", frozen.VOCABULARIES)
+def test_vocabulary_has_its_bytes(name: str) -> None:
+    """A vocabulary compiles to the bytes of which the file has the digest, or is too large for dense rows."""
+    assert frozen.of_vocabulary(name) == frozen.read()["vocabularies"][name]

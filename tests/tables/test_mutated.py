@@ -1,0 +1,423 @@
+"""Tables with something changed at random, and the right checksums: each is refused, or acts the same on every path.
+
+A table of byte-level BPE says some things twice, in a short form for its kernel: windows, and pieces that are one token. The kernel takes
+them for true, whatever they are. Where they are changed, it need not give the ids of the walk, but its ids are safe ones on every path.
+"""
+
+from __future__ import annotations
+
+import json
+import pickle
+import random
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from support.documents import Merges, byte_level, compiled, over_characters
+from support.kept import assemble, wordpiece
+
+import fst
+from fst.automata.rows import FINISH, MAX_LABEL, field_label
+from fst.cli.commands.bench.figures import unknown_words
+from fst.cli.commands.info import described, listed
+from fst.compile.machines.wordpiece.compiler import source_of
+from fst.compile.pretokens.splits import GPT2
+from fst.compile.sources.tokenizer_json import of_document
+from fst.errors import UnsupportedError
+from fst.machines.bpe.automaton import LABEL_SHIFT, LABELS
+from fst.machines.bpe.dropout import Dropout
+from fst.machines.bpe.table import BpeTables
+from fst.machines.unigram.sampling import MOST, Sampling
+from fst.machines.unigram.sampling_walk import run_sampling, scores_of
+from fst.machines.unigram.table import UnigramTables
+from fst.machines.unigram.viterbi import NORMAL, UNKNOWN, USER_DEFINED, WHOLE
+from fst.machines.wordpiece.table import Tables, Walk
+from fst.runtime.compat.transformers.document import document
+
+TOKENS = (
+    *("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "abcdx", "##b", "##c", "##cdy", "##dz", "b", "un", "##aff", "##able", "##é", "."),
+    *("é", "世", "½", "««é»", "##e", "##t", "##tt", "tttt", "##1", "ab", "abc", "\u302e", "##\u302e", "\u1b44", "##\u1b44"),
+)
+LATE = (
+    {"id": len(TOKENS), "content": "ab", "normalized": True, "single_word": True},
+    {"id": len(TOKENS) + 1, "content": "<b>", "lstrip": True},
+    {"id": len(TOKENS) + 2, "content": "tt", "normalized": True},
+)
+TEXTS = (
+    "abcdx abcdz abcd unaffable. tttt ttttttt ab abc abx",
+    "[MASK]««é»é «««é»» [CLS ab[SEP]un\0affable x y <b> ab! <s>x<s",
+    "Äé한국어世界½ \u0344\u0301\u0316 a\u0316\u0301b a\u302e\u1b44\u0301\u302e\u1b44[MASK] \U0001f600 A\u0308\u0323 \u0130\u0323",
+    "a" * 120 + " " + "abcdx" * 6,
+    "",
+)
+BERT = ("clean_text", "handle_chinese_chars", "strip_accents", "lowercase")
+MERGES = [(b"a", b"b"), (b"c", b"d"), (b"ab", b"cd"), (b"u", b"n"), (b"t", b"t"), (b"tt", b"t"), (b" ", b"t"), (b"\xc3", b"\xa9")]
+TWICE = ("symbols", "decisions", "words", "displacements", "steps", "lists")  # what a table of BPE or Unigram says twice
+BEHIND = ("pages", "blocks", "moves", "entries", "merges", "trie", "scores", "token_bytes", "token_ends", "token_ids")  # its source
+WRONG: tuple[Any, ...] = (
+    *(None, True, False, -1, 0, 1, 2, 4, 31, 97, 1 << 22, 1 << 64, 1.0, float("nan"), [], [[]], [1], ["a"], {}, {"a": 1}),
+    *("", "a", "[UNK]", "[MASK]", "##", "\ud800", "ab", "other", "bert", "none", "tt", "A", "#" * 5000),
+)
+
+
+def of_source(folder: Path, **parts: Any) -> Tables:
+    """Compile the tokens with some parts of a tokenizer.json."""
+    specials = [{"id": number, "content": token, "special": True} for number, token in enumerate(TOKENS[:5])]
+    around = [[{"SpecialToken": {"id": token, "type_id": 0}}] for token in ("[CLS]", "[SEP]")]
+    text, other = ([{"Sequence": {"id": name, "type_id": number}}] for number, name in enumerate("AB"))
+    source = {
+        "model": {"type": "WordPiece", "unk_token": "[UNK]", "vocab": {token: number for number, token in enumerate(TOKENS)}},
+        "normalizer": {"type": "BertNormalizer", **dict.fromkeys(BERT, True)},
+        "pre_tokenizer": {"type": "BertPreTokenizer"},
+        "post_processor": {
+            "type": "TemplateProcessing",
+            "single": [*around[0], *text, *around[1]],
+            "pair": [*around[0], *text, *around[1], *other, *around[1]],
+            "special_tokens": {token: {"id": token, "ids": [TOKENS.index(token)], "tokens": [token]} for token in ("[CLS]", "[SEP]")},
+        },
+        "decoder": {"type": "WordPiece", "prefix": "##", "cleanup": True},
+        **parts,
+        "added_tokens": [*specials, *parts.get("added_tokens", ())],
+    }
+    path = folder / "tokenizer.json"
+    path.write_text(json.dumps(source), encoding="utf-8")
+    return wordpiece(path)
+
+
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Any]:
+    """Sound tables of several kinds."""
+    folder = tmp_path_factory.mktemp("sound")
+    steps = [{"type": name} for name in ("Lowercase", "NFD", "StripAccents")]
+    return {
+        "dense": compiled(layout="dense"),
+        "compact": wordpiece(list(TOKENS), layout="compact"),
+        "linked": wordpiece(list(TOKENS), layout="linked"),
+        "short": wordpiece(list(TOKENS), max_input_chars_per_word=5),
+        "late": of_source(folder, added_tokens=LATE),
+        "placed": of_source(folder, added_tokens=LATE[:2], normalizer={"type": "Sequence", "normalizers": steps}),
+        "composing": of_source(folder, normalizer={"type": "NFC"}),
+        "fences": of_source(folder, pre_tokenizer={"type": "Whitespace"}),
+        "bpe": bytewise(GPT2),
+        "bpe of whole pieces": bytewise(r"a+b|[ab]+ |[\s\S]", ignore_merges=True),
+        "bpe that drops pieces": bytewise(r"\s+|[ab]+", behavior="Removed"),
+        "bpe of rewritten texts": rewritten(),
+        "bpe without an automaton": bytewise(r"[ab]+|[\s\S]+", MERGES[::-1]),
+        "unigram": scored({"split": True}),
+        "unigram of whole texts": scored({"split": False, "prepend_scheme": "first"}, fallback=True),
+        "unigram of whole sums": scored({"split": False, "prepend_scheme": "first"}, carries=True),
+        "unigram of whole words": scored({"split": True, "prepend_scheme": "first"}, carries=True, has_words=True),
+        "bpe over characters": characterwise(has_bytes=True),
+        "bpe over characters, some unknown": characterwise(has_bytes=False, fuse_unk=True),
+    }
+
+
+def rewritten() -> BpeTables:
+    """Byte-level BPE of normalised texts, with added tokens that take blanks along."""
+    parts = byte_level(GPT2, MERGES)
+    flags = {"<b>": ["lstrip"], "tt": ["normalized", "rstrip"], "é": ["single_word"]}
+    first = len(parts["model"]["vocab"])
+    parts["added_tokens"] = [
+        {"id": first + place, "content": content, **dict.fromkeys(own, True)} for place, (content, own) in enumerate(flags.items())
+    ]
+    tables: BpeTables = assemble(of_document({**parts, "normalizer": {"type": "NFC"}}, Path("tokenizer.json")), "auto")
+    return tables
+
+
+def scored(blanks: dict[str, Any], *, fallback: bool = False, carries: bool = False, has_words: bool = False) -> UnigramTables:
+    """Compile Unigram; with sums that carry on, or of whole words, if asked for."""
+    names = [*dict.fromkeys((*TOKENS, "▁", "▁un", "ab", "abc", "t", "tt", "é", *(f"<0x{byte:02X}>" for byte in range(256 * fallback))))]
+    vocabulary = [[name, -1.5 * len(name)] for name in names]
+    model = {"type": "Unigram", "unk_id": 1, "byte_fallback": fallback, "vocab": vocabulary}
+    added = [{"id": number, "content": name, "special": True} for number, name in enumerate(TOKENS[:5])]
+    pre_tokenizer = {"type": "Metaspace", "replacement": "▁", **blanks}
+    parts = {"model": model, "pre_tokenizer": pre_tokenizer, "decoder": {"type": "Fuse"}, "added_tokens": added}
+    source = of_document(parts, Path("tokenizer.json"))
+    if carries:
+        types = [UNKNOWN if number == 1 else USER_DEFINED if name == "tt" else NORMAL for number, name in enumerate(names)]
+        source = replace(source, model=replace(source.model, sums=WHOLE, types=types, has_words=has_words))
+    tables: UnigramTables = assemble(source, "auto")
+    return tables
+
+
+def characterwise(**options: Any) -> BpeTables:
+    """Compile BPE over characters."""
+    merges = [("t", "t"), ("▁", "a"), ("tt", "é"), ("▁a", "b"), ("東", "京"), ("!", "!")]
+    parts = over_characters(merges, "▁abté東京!", ("<b>", *TOKENS[:5]), **options)
+    tables: BpeTables = assemble(of_document(parts, Path("tokenizer.json")), "auto")
+    return tables
+
+
+def bytewise(pattern: str, merges: Merges = MERGES, behavior: str = "Isolated", **model: Any) -> BpeTables:
+    """Compile byte-level BPE."""
+    parts = byte_level(pattern, merges, (b"abc", b"tttt", b" un"), (*TOKENS[:5], "««é»", "<b>"), **model)
+    parts["pre_tokenizer"]["pretokenizers"][0]["behavior"] = behavior
+    tables: BpeTables = assemble(of_document(parts, Path("tokenizer.json")), "auto")
+    return tables
+
+
+def with_array(tables: Any, name: str, array: Any) -> Any:
+    """Replace an array."""
+    changed: dict[str, Any] = {name: array}
+    return replace(tables, **changed)
+
+
+def mutant(tables: Any, rng: random.Random) -> Any:
+    """Change one thing, or one more."""
+    for _ in range(rng.choice((1, 1, 2))):
+        tables = rng.choice((said_otherwise, other_elements, other_elements))(tables, rng)
+    return tables
+
+
+def said_otherwise(tables: Any, rng: random.Random) -> Any:
+    """Change a key of `about`: leave it out, put another's value or something wrong there, or change something in it."""
+    about = dict(tables.about)
+    key = rng.choice([*about])
+    kind = rng.randrange(8)
+    if kind == 0:
+        del about[key]
+    else:
+        about[key if kind > 1 else "more"] = about[rng.choice([*about])] if kind == 2 else changed(about[key], rng)
+    return replace(tables, about=about)
+
+
+def changed(value: Any, rng: random.Random) -> Any:
+    """Change something in JSON."""
+    wrong = rng.choice(WRONG)
+    if isinstance(value, dict) and value:
+        key = rng.choice([*value])
+        others = {name: held for name, held in value.items() if name != key}
+        return rng.choice((others, {**others, str(wrong): value[key]}, {**value, "a": wrong}, {**others, key: changed(value[key], rng)}))
+    if isinstance(value, list) and value:
+        place = rng.randrange(len(value))
+        new = rng.choice(([], [value[place]] * 2, [wrong], [changed(value[place], rng)], [changed(value[place], rng)]))
+        return [*value[:place], *new, *value[place + 1 :]]
+    if isinstance(value, int):
+        return rng.choice((wrong, value + 1, value - 1, value ^ 1 << rng.randrange(8), rng.randrange(40)))
+    return rng.choice((wrong, value[1:], value + "a", value.upper())) if isinstance(value, str) else wrong
+
+
+def other_elements(tables: Any, rng: random.Random) -> Any:
+    """Change elements of an array, its length, or what stands where."""
+    name = rng.choice((*tables.schema(), "words", "token_ids", "token_ends", "token_bytes"))
+    array = getattr(tables, name).copy()
+    flat = array.reshape(-1)
+    if not len(flat):
+        return tables
+    first, other = (rng.randrange(len(flat)) for _ in range(2))
+    kind = rng.randrange(10)
+    if kind == 0:
+        return with_array(tables, name, array[:-1])
+    if kind == 1 and name == "words":  # of two slots, what the words become
+        slots = array[: len(array) // 4 * 4].reshape(-1, 4)
+        first, other = (4 * rng.choice(np.flatnonzero(slots[:, 3]).tolist()) + 3 for _ in range(2))
+    if kind <= 2:
+        flat[first], flat[other] = flat[other], flat[first]
+        return with_array(tables, name, array)
+    if name == "entries":  # few elements of them are transitions
+        labels = field_label(flat) < FINISH if flat.dtype == np.uint64 else flat >> LABEL_SHIFT < LABELS
+        first = rng.choice(np.flatnonzero(labels).tolist())
+    if name in ("pages", "blocks"):  # few characters are in the texts
+        first %= 1 if name == "pages" else 512
+    if array.dtype == np.float64:
+        flat[first] = rng.choice((0, -1e308, 1e308, np.nan, np.inf, flat[other]))
+        return with_array(tables, name, array)
+    info, old = np.iinfo(array.dtype), int(flat[first])
+    value = rng.choice((int(flat[other]), old + 1, old - 1, old ^ 1 << rng.randrange(24), rng.randrange(MAX_LABEL), rng.randrange(40)))
+    flat[first] = min(max(value, int(info.min)), int(info.max))
+    return with_array(tables, name, array)
+
+
+Found = list[tuple[list[int], list[tuple[int, int]], list[int]]]
+
+
+def located(tokenizer: fst.Tokenizer, texts: Sequence[str], **options: Any) -> Found:
+    """Ids, offsets and words of texts."""
+    batch = tokenizer.encode_batch(texts, add_special_tokens=False, **{"offsets": True, **options})
+    assert batch.offsets is not None
+    assert batch.words is not None
+    rows = [slice(*ends) for ends in zip(batch.row_splits, batch.row_splits[1:], strict=False)]
+    offsets = [(begin, end) for begin, end in batch.offsets.tolist()]
+    return [(batch.ids[row].tolist(), offsets[row], batch.words[row].tolist()) for row in rows]
+
+
+def streamed(tokenizer: fst.Tokenizer, text: str, size: int) -> list[int]:
+    """The ids of a text that comes in pieces of a size."""
+    stream = tokenizer.stream(add_special_tokens=False)
+    parts = []
+    for first in range(0, len(text), size):
+        stream.write(text[first : first + size])
+        parts.append(stream.read())
+    return [number for part in (*parts, stream.close()) for number in part.ids.tolist()]
+
+
+def check(tables: Any, texts: Sequence[str], original: Any) -> None:
+    """Do everything with tables that were loaded, and hold it against the rest."""
+    tokenizer = fst.Tokenizer(tables)
+    ids = [tokenizer.encode(text, add_special_tokens=False).tolist() for text in texts]
+    named = set(tables.token_ids.tolist())
+    for text, own in zip(texts, ids, strict=True):
+        assert named.issuperset(own)
+        assert len(tokenizer.tokenize(text)) == len(own)
+        tokenizer.decode(own, skip_special_tokens=False).encode()
+        before, after = tokenizer._frame
+        assert tokenizer.encode(text.encode()).tolist() == [*before.tolist(), *own, *after.tolist()]
+    assert [row.tolist() for row in tokenizer.encode_batch(texts, add_special_tokens=False, threads=2)] == ids
+    assert tokenizer.encode_arrow(texts_column(texts), add_special_tokens=False).to_pylist() == ids
+    assert [row.tolist() for row in tokenizer.encode_batch(texts, add_special_tokens=False, max_length=3)] == [own[:3] for own in ids]
+    if tokenizer._ids_runner.fallback is None and not says_otherwise(tables, original):
+        assert [tables.run(text) for text in texts] == ids
+        assert [streamed(tokenizer, text, 3) for text in texts] == ids
+    check_places(tokenizer, texts, ids)
+    again = pickle.loads(pickle.dumps(tokenizer))
+    assert again._table.dumps() == tables.dumps()
+    if isinstance(tables, Tables):
+        check_what_is_told(tables)
+    if isinstance(tables, BpeTables):
+        check_dropout(tokenizer, texts, original)
+    if isinstance(tables, UnigramTables) and not tables.has_words:
+        check_sampling(tokenizer, texts, original)
+
+
+def check_dropout(tokenizer: fst.Tokenizer, texts: Sequence[str], original: Any) -> None:
+    """Dropout acts the same on every path."""
+    tables = tokenizer._table
+    options: dict[str, Any] = {"dropout": 0.4, "seed": 3, "add_special_tokens": False}
+    ids = [row.tolist() for row in tokenizer.encode_batch(texts, **options)]
+    assert [row.tolist() for row in tokenizer.encode_batch([text.encode() for text in texts], offsets=True, **options)] == ids
+    if not says_otherwise(tables, original):
+        assert [tables.run_dropping(text, Dropout(0.4, 3), row) for row, text in enumerate(texts)] == ids
+
+
+def check_sampling(tokenizer: fst.Tokenizer, texts: Sequence[str], original: Any) -> None:
+    """Sampling refuses scores that are too large for weights; others act the same on every path."""
+    tables = tokenizer._table
+    is_large = 0.3 * max(abs(tables.unknown), np.abs(scores_of(tables)).max()) > MOST
+    if is_large:
+        with pytest.raises(ValueError, match="times a score of the vocabulary"):
+            tokenizer.encode_batch(texts, sample=True, alpha=0.3)
+    for size in (4,) if is_large else (-1, 4):
+        options: dict[str, Any] = {"sample": True, "alpha": 0.3, "nbest_size": size, "seed": 3, "add_special_tokens": False}
+        ids = [row.tolist() for row in tokenizer.encode_batch(texts, **options)]
+        assert [row.tolist() for row in tokenizer.encode_batch([text.encode() for text in texts], offsets=True, **options)] == ids
+        if not is_large and not says_otherwise(tables, original):
+            assert [run_sampling(tables, text, Sampling(0.3, size, 3), row) for row, text in enumerate(texts)] == ids
+
+
+def says_otherwise(tables: Any, original: Any) -> bool:
+    """Whether tables of BPE or Unigram may say something twice, and differently."""
+    if isinstance(tables, Tables):
+        return False
+    names = {*TWICE, *BEHIND}.intersection(tables.schema())
+    same = all(np.array_equal(getattr(tables, name), getattr(original, name)) for name in names)
+    return not same or tables.metadata.model != original.metadata.model
+
+
+def texts_column(texts: Sequence[str]) -> Any:
+    """A column of texts."""
+    return pytest.importorskip("pyarrow").array(texts)
+
+
+def check_places(tokenizer: fst.Tokenizer, texts: Sequence[str], ids: Sequence[Sequence[int]]) -> None:
+    """Compare offsets with the texts, the walk and the results of calls."""
+    try:
+        found = located(tokenizer, texts)
+    except UnsupportedError:  # tokens of different lengths have one id
+        return
+    for text, own, (numbers, offsets, words) in zip(texts, ids, found, strict=True):
+        assert numbers == own
+        assert all(0 <= begin <= end <= len(text) for begin, end in offsets)
+        if isinstance(tokenizer._table, Tables) and tokenizer._spans_runner.fallback is None:
+            walk = Walk(tokenizer._table)
+            assert (walk.run(text), walk.offsets, walk.words) == (numbers, offsets, words)
+    in_bytes = located(tokenizer, texts, offsets="bytes")
+    for text, (_, offsets, _), (_, sizes, _) in zip(texts, found, in_bytes, strict=True):
+        assert [(len(text[:begin].encode()), len(text[:end].encode())) for begin, end in offsets] == sizes
+    if isinstance(tokenizer._table, Tables):
+        unknown_words(tokenizer, map(str.encode, texts))
+    for max_length in (None, 12):
+        called = tokenizer([*texts], max_length=max_length, return_overflowing_tokens=True, return_special_tokens_mask=True)
+        assert all(token is not None for row in called.encodings for token in row.tokens)
+
+
+def check_what_is_told(tables: Tables) -> None:
+    """The tables can be described, and compiled again from the description."""
+    assert "\n".join(listed(described(tables, "", 0))).encode()
+    assert json.dumps([described(tables, "", 0), document(tables)], ensure_ascii=False, allow_nan=False).encode()
+    try:
+        source = source_of(tables)
+    except fst.FstError:  # components that are none
+        return
+    assert source.model.unk_id == tables.about["unk_id"]
+
+
+def accepted(tables: Any) -> Any:
+    """The tables as they are loaded from their file; None if they are not."""
+    try:
+        return type(tables).loads(tables.dumps())
+    except fst.TableError:
+        return None
+
+
+def texts_of(tables: Any) -> list[str]:
+    """Texts in which all tokens stand."""
+    return [*TEXTS, " ".join(token.removeprefix("##") for token in (*tables.tokens, *tables.about["late"]))]
+
+
+def sweep(sound: Mapping[str, Any], seeds: Sequence[int]) -> int:
+    """Check mutants; how many were accepted."""
+    count = 0
+    for seed in seeds:
+        rng = random.Random(seed)
+        kind = rng.choice([*sound])
+        tables = accepted(mutant(sound[kind], rng))
+        if tables is not None:
+            count += 1
+            try:
+                check(tables, texts_of(sound[kind]), sound[kind])
+            except Exception as error:
+                raise AssertionError(f"mutant {seed} of {kind!r} is accepted, and misbehaves") from error
+    return count
+
+
+TOLD_WRONG: dict[str, tuple[str, str, Any, Any, str]] = {
+    "merges of no tokens": ("bpe", "merges", 0, (-1, 2**31 - 1, 5), "merge 0 is of [-1, 2147483647, 5]"),
+    "merges of too few bytes": ("bpe", "merges", (0, 2), 97, "merge 0 makes 1 bytes of 1 and 1"),
+    "a class without its symbol": ("unigram", "symbols", 1, 0, "symbol 8 is that of a class, and not each one below it"),
+    "a class after the end of texts": ("unigram", "symbols", 1, 9, "symbol 9 is that of a class, and not each one below it"),
+    "another symbol after texts": ("unigram", "symbols", -2, 0, "the symbols around a text are [0, 10], not [9, 10]"),
+}
+
+
+@pytest.mark.parametrize("name", TOLD_WRONG)
+def test_what_one_path_alone_would_notice_is_refused(name: str, sound: Mapping[str, Any]) -> None:
+    """Loading refuses what only some of the paths through the package read."""
+    kind, member, place, value, message = TOLD_WRONG[name]
+    array = getattr(sound[kind], member).copy()
+    array[place] = value
+    with pytest.raises(fst.TableError, match=re.escape(message)):
+        with_array(sound[kind], member, array).prove()
+
+
+@pytest.mark.slow
+def test_sound_tables_act_the_same_on_every_path(sound: Mapping[str, Any]) -> None:
+    """The tables that the mutants are made of pass all that these are to pass."""
+    for tables in sound.values():
+        loaded = accepted(tables)
+        assert loaded is not None
+        check(loaded, texts_of(tables), tables)
+
+
+def test_mutants_are_refused_or_act_the_same_on_every_path(sound: Mapping[str, Any]) -> None:
+    """What a file says wrong is refused, or has the same ids, places and names whatever reads it."""
+    assert 2 < sweep(sound, range(20)) < 10
+
+
+@pytest.mark.slow
+def test_many_mutants_are_refused_or_act_the_same_on_every_path(sound: Mapping[str, Any]) -> None:
+    """The same of many more."""
+    assert sweep(sound, range(1000, 1400)) > 40

@@ -1,0 +1,375 @@
+"""Tokenizers as objects: pickled, copied, shared by threads, and taken along into other processes."""
+
+from __future__ import annotations
+
+import copy
+import functools
+import hashlib
+import multiprocessing
+import os
+import pickle
+import random
+import subprocess
+import sys
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from threading import Barrier
+from typing import Any
+
+import numpy as np
+import pytest
+from support.documents import ADDED, PIECES, compiled
+from support.mapped import functions
+from support.shared_data import TESTS
+from support.tiers import thinned
+
+import fst
+from fst.core.lazy import Lazy
+from fst.machines.wordpiece.table import Tables
+from fst.tables import npz
+
+needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+METHODS = tuple(method for method in ("fork", "spawn", "forkserver") if method in multiprocessing.get_all_start_methods())
+
+
+@functools.cache
+def tables() -> Tables:
+    """Compile the tokens that all tests share."""
+    return compiled()
+
+
+@functools.cache
+def tokenizer() -> fst.Tokenizer:
+    """Make the tokenizer that all tests share."""
+    return fst.Tokenizer(tables())
+
+
+def rows(seed: int, count: int = 40) -> list[str]:
+    """Make texts of all kinds, each of some words."""
+    chance = random.Random(seed)
+    return [" ".join(chance.choices((*PIECES, *ADDED, "un b", "e a b !", "世"), k=chance.randrange(12))) for _ in range(count)]
+
+
+# Pickles
+
+
+@pytest.mark.parametrize("protocol", range(2, pickle.HIGHEST_PROTOCOL + 1))
+def test_equal_tables_pickle_to_equal_bytes(protocol: int, tmp_path: Path) -> None:
+    """A tokenizer's pickle is that of any tokenizer with equal tables: compiled again, loaded from wherever, unpickled, or used."""
+    (tmp_path / "folder").mkdir()
+    for path in (tmp_path / "one.npz", tmp_path / "folder" / "two.npz"):
+        tables().save(path)
+    used = fst.Tokenizer(compiled())
+    used("un b", return_offsets_mapping=True)
+    used.decode(used.encode("un b"))
+    expected = pickle.dumps(fst.Tokenizer(tables()), protocol)
+    others = [used, fst.load(tmp_path / "one.npz"), fst.load(tmp_path / "folder" / "two.npz"), pickle.loads(expected)]
+    assert [pickle.dumps(other, protocol) for other in others] == [expected] * len(others)
+
+
+def test_unequal_tables_pickle_to_unequal_bytes() -> None:
+    """Pickles differ where tables differ, even in a setting that affects no id."""
+    others = [compiled(added=()), compiled(layout="compact"), compiled(max_input_chars_per_word=99)]
+    others.append(replace(tables(), about={**tables().about, "padding_side": "left"}))
+    assert len({pickle.dumps(fst.Tokenizer(one)) for one in [tables(), *others]}) == 5
+
+
+def test_pickle_is_the_same_in_every_process(tmp_path: Path) -> None:
+    """Other processes, in which strings have other hashes, pickle a table to the same bytes."""
+    tables().save(tmp_path / "table.npz")
+    script = "import fst, hashlib, pickle, sys; print(hashlib.sha256(pickle.dumps(fst.load(sys.argv[1]))).hexdigest())"
+    expected = hashlib.sha256(pickle.dumps(tokenizer())).hexdigest()
+    for seed in ("1", "2"):
+        command = [sys.executable, "-c", script, str(tmp_path / "table.npz")]
+        done = subprocess.run(command, env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, text=True, check=True)
+        assert done.stdout.split() == [expected]
+
+
+def test_unpickled_tokenizer_is_as_the_one_that_was_pickled() -> None:
+    """A tokenizer from a pickle gives the same ids, tokens, offsets and texts."""
+    found = pickle.loads(pickle.dumps(tokenizer()))
+    texts = rows(1)
+    batches = [one.encode_batch(texts, offsets=True).__dict__ for one in (tokenizer(), found)]
+    assert all(np.array_equal(batches[0][name], batches[1][name]) for name in batches[0])
+    assert dict(found(texts, padding=True)) == dict(tokenizer()(texts, padding=True))
+    assert found.tokenize(texts[0]) == tokenizer().tokenize(texts[0])
+    assert found.decode(range(40)) == tokenizer().decode(range(40))
+    assert pickle.loads(pickle.dumps(tokenizer().encode))("un b").tolist() == tokenizer().encode("un b").tolist()
+
+
+def test_unpickled_tables_cannot_be_written() -> None:
+    """Arrays that come out of a pickle are read-only for good, and begin where those of a file do."""
+    found = pickle.loads(pickle.dumps(tables()))
+    for name in Tables.schema():
+        array = getattr(found, name)
+        with pytest.raises(ValueError, match="cannot set WRITEABLE flag"):
+            array.flags.writeable = True
+        assert array.ctypes.data % npz.ALIGNMENT == 0 or not array.size
+
+
+def test_pickled_tables_are_proven() -> None:
+    """Tables that a kernel would go astray on, or that are damaged or cut short, do not come out of a pickle."""
+    entries = tables().entries.copy()
+    entries[0] |= np.uint64((1 << 24) - 1)
+    data = tables().dumps()
+    damaged = bytearray(data)
+    damaged[len(data) // 2] ^= 1
+    _, (unsound,) = replace(tables(), entries=entries).__reduce__()
+    for wrong in (unsound, bytes(damaged), data[:-1], data[: len(data) // 2], b"PK", b""):
+        forged = _Forged(wrong)
+        with pytest.raises(fst.TableError, match=r"^a pickled table: .*; pickle it again"):
+            pickle.loads(pickle.dumps(forged))
+
+
+class _Forged:
+    """What pickles as a tokenizer whose tables are any bytes."""
+
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return fst.Tokenizer, (_ForgedTables(self.data),)
+
+
+class _ForgedTables(_Forged):
+    """The tables of it."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Tables.loads, (self.data,)
+
+
+def test_copies_are_the_tokenizer_itself() -> None:
+    """To copy a tokenizer takes no memory: it never changes, so a copy is itself, also as a part of something that is copied."""
+    assert copy.copy(tokenizer()) is tokenizer()
+    assert copy.deepcopy({"tokenizer": [tokenizer()]})["tokenizer"][0] is tokenizer()
+
+
+def test_batches_pickle() -> None:
+    """A batch comes out of a pickle as it was, with the offsets if it has them, and without the room that was behind it."""
+    for offsets in (False, True):
+        batch = tokenizer().encode_batch(rows(2), offsets=offsets)
+        data = pickle.dumps(batch)
+        found = pickle.loads(data)
+        arrays = [array for array in batch.__dict__.values() if array is not None]
+        assert len(data) < sum(array.nbytes for array in arrays) + 1000
+        for name, array in batch.__dict__.items():
+            assert array is None if getattr(found, name) is None else np.array_equal(getattr(found, name), array)
+        assert [row.tolist() for row in found] == [row.tolist() for row in batch]
+
+
+@pytest.mark.parametrize("kind", [None, "np"])
+def test_results_of_calls_pickle(kind: str | None) -> None:
+    """The result of a call comes out of a pickle with the same members; the pickle holds neither texts nor tokenizer."""
+    texts = ["un b"] * 3 + ["e" * 90_000]
+    encoding = tokenizer()(texts, return_tensors=kind, padding=True, truncation=True, max_length=8, return_length=True)
+    data = pickle.dumps(encoding)
+    found = pickle.loads(data)
+    assert len(data) < 5000
+    assert found.keys() == encoding.keys()
+    assert all(np.array_equal(found[name], encoding[name]) for name in encoding)
+
+
+# Threads
+
+
+CALLS: tuple[dict[str, Any], ...] = tuple(
+    {
+        "max_length": 4 + number,
+        "truncation": True,
+        "padding": (False, True, "max_length")[number % 3],
+        "padding_side": ("left", "right")[number % 2],
+        "truncation_side": ("right", "left")[number % 7 == 0],
+        "return_overflowing_tokens": number % 4 == 3,
+        "stride": number % 2,
+        "return_offsets_mapping": number % 5 == 0,
+    }
+    for number in range(64)
+)
+
+
+@pytest.fixture
+def restless() -> Any:
+    """Have threads take turns as often as can be."""
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(interval)
+
+
+def together(count: int, work: Callable[[int], Any]) -> list[Any]:
+    """Do something in so many threads, which all begin at the same time."""
+    barrier = Barrier(count)
+
+    def begin(number: int) -> Any:
+        barrier.wait()
+        return work(number)
+
+    with ThreadPoolExecutor(count) as pool:
+        return list(pool.map(begin, range(count)))
+
+
+@pytest.mark.usefixtures("restless")
+def test_threads_with_calls_of_their_own_get_what_each_gets_alone() -> None:
+    """64 threads that share a tokenizer, each with a length, a padding and a truncation of its own, get what each gets alone."""
+    texts = rows(3)
+    alone = [dict(fst.Tokenizer(tables())(texts, **call)) for call in CALLS]
+
+    def work(number: int) -> bool:
+        return all(dict(tokenizer()(texts, **CALLS[number])) == alone[number] for _ in range(5))
+
+    assert all(together(64, work))
+
+
+@pytest.mark.usefixtures("restless")
+def test_threads_that_are_the_first_find_what_is_computed_once() -> None:
+    """Threads that use a new tokenizer at the same time all get what a single thread gets."""
+    texts = rows(4, 5)
+
+    def everything(one: fst.Tokenizer, _turn: int = 0) -> list[Any]:
+        traced = one(texts, return_offsets_mapping=True)
+        plain = [one.tokenize(texts[1]), one.decode(range(40)), one.token_to_id("un"), one.encode(texts[2]).tolist()]
+        return [dict(traced), traced.word_ids(1), *plain]
+
+    expected = everything(tokenizer())
+    for _ in range(8):
+        new = fst.Tokenizer(tables())
+        assert together(16, functools.partial(everything, new)) == [expected] * 16
+
+
+def test_what_is_computed_once_holds_no_lock() -> None:
+    """A property that is being computed by one thread can be had by another, which computes it too."""
+    meeting = Barrier(2)
+
+    class Slow:
+        @Lazy
+        def value(self) -> int:
+            meeting.wait(timeout=30)
+            return 3
+
+    one = Slow()
+    assert together(2, lambda _: one.value) == [3, 3]
+    assert one.value == 3
+    assert isinstance(Slow.value, Lazy)
+
+
+# Processes
+
+
+def ids_of(one: fst.Tokenizer, texts: list[str], threads: int | None = None) -> list[list[int]]:
+    """Encode texts, for other processes."""
+    return [row.tolist() for row in one.encode_batch(texts, threads=threads)]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_processes_of_every_kind_are_handed_a_tokenizer(method: str) -> None:
+    """A tokenizer is an argument for processes that are forked, or started anew, while the one that starts them encodes in threads."""
+    texts = [rows(seed) for seed in range(6)]
+    expected = [ids_of(tokenizer(), some) for some in texts]
+    with ThreadPoolExecutor(2) as threads, multiprocessing.get_context(method).Pool(2) as pool:
+        busy = [threads.submit(ids_of, tokenizer(), some * 20) for some in texts]
+        found = pool.map_async(functools.partial(ids_of, tokenizer()), texts).get(100)
+        assert [one.result()[:40] for one in busy] == expected
+    assert found == expected
+
+
+IMPORT_AFTER_LOAD = """
+import sys
+import fst
+from fst import jit
+
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if not jit._first_call._is_owned():
+            print(name)
+
+tokenizer = fst.load(sys.argv[1])
+sys.meta_path.insert(0, Finder())
+ids = tokenizer(["un b"], return_offsets_mapping=True)["input_ids"][0]
+stream = tokenizer.stream()
+stream.write("un b")
+stream.close(), tokenizer.decode(ids), tokenizer.tokenize("un b"), tokenizer.count_tokens(["un b"])
+"""
+
+
+def test_first_use_imports_under_a_lock(tmp_path: Path) -> None:
+    """What a loaded tokenizer still imports, it imports with the first kernel, while forks wait: no child has a half-imported module."""
+    tables().save(tmp_path / "table.npz")
+    command = [sys.executable, "-c", IMPORT_AFTER_LOAD, str(tmp_path / "table.npz")]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == ""
+
+
+FORK_WHILE_FIRST = """
+import faulthandler, os, sys, threading, time
+import fst
+
+def use(tokenizer):
+    return tokenizer.encode("un b").tolist(), tokenizer.tokenize("un b"), tokenizer(["un b"], return_offsets_mapping=True)["offset_mapping"]
+
+def forked(tokenizer, delay):
+    thread = threading.Thread(target=use, args=[tokenizer])
+    thread.start()
+    time.sleep(delay)
+    child = os.fork()
+    if not child:
+        faulthandler.dump_traceback_later(30, exit=True)
+        use(tokenizer)
+        os._exit(0)
+    thread.join()
+    return os.waitpid(child, 0)[1]
+
+sys.setswitchinterval(1e-5)
+first = forked(fst.load(sys.argv[1]), float(sys.argv[2]))
+sys.exit(first or max(forked(fst.load(sys.argv[1]), turn * 1e-4) for turn in range(30)))
+"""
+
+
+@needs_fork
+@pytest.mark.parametrize("delay", thinned([0.05, 0.15, 0.3], 3))
+def test_process_forked_while_a_thread_is_the_first_to_encode(delay: float, tmp_path: Path) -> None:
+    """A process that is forked while a thread imports numba, has kernels compiled, or computes what is kept, can do the same."""
+    tables().save(tmp_path / "table.npz")
+    tokenizer()([*tokenizer().tokenize("un b")], return_offsets_mapping=True)  # kernels are compiled, and lie on disk
+    command = [sys.executable, "-c", FORK_WHILE_FIRST, str(tmp_path / "table.npz"), str(delay)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+# Data sets, whose functions are told apart by the bytes that they pickle to
+
+
+MAP = """
+import sys
+import datasets
+import fst
+from support.mapped import functions
+
+datasets.disable_progress_bars()
+loaded = datasets.load_from_disk(sys.argv[1])
+for name, function in functions(fst.load(sys.argv[2])).items():
+    found = loaded.map(function, input_columns="text", batched=True, batch_size=10, num_proc=2)
+    print(name, found._fingerprint, found["input_ids"][-1])
+"""
+
+
+def test_mapped_data_sets_come_from_the_cache(tmp_path: Path) -> None:
+    """Two processes, with the table in two places, give what they map a tokenizer over one fingerprint, and the second computes nothing."""
+    library = pytest.importorskip("datasets", reason="datasets is not installed: nothing maps and caches")
+    texts = rows(5)
+    library.disable_progress_bars()
+    library.Dataset.from_dict({"text": texts}).save_to_disk(tmp_path / "data")
+    path = os.pathsep.join([str(TESTS), os.environ.get("PYTHONPATH", "")])
+    printed, made = [], []
+    for table in (tmp_path / "one.npz", tmp_path / "two.npz"):
+        tables().save(table)
+        command = [sys.executable, "-c", MAP, str(tmp_path / "data"), str(table)]
+        done = subprocess.run(command, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True, timeout=100, check=True)
+        printed.append(done.stdout.splitlines())
+        made.append({path: path.stat().st_mtime_ns for path in (tmp_path / "data").glob("cache-*")})
+    assert printed[0] == printed[1]
+    assert made[0] == made[1]
+    assert len(made[0]) == 2 * len(functions(tokenizer()))
+    assert len({line.split()[1] for line in printed[0]}) == len(functions(tokenizer()))
+    for line, function in zip(printed[0], functions(tokenizer()).values(), strict=True):
+        assert line.endswith(f" {[int(number) for number in function(texts[-1:])['input_ids'][0]]}")

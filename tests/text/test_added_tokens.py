@@ -1,0 +1,374 @@
+"""Added tokens are found where the reference finds them, whatever their flags are, and stand for what it takes for them."""
+
+from __future__ import annotations
+
+import pickle
+import random
+from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.kept import wordpiece
+from support.text.added_tokens import CONTENTS, PIECES, check
+from support.text.every_character import EVERY_CHARACTER
+from support.tiers import sample, thinned
+from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre_tokenizers
+
+import fst
+from fst.automata.rows import WHITE_SPACE
+from fst.compile import tokenizer as compile_tokenizer
+from fst.compile.text.added_tokens import added_tokens
+
+TOKENS = (
+    *("[UNK]", "a", "b", "c", "##a", "##b", "foo", "##foo", "你", "好", "s", "e", "sea", "##d", "fo", "##o", "##c", "f", "##f", "##s"),
+    *("##e", "-", "_", "<", ">", "mask", "new", "york", "x", "##x", "ab", "abc", "abcfoo", "##abc", "bar", "foobar"),
+    *("\u1b44", "##\u1b44", "\u302e", "##\u302e"),
+)
+TEXTS = 150
+INSIDE = (
+    *("foo", "fo", "o", "oo", "foofoo", "ab", "abc", "bc", "bcab", "a", "é", "fóo", "İ", "ﬁ", "한", "\u1161", "1a", "1", "q", "qqqqqqqqq"),
+    *("abcfoo", "sea", "ea", "newyork", "wy", "你", "foobarfoobar", "x"),
+)
+IN_WORDS = (
+    *INSIDE,
+    *("Fóo", "fo\u0301o", "FOO", "abcabc", "barfoo", "qqq", "한국", "\u1112\u1161\u11ab", "e\u0301a", "fi", "_", "-", " ", "  ", "\n"),
+    *("\u0301", "\u200d", "\0", "😀", "ж", "²", "ªb", "\u20dd", "中", "[MASK]", "New York", "new", "york", "s", "c"),
+)
+
+
+def reference(added: Sequence[AddedToken], **options: Any) -> Tokenizer:
+    """Build the reference with BERT's components."""
+    tokenizer = Tokenizer(models.WordPiece({token: number for number, token in enumerate(TOKENS)}, unk_token="[UNK]"))
+    tokenizer.normalizer = normalizers.BertNormalizer(**options)
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    for token in added:
+        (tokenizer.add_special_tokens if token.special else tokenizer.add_tokens)([token])
+    return tokenizer
+
+
+def compiled(of: Tokenizer, folder: Path) -> tuple[Tokenizer, fst.Tokenizer]:
+    """Save a tokenizer and load it again, as the reference and as tables: only then has it the order that its file has."""
+    path = str(folder / "tokenizer.json")
+    of.save(path)
+    return Tokenizer.from_file(path), fst.Tokenizer(wordpiece(path))
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("seed", thinned(range(15), 15))
+def test_any_flags_on_any_tokens(seed: int, tmp_path: Path) -> None:
+    """Tokens with any flags, several at a time, are found where the reference finds them, with any settings of its normalizer."""
+    chosen = random.Random(seed)
+    options = {name: chosen.random() < 0.8 for name in ("lowercase", "clean_text", "handle_chinese_chars")}
+    names = ("single_word", "lstrip", "rstrip", "normalized", "special")
+    added = [
+        AddedToken(content, **{name: chosen.random() < 0.35 for name in names}) for content in chosen.sample(CONTENTS, chosen.randint(1, 7))
+    ]
+    added = [token for token in different(added) if options["clean_text"] or not token.normalized or " " not in token.content]
+    strip_accents = chosen.choice([None, True, False])
+    of, tokenizer = compiled(reference(added, strip_accents=strip_accents, **options), tmp_path)
+    texts = ["".join(chosen.choices(PIECES, k=chosen.randint(0, 9))) for _ in sample(range(TEXTS), 5)]
+    check(of, tokenizer, [*texts, "".join(chosen.choices(PIECES, k=3000))])
+
+
+def _bytewise(chosen: random.Random) -> Tokenizer:
+    """BPE over bytes."""
+    names = [*sorted(pre_tokenizers.ByteLevel.alphabet()), "ab", "ĊĊ"]
+    of = Tokenizer(models.BPE(dict(zip(names, range(300), strict=False)), [("a", "b"), ("Ċ", "Ċ")]))
+    of.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=chosen.random() < 0.3, use_regex=chosen.random() < 0.7)
+    of.decoder = decoders.ByteLevel()
+    return of
+
+
+def _of_pieces(chosen: random.Random, model: str) -> Tokenizer:
+    """BPE over characters or Unigram, in SentencePiece's manner."""
+    names = ["<unk>", *(f"<0x{byte:02X}>" for byte in range(256)), *dict.fromkeys("▁ab<>ms_éA\n\t"), "ab", "▁a"]
+    if model == "BPE":
+        vocabulary = dict(zip(names, range(300), strict=False))
+        of = Tokenizer(models.BPE(vocabulary, [("a", "b"), ("▁", "a")], unk_token="<unk>", byte_fallback=True))
+    else:
+        of = Tokenizer(models.Unigram([(name, -3.0 - number / 100) for number, name in enumerate(names)], 0, False))
+    scheme: Any = chosen.choice(("always", "first", "never"))
+    of.pre_tokenizer = pre_tokenizers.Metaspace(prepend_scheme=scheme, split=chosen.random() < 0.5)
+    of.decoder = decoders.Sequence([decoders.Replace("▁", " "), decoders.ByteFallback(), decoders.Fuse()])
+    return of
+
+
+def _of_words(_: random.Random) -> Tokenizer:
+    """WordPiece."""
+    of = reference([])
+    of.decoder = decoders.WordPiece()
+    return of
+
+
+BUILDERS: dict[str, Callable[[random.Random], Tokenizer]] = {
+    "bytes": _bytewise,
+    "characters": partial(_of_pieces, model="BPE"),
+    "Unigram": partial(_of_pieces, model="Unigram"),
+    "WordPiece": _of_words,
+}
+WHITE = ("\n", "  ", " ", "a\n", "\na", " a", "a ", "\u3000", "\n\n", " <m>", "<s> ", "a b", "\xa0")
+SOLID = ("ab", "b", "<m>", "<s>", "é", "A", "_", "<m", "m>")
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize(("seed", "kind"), thinned(product(range(6), BUILDERS), 6))
+def test_sets_of_tokens_with_white_space(seed: int, kind: str) -> None:
+    """Sets of added tokens with any flags and white space of their own give the reference's ids and decoded texts, or are refused."""
+    chosen, done = random.Random(f"{seed} {kind}"), 0
+    while done < (1 if kind == "WordPiece" else 3):
+        of = BUILDERS[kind](chosen)
+        if kind != "WordPiece":
+            of.normalizer = chosen.choice([None, None, normalizers.NFC(), normalizers.Lowercase(), normalizers.Strip()])
+        names, rate = ("lstrip", "rstrip", "single_word", "normalized", "special"), chosen.choice((0.15, 0.4))
+        for content in chosen.sample((*WHITE, *SOLID), chosen.randint(2, 4)):
+            flags = {name: chosen.random() < (0.5 if name in names[3:] else rate) for name in names}
+            flags["normalized"] &= kind != "WordPiece" or content in SOLID
+            (of.add_special_tokens if flags["special"] else of.add_tokens)([AddedToken(content, **flags)])
+        try:
+            tokenizer = fst.Tokenizer(compile_tokenizer(of))
+        except fst.UnsupportedError:
+            continue
+        texts = ["".join(chosen.choices((*WHITE, *SOLID, "c", "!", "世"), k=chosen.randint(0, 8))) for _ in range(60)]
+        for text, ids, expected in zip(texts, tokenizer.encode_batch(texts), of.encode_batch(texts), strict=True):
+            assert ids.tolist() == expected.ids, text
+            decoded = of.decode(expected.ids, skip_special_tokens=False)
+            assert tokenizer.decode(ids, skip_special_tokens=False) == decoded, text
+        done += 1
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("normalizer", thinned([([normalizers.NFKD()],), ([normalizers.NFD(), normalizers.Lowercase()],)], 2))
+def test_words_that_begin_or_end_inside_a_character(normalizer: list[Any], tmp_path: Path) -> None:
+    """What stands beside a token that counts as a whole word may be a part of a character: a fraction has digits and no digits."""
+    of = reference([AddedToken(content, single_word=True, normalized=True) for content in ("b1", "2b", "a=", "c", "x", ".b", "1")])
+    of.normalizer = normalizers.Sequence(normalizer)
+    chosen = random.Random(5)
+    pieces = [*"½¼≠…℀⒈⑴℃´№12=ab.(c)x \u0338\u0323é中", "b1", "2b", "a=", "b½", "½b", ".b"]
+    check(*compiled(of, tmp_path), sample(["".join(chosen.choices(pieces, k=chosen.randint(1, 8))) for _ in range(2000)], 12))
+
+
+def different(added: Sequence[AddedToken]) -> list[AddedToken]:
+    """Leave out tokens that are equal to others once normalised."""
+    return list({token.content.replace("ó", "o").lower(): token for token in added}.values())
+
+
+def refuse_to_read(tokenizer: fst.Tokenizer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let no text be read a second time."""
+
+    def refuse(texts: Sequence[str]) -> Any:
+        raise AssertionError(f"{len(texts)} texts are read again")
+
+    monkeypatch.setattr(tokenizer._ids_runner.fallback, "read", refuse)
+
+
+@pytest.mark.parametrize("seed", thinned(range(24), 24))
+def test_words_are_cut_at_tokens(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the tokens in a word the leftmost counts, and of these the longest; what is left are words; and no text is read again for that."""
+    chosen = random.Random(seed)
+    options = {name: chosen.random() < 0.7 for name in ("lowercase", "clean_text", "handle_chinese_chars")}
+    added = different([AddedToken(content, normalized=True) for content in chosen.sample(INSIDE, chosen.randint(1, 9))])
+    of, tokenizer = compiled(reference(added, **options), tmp_path)
+    check(of, tokenizer, ["".join(chosen.choices([*IN_WORDS, *"     "], k=6000))])
+    if not options["handle_chinese_chars"] or all(token.content != "你" for token in added):
+        refuse_to_read(tokenizer, monkeypatch)
+    check(of, tokenizer, ["".join(chosen.choices(IN_WORDS, k=chosen.randint(0, 9))) for _ in range(TEXTS)])
+
+
+@pytest.mark.parametrize("seed", thinned(range(8), 8))
+def test_words_are_cut_at_whole_words(seed: int, tmp_path: Path) -> None:
+    """A token that counts only as a whole word counts where none goes on beside it, and where it does not no other begins in it."""
+    chosen = random.Random(seed)
+    added = [
+        AddedToken(content, normalized=True, single_word=chosen.random() < 0.6, lstrip=chosen.random() < 0.1)
+        for content in chosen.sample(INSIDE, chosen.randint(1, 9))
+    ]
+    of, tokenizer = compiled(reference(different(added), lowercase=chosen.random() < 0.7), tmp_path)
+    texts = ["".join(chosen.choices(IN_WORDS, k=chosen.randint(0, 9))) for _ in range(TEXTS)]
+    check(of, tokenizer, [*texts, "".join(chosen.choices([*IN_WORDS, *"     "], k=3000))])
+
+
+def test_whole_words_are_told_in_most_texts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No text is read again to tell whether there is a whole word beside characters of the vocabulary, white space, or other tokens."""
+    added = [AddedToken("foo", normalized=True, single_word=True), AddedToken("[MASK]", normalized=False)]
+    of, tokenizer = compiled(reference(added), tmp_path)
+    refuse_to_read(tokenizer, monkeypatch)
+    beside = ["", "a", "é", "_", " ", "\n", "-", "<", "你", "[MASK]", "\0"]
+    check(of, tokenizer, [f"{before}foo{after}" for before in beside for after in beside])
+
+
+def test_every_letter_is_a_token(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """There is room for the ids of words in which every letter is a token, or every second one."""
+    of, tokenizer = compiled(reference([AddedToken(content, normalized=True) for content in "abc"]), tmp_path)
+    refuse_to_read(tokenizer, monkeypatch)
+    words = [letters * (100 // len(letters)) for letters in ("a", "ab", "ax", "xa", "axx", "q", "aq", "é", "a\u0301", "\u1112a")]
+    check(of, tokenizer, [("-".join(word[first:] for word in words for first in range(50)) + "-") * 3, *words, "-a" * 5000])
+
+
+@pytest.mark.parametrize("single_word", thinned([False, True], 2))
+def test_tokens_at_the_ends_of_chunks(single_word: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a kernel takes at a time may end anywhere in a token, or beside one."""
+    of, tokenizer = compiled(reference([AddedToken("abcfoo", normalized=True, single_word=single_word)]), tmp_path)
+    refuse_to_read(tokenizer, monkeypatch)
+    texts = [filler * 2000 for filler in ("abcfoo ", "xabcfoox ", "abcfoo-", "abcfoo_")]
+    check(of, tokenizer, [" " * shift + text for text in texts for shift in range(9)])
+
+
+def test_any_number_of_classes(tmp_path: Path) -> None:
+    """No character is taken for another thing, however many classes of characters there are."""
+    ideographs = list(map(chr, range(0x20000, 0x20000 + 33_500)))
+    of = reference([AddedToken("foo", normalized=True)])
+    of.model = models.WordPiece({token: number for number, token in enumerate([*TOKENS, "foo", *ideographs])}, unk_token="[UNK]")
+    check(*compiled(of, tmp_path), ["".join(ideographs)])
+
+
+@pytest.mark.parametrize("content", ["foo", "q", "x" * 98])
+def test_tokens_in_words_of_any_length(content: str, tmp_path: Path) -> None:
+    """A word is cut before anybody asks whether it is too long to be looked up."""
+    of, tokenizer = compiled(reference([AddedToken(content, normalized=True)]), tmp_path)
+    lengths = [*range(92, 104), 200, 5000]
+    letters = [("x" if content == "q" else "q") * length for length in lengths]
+    check(of, tokenizer, [before + content + after for before in ["", *letters] for after in ["", *letters]])
+
+
+def test_equal_tokens_in_raw_and_in_normalized_text(tmp_path: Path) -> None:
+    """Where two tokens look the same to a kernel, the text says which it is."""
+    added = [AddedToken("foo", normalized=False), AddedToken("Foo", normalized=True), AddedToken("oob", normalized=True)]
+    of, tokenizer = compiled(reference(added), tmp_path)
+    check(of, tokenizer, ["foo", "FOO", "foob", "FOOb", "xfOobx", "xfoobx", "afooFoo"])
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("normalized", thinned([False, True], 2))
+def test_every_character_beside_a_whole_word(normalized: bool, tmp_path: Path) -> None:
+    """Whether a token that counts only as a whole word counts beside a character is the same for every character, on both sides."""
+    of, tokenizer = compiled(reference([AddedToken("foo", single_word=True, normalized=normalized)]), tmp_path)
+    characters = EVERY_CHARACTER
+    texts = [f"{char}foo foo{char} {char}" for char in sample([*characters[:0x3100], *characters[0x3100::61]], 9)]
+    found, expected = tokenizer.encode_batch(texts), of.encode_batch_fast(texts)
+    assert [row.tolist() for row in found] == [row.ids for row in expected]
+
+
+@pytest.mark.parametrize("normalized", thinned([False, True], 2))
+def test_every_white_space_is_swallowed(normalized: bool, tmp_path: Path) -> None:
+    """A token with lstrip and rstrip takes all white space around it, of any kind, up to another token."""
+    of, tokenizer = compiled(reference([AddedToken("foo", lstrip=True, rstrip=True, normalized=normalized)]), tmp_path)
+    spaces = [*WHITE_SPACE, "\x1c", "\u200b", "\u180e", " \t ", "\u3000\u2028"]
+    check(of, tokenizer, [f"a{space}foo{space}foo{space}{space}b" for space in spaces])
+
+
+@pytest.mark.parametrize("seed", thinned(range(12), 12))
+def test_white_space_at_the_ends_of_stretches(seed: int, tmp_path: Path) -> None:
+    """White space that a normalizer takes off is no part of a token, and white space that a token takes may hold another token."""
+    chosen, flags = random.Random(seed), ("single_word", "lstrip", "rstrip", "normalized")
+    of = reference([AddedToken(content, **{flag: chosen.random() < 0.4 for flag in flags}) for content in ("_", "😀", "ab")])
+    raw = [content for content in ("\u3000", "\t", " _") if chosen.random() < 0.5]
+    of.add_tokens([AddedToken(content, normalized=False, rstrip=chosen.random() < 0.4) for content in raw])
+    strip = normalizers.Strip(left=chosen.random() < 0.7, right=chosen.random() < 0.7)
+    of.normalizer = normalizers.Sequence(chosen.choice([[strip], [strip, of.normalizer], [of.normalizer, strip], [of.normalizer]]))
+    pieces = [*"_ 😀ab\u3000\t\n\u200d\x85世", "ab", "  ", "x"]
+    check(*compiled(of, tmp_path), ["".join(chosen.choices(pieces, k=chosen.randint(0, 8))) for _ in range(TEXTS)])
+
+
+def test_white_space_where_marks_are_ordered_in_steps(tmp_path: Path) -> None:
+    """A token takes the white space behind it also where texts are located by steps, and another token has white space in it."""
+    of = reference([AddedToken("foo", normalized=True, rstrip=True), AddedToken("new york", normalized=True)])
+    of.normalizer = normalizers.Sequence([normalizers.NFD(), normalizers.BertNormalizer()])
+    check(*compiled(of, tmp_path), ["foo  \u1b44\u0301 b", "a\u0323\u0301 foo  b", "new york foo \u302e\u1b44\u0301"])
+
+
+@pytest.mark.parametrize("end", ["\ud800", b"\xff"], ids=ascii)
+def test_a_long_text_that_is_no_text_behind_a_token(end: Any, tmp_path: Path) -> None:
+    """A text of many pieces that is no text at its end is refused by name, also where an added token at its beginning has it read again."""
+    _, tokenizer = compiled(reference([AddedToken("foo", rstrip=True)]), tmp_path)
+    text = "foo " + "a b " * 200_000
+    with pytest.raises(fst.TextError, match=f"row 1, position {len(text)}"):
+        tokenizer.encode_batch([end[:0], (text if isinstance(end, str) else text.encode()) + end], threads=1)
+
+
+def test_most_text_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of many texts only those in which an added token may stand are read again."""
+    of, tokenizer = compiled(reference([AddedToken("abcfoo", normalized=True), AddedToken("new york", normalized=True)]), tmp_path)
+    read: list[str] = []
+    added = tokenizer._ids_runner.fallback
+    assert added
+    original = added.read
+
+    def noted(texts: Sequence[str]) -> Any:
+        read.extend(texts)
+        return original(texts)
+
+    monkeypatch.setattr(added, "read", noted)
+    texts = ["abc foo", "abcfo", "new", "newyork", "york new", "abcFOO", "a new york b", "a b"]
+    check(of, tokenizer, texts)
+    assert {*read} == {"a new york b"}
+
+
+def test_equal_tokens_are_refused(tmp_path: Path) -> None:
+    """Tokens that are equal once normalised are refused by name: the reference takes one of them by chance."""
+    path = str(tmp_path / "tokenizer.json")
+    reference([AddedToken("FOO", normalized=True), AddedToken("fOO", normalized=True)]).save(path)
+    with pytest.raises(fst.UnsupportedError, match="'FOO' and 'fOO'"):
+        wordpiece(path)
+
+
+@pytest.mark.parametrize(
+    ("content", "flags", "message"),
+    [
+        ("\u200d", {"normalized": True}, "nothing is left of it"),
+        ("\u302ea", {"normalized": True}, "canonical ordering"),
+        ("a ", {"normalized": True}, "begins or ends with white space"),
+    ],
+)
+def test_tokens_that_may_hide_are_refused(content: str, flags: dict[str, bool], message: str, tmp_path: Path) -> None:
+    """A token is refused by name where a text may hold it and its symbols do not show it."""
+    path = str(tmp_path / "tokenizer.json")
+    reference([AddedToken(content, **flags)]).save(path)
+    with pytest.raises(fst.UnsupportedError, match=message):
+        wordpiece(path)
+
+
+def test_white_space_that_stays_is_refused(tmp_path: Path) -> None:
+    """A token with white space in it is refused where a text may hold another kind of it in its place, and the model does not see which."""
+    path = str(tmp_path / "tokenizer.json")
+    reference([AddedToken("new york", normalized=True)], clean_text=False).save(path)
+    with pytest.raises(fst.UnsupportedError, match="'new york' with normalized: a normalizer keeps white space"):
+        wordpiece(path)
+    reference([AddedToken("new york", normalized=False)], clean_text=False).save(path)
+    assert wordpiece(path)
+
+
+def test_stripping_needs_words_that_end_at_white_space(tmp_path: Path) -> None:
+    """Tokens with lstrip are refused where white space is a part of words."""
+    of = reference([AddedToken("foo", lstrip=True)])
+    of.pre_tokenizer = pre_tokenizers.Sequence([])
+    of.save(str(tmp_path / "tokenizer.json"))
+    with pytest.raises(fst.UnsupportedError, match="splits at all white space"):
+        wordpiece(tmp_path / "tokenizer.json")
+
+
+def test_tokens_that_overlap_a_late_one_are_late() -> None:
+    """A token that may share characters of a raw text with a late one is found together with it, and so on."""
+    parts: list[dict[str, Any]] = [{"content": "<s>"}, {"content": "s>x", "single_word": True}, {"content": "[X]"}, {"content": "x["}]
+    added = added_tokens(parts, {})
+    assert [*added.contextual] == ["<s>", "s>x", "[X]", "x["]
+    parts[1] = {"content": "s!x", "single_word": True}
+    assert [*added_tokens(parts[:3], {}).specials] == ["<s>", "[X]"]
+
+
+@pytest.mark.parametrize("lowercase", [True, False])
+def test_tokens_are_spelled_as_they_are_found(lowercase: bool, tmp_path: Path) -> None:
+    """Text from ids spells an added token as the reference does: as it is in normalised text, if it is found there."""
+    contents = ("FÓO", "你好", "X Y", "Q\tZ", "[PAD]", "<mask>", "İ", "ﬁ", "한")
+    added = [AddedToken(content, normalized=index != 5, special=index > 3) for index, content in enumerate(contents)]
+    of, tokenizer = compiled(reference(added, lowercase=lowercase), tmp_path)
+    assert tokenizer._table.about == fst.Tokenizer(pickle.loads(pickle.dumps(tokenizer._table))).about
+    for content in contents:
+        number = of.token_to_id(content)
+        assert number is not None
+        assert tokenizer.token_to_id(content) == number
+        assert tokenizer.id_to_token(number) == of.id_to_token(number)
+        for skipped in (True, False):
+            assert tokenizer.decode([1, number, 2], skip_special_tokens=skipped) == of.decode([1, number, 2], skip_special_tokens=skipped)

@@ -1,0 +1,170 @@
+"""Normalizers that are edits, before byte-level BPE: `Strip`, `Prepend`, and `Replace` of strings and of runs. The reference is live."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+from support.machines.bpe import hold_every_way, hold_in_pieces
+from support.text.edits import BOTH, LEFT, RIGHT, Json, document, prepend
+from support.text.normalizers import LATE, LOWER, NFC, NFKC, NFKD, RAW, STRIPS, Machine, built, hold, in_turn, replaced, to, token
+from support.tiers import examples, sample, thinned
+
+import fst
+from fst.errors import TableError, UnsupportedError
+from fst.runtime.encoder import NO_FRAME
+from fst.runtime.rows.texts import ONE_TEXT
+
+ADDED = {"raw": RAW, "all": (*RAW, *(late for late in LATE if late["content"] != "  "), *STRIPS, token("xab", "normalized"))}
+CASES: dict[str, tuple[Json, str, bool, bool]] = {
+    "strip": (BOTH, "all", False, True),
+    "strip left": (in_turn(LEFT, NFC), "raw", True, False),
+    "strip right": (RIGHT, "all", False, False),
+    "prepend": (prepend("_é"), "all", False, True),
+    "prepend stripped": (in_turn(LEFT, prepend(" x"), LOWER, BOTH), "all", True, True),
+    "strings": (in_turn(to("x", "ab"), to("abab", "xe")), "all", False, False),
+    "strings composed": (in_turn(to("e", "ab"), NFC, to("", "é!b"), to("  ", "xe")), "all", False, True),
+    "string of blanks": (in_turn(to("\t", "  "), BOTH), "raw", False, False),
+    "blanks": (replaced(" ", " {2,}"), "all", False, True),
+    "white space": (in_turn(LOWER, replaced(" ", r"\s+"), to("_", "a ")), "all", False, False),
+    "between": (in_turn(NFC, replaced(" ", r"\s+"), LOWER), "all", False, True),
+    "both ways": (in_turn(LOWER, replaced("_", "[ \t]{2,}"), NFC, replaced("", "!+"), to("X", "世世"), LOWER), "raw", False, False),
+    "runs": (in_turn(replaced("b", "[ab]{2,}"), LOWER, replaced("", "x++"), replaced("<>", "e+")), "all", True, False),
+}
+each_case = pytest.mark.parametrize("name", thinned(CASES, 4))
+BITS = (
+    *("a", "b", "ab", "aba", "x", "e", "xe", "é", "e\u0301", "\u0301", "E", "A", "_", "!", " ", "  ", "   ", "\n", "\t", "\u00a0"),
+    *("\u3000", "\x1c", "world", "the ", "<s>", "<mask>", "<both>", "<r>", "word", "late", "é!", "<s", "[L]", "[R]", "one"),
+    *("xab", "世", "😀"),
+)
+
+
+@cache
+def machine(name: str) -> Machine:
+    """The machine of a case."""
+    normalizer, added, adds_blank, trims = CASES[name]
+    return built(document(normalizer, *ADDED[added], adds_blank=adds_blank, trims=trims))
+
+
+def mixed(draw: random.Random, most: int) -> str:
+    """A text of some bits."""
+    return "".join(draw.choices(BITS, k=draw.randint(0, most)))
+
+
+@each_case
+@pytest.mark.sampled
+def test_encodings_are_those_of_the_reference(name: str) -> None:
+    """Whatever is edited, ids, offsets and words are the reference's."""
+    draw = random.Random(name)
+    hold(machine(name), ["", *BITS, *(mixed(draw, 10) for _ in sample(range(150), 10))])
+
+
+@given(some.sampled_from([*CASES]), some.lists(some.text(some.sampled_from("".join({*"".join(BITS)})), max_size=20), max_size=5))
+@examples(40)
+def test_any_text_is_edited_as_by_the_reference(name: str, texts: list[str]) -> None:
+    """Texts of any of these characters have the reference's ids and offsets."""
+    hold(machine(name), texts)
+
+
+@each_case
+@pytest.mark.sampled
+def test_long_texts_are_read_in_pieces(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A text that is read in pieces has the ids, the offsets and the words that it has when it is read at once."""
+    _, tokenizer, _ = machine(name)
+    draw = random.Random(name)
+    for _ in sample(range(100), 8):
+        text = "".join(mixed(draw, 12) + "worldly" * draw.randint(0, 9) for _ in range(9))
+        hold_in_pieces(tokenizer, text, draw.choice((4, 16, 64)), monkeypatch)
+
+
+def test_every_way_through_the_package() -> None:
+    """Whatever the form of the texts, the number of threads and the cuts of streams, the ids are those of the walk."""
+    draw = random.Random(1)
+    texts = ["", *(mixed(draw, draw.choice((1, 3, 10, 40))) for _ in range(10)), "  ", mixed(draw, 300)]
+    table, tokenizer, _ = machine("prepend stripped")
+    hold_every_way(tokenizer, texts, [table.run(text) for text in texts], draw)
+
+
+@pytest.mark.parametrize(
+    ("normalizer", "message"),
+    [
+        (in_turn(to("", "a"), BOTH, LOWER), "normalizer Strip between Replace and Lowercase"),
+        (in_turn(NFKD, replaced(" ", r"\s+"), {"type": "StripAccents"}), "normalizer Replace between NFKD and StripAccents"),
+        (in_turn(NFKC, replaced("", r"\s+"), NFC), "normalizer Replace between NFKC and NFC"),
+        (replaced("", "ab|c"), "Strings, sets of few"),
+        (replaced("", "a*"), "Strings, sets of few"),
+        (replaced("", "a{2,3}"), "Strings, sets of few"),
+        (replaced("", "(?:ab)+"), "Strings, sets of few"),
+        (replaced("", r"\w{2,}"), "too many strings"),
+        ({"type": "Replace", "pattern": {"Regex": 5}, "content": " "}, "Strings, sets of few"),
+        (to("", ""), "Strings, sets of few"),
+        (prepend("x" * 257), "more than 256 bytes"),
+        (in_turn(*[to("aaaaa", "bc")] * 9), "bytes of one"),
+    ],
+)
+def test_refusals(normalizer: Json, message: str) -> None:
+    """Edits that are not known to be exact are refused by name."""
+    with pytest.raises(UnsupportedError, match=message):
+        built(document(normalizer))
+
+
+@pytest.mark.parametrize(
+    ("added", "message"),
+    [
+        ([{**token("!", "normalized"), "id": 33}], "added token '!', which is ' x!' in normalised text, with trim_offsets"),
+        ([token("[L]", "normalized", "lstrip")], r"added token '\[L\]' with trim_offsets: it takes white space"),
+        ([token("[L]", "normalized", "lstrip"), token("[R]", "normalized", "rstrip")], "which another with rstrip may take"),
+    ],
+)
+def test_tokens_with_white_space_of_their_own(added: list[Json], message: str) -> None:
+    """Added tokens are refused whose white space is another's, too, or if spans are trimmed is not told by their ids."""
+    with pytest.raises(UnsupportedError, match=message):
+        built(document(prepend(" x"), *added, trims=True))
+
+
+HARM: list[tuple[Json, str]] = [
+    ({"kind": "none"}, "of no known kind"),
+    ({"more": 1}, "other keys"),
+    ({"left": 1}, "not true or false"),
+    ({"string": 5}, "no string"),
+    ({"content": "x" * 257}, "more than 256 bytes"),
+    ({"content": "\ud800"}, "surrogates not allowed"),
+    ({"string": ""}, "replaces nothing"),
+    ({"runs": [[5, 4]]}, "other than runs"),
+    ({"runs": [[0, 0x110000]]}, "other than runs"),
+    ({"runs": [[0xD800, 0xD900]]}, "other than runs"),
+    ({"runs": [[1, 1]] * 1_025}, "more than 1024"),
+    ({"least": 0}, "at least 1"),
+    ({"kind": "runs", "runs": [[0, 500]], "least": 2}, "shortest strings"),
+    ({"kind": "spaces", "content": "x"}, "something else than a blank"),
+    ({"kind": "prepend", "content": "x" * 256}, "bytes of one; at most"),
+]
+
+
+@pytest.mark.parametrize(("harm", "message"), HARM)
+def test_hostile_tables_are_refused(harm: Json, message: str, tmp_path: Path) -> None:
+    """What a table says of edits is proven when it is loaded."""
+    table, _, _ = machine("string of blanks")
+    stored = table.about["rewriting"]
+    wrong = replace(table, about={**table.about, "rewriting": {**stored, "after": [{**stored["after"][0], **harm}]}})
+    wrong.save(tmp_path / "wrong.npz")
+    with pytest.raises(TableError, match=message):
+        fst.load(tmp_path / "wrong.npz")
+
+
+def test_texts_that_edits_leave_are_read_where_they_lie() -> None:
+    """Text that edits would leave as it is takes the plain way; any other does not."""
+    for name, plain, others in [
+        ("strip", "all things", [" all things", "all things\n", "all <s> things"]),
+        ("blanks", "all things ", ["all  things"]),
+        ("string of blanks", "all things", ["all  things"]),
+        ("runs", "x", ["x"]),
+    ]:
+        _, tokenizer, _ = machine(name)
+        assert (tokenizer._ids_runner.encode_texts([plain], ONE_TEXT, NO_FRAME) is not None) is (name != "runs")
+        assert all(tokenizer._ids_runner.encode_texts([other], ONE_TEXT, NO_FRAME) is None for other in others)

@@ -1,0 +1,291 @@
+"""Rewriting before byte-level BPE: normalizers, added tokens that depend on their neighbours, and the first blank.
+
+The reference is live; the slow walk of the table and every way through the package must agree with it.
+"""
+
+from __future__ import annotations
+
+import random
+import unicodedata
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+from support.kept import assemble
+from support.machines.bpe import hold_every_way, hold_in_pieces
+from support.shared_data import SHARED, needs_shared
+from support.text.normalizers import (
+    ADDED,
+    LOWER,
+    NFC,
+    NFD,
+    NFKD,
+    NORMALIZERS,
+    PRE_TOKENIZERS,
+    Json,
+    built,
+    document,
+    hold,
+    in_turn,
+    machine,
+    read,
+    replaced,
+    to,
+    token,
+)
+from support.tiers import examples, sample, thinned
+from tokenizers import Tokenizer
+
+import fst
+from fst.compile.pretokens.automata import whole
+from fst.compile.sources.tokenizer_json import of_document
+from fst.errors import TableError, UnsupportedError
+from fst.text.arguments import mark
+from fst.text.normalizer import found
+
+CASES = [
+    *((name, "late", False, True) for name in NORMALIZERS if name not in PRE_TOKENIZERS),
+    *(("none", added, adds_blank, trims) for added in ADDED for adds_blank in (False, True) for trims in (False, True)),
+    ("NFC", "all", False, True),
+    ("NFC lower", "all", True, False),
+    ("lower NFKC", "raw", True, True),
+    ("NFD", "all", True, True),
+    ("clip", "clip", False, False),
+    ("words", "all", True, True),
+    ("digits", "late", True, False),
+    ("dropped", "raw", True, True),
+]
+some_cases = pytest.mark.parametrize("case", thinned([pytest.param(case, id="-".join(map(str, case))) for case in CASES], 9))
+
+
+# Letters that compose and decompose, marks out of order, Hangul in parts, blanks of all kinds, and tokens whole and cut.
+BITS = (
+    *("a", "e", "é", "E\u0301", "\u0301", "\u0323", "\u0316\u0301\u0323", "\u0344", "\u0958", "\U0001d160", "Å", "\u212b", "か\u3099", "ß"),
+    *("İ", "\u1100\u1161", "\u11a8", "각", "가", "≯", ">\u0338", "①", "ﬁ", "㍍", "世", " ", "  ", "\n", "\u00a0", "\u3000", "5"),
+    *("!", "_", "the ", "and", "<s>", "<mask>", "<both>", "<r>", "word", "late", "LATE", "é!", "e\u0301!", "<s"),
+    *("[L]", "[R]", "one", "<m", "wor", "😀", "ｗ"),
+    *("<|endoftext|>", "<|EndOfText|>", "<|ENDOFTEXT|>", "<|Startoftext|>", "<|Pad|>", "<|pad", "|>"),
+)
+
+
+def mixed(draw: random.Random, most: int) -> str:
+    """A text of up to `most` random parts."""
+    return "".join(draw.choice(BITS) for _ in range(draw.randint(0, most)))
+
+
+@some_cases
+@pytest.mark.sampled
+def test_encodings_are_those_of_the_reference(case: tuple[str, str, bool, bool]) -> None:
+    """With any normalizers, added tokens and leading blank, ids and offsets are the reference's."""
+    draw = random.Random(str(case))
+    hold(machine(case), [*BITS, *(mixed(draw, 12) for _ in sample(range(200), 20))])
+
+
+@given(some.sampled_from(CASES), some.lists(some.text(some.sampled_from("".join({*"".join(BITS)})), max_size=20), max_size=5))
+@examples(60)
+def test_any_text_is_rewritten_as_by_the_reference(case: tuple[str, str, bool, bool], texts: list[str]) -> None:
+    """Random texts over these characters have the reference's ids and offsets."""
+    hold(machine(case), texts)
+
+
+@pytest.mark.parametrize("case", [CASES[1], CASES[-5], CASES[-4], CASES[-1]], ids=str)
+def test_every_way_through_the_package(case: tuple[str, str, bool, bool]) -> None:
+    """In any form, with any number of threads, and in streams cut anywhere, texts have the ids of the walk."""
+    draw = random.Random(1)
+    texts = ["", *(mixed(draw, draw.choice((1, 3, 10, 40))) for _ in range(20)), "", mixed(draw, 300)]
+    table, tokenizer, _ = machine(case)
+    hold_every_way(tokenizer, texts, [table.run(text) for text in texts], draw)
+
+
+@pytest.mark.parametrize("case", [CASES[1], CASES[-5], CASES[-4], CASES[-1]], ids=str)
+def test_long_texts_are_read_in_pieces(case: tuple[str, str, bool, bool], monkeypatch: pytest.MonkeyPatch) -> None:
+    """A text has the same ids, offsets and words whether it is read in pieces or at once."""
+    _, tokenizer, _ = machine(case)
+    draw = random.Random(2)
+    for _ in range(20):
+        text = mixed(draw, 400)
+        hold_in_pieces(tokenizer, text, draw.choice((4, 16, 64)), monkeypatch)
+
+
+def test_long_runs_of_marks_are_sorted() -> None:
+    """A run of marks of any length is put in order, and composed with the letter before it."""
+    draw = random.Random(3)
+    marks = "".join(draw.choice("\u0301\u0323\u0316\u0327\u0334") for _ in range(3_000))
+    table, tokenizer, _ = machine(CASES[1])
+    assert tokenizer.encode(f"a{marks}b").tolist() == table.run(unicodedata.normalize("NFC", f"a{marks}b"))
+
+
+LOWERED: dict[str, tuple[Json, tuple[Json, ...]]] = {
+    "alone": (LOWER, ()),
+    "before": (in_turn(to("b", "A"), LOWER), ()),
+    "behind": (in_turn(LOWER, to("", "<"), to("xy", "ab")), ()),
+    "a run": (in_turn(LOWER, replaced("b", "[a ]{2,}")), ()),
+    "into what is decomposed": (in_turn(LOWER, NFKD, to("A", "b")), ()),
+    "raw token": (in_turn(NFKD, {"type": "StripAccents"}, LOWER), (token("[A]"), token("B", "lstrip"))),
+    "late token": (LOWER, (token("ab", "normalized"), token("<", "normalized", "rstrip"))),
+    "tokens": (LOWER, (token("Ab"), token("ba", "normalized", "single_word"))),
+}
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("adds_blank", [False, True])
+@pytest.mark.parametrize("name", LOWERED)
+def test_lowered_ascii(name: str, adds_blank: bool) -> None:
+    """Texts of which only ASCII letters change are those of the reference, whatever else is beside lower-casing."""
+    normalizer, added = LOWERED[name]
+    parts = document(("none", "none", adds_blank, False))
+    tokens = [{"id": len(parts["model"]["vocab"]) + place, **part} for place, part in enumerate(added)]
+    draw = random.Random(name)
+    texts = ["".join(draw.choices("aAbB[] <\u0301é", [6, 6, 4, 4, 2, 2, 3, 2, 1, 1], k=draw.randrange(12))) for _ in sample(range(400), 5)]
+    texts += ["".join(draw.choices("aAbBcC", k=200)) for _ in range(5)]
+    hold(built({**parts, "normalizer": normalizer, "added_tokens": tokens}), texts)
+
+
+@pytest.mark.parametrize("case", [("lower", "late", False, True), ("none", "all", False, True), ("NFKD", "all", True, True)], ids=str)
+def test_added_tokens_are_decoded_as_by_the_reference(case: tuple[str, str, bool, bool]) -> None:
+    """An added token decodes to the spelling by which it is found, unless it is skipped."""
+    table, tokenizer, reference = machine(case)
+    ids = [*table.metadata.added_tokens.ids.values()]
+    for skips in (False, True):
+        assert tokenizer.decode(ids, skip_special_tokens=skips) == reference.decode(ids, skip_special_tokens=skips)
+    assert [*map(tokenizer.id_to_token, ids)] == [*map(reference.id_to_token, ids)]
+
+
+def test_saved_tokenizers_compile_to_the_same_tables(tmp_path: Path) -> None:
+    """The folder that `fst.hf` saves compiles to a table that rewrites texts in the same way."""
+    pytest.importorskip("transformers")
+    table, tokenizer, _ = machine(("NFC", "all", True, True))
+    fst.hf(tokenizer).save_pretrained(tmp_path)
+    again: Any = fst.compile.bpe(tmp_path)
+    assert (again.metadata.text.rewriting, again.metadata.added_tokens) == (table.metadata.text.rewriting, table.metadata.added_tokens)
+
+
+def test_no_stand_in_for_tiktoken() -> None:
+    """`fst.tiktoken` refuses vocabularies that rewrite texts, since tiktoken never does."""
+    with pytest.raises(UnsupportedError, match="encodings that do not rewrite texts"):
+        fst.tiktoken(machine(CASES[1])[1])
+
+
+def test_longest_token_from_the_left() -> None:
+    """At each place the longest token counts, unless it is inside a word; white space goes to the token that takes it first."""
+    tokens = {part["content"]: replace(machine(CASES[-5])[0].metadata.added_tokens.contextual["<both>"], **flags) for part, flags in TAKEN}
+    assert [*found("x <both> \n<r>  y word sword", tokens, frozenset(map(ord, "swordxy")))] == [
+        (0, 1, None),
+        (1, 10, 1),
+        (10, 15, 2),
+        (15, 17, None),
+        (17, 21, 3),
+        (21, 27, None),
+    ]
+
+
+def test_white_space_that_a_token_of_raw_text_takes() -> None:
+    """White space that a token of raw text takes holds no token of normalised text, as in the reference."""
+    added = [
+        token("\n", "normalized"),
+        token("  ", "normalized"),
+        token("a ", "normalized"),
+        token("<mask>", "lstrip"),
+        token("<r>", "rstrip"),
+    ]
+    parts = document(("none", "none", False, False))
+    first = len(parts["model"]["vocab"])
+    made = built({**parts, "added_tokens": [{"id": first + place, **part} for place, part in enumerate(added)]})
+    texts = ["a\n<mask>", "a  <mask>", "a <mask>", "<r>\n\nb", "<r>  \nb", "a\nb  c", "a \n<mask>\n<r>\n<mask>", "<mask>\n<r>a "]
+    found = made[2].encode_batch(texts)
+    assert [made[0].run(text) for text in texts] == [encoding.ids for encoding in found]
+    assert [ids.tolist() for ids in made[1].encode_batch(texts)] == [encoding.ids for encoding in found]
+
+
+NO_FLAGS = {"single_word": False, "lstrip": False, "rstrip": False}
+TAKEN: list[tuple[Json, Json]] = [
+    ({"content": "<both>"}, {**NO_FLAGS, "id": 1, "lstrip": True, "rstrip": True}),
+    ({"content": "<r>"}, {**NO_FLAGS, "id": 2, "lstrip": True, "rstrip": True}),
+    ({"content": "word"}, {**NO_FLAGS, "id": 3, "single_word": True}),
+]
+
+
+def test_marks_are_all_different() -> None:
+    """Each number has its own mark, which valid UTF-8 never contains."""
+    marks = {mark(number) for number in range(70_000)}
+    assert len(marks) == 70_000
+    assert all(len(one) == 5 and one[0] == 0xFF and all(byte & 0xC0 == 0x80 for byte in one[1:]) for one in marks)
+
+
+@pytest.mark.parametrize(
+    ("parts", "message"),
+    [
+        ({"normalizer": in_turn(NFD, NFC)}, "normalizers 'NFD', 'NFC', each of which orders marks"),
+        ({"normalizer": in_turn(*[to("aa", "a")] * 100)}, r"normalizers make 64 symbols of U\+0061; at most 62 are possible"),
+        ({"normalizer": in_turn(*[to("abab", "ab")] * 100)}, "normalizers may make more than 256 bytes of one"),
+        ({"normalizer": LOWER, "added_tokens": [token("A", "normalized"), token("a", "normalized")]}, "equal once normalised"),
+        ({"normalizer": to("", "a"), "added_tokens": [token("a", "normalized")]}, "nothing is left of it"),
+    ],
+)
+def test_refusals(parts: Json, message: str) -> None:
+    """Features that rewriting cannot reproduce exactly are refused, and the message names them."""
+    whole = {**document(CASES[0]), "added_tokens": [], **parts}
+    whole["added_tokens"] = [{"id": 10_000 + place, **part} for place, part in enumerate(whole["added_tokens"])]
+    with pytest.raises(UnsupportedError, match=message):
+        assemble(of_document(whole, Path("tokenizer.json")), "auto")
+
+
+SPLITTER = whole().stored()
+
+
+@pytest.mark.parametrize(
+    ("harm", "message"),
+    [
+        (lambda _: None, "no rewriting finds them"),
+        (lambda stored: {**stored, "blanks": 1}, "blanks have other keys"),
+        (lambda stored: {**stored, "last": [[5, 4, 1]]}, "do not ascend"),
+        (lambda stored: {**stored, "last": [[97, 97, *[0x1F600] * 62]]}, "bytes of one; at most"),
+        (lambda stored: {**stored, "last": [[code, code, 1] for code in range(1 << 15)]}, "runs and decompositions"),
+        (lambda stored: {**stored, "composition": {**stored["composition"], "orders": [[769, 300]]}}, "rank above"),
+        (lambda stored: {**stored, "composition": {}}, "is not a list of rows"),
+        (lambda stored: {**stored, "before": {}}, "edits are no list"),
+        (lambda stored: {**stored, "cuts": {}}, "other keys than 'inside' and 'strings'"),
+        (lambda stored: {**stored, "cuts": {"strings": ["é"], "inside": []}}, "no ASCII character"),
+        (lambda stored: {**stored, "cuts": {"strings": ["a"], "inside": [[5, 4]]}}, "not a first and a last"),
+        (lambda stored: {**stored, "cuts": {"strings": ["a" * (1 << 15)], "inside": []}}, "more than 16384 characters"),
+        (lambda stored: {**stored, "splitter": {}}, "other keys than dropped, moves"),
+        (lambda stored: {**stored, "splitter": {**SPLITTER, "numbers": [1]}}, "code points and of its classes"),
+        (lambda stored: {**stored, "splitter": {**SPLITTER, "starts": [1]}}, "do not ascend from 0"),
+        (lambda stored: {**stored, "splitter": {**SPLITTER, "moves": [[0, 0], [8, 0], [4, 1]]}}, "leads to a state past the last"),
+        (lambda stored: {**stored, "splitter": {**SPLITTER, "moves": [[0, 0], [4], [4, 1]]}}, "rows of one length"),
+        (lambda stored: {**stored, "splitter": SPLITTER, "cuts": {"strings": ["a"], "inside": []}}, "a splitter, and cuts"),
+    ],
+)
+def test_hostile_tables_are_refused(harm: Any, message: str, tmp_path: Path) -> None:
+    """Loading a table proves its rewriting."""
+    table, _, _ = machine(("NFC", "all", False, True))
+    wrong = replace(table, about={**table.about, "rewriting": harm(table.about["rewriting"])})
+    wrong.save(tmp_path / "wrong.npz")
+    with pytest.raises(TableError, match=message):
+        fst.load(tmp_path / "wrong.npz")
+
+
+@needs_shared
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["clip", "gpt_neox", "mpt", "qwen3", "roberta"])
+def test_real_vocabularies(name: str) -> None:
+    """With real vocabularies, the corpora, composed and decomposed, have the reference's ids and offsets."""
+    folder = SHARED / "vocab_bpe" / name
+    (source,) = folder.glob("tokenizer.json*")
+    tokenizer = fst.Tokenizer(fst.compile.bpe(source))
+    reference = Tokenizer.from_str(read(source))
+    reference.no_padding()
+    for path in sorted((SHARED / "corpora").iterdir()):
+        text = path.read_text(encoding="utf-8", errors="replace")[:40_000]
+        rows = [text[at : at + 1_000] for at in range(0, len(text), 1_000)]
+        rows += [unicodedata.normalize("NFD", row) for row in rows]
+        batch = tokenizer.encode_batch(rows, offsets=True)
+        expected = reference.encode_batch(rows)
+        assert batch.ids.tolist() == [number for row in expected for number in row.ids]
+        assert batch.offsets is not None
+        assert [*map(tuple, batch.offsets.tolist())] == [span for row in expected for span in row.offsets]
+
+

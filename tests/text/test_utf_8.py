@@ -1,0 +1,87 @@
+"""Texts in UTF-8: what kernels lay out is what Python's codec gives, and malformed text is told apart."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.tiers import examples
+
+from fst.errors import TextError
+from fst.runtime.rows.texts import MAX_GATHERED, PAST_END, ROOMS, Column, Limits, of_utf_8, rows_of, units
+
+UTF_8 = np.dtype(np.uint8)
+LIMITS = Limits(MAX_GATHERED, MAX_GATHERED)
+# Every length of a character, its first and last one, in str of every width; bytes that no character has.
+CHARACTERS = "a\x7f\x80é\xff\u0100\u07ff\u0800世\ud7ff\ue000\uffff\U00010000\U0001f600\U0010ffff"
+PIECES = ("abcdefgh", "a", "\x80", "\xc2", "\xe4\xb8", "世", "\xf0\x9f\x98", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xc0\x80", "\xff")
+STRINGS = st.lists(st.one_of(st.text(st.sampled_from(CHARACTERS)), st.text(st.sampled_from("abc"), max_size=40)), min_size=1, max_size=9)
+
+
+def gathered(rows: Sequence[str] | Sequence[bytes], errors: str = "strict") -> list[bytes]:
+    """The rows, as the kernel lays them out."""
+    text, starts = rows_of(rows).gather(0, len(rows), LIMITS, np.empty(ROOMS["utf-8"], UTF_8), errors)
+    assert len(starts) == len(rows) + 1
+    return [text[begin:end].tobytes() for begin, end in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True)]
+
+
+@given(rows=STRINGS)
+@examples(1000)
+def test_strings_are_laid_out_as_utf_8(rows: list[str]) -> None:
+    """Strings of any characters, in lists of any shape, become the bytes that Python's codec gives."""
+    assert gathered(rows) == [row.encode() for row in rows]
+
+
+@given(rows=STRINGS)
+@examples(500)
+def test_bytes_and_columns_are_copied(rows: list[str]) -> None:
+    """Bytes of UTF-8 are copied, from a list or from a column."""
+    encoded = [row.encode() for row in rows]
+    assert gathered(encoded) == encoded
+    ends = np.cumsum([0, *map(len, encoded)])
+    column = Column(np.frombuffer(b"".join(encoded), UTF_8), ends)
+    text, starts = column.gather(0, len(rows), LIMITS, np.empty(ROOMS["utf-8"], UTF_8), "strict")
+    assert text.tobytes() == b"".join(encoded)
+    assert starts.tolist() == ends.tolist()
+
+
+@given(pieces=st.lists(st.sampled_from(PIECES), max_size=12))
+@examples(2000)
+def test_malformed_bytes_are_found(pieces: list[str]) -> None:
+    """Bytes are refused where Python's codec refuses them, and only there."""
+    data = "".join(pieces).encode("latin-1", "ignore")
+    text, place = np.empty(len(data) + PAST_END, UTF_8), None
+    try:
+        data.decode()
+    except UnicodeDecodeError as error:
+        place = error.start
+    if place is None:
+        assert of_utf_8(np.frombuffer(data, UTF_8), np.array([0, len(data)]), text)[0].tobytes() == data
+        assert gathered([data]) == [data]
+    else:
+        with pytest.raises(UnicodeError):
+            of_utf_8(np.frombuffer(data, UTF_8), np.array([0, len(data)]), text)
+        with pytest.raises(TextError, match=f"row 0, position {place}: not UTF-8"):
+            gathered([data])
+        assert gathered([data], "replace") == [data.decode(errors="replace").encode()]
+
+
+@pytest.mark.parametrize("text", ["\ud800", "a\udfff", "世\ud800", "\U0001f600\udc00"], ids=ascii)
+def test_lone_surrogates_are_refused(text: str) -> None:
+    """A lone surrogate is no text, and with errors="replace" it is U+FFFD."""
+    with pytest.raises(TextError, match="a lone surrogate"):
+        gathered(["a", text])
+    assert gathered(["a", text], "replace")[1].decode() == text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def test_kernels_may_read_behind_a_text() -> None:
+    """Behind a text there is room that kernels may read."""
+    for text in ("", "a", "世" * 40):
+        laid_out = units(text, UTF_8)
+        assert laid_out.tobytes() == text.encode()
+        base = laid_out.base
+        assert isinstance(base, np.ndarray)
+        assert len(base) == len(laid_out) + PAST_END

@@ -1,0 +1,370 @@
+"""Tests of vocabularies that are made from old ones: trimmed ones and extended ones."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+import tiktoken
+from hypothesis import given
+from hypothesis import strategies as st
+from support import naive_training
+from support.shared_data import SHARED, needs_shared
+from support.tiers import examples
+from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
+
+import fst
+from fst.compile import tokenizer as compiled
+from fst.compile.sources.tiktoken import ENCODINGS
+from fst.compile.train.result import Trained
+from fst.errors import UnsupportedError, VocabularyError
+
+SPECIALS = ["<unk>", "<pad>", "<s>"]
+
+
+@cache
+def lines() -> list[str]:
+    """Texts over a few letters, some of several bytes."""
+    draw = random.Random(7)
+    words = ["".join(draw.choices("aabcé日", k=draw.randint(1, 8))) for _ in range(80)]
+    return [" ".join(draw.choices(words, k=12)) for _ in range(40)]
+
+
+def trained(model: Any, trainer: Any, pre_tokenizer: Any) -> Tokenizer:
+    """A live tokenizer."""
+    tok = Tokenizer(model)
+    tok.pre_tokenizer = pre_tokenizer
+    tok.train_from_iterator(lines(), trainer)
+    return tok
+
+
+def bpe_over_bytes() -> Tokenizer:
+    """BPE over bytes, with a template and an added token that the model lacks."""
+    alphabet = pre_tokenizers.ByteLevel.alphabet()
+    trainer = trainers.BpeTrainer(vocab_size=400, special_tokens=SPECIALS, initial_alphabet=alphabet, show_progress=False)
+    tok = trained(models.BPE(), trainer, pre_tokenizers.ByteLevel(add_prefix_space=False))
+    tok.add_tokens([AddedToken("ab", single_word=True)])
+    tok.post_processor = processors.TemplateProcessing(single="<s> $A", special_tokens=[("<s>", 2)])
+    tok.enable_padding(pad_token="<pad>", pad_id=1)
+    return tok
+
+
+def bpe_over_characters() -> Tokenizer:
+    """BPE over characters, with an unknown token and Metaspace."""
+    trainer = trainers.BpeTrainer(vocab_size=120, special_tokens=SPECIALS, show_progress=False)
+    tok = trained(models.BPE(unk_token="<unk>", fuse_unk=True), trainer, pre_tokenizers.Metaspace())
+    tok.decoder = decoders.Metaspace()
+    return tok
+
+
+def bpe_with_suffix() -> Tokenizer:
+    """BPE with a suffix at the end of words."""
+    trainer = trainers.BpeTrainer(vocab_size=120, special_tokens=SPECIALS, end_of_word_suffix="</w>", show_progress=False)
+    return trained(models.BPE(unk_token="<unk>", end_of_word_suffix="</w>"), trainer, pre_tokenizers.WhitespaceSplit())
+
+
+def wordpiece() -> Tokenizer:
+    """WordPiece with a normalizer."""
+    trainer = trainers.WordPieceTrainer(vocab_size=120, special_tokens=SPECIALS, show_progress=False)
+    tok = trained(models.WordPiece(unk_token="<unk>"), trainer, pre_tokenizers.WhitespaceSplit())
+    tok.normalizer = normalizers.Lowercase()
+    return tok
+
+
+def unigram() -> Tokenizer:
+    """Unigram with Metaspace."""
+    trainer = trainers.UnigramTrainer(vocab_size=80, special_tokens=SPECIALS, unk_token="<unk>", show_progress=False)
+    return trained(models.Unigram(), trainer, pre_tokenizers.Metaspace())
+
+
+def word_level() -> Tokenizer:
+    """WordLevel."""
+    trainer = trainers.WordLevelTrainer(vocab_size=60, special_tokens=SPECIALS, show_progress=False)
+    return trained(models.WordLevel(unk_token="<unk>"), trainer, pre_tokenizers.WhitespaceSplit())
+
+
+KINDS: Mapping[str, tuple[Callable[[], Tokenizer], int]] = {  # and how many tokens to keep
+    "BPE over bytes": (bpe_over_bytes, 290),
+    "BPE over characters": (bpe_over_characters, 40),
+    "BPE with a suffix": (bpe_with_suffix, 40),
+    "WordPiece": (wordpiece, 40),
+    "Unigram": (unigram, 40),
+    "WordLevel": (word_level, 30),
+}
+each_kind = pytest.mark.parametrize("kind", KINDS)
+
+
+def check_trimmed(old: fst.Tokenizer, new: Any, texts: Iterable[str]) -> tuple[int, int]:
+    """Compare ids of texts whose tokens are all kept. Returns the numbers of texts with and without such tokens alone."""
+    tok, same, other = new.trained.tokenizer(), 0, 0
+    for text in texts:
+        ids = new.ids[old.encode(text)]
+        if (ids >= 0).all():
+            assert tok.encode(text).tolist() == ids.tolist(), text
+            same += 1
+        else:
+            assert len(tok.encode(text)) > 0
+            other += 1
+    return same, other
+
+
+@each_kind
+def test_texts_of_kept_tokens_have_the_mapped_ids(kind: str) -> None:
+    """A text whose tokens all stay has these tokens in the trimmed vocabulary, by their new ids."""
+    make, keep = KINDS[kind]
+    live = make()
+    new = fst.train.trim(live, lines(), keep)
+    words = sorted({word for line in lines() for word in line.split()})
+    same, other = check_trimmed(fst.Tokenizer(compiled(live)), new, [*lines(), *words, "é日", "xyz", "ab <s> abc"])
+    assert same > 5
+    assert other > 5
+    assert len(new.trained.vocabulary) == keep
+
+
+@each_kind
+def test_trimmed_vocabularies_keep_the_order_and_the_special_tokens(kind: str) -> None:
+    """New ids are 0, 1, 2 … in the order of the old ones; special tokens, their flags, templates and padding are there."""
+    make, keep = KINDS[kind]
+    live = make()
+    trimmed = fst.train.trim(live, lines(), keep)
+    old, new = live.get_vocab(), trimmed.trained.vocabulary
+    assert [*new.values()] == [*range(keep)]
+    assert [*new] == sorted(new, key=old.__getitem__)
+    assert {token: int(trimmed.ids[number]) for token, number in old.items()} == {token: new.get(token, -1) for token in old}
+    assert {*SPECIALS} <= {*trimmed.trained.special_tokens}
+
+
+def test_trimmed_vocabularies_are_read_by_the_reference(tmp_path: Path) -> None:
+    """The saved tokenizer.json has the templates, the padding and the added tokens of the old one, with new ids."""
+    live = bpe_over_bytes()
+    new = fst.train.trim(live, lines(), 290).trained
+    new.save(tmp_path / "tokenizer.json")
+    again, tok = Tokenizer.from_file(str(tmp_path / "tokenizer.json")), new.tokenizer()
+    assert again.get_vocab() == new.vocabulary
+    assert new.vocabulary["ab"] == 289
+    for text in [*lines(), "ab", "abab ab é"]:
+        assert again.encode(text).ids == tok.encode(text).tolist()
+        assert 289 in again.encode(text).ids or " ab " not in f" {text} "
+    assert again.padding == live.padding
+    assert again.encode("a").tokens == live.encode("a").tokens
+
+
+def test_most_used_tokens_stay() -> None:
+    """Tokens stay by their use in the words, then by their ids, and the counts are those of the words."""
+    old = compiled(["[UNK]", "h", "p", "##u", "##g", "##ug", "hug", "pug", "hugu"], unk_token="[UNK]")
+    trimmed = fst.train.trim(old, {"hug": 3, "pug": 4, "hug u": 1}, 7)
+    assert [*trimmed.trained.vocabulary] == ["[UNK]", "h", "p", "##u", "##g", "hug", "pug"]
+    assert trimmed.trained.counts.tolist() == [1, 0, 0, 0, 0, 3, 4]
+    assert trimmed.ids.tolist() == [0, 1, 2, 3, 4, -1, 5, 6, -1]
+    assert [*fst.train.trim(old, {"hug": 3}, 8).trained.vocabulary] == ["[UNK]", "h", "p", "##u", "##g", "##ug", "hug", "pug"]
+
+
+def test_parts_of_kept_tokens_stay() -> None:
+    """A token of BPE keeps the parts that its merges need, even if no text has them by themselves."""
+    ids = {token: number for number, token in enumerate(["a", "b", "c", "ab", "bc", "abc", "ca"])}
+    tok = Tokenizer(models.BPE(ids, [("a", "b"), ("ab", "c"), ("c", "a")]))
+    trimmed = fst.train.trim(tok, {"abc": 9, "ca": 8, "bcc": 1}, 5)
+    assert [*trimmed.trained.vocabulary] == ["a", "b", "c", "ab", "abc"]
+    assert [*trimmed.trained.merges] == [("a", "b"), ("ab", "c")]
+    assert [*fst.train.trim(tok, {"abc": 9, "ca": 8}, 4).trained.vocabulary] == ["a", "b", "c", "ca"]
+
+
+def test_sizes_that_are_out_of_range_are_refused() -> None:
+    """A size above the old one, or below what must stay, is an error with both numbers."""
+    live = wordpiece()
+    with pytest.raises(VocabularyError, match=r"keep is 121; expected at most 120"):
+        fst.train.trim(live, lines(), 121)
+    with pytest.raises(VocabularyError, match=r"keep is 3; expected at least 13, the added tokens and the alphabet"):
+        fst.train.trim(live, lines(), 3)
+
+
+MERGING = ["BPE over bytes", "BPE over characters", "BPE with a suffix", "WordPiece"]
+
+
+def words_of(live: Tokenizer, texts: Iterable[str]) -> Counter[str]:
+    """The words of texts, as a live tokenizer splits them."""
+    return Counter(word for text in texts for word, _ in live.pre_tokenizer.pre_tokenize_str(text))
+
+
+@pytest.mark.parametrize("kind", MERGING)
+def test_new_tokens_are_those_of_a_recount(kind: str) -> None:
+    """New tokens are the most frequent pairs of old ones, counted again after each merge."""
+    live = KINDS[kind][0]()
+    words = words_of(live, lines())
+    splits = {word: [token.value for token in live.model.tokenize(word)] for word in words}
+    prefix = "##" if kind == "WordPiece" else ""
+    size = max(live.get_vocab().values()) + 1 + 40
+    extended = fst.train.extend(live, lines(), 40)
+    assert extended.vocabulary == naive_training.extended_by_recount(words, splits, live.get_vocab(), size, prefix)
+    assert extended.stopped == ("size" if len(extended.vocabulary) == size else "no pair")
+
+
+def undone(ids: Iterable[int], size: int, parts: Mapping[int, Sequence[int]]) -> list[int]:
+    """Ids with new merges undone."""
+    return [old for number in ids for old in ([number] if number < size else undone(parts[number], size, parts))]
+
+
+def check_extended(live: Tokenizer, extended: Trained, texts: Iterable[str]) -> None:
+    """Compare ids, with new merges undone, and those of the old tokenizer."""
+    ids, size = extended.vocabulary, max(live.get_vocab().values()) + 1
+    parts = {ids[left + right]: (ids[left], ids[right]) for left, right in extended.merges}
+    again, tok = Tokenizer.from_str(json.dumps(extended.to_json())), extended.tokenizer()
+    for text in texts:
+        found = tok.encode(text).tolist()
+        assert found == again.encode(text).ids, text
+        assert undone(found, size, parts) == live.encode(text).ids, text
+
+
+@pytest.mark.parametrize("kind", MERGING[:3])
+def test_new_merges_undone_give_the_old_ids(kind: str) -> None:
+    """A text has the old tokens, except that some neighbours are a new one; old tokens keep their ids, and old merges come first."""
+    live = KINDS[kind][0]()
+    extended = fst.train.extend(live, lines(), 40)
+    assert {token: extended.vocabulary[token] for token in live.get_vocab()} == live.get_vocab()
+    old = json.loads(live.to_str())["model"]["merges"]
+    assert [*map(list, extended.merges[: len(old)])] == old
+    draw = random.Random(3)
+    texts = [" ".join("".join(draw.choices("aabcé日x", k=draw.randint(1, 9))) for _ in range(9)) for _ in range(30)]
+    check_extended(live, extended, [*lines(), *texts, "ab abab <s> ab"])
+    assert len(extended.merges) > len(old)
+
+
+SHORT = st.text("abc", min_size=1, max_size=6)
+
+
+COUNTS = st.dictionaries(SHORT, st.integers(1, 5), min_size=1)
+
+
+@given(merges=st.lists(st.tuples(SHORT, SHORT), max_size=6), words=COUNTS, texts=st.lists(SHORT))
+@examples(120)
+def test_strings_with_ids_keep_them(merges: list[tuple[str, str]], words: dict[str, int], texts: list[str]) -> None:
+    """Old tokens that old merges cannot make, and added tokens, keep their ids when new merges make them."""
+    made = list(dict.fromkeys(merges))
+    tokens = dict.fromkeys(["a", "b", "c", *(token for left, right in made for token in (left, right, left + right))])
+    live = Tokenizer(models.BPE({token: number for number, token in enumerate(tokens)}, made))
+    live.add_tokens([AddedToken("abc", single_word=True), AddedToken("cab", special=True)])
+    extended = fst.train.extend(live, words, 5)
+    assert {token: extended.vocabulary[token] for token in live.get_vocab()} == live.get_vocab()
+    again, tok = Tokenizer.from_str(json.dumps(extended.to_json())), extended.tokenizer()
+    for text in [*words, *texts]:
+        assert tok.encode(text).tolist() == again.encode(text).ids
+
+
+def test_unknown_text_is_in_no_new_token() -> None:
+    """Unknown characters and single bytes of them are in no new token, and keep their neighbours apart."""
+    tokens = {"<unk>": 0, "a": 1, "b": 2, **{f"<0x{byte:02X}>": 3 + byte for byte in range(256)}}
+    live = Tokenizer(models.BPE(tokens, [], unk_token="<unk>", byte_fallback=True))
+    extended = fst.train.extend(live, {"aéb": 9, "ab": 1, "éé": 5}, 3)
+    assert [*extended.vocabulary][259:] == ["ab"]
+    assert extended.stopped == "no pair"
+    piece = fst.train.extend(compiled(["[UNK]", "a", "##b"], unk_token="[UNK]"), {"axb": 9, "abx": 1}, 3)
+    assert [*piece.vocabulary] == ["[UNK]", "a", "##b"]
+
+
+def test_extended_word_level_has_the_most_frequent_words() -> None:
+    """WordLevel gets the most frequent words that are no token, and of equally frequent ones the first by code point."""
+    old = Tokenizer(models.WordLevel({"<unk>": 0, "hug": 1, "pug": 7}, unk_token="<unk>"))
+    extended = fst.train.extend(old, {"hug": 9, "b": 3, "a": 3, "c": 4, "d": 1}, 3)
+    assert extended.vocabulary == {"<unk>": 0, "hug": 1, "pug": 7, "c": 8, "a": 9, "b": 10}
+    assert extended.counts.tolist() == [11, 9, 0, 0, 0, 0, 0, 0, 4, 3, 3]
+
+
+def test_extension_resumes_from_its_checkpoint(tmp_path: Path) -> None:
+    """A run that the deadline stops leaves a checkpoint, and the same vocabulary comes of it in the end."""
+    live, path = bpe_over_characters(), tmp_path / "run.npz"
+    merges_of = fst.train.extend(live, lines(), 40).merges
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("fst.compile.train.merges.run.STEPS", 20)
+        rounds, found = 0, None
+        while found is None or found.stopped == "deadline":
+            found = fst.train.extend(live, lines(), 40, deadline=0, checkpoint=path)
+            rounds += 1
+    assert rounds > 2
+    assert [*found.merges] == [*merges_of]
+
+
+@pytest.mark.parametrize("number", ["3", 1.5, None])
+def test_numbers_of_tokens_are_whole(number: Any) -> None:
+    """A number of tokens that is no whole number is an error that names it."""
+    with pytest.raises(VocabularyError, match=f"add is {number!r}; expected a whole number"):
+        fst.train.extend(wordpiece(), lines(), number)
+    with pytest.raises(VocabularyError, match=f"keep is {number!r}; expected a whole number"):
+        fst.train.trim(wordpiece(), lines(), number)
+
+
+def test_impossible_extensions_are_refused() -> None:
+    """Unigram cannot be extended, and less than no token cannot be added."""
+    with pytest.raises(UnsupportedError, match="the vocabulary is Unigram, whose scores would change"):
+        fst.train.extend(unigram(), lines(), 10)
+    with pytest.raises(VocabularyError, match="add is -1; expected a whole number from 0"):
+        fst.train.extend(wordpiece(), lines(), -1)
+    live = wordpiece()
+    assert fst.train.extend(live, lines(), 0).vocabulary == live.get_vocab()
+
+
+def test_every_form_of_an_old_tokenizer_is_taken(tmp_path: Path) -> None:
+    """A live tokenizer, an fst.Tokenizer, a table, its file, a tokenizer.json and a trained vocabulary give the same result."""
+    live = wordpiece()
+    live.save(str(tmp_path / "tokenizer.json"))
+    table = compiled(live)
+    table.save(tmp_path / "table.npz")
+    same = fst.train.trim(live, lines(), 120).trained
+    forms = [live, fst.Tokenizer(table), table, tmp_path / "table.npz", str(tmp_path / "tokenizer.json"), tmp_path, same]
+    assert len({tuple(fst.train.trim(old, lines(), 40).trained.vocabulary.items()) for old in forms}) == 1
+
+
+def encoding_of(pattern: str) -> tiktoken.Encoding:
+    """A small encoding of tiktoken."""
+    tokens = [bytes([byte]) for byte in range(256)] + [b"ab", b"bc", b"abc", b" a", b"ca", b"  ", b"   ", b"    "]
+    ranks = {token: rank for rank, token in enumerate(tokens)}
+    return tiktoken.Encoding("small", pat_str=pattern, mergeable_ranks=ranks, special_tokens={"<|end|>": 300})
+
+
+def test_encodings_of_tiktoken_are_trimmed_and_extended(tmp_path: Path) -> None:
+    """An encoding with a known pattern is trimmed to ranks again, and extended after its last id."""
+    old = encoding_of(ENCODINGS["cl100k_base"].pattern)
+    texts = ["abc ab  a   abc cab xyzzy"] * 3
+    trimmed = fst.train.trim(old, texts, 261)
+    assert [*trimmed.trained.vocabulary][256:] == ["ab", "abc", "Ġa", "ĠĠ", "<|end|>"]
+    trimmed.trained.save(tmp_path / "small.tiktoken")
+    assert len((tmp_path / "small.tiktoken").read_text().splitlines()) == 260
+    same, _ = check_trimmed(fst.Tokenizer(compiled(old)), trimmed, ["abc abc", "  a", "bc", "    "])
+    assert same > 1
+    extended = fst.train.extend(old, texts, 2)
+    assert extended.vocabulary["<|end|>"] == 300
+    assert sorted(extended.vocabulary.values())[-2:] == [301, 302]
+
+
+def test_vocabularies_without_a_tokenizer_json_are_refused() -> None:
+    """An encoding of tiktoken with a pattern of its own is refused: no tokenizer.json is known to have its effect."""
+    with pytest.raises(UnsupportedError, match="has no known counterpart"):
+        fst.train.trim(encoding_of(r"\w+|\W+"), ["ab"], 256)
+
+
+@needs_shared
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "keep"), [("vocab_bpe/mistral01", 12_000), ("vocab/bert-base-cased", 8_000)])
+def test_trimmed_vocabularies_of_the_field(name: str, keep: int) -> None:
+    """Mistral and BERT, trimmed on a corpus, divide its texts as before where all tokens stay."""
+    text = (SHARED / "corpora" / "en_books_20MB.txt").read_text("utf-8")[:200_000]
+    texts: Sequence[str] = text.splitlines(keepends=True)
+    old = fst.Tokenizer(compiled(SHARED / name))
+    same, _ = check_trimmed(old, fst.train.trim(old, texts, keep), texts)
+    assert same > len(texts) // 2
+
+
+@needs_shared
+@pytest.mark.slow
+def test_extended_vocabulary_of_the_field() -> None:
+    """GPT-2, extended on Python code, divides texts as before but for new tokens."""
+    live = Tokenizer.from_file(str(SHARED / "vocab_bpe" / "gpt2" / "tokenizer.json"))
+    texts = (SHARED / "corpora" / "code_python.txt").read_text("utf-8")[:300_000].splitlines(keepends=True)
+    extended = fst.train.extend(live, texts, 500)
+    assert [*extended.vocabulary.values()] == [*range(50_757)]
+    check_extended(live, extended, texts[::20])

@@ -1,0 +1,201 @@
+"""Tests of WordPiece by score, against the code of the course in `naive_training`."""
+
+from __future__ import annotations
+
+import random
+import re
+import warnings
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support import naive_training
+from support.shared_data import SHARED, needs_shared
+from support.tiers import examples
+
+import fst
+from fst.compile.train.control import Control
+from fst.compile.train.result import Trained
+from fst.compile.train.scores import state as score_state
+from fst.compile.train.scores.state import Merger, State, widened
+from fst.compile.train.wordpiece import wordpiece
+from fst.counting.words import Words
+
+COURSE = (
+    "This is the Hugging Face Course . This chapter is about tokenization . This section shows several tokenizer algorithms . "
+    "Hopefully , you will be able to understand how they are trained and generate tokens ."
+)
+HUGS = {"hug": 10, "pug": 5, "pun": 12, "bun": 4, "hugs": 5}
+COUNTS = st.one_of(st.integers(1, 4), st.integers(1, 4).map(lambda count: count * 10**14 + 1), st.integers(1 << 26, 1 << 28))
+CORPORA = st.dictionaries(st.text("abc", min_size=1, max_size=9), COUNTS, min_size=1, max_size=10)
+
+
+def train(words: Mapping[str, int], size: int, least: int = 0, **options: Any) -> Trained:
+    """The vocabulary of words, without the warning."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        return wordpiece(Words.of_pairs(words.items()), criterion="score", vocab_size=size, min_frequency=least, **options)
+
+
+def learned(words: Mapping[str, int], size: int, least: int = 0) -> list[str]:
+    """The tokens of words."""
+    return [*train(words, size, least).vocabulary]
+
+
+def letters_of(words: Mapping[str, int]) -> int:
+    """The number of distinct letters, with and without prefix."""
+    return len({token for split in naive_training.score_letters(words).values() for token in split})
+
+
+def test_worked_numbers() -> None:
+    """The vocabulary of `hug pug pun bun hugs` is that of the course's code."""
+    tokens = learned(HUGS, 100)
+    assert tokens == ["##g", "##n", "##s", "##u", "b", "h", "p", "##gs", "hu", "hugs", "hug", "pu", "bu", "bun", "pug", "pun"]
+
+
+def test_worked_numbers_of_lower_and_newest() -> None:
+    """The vocabulary of `low lower newest widest` has the order of the scores."""
+    tokens = learned({"low": 5, "lower": 2, "newest": 6, "widest": 3}, 100)
+    assert " ".join(tokens[11:]) == "wi wid lo ##st low ##er lower ne new newe wide newest widest"
+
+
+def test_vocabulary_of_the_course() -> None:
+    """The course's four sentences give its vocabulary of 70 tokens."""
+    specials = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+    trained = train(Counter(COURSE.split()), 70, special_tokens=specials)
+    expected = "ab ##fu Fa Fac ##ct ##ful ##full ##fully Th ch ##hm cha chap chapt ##thm Hu Hug Hugg sh th is ##thms ##za ##zat ##ut"
+    assert " ".join([*trained.vocabulary][-25:]) == expected
+    assert [*trained.vocabulary][:8] == [*specials, "##a", "##b", "##c"]
+    assert trained.stopped == "size"
+
+
+@given(words=CORPORA, room=st.integers(1, 30), least=st.sampled_from([1, 1, 2, 5]))
+@examples(4000)
+def test_vocabularies_of_short_words_are_those_of_the_course(words: Mapping[str, int], room: int, least: int) -> None:
+    """Words of up to three letters have the vocabulary of the course's code, with its ties and its rounding."""
+    size = letters_of(words) + room
+    assert learned(words, size, least) == naive_training.wordpiece_by_score(words, size, max(least, 1))
+
+
+def test_min_frequency_keeps_rare_pairs_apart() -> None:
+    """A pair that is rarer than the least count never merges, however great its score."""
+    assert learned(HUGS, 100, 10)[7:] == ["hu", "hug", "pu", "pun"]
+    assert [train(HUGS, size, least).stopped for size, least in ((100, 10), (100, 0), (9, 10))] == ["min_frequency", "no pair", "size"]
+
+
+def test_small_least_counts_are_warned_of() -> None:
+    """A least count below 10 is a warning with the reason."""
+    with pytest.warns(UserWarning, match=r"min_frequency is 9: by score, the rarest pairs merge first"):
+        wordpiece(Words.of_pairs(HUGS.items()), criterion="score", vocab_size=10, min_frequency=9)
+    wordpiece(Words.of_pairs(HUGS.items()), criterion="score", vocab_size=10, min_frequency=10)
+
+
+def test_order_of_words_is_that_of_first_occurrence() -> None:
+    """Ties go to the pair that occurs first, by the places of words and not by their order in memory."""
+    words = Words.of_pairs([("ab", 1), ("cd", 1)])
+    assert learned({"ab": 1, "cd": 1}, 5)[4:] == ["ab"]
+    for first, token in (([[1, 0, 0], [0, 5, 5]], "cd"), ([[0, 1, 0], [0, 0, 9]], "cd"), ([[0, 1, 1], [0, 1, 2]], "ab")):
+        with pytest.warns(UserWarning, match="vocabularies are poor"):
+            trained = wordpiece(replace(words, first=np.array(first, np.int64)), criterion="score", vocab_size=5)
+        assert [*trained.vocabulary][4:] == [token]
+
+
+def test_texts_give_the_vocabulary_of_the_course() -> None:
+    """Texts that the trainer splits itself have the vocabulary of the course's code, whatever the threads and the order in memory."""
+    draw = random.Random(5)
+    texts = [" ".join("".join(draw.choices("abc", k=draw.randint(1, 5))) for _ in range(6)) for _ in range(40)]
+    words = Counter(word for text in texts for word in text.split())
+    size = letters_of(words) + 30
+    for threads in (1, 2):
+        with pytest.warns(UserWarning, match="vocabularies are poor") as noted:
+            trained = fst.train.wordpiece(texts, splitter="whitespace", criterion="score", vocab_size=size, threads=threads)
+        assert [*trained.vocabulary] == naive_training.wordpiece_by_score(words, size)
+        assert {Path(warning.filename).name for warning in noted} == {"test_score.py"}
+
+
+def test_alphabets_are_those_of_the_words_and_of_the_options() -> None:
+    """Letters get ids in the form in which they occur; initial ones do anyway, and limited ones are deleted."""
+    assert learned({"ab": 1}, 2) == ["##b", "a"]
+    assert [*train({"ab": 1}, 4, initial_alphabet=["xyz", "b"]).vocabulary] == ["##b", "a", "b", "x"]
+    assert [*train({"axb": 3, "ab": 1, "a": 9}, 3, limit_alphabet=2).vocabulary] == ["##b", "a", "ab"]
+    assert [*train({"axb": 3}, 6, special_tokens=["a", "[X]", "a"]).vocabulary] == ["a", "[X]", "##b", "##x", "ax", "axb"]
+    with pytest.raises(fst.VocabularyError, match="vocab_size is 1; expected at least 2, the special tokens and the alphabet"):
+        train({"ab": 1}, 1)
+
+
+def test_special_tokens_equal_to_merges_keep_their_ids() -> None:
+    """A merge to a token that has an id takes no second one, and training goes on until the size is met."""
+    trained = train(HUGS, 16, special_tokens=["hug", "hugs"])
+    others = "##g ##n ##s ##u b h p ##gs hu pu bu bun pug pun"
+    assert [*trained.vocabulary] == ["hug", "hugs", *others.split(" ")]
+    assert trained.counts.tolist()[:2] == [10, 5]
+    assert trained.stopped == "size"
+
+
+def test_no_words_give_the_special_tokens() -> None:
+    """Without words, the vocabulary is the special tokens."""
+    trained = train({}, 10, special_tokens=["[UNK]"])
+    assert ([*trained.vocabulary], trained.stopped) == (["[UNK]"], "no pair")
+
+
+def test_sizes_out_of_reach_take_no_memory() -> None:
+    """A size far beyond the words ends without pairs, and without room for tokens that never come."""
+    assert train(HUGS, 1 << 50).stopped == "no pair"
+
+
+def test_counts_are_those_of_the_merges() -> None:
+    """The count of a token is how often it occurred when it was made."""
+    trained = train(HUGS, 11)
+    assert dict(zip(trained.vocabulary, trained.counts.tolist(), strict=True)) == {
+        "##g": 20, "##n": 16, "##s": 5, "##u": 36, "b": 4, "h": 15, "p": 17,
+        "##gs": 5, "hu": 15, "hugs": 5, "hug": 10,
+    }
+
+
+def test_run_resumes_bit_for_bit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run that stops after each few merges, and goes on from its checkpoint, makes the same vocabulary."""
+    monkeypatch.setattr(score_state, "BUDGET", 30)
+    monkeypatch.setattr(score_state, "FIRST_ROWS", 1)
+    words = Counter(COURSE.lower().split())
+    rounds, stopped = 0, "deadline"
+    while stopped == "deadline":
+        trained = train(words, 93, special_tokens=["th", "fac", "zzz"], control=Control(deadline=0, checkpoint=tmp_path / "run.npz"))
+        stopped = trained.stopped
+        rounds += 1
+    assert rounds > 5
+    expected = naive_training.wordpiece_by_score(words, 92)
+    assert [*trained.vocabulary] == ["th", "fac", "zzz", *(token for token in expected if token not in ("th", "fac"))]
+    assert trained.vocabulary == train(words, 93, special_tokens=["th", "fac", "zzz"]).vocabulary
+
+
+@pytest.mark.parametrize(
+    ("field", "place", "value"),
+    [("cells", 0, 0), ("cells", 1, -2), ("cells", 1, 99), ("cells", -1, 3), ("made", 0, 31), ("lefts", 0, 50), ("rights", 0, -1)],
+)
+def test_damaged_states_are_refused(field: str, place: int, value: int) -> None:
+    """A state from a file is refused unless whole tokens tile every word."""
+    cells, none = np.array([-1, 0, 1, -1, 2, 1, -1], np.int32), np.zeros(0, np.int32)
+    merger = Merger(cells.copy(), np.array([0, 0, 0, 0, 1, 1, 1], np.int32), np.ones(2, np.int64), 3, 1)
+    state = widened(State(cells, none, none, np.zeros(0, np.int64), np.zeros(1, np.int64)), 30)
+    merger.advance(state)
+    merger.prove(state)
+    getattr(state, field)[place] = value
+    with pytest.raises(fst.VocabularyError, match=f"(cells|{field}) of the checkpoint is not of this run"):
+        merger.prove(state)
+
+
+@needs_shared
+@pytest.mark.slow
+def test_vocabulary_of_a_book_is_that_of_the_course() -> None:
+    """The beginning of a book has the tokens of the course's code, in English and in Chinese."""
+    for name in ("en_books_20MB.txt", "docs_zh.md"):
+        text = (SHARED / "corpora" / name).read_text("utf-8")[:20_000]
+        words = Counter(re.findall(r"\w+|[^\w\s]", text))
+        size = letters_of(words) + 300
+        assert learned(words, size) == naive_training.wordpiece_by_score(words, size)
