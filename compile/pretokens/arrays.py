@@ -1,4 +1,4 @@
-"""What compilers of machines over pieces share: the arrays of the splitter, and the table of the pieces that are one token."""
+"""The arrays that BPE and Unigram share: those of the splitter, and the table of the pre-tokens that are one token."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ def word_table(symbols: NDArray[np.uint8], starts: Ints, lengths: Ints, ids: Int
 
     Args:
         symbols: the bytes of tokens.
-        starts, lengths, ids: int64[pieces], where each piece that is one token lies in `symbols`, and its token. Those that are too long
-            are left out.
+        starts, lengths, ids: int64[pieces], where each piece that is one token lies in `symbols`, and its token. Longer ones than a key are
+            left out.
     """
     chosen = np.flatnonzero(lengths <= WORD_BYTES)
     chosen = chosen[np.argsort(ids[chosen], kind="stable")]

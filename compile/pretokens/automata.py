@@ -47,7 +47,7 @@ class Automaton:
         return [[*zip(targets, ends, strict=True)] for targets, ends in rows]
 
     def surely_ends(self) -> NDArray[np.bool_]:
-        """For each state, whether a match ends sooner or later, whatever follows."""
+        """For each state, whether a match ends sooner or later, for any text after it."""
         found: NDArray[np.bool_] = np.arange(len(self.targets)) != DEAD
         while True:
             fewer = found & (self.ends | found[self.targets]).all(axis=1)
@@ -63,7 +63,7 @@ def explored(
     symbols: int,
     budget: Budget,
 ) -> Automaton:
-    """The automaton of situations, each of which is a state.
+    """The automaton with a state for each situation.
 
     Args:
         begin: the situation after the first symbol of a search, and False.

@@ -1,15 +1,14 @@
 """Windows of symbols that decide where pieces begin: a kernel looks them up instead of running the splitter.
 
-The splitter (`fst.pretokens.splitter`) is a state machine, and each of its steps waits for the one before. Yet most boundaries follow from
-the
-characters around them, whatever the state: no piece of English begins between two letters. So the compiler simulates the splitter over each
-window, from every state in which the splitter may be, and with every end that a search may find after the window. If all simulations agree
-whether a piece begins before the last symbol but one, the window decides; if not, the kernel runs the splitter there. After `MAX_STEPS`
-steps of simulation, all further windows stay undecided.
+The splitter (`fst.pretokens.splitter`) is a state machine, and each of its steps waits for the one before. Yet the characters around a
+place decide most boundaries, in every state: no pre-token of English begins between two letters. So the compiler simulates the splitter
+over each window, from every state in which the splitter may be, and with every end that a search may find after the window. If all
+simulations agree whether a piece begins before the last symbol but one, the window decides; if not, the kernel runs the splitter there.
+After `MAX_STEPS` steps of simulation, all further windows stay undecided.
 
 The symbols of windows are classes, some of them merged: the fewer symbols there are, the more of them fit into a window. The letters of
-contractions such as ``'ll`` act like all others, except after an apostrophe. Two more symbols stand around a text: BEGIN before it, and END
-after it.
+contractions such as ``'ll`` act like all others, except after an apostrophe. A text has two more symbols around it: BEGIN before it, and
+END after it.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ from fst.pretokens.splitter import DEAD, START, Splitter
 SYMBOL_BITS = (3, 4, 5, 6)  # the numbers of bits of a symbol that are tried
 MAX_STEPS = 8_000_000  # of simulation, some ten seconds; o200k's pattern takes 4.7 million, and most others less than one million
 ROUNDS = 50  # of power iteration, more than enough for states that a text leaves within a few characters
-# The expected share of an ASCII character, in percent: that of the first string that holds it. Only speed depends on it.
+# The expected share of an ASCII character, in percent: that of the first string with the character. Only speed depends on it.
 FREQUENCIES = ((" etaoinshrdlu", 5.0), ("cmfwypvbgkjqxz", 1.0), (".,\n", 1.0), ("0123456789'\"-()", 0.2), ("", 0.05))
 
 Moves = Sequence[Sequence[Sequence[int]]]
@@ -196,7 +195,7 @@ class _Simulation:
             text, asked: as in `decide`.
             state, at: the state before the symbol at an index.
             begin: where the search began; None: before the window.
-            end: where the last match ends; None: there is none, or it ends before the window.
+            end: the end of the last match; None: no match, or its end is before the window.
         """
         if next(self._steps, None) is None:
             self.is_over = True

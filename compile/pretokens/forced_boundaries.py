@@ -1,8 +1,8 @@
-"""Splitters by the tokens of Unigram: a cut between two characters that stand together in no token is crossed by no path.
+"""Splitters by the tokens of Unigram: if no token contains two characters next to each other, no path crosses the boundary between them.
 
-Whether two characters may stand together is kept by their classes. Letters are told apart by scripts alone, since nearly all letters of a
-script stand together in some token; signs of ASCII and of punctuation one by one, so that a word and the comma behind it are two pieces.
-Two characters that are no tokens also belong together, since a run of them becomes one id.
+The classes of two characters determine whether a token may contain them side by side. Letters have a class for each script, since nearly
+all pairs of letters of a script occur in some token. Signs of ASCII and punctuation have a class each, so a word and the comma after it are
+two pre-tokens. There is no boundary between two unknown characters, because a run of them becomes one id.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ Pair = tuple[str, str]
 
 
 def between_tokens(tokens: Iterable[str], known: Collection[str], *, before_blanks: bool) -> Splitter:
-    """A splitter that cuts only between characters that stand together in none of some tokens.
+    """A splitter that cuts only between characters that are adjacent in no token.
 
     Args:
         tokens: the tokens as texts have them.
-        known: the characters that are tokens. It does not cut between two others.
-        before_blanks: whether it cuts before each blank, nevertheless.
+        known: the characters that are tokens. The splitter does not cut between two other characters.
+        before_blanks: whether the splitter also cuts before each space.
     """
     pairs = {pair for token in tokens for pair in pairwise(token)}
     keys = _keys({*known, *(char for pair in pairs for char in pair), *BLANK * before_blanks}, pairs, known)
@@ -55,7 +55,7 @@ def between_tokens(tokens: Iterable[str], known: Collection[str], *, before_blan
 
 
 def _keys(characters: Iterable[str], pairs: Collection[Pair], known: Collection[str]) -> Mapping[str, tuple[Hashable, bool]]:
-    """What tells apart the classes of characters: its kind, and whether it is a token."""
+    """The key of a character's class: its kind, and whether it is a token."""
     group = _groups(pair for pair in pairs if pair[0].isalpha() and pair[1].isalpha())
     known = {*known}
 
@@ -69,7 +69,7 @@ def _keys(characters: Iterable[str], pairs: Collection[Pair], known: Collection[
 
 
 def _groups(pairs: Iterable[Pair]) -> Mapping[str, int]:
-    """The number of the group of each letter that stands together with others: from 1 on for the largest groups, 0 for all others."""
+    """The group number of each letter that is adjacent to others in tokens: 1 and more for the largest groups, 0 for all others."""
     first: dict[str, str] = {}
 
     def root(char: str) -> str:

@@ -1,8 +1,8 @@
-"""Splitters without gaps from splitters that leave some: the text between matches becomes matches, and behaviors become moves.
+"""Splitters without gaps, made from splitters with gaps: the text between matches becomes matches, and behaviors become moves.
 
 A behavior (`fst.pretokens.splitter.Behavior`) may keep a gap as a piece, drop gaps or matches, join a gap with the match before or after
-it, or join adjacent matches. Most behaviors need patterns whose matches are known to begin by one character: then a gap consists of the
-characters with which no match begins. Patterns of one string have no such condition, except where matches or gaps are dropped.
+it, or join adjacent matches. Most behaviors need a pattern for which one character determines that a match begins: a gap then consists of
+the characters that begin no match. Patterns of one string have no such condition, unless matches or gaps are dropped.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def total(split: Splitter, budget: Budget | None = None) -> Splitter:
         budget: the budget of the pipeline; None: a budget for this splitter alone.
 
     Raises:
-        UnsupportedError: this module finds none; the message says why.
+        UnsupportedError: this module finds none; the message gives the reason.
     """
     automaton, budget = Automaton.of(split.moves), budget or Budget()
     begins = automaton.targets[START, :-1] != DEAD
@@ -53,7 +53,7 @@ def _behaving(split: Splitter, automaton: Automaton, begins: NDArray[np.bool_], 
         raise UnsupportedError(UNCLEAR)
     if asked in JOINED_WITH_GAP_BEFORE:
         return _joined_with_gap_before(automaton, begins, budget)
-    are_apart = not automaton.targets[:, :-1][:, ~begins].any()  # no match holds a character that begins none
+    are_apart = not automaton.targets[:, :-1][:, ~begins].any()  # no match contains a character that begins none
     if split.behavior == "removed":  # adjacent matches that are dropped can be one piece
         return _Gaps(automaton).automaton(budget) if split.invert or not are_apart else _joined_matches(begins, budget)
     if not are_apart:
@@ -200,8 +200,8 @@ class _Gaps:
     """A pattern's automaton, and the gaps between its matches.
 
     A gap ends at the first place from which a search of the pattern finds a match. This is known only later. So the automaton reports an
-    end of the gap at the first possible place; if the search from there fails, the gap goes on. By then the end of the gap may have passed
-    unreported, so a pattern is refused if a search from a later place is alive at this point.
+    end of the gap at the first possible place; if the search from there fails, the gap continues. By then the end of the gap may have
+    passed unreported, so a pattern is refused if a search from a later place is alive at this point.
     """
 
     def __init__(self, automaton: Automaton) -> None:

@@ -1,7 +1,8 @@
-"""Splitters by tokens: a cut between two characters that stand together in no token changes no token, whatever merges make.
+"""Splitters by the tokens of BPE: if no token contains two characters next to each other, a cut between them changes no merge.
 
-Characters that stand together in a token are *joined*. Mostly the joined ones are those of a script, or signs. The classes are the largest
-such groups; others are taken together, as if they were joined. A blank is joined to what follows, and rarely to what is before it.
+Characters that are adjacent in a token are *joined*. Most joined characters are letters of one script, or signs. The largest groups of
+joined characters have a class each; all others share one, as if they were joined. A space is joined to the character after it, and rarely
+to the one before it.
 """
 
 from __future__ import annotations
@@ -23,11 +24,11 @@ UNKNOWN, BLANKS, ALONE, BEHIND, OTHERS = range(5)  # ALONE: joined to no others;
 
 
 def between_tokens(tokens: Iterable[str], known: Collection[str]) -> Splitter:
-    """A splitter that cuts only between characters that stand together in none of some tokens.
+    """A splitter that cuts only between characters that are adjacent in no token.
 
     Args:
         tokens: all that merges make.
-        known: the characters that are tokens. It does not cut between two others.
+        known: the characters that are tokens. The splitter does not cut between two other characters.
     """
     pairs = {pair for token in tokens for pair in pairwise(token)}
     behind, before = {after for char, after in pairs if char == BLANK}, {char for char, after in pairs if after == BLANK}

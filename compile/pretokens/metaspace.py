@@ -1,8 +1,8 @@
-"""Pipelines in SentencePiece's manner: a blank is a symbol, mostly ▁, and belongs to the word behind it.
+"""Pipelines in SentencePiece's manner: a space is a symbol, mostly ▁, and belongs to the word after it.
 
-Blanks become the symbol by a pre-tokenizer Metaspace, or by a Replace at the end of the normalizers. The compiler does it the other way
-round, see `fst.text.whitespace`: tokens and texts have blanks in place of the symbol. Splits behind Metaspace then take blanks for the
-symbol. With `keeps_symbol` the compiler keeps the symbol, since its fallback is not the one of a blank.
+A pre-tokenizer Metaspace, or a Replace at the end of the normalizers, turns spaces into the symbol. The compiler does the reverse, see
+`fst.text.whitespace`: tokens and texts have spaces in place of the symbol, and splits after Metaspace treat spaces as the symbol. With
+`keeps_symbol` the compiler keeps the symbol, because its fallback differs from that of a space.
 """
 
 from __future__ import annotations
@@ -82,14 +82,14 @@ def of_decoder(part: Component) -> dict[str, Any]:
 
 
 class Pipeline(NamedTuple):
-    """What happens to a text before the model reads it.
+    """The changes to a text before the model reads it.
 
     Attributes:
         normalizers: from `fst.compile.text.folding.components`.
-        replaces: whether the last of them does nothing but to put the symbol in place of blanks.
-        blanks: how blanks are written.
-        cuts: whether there is a cut before each blank.
-        splits: the splits of pieces behind these cuts, which take a blank for the symbol.
+        replaces: whether the last normalizer only replaces spaces by the symbol.
+        blanks: the writing of spaces.
+        cuts: whether there is a cut before each space.
+        splits: the splits after these cuts, in which a space means the symbol.
     """
 
     normalizers: Sequence[Component]
@@ -99,7 +99,7 @@ class Pipeline(NamedTuple):
     splits: Sequence[Component]
 
     def spelled(self, token: str) -> str | None:
-        """A token as texts have it; None if no text has it, since all its blanks are symbols."""
+        """A token as it occurs in texts; None if no text contains it, because all spaces of texts are symbols."""
         symbol = self.blanks.symbol
         if not symbol or symbol == BLANK:
             return token
@@ -122,7 +122,7 @@ class Pipeline(NamedTuple):
         return any(part["type"] in sentencepiece.KINDS for part in self.normalizers)
 
     def _is_of_blanks(self, token: tuple[str, ContextualToken]) -> bool:
-        """Whether an added token, given with its spelling, has blanks or symbols, or takes those beside it."""
+        """Whether an added token contains spaces or symbols, or takes those next to it."""
         return token[1].lstrip or token[1].rstrip or not {BLANK, self.blanks.symbol}.isdisjoint(token[0])
 
     def splitter(self) -> Splitter:
@@ -149,7 +149,7 @@ def pipeline(found: Sequence[Component], parts: Sequence[Component], *, keeps_sy
         keeps_symbol: whether texts keep the symbol, because it is not a token.
 
     Raises:
-        UnsupportedError: a pre-tokenizer stands where the symbol is not yet in place of blanks; or there are two Metaspaces.
+        UnsupportedError: a pre-tokenizer comes before the symbol replaces spaces; or there are two Metaspaces.
     """
     kinds = [part["type"] for part in parts]
     if METASPACE not in kinds:
@@ -167,7 +167,7 @@ def pipeline(found: Sequence[Component], parts: Sequence[Component], *, keeps_sy
 
 
 def _replaced(found: Sequence[Component]) -> str:
-    """The character that the last of some normalizers puts in place of each blank; "" if it does something else."""
+    """The character by which the last of some normalizers replaces each space; "" if it does something else."""
     if not found or found[-1]["type"] != "Replace" or found[-1]["pattern"] not in ({"String": BLANK}, {"Regex": BLANK}):
         return ""
     content: str = found[-1]["content"]
@@ -175,7 +175,7 @@ def _replaced(found: Sequence[Component]) -> str:
 
 
 def _symbol_for_blank(classes: NDArray[np.uint8], symbol: str) -> NDArray[np.uint8]:
-    """The classes of code points, where a blank stands for the symbol."""
+    """The classes of code points, with a space as the symbol."""
     classes = classes.copy()
     classes[ord(BLANK)] = classes[ord(symbol or BLANK)]
     return classes

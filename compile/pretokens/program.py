@@ -28,14 +28,14 @@ class Read:
 
 @dataclass(frozen=True)
 class Fork:
-    """Go on at any of some places; the first is preferred."""
+    """Continue at any of some places; the first is preferred."""
 
     places: tuple[int, ...]
 
 
 @dataclass(frozen=True)
 class Ahead:
-    """Go on if the instructions from `start` match the text that follows, or, if negative, do not."""
+    """Continue if the instructions from `start` match the text that follows; if negative, if they do not match."""
 
     start: int
     negative: bool
@@ -44,7 +44,7 @@ class Ahead:
 
 @dataclass(frozen=True)
 class Behind:
-    """Go on if the symbol before is of some classes, or, if negative, is not."""
+    """Continue if the previous symbol is of some classes; if negative, if it is not."""
 
     classes: frozenset[int]
     negative: bool
@@ -156,7 +156,7 @@ def _fork(node: Repeat, again: int, following: int) -> Fork:
 
 
 def _settled(moves: Moves) -> set[int]:
-    """The states from which another match surely ends later, whatever follows."""
+    """The states from which another match certainly ends later, for any text after them."""
     sources: list[list[int]] = [[] for _ in moves]  # of the moves with which no match ends
     for state, row in enumerate(moves):
         for target in {target for target, ends in row if not ends}:

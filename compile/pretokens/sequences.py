@@ -1,11 +1,11 @@
-"""Splits in sequence: one splitter without gaps that cuts like two splits, the second of which cuts the pieces of the first.
+"""Splits in sequence: one splitter without gaps that cuts like two splits, where the second cuts the parts of the first.
 
 The automata of both splits run side by side over a piece of the first. For the second, the end of this piece is the end of the text. Both
 automata report an end one symbol late, so one automaton can report the ends of the second. The compiler explores both automata over all
 texts, and refuses the splits unless two conditions hold:
 
 - At each symbol, one end can be reported, whether the piece of the first ends here or goes on.
-- After a reported end, the search begins anew. So if the second cuts inside a piece of the first, a search of the first from the cut must
+- After a reported end, the search begins again. So if the second cuts inside a piece of the first, a search of the first from the cut must
   end where the piece does.
 """
 
@@ -43,10 +43,10 @@ def in_sequence(parts: Sequence[Component], absent: Collection[str] = ()) -> Spl
 
     Args:
         parts: splits in the form of `fst.compile.pretokens.splits`, and nothing else.
-        absent: strings that no text holds, such as special tokens, which are cut out before.
+        absent: strings that no text contains, such as special tokens, which are cut out before.
 
     Raises:
-        UnsupportedError: this module finds none; the message says why.
+        UnsupportedError: this module finds none; the message gives the reason.
 
     Examples:
         >>> digits = {"type": "Split", "pattern": {"Regex": "[0-9]"}, "behavior": "Isolated", "invert": False}
@@ -86,7 +86,9 @@ def composed(first: Splitter, second: Splitter, budget: Budget) -> Splitter:
 
 
 def _common(one: NDArray[np.uint8], other: NDArray[np.uint8]) -> tuple[NDArray[np.uint16], list[tuple[int, int]]]:
-    """Common classes, numbered as they first occur: that of each code point, and the pair of classes that each one stands for."""
+    """Common classes, numbered in the order of their first occurrence: the common class of each code point, and the pair of classes of each
+    common class.
+    """
     width = int(other.max()) + 1
     keys = one * np.uint16(width) + other
     starts = np.flatnonzero(np.append(True, keys[1:] != keys[:-1]))  # of runs of code points
@@ -126,7 +128,7 @@ class _Side:
     Attributes:
         moves: its steps, by state and common class; the last class is the end of the text.
         drops: by common class, whether pieces that begin with it are dropped.
-        surely: by state, whether a match ends sooner or later, whatever follows.
+        surely: by state, whether a match ends sooner or later, for any text after it.
     """
 
     moves: list[list[Step]]

@@ -4,7 +4,7 @@ The result is a list of
 
 - ``{"type": "Split", "pattern": {"Regex": …} or {"String": …}, "behavior": …, "invert": …}``, as in a ``tokenizer.json``. ``"dialect":
   "fancy-regex"`` marks the patterns of tiktoken; all others are Oniguruma's.
-- ``{"type": "PrefixSpace"}``: each piece gets a leading blank, unless it begins with one or is empty. (This is ByteLevel's
+- ``{"type": "PrefixSpace"}``: each part gets a leading space, unless it begins with one or is empty. (This is ByteLevel's
   ``add_prefix_space``, which comes before its own pattern.)
 - ``{"type": "ByteLevel", "add_prefix_space": false, "use_regex": false}``, always there.
 - After it, pre-tokenizers that split bytes: ``{"type": "Digits", "individual_digits": …}``, and splits of ASCII characters as above.

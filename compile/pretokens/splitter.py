@@ -37,7 +37,7 @@ def splitter(
         invert: whether matches and gaps swap their roles.
         dialect: the engine whose rules the pattern follows.
         literal: whether the pattern is a plain string.
-        absent: strings that no text holds. Alternatives of the pattern that spell a string with one of them in it are left out.
+        absent: strings that no text contains. Alternatives of the pattern that match only strings with one of them are left out.
         budget: the budget of the pipeline; None: a budget for this pattern alone.
 
     Raises:
@@ -67,7 +67,7 @@ def splitter(
 
 @dataclass(frozen=True, eq=False)
 class Alphabet:
-    """The classes of code points that the sets of a pattern tell apart.
+    """The classes of code points that the sets of a pattern distinguish.
 
     Attributes:
         classes: the classes.
@@ -98,7 +98,7 @@ class Alphabet:
 
 
 def _without(absent: Collection[str], tree: Node) -> Node:
-    """A pattern without the alternatives that spell something with an absent string in it."""
+    """A pattern without the alternatives that contain an absent string."""
     if not isinstance(tree, Choice):
         return tree
     spellings = map(spelled, tree.parts)
@@ -107,7 +107,7 @@ def _without(absent: Collection[str], tree: Node) -> Node:
 
 
 def spelled(node: Node) -> str:
-    """The string of at least two characters that a node spells; empty if it is anything else."""
+    """The only string that a node matches, if it has at least two characters; empty otherwise."""
     letters = [_letter(part) for part in node.parts] if isinstance(node, Sequence) else []
     return "".join(letters) if all(letters) else ""
 

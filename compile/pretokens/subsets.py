@@ -21,7 +21,7 @@ FAR = "the pattern has a look-ahead that more than one character after the match
 
 @dataclass(frozen=True)
 class State:
-    """Threads, and a class that stands for the symbol before them; None if that symbol is not known."""
+    """Threads, and the class of the symbol before them; None if it is unknown."""
 
     threads: tuple[Thread, ...]
     before: int | None
@@ -35,7 +35,7 @@ class Construction:
 
     Args:
         program: the program.
-        classes: how many classes there are; the number after the last stands for the end of the text.
+        classes: the number of classes; this number is the symbol for the end of the text.
         budget: the budget of the pipeline.
     """
 
@@ -99,7 +99,7 @@ class Construction:
 
 
 def _contexts(program: Program, classes: int) -> list[int]:
-    """For each class, the first class that no look-behind tells apart from it; for the end of the text, which nothing follows, class 0."""
+    """For each class, the first class that no look-behind distinguishes from it; for the end of the text, class 0."""
     sets = [each.classes for each in program.instructions if isinstance(each, Behind)]
     firsts: dict[tuple[bool, ...], int] = {}
     return [firsts.setdefault(tuple(number in each for each in sets), number) for number in range(classes)] + [0]

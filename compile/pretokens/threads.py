@@ -146,7 +146,7 @@ class Stepper:
         return self._decisions[key]
 
     def _accepts(self, place: int) -> bool:
-        """Whether a match ends at a place, whatever the symbols around it."""
+        """Whether a match ends at a place, for any symbols around it."""
         seen, stack = {place}, [place]
         while stack:
             instruction = self._instructions[stack.pop()]

@@ -1,11 +1,10 @@
-r"""Separators: characters that a splitter drops, and at which it begins anew.
+r"""Separators: characters that a splitter drops, and at which it begins again.
 
-What stands between two runs of separators is cut as if it stood alone. So a run of them may be replaced by another one. Two things follow
-from this:
+Text between two runs of separators is cut like a whole text. So a run of separators may be replaced by another run. Two facts follow:
 
-- A `Replace` that makes white space of white space, as CLIP's of ``\s+`` by a blank, changes no id, no word and no offset.
-- A pattern may spell added tokens. Usually no text has them, since they are cut out before, and the automata of `sequences` know nothing of
-  them. Normalizers may yet make one of something else; then a blank behind it does what the pattern does (`fst.text.normalizer.Cuts`).
+- A `Replace` of whitespace by whitespace, such as CLIP's of ``\s+`` by a space, changes no id, no word and no offset.
+- A pattern may contain added tokens. Usually no text contains them, since they are cut out before, and the automata of `sequences` ignore
+  them. Normalizers may still make one from other text; a space after it then has the effect of the pattern (`fst.text.normalizer.Cuts`).
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ UNCLEAR = -1  # in place of an end
 
 
 def are_separators(chars: Iterable[str], split: Splitter) -> bool:
-    """Whether characters are separators of a splitter without gaps, all of them alike."""
+    """Whether characters are separators of a splitter without gaps, all with the same effect."""
     classes = {int(split.classes[ord(char)]) for char in chars}
     if not classes <= split.dropped:
         return False
@@ -68,14 +67,14 @@ def _reached(steps: Sequence[Sequence[Step]], firsts: Iterable[int], others: Ite
 
 
 def makes_white_space(part: Component) -> bool:
-    """Whether a normalizer is a `Replace` of nothing but white space by white space. (That of one character is a map.)"""
+    """Whether a normalizer is a `Replace` of whitespace alone by whitespace. (That of one character is a map.)"""
     if part["type"] != "Replace" or not part["content"]:
         return False
     return not is_character(part["pattern"]) and {*_replaced(part["pattern"]), *part["content"]} <= {*WHITE_SPACE}
 
 
 def need_without_effect(part: Component, after: Rewriting, late: Mapping[str, ContextualToken], split: Splitter) -> None:
-    """Refuse a normalizer that makes white space of white space unless nothing that follows tells the one from the other.
+    """Refuse a normalizer that turns whitespace into other whitespace, unless no later step distinguishes the two.
 
     Args:
         part: the normalizer.
@@ -94,7 +93,7 @@ def need_without_effect(part: Component, after: Rewriting, late: Mapping[str, Co
 
 
 def _replaced(pattern: Component) -> str:
-    """The characters of which the matches of a pattern consist, if all are white space; else a character that is none."""
+    """The characters of the matches of a pattern, if all are whitespace; else a character that is not."""
     ((form, spelling),) = pattern.items() if len(pattern) == 1 else [("", None)]
     if form not in ("String", "Regex") or not isinstance(spelling, str):
         return NO_WHITE_SPACE
@@ -118,7 +117,7 @@ def _taken(node: Node) -> Iterator[code_points.Set]:
 
 
 def _images(after: Rewriting, char: str) -> str | tuple[str]:
-    """What becomes of a character, whatever stands beside it; an empty string among them if nothing does, or if neighbours count."""
+    """The results of a character next to any others; with an empty string if it may vanish, or if neighbours count."""
     image, _ = after.normalized(char)
     parts, step = image, after.composition
     if step:
@@ -133,12 +132,12 @@ def _images(after: Rewriting, char: str) -> str | tuple[str]:
 
 
 def splitter_and_cuts(parts: Sequence[Component], absent: Collection[str], early: Collection[str]) -> tuple[Splitter, Cuts]:
-    """The splitter of splits in sequence, and the strings behind which it needs a separator.
+    """The splitter of splits in sequence, and the strings after which it needs a separator.
 
     Args:
         parts: as in `fst.compile.pretokens.sequences.in_sequence`.
-        absent: strings that no stretch holds.
-        early: added tokens of raw text, which rewriting may spell anew.
+        absent: strings that no stretch contains.
+        early: added tokens of raw text, which normalization may produce again.
 
     Raises:
         UnsupportedError: there is no splitter.
@@ -158,7 +157,7 @@ def splitter_and_cuts(parts: Sequence[Component], absent: Collection[str], early
 
 
 def _strings(part: Component, absent: Collection[str], early: Collection[str]) -> list[str]:
-    """The strings among `early` that a split's pattern spells, before it says anything else."""
+    """The strings of `early` that are the first alternatives of a split's pattern."""
     spellings = _spellings(part) if (part["behavior"], part["invert"]) in LITERAL and "dialect" not in part else []
     known = [*takewhile(lambda string: string in early or _holds(string, absent), spellings)]
     found = [string for string in known if not _holds(string, absent)]
@@ -169,7 +168,7 @@ def _strings(part: Component, absent: Collection[str], early: Collection[str]) -
 
 
 def _spellings(part: Component) -> list[str]:
-    """What each alternative of a split's pattern spells; empty for one that does more."""
+    """The string of each alternative of a split's pattern; empty for an alternative that is not a string."""
     tree = parser.parse(part["pattern"]["Regex"]) if "Regex" in part["pattern"] else None
     return [spelled(node) for node in tree.parts] if isinstance(tree, Choice) else []
 
@@ -179,7 +178,7 @@ def _holds(string: str, others: Iterable[str]) -> bool:
 
 
 def _inside(split: Splitter, strings: Sequence[str]) -> list[list[int]] | None:
-    """Runs of characters behind which no piece of a splitter begins, if one of the strings follows; behind all others one does.
+    """Runs of characters after which no pre-token begins, if one of the strings follows; after all other runs one begins.
 
     None if this is not known.
     """
@@ -197,7 +196,7 @@ def _inside(split: Splitter, strings: Sequence[str]) -> list[list[int]] | None:
 
 
 def _end(steps: Sequence[Sequence[Step]], state: int, symbols: Sequence[int]) -> int | None:
-    """How many symbols a piece takes that a search in some state has begun; None if it ended before them."""
+    """The number of symbols in the rest of a pre-token, for a search in some state; None if it ended before them."""
     end = None
     for place, symbol in enumerate(symbols):
         state, ends = steps[state][symbol]
@@ -213,5 +212,5 @@ def _alone(parts: Sequence[Component], string: str) -> list[Span]:
 
 
 def _followed(split: Splitter, string: str) -> list[Span]:
-    """The pieces of a string with a blank behind it."""
+    """The pre-tokens of a string with a space after it."""
     return split.pieces(string + BLANK)

@@ -33,7 +33,7 @@ def word_table(trie: Trie, class_of_label: Ints, forbidden: Sequence[tuple[int, 
     Args:
         trie: the vocabulary; frequent tokens have low ids.
         class_of_label: int64[labels], the class of each letter of the trie.
-        forbidden: strings of classes that no word of the table may hold: those of contextual tokens.
+        forbidden: strings of classes that no word of the table may contain: those of contextual tokens.
     """
     return _placed(*_whole_words(trie, class_of_label, forbidden))
 
@@ -64,7 +64,7 @@ def hashed(keys: NDArray[np.uint64], values: NDArray[np.uint64]) -> tuple[NDArra
 
     Args:
         keys: uint64[words, 3], the most frequent words first.
-        values: uint64[words], what their slots hold beside the key.
+        values: uint64[words], the contents of their slots after the key.
 
     Returns:
         uint64[4 * slots] and uint16[buckets], both sizes powers of two.
