@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from fst.core.version import VERSION
 from fst.errors import FstError, ReadingError, TableError, TextError, UnsupportedError, VocabularyError
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from fst.runtime.stream import Part, Stream
     from fst.runtime.tokenizer import Tokenizer
 
-__version__ = "0.1.0"
+__version__ = VERSION
 __all__ = [
     "Batch",
     "FstError",

@@ -2,31 +2,31 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from fst.errors import TableError
-from fst.machines.bpe.table import BpeTables
-from fst.machines.keywords.overlapping import OverlappingTables
-from fst.machines.keywords.table import KeywordTables
-from fst.machines.segmentation.jieba import JiebaTables
-from fst.machines.segmentation.maxmatch import MaxMatchTables
-from fst.machines.segmentation.mecab import MecabTables
-from fst.machines.unigram.table import UnigramTables
-from fst.machines.wordpiece.table import Tables
 from fst.tables import npz
 from fst.tables.table import need_kind
 
-MACHINES: dict[str, type[Any]] = {
-    "bpe": BpeTables,
-    "jieba": JiebaTables,
-    "keywords": KeywordTables,
-    "maxmatch": MaxMatchTables,
-    "mecab": MecabTables,
-    "overlapping-keywords": OverlappingTables,
-    "unigram": UnigramTables,
-    "wordpiece": Tables,
+MACHINES: dict[str, str] = {  # kind → the class of its tables, imported when a file has the kind
+    "bpe": "fst.machines.bpe.table.BpeTables",
+    "jieba": "fst.machines.segmentation.jieba.JiebaTables",
+    "keywords": "fst.machines.keywords.table.KeywordTables",
+    "maxmatch": "fst.machines.segmentation.maxmatch.MaxMatchTables",
+    "mecab": "fst.machines.segmentation.mecab.MecabTables",
+    "overlapping-keywords": "fst.machines.keywords.overlapping.OverlappingTables",
+    "unigram": "fst.machines.unigram.table.UnigramTables",
+    "wordpiece": "fst.machines.wordpiece.table.Tables",
 }
+
+
+def table_class(kind: str) -> type[Any]:
+    """Import the class of the tables of a kind."""
+    module, _, name = MACHINES[kind].rpartition(".")
+    found: type[Any] = getattr(import_module(module), name)
+    return found
 
 
 def load(path: str | Path) -> Any:
@@ -39,6 +39,6 @@ def load(path: str | Path) -> Any:
     data = npz.mapped(path)
     try:
         stored = npz.Stored(data)
-        return MACHINES[need_kind(stored.about, MACHINES)].proven(stored)
+        return table_class(need_kind(stored.about, MACHINES)).proven(stored)
     except TableError as error:
         raise TableError(f"{path}: {error}; compile it again") from None

@@ -16,9 +16,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-import fst
 from fst import registry
 from fst.core import cache_folder
+from fst.core.version import VERSION
 from fst.errors import TableError
 
 PACKAGES = ("core", "automata", "tables", "text", "pretokens", "machines")
@@ -56,7 +56,7 @@ def _digest(statement: tuple[str, Any]) -> str:
 @cache
 def _sources() -> bytes:
     """The digest of all files that can change a compiled table."""
-    digest = sha256(fst.__version__.encode())
+    digest = sha256(VERSION.encode())
     for package, patterns in SOURCES.items():
         spec = find_spec(package)  # does not import the compiler
         folders = [Path(spec.origin).parent] if spec and spec.origin else []

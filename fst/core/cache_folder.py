@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-import fst
+from fst.core.version import VERSION
 
 WRITABLE_BY_ALL = 0o002
-OWN = f"fst-toolkit-{fst.__version__}"
+OWN = f"fst-toolkit-{VERSION}"
 
 
 def users() -> Path | None:

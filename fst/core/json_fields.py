@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field, fields
 from typing import Any, NamedTuple, TypeVar
 
-from fst.automata.rows import MAX_OUTPUT
 from fst.errors import TableError, quoted, reason
 
 Json = dict[str, Any]
@@ -71,16 +70,6 @@ def or_null(rule: Rule) -> Rule:
     )
 
 
-def is_id(value: Any) -> bool:
-    """Whether a value can be a token id."""
-    return is_whole(value, 0, MAX_OUTPUT)
-
-
-def are_ids(value: Any) -> bool:
-    """Whether a value is a list of what can be token ids."""
-    return isinstance(value, list) and all(map(is_id, value))
-
-
 def _are_texts(value: Any) -> bool:
     return isinstance(value, list) and all(map(is_text, value))
 
@@ -88,7 +77,6 @@ def _are_texts(value: Any) -> bool:
 FLAG = Rule(lambda value: type(value) is bool, "true or false")
 TEXT = Rule(is_text, "a string")
 TEXTS = Rule(_are_texts, "a list of strings")
-IDS = Rule(are_ids, "a list of token ids", tuple, list)
 
 
 def stored_as(rule: Rule, key: str = "") -> Any:

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from fst.automata.rows import MAX_OUTPUT, Array
-from fst.core.json_fields import IDS, Rule, is_text, one_of, or_null, record, stored_as, whole
+from fst.core.json_fields import Rule, is_text, one_of, or_null, record, stored_as, whole
+from fst.tables.ids import IDS
 from fst.tables.proof import need
 
 KINDS = UNIGRAM, BPE, WORD, CHAR = "unigram", "bpe", "word", "char"

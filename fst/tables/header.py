@@ -13,13 +13,10 @@ from typing import Any, ClassVar, TypeVar, cast
 from fst.automata.rows import CODE_POINTS, MAX_LABEL, MAX_NEXT, MAX_OUTPUT, MAX_WORD
 from fst.core.json_fields import (
     FLAG,
-    IDS,
     TEXT,
     TEXTS,
     Json,
     Rule,
-    are_ids,
-    is_id,
     is_text,
     is_whole,
     one_of,
@@ -32,6 +29,7 @@ from fst.core.json_fields import (
     written,
 )
 from fst.errors import TableError, listed
+from fst.tables.ids import IDS, are_ids, is_id
 from fst.text.composition import Composition, Placing
 from fst.text.decoder_steps import Steps, are_steps
 

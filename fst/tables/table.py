@@ -55,7 +55,7 @@ class Table(ABC):
     kind: ClassVar[str]
     unit: ClassVar[Literal["utf-8", "utf-16"]]
     kernel: ClassVar[str]
-    face: ClassVar[str] = "fst.runtime.encoder.Encoder"
+    face: ClassVar[str]
     has_bounded_ids: ClassVar[bool] = True
     has_tokens: ClassVar[bool] = True
 

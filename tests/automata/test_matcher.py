@@ -35,7 +35,8 @@ def is_open(strings: Sequence[str], text: str, at: int) -> bool:
 def plain(name: str, **parts: Callable[..., Any]) -> Callable[..., Any]:
     """A part of the kernels as Python runs it, with other parts that it calls."""
     function = getattr(tries, name)
-    return FunctionType(getattr(function, "py_func", function).__code__, {**vars(tries), **parts})
+    function = getattr(function, "py_func", function)
+    return FunctionType(function.__code__, {**function.__globals__, **parts})
 
 
 child_of = plain("child_of")

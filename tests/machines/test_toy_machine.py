@@ -30,7 +30,7 @@ TEXTS = ("", "un", "xununé", "世界 un", "u")
 @pytest.fixture
 def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A toy's file, while the registry knows its kind."""
-    monkeypatch.setitem(MACHINES, "toy", Toy)
+    monkeypatch.setitem(MACHINES, "toy", "support.toy_machine.Toy")
     toy(STRINGS).save(tmp_path / "toy.npz")
     return tmp_path / "toy.npz"
 

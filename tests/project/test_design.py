@@ -82,7 +82,6 @@ NAMES = {unit: {f"runtime.{unit}"} for unit in BELOW if unit.startswith("machine
 NAMES["registry"] = {*NAMES}
 # To be removed.
 OPEN = {
-    ("automata", "runtime.kernels"),
     ("compile.compilers", "compile.sources"),
     ("compile.machines.bpe", "compile.sources"),
     ("compile.machines.keywords", "compile.sources"),
@@ -97,17 +96,10 @@ OPEN = {
     ("compile.sources", "machines.segmentation"),
     ("compile.text", "compile.sources"),
     ("compile.train", "fst"),
-    ("core", "automata"),
-    ("core", "fst"),
     ("counting", "machines.bpe"),
     ("machines.unigram", "machines.bpe"),
     ("machines.wordpiece", "pretokens"),
     ("pretokens", "machines.bpe"),
-    ("registry", "machines.bpe"),
-    ("registry", "machines.keywords"),
-    ("registry", "machines.segmentation"),
-    ("registry", "machines.unigram"),
-    ("registry", "machines.wordpiece"),
     ("runtime", "fst"),
     ("runtime", "machines.bpe"),
     ("runtime", "machines.unigram"),
@@ -131,7 +123,6 @@ OPEN = {
     ("runtime.text", "machines.segmentation"),
     ("runtime.text", "runtime.pretokens"),
     ("runtime.tokenizer", "runtime.pretokens"),
-    ("tables", "runtime"),
     ("tables", "text"),
     ("text", "machines.bpe"),
     ("text", "pretokens"),

@@ -41,6 +41,7 @@ class Toy(Table):
     kind: ClassVar[str] = "toy"
     unit: ClassVar[Literal["utf-8", "utf-16"]] = "utf-8"
     kernel: ClassVar[str] = "support.toy_machine"
+    face: ClassVar[str] = "fst.runtime.encoder.Encoder"
 
     transitions: Array = member("<u2", axes=2)
     ids: Array = member("<i2")

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from fst.automata.rows import MAX_NEXT, MAX_OUTPUT
-from fst.core.json_fields import FLAG, IDS, TEXT, number, or_null, record, stored_as, whole
+from fst.core.json_fields import FLAG, TEXT, number, or_null, record, stored_as, whole
 from fst.pretokens.sentencepiece_info import PIECE_FACTS, PieceFacts
 from fst.pretokens.token_letters import Letters
 from fst.tables.header import COMPONENTS, AddedTokens, Sections, Settings, Templates, form_of
+from fst.tables.ids import IDS
 from fst.text.normalizer import Rewriting
 
 

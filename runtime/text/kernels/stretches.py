@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from fst.automata.kernel import child_of
 from fst.core.jit import inlined, part
 from fst.runtime.kernels.constants import HALF, LOW_HALF, U0, U1, U4
-from fst.runtime.kernels.tries import child_of
 from fst.runtime.kernels.unicode import CONTINUATION, character_at
 from fst.runtime.kernels.utf_8 import LOW_6, copy_run, put_code
 from fst.text import arguments as of

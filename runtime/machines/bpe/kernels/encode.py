@@ -25,6 +25,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from fst.automata.kernel import child_of
 from fst.automata.matcher import ENDING, NO_STRING
 from fst.core.jit import inlined, kernel, part
 from fst.machines.bpe.arguments import BUCKET_SHIFT, PIECES, SLOT_SHIFT
@@ -35,7 +36,6 @@ from fst.machines.bpe.automaton import MAX_VALUE
 from fst.runtime.kernels.constants import HALF, LOW_HALF, ROOT, U0, U1, U2, U3
 from fst.runtime.kernels.intrinsics import hash_of, is_key, prefetch
 from fst.runtime.kernels.output import copy, frame
-from fst.runtime.kernels.tries import child_of
 from fst.runtime.pretokens.kernels.find import DROPPED, KIND, LONG, PLACE, SPECIAL, find_pieces, mark_dropped
 from fst.runtime.pretokens.kernels.spans import locate
 from fst.tables.kernel_call import COUNT, IDS_ALONE, OPEN
