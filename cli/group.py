@@ -31,7 +31,17 @@ REMEDIES = {
 
 
 class CliCommand(click.Command):
-    """A command that reports wrong options for reading files as a usage error."""
+    """A command whose help has sections of options, and which reports wrong options for reading files as a usage error."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options under the headings of their sections, see `fst.cli.options.with_options`."""
+        sections: dict[str, list[tuple[str, str]]] = {"Options": []}
+        for option in self.get_params(ctx):
+            if isinstance(option, click.Option) and (record := option.get_help_record(ctx)):
+                sections.setdefault(getattr(option, "section", "Options"), []).append(record)
+        for heading, records in sections.items():
+            with formatter.section(heading):
+                formatter.write_dl(records)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command."""

@@ -42,7 +42,7 @@ def main() -> None:
       echo "unaffable" | fst encode bert.npz --format tokens
       fst verify bert.npz --against tokenizer.json reviews.txt
       fst bench bert.npz reviews.txt
-      fst compile --kind keywords names.txt -o names.npz
+      fst compile keywords names.txt -o names.npz
       fst search names.npz reviews.txt
       fst train bpe corpus.txt --splitter gpt2 --vocab-size 32000 -o own/
 

@@ -33,15 +33,29 @@ def named_or_standard(ctx: click.Context, parameter: click.Parameter, names: tup
 files_argument = click.argument("files", nargs=-1, type=click.Path(), metavar="[FILE…|-]", callback=named_or_standard)
 
 
-def with_options(*options: Callable[[Command], Command]) -> Callable[[Command], Command]:
-    """A decorator that adds options to a command, in this order."""
+def with_options(*options: Callable[[Command], Command], section: str = "") -> Callable[[Command], Command]:
+    """A decorator that adds options to a command, in this order.
+
+    Args:
+        options: the decorators of the options.
+        section: the heading of these options in the help; empty: the general one.
+    """
 
     def add(command: Command) -> Command:
+        before = len(parameters_of(command))
         for option in reversed(options):
             command = option(command)
+        for parameter in parameters_of(command)[before:] if section else ():
+            parameter.section = section
         return command
 
     return add
+
+
+def parameters_of(command: Any) -> list[Any]:
+    """The parameters that decorators have added so far."""
+    found: list[Any] = getattr(command, "__click_params__", [])
+    return found
 
 
 reading_options = with_options(

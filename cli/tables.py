@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 # What a command takes, by the face of the table.
 TAKEN = {
-    "Searcher": "one of keywords, from `fst compile --kind keywords`",
-    "MecabSegmenter": "one of a dictionary of MeCab, from `fst compile --kind mecab`",
-    "Segmenter": "one of a dictionary, from `fst compile --kind maxmatch`, jieba or mecab",
+    "Searcher": "one of keywords, from `fst compile keywords`",
+    "MecabSegmenter": "one of a dictionary of MeCab, from `fst compile mecab`",
+    "Segmenter": "one of a dictionary, from `fst compile maxmatch`, `jieba` or `mecab`",
 }
 
 

@@ -149,9 +149,9 @@ def building(folder: Path) -> None:
         for listed in (draw.sample(words, 10_000), words, letters):
             source.write_text("\n".join(listed), encoding="utf-8")
             begun = time.perf_counter()
-            run([sys.executable, "-m", "fst", "compile", "--kind", "keywords", source, "-o", table], check=True, capture_output=True)
+            run([sys.executable, "-m", "fst", "compile", "keywords", source, "-o", table], check=True, capture_output=True)
             spent, size = time.perf_counter() - begun, table.stat().st_size / 1e6
-            print(f"`fst compile --kind keywords`, {len(listed):,} keywords: {spent:.1f} s, {size:.0f} MB")
+            print(f"`fst compile keywords`, {len(listed):,} keywords: {spent:.1f} s, {size:.0f} MB")
 
 
 def replacing(folder: Path) -> None:

@@ -342,60 +342,6 @@ class TestDecode:
         assert call("decode", table, file, code=1).stderr.startswith(f"Error: {file}, line 2: {what}")
 
 
-class TestCompile:
-    """`fst compile`."""
-
-    def test_table(self, tmp_path: Path) -> None:
-        """The file is the one that `wordpiece(source).save()` writes."""
-        source = written(tmp_path / "vocab.txt", "\n".join(TOKENS).encode())
-        call("compile", source, "-o", tmp_path / "a.npz")
-        wordpiece(source).save(tmp_path / "b.npz")
-        assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
-
-    def test_options(self, tmp_path: Path) -> None:
-        """Options replace what the source says, and those that are not given do not."""
-        source = written(tmp_path / "vocab.txt", b"[UNK]\n<oov>\na\n@@b\n")
-        words = "--no-lowercase --strip-accents --no-clean-text --unk-token <oov> --continuing-subword-prefix @@"
-        more = "--max-input-chars-per-word 7 --pre-tokenizer none --layout compact"
-        call("compile", source, "-o", tmp_path / "t.npz", *words.split(), *more.split())
-        about = fst.load(tmp_path / "t.npz").about
-        assert {name: about[name] for name in ("lowercase", "strip_accents", "clean_text", "handle_chinese_chars")} == {
-            "lowercase": False,
-            "strip_accents": True,
-            "clean_text": False,
-            "handle_chinese_chars": True,
-        }
-        assert (about["unk_token"], about["continuing_subword_prefix"]) == ("<oov>", "@@")
-        assert (about["max_input_chars_per_word"], about["pre_tokenizer"], about["layout"]) == (7, "none", "compact")
-
-    def test_refused_vocabulary(self, tmp_path: Path) -> None:
-        """A source that cannot be compiled is one line, and leaves no file."""
-        source = written(tmp_path / "vocab.txt", b"a\nb\n")
-        said = error_of(call("compile", source, "-o", tmp_path / "t.npz", code=1))
-        assert str(source) in said
-        assert "[UNK]" in said
-        assert list(tmp_path.iterdir()) == [source]
-
-    def test_no_folder(self, tmp_path: Path) -> None:
-        """A missing folder is told by the name that was given, before anything is compiled."""
-        said = call("compile", tmp_path / "none.txt", "-o", tmp_path / "none" / "t.npz", code=1).stderr
-        assert said.startswith(f"Error: {tmp_path / 'none' / 't.npz'}: no folder")
-
-    @posix
-    def test_device(self) -> None:
-        """A device is never replaced by a table."""
-        call("compile", "vocab.txt", "-o", os.devnull, code=2)
-        assert not Path(os.devnull).is_file()
-
-    @posix
-    def test_terminal(self, tmp_path: Path) -> None:
-        """Progress is shown on standard error, and only on a terminal."""
-        source = written(tmp_path / "vocab.txt", "\n".join(TOKENS).encode())
-        done = call("compile", source, "-o", tmp_path / "t.npz")
-        assert (done.stdout, done.stderr) == ("", "")
-        assert on_terminal("compile", source, "-o", tmp_path / "t.npz").startswith(b"compiling")
-
-
 class TestInfo:
     """`fst info`."""
 

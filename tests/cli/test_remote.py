@@ -88,7 +88,7 @@ def test_tables_and_their_sources(store: Any, table: Path, tmp_path: Path) -> No
     store.get("/model", str(tmp_path / "model"), recursive=True)
     call("compile", tmp_path / "model", "-o", tmp_path / "b.npz")
     assert store.cat("/tables/b.npz") == (tmp_path / "b.npz").read_bytes()
-    call("compile", "--kind", "keywords", "memory://words.txt", "-o", "memory://tables/words.npz")
+    call("compile", "keywords", "memory://words.txt", "-o", "memory://tables/words.npz")
     assert fst.load("memory://tables/a.npz").encode("unable").tolist() == [1, 2]
     assert call("encode", "memory://tables/a.npz", "memory://in/a.txt").data == b"1\n3\n"
     assert call("search", "memory://tables/words.npz", "memory://in/a.txt").data == b"un\n"

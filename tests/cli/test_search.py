@@ -1,4 +1,4 @@
-"""`fst search` and `fst compile --kind keywords`: all ways through files give the matches of the package, with grep's manners."""
+"""`fst search`: all ways through files give the matches of the package, with the conventions of grep."""
 
 from __future__ import annotations
 
@@ -246,7 +246,7 @@ class TestManners:
 
         wordpiece(["[UNK]"]).save(tmp_path / "words.npz")
         done = call("search", tmp_path / "words.npz", code=2)
-        assert error_of(done).endswith("is a table of wordpiece: this command takes one of keywords, from `fst compile --kind keywords`")
+        assert error_of(done).endswith("is a table of wordpiece: this command takes one of keywords, from `fst compile keywords`")
         assert "is a table of keywords, and has no tokens" in error_of(call("encode", table, code=1))
         assert call("verify", table).stdout == f"{table}: whole and safe\n"
 
@@ -263,80 +263,6 @@ class TestManners:
             ["ignore_case", "true"],
             ["whole_words", "false"],
         ]
-
-
-class TestCompile:
-    """`fst compile --kind keywords`."""
-
-    def test_words(self, tmp_path: Path) -> None:
-        """Keywords come from a file, and the options say how it is read and which matches count."""
-        source = written(tmp_path / "names.csv", b"n,name\n1,ab\n2,abc\n")
-        out = tmp_path / "names.npz"
-        call("compile", "--kind", "keywords", source, "--column", "name", "-o", out)
-        assert fst.load(out).keywords == ("ab", "abc")
-        assert fst.load(out).replace("abcd", "*") == "*d"
-        call("compile", "--kind", "keywords", source, "--column", "name", "--match-kind", "leftmost-first", "-o", out)
-        assert fst.load(out).replace("abcd", "*") == "*cd"
-        call("compile", "--kind", "keywords", source, "--input-format", "lines", "-o", out)
-        assert fst.load(out).keywords == ("n,name", "1,ab", "2,abc")
-
-    def test_spelling(self, tmp_path: Path) -> None:
-        """Options say how texts are spelled for the search, and which keywords count."""
-        source, out = written(tmp_path / "words.txt", b"Ann\nfi\n\n"), tmp_path / "out.npz"
-        words: list[str | Path] = ["compile", "--kind", "keywords", source, "-o", out]
-        assert "line 3: the keyword is empty" in error_of(call(*words, code=1))
-        source.write_text("Ann\nfi\n")
-        text = "Anna ann \ufb01 fi\n".encode()
-        for options, count in (
-            ([], 2),
-            (["--ignore-case"], 3),
-            (["--ignore-case", "--whole-words"], 2),
-            (["--normalizer", "NFKC"], 3),
-            (["--normalizer", '{"type": "Sequence", "normalizers": [{"type": "NFKC"}, {"type": "Lowercase"}]}'], 4),
-        ):
-            call(*words, *options)
-            assert call("search", out, "--count", stdin=text).stdout == f"{count}\n", options
-        source.write_text("\n")
-        call(*words, "--allow-empty")
-        assert call("search", out, "--replace", "-", stdin=b"ab\n").data == b"-a-b-\n"
-
-    def test_overlapping(self, tmp_path: Path) -> None:
-        """Overlapping matches are all found, and shown once; they are not replaced."""
-        source, out = written(tmp_path / "words.txt", b"he\nshe\nhers\n"), tmp_path / "out.npz"
-        call("compile", "--kind", "keywords", source, "-o", out, "--match-kind", "overlapping")
-        assert call("search", out, "--names", stdin=b"ushers\n").data == b"1\tshe\t1\t4\n1\the\t2\t4\n1\thers\t2\t6\n"
-        assert call("search", out, "--color", "always", stdin=b"ushers\n").data == b"u\x1b[01;31mshe\x1b[m\x1b[01;31mrs\x1b[m\n"
-        assert "--replace: the table is one of overlapping matches" in call("search", out, "--replace", "x", code=2).stderr
-        assert call("verify", out).stdout == f"{out}: whole and safe\n"
-
-    @pytest.mark.parametrize(
-        ("options", "message"),
-        [
-            (["--kind", "keywords", "--normalizer", "{"], "is not JSON"),
-            (["--ignore-case"], "--ignore-case is for --kind keywords, and this is tokenizer"),
-            (["--kind", "maxmatch", "--whole-words"], "--whole-words is for --kind keywords, and this is maxmatch"),
-            (["--kind", "keywords", "--lowercase"], "--lowercase is for --kind tokenizer, and this is keywords"),
-            (["--kind", "keywords", "--layout", "dense"], "--layout is for --kind tokenizer, and this is keywords"),
-            (["--match-kind", "standard"], "--match-kind is for --kind keywords, and this is tokenizer"),
-            (["--input-format", "lines"], "--input-format is for --kind keywords or maxmatch"),
-            (["--kind", "words"], "'words' is not one of"),
-        ],
-    )
-    def test_options_of_other_kinds(self, options: list[str], message: str, tmp_path: Path) -> None:
-        """An option for another kind is wrong usage."""
-        source = written(tmp_path / "words.txt", b"[UNK]\n")
-        assert message in call("compile", source, "-o", tmp_path / "out.npz", *options, code=2).stderr
-
-    def test_errors(self, tmp_path: Path) -> None:
-        """Errors name the file, the line and the word, and no table is left."""
-        source = written(tmp_path / "words.txt", b"a\n\n")
-        done = call("compile", "--kind", "keywords", source, "-o", tmp_path / "out.npz", code=1)
-        assert error_of(done) == f"{source}, line 2: the keyword is empty; leave it out, or allow it with allow_empty or --allow-empty"
-        done = call("compile", "--kind", "keywords", written(source, b"a\n"), "-o", tmp_path / "out.npz", "--normalizer", "None", code=1)
-        assert error_of(done).startswith("normalizer None: supported are ")
-        done = call("compile", "--kind", "keywords", tmp_path / "no", "-o", tmp_path / "out.npz", code=1)
-        assert error_of(done).endswith("check the name")
-        assert not (tmp_path / "out.npz").exists()
 
 
 def test_long_documents(table: Path, tmp_path: Path) -> None:

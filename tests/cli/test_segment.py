@@ -1,4 +1,4 @@
-"""`fst segment` and `fst compile --kind maxmatch`: all ways through files give the tokens of the package."""
+"""`fst segment`: all ways through files give the tokens of the package."""
 
 from __future__ import annotations
 
@@ -72,19 +72,5 @@ def test_errors(table: Path, tmp_path: Path) -> None:
     assert call("segment", table, source, "--errors", "replace").stdout == "命\nx \ufffd\n"
     assert call("segment", table, source, "--errors", "skip").stdout == "命\n"
     done = call("search", table, source, code=2)
-    assert error_of(done).endswith("is a table of maxmatch: this command takes one of keywords, from `fst compile --kind keywords`")
+    assert error_of(done).endswith("is a table of maxmatch: this command takes one of keywords, from `fst compile keywords`")
     assert "write JSON lines (.jsonl), or Parquet" in call("segment", table, source, "-o", tmp_path / "out.npy", code=2).stderr
-
-
-def test_compile(tmp_path: Path) -> None:
-    """A dictionary comes from a file, and --direction says from which end a text is segmented."""
-    source, out = written(tmp_path / "dict.txt", "研究 3 v\n研究生 1\n生命 2 n\n".encode()), tmp_path / "out.npz"
-    call("compile", "--kind", "maxmatch", source, "--input-format", "jieba", "-o", out)
-    assert fst.load(out).segment("研究生命") == ["研究生", "命"]
-    call("compile", "--kind", "maxmatch", source, "--input-format", "jieba", "--direction", "backward", "-o", out)
-    assert call("segment", out, stdin="研究生命\n".encode()).stdout == "研究 生命\n"
-    refused = call("compile", "--kind", "keywords", source, "--direction", "backward", "-o", out, code=2).stderr
-    assert "--direction is for --kind maxmatch, and this is keywords" in refused
-    assert f"{source}, line 2" in error_of(
-        call("compile", "--kind", "maxmatch", written(source, b"a 1\nb\n"), "--input-format", "jieba", "-o", out, code=1)
-    )

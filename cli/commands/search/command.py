@@ -42,7 +42,7 @@ def command(
     threads: int | None,
     **reading: Any,
 ) -> None:
-    """Find keywords in documents, as grep does. TABLE is one of keywords, from `fst compile --kind keywords`.
+    """Find keywords in documents, as grep does. TABLE is one of keywords, from `fst compile keywords`.
 
     Files are read, and folders of outputs written, as by `fst encode`. The documents with a match are printed; on a terminal, matches are
     in colour, unless NO_COLOR is set. With several files, the name of the file comes first.
@@ -87,7 +87,7 @@ def command(
       fst search names.npz books/ --column text --replace "[NAME]" -o redacted/
 
     \b
-    $ printf 'he\\nshe\\n' > words.txt; fst compile --kind keywords words.txt -o words.npz
+    $ printf 'he\\nshe\\n' > words.txt; fst compile keywords words.txt -o words.npz
     $ echo "ushers" | fst search words.npz --names
     1   she     1       4
     """

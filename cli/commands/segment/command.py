@@ -31,7 +31,7 @@ def command(
     threads: int | None,
     **reading: Any,
 ) -> None:
-    """Segment documents into words of a dictionary. TABLE is one of a dictionary, from `fst compile --kind maxmatch`, jieba or mecab.
+    """Segment documents into words of a dictionary. TABLE is one of a dictionary, from `fst compile maxmatch`, jieba or mecab.
 
     Files are read, and folders of outputs written, as by `fst encode`. With maxmatch, a character that is in no word of the dictionary is a
     token of its own.
@@ -42,7 +42,7 @@ def command(
                    tokens of white space are left out
       mecab        as MeCab prints it: a line for each word, with its features
                    behind a tab, and a line EOS behind each document; for tables
-                   of --kind mecab
+                   of `fst compile mecab`
       json         an object a line: the fields or columns of the input, or else
                    text; and tokens                          .json, .jsonl, .ndjson
       arrow        Arrow IPC: all columns of the input, and tokens, lists of
@@ -58,7 +58,7 @@ def command(
       fst segment ipadic.npz corpus.txt --format mecab
 
     \b
-    $ printf '研究\\n研究生\\n生命\\n' > dict.txt; fst compile --kind maxmatch dict.txt -o zh.npz
+    $ printf '研究\\n研究生\\n生命\\n' > dict.txt; fst compile maxmatch dict.txt -o zh.npz
     $ echo "研究生命" | fst segment zh.npz
     研究生 命
     """

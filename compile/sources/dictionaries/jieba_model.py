@@ -1,9 +1,11 @@
-"""jieba's model for unknown words, from an installed jieba."""
+"""An installed jieba: its model for unknown words, and its dictionary."""
 
 from __future__ import annotations
 
 import warnings
 from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -27,6 +29,18 @@ def read_model() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     emits = np.array([[emitted[state].get(chr(code), never) for state in LETTERS] for code in HAN])
     into = [steps[LETTERS[before]].get(state, never) for state, some in zip(LETTERS, BEFORE, strict=True) for before in some]
     return emits, np.array([*(start[state] for state in LETTERS), *into])
+
+
+def dictionary() -> Path:
+    """The file of jieba's dictionary.
+
+    Raises:
+        UnsupportedError: jieba is not installed.
+    """
+    spec = find_spec("jieba")
+    if spec is None or spec.origin is None:
+        raise UnsupportedError(f"jieba is not installed; to compile its dictionary, {EXTRA}; or name a dictionary")
+    return Path(spec.origin).with_name("dict.txt")
 
 
 def _installed() -> Any:

@@ -1,0 +1,47 @@
+"""Sources that are not vocabularies of tokenizers: the command of `fst compile` that takes each of them."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+LOOKED_AT = 1 << 14  # bytes
+COLUMNAR = (".csv", ".tsv", ".parquet", ".arrow", ".feather", ".ipc")
+JIEBA = re.compile(r"\S+ \d+( \S+)?\s*")  # a line
+WORDS = "; to compile keywords, run `fst compile keywords {0}`; to compile a dictionary, `fst compile maxmatch {0}`"
+OTHERS = {
+    "mecab": "; to compile a dictionary of MeCab, run `fst compile mecab {0}`",
+    "jieba": "; to compile a dictionary of jieba, run `fst compile jieba {0}`",
+    "json": "; to compile keywords, write one per line and run `fst compile keywords FILE`",
+}
+
+
+def hint(source: str) -> str:
+    """The end of a message on a source that is not a vocabulary; empty if the source does not look like something else.
+
+    Raises:
+        OSError: the source cannot be read.
+    """
+    path = Path(source)
+    if path.is_dir():
+        return OTHERS["mecab"].format(source) if (path / "matrix.def").exists() else ""
+    if Path(path.name.removesuffix(".gz")).suffix in COLUMNAR:
+        return WORDS.format(source)
+    return _of_text(path).format(source) if path.is_file() else ""
+
+
+def _of_text(path: Path) -> str:
+    from fst.compile.sources.files import beginning
+    from fst.compile.sources.mistaken import mistaken
+    from fst.compile.sources.read import SINGLE
+
+    begun = beginning(path, LOOKED_AT)
+    if begun.startswith(b"["):
+        return OTHERS["json"]
+    if begun.startswith(b"{") or path.name.removesuffix(".gz").endswith(SINGLE) or mistaken(path):
+        return ""
+    try:
+        lines = (begun[: begun.rfind(b"\n") + 1] or begun).decode().splitlines()  # whole lines
+    except UnicodeDecodeError:
+        return ""
+    return OTHERS["jieba"] if all(map(JIEBA.fullmatch, lines)) else WORDS

@@ -1,0 +1,33 @@
+"""The command `fst compile jieba`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from fst.cli.commands.compile.options import output_option, user_option
+from fst.cli.commands.compile.table import write_table
+from fst.cli.group import CliCommand
+from fst.cli.parameters import FileName
+
+
+@click.command("jieba", cls=CliCommand)
+@click.argument("source", type=FileName(), metavar="[FILE]", required=False)
+@output_option
+@user_option
+@click.option("--hmm", is_flag=True, default=None, help="Find unknown words, too, as jieba does by default; needs an installed jieba.")
+def command(source: str | None, output: str, **options: Any) -> None:
+    """Compile a dictionary of jieba into a table for `fst segment`.
+
+    FILE has lines `word frequency part-of-speech`. Without FILE, the dictionary of an installed jieba is compiled. The tokens are those of
+    jieba.cut(text, HMM=False), or with --hmm those of jieba.cut(text).
+
+    \b
+    Examples:
+      fst compile jieba -o zh.npz --hmm
+      fst compile jieba dict.txt --user names.txt -o zh.npz
+    """
+    from fst.compile.sources.dictionaries.jieba_model import dictionary
+
+    write_table("fst.compile.machines.segmentation.lattice:jieba", source or str(dictionary()), output, **options)

@@ -1,0 +1,33 @@
+"""The command `fst compile mecab`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from fst.cli.commands.compile.options import output_option, user_option
+from fst.cli.commands.compile.table import write_table
+from fst.cli.group import CliCommand
+from fst.cli.parameters import FileName
+
+
+@click.command("mecab", cls=CliCommand)
+@click.argument("source", type=FileName(), metavar="FOLDER")
+@output_option
+@user_option
+@click.option(
+    "--encoding", metavar="NAME", show_default="that in dicrc, or utf-8", help="The encoding of the files: utf-8, euc-jp, shift_jis, ..."
+)
+def command(source: str, output: str, **options: Any) -> None:
+    """Compile a dictionary of MeCab into a table for `fst segment`.
+
+    FOLDER has the sources of a dictionary such as IPADIC: CSV files, matrix.def, char.def, unk.def and perhaps dicrc. The tokens are those
+    of MeCab's best path.
+
+    \b
+    Examples:
+      fst compile mecab mecab-ipadic-2.7.0/ --encoding euc-jp -o ipadic.npz
+      fst compile mecab mecab-ipadic-2.7.0/ --user names.csv -o ipadic.npz
+    """
+    write_table("fst.compile.machines.segmentation.lattice:mecab", source, output, **options)

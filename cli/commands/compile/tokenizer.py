@@ -1,0 +1,97 @@
+"""The command `fst compile SOURCE`, for tokenizers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from fst.cli.commands.compile.options import output_option
+from fst.cli.commands.compile.table import write_table
+from fst.cli.group import CliCommand
+from fst.cli.options import with_options
+from fst.cli.parameters import FileName, special_tokens
+
+
+class Unnamed(click.Context):
+    """The context of a command without a name."""
+
+    @property
+    def command_path(self) -> str:
+        """The path of the group."""
+        assert self.parent is not None
+        return self.parent.command_path
+
+
+class TokenizerCommand(CliCommand):
+    """The command of a group for words that name no command of it."""
+
+    context_class = Unnamed
+
+    def get_help(self, ctx: click.Context) -> str:
+        """The help of the group."""
+        assert ctx.parent is not None
+        return ctx.parent.get_help()
+
+
+wordpiece_options = with_options(
+    click.option("--lowercase/--no-lowercase", default=None, show_default="on", help="Lower-case the text."),
+    click.option("--strip-accents/--no-strip-accents", default=None, show_default="as --lowercase", help="Drop accents."),
+    click.option(
+        "--clean-text/--no-clean-text", default=None, show_default="on", help="Drop control characters."
+    ),
+    click.option("--handle-chinese-chars/--no-handle-chinese-chars", default=None, show_default="on", help="Split at CJK ideographs."),
+    click.option("--unk-token", metavar="TOKEN", show_default="[UNK]", help="The unknown token."),
+    click.option("--continuing-subword-prefix", metavar="PREFIX", show_default="##", help="The prefix inside words."),
+    click.option(
+        "--max-input-chars-per-word", type=click.IntRange(min=0), metavar="N", show_default="100", help="Longer words are unknown."
+    ),
+    click.option(
+        "--pre-tokenizer", type=click.Choice(["bert", "none"]), show_default="bert", help="The pre-tokenizer."
+    ),
+    click.option("--layout", type=click.Choice(["auto", "compact", "linked"]), show_default="auto", help="The layout of the table."),
+    section="Options for WordPiece (defaults are those of a vocab.txt; other sources state them)",
+)
+tiktoken_options = with_options(
+    click.option("--encoding", metavar="NAME", show_default="by name", help="An encoding, such as cl100k_base."),
+    click.option("--pattern", metavar="REGEX", show_default="the encoding's", help="The pattern of pre-tokens."),
+    click.option(
+        "--special",
+        multiple=True,
+        callback=special_tokens,
+        metavar="TOKEN=ID",
+        show_default="none",
+        help="A special token; may be repeated.",
+    ),
+    click.option("--no-special", is_flag=True, default=None, help="Leave out the encoding's own special tokens."),
+    section="Options for .tiktoken files",
+)
+
+
+@click.command(cls=TokenizerCommand)
+@click.argument("source", type=FileName())
+@output_option
+@wordpiece_options
+@tiktoken_options
+def tokenizer(source: str, output: str, **options: Any) -> None:
+    """Compile the vocabulary of a tokenizer, keywords or a dictionary into a table.
+
+    SOURCE is a tokenizer.json, vocab.txt, NAME.tiktoken, tekken.json or NAME.model, also packed with gzip; a folder with such files, read
+    as by AutoTokenizer.from_pretrained of transformers; or a model's name on the Hugging Face Hub. A COMMAND compiles other sources; a
+    tokenizer with the name of one is ./NAME.
+
+    \b
+    Examples:
+      fst compile bert-base-uncased/ -o bert.npz
+      fst compile BAAI/bge-small-en-v1.5 -o bge.npz
+      fst compile vocab.txt -o cased.npz --no-lowercase
+      fst compile ranks.tiktoken -o own.npz --pattern ' ?[^ ]+| +' --special '<|end|>=50256'
+      fst compile keywords names.txt -o names.npz
+    """
+    from fst.cli.commands.compile.hints import hint
+    from fst.errors import VocabularyError
+
+    try:
+        write_table("fst.compile:tokenizer", source, output, named=str, **options)
+    except VocabularyError as error:
+        raise VocabularyError(f"{error}{hint(source)}") from None

@@ -1,0 +1,232 @@
+"""`fst compile` and its commands: the tables are those of the package, and messages name the command that takes a source."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from click.shell_completion import ShellComplete
+from support.commands import TOKENS, call, error_of, on_terminal, posix, written
+from support.kept import wordpiece
+
+import fst
+from fst.cli.main import main
+
+COMMANDS = ("keywords", "maxmatch", "jieba", "mecab")
+MAX_HELP = 50  # lines
+OF_WORDS = "to compile keywords, run `fst compile keywords {0}`; to compile a dictionary, `fst compile maxmatch {0}`"
+
+
+class TestTokenizer:
+    """`fst compile SOURCE`."""
+
+    def test_table(self, tmp_path: Path) -> None:
+        """The file is the one that `wordpiece(source).save()` writes."""
+        source = written(tmp_path / "vocab.txt", "\n".join(TOKENS).encode())
+        call("compile", source, "-o", tmp_path / "a.npz")
+        wordpiece(source).save(tmp_path / "b.npz")
+        assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
+
+    def test_options(self, tmp_path: Path) -> None:
+        """Options replace what the source says, and those that are not given do not."""
+        source = written(tmp_path / "vocab.txt", b"[UNK]\n<oov>\na\n@@b\n")
+        words = "--no-lowercase --strip-accents --no-clean-text --unk-token <oov> --continuing-subword-prefix @@"
+        more = "--max-input-chars-per-word 7 --pre-tokenizer none --layout compact"
+        call("compile", source, "-o", tmp_path / "t.npz", *words.split(), *more.split())
+        about = fst.load(tmp_path / "t.npz").about
+        assert {name: about[name] for name in ("lowercase", "strip_accents", "clean_text", "handle_chinese_chars")} == {
+            "lowercase": False,
+            "strip_accents": True,
+            "clean_text": False,
+            "handle_chinese_chars": True,
+        }
+        assert (about["unk_token"], about["continuing_subword_prefix"]) == ("<oov>", "@@")
+        assert (about["max_input_chars_per_word"], about["pre_tokenizer"], about["layout"]) == (7, "none", "compact")
+
+    def test_refused_vocabulary(self, tmp_path: Path) -> None:
+        """A source that cannot be compiled is one line, and leaves no file."""
+        source = written(tmp_path / "vocab.txt", b"a\nb\n")
+        said = error_of(call("compile", source, "-o", tmp_path / "t.npz", code=1))
+        assert str(source) in said
+        assert "[UNK]" in said
+        assert list(tmp_path.iterdir()) == [source]
+
+    def test_no_folder(self, tmp_path: Path) -> None:
+        """A missing folder is told by the name that was given, before anything is compiled."""
+        said = call("compile", tmp_path / "none.txt", "-o", tmp_path / "none" / "t.npz", code=1).stderr
+        assert said.startswith(f"Error: {tmp_path / 'none' / 't.npz'}: no folder")
+
+    @posix
+    def test_device(self) -> None:
+        """A device is never replaced by a table."""
+        call("compile", "vocab.txt", "-o", os.devnull, code=2)
+        assert not Path(os.devnull).is_file()
+
+    @posix
+    def test_terminal(self, tmp_path: Path) -> None:
+        """Progress is shown on standard error, and only on a terminal."""
+        source = written(tmp_path / "vocab.txt", "\n".join(TOKENS).encode())
+        done = call("compile", source, "-o", tmp_path / "t.npz")
+        assert (done.stdout, done.stderr) == ("", "")
+        assert on_terminal("compile", source, "-o", tmp_path / "t.npz").startswith(b"compiling")
+
+
+class TestCommands:
+    """The commands of `fst compile`, and the tokenizer that has no name."""
+
+    @pytest.mark.parametrize("command", [(), *((name,) for name in COMMANDS)], ids=" ".join)
+    def test_help(self, command: tuple[str, ...]) -> None:
+        """Each help fits one screen and has an example."""
+        shown = call("compile", *command, "--help").stdout
+        assert len(shown.splitlines()) <= MAX_HELP
+        assert " ".join(["fst compile", *command]) in shown.split("Examples:")[1]
+
+    def test_shared_help(self) -> None:
+        """The help of `fst compile` has both usages, and so has the help after a source."""
+        shown = call("compile", "--help").stdout
+        assert shown.startswith("Usage: fst compile [OPTIONS] SOURCE\n       fst compile COMMAND [ARGS]...\n")
+        assert all(f"\n  {name} " in shown for name in COMMANDS)
+        assert call("compile", "vocab.txt", "--help").stdout == shown
+
+    @pytest.mark.parametrize(
+        ("command", "option"), [("", "--ignore-case"), ("keywords", "--lowercase"), ("maxmatch", "--whole-words"), ("mecab", "--hmm")]
+    )
+    def test_options_of_others(self, command: str, option: str) -> None:
+        """An option of another command is wrong usage."""
+        assert f"No such option '{option}'" in call("compile", *filter(None, [command]), "words.txt", "-o", "t.npz", option, code=2).stderr
+
+    def test_source_with_the_name_of_a_command(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """A tokenizer with the name of a command is compiled as ./NAME or after an option, and a message states the first."""
+        monkeypatch.chdir(tmp_path)
+        written(tmp_path / "keywords", b"[UNK]\na\n")
+        for words in (["./keywords", "-o", "t.npz"], ["-o", "t.npz", "keywords"]):
+            call("compile", *words)
+            assert json.loads(call("info", "t.npz", "--json").stdout)["kind"] == "wordpiece"
+            Path("t.npz").unlink()
+        said = call("compile", "keywords", "-o", "t.npz", code=2).stderr
+        assert "Missing argument 'FILE'. To compile the tokenizer keywords, name it ./keywords." in said
+        assert "./maxmatch" not in call("compile", "maxmatch", "-o", "t.npz", code=2).stderr
+
+    @pytest.mark.parametrize(
+        ("name", "data", "said"),
+        [
+            ("names.txt", b"Ann\nBob Ray\n", OF_WORDS),
+            ("names.csv", b"n,name\n1,Ann\n", OF_WORDS),
+            ("dict.txt", "研究 5 v\n研究生 3\n".encode(), "to compile a dictionary of jieba, run `fst compile jieba {0}`"),
+            ("names.json", b'["Ann"]', "to compile keywords, write one per line and run `fst compile keywords FILE`"),
+        ],
+    )
+    def test_hints(self, name: str, data: bytes, said: str, tmp_path: Path) -> None:
+        """The message on a source that looks like words or a dictionary names the command that takes it."""
+        source = written(tmp_path / name, data)
+        assert error_of(call("compile", source, "-o", tmp_path / "t.npz", code=1)).endswith(f"; {said.format(source)}")
+
+    def test_hint_for_a_folder(self, tmp_path: Path) -> None:
+        """The message on a folder of MeCab names the command that takes it."""
+        written(tmp_path / "matrix.def", b"1 1\n0 0 0\n")
+        said = error_of(call("compile", tmp_path, "-o", tmp_path / "t.npz", code=1))
+        assert said.endswith(f"; to compile a dictionary of MeCab, run `fst compile mecab {tmp_path}`")
+
+    @pytest.mark.parametrize("data", [b"", b"\xff\xfe", b"{}", b"#version: 0.2\na b\n"])
+    def test_no_hint(self, data: bytes, tmp_path: Path) -> None:
+        """The message on a source that is no list of words names no command."""
+        assert "fst compile" not in error_of(call("compile", written(tmp_path / "x", data), "-o", tmp_path / "t.npz", code=1))
+
+    @pytest.mark.parametrize(
+        ("words", "incomplete", "expected"),
+        [
+            (["compile"], "k", {"keywords", "k"}),
+            (["compile"], "--lower", {"--lowercase"}),
+            (["compile", "vocab.txt"], "--unk", {"--unk-token"}),
+            (["compile", "keywords"], "--whole", {"--whole-words"}),
+            (["compile", "maxmatch"], "--whole", set()),
+        ],
+    )
+    def test_completion(self, words: list[str], incomplete: str, expected: set[str]) -> None:
+        """The shell completes commands and files, the options of a tokenizer, and those of a command."""
+        assert {item.value for item in ShellComplete(main, {}, "fst", "").get_completions(words, incomplete)} == expected
+
+
+
+class TestKeywords:
+    """`fst compile keywords`."""
+
+    def test_words(self, tmp_path: Path) -> None:
+        """Keywords come from a file, and the options say how it is read and which matches count."""
+        source = written(tmp_path / "names.csv", b"n,name\n1,ab\n2,abc\n")
+        out = tmp_path / "names.npz"
+        call("compile", "keywords", source, "--column", "name", "-o", out)
+        assert fst.load(out).keywords == ("ab", "abc")
+        assert fst.load(out).replace("abcd", "*") == "*d"
+        call("compile", "keywords", source, "--column", "name", "--match-kind", "leftmost-first", "-o", out)
+        assert fst.load(out).replace("abcd", "*") == "*cd"
+        call("compile", "keywords", source, "--input-format", "lines", "-o", out)
+        assert fst.load(out).keywords == ("n,name", "1,ab", "2,abc")
+
+    def test_spelling(self, tmp_path: Path) -> None:
+        """Options say how texts are spelled for the search, and which keywords count."""
+        source, out = written(tmp_path / "words.txt", b"Ann\nfi\n\n"), tmp_path / "out.npz"
+        words: list[str | Path] = ["compile", "keywords", source, "-o", out]
+        assert "line 3: the keyword is empty" in error_of(call(*words, code=1))
+        source.write_text("Ann\nfi\n")
+        text = "Anna ann \ufb01 fi\n".encode()
+        for options, count in (
+            ([], 2),
+            (["--ignore-case"], 3),
+            (["--ignore-case", "--whole-words"], 2),
+            (["--normalizer", "NFKC"], 3),
+            (["--normalizer", '{"type": "Sequence", "normalizers": [{"type": "NFKC"}, {"type": "Lowercase"}]}'], 4),
+        ):
+            call(*words, *options)
+            assert call("search", out, "--count", stdin=text).stdout == f"{count}\n", options
+        source.write_text("\n")
+        call(*words, "--allow-empty")
+        assert call("search", out, "--replace", "-", stdin=b"ab\n").data == b"-a-b-\n"
+
+    def test_overlapping(self, tmp_path: Path) -> None:
+        """Overlapping matches are all found, and shown once; they are not replaced."""
+        source, out = written(tmp_path / "words.txt", b"he\nshe\nhers\n"), tmp_path / "out.npz"
+        call("compile", "keywords", source, "-o", out, "--match-kind", "overlapping")
+        assert call("search", out, "--names", stdin=b"ushers\n").data == b"1\tshe\t1\t4\n1\the\t2\t4\n1\thers\t2\t6\n"
+        assert call("search", out, "--color", "always", stdin=b"ushers\n").data == b"u\x1b[01;31mshe\x1b[m\x1b[01;31mrs\x1b[m\n"
+        assert "--replace: the table is one of overlapping matches" in call("search", out, "--replace", "x", code=2).stderr
+        assert call("verify", out).stdout == f"{out}: whole and safe\n"
+
+    def test_errors(self, tmp_path: Path) -> None:
+        """Errors name the file, the line and the word, and no table is left."""
+        source = written(tmp_path / "words.txt", b"a\n\n")
+        done = call("compile", "keywords", source, "-o", tmp_path / "out.npz", code=1)
+        assert error_of(done) == f"{source}, line 2: the keyword is empty; leave it out, or allow it with allow_empty or --allow-empty"
+        done = call("compile", "keywords", written(source, b"a\n"), "-o", tmp_path / "out.npz", "--normalizer", "None", code=1)
+        assert error_of(done).startswith("normalizer None: supported are ")
+        done = call("compile", "keywords", tmp_path / "no", "-o", tmp_path / "out.npz", code=1)
+        assert error_of(done).endswith("check the name")
+        assert not (tmp_path / "out.npz").exists()
+
+
+def test_maxmatch(tmp_path: Path) -> None:
+    """A dictionary comes from a file, and --direction says from which end a text is segmented."""
+    source, out = written(tmp_path / "dict.txt", "研究 3 v\n研究生 1\n生命 2 n\n".encode()), tmp_path / "out.npz"
+    call("compile", "maxmatch", source, "--input-format", "jieba", "-o", out)
+    assert fst.load(out).segment("研究生命") == ["研究生", "命"]
+    call("compile", "maxmatch", source, "--input-format", "jieba", "--direction", "backward", "-o", out)
+    assert call("segment", out, stdin="研究生命\n".encode()).stdout == "研究 生命\n"
+    assert f"{source}, line 2" in error_of(
+        call("compile", "maxmatch", written(source, b"a 1\nb\n"), "--input-format", "jieba", "-o", out, code=1)
+    )
+
+
+def test_jieba(tmp_path: Path) -> None:
+    """Without a file, the dictionary of an installed jieba is compiled."""
+    jieba = pytest.importorskip("jieba")
+    call("compile", "jieba", "-o", tmp_path / "t.npz")
+    with Path(jieba.__file__).with_name("dict.txt").open(encoding="utf-8") as file:
+        assert json.loads(call("info", tmp_path / "t.npz", "--json").stdout)["words"] == len(file.readlines())
+
+
+def test_jieba_is_not_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a file and without jieba, the message says how to install it."""
+    monkeypatch.setattr("fst.compile.sources.dictionaries.jieba_model.find_spec", lambda _: None)
+    assert "pip install jieba" in error_of(call("compile", "jieba", "-o", tmp_path / "t.npz", code=1))
