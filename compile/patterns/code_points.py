@@ -1,4 +1,4 @@
-"""Sets of code points as sorted arrays of edges, and the classes of code points that such sets tell apart."""
+"""Sets of code points as sorted arrays of edges, and the classes of code points that such sets distinguish."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class Classes:
     Attributes:
         starts: int64[runs], the first code point of each run, from 0.
         numbers: int64[runs], the class of each run.
-        held: bool[sets, classes], whether a set holds a class.
+        held: bool[sets, classes], whether a set contains a class.
     """
 
     starts: NDArray[np.int64]
@@ -90,9 +90,9 @@ class Classes:
 
     @classmethod
     def of(cls, sets: Sequence[Set]) -> Classes:
-        """The classes of code points that no set tells apart.
+        """The classes of code points that no set distinguishes.
 
-        Surrogates, which no text holds, share the class of the code point before them.
+        Surrogates, which occur in no text, share the class of the code point before them.
         """
         edges = np.unique(np.concatenate([[0, SURROGATES[1] + 1], *sets]).astype(np.int64))
         starts = edges[(edges < CODE_POINTS) & ((edges < SURROGATES[0]) | (edges > SURROGATES[1]))]

@@ -1,7 +1,7 @@
 """Generate ``properties.tsv``: ask the reference's regex engines which characters have each property.
 
-``tokenizers`` searches with Oniguruma, ``tiktoken`` with fancy-regex. Both have the same version of Unicode, but differ in which characters
-are word characters, so each is asked for them. This takes about twenty seconds::
+``tokenizers`` searches with Oniguruma, ``tiktoken`` with fancy-regex. Both have the same version of Unicode, but differ in their word
+characters, so these are generated for each. This takes about twenty seconds::
 
     python -m fst.compile.patterns.generate_properties > compile/patterns/properties.tsv
 """
@@ -118,12 +118,12 @@ def lines() -> Iterator[str]:
 
 
 def everything() -> str:
-    """Every character that a text can hold."""
+    """Every character that a text can contain."""
     return "".join(chr(code) for code in range(CODE_POINTS) if not 0xD800 <= code < 0xE000)
 
 
 def _partition(engine: Oniguruma, kind: str, listed: str, text: str) -> Iterator[str]:
-    """Lines for properties that partition characters: a character that one of them has is left out when the next is asked."""
+    """Lines for properties that partition characters: a character with one of them is left out for the next."""
     for names in named(listed):
         found = engine.matched(rf"\p{{{names.split()[0]}}}+", text)
         text = "".join(char for char in text if char not in found)

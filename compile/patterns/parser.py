@@ -228,7 +228,7 @@ class Parser(SetParser):
         return False
 
     def options(self, flags: Flags) -> Flags | None:
-        """Read an option such as ``(?i)`` that holds from here on; None if something else follows."""
+        """Read an option such as ``(?i)``, valid from here on; None if something else follows."""
         before = self.place
         if self.skip("(?"):
             changed = self.flags(flags)
@@ -263,7 +263,7 @@ class Parser(SetParser):
     # Characters.
 
     def letter(self, char: str, flags: Flags) -> Node:
-        """A character that stands for itself, and with ``(?i)`` for its other cases."""
+        """A literal character, with ``(?i)`` in all its cases."""
         edges = of_text(char)
         return Characters(properties.fold(edges), char) if flags.ignore_case else Characters(edges)
 

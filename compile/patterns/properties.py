@@ -137,5 +137,5 @@ def _lines() -> dict[str, list[tuple[str, str]]]:
 
 
 def _key(name: str) -> str:
-    """The form in which names are compared: lower case, without blanks, hyphens and underscores."""
+    """The form in which names are compared: lower case, without spaces, hyphens and underscores."""
     return "".join(char for char in name.lower() if char not in " -_")

@@ -43,7 +43,7 @@ class SetParser:
     # Escapes.
 
     def shorthand(self, flags: Flags, word: Set) -> Set | None:
-        r"""Read a set such as ``\s`` or ``\p{L}``; None if the escape stands for a character."""
+        r"""Read a set such as ``\s`` or ``\p{L}``; None if the escape is a character."""
         digit, space, hexadecimal = (properties.named(name) for name in ("Nd", "White_Space", "AHex"))
         sets = {"d": digit, "s": space, "w": word, "h": hexadecimal, "o": ANY, "n": NEWLINE}
         char = self.peek()
@@ -77,7 +77,7 @@ class SetParser:
         return self.take()
 
     def escaped(self) -> str:
-        """Read an escape that stands for a character."""
+        """Read an escape for a character."""
         char = self.take()
         if char in CONTROLS:
             return CONTROLS[char]
@@ -109,7 +109,7 @@ class SetParser:
     # Brackets.
 
     def bracket(self, flags: Flags) -> tuple[Set, bool]:
-        """A set whose opening bracket has been read; and whether the brackets stand for its complement."""
+        """A set after its opening bracket; and whether the brackets mean its complement."""
         self.depth += 1
         if self.depth > MAX_DEPTH:
             raise UnsupportedError(f"the pattern has more than {MAX_DEPTH} brackets inside one another")
@@ -215,7 +215,7 @@ class SetParser:
         return self.pattern[first : self.place]
 
     def blanks(self, flags: Flags) -> bool:
-        """Skip a comment, or with ``(?x)`` a blank; False if there is none."""
+        """Skip a comment, or with ``(?x)`` a space; False if there is none."""
         if self.skip("(?#"):
             self.place = self.pattern.find(")", self.place) + 1 or len(self.pattern)
             return True

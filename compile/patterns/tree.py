@@ -17,7 +17,7 @@ class Characters:
     """One character of a set.
 
     Attributes:
-        letter: the character itself if the pattern spells it and ignores case; else empty.
+        letter: the character itself, if the pattern contains it and ignores case; else empty.
     """
 
     edges: Set

@@ -80,7 +80,7 @@ def contents(path: Path) -> bytes:
 
 
 def _unpacked(data: bytes) -> bytes:
-    """What is in all members of a gzip file, which stand one after the other; of more than the limit, only a little more than that."""
+    """The content of all members of a gzip file, one after the other; if it exceeds the limit, only a little more than the limit."""
     found: list[bytes] = []
     room = MAX_SOURCE_BYTES + 1
     while data and room > 0:

@@ -29,11 +29,11 @@ def stated(source: Any) -> tuple[Json, Json]:
 
 
 def of_folder(folder: Path, why: str) -> tuple[Json, Json]:
-    """What ``transformers`` makes of a folder, as `stated` has it.
+    """The tokenizer that ``transformers`` makes from a folder, in the form of `stated`.
 
     Args:
         folder: the folder.
-        why: why this package cannot say it.
+        why: the reason why this package cannot read the folder alone.
 
     Raises:
         UnsupportedError: ``transformers`` is not installed, or cannot make the tokenizer without code from the folder.

@@ -15,7 +15,7 @@ BYTE_LEVEL = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": Tr
 
 
 def pairs(lines: Iterable[str]) -> list[tuple[str, str]]:
-    """The merges that lines state: two tokens, separated by one blank.
+    """The merges of some lines: two tokens, separated by one space.
 
     Raises:
         ValueError: a line is no merge; the message numbers it as the reference does, which does not count comments.

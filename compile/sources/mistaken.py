@@ -1,4 +1,4 @@
-"""Files that people name by mistake instead of a vocabulary: how their first bytes tell, and what to do about each."""
+"""Files that are named by mistake instead of a vocabulary: their first bytes, and the remedy for each."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ LOOKED_AT = 1024  # bytes
 
 
 def mistaken(path: Path) -> str | None:
-    """What a file is that was named by mistake, and what to do; None if it is no such file.
+    """The kind of a file that was named by mistake, and the remedy; None for other files.
 
     Raises:
         OSError: it cannot be read.

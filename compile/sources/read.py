@@ -50,7 +50,7 @@ def read(source: Any, options: Given, kind: str | None = None) -> Source[Any]:
 
     Raises:
         VocabularyError: the source is not a vocabulary, or has no unknown token.
-        UnsupportedError: it asks for something that this version does not do, or has a model of another kind, or an option is not for it.
+        UnsupportedError: it needs an unsupported feature, has a model of another kind, or does not fit an option.
         OSError: it cannot be read.
     """
     given = {name: value for name, value in options.items() if value is not None}
@@ -91,7 +91,7 @@ def _found(source: str | Path) -> Path:
 
 
 def _of_path(path: Path, given: Given, where: str, kind: str | None) -> Source[Any]:
-    """Read a file or a folder. If that fails, the message says what the file is, if its first bytes tell."""
+    """Read a file or a folder. If that fails, the message gives the kind of the file, as far as its first bytes determine it."""
     try:
         return _checked(_of_folder(path, given, kind) if path.is_dir() else _of_file(path, given, kind), where)
     except VocabularyError:
@@ -214,7 +214,7 @@ def _refuse(given: Given, why: str) -> None:
 
 
 def _with_options(source: Source[Any], given: Given) -> Source[Any]:
-    """The source with the compiler's options, all of which are WordPiece's."""
+    """The source with the compiler's options for WordPiece."""
     _refuse({name: value for name, value in given.items() if name in tiktoken.OPTIONS}, "only a file of tiktoken's ranks needs it")
     if source.model.kind != "WordPiece":
         _refuse(given, "only WordPiece has it")

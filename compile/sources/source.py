@@ -1,6 +1,6 @@
-"""What a source says, by concern, so that the compilers of all models share everything but the model.
+"""The content of a source, by concern: the compilers of all models share everything except the model.
 
-A `Source` holds all that ids depend on; nothing else is looked at later.
+A `Source` contains everything that ids depend on; later steps read nothing else.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Model(Protocol):
 
 @dataclass(frozen=True)
 class TextPipeline:
-    """What happens to a text before the model reads it.
+    """The changes to a text before the model reads it.
 
     Attributes:
         normalizers: components from `fst.compile.text.folding.components`.
@@ -55,13 +55,13 @@ class Trimming:
     """The offsets of tokens leave out the white space at their ends.
 
     Attributes:
-        add_prefix_space: whether the first blank of a text stays.
+        add_prefix_space: whether the first space of a text is kept.
     """
 
     add_prefix_space: bool
 
 
-# The settings of a source that asks for nothing.
+# The settings of a source without any.
 NO_SETTINGS = Settings(
     decoder=None,
     truncation=None,
@@ -89,11 +89,11 @@ class Source(Generic[AnyModel_co]):
         model: the model.
         text: what happens to a text before the model reads it.
         added: the added tokens, as `fst.compile.text.added_tokens.completed` takes them.
-        templates: which ids stand around texts.
-        settings: what the source asks for beside ids; `fst.compile.sources.read` checks the values.
+        templates: the ids around texts.
+        settings: the settings of the source besides ids; `fst.compile.sources.read` checks the values.
         trimming: what the offsets of tokens leave out; None: nothing.
         reference: the library whose ids these are, and its version.
-        sentencepiece: what a model of sentencepiece says of its pieces; None if the source is none.
+        sentencepiece: the facts about pieces of a model of sentencepiece; None for other sources.
     """
 
     model: AnyModel_co

@@ -1,6 +1,6 @@
 """Mistral's ``tekken.json``: ranks and a pattern for tiktoken, whose ids begin after the special tokens.
 
-The reference is ``Tekkenizer`` of mistral-common 1.13.1. It never finds special tokens in a text, and adds none unless it is asked to.
+The reference is ``Tekkenizer`` of mistral-common 1.13.1. It never finds special tokens in a text, and adds them only on request.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ WITHOUT_A_LIST = ("v1", "v2", "v3", "v7")
 
 
 def is_tekken(document: Any) -> bool:
-    """Whether a JSON value is laid out as a tekken.json."""
+    """Whether a JSON value has the form of a tekken.json."""
     return isinstance(document, Mapping) and "model" not in document and isinstance(document.get("vocab"), list) and "config" in document
 
 

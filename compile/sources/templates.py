@@ -59,7 +59,7 @@ def of_post_processor(part: Mapping[str, Any] | None) -> Templates:
 
 
 def trimming(part: Mapping[str, Any] | None) -> Trimming | None:
-    """What a post-processor that `of_post_processor` has read leaves out of the offsets of tokens.
+    """The part of tokens that a post-processor, read by `of_post_processor`, leaves out of their offsets.
 
     Raises:
         UnsupportedError: two processors shorten them, one after the other, or one after ids were added.

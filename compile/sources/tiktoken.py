@@ -32,7 +32,7 @@ LINES = re.compile(r"(?:[A-Za-z0-9+/]+=* \d+\r?\n){3}", re.ASCII)
 
 
 class Encoding(NamedTuple):
-    """What a file of ranks does not say.
+    """The parts of an encoding that a file of ranks lacks.
 
     Attributes:
         pattern: the regular expression whose matches are the pieces of a text.
@@ -84,7 +84,7 @@ def of_encoding(encoding: Any) -> Source[BpeModel]:
 
 
 def is_ranks(text: str) -> bool:
-    """Whether a text begins as a file of ranks does."""
+    """Whether a text begins like a file of ranks."""
     return LINES.match(text) is not None
 
 
@@ -92,7 +92,7 @@ def of_text(text: str, path: Path, given: Mapping[str, Any]) -> Source[BpeModel]
     """The source from a file of ranks and options of the compiler, `OPTIONS`.
 
     Raises:
-        VocabularyError: the file is malformed, or nothing says which encoding it is.
+        VocabularyError: the file is malformed, or its encoding is unknown.
         UnsupportedError: the encoding is not known.
     """
     return of_ranks(*parts_of(text, path, given), str(path))
@@ -110,7 +110,7 @@ def of_ranks(ranks: Mapping[bytes, int], encoding: Encoding, where: str) -> Sour
 
 
 def source_of(model: BpeModel, pattern: Pattern, added: AddedTokens, reference: str = TIKTOKEN) -> Source[BpeModel]:
-    """The source of a model that tiktoken runs, maybe called by another library: no id stands around a text."""
+    """The source of a model that tiktoken runs, perhaps inside another library: no ids are added around a text."""
     settings = replace(NO_SETTINGS, decoder=BYTE_LEVEL, model_input_names=INPUTS)
     return Source(model, TextPipeline((), (tiktoken_split(pattern), BYTES)), added, BARE, settings, reference=reference)
 

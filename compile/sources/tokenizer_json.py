@@ -1,4 +1,4 @@
-"""Read a ``tokenizer.json``. Whatever it asks for that this version does not do is refused here, by name."""
+"""Read a ``tokenizer.json``. Unsupported features are refused here, by name."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def of_document(source: Any, path: Path, kind: str | None = None) -> Source[Any]
 
     Raises:
         VocabularyError: it is not laid out as a tokenizer.json.
-        UnsupportedError: it asks for something that is not supported, or has a model of another kind.
+        UnsupportedError: it needs an unsupported feature, or has a model of another kind.
     """
     if not isinstance(source, dict):
         tokens = "; write tokens one a line into a vocab.txt" if isinstance(source, list) else ""
@@ -47,7 +47,7 @@ def of_document(source: Any, path: Path, kind: str | None = None) -> Source[Any]
 
 
 def _other(source: dict[str, Any], path: Path) -> str | None:
-    """What a JSON object is that people mistake for a tokenizer.json, and what to do; None if it may be one."""
+    """The kind of a JSON object that is mistaken for a tokenizer.json, and the remedy; None if it may be one."""
     if path.name in (folder.CONFIG, folder.SPECIALS, folder.ADDED, folder.MODEL):
         return f"is one of several files of a tokenizer, and holds no vocabulary: compile their folder, {path.parent}"
     if source and all(type(number) is int for number in source.values()):
@@ -86,7 +86,7 @@ def _of_parts(source: dict[str, Any], kind: str | None) -> Source[Any]:
 
 
 def _need_no_letters_for_bytes(decoder: AnyDecoder | None, trimmed: Trimming | None) -> None:
-    """Refuse what takes the letters of tokens that are spelled in characters for bytes."""
+    """Refuse components that treat letters of tokens as bytes, although they are characters."""
     for name, found in (("decoder ByteLevel", decoder == BYTE_LEVEL), ("post_processor with trim_offsets", trimmed is not None)):
         if found:
             raise UnsupportedError(f"{name} without a pre_tokenizer ByteLevel, though it takes letters for bytes")

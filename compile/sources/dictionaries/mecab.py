@@ -1,7 +1,7 @@
 """Read a folder of MeCab's dictionary sources: words in CSV, ``matrix.def``, ``char.def``, ``unk.def`` and ``dicrc``.
 
-The files come from strangers, and are read as ``mecab-dict-index`` reads them. What it accepts and then treats in a surprising way, such as
-numbers with letters behind them, or costs of more than 16 bits, is refused here, by file and line.
+The files come from strangers, and are read as ``mecab-dict-index`` reads them. Input that MeCab accepts but misreads, such as numbers
+followed by letters, or costs of more than 16 bits, is refused here, by file and line.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class Categories(NamedTuple):
 
 
 class Settings(NamedTuple):
-    """What ``dicrc`` says, as far as it matters."""
+    """The settings of ``dicrc`` that matter."""
 
     encoding: str
     bos_feature: str
@@ -82,7 +82,7 @@ def read_settings(folder: Path, encoding: str | None) -> Settings:
 
     Args:
         folder: the dictionary.
-        encoding: of all files; None: what ``dicrc`` says, or else UTF-8.
+        encoding: of all files; None: the one in ``dicrc``, or else UTF-8.
 
     Raises:
         UnsupportedError: there is no such encoding.
@@ -111,7 +111,7 @@ def read_entries(path: Path, encodings: Sequence[str], *, into: Entries, shape: 
         encodings: its encoding is the first of these in which it can be decoded.
         into: the entries so far.
         shape: the numbers of left and of right ids.
-        keep_blanks: blanks before a surface are part of it.
+        keep_blanks: spaces before a surface are part of it.
 
     Raises:
         VocabularyError: an entry is malformed; the message names file, line and word.
@@ -175,7 +175,7 @@ def read_matrix(path: Path) -> NDArray[np.int16]:
 
 
 def _fill(matrix: NDArray[np.int16], lines: bytes, first: int, path: Path) -> None:
-    """Fill a matrix with the connections of some lines, of which the first has a number."""
+    """Fill a matrix with the connections of some lines, given the number of the first line."""
     if not CONNECTIONS.fullmatch(lines):
         at, line = next((at, line) for at, line in enumerate(lines.split(b"\n")) if not CONNECTIONS.fullmatch(line))
         raise VocabularyError(f"{path}, line {first + at}: {quoted(line[:60])} is not a right id, a left id and a cost")
@@ -265,7 +265,7 @@ def _mapped(
 
 
 def _fields(line: str, keep_blanks: bool) -> tuple[list[str], str | None]:
-    """The first four fields of an entry, and the rest of it; None if there is none. Blanks before a field are skipped, as MeCab does."""
+    """The first four fields of an entry, and the rest of it; None if there is none. Spaces before a field are skipped, as in MeCab."""
     fields = list[str]()
     at = 0
     while len(fields) < 4 and at <= len(line):
@@ -282,7 +282,7 @@ def _fields(line: str, keep_blanks: bool) -> tuple[list[str], str | None]:
 
 
 def _quoted(line: str, at: int) -> tuple[str, int]:
-    """A field in quotes, in which two quotes stand for one, and where the next field begins."""
+    """A field in quotes, in which two quotes mean one, and the beginning of the next field."""
     value = ""
     while True:
         end = line.find('"', at)

@@ -1,6 +1,6 @@
-r"""Words, and what a dictionary says of each: from a list, a column, or a file.
+r"""Words with their values in a dictionary: from a list, a column, or a file.
 
-The ending of a file's name says its format, or else the caller does. The content never does, since any line may be a word:
+The ending of a file's name determines its format, unless the caller does. The content never does, since any line may be a word:
 
 ======= ============================ =================================================================
 format  endings                      a word
@@ -42,7 +42,7 @@ class Words(NamedTuple):
     Attributes:
         words: the words, which can be iterated once. From an iterable they may be anything, and without end.
         frequencies: the frequency of each, in jieba's format; else None.
-        tags: the part of speech of each, "" where there is none, in jieba's format; else None.
+        tags: the part of speech of each, "" for none, in jieba's format; else None.
         origin: the file that they come from, or the noun for a word of a list.
         unit, places: in a file, "line" or "row", and its number for each word, from 1; in a list "" and no places.
     """
@@ -55,7 +55,7 @@ class Words(NamedTuple):
     places: Sequence[int] = ()
 
     def place(self, number: int) -> str:
-        """Where a word stands, for messages."""
+        """The place of a word, for messages."""
         return f"{self.origin}, {self.unit} {self.places[number]}" if self.unit else f"{self.origin} {number}"
 
 
@@ -69,7 +69,7 @@ def read_words(source: Any, *, form: str | None = None, column: str | None = Non
         noun: the noun for a word of a list, in messages.
 
     Raises:
-        VocabularyError: the file is not of its format, or has no such column, or a word is null; the message says where.
+        VocabularyError: the file is not of its format, or has no such column, or a word is null; the message gives the place.
         UnsupportedError: there is no such format, or the source has none, or it takes pyarrow, which is not installed.
         OSError: the file cannot be read.
     """
@@ -128,7 +128,7 @@ def _lines(text: str) -> list[str]:
 
 
 def _of_jieba(lines: Sequence[str], path: Path) -> Words:
-    """Lines ``word frequency`` or ``word frequency part-of-speech``, separated by one blank, as in jieba's ``dict.txt``."""
+    """Lines ``word frequency`` or ``word frequency part-of-speech``, separated by one space, as in jieba's ``dict.txt``."""
     words, frequencies, tags = list[str](), list[int](), list[str]()
     for number, line in enumerate(lines, 1):
         fields = line.strip(ASCII_SPACE).split(" ")
@@ -160,7 +160,7 @@ def _of_records(text: str, path: Path, separator: str, column: str | None) -> Wo
 
 
 def _records(text: str, path: Path, separator: str) -> Iterator[tuple[int, list[str]]]:
-    """The records, each with the number of its last line; a line of nothing is none."""
+    """The records, each with the number of its last line; empty lines are skipped."""
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
     try:
         yield from ((reader.line_num, record) for record in reader if record)

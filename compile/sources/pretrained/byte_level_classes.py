@@ -30,7 +30,7 @@ class ByteLevelFamily:
         post_processor: the post-processor; None: that of the ``tokenizer.json``. RoBERTa's takes its tokens and flags from the settings.
         keeps_flags: whether special tokens keep such flags as lstrip.
         inputs: the inputs of a model.
-        greedy: names of special tokens that include a blank before them, if they are given as strings.
+        greedy: names of special tokens that include a space before them, if they are given as strings.
         kind: the kind of model.
     """
 
@@ -69,7 +69,7 @@ def rebuilt(family: ByteLevelFamily, document: Json, config: Json, tokens: Speci
 
     Args:
         family: the class.
-        document: tokenizer.json, of which the merges count, and the post-processor if the class has none.
+        document: tokenizer.json; its merges count, and its post-processor if the class has none.
         config: tokenizer_config.json.
         tokens: the special tokens.
         vocabulary: the tokens of the model.

@@ -27,7 +27,7 @@ def named_tokens(specials: Container[str], unk_token: str | None, padding: Any) 
 
 
 def model_input_names(pair: Template) -> list[str]:
-    """The inputs of a model, with type ids if they tell the texts of a pair apart.
+    """The inputs of a model, with type ids if these distinguish the texts of a pair.
 
     Examples:
         >>> model_input_names((("A", 0), ("B", 1)))

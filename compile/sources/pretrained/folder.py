@@ -1,10 +1,10 @@
 """Read a folder as ``save_pretrained`` writes it: several files that define one tokenizer together.
 
 The reference is ``transformers.AutoTokenizer.from_pretrained``, version 5.24. The class that the files name decides what counts. Some
-classes take a ``tokenizer.json`` as it is; ConvBERT's ignores its post-processor. BERT's and its other relatives take only the tokens from
-it and rebuild the rest from the settings in ``tokenizer_config.json``. In every case one ``tokenizer.json`` can state the outcome; this
-module makes it. For a class that it does not know, ``transformers`` does, where it is installed. A folder of ``vocab.json`` and
-``merges.txt`` that names no class is what ``ByteLevelBPETokenizer`` of ``tokenizers`` makes of them.
+classes use a ``tokenizer.json`` without changes; ConvBERT's ignores its post-processor. BERT's and its other relatives take only the tokens
+from it and rebuild the rest from the settings in ``tokenizer_config.json``. In every case one ``tokenizer.json`` can state the outcome;
+this module makes it. For any other class, ``transformers`` does this, if it is installed. A folder of ``vocab.json`` and ``merges.txt``
+that names no class is what ``ByteLevelBPETokenizer`` of ``tokenizers`` makes of them.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ class Family:
         names: the special tokens, unless a setting overrides them.
         inputs: the inputs of a model.
         post_processor: the post-processor without its tokens cls and sep.
-        greedy: names of special tokens that include a blank before them, if they are given as strings.
-        keeps_document: whether a ``tokenizer.json`` counts as it is, except for its post-processor.
+        greedy: names of special tokens that include a space before them, if they are given as strings.
+        keeps_document: whether a ``tokenizer.json`` counts without changes, except for its post-processor.
         kind: the kind of model.
     """
 
@@ -141,7 +141,7 @@ class Files:
 
 
 class OtherClassError(UnsupportedError):
-    """A class of tokenizers that this module does not know."""
+    """A class of tokenizers that is unknown to this module."""
 
 
 def read(folder: Path) -> tuple[Json, dict[str, Any]]:
@@ -151,8 +151,8 @@ def read(folder: Path) -> tuple[Json, dict[str, Any]]:
         The tokenizer.json that states what all files define, and further settings, named as in `fst.tables.header.Settings`.
 
     Raises:
-        VocabularyError: it holds no vocabulary, or a file is malformed.
-        UnsupportedError: a file asks for something that is not supported; the message names it.
+        VocabularyError: it contains no vocabulary, or a file is malformed.
+        UnsupportedError: a file needs an unsupported feature; the message names it.
         OSError: a file cannot be read.
     """
     files = _files(folder)
@@ -167,7 +167,7 @@ def read(folder: Path) -> tuple[Json, dict[str, Any]]:
 
 
 def contradiction(vocabulary: Path, given: Mapping[str, Any]) -> str | None:
-    """A warning, with a remedy, if the tokenizer_config.json beside a vocab.txt contradicts the way the vocab.txt alone is compiled.
+    """A warning, with a remedy, if the tokenizer_config.json next to a vocab.txt contradicts the compilation of the vocab.txt alone.
 
     Args:
         vocabulary: the vocab.txt.
@@ -204,7 +204,7 @@ def _contradicting(config: Json, given: Mapping[str, Any]) -> Json:
 
 
 def holds_vocabulary(folder: Path) -> bool:
-    """Whether a folder holds a vocabulary in the form of transformers."""
+    """Whether a folder contains a vocabulary in the form of transformers."""
     held = {path.name for path in folder.iterdir() if path.is_file()}
     return not held.isdisjoint((DOCUMENT, VOCABULARY)) or held >= {merges_txt.VOCABULARY, merges_txt.MERGES}
 
@@ -325,7 +325,7 @@ def _class(files: Files) -> str | None:
 
 
 def _usual(files: Files, family: AnyFamily | None) -> tuple[Mapping[str, str], tuple[str, ...]]:
-    """The special tokens that no file needs to name, and which of them include a blank before them."""
+    """The special tokens that no file needs to name, and those that include a space before them."""
     if family is not None:
         return family.names, family.greedy
     padding = (files.document or {}).get("padding")

@@ -79,7 +79,7 @@ class PieceFamily:
         build: the parts of the tokenizer.json: model, normalizer, pre_tokenizer and decoder.
         templates: the special tokens around a text, and around the texts of a pair.
         extras: the special tokens without a name, unless a setting lists them.
-        greedy: names of special tokens that include a blank before them, if they are given as strings.
+        greedy: names of special tokens that include a space before them, if they are given as strings.
         padding_side: the side of padding, unless a setting overrides it.
         refused: settings that would change ids, whatever their value.
     """

@@ -93,7 +93,7 @@ def special_tokens(config: Json, older: Json, added: Json, document: Json, defau
         added: added_tokens.json.
         document: tokenizer.json.
         defaults: name → token, where no file names one.
-        greedy: names of tokens that include a blank before them, if they are given as strings.
+        greedy: names of tokens that include a space before them, if they are given as strings.
 
     Raises:
         KeyError, TypeError, ValueError: a file is malformed.
@@ -124,7 +124,8 @@ def _need_lists(file: Json) -> None:
 
 
 def _stated(config: Json, older: Json) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The settings of tokenizer_config.json, overridden by special_tokens_map.json, and the tokens with names that no class knows.
+    """The settings of tokenizer_config.json, overridden by special_tokens_map.json, and the tokens with names that are unknown to all
+    classes.
 
     The steps are the reference's: which of two settings wins depends on them, and so does the order in which tokens are added.
     """

@@ -1,6 +1,6 @@
 """Read SentencePiece's ``.model`` files, by the description of their fields that the package `sentencepiece` brings.
 
-The reference is sentencepiece 0.2.3. Whatever a file asks for that this version does not do is refused here, by name.
+The reference is sentencepiece 0.2.3. Unsupported features of a file are refused here, by name.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ _BEGINNING = re.compile(rb"\n.\n.{1,200}?\x18[\x01-\x06]", re.DOTALL)  # of a fi
 
 @dataclass(frozen=True)
 class Normalizer:
-    """How sentencepiece normalises a text.
+    """The normalization of sentencepiece.
 
     Attributes:
         charsmap: replacements of strings, see `fst.compile.text.edits.charsmaps`; empty: none.
-        add_dummy_prefix: whether a blank is put before each text, or behind it with `SentencePieceModel.is_suffix`.
-        remove_extra_whitespaces: whether blanks at the ends go, and runs of blanks become one.
-        escape_whitespaces: whether ▁ takes the place of a blank.
+        add_dummy_prefix: whether a space is added before each text, or after it with `SentencePieceModel.is_suffix`.
+        remove_extra_whitespaces: whether spaces at the ends are removed, and runs of spaces become one.
+        escape_whitespaces: whether ▁ replaces a space.
     """
 
     charsmap: bytes
@@ -52,7 +52,7 @@ class SentencePieceModel:
         pieces: the pieces, in the order of their ids.
         scores: of each piece, exact values of float32.
         types: of each piece, such as `NORMAL`.
-        byte_fallback: whether pieces such as ``<0x0A>`` stand for characters that no piece has.
+        byte_fallback: whether pieces such as ``<0x0A>`` represent characters that no piece contains.
         is_suffix: whether ▁ ends a word instead of beginning it.
         unk_surface: what an unknown piece is decoded to.
         special: the pieces that the model names as ``unk``, ``bos``, ``eos`` and ``pad``; some may be no pieces.
@@ -76,7 +76,7 @@ class SentencePieceModel:
 
     @property
     def facts(self) -> PieceFacts:
-        """What tables keep of the pieces beside what makes ids and texts."""
+        """The facts about pieces that tables keep in addition to ids and texts."""
         return PieceFacts(
             kind=self.kind,
             unk_id=self.unk_id,
@@ -101,7 +101,7 @@ class SentencePieceModel:
 
 
 def begins_model(data: bytes) -> bool:
-    """Whether some bytes are the beginning of nearly any model, and of hardly anything else."""
+    """Whether some bytes look like the beginning of a model."""
     return _BEGINNING.match(data) is not None
 
 
@@ -114,7 +114,7 @@ def parse(data: bytes, where: str) -> SentencePieceModel:
 
     Raises:
         VocabularyError: it is no model of sentencepiece, or a damaged one.
-        UnsupportedError: it asks for something that is not supported, or sentencepiece or protobuf is not installed.
+        UnsupportedError: it needs an unsupported feature, or sentencepiece or protobuf is not installed.
     """
     proto = _proto(data, where)
     try:

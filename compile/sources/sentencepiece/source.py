@@ -43,7 +43,7 @@ def of_bytes(data: bytes, where: str) -> Source[Model]:
 
     Raises:
         VocabularyError: it is no model of sentencepiece, or a damaged one.
-        UnsupportedError: it asks for something that is not supported, or sentencepiece or protobuf is not installed.
+        UnsupportedError: it needs an unsupported feature, or sentencepiece or protobuf is not installed.
     """
     model = sentencepiece_model.parse(data, where)
     try:
