@@ -332,7 +332,7 @@ def test_threads_share_a_tokenizer() -> None:
 FORK = """
 import multiprocessing, sys
 import fst
-from fst.runtime import batch
+from fst.runtime.rows import batch
 
 batch.MIN_SHARE = 1
 tokenizer = fst.load(sys.argv[1])

@@ -277,7 +277,7 @@ def test_processes_of_every_kind_are_handed_a_tokenizer(method: str) -> None:
 IMPORT_AFTER_LOAD = """
 import sys
 import fst
-from fst import jit
+from fst.core import jit
 
 class Finder:
     def find_spec(self, name, path=None, target=None):
