@@ -359,7 +359,8 @@ def test_processes_of_a_pool_encode_with_threads(tmp_path: Path) -> None:
     (tmp_path / "forks.py").write_text(FORK, encoding="utf-8")
     command = [sys.executable, str(tmp_path / "forks.py"), str(tmp_path / "table.npz")]
     done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
-    assert (done.returncode, done.stderr) == (0, "")
+    notes = [line for line in done.stderr.splitlines() if not line.startswith("fst: compil")]  # if no kernel is kept yet
+    assert (done.returncode, notes) == (0, [])
 
 
 # Short texts
