@@ -43,18 +43,18 @@ def wordpiece(
             names no file but a model on the Hugging Face Hub.
         lowercase: lower-case the text [True].
         strip_accents: decompose characters and drop the accents [the value of `lowercase`].
-        clean_text: drop control characters and turn all white space into blanks [True].
+        clean_text: drop control characters and turn all whitespace into spaces [True].
         handle_chinese_chars: make each CJK ideograph a word [True].
         unk_token: the token for a word without a segmentation ["[UNK]"].
         continuing_subword_prefix: the first characters of tokens that continue a word; any string, also "" ["##"].
         max_input_chars_per_word: a normalised word with more characters is one unknown token [100].
-        pre_tokenizer: "bert" splits at blanks and punctuation; with "none" the whole text is one word ["bert"].
+        pre_tokenizer: "bert" splits at spaces and punctuation; with "none" the whole text is one word ["bert"].
         layout: "dense" takes one transition look-up a character, "compact" at most two from a much smaller table, and "linked" has
             failure links instead of most transitions, for alphabets of thousands of characters; "auto" chooses.
 
     Raises:
         VocabularyError: the source is not a vocabulary or lacks the unknown token, or the Hub does not have it or is out of reach.
-        UnsupportedError: the source asks for something that this version does not do; the message names it. Or huggingface_hub is not
+        UnsupportedError: the source needs an unsupported feature; the message names it. Or huggingface_hub is not
             installed.
         OSError: the source cannot be read.
 
@@ -95,7 +95,7 @@ def bpe(
     ``transformers.AutoTokenizer.from_pretrained`` for a folder, tiktoken for its encodings, mistral-common for a ``tekken.json``, and
     sentencepiece for a ``.model``.
 
-    A ``.tiktoken`` file says neither how text is split nor which special tokens there are. The options do. A file with the name of an
+    A ``.tiktoken`` file contains neither the pattern of pre-tokens nor the special tokens. The options do. A file with the name of an
     encoding, such as ``cl100k_base.tiktoken``, needs none. Other sources state everything themselves and take no options.
 
     Args:
@@ -109,8 +109,8 @@ def bpe(
         no_special: leave out the encoding's own special tokens; they are then plain text.
 
     Raises:
-        VocabularyError: the source is not a vocabulary, or does not say enough, or the Hub does not have it or is out of reach.
-        UnsupportedError: the source asks for something that this version does not do; the message names it. Or huggingface_hub is not
+        VocabularyError: the source is not a vocabulary, or is incomplete, or the Hub does not have it or is out of reach.
+        UnsupportedError: the source needs an unsupported feature; the message names it. Or huggingface_hub is not
             installed.
         OSError: the source cannot be read.
     """
@@ -130,7 +130,7 @@ def unigram(source: Any) -> Table:
 
     Raises:
         VocabularyError: the source is not a vocabulary, or the Hub does not have it or is out of reach.
-        UnsupportedError: the source asks for something that this version does not do; the message names it. Or huggingface_hub is not
+        UnsupportedError: the source needs an unsupported feature; the message names it. Or huggingface_hub is not
             installed.
         OSError: the source cannot be read.
 
@@ -140,17 +140,17 @@ def unigram(source: Any) -> Table:
 
 
 def tokenizer(source: Any, *, layout: str = "auto", **options: Any) -> Table:
-    """Compile a vocabulary of any kind: the source says which.
+    """Compile a vocabulary of any kind, which the source determines.
 
     Args:
-        source: whatever `fst.compile.wordpiece`, `fst.compile.bpe` or `fst.compile.unigram` takes; also a WordLevel vocabulary.
+        source: any source of `fst.compile.wordpiece`, `fst.compile.bpe` or `fst.compile.unigram`; also a WordLevel vocabulary.
         layout: of WordPiece; see `fst.compile.wordpiece`.
         options: options of the function for the source's kind, which override the source.
 
     Raises:
         VocabularyError: the source is not a vocabulary, or the Hub does not have it or is out of reach.
-        UnsupportedError: the source asks for something that this version does not do, or an option is not for a source of its kind; the
-            message names it. Or huggingface_hub is not installed.
+        UnsupportedError: the source needs an unsupported feature, or an option does not fit its kind; the message names it. Or
+            huggingface_hub is not installed.
         OSError: the source cannot be read.
         TypeError: there is no such option.
 

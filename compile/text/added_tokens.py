@@ -1,10 +1,10 @@
 """Added tokens: strings that the reference cuts out of a text, before the model sees what is between them.
 
-A trie finds most of them while the raw text is read (`fst.machines.wordpiece.table.Tables.specials`). The others are *contextual*. They
-are found in normalised text, or depend on the characters beside them, or include the white space around them, or begin with a letter or a
-digit, for which the trie would be tried at nearly every character. In WordPiece, the kernel searches normalised words for their symbols
-and reports the texts that may hold one; `fst.runtime.machines.wordpiece.fallback_added_tokens` reads these texts again. In byte-level BPE,
-`fst.text.normalizer` finds them.
+A trie finds most of them while the raw text is read (`fst.machines.wordpiece.table.Tables.specials`). The others are *contextual*. They are
+found in normalized text, depend on their neighbours, include the whitespace around them, or begin with a letter or a digit, so that the
+trie would be tried at nearly every character. In WordPiece, the kernel searches normalised words for their symbols and reports the texts
+that may hold one; `fst.runtime.machines.wordpiece.fallback_added_tokens` reads these texts again. In byte-level BPE, `fst.text.normalizer`
+finds them.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def added_tokens(parts: Sequence[Mapping[str, Any]], tokens: Mapping[str, int]) 
 
 
 def numbered(ids: Mapping[str, int]) -> AddedTokens:
-    """Added tokens from special tokens and their ids. They have no flags: they are found in raw text wherever they stand.
+    """Added tokens from special tokens and their ids. They have no flags: they are found anywhere in raw text.
 
     Examples:
         >>> numbered({"<|endoftext|>": 100257}).specials
@@ -124,7 +124,7 @@ def patterns(alphabet: Alphabet, contextual: Mapping[str, ContextualToken], norm
     """The symbols of each contextual token.
 
     Raises:
-        UnsupportedError: text that holds the token may have other symbols there, or two tokens have the same.
+        UnsupportedError: a text with the token may have other symbols there, or two tokens have the same symbols.
     """
     if not contextual:
         return []
@@ -202,7 +202,7 @@ def completed(added: AddedTokens, alphabet: Alphabet, normal: Normalization) -> 
 
 
 def _normalized(normal: Normalization, text: str) -> str:
-    """The text with each character normalised by itself."""
+    """The text with each character normalized alone."""
     codes = np.array(list(map(ord, text)))
     for part in (normal.first, normal.second):
         images = part.apply(codes).ravel()
@@ -211,7 +211,7 @@ def _normalized(normal: Normalization, text: str) -> str:
 
 
 def _context(alphabet: Alphabet, contextual: Iterable[ContextualToken]) -> Context | None:
-    """The characters that decide beside a contextual token whether it counts; None if no token depends on its neighbours."""
+    """The characters next to a contextual token that decide whether it counts; None if no token depends on its neighbours."""
     if not any(token.single_word or token.lstrip or token.rstrip for token in contextual):
         return None
     is_word, is_ideograph = np.zeros((2, CODE_POINTS + 1), bool)
@@ -244,7 +244,7 @@ def runs(flags: NDArray[np.bool_]) -> list[int]:
 
 
 def without(keys: NDArray[np.uint16], forbidden: Sequence[tuple[int, ...]]) -> NDArray[np.bool_]:
-    """Find the words that hold no forbidden string of classes.
+    """Find the words without forbidden strings of classes.
 
     Args:
         keys: uint16[words, WORD_SYMBOLS], the classes of each word, padded with 0.

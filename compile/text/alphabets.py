@@ -27,7 +27,7 @@ KEPT_PIPELINES = 8  # a few MB each; most vocabularies share their pipeline with
 
 
 class Folded(NamedTuple):
-    """What normalizers and pre-tokenizers do together.
+    """The combined effect of normalizers and pre-tokenizers.
 
     Attributes:
         normalization: the normalizers alone.
@@ -88,7 +88,7 @@ def _folded(described: str) -> Folded:
 
 
 def _need_splits_at_white_space(normal: Normalization, split: Map) -> None:
-    """Refuse Strip unless the white space that it removes stands between words anyway."""
+    """Refuse Strip unless the whitespace that it removes is between words anyway."""
     for since in normal.stripped:
         left = since.then(split).apply(reference.those("white"))
         if np.any((left >= 0) & (left != BREAK)):
@@ -127,7 +127,7 @@ def _renumbered(ranks: Ranks, hidden: Ranks) -> tuple[Ranks, Ranks]:
 
 
 def _isolated(rows: Symbols) -> Symbols:
-    """Write a character between two blanks as one isolated symbol, so that it takes one look-up."""
+    """Write a character between two spaces as one isolated symbol, so that it takes one look-up."""
     if rows.shape[1] < 3:
         return rows
     first, inside, last, others = rows[:, 0], rows[:, 1], rows[:, 2], rows[:, 3:]

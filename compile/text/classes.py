@@ -130,7 +130,7 @@ def _symbol_classes(alphabet: Alphabet, letters: Letters, word_of_one: Mapping[s
     fences = np.arange(1 + alphabet.fences)
     between = np.column_stack([pack(ROOT, 0, fences, NONE), np.zeros(len(fences), np.uint64)])  # fence 0 is a blank
     records, number = np.unique(np.concatenate([between, letters.records, alone]), axis=0, return_inverse=True)
-    # Class 0 is no class. Parts of words come first, so that one comparison tells them from symbols that end a word.
+    # Class 0 is no class. Parts of words come first, so that one comparison separates them from symbols that end a word.
     order = np.argsort(~are_parts(records[:, 0]), kind="stable")
     number = 1 + np.argsort(order)[number.ravel()]
     records = np.concatenate([np.zeros((1, 2), np.uint64), records[order]])

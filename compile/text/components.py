@@ -71,7 +71,7 @@ def kind_of(part: Any, role: str) -> str:
 
 
 def only(part: Mapping[str, Any], role: str, known: str) -> None:
-    """Refuse a part of a file that has unknown fields. `known` lists the known ones, separated by blanks.
+    """Refuse a part of a file that has unknown fields. `known` lists the known fields, separated by spaces.
 
     Raises:
         UnsupportedError: the part has an unknown field; the message names it.
@@ -87,7 +87,7 @@ def flat(component: Component | None, role: str, inside: str, known: Fields) -> 
     Args:
         component: from the file.
         role: its name in messages.
-        inside: the field that holds the components of a sequence.
+        inside: the field with the components of a sequence.
         known: the supported types and their fields.
 
     Raises:

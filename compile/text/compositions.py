@@ -59,7 +59,7 @@ def placing(normal: Normalization, last: Map, bare: Ints) -> Placing | None:
     Args:
         normal: the normalizers.
         last: the map of characters to symbols after the last ordering.
-        bare: characters of which only marks are left, and not the letter before the marks.
+        bare: characters that become marks alone, without a letter before them.
 
     Raises:
         UnsupportedError: an intermediate step makes too many characters of one.

@@ -168,7 +168,7 @@ def _then(before: Normalization, part: Component) -> Normalization:
 
 
 def strips(part: Component) -> bool:
-    """Whether a BertNormalizer strips accents: as asked, else together with lower-casing."""
+    """Whether a BertNormalizer strips accents: by its option, else together with lower-casing."""
     return part["type"] == "BertNormalizer" and bool(part["lowercase"] if part["strip_accents"] is None else part["strip_accents"])
 
 
@@ -190,7 +190,7 @@ def _replacement(part: Component) -> Map:
 
 
 def is_character(pattern: Component) -> bool:
-    """Whether the pattern of a `Replace` is one character, given as a String."""
+    """Whether the pattern of a `Replace` is a String of one character."""
     string = pattern.get("String")
     return isinstance(string, str) and len(string) == 1
 

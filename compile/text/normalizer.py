@@ -30,7 +30,7 @@ def rewriting(normalizers: Sequence[Component], blanks: Blanks) -> Rewriting:
 
     Args:
         normalizers: from `fst.compile.text.folding.components`.
-        blanks: how blanks are written.
+        blanks: the writing of spaces.
 
     Raises:
         UnsupportedError: the normalizers do more than a `Rewriting` can express.
@@ -56,7 +56,7 @@ def told_apart(added: AddedTokens, by: Rewriting, *, are_normal: bool = False) -
     Args:
         added: the tokens.
         by: the rewriting.
-        are_normal: whether those of normalised text are spelled as they stand there.
+        are_normal: whether the tokens of normalized text are given in their normalized form.
 
     Returns:
         The tokens, and the rewriting; None if texts need none.
@@ -100,7 +100,7 @@ def _need_different(contextual: Mapping[str, ContextualToken]) -> None:
 
 
 def _need_own_white_space(contextual: Mapping[str, ContextualToken]) -> None:
-    """Refuse white space that two tokens take: one with ``rstrip``, and one behind it that begins with it and takes more."""
+    """Refuse whitespace that two tokens take: one with ``rstrip``, and one after it that begins with this whitespace and takes more."""
     takes = {token.normalized for token in contextual.values() if token.rstrip}
     for content, token in contextual.items():
         if token.lstrip and token.normalized in takes and token.decoded[0] in WHITE_SPACE:
@@ -108,7 +108,7 @@ def _need_own_white_space(contextual: Mapping[str, ContextualToken]) -> None:
 
 
 def _has_own_white_space(contextual: Mapping[str, ContextualToken]) -> bool:
-    """Whether no token of raw text may take white space that a token of normalised text ends or begins with."""
+    """Whether no token of raw text may take whitespace at the beginning or end of a token of normalized text."""
     raw, normalized = ([token for token in contextual.values() if token.normalized is flag] for flag in (False, True))
     is_before = any(token.lstrip for token in raw) and any(token.decoded[-1] in WHITE_SPACE for token in normalized)
     is_behind = any(token.rstrip for token in raw) and any(token.decoded[0] in WHITE_SPACE for token in normalized)
@@ -140,5 +140,5 @@ def _composition(normal: Normalization) -> Composition:
 
 
 def _changes(found: Composition, source: int, first: int, following: NDArray[np.bool_]) -> bool:
-    """Whether a character, whose image begins with `first`, by itself becomes something else, or what may change the one before it."""
+    """Whether a character whose image begins with `first` becomes something else when alone, or may change the character before it."""
     return first < 0 or bool(following[first]) or found.apply(chr(source))[0] != chr(source)

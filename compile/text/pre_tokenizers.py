@@ -1,4 +1,4 @@
-"""Fold pre-tokenizers into one map: characters become blanks, words of their own, or letters between fences."""
+"""Fold pre-tokenizers into one map: characters become spaces, words of one character, or letters between fences."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ GROUPS = {"word": 1, "punctuation": 2, "numeric": 4}
 class Splits:
     """The effect of a sequence of pre-tokenizers at each normalised character.
 
-    Each splits the words of the one before it. Only the two neighbouring characters decide whether a word ends between them, so words end
-    wherever any pre-tokenizer ends one.
+    Each splits the words of the one before it. Two neighbouring characters alone decide whether a word ends between them, so the ends of
+    all pre-tokenizers add up.
 
     Attributes:
-        removed: bool[0x110000], whether the character stands between words and is in none.
+        removed: bool[0x110000], whether the character is between words, in none of them.
         before, after: bool[0x110000], whether a word ends before the character, or after it.
         groups: uint8[0x110000], the group of the character: a word ends between neighbours of different groups.
     """

@@ -1,7 +1,7 @@
-"""The normalizer of a model of sentencepiece, as components: a charsmap, and what becomes of blanks.
+"""The normalizer of a model of sentencepiece, as components: a charsmap, and the rules for spaces.
 
 Users' own pieces are found in the raw text and not normalised: the charsmap replaces them by themselves. Where one begins, no other string
-counts. The models find them once more in the normalised text.
+counts. The models find them again in the normalized text.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def components(
         data: the charsmap; empty if there is none.
         own: users' own pieces.
         add_dummy_prefix, remove_extra_whitespaces, escape_whitespaces, is_suffix: as in the model.
-        are_found: whether the model finds own pieces in normalised text, wherever they stand.
+        are_found: whether the model finds own pieces anywhere in normalized text.
 
     Raises:
         UnsupportedError: the pieces or the charsmap are not supported.
@@ -76,7 +76,7 @@ def edit_of(part: Component) -> Edit | Charsmap:
 
 
 def _need_findable(own: Sequence[str]) -> None:
-    """Refuse own pieces of which sentencepiece finds one by chance."""
+    """Refuse own pieces among which sentencepiece finds one at random."""
     begun: list[str] = []
     for piece in sorted(own):
         begun = [*takewhile(piece.startswith, begun), piece]
@@ -85,7 +85,7 @@ def _need_findable(own: Sequence[str]) -> None:
 
 
 def _need_single_blanks(own: Sequence[str], by: Charsmap | None) -> None:
-    """Refuse two blanks in a row that sentencepiece would keep, as they come at once."""
+    """Refuse two adjacent spaces that sentencepiece would keep because they appear together."""
     told = "with remove_extra_whitespaces: of these sentencepiece keeps both"
     for piece in own:
         if BLANK * 2 in piece:
@@ -95,10 +95,10 @@ def _need_single_blanks(own: Sequence[str], by: Charsmap | None) -> None:
 
 
 def _with_own(given: Charsmap | None, own: Sequence[str], are_found: bool) -> Charsmap | None:
-    """A charsmap that keeps own pieces as they are; None if there is none.
+    """A charsmap that does not change own pieces; None if there is none.
 
-    Most own pieces touch no string of the charsmap, and the model finds them again just where they stand. Then they are left out. A piece
-    of one character has the same span anyway.
+    Most own pieces overlap no string of the charsmap, and the model finds them again in place. Then they are left out. A piece of one
+    character has the same span anyway.
     """
     chars, longer = {*"".join(own)}, [piece for piece in own if len(piece) > 1]
     firsts = {chr(code) for code in given.strings.characters.codes.tolist()} if given else set[str]()

@@ -41,7 +41,7 @@ def documents(source: Source, kind: str, column: str, *, others: bool, with_text
         with_text: whether the column itself is wanted among them.
 
     Raises:
-        TextError: the file is damaged, or has no such column, or the column does not hold text.
+        TextError: the file is damaged, or has no such column, or the column does not contain text.
     """
     first = 1
     with _blaming(source.name):
@@ -65,7 +65,7 @@ class Column(Documents):
         return Documents(self.file, self.unit, list(known), list(known.values()))
 
     def taken(self, rows: Sequence[int]) -> Documents:
-        """Some rows, each as often as it is named."""
+        """The rows with some numbers, repeated if a number is repeated."""
         taken = pa.array(rows, pa.int64())
         others = None if self.others is None else self.others.take(taken)
         return replace(self, numbers=[self.numbers[row] for row in rows], texts=self.texts.take(taken), others=others)
@@ -91,7 +91,7 @@ class Column(Documents):
         """The other columns as a list of objects for JSON; None: they were not read.
 
         Raises:
-            TextError: JSON cannot hold the values of a column, or two columns have one name.
+            TextError: JSON cannot represent the values of a column, or two columns have one name.
         """
         if self.others is None:
             return None
@@ -116,7 +116,7 @@ class Column(Documents):
         return Encoded(self, ids, lists.offsets.to_numpy()[1:].astype(np.int64), nulls, offsets)
 
     def count(self, tokenizer: Tokenizer, errors: str, **options: Any) -> int:
-        """How many ids they have; the options are those of `Tokenizer.encode_arrow`."""
+        """The number of ids of each row; the options are those of `Tokenizer.encode_arrow`."""
         return len(self.encode(tokenizer, errors, **options).ids)
 
     def find(self, searcher: Searcher, threads: int | None) -> tuple[Matches, NDArray[np.bool_] | None]:
@@ -145,7 +145,7 @@ def _ids_and_spans(values: Any) -> Iterator[Any]:
 
 
 def _in_json(kind: Any) -> Any:
-    """The type that JSON can hold in place of a type; times and decimals become strings. None: there is no such type."""
+    """The type of a column in JSON; times and decimals become strings. None: there is no such type."""
     if _is_any(kind, "null", "boolean", "integer", "float32", "float64", *STRINGS):
         return kind
     if _is_any(kind, "date", "time", "timestamp", "decimal"):
@@ -229,7 +229,7 @@ def _seekable(source: Source) -> Iterator[IO[bytes]]:
 
 
 def _rows(rows: int, size: int) -> int:
-    """How many rows to process together, for a table of this size."""
+    """The number of rows to process together, for a table of this size."""
     return max(1, min(MOST_ROWS, rows * BLOCK_BYTES // max(size, 1)))
 
 

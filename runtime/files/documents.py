@@ -32,11 +32,11 @@ class Documents:
     """Documents of one file.
 
     Attributes:
-        file: the name of the file, as messages say it.
+        file: the name of the file in messages.
         unit: the word for a document of this file: line, row or document.
         numbers: the number of each document in the file, from 1.
         texts: their texts: a list of bytes or of str.
-        others: the other fields of each document: a list of objects. None: there are none, or they were not asked for.
+        others: the other fields of each document: a list of objects. None: there are none, or they are not needed.
         wrong: documents that were left out: number and fault.
         replaced: how many were repaired while they were read.
     """
@@ -82,7 +82,7 @@ class Documents:
         return self.taken([row for row in range(len(self.numbers)) if row not in rows])
 
     def taken(self, rows: Sequence[int]) -> Documents:
-        """Some rows, each as often as it is named."""
+        """The rows with some numbers, repeated if a number is repeated."""
         others = None if self.others is None else [self.others[row] for row in rows]
         return replace(self, numbers=[self.numbers[row] for row in rows], texts=[self.texts[row] for row in rows], others=others)
 
@@ -114,7 +114,7 @@ class Documents:
         return Encoded(self, batch.ids, batch.row_splits[1:], offsets=batch.offsets)
 
     def count(self, tokenizer: Tokenizer, errors: str, **options: Any) -> int:
-        """How many ids they have; the options are those of `Tokenizer.count_tokens`."""
+        """The number of ids of each document; the options are those of `Tokenizer.count_tokens`."""
         return int(tokenizer.count_tokens(self.texts, errors=errors, **options).sum())
 
     def find(self, searcher: Searcher, threads: int | None) -> tuple[Matches, NDArray[np.bool_] | None]:
@@ -141,9 +141,9 @@ class Encoded:
     Attributes:
         documents: the documents.
         ids: int32[n], the ids of all documents in order.
-        ends: int64[rows], the end of each document's ids; ids after the last end belong to a document that goes on.
+        ends: int64[rows], the end of each document's ids; ids after the last end belong to an unfinished document.
         nulls: bool[rows], which of them are null; None: none.
-        offsets: int32[n, 2], the span of each id in characters; None: they were not asked for.
+        offsets: int32[n, 2], the span of each id in characters; None: they are not needed.
     """
 
     documents: Documents

@@ -31,12 +31,12 @@ WHOLE_JSON = re.compile(rb"\s*(?:(\[)|\{\s*\n)")  # the beginning of an array, o
 
 @dataclass(frozen=True)
 class Reading:
-    """How files are read.
+    """The options for reading files.
 
     Attributes:
         input_format: one of `KINDS`; None: recognised by content and name.
-        field: the field of JSON lines that holds the text.
-        column: the column of Arrow or Parquet that holds the text.
+        field: the field of JSON lines with the text.
+        column: the column of Arrow or Parquet with the text.
         separator: the text between documents of plain text; None: a line is a document.
         document: what counts as a document of plain text, a "line" or a "file".
         others: whether to read the other fields or columns too.

@@ -22,11 +22,11 @@ class Block:
     """Documents of one file that are processed together.
 
     Attributes:
-        file: the name of the file, as messages say it.
+        file: the name of the file in messages.
         first: number of the first document in the file, from 1.
         lines: the documents, without their separators.
         unit: the word for a document.
-        is_begun, goes_on: whether the only document began in blocks before this one, or goes on in blocks after it.
+        is_begun, goes_on: whether the only document began in an earlier block, or continues in a later one.
     """
 
     file: str
@@ -57,8 +57,8 @@ def blocks(source: Source, separator: bytes | None, *, in_pieces: bool = False, 
 
     Args:
         source: the file.
-        separator: the text between documents; None: the file is one document. Data after the last separator is another document, but white
-            space alone is none unless the separator is a line feed.
+        separator: the text between documents; None: the file is one document. Data after the last separator is another document, unless it
+            is whitespace alone and the separator is not a line feed.
         in_pieces: whether a document of more than `LONG_BYTES` is read in pieces, one in each block.
         with_ends: whether documents keep the separator at their ends.
 

@@ -43,7 +43,7 @@ def ending(name: str) -> tuple[str, str | None]:
 
 
 def unpacked(file: io.RawIOBase, packing: str) -> Any:
-    """The data in a compressed file. Reading takes memory for the bytes asked for, however much the file unpacks to."""
+    """The data in a compressed file. Reading takes memory for the requested bytes only, not for the unpacked file."""
     if packing == "gzip":
         return gzip.GzipFile(fileobj=io.BufferedReader(file, CHUNK))
     if packing == "zstd":
@@ -91,7 +91,7 @@ class Streams(io.RawIOBase):
         return packed
 
     def _begins(self) -> bool:
-        """Whether another stream follows the one that ended; zeros may stand between them."""
+        """Whether another stream follows the one that ended; zeros may come between them."""
         rest = self._decompressor.unused_data.lstrip(b"\0")
         while not rest:
             if not (packed := self._file.read(PACKED_BLOCK)):

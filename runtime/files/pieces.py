@@ -104,7 +104,7 @@ def _parts(piece: bytes) -> Iterator[bytes]:
 
 @dataclass(frozen=True, eq=False)
 class Piece(Documents):
-    """A piece of a document, in the form of documents of which it is the only one.
+    """A piece of a document, in the form of a block with this document alone.
 
     Attributes:
         whole: the whole document.
@@ -138,7 +138,7 @@ class Piece(Documents):
         return Encoded(self, ids, np.full(len(self), len(ids), np.int64))
 
     def mended(self) -> Documents:
-        """The piece as it is: what follows it shows whether its last bytes are text, and its stream mends them."""
+        """The raw bytes of the piece: only the next piece shows whether the last bytes are text, and the stream repairs them."""
         return self
 
     def find(self, searcher: Searcher, threads: int | None) -> tuple[Matches, None]:  # noqa: ARG002 - a stream takes one
@@ -150,5 +150,5 @@ class Piece(Documents):
         return np.diff(self.find(searcher, threads)[0].row_splits)
 
     def count(self, tokenizer: Tokenizer, errors: str, **options: Any) -> int:
-        """How many ids it has; the options are those of `Tokenizer.count_tokens`."""
+        """The number of its ids; the options are those of `Tokenizer.count_tokens`."""
         return len(self.encode(tokenizer, errors, **options).ids)

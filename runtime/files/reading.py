@@ -26,7 +26,7 @@ class Files:
     Args:
         sources: paths of files and folders, patterns such as ``books/**/*.jsonl``, or URLs; "-" is standard input. A folder means all files
             in it and in its subfolders, in the order of their names, without hidden ones.
-        for_command: whether messages spell options as on the command line (``--column``), not as arguments (``column=``).
+        for_command: whether messages write options as on the command line (``--column``), not as arguments (``column=``).
         options: the fields of `Reading`: `column` of Parquet and Arrow, `field` of JSON lines, `input_format`, `separator`, `document`; and
             `others`, to read the other fields or columns, too.
 
@@ -80,7 +80,7 @@ class Files:
 
 @contextmanager
 def _in_python() -> Generator[None, None, None]:
-    """Spell options in error messages as arguments."""
+    """Write options in error messages as arguments."""
     try:
         yield
     except (ReadingError, TextError) as error:

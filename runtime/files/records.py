@@ -19,7 +19,7 @@ def documents(source: Source, name: str, *, others: bool, mends: bool, with_text
 
     Args:
         source: the file.
-        name: the field that holds the text.
+        name: the field with the text.
         others: whether the other fields are wanted.
         mends: whether bytes that are not UTF-8 are read as U+FFFD.
         with_text: whether the field itself is wanted among the others.

@@ -19,7 +19,7 @@ from fst.runtime.files.packing import CHUNK, DAMAGED, PACKED, unpacked
 
 STANDARD = "-"
 
-# First bytes of columnar files. Text may begin like the last two; --input-format tells them apart.
+# First bytes of columnar files. Text may begin like the last two; --input-format decides.
 COLUMNS = {b"\xff\xff\xff\xff": "arrow", b"ARROW1": "arrow", b"PAR1": "parquet"}
 
 
@@ -90,7 +90,7 @@ def _begun(file: Any) -> tuple[io.RawIOBase, bytes]:
 
 @contextmanager
 def _blaming(name: str, packing: str | None) -> Iterator[None]:
-    """Errors of reading, told with the name of the file."""
+    """Errors of reading, with the name of the file."""
     try:
         yield
     except (*DAMAGED, OSError) as error:
@@ -138,7 +138,7 @@ class Counted(Forward):
         self._advance = advance
 
     def seekable(self) -> bool:
-        """Whether one can go to other places in it."""
+        """Whether the stream is seekable."""
         return bool(self._file.seekable())
 
     def seek(self, offset: int, whence: int = os.SEEK_SET, /) -> int:

@@ -52,7 +52,7 @@ Rewrite = Callable[[Column], NewRows]
 
 @dataclass(frozen=True)
 class Filling:
-    """How rows are padded.
+    """The padding of rows.
 
     Attributes:
         width: the number of ids to which rows are padded; no row has more.
@@ -226,7 +226,7 @@ def _rewritten(chunk: Any, rewrite: Rewrite) -> Any:
 
 
 def _rewritten_dictionary(chunk: Any, rewrite: Rewrite) -> Any:
-    """A dictionary array with other texts, each of which is in the new dictionary once."""
+    """A dictionary array with other texts, each once in the new dictionary."""
     known, kind = _texts(chunk.dictionary), chunk.type
     try:
         texts, numbers = _rewritten(known, rewrite), chunk.indices
@@ -257,7 +257,7 @@ class Present:
         return nullcontext() if self._places is None else _renumbered(lambda row: int(self._places[row]))
 
     def spread(self, splits: Ints) -> Ints:
-        """Where each row of the array begins, and where the last one ends, for the same of the rows that are not null."""
+        """The beginning of each row of the array, and the end of the last, given the same for the rows that are not null."""
         if self._places is None:
             return splits
         lengths = np.zeros(self._count, np.int64)
@@ -387,7 +387,7 @@ def _overlapping(spans: Ints, data: NDArray[np.uint8]) -> Any:
 
 
 def _strings(ends: NDArray[np.int32], data: NDArray[np.uint8]) -> Any:
-    """Strings over the memory of some UTF-8; `ends` says where each begins, and where the last one ends."""
+    """Strings over the memory of some UTF-8; `ends` contains the beginning of each, and the end of the last."""
     return pa.StringArray.from_buffers(len(ends) - 1, pa.py_buffer(ends), pa.py_buffer(data))
 
 

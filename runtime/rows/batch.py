@@ -129,8 +129,7 @@ class ChunkResult(NamedTuple):
     Attributes:
         begin, end: the bounds of the chunk's ids.
         ends: int64[rows], where the ids of each row end. A part only has an end if it is the last of its row.
-        characters_and_words: int64[2], the numbers of characters and of words in a part; not used for the last part of a row, nor for
-            whole rows.
+        characters_and_words: int64[2], the numbers of characters and of words in a part; unused for whole rows and the last part of a row.
     """
 
     begin: int
@@ -245,7 +244,7 @@ class Job:
         return self.batch(buffers, int(splits[-1]), splits)
 
     def batch(self, buffers: Buffers, count: int, splits: Ints) -> Batch:
-        """The batch of the first `count` ids in some buffers, with their spans if these are asked for."""
+        """The batch of the first `count` ids in some buffers, with their spans if needed."""
         if not self.runner.with_spans:
             return Batch(buffers.ids[:count], splits)
         return Batch(buffers.ids[:count], splits, buffers.offsets[: 2 * count].reshape(-1, 2), buffers.words[:count])
@@ -412,7 +411,7 @@ class Worker:
             size = piece if read else 2 * size
 
     def _run(self, text: Units, starts: Ints, more: np.uint64, ends: Ints, row: int) -> int:
-        """Run the kernel over rows, of which `row` is the first. Returns the position where it stopped reading."""
+        """Run the kernel over rows, from `row` on. Returns the position where it stopped reading."""
         job, runner, workspace, rows = self._job, self._runner, self._workspace, len(starts) - 1
         room = self.count + runner.room_behind(workspace, len(text), rows, job.frame)
         self.buffers.reserve(room, self.count, self._expected())

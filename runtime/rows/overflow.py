@@ -1,4 +1,6 @@
-"""Windows: a text with too many ids goes on in further rows, which overlap, as ``tokenizers`` makes them when it truncates on the right."""
+"""Overflowing rows: a text with too many ids continues in further rows, which overlap, as in ``tokenizers`` with truncation on the
+right.
+"""
 
 from __future__ import annotations
 

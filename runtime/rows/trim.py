@@ -80,7 +80,7 @@ def _characters(text: str | bytes, end: int, errors: str) -> str:
 
 
 def _sizes(text: str) -> NDArray[np.uint8]:
-    """The size in bytes of each character, or of the malformed bytes that it stands for."""
+    """The size in bytes of each character, or of the malformed bytes that it represents."""
     codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
     sizes = 1 + (codes > 0x7F).astype(np.uint8) + (codes > 0x7FF) + (codes > 0xFFFF)
     return np.where(codes & ~np.uint32(3) == STAND_IN, codes & 3, sizes).astype(np.uint8)

@@ -66,7 +66,7 @@ class Rows(NamedTuple):
 
 
 class Links(NamedTuple):
-    """What the kernels of `fst.compile.machines.keywords.links` find.
+    """The results of the kernels of `fst.compile.machines.keywords.links`.
 
     Attributes:
         links: int32[nodes], the link of each node.
@@ -111,28 +111,28 @@ def keywords(
         source: the keywords, str or bytes of UTF-8; the number of each in matches is its place. Of equal ones, the first is found. Or a
             column of them, of pyarrow or of what Arrow can import; or the path of a file.
         match_kind: "leftmost-longest": of the matches that begin first, the longest; "leftmost-first": of these, the keyword that is listed
-            first; "standard": the match that ends first, and of these the longest. In all three, the search goes on after the match.
+            first; "standard": the match that ends first, and of these the longest. In all three, the search continues after the match.
             "overlapping": all matches, those of equal keywords too, by their ends, the longest first.
         ignore_case: whether a character matches its other cases, by simple case folding of Unicode: one character for one, so ß is not ss.
         whole_words: whether a keyword that begins with a character of words only matches where a word begins, and likewise at its end.
             Characters of words are letters, marks, digits and connectors such as ``_``, but for ideographs and kana.
         normalizer: of texts and keywords, before all else: a component of a ``tokenizer.json``, or a normalizer of ``tokenizers``. A match
             covers whole characters of the text, even if it is found in a part of what one of them becomes.
-        allow_empty: whether a keyword may be empty. It then matches at each character and at the end of a text, wherever no other match
-            begins, holds or ends; with overlapping matches everywhere. In a standard search, or in a leftmost-first one if it is listed
-            before another keyword, it is found instead of this.
+        allow_empty: whether a keyword may be empty. It then matches at each character and at the end of a text, unless another match
+            begins, covers or ends there; with overlapping matches everywhere. In a standard search, or in a leftmost-first one if it is
+            listed before another keyword, it is found instead of this.
         format: of a file: "lines", a keyword a line; "jieba", ``word frequency part-of-speech``; "csv", "tsv", "parquet" or "arrow". None:
-            by the ending of its name; "lines" if this says nothing. All but the last two may be packed with gzip.
-        column: of a file with columns, the name of the one that holds the keywords. None: the first field of each record of a CSV, which
-            then has no line of names; the only column of Parquet and Arrow.
+            by the ending of its name; "lines" for unknown endings. All but the last two may be packed with gzip.
+        column: the name of the column of keywords, for a file with columns. None: the first field of each record of a CSV, which then has
+            no line of names; the only column of Parquet and Arrow.
 
     Raises:
-        VocabularyError: there are no keywords, or one is empty or no text, or the normalizer leaves nothing of it; or the file is not of
-            its format; the message says where.
+        VocabularyError: there are no keywords, or one is empty, is not text or vanishes in the normalizer; or the file does not have its
+            format; the message gives the place.
         UnsupportedError: a keyword has more than 65,536 bytes, or all together have more than 134,217,728 bytes (compiling takes up to 100
-            bytes of memory for each of these); or they have too many matches in each other; or no table can hold their automaton or the
-            normalizer; or `format` or `column` does not go with the source.
-        ValueError: `match_kind` has another value, or `normalizer` is none.
+            bytes of memory for each of these); or they have too many matches in each other; or their automaton or the normalizer does not
+            fit into a table; or `format` or `column` does not fit the source.
+        ValueError: `match_kind` has another value, or `normalizer` is not a normalizer.
         OSError: the file cannot be read.
 
     Examples:

@@ -52,12 +52,13 @@ def jieba(
     Args:
         dictionary: the path of a file in jieba's format, ``word frequency part-of-speech`` a line, such as jieba's ``dict.txt``; or pairs
             of a word and its frequency. The number of a word is its place.
-        user: more words, as after ``jieba.add_word(word, frequency)``; they go on with the numbers. Of equal words the last one counts.
+        user: more words, as after ``jieba.add_word(word, frequency)``; their numbers follow. Of equal words the last one counts.
         hmm: also find words that the dictionary lacks, by jieba's hidden Markov model, as jieba does by default. The compiler takes the
             model from an installed jieba. The table contains it, so segmenting needs no jieba.
 
     Raises:
-        VocabularyError: a word is empty or no text, or a frequency is no whole number; or no frequency is above 0. The message says where.
+        VocabularyError: a word is empty or no text, or a frequency is no whole number; or no frequency is above 0. The message gives the
+            place.
         UnsupportedError: a word has more than 511 UTF-16 units; or there are more than 4 million words; or `hmm` is True and jieba is not
             installed.
         OSError: a file cannot be read.
@@ -128,8 +129,8 @@ def mecab(
         encoding: the encoding of the files. None: ``dictionary-charset`` or ``config-charset`` in ``dicrc``, or else UTF-8.
         max_grouping_size: the most characters after the first one in an unknown word that is a run of related characters, as MeCab's
             option ``--max-grouping-size``. (MeCab does not heed the one in ``dicrc``.)
-        skip_spaces: skip spaces before words, as MeCab does. Otherwise they are characters as others are, as in Vibrato by default, and
-            blanks before a surface in CSV files are part of it.
+        skip_spaces: skip spaces before words, as MeCab does. Otherwise they are ordinary characters, as in Vibrato by default, and spaces
+            before a surface in CSV files are part of it.
 
     Raises:
         VocabularyError: a file is missing or malformed; the message names file, line and word.
@@ -187,7 +188,7 @@ def _mecab_tables(
         raise UnsupportedError(f"{path}: there are {len(words):,} different words; a table has room for {MAX_VALUE:,}")
     trie = unit_trie([*numbers], 1 + firsts[: len(numbers)])
     own = np.append(firsts[len(numbers) :], np.full(len(found), NULL))[: len(found)]
-    # For a category without unknown words, those of DEFAULT stand in, and only where no other word begins.
+    # A category without unknown words uses those of DEFAULT, but only where no other word begins.
     kinds = [kind if own[kind.first] != NULL else kind._replace(length=0, group=False, invoke=False) for kind in categories.kinds]
     word_bytes, word_ends = stored(entries.surfaces + unknowns.surfaces)
     feature_bytes, feature_ends = stored(entries.features + unknowns.features)
@@ -208,7 +209,8 @@ def _mecab_tables(
 
 
 def _lists(lists: Ints, lefts: Ints, rights: Ints, costs: Ints) -> tuple[NDArray[np.uint64], Ints, Ints]:
-    """Put words in the order of their lists. Of words of a list with the same ids only the one of least cost is ever on a best path.
+    """Put words in the order of their lists. Of several words of a list with the same ids, only the one of least cost can be on a best
+    path.
 
     Returns:
         The words, the number of each, and where each list begins, or `NULL` for a list of no words.

@@ -34,7 +34,8 @@ def maxmatch(
     """Compile a dictionary for segmentation by MaxMatch.
 
     At each place MaxMatch takes the longest word of the dictionary, or a single character if there is none. So every text has a
-    segmentation, and its tokens spell it out. The time does not depend on the words: it takes at most two look-ups for each UTF-16 unit of
+    segmentation, and the tokens together are the text. The time does not depend on the words: it takes at most two look-ups for each UTF-16
+    unit of
     text.
 
     Args:
@@ -49,7 +50,7 @@ def maxmatch(
 
     Raises:
         VocabularyError: there are no words, or one is empty or no text; or the file is not of its format; or the sides of a rule differ, or
-            its left side is not the segmentation of its string. The message says where.
+            its left side is not the segmentation of its string. The message gives the place.
         UnsupportedError: a word has more than 65,536 bytes, or there are more than 4 million words, or they have too many tokens in each
             other; or `format` or `column` does not go with the source.
         ValueError: `direction` has another value.

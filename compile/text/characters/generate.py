@@ -39,7 +39,7 @@ HEADER = """\
 
 
 def scalar_values() -> Iterator[str]:
-    """Every character that a text can hold."""
+    """Every character that a text can contain."""
     return (chr(code) for code in range(CODE_POINTS) if not 0xD800 <= code < 0xE000)
 
 

@@ -1,7 +1,7 @@
-"""Ask the reference for the classes of characters in grapheme clusters, see `fst.text.clusters`.
+"""Take the classes of characters in grapheme clusters from the reference, see `fst.text.clusters`.
 
-A charsmap has one text in place of every character. Of a cluster with fewer than six bytes the reference then makes one text, and of any
-other cluster one for each character. So the number of texts tells where clusters end.
+A charsmap has one text in place of every character. The reference then turns a cluster with fewer than six bytes into one text, and any
+other cluster into one text for each character. So the number of texts reveals the ends of clusters.
 """
 
 from __future__ import annotations

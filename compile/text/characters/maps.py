@@ -123,7 +123,7 @@ def counts(are: NDArray[np.bool_]) -> NDArray[np.int64]:
 
 
 def closed_up(rows: Symbols | Ints, *beside: NDArray[Any]) -> list[NDArray[Any]]:
-    """Rows with their symbols moved to the front, as wide as the longest needs; arrays beside them move along and are padded with 0.
+    """Rows with their symbols moved to the front, as wide as the longest row; parallel arrays move along and are padded with 0.
 
     >>> [array.tolist() for array in closed_up(np.array([[-1, 5, 6], [7, -1, -1]]), np.array([[1, 2, 3], [4, 5, 6]]))]
     [[[5, 6], [7, -1]], [[2, 3], [4, 0]]]

@@ -27,19 +27,19 @@ def those(name: str, value: str | None = None) -> Ints:
 
 @cache
 def clean() -> Map:
-    """The map of clean_text: control characters are dropped, and white space becomes blanks."""
+    """The map of clean_text: control characters are dropped, and whitespace becomes spaces."""
     return _cleaned("clean")
 
 
 @cache
 def nmt() -> Map:
-    """The map of Nmt: some control characters are dropped, and some characters become blanks."""
+    """The map of Nmt: some control characters are dropped, and some characters become spaces."""
     return _cleaned("nmt")
 
 
 @cache
 def spaced() -> Map:
-    """The map of handle_chinese_chars: blanks around each ideograph."""
+    """The map of handle_chinese_chars: spaces around each ideograph."""
     ideographs = those("cjk")
     blanks = np.full(len(ideographs), ord(" "))
     return Map.of(ideographs, np.column_stack([blanks, ideographs, blanks]))

@@ -26,7 +26,7 @@ def edit_of(part: Component) -> Edit | Charsmap:
     """The edit that a normalizer is.
 
     Raises:
-        UnsupportedError: it does more than an edit.
+        UnsupportedError: it is more than an edit.
         VocabularyError: it is malformed.
     """
     if part["type"] in sentencepiece.KINDS:

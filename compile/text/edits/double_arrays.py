@@ -16,7 +16,7 @@ Node = tuple[dict[int, int], int | None]  # children by byte: numbers of nodes, 
 def charsmap(replacements: Mapping[str, str], given: DoubleArray | None = None) -> bytes:
     """The charsmap that replaces strings by texts.
 
-    Nodes of `given` on the paths of the strings are written anew. All others stay where they are.
+    Nodes of `given` on the paths of the strings are written again. All others stay where they are.
 
     Args:
         replacements: string → its text.
@@ -47,7 +47,7 @@ def charsmap(replacements: Mapping[str, str], given: DoubleArray | None = None) 
 
 
 def _copy(given: DoubleArray | None, child: int | None) -> Node:
-    """The node of a unit that stays, as `Node` tells it; without one, a new node."""
+    """The node of a kept unit, in the form of `Node`; without a unit, a new node."""
     if given is None or child is None:
         return {}, None
     children, value = given.node(~child)
@@ -77,7 +77,7 @@ def of_nodes(nodes: Sequence[Node], texts: bytes, given: Units = NO_UNITS) -> by
 
 
 def _offset(unit: int, base: int) -> int:
-    """The bits of a unit that tell its base."""
+    """The bits of a unit that encode its base."""
     if unit ^ base > MAX_OFFSET:
         raise ValueError(f"a charsmap that has no room for more: unit {unit} cannot tell its base {base}")
     return (unit ^ base) << OFFSET_SHIFT

@@ -1,7 +1,7 @@
 r"""Normalizers in three parts: edits, maps of characters, and edits again, as `fst.text.normalizer.Rewriting` has them.
 
-A `Replace` of a string or of runs between maps moves behind all maps after it, or in front of all maps before it. It may pass maps that
-neither make, change nor drop the text that it replaces, if they map its content within a text as they map it alone.
+A `Replace` of a string or of runs between maps moves past all maps after it, or past all maps before it. It may pass maps that do not
+produce, change or drop the text that it replaces, if they map its content within a text in the same way as alone.
 
 Example: NFC, ``\s+`` → ``_``, Lowercase has the effect of NFC, Lowercase, ``\s+`` → ``_``, since Lowercase does not change whitespace.
 """
@@ -97,7 +97,7 @@ def _present(images: NDArray[Any]) -> NDArray[np.int64]:
 
 
 def _are_apart(*codes: NDArray[np.int64]) -> bool:
-    """Whether characters neither move nor compose, so that the text before them and the text after them are normalised separately."""
+    """Whether characters never move or compose, so that the text before them and the text after them are normalized separately."""
     joined = reference.orders() > 0
     joined[firsts()] = joined[seconds()] = True
     return not joined[np.concatenate(codes)].any()

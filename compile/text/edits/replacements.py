@@ -1,4 +1,4 @@
-r"""Replace of a pattern as several Replaces that the rest of the compiler knows.
+r"""Replace of a pattern as several Replaces that the rest of the compiler supports.
 
 A pattern of one character of a small set is a Replace for each of these characters. A choice of a run and of such sets, as
 ``\s{2,}|[\n\r\t]`` in tokenizers of ``transformers``, is a Replace of the run, and then the others: a character in a run that is too short
@@ -33,7 +33,7 @@ def unfolded(part: dict[str, Any]) -> Sequence[dict[str, Any]]:
 
 
 def _characters(parts: Sequence[Node], content: str) -> Sequence[str]:
-    """The characters of sets, each of which may be replaced by itself; none if they may not."""
+    """The characters of sets, if each may be replaced alone; none otherwise."""
     sets = [part.edges for part in parts if isinstance(part, Characters)]
     if not sets or len(sets) < len(parts):
         return []
