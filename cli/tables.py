@@ -59,9 +59,9 @@ def ready(tables: Table, first_use: Callable[[Any], object] = lambda tokenizer: 
     run.
     """
     with no_collector():
-        from fst.runtime.tokenizer import face_of
+        from fst.runtime.public_class import class_of
 
-        face = face_of(tables)(tables)
+        face = class_of(tables)(tables)
         first_use(face)
         gc.freeze()
     return face

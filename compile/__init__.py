@@ -9,3 +9,7 @@ from fst.compile.machines.segmentation import lattice
 from fst.compile.machines.segmentation.maxmatch import maxmatch
 
 __all__ = ["bpe", "keywords", "lattice", "maxmatch", "tokenizer", "unigram", "wordpiece"]
+
+
+def __dir__() -> list[str]:
+    return __all__

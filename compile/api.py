@@ -13,6 +13,8 @@ from fst.compile.machines.wordpiece.compiler import WordPieceModel
 from fst.compile.sources.read import OPTIONS, read
 from fst.compile.sources.source import Source
 from fst.errors import UnsupportedError, VocabularyError, quoted
+from fst.machines.bpe.table import BpeTables
+from fst.machines.unigram.table import UnigramTables
 from fst.machines.wordpiece.table import Tables
 from fst.tables.header import LAYOUTS
 from fst.tables.table import Table
@@ -88,7 +90,7 @@ def bpe(
     pattern: str | None = None,
     special: Mapping[str, int] | None = None,
     no_special: bool | None = None,
-) -> Table:
+) -> BpeTables:
     """Compile a BPE vocabulary, over bytes or over characters.
 
     For every string the ids equal those of the reference for the source: ``tokenizers.Tokenizer.from_file`` for a ``tokenizer.json``,
@@ -115,10 +117,12 @@ def bpe(
         OSError: the source cannot be read.
     """
     options = {"encoding": encoding, "pattern": pattern, "special": special, "no_special": no_special}
-    return _compiled(source, read(source, options, BpeModel.kind), "auto")
+    table = _compiled(source, read(source, options, BpeModel.kind), "auto")
+    assert isinstance(table, BpeTables)
+    return table
 
 
-def unigram(source: Any) -> Table:
+def unigram(source: Any) -> UnigramTables:
     """Compile a Unigram vocabulary, such as those of T5, XLM-R and ALBERT.
 
     For every string the ids equal those of ``tokenizers.Tokenizer.from_file``, for a folder those of
@@ -136,7 +140,9 @@ def unigram(source: Any) -> Table:
 
     Source: Kudo 2018, *Subword Regularization*.
     """
-    return _compiled(source, read(source, {}, UnigramModel.kind), "auto")
+    table = _compiled(source, read(source, {}, UnigramModel.kind), "auto")
+    assert isinstance(table, UnigramTables)
+    return table
 
 
 def tokenizer(source: Any, *, layout: str = "auto", **options: Any) -> Table:

@@ -27,7 +27,7 @@ class Encode:
     """
 
     def __init__(self, table: str) -> None:
-        self._tokenizer = fst.load(table)
+        self._tokenizer = fst.Tokenizer.load(table)
 
     @daft.method.batch(return_dtype=DataType.list(DataType.int32()))  # type: ignore[untyped-decorator, unused-ignore]
     def ids(self, texts: Series) -> Any:

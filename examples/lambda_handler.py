@@ -10,7 +10,7 @@ from typing import Any
 
 import fst
 
-TOKENIZER: fst.Tokenizer = fst.load(Path(__file__).with_name("table.npz"))  # once for each instance, before the first event
+TOKENIZER = fst.Tokenizer.load(Path(__file__).with_name("table.npz"))  # once for each instance, before the first event
 TOKENIZER.count_tokens([""])  # loads the kernels, also before the first event
 
 

@@ -32,7 +32,7 @@ class Encode:
     """
 
     def __init__(self, table: str, column: str) -> None:
-        self._tokenizer = fst.load(table)
+        self._tokenizer = fst.Tokenizer.load(table)
         self._column = column
         self._tokenizer.encode_arrow(pa.array(["warm"]))  # the kernels are loaded, or compiled, before the first block comes
 

@@ -22,8 +22,7 @@ import fst
 @cache
 def loaded(name: str) -> fst.Tokenizer:
     """The tokenizer of a Python worker, which keeps it from task to task; its file is mapped, so that all workers share its memory."""
-    tokenizer: fst.Tokenizer = fst.load(SparkFiles.get(name))
-    return tokenizer
+    return fst.Tokenizer.load(SparkFiles.get(name))
 
 
 def input_ids(spark: SparkSession, table: str, column: str) -> Column:

@@ -37,8 +37,7 @@ def encode(source: str, text: str, prefix: str) -> fst.Tokenizer:
     tokenizer(source).save(f"{prefix}.npz")
     command = [sys.executable, "-m", "fst", "encode", f"{prefix}.npz", text, "-o", f"{prefix}.bin"]
     subprocess.run(command, check=True)
-    loaded: fst.Tokenizer = fst.load(f"{prefix}.npz")
-    return loaded
+    return fst.Tokenizer.load(f"{prefix}.npz")
 
 
 def read_ids(prefix: str, largest: int) -> tuple[NDArray[Any], NDArray[np.int64]]:

@@ -9,6 +9,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
 from fst.core.version import VERSION
@@ -20,9 +22,11 @@ if TYPE_CHECKING:
     from fst.runtime.compat.tiktoken.encoding import Encoding as tiktoken  # noqa: N813 - is called as the library is
     from fst.runtime.compat.transformers.backend import tokenizers
     from fst.runtime.compat.transformers.hf import hf
-    from fst.runtime.load import load
+    from fst.runtime.machines.bpe.tokenizer import BpeTokenizer
     from fst.runtime.machines.keywords.searcher import Match, Matches, MatchStream, Searcher
+    from fst.runtime.machines.segmentation.lattice import JiebaSegmenter, MecabSegmenter
     from fst.runtime.machines.segmentation.segmenter import Segmenter, Segments, SegmentStream
+    from fst.runtime.machines.unigram.tokenizer import UnigramTokenizer
     from fst.runtime.rows.batch import Batch
     from fst.runtime.stream import Part, Stream
     from fst.runtime.tokenizer import Tokenizer
@@ -30,10 +34,13 @@ if TYPE_CHECKING:
 __version__ = VERSION
 __all__ = [
     "Batch",
+    "BpeTokenizer",
     "FstError",
+    "JiebaSegmenter",
     "Match",
     "MatchStream",
     "Matches",
+    "MecabSegmenter",
     "Part",
     "ReadingError",
     "Searcher",
@@ -44,6 +51,7 @@ __all__ = [
     "TableError",
     "TextError",
     "Tokenizer",
+    "UnigramTokenizer",
     "UnsupportedError",
     "VocabularyError",
     "hf",
@@ -54,55 +62,67 @@ __all__ = [
     "train",
 ]
 
+# Public name → what it is, imported at the first use of the name: the compiler and the command line do without the runtime.
+_OBJECTS = {
+    "Batch": "fst.runtime.rows.batch.Batch",
+    "BpeTokenizer": "fst.runtime.machines.bpe.tokenizer.BpeTokenizer",
+    "JiebaSegmenter": "fst.runtime.machines.segmentation.lattice.JiebaSegmenter",
+    "Match": "fst.runtime.machines.keywords.searcher.Match",
+    "MatchStream": "fst.runtime.machines.keywords.searcher.MatchStream",
+    "Matches": "fst.runtime.machines.keywords.searcher.Matches",
+    "MecabSegmenter": "fst.runtime.machines.segmentation.lattice.MecabSegmenter",
+    "Part": "fst.runtime.stream.Part",
+    "Searcher": "fst.runtime.machines.keywords.searcher.Searcher",
+    "SegmentStream": "fst.runtime.machines.segmentation.segmenter.SegmentStream",
+    "Segmenter": "fst.runtime.machines.segmentation.segmenter.Segmenter",
+    "Segments": "fst.runtime.machines.segmentation.segmenter.Segments",
+    "Stream": "fst.runtime.stream.Stream",
+    "Tokenizer": "fst.runtime.tokenizer.Tokenizer",
+    "UnigramTokenizer": "fst.runtime.machines.unigram.tokenizer.UnigramTokenizer",
+    "hf": "fst.runtime.compat.transformers.hf.hf",
+    "sentencepiece": "fst.runtime.compat.sentencepiece.processor.sentencepiece",
+    "tiktoken": "fst.runtime.compat.tiktoken.encoding.Encoding",
+    "tokenizers": "fst.runtime.compat.transformers.backend.tokenizers",
+    "train": "fst.bridge.train",
+}
+
+
+def load(path: str | Path) -> Tokenizer | Searcher | Segmenter:
+    """Load a table file of any kind: of a tokenizer as a `fst.Tokenizer`, of keywords as a `fst.Searcher`, of a dictionary as a
+    `fst.Segmenter`.
+
+    The file is memory-mapped, so that processes share its memory. Before use, it is proven complete and safe. If the kind is known, use
+    ``fst.Tokenizer.load`` and the like, whose results have one type.
+
+    Args:
+        path: a file from ``fst compile`` or from a table's ``save``; or its URL, such as ``s3://bucket/t5.npz``, which fsspec reads. Each
+            process fetches a URL into its own memory.
+
+    Returns:
+        An object of the table's public class.
+
+    Raises:
+        UnsupportedError: fsspec, or its plug-in for the URL, is not installed.
+        TableError: the file is not a table, or of another version, damaged or hostile; the message names the fault and its place.
+        OSError: the file cannot be read.
+
+    Examples:
+        >>> from fst.compile import wordpiece
+        >>> wordpiece(["[UNK]", "[CLS]", "[SEP]", "un", "##able"]).save("tiny.npz")
+        >>> load("tiny.npz").encode("Unable!")
+        array([1, 3, 4, 0, 2], dtype=int32)
+    """
+    from fst.runtime.public_class import load as loaded
+
+    found: Tokenizer | Searcher | Segmenter = loaded(path)
+    return found
+
 
 def __getattr__(name: str) -> Any:
-    # The runtime is fetched when it is first asked for, so that the compiler and the command line can do without it.
-    if name == "Tokenizer":
-        from fst.runtime.tokenizer import Tokenizer
-
-        return Tokenizer
-    if name == "Batch":
-        from fst.runtime.rows.batch import Batch
-
-        return Batch
-    if name == "train":
-        from fst.bridge import train
-
-        return train
-    if name == "load":
-        from fst.runtime.load import load
-
-        return load
-    if name == "hf":
-        from fst.runtime.compat.transformers.hf import hf
-
-        return hf
-    if name == "sentencepiece":
-        from fst.runtime.compat.sentencepiece.processor import sentencepiece
-
-        return sentencepiece
-    if name == "tiktoken":
-        from fst.runtime.compat.tiktoken.encoding import Encoding
-
-        return Encoding
-    if name == "tokenizers":
-        from fst.runtime.compat.transformers.backend import tokenizers
-
-        return tokenizers
-    if name in ("Match", "MatchStream", "Matches", "Searcher"):
-        from fst.runtime.machines.keywords import searcher
-
-        return getattr(searcher, name)
-    if name in ("SegmentStream", "Segmenter", "Segments"):
-        from fst.runtime.machines.segmentation import segmenter
-
-        return getattr(segmenter, name)
-    if name in ("Part", "Stream"):
-        from fst.runtime import stream
-
-        return getattr(stream, name)
-    raise AttributeError(f"module 'fst' has no attribute {name!r}")
+    if name not in _OBJECTS:
+        raise AttributeError(f"module 'fst' has no attribute {name!r}")
+    return resolve_name(_OBJECTS[name])
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return __all__

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from importlib import import_module
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, overload
 
 from numpy.typing import NDArray
 
@@ -13,36 +12,63 @@ from fst.core.lazy import Lazy
 from fst.errors import UnsupportedError
 from fst.runtime.encoder import Encoder
 from fst.runtime.model_inputs.call import Caller
-from fst.runtime.model_inputs.encoding import BatchEncoding
+from fst.runtime.model_inputs.encoding import BatchEncoding, Ints
 from fst.runtime.pretokens.decoding import DecodeStream, row_of
+from fst.runtime.public_class import class_for, load_as
 from fst.runtime.text.decoder import decoded
 from fst.runtime.text.decoder_steps import StepDecoder
 from fst.runtime.text.templates import frame
 from fst.tables.header import Settings, StepsDecoder
+from fst.tables.table import Table
 from fst.text.decoder_steps import PIECES
+
+if TYPE_CHECKING:
+    from typing_extensions import Self, Unpack
+
+    from fst.runtime.model_inputs.arguments import CallArguments
 
 
 class Tokenizer(Encoder):
     """A tokenizer: encodes texts and decodes ids. Immutable, so that any number of threads can share it without a lock.
 
     Args:
-        tables: from `fst.compile.wordpiece`; for a file use `fst.load`.
+        table: from `fst.compile.wordpiece`, `fst.compile.bpe`, `fst.compile.unigram` or `fst.compile.tokenizer`; for a file use `load`.
+
+    Raises:
+        UnsupportedError: the table is not that of a tokenizer.
     """
 
     backend: ClassVar[str] = ""  # the dotted name of the class by which `fst.hf` knows the machine
 
-    def __new__(cls, tables: Any) -> Any:
-        """The tokenizer of the tables' machine, a subclass."""
-        if not tables.has_tokens:
-            raise UnsupportedError(f"a table of {tables.kind} has no tokens: {tables.face.rpartition('.')[2]} takes it, and fst.load")
-        return super().__new__(face_of(tables) if cls is Tokenizer else cls)
+    def __new__(cls, table: Table) -> Self:
+        """The tokenizer of the table's machine, a subclass."""
+        return super().__new__(class_for(cls, table))
 
-    def __init__(self, tables: Any) -> None:
-        super().__init__(tables)
-        self._metadata = tables.metadata
-        self._settings: Settings = tables.metadata.settings
+    def __init__(self, table: Table) -> None:
+        super().__init__(table)
+        self._metadata = self._table.metadata
+        self._settings: Settings = self._metadata.settings
         self._frame = frame(self._metadata.templates.single)
         _ = self._ids_runner  # made now, so that forked processes share it
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Load the table file of a tokenizer; see `fst.load`.
+
+        Args:
+            path: as in `fst.load`.
+
+        Raises:
+            UnsupportedError: the table is of another kind, such as keywords.
+            TableError, OSError: as from `fst.load`.
+
+        Examples:
+            >>> from fst.compile import wordpiece
+            >>> wordpiece(["[UNK]", "un", "##able"]).save("tiny.npz")
+            >>> Tokenizer.load("tiny.npz").tokenize("Unable")
+            ['un', '##able']
+        """
+        return load_as(cls, path)
 
     def __repr__(self) -> str:
         return f"<fst.Tokenizer {self._table.kind}, {self.vocab_size} tokens>"
@@ -86,6 +112,54 @@ class Tokenizer(Encoder):
         """The padding settings in the vocabulary's source, for information: rows are only padded if a call asks for it."""
         return self._settings.padding
 
+    @overload
+    def __call__(
+        self,
+        text: str,
+        text_pair: str | None = None,
+        *,
+        is_split_into_words: Literal[False] = False,
+        return_tensors: None = None,
+        return_overflowing_tokens: Literal[False] = False,
+        **arguments: Unpack[CallArguments],
+    ) -> BatchEncoding[list[int]]: ...
+
+    @overload
+    def __call__(
+        self,
+        text: list[Any] | tuple[Any, ...],
+        text_pair: list[Any] | tuple[Any, ...] | None = None,
+        *,
+        is_split_into_words: Literal[False] = False,
+        return_tensors: None = None,
+        return_overflowing_tokens: bool = False,
+        **arguments: Unpack[CallArguments],
+    ) -> BatchEncoding[list[list[int]]]: ...
+
+    @overload
+    def __call__(
+        self,
+        text: Any,
+        text_pair: Any = None,
+        *,
+        is_split_into_words: bool = False,
+        return_tensors: Literal["np"],
+        return_overflowing_tokens: bool = False,
+        **arguments: Unpack[CallArguments],
+    ) -> BatchEncoding[Ints]: ...
+
+    @overload
+    def __call__(
+        self,
+        text: Any,
+        text_pair: Any = None,
+        *,
+        is_split_into_words: bool = False,
+        return_tensors: Any = None,
+        return_overflowing_tokens: bool = False,
+        **arguments: Unpack[CallArguments],
+    ) -> BatchEncoding[Any]: ...
+
     def __call__(
         self,
         text: Any,
@@ -108,7 +182,7 @@ class Tokenizer(Encoder):
         return_offsets_mapping: bool = False,
         return_length: bool = False,
         threads: int | None = None,
-    ) -> BatchEncoding:
+    ) -> BatchEncoding[Any]:
         """Make a model's inputs from texts. Arguments and result are those of ``transformers.PreTrainedTokenizerFast.__call__``.
 
         Args:
@@ -134,7 +208,8 @@ class Tokenizer(Encoder):
             threads: as in `encode_batch`.
 
         Returns:
-            A dictionary of the members. Its methods map tokens to characters and words, and back.
+            A dictionary of the members. Its methods map tokens to characters and words, and back. For type checkers, `return_tensors` and
+            the type of `text` decide the type of ``["input_ids"]``.
 
         Raises:
             TextError: an item is not text; the message names its row.
@@ -368,9 +443,3 @@ class Tokenizer(Encoder):
         written = {content for content, number in added.ids.items() if number in skipped}
         possible = skipped.union(token.id for token in added.contextual.values())
         return frozenset(number for number in possible if self._tokens_by_id.get(number) in written)
-
-
-def face_of(table: Any) -> Any:
-    """The class of objects that encode with a table."""
-    module, _, name = table.face.rpartition(".")
-    return getattr(import_module(module), name)

@@ -37,7 +37,7 @@ def tokenizer_of(old: Any, asker: str) -> Tokenizer:
     from fst.bridge import from_live
     from fst.compile.api import tokenizer as compiled
     from fst.compile.train.result import Trained
-    from fst.runtime.load import load
+    from fst.runtime.public_class import load
     from fst.runtime.tokenizer import Tokenizer
     from fst.tables.table import Table
 

@@ -364,7 +364,7 @@ class Caller:
             raise ValueError(f"padding={padding!r}: the vocabulary's source names no token for it, such as '[PAD]', or does not hold it")
         return self._pad_id
 
-    def run(self, model: Model, text: Any, text_pair: Any, options: Options, threads: int | None) -> BatchEncoding:
+    def run(self, model: Model, text: Any, text_pair: Any, options: Options, threads: int | None) -> BatchEncoding[Any]:
         """Make the result of `fst.Tokenizer.__call__`."""
         if threads is not None:
             thread_count(threads)

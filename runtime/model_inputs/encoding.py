@@ -10,7 +10,7 @@ from collections import UserDict
 from collections.abc import Callable, Sequence
 from functools import partial
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import Any, Generic, Literal, NamedTuple, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ from fst.errors import UnsupportedError
 Ints = NDArray[np.int64]
 Span = tuple[int, int]
 Names = list[str | None] | Callable[[], list[str | None]]
+Member = TypeVar("Member")
 TENSORS = ("np", "pt")
 
 
@@ -243,21 +244,37 @@ class Encoding:
         return (int(found[0]), int(found[-1]) + 1) if len(found) else (0, 0)
 
 
-class BatchEncoding(UserDict[str, Any]):
+class BatchEncoding(UserDict[str, Any], Generic[Member]):
     """The result of a call: a dictionary of lists or arrays, and the rows behind them.
 
     ``encoding["input_ids"]`` and ``encoding.input_ids`` are the same member; ``encoding[0]`` is the first row, an `Encoding`. Methods that
     take a row and an index also take the index alone, for the first row: ``char_to_token(5)`` is ``char_to_token(0, 5)``. Rows are only
     made when they are first asked for; the result keeps the texts for this. Pickles contain the members, but not the rows.
 
+    For type checkers, ``BatchEncoding[list[int]]`` has such a list for each member with a number for each token.
+
     Args:
         data: the members.
         rows: makes the rows; None: they are not available.
     """
 
+    input_ids: Member
+    token_type_ids: Member
+    attention_mask: Member
+    special_tokens_mask: Member
+
     def __init__(self, data: dict[str, Any] | None = None, rows: Callable[[], Sequence[Encoding]] | None = None) -> None:
         self.data = {} if data is None else data
         self._rows = rows
+
+    @overload
+    def __getitem__(self, key: Literal["input_ids", "token_type_ids", "attention_mask", "special_tokens_mask"]) -> Member: ...
+
+    @overload
+    def __getitem__(self, key: int) -> Encoding: ...
+
+    @overload
+    def __getitem__(self, key: Any) -> Any: ...
 
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, str):
@@ -344,7 +361,7 @@ class BatchEncoding(UserDict[str, Any]):
         span = row.word_to_chars(word, sequence_index)
         return None if span is None else CharSpan(*span)
 
-    def convert_to_tensors(self, tensor_type: Any = None) -> BatchEncoding:
+    def convert_to_tensors(self, tensor_type: Any = None) -> BatchEncoding[Any]:
         """Convert members that are lists to arrays, in place: numpy's for "np", PyTorch's for "pt". None converts nothing.
 
         Raises:
@@ -356,7 +373,7 @@ class BatchEncoding(UserDict[str, Any]):
             self.data = {name: as_tensor(name, value, kind) for name, value in self.data.items()}
         return self
 
-    def to(self, device: Any, *, non_blocking: bool = False) -> BatchEncoding:
+    def to(self, device: Any, *, non_blocking: bool = False) -> BatchEncoding[Any]:
         """Move members that are PyTorch tensors to a device, in place."""
         self.data = {
             name: value.to(device=device, non_blocking=non_blocking) if hasattr(value, "to") else value for name, value in self.data.items()

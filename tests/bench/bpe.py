@@ -48,7 +48,7 @@ def figures(vocabulary: Path, english: list[str], own: Callable[[fst.Tokenizer, 
     with tempfile.TemporaryDirectory() as scratch:
         table = Path(scratch) / "table.npz"
         yield from built(vocabulary, table)
-        tok = fst.load(table)
+        tok = fst.Tokenizer.load(table)
         yield from speeds(tok, english)
         yield from own(tok, english, table)
 

@@ -52,7 +52,7 @@ def figures(folder: Path, name: str, corpus: str) -> dict[str, str]:
         subprocess.run(compile_command, check=True, capture_output=True)
         encode_command = [*FST, "encode", str(table), str(small)]
         subprocess.run(encode_command, check=True, capture_output=True)
-        tok = fst.load(table)
+        tok = fst.Tokenizer.load(table)
         fst.load(table)
         found = {
             "compile, whole process, second run": f"{seconds(lambda: run(compile_command), 5):.2f} s",

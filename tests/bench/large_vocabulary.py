@@ -54,8 +54,8 @@ def show(tokens: list[str], folder: Path) -> None:
         command = [FST, "compile", str(source), "--no-lowercase", "-o", str(table)]
         subprocess.run(command, check=True, capture_output=True)
         compiling = seconds(lambda: subprocess.run(command, check=True, capture_output=True))
-        loading = min(seconds(lambda: fst.load(table)) for _ in range(5))
-        ours = fst.load(table)
+        loading = min(seconds(lambda: fst.Tokenizer.load(table)) for _ in range(5))
+        ours = fst.Tokenizer.load(table)
         speed = sum(len(text.encode()) for text in texts) / min(seconds(lambda: ours.encode_batch(texts, threads=1)) for _ in range(5))
         reference = BertWordPieceTokenizer(str(source), lowercase=False)
         rows = zip(ours.encode_batch(texts), reference.encode_batch(texts), strict=True)

@@ -40,7 +40,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as scratch:
         table = Path(scratch) / "table.npz"
         wordpiece(source / "tokenizer.json").save(table)
-        tok = fst.load(table)
+        tok = fst.Tokenizer.load(table)
         print("| figure | |\n| --- | --- |")
         texts = (lengths(tok, english), worst(tok, english, source), growth(source / "tokenizer.json"))
         found = (*texts, memory(tok, english), beginnings(table, scratch))
@@ -154,7 +154,7 @@ def beginnings(table: Path, scratch: str) -> Iterator[tuple[str, str]]:
         return ran.stdout
 
     run("-c", FIRST, str(table))
-    tok = fst.load(table)
+    tok = fst.Tokenizer.load(table)
     batch = [SENTENCE] * 32
     yield "import of fst beyond that of numpy", f"{sorted(float(run('-c', IMPORT)) for _ in range(7))[3] * 1e3:.1f} ms"
     yield "`fst.load`", f"{seconds(lambda: fst.load(table), 15) * 1e3:.1f} ms"

@@ -61,7 +61,7 @@ def fst(folder: Path, threads: int = 1, as_bytes: bool = False) -> Tokenizer:
     with TemporaryDirectory(ignore_cleanup_errors=True) as scratch:
         table = Path(scratch) / "table.npz"
         compiled(source(folder)).save(table)
-        tokenizer = fst.load(table)
+        tokenizer = fst.Tokenizer.load(table)
     return Tokenizer(
         lambda texts: tokenizer.encode_batch(texts, add_special_tokens=False, threads=threads),
         lambda text: tokenizer.encode(text, add_special_tokens=False),

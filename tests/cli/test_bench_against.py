@@ -150,7 +150,7 @@ class TestIds:
     )
     def test_differing(self, given: list[list[int]], expected: list[tuple[int, int]], table: Path) -> None:
         """Each text whose ids differ comes with the first place that does, which may lie behind the last id."""
-        batch = fst.load(table).encode_batch(["", "", ""])
+        batch = fst.Tokenizer.load(table).encode_batch(["", "", ""])
         own = type(batch)(np.array([1, 2, 3], np.int32), np.array([0, 2, 2, 3]))
         flat = np.array([*chain.from_iterable(given)], np.int64)
         assert comparison.differing(own, flat, np.array([*map(len, given)])) == expected

@@ -569,7 +569,7 @@ class TestBench:
         monkeypatch.setattr(bench, "DIFFERENT", 100)
         monkeypatch.setattr(bench, "GROUP", 10)
         texts = [f"often q{number}q un twice{number // 2}".encode() for number in range(1000)]
-        counts = bench.unknown_words(fst.load(table), texts)
+        counts = bench.unknown_words(fst.Tokenizer.load(table), texts)
         assert counts.most_common(1) == [(b"often", 1000)]
         assert len(counts) <= 100
 
@@ -679,7 +679,7 @@ class TestExplain:
         told = call("explain", table, text.removesuffix("[MASK]")).stdout.split("\n\n")
         results = [[line[2:] for line in word.splitlines() if line.startswith("= ")] for word in told]
         assert all(len(set(result)) == 1 for result in results)
-        tokens = fst.load(table).tokenize(text)
+        tokens = fst.Tokenizer.load(table).tokenize(text)
         assert [*" ".join(result[0] for result in results).split(), "[MASK]"] == tokens
 
     def test_no_text(self, table: Path) -> None:

@@ -35,7 +35,7 @@ class TestTokenizer:
         words = "--no-lowercase --strip-accents --no-clean-text --unk-token <oov> --continuing-subword-prefix @@"
         more = "--max-input-chars-per-word 7 --pre-tokenizer none --layout compact"
         call("compile", source, "-o", tmp_path / "t.npz", *words.split(), *more.split())
-        about = fst.load(tmp_path / "t.npz").about
+        about = fst.Tokenizer.load(tmp_path / "t.npz").about
         assert {name: about[name] for name in ("lowercase", "strip_accents", "clean_text", "handle_chinese_chars")} == {
             "lowercase": False,
             "strip_accents": True,
@@ -158,12 +158,12 @@ class TestKeywords:
         source = written(tmp_path / "names.csv", b"n,name\n1,ab\n2,abc\n")
         out = tmp_path / "names.npz"
         call("compile", "keywords", source, "--column", "name", "-o", out)
-        assert fst.load(out).keywords == ("ab", "abc")
-        assert fst.load(out).replace("abcd", "*") == "*d"
+        assert fst.Searcher.load(out).keywords == ("ab", "abc")
+        assert fst.Searcher.load(out).replace("abcd", "*") == "*d"
         call("compile", "keywords", source, "--column", "name", "--match-kind", "leftmost-first", "-o", out)
-        assert fst.load(out).replace("abcd", "*") == "*cd"
+        assert fst.Searcher.load(out).replace("abcd", "*") == "*cd"
         call("compile", "keywords", source, "--input-format", "lines", "-o", out)
-        assert fst.load(out).keywords == ("n,name", "1,ab", "2,abc")
+        assert fst.Searcher.load(out).keywords == ("n,name", "1,ab", "2,abc")
 
     def test_spelling(self, tmp_path: Path) -> None:
         """Options say how texts are spelled for the search, and which keywords count."""
@@ -210,7 +210,7 @@ def test_maxmatch(tmp_path: Path) -> None:
     """A dictionary comes from a file, and --direction says from which end a text is segmented."""
     source, out = written(tmp_path / "dict.txt", "研究 3 v\n研究生 1\n生命 2 n\n".encode()), tmp_path / "out.npz"
     call("compile", "maxmatch", source, "--input-format", "jieba", "-o", out)
-    assert fst.load(out).segment("研究生命") == ["研究生", "命"]
+    assert fst.Segmenter.load(out).segment("研究生命") == ["研究生", "命"]
     call("compile", "maxmatch", source, "--input-format", "jieba", "--direction", "backward", "-o", out)
     assert call("segment", out, stdin="研究生命\n".encode()).stdout == "研究 生命\n"
     assert f"{source}, line 2" in error_of(

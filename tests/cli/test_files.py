@@ -121,7 +121,7 @@ def test_all_ways(kind: str, packing: str, form: str, table: Path, tmp_path: Pat
     source = written(tmp_path / "input", packed(as_input(kind, TEXTS), packing))
     out = tmp_path / f"out.{form}"
     call("encode", table, source, *options_for(kind), "-o", out, *(["--format", "tokens"] if form == "tokens" else []))
-    tok = fst.load(table)
+    tok = fst.Tokenizer.load(table)
     expected = [ids.tolist() for ids in tok.encode_batch(TEXTS)]
     if form == "tokens":
         expected = [list(map(tok.id_to_token, row)) for row in expected]
@@ -284,7 +284,7 @@ class TestOutput:
     def test_endings_in_any_case(self, ending: str, form: str, table: Path, tmp_path: Path) -> None:
         """The ending of an output name counts in any case."""
         call("encode", table, written(tmp_path / "in", as_input("lines", TEXTS)), "-o", tmp_path / f"out.{ending}")
-        assert rows_of(tmp_path / f"out.{ending}", form) == [ids.tolist() for ids in fst.load(table).encode_batch(TEXTS)]
+        assert rows_of(tmp_path / f"out.{ending}", form) == [ids.tolist() for ids in fst.Tokenizer.load(table).encode_batch(TEXTS)]
 
     @pytest.mark.parametrize("ending", ["csv", "CSV.gz", "npz", "feather", "orc", "zip", "jsonl.lz4", "npy.gz", "arrow.xz", "parquet.zst"])
     def test_what_is_not_written(self, ending: str, table: Path, tmp_path: Path) -> None:
@@ -474,7 +474,7 @@ class TestOutput:
         source = written(tmp_path / "in", as_input(kind, texts))
         out = tmp_path / f"out.{form}"
         call("encode", table, source, *options_for(kind), "-o", out)
-        assert rows_of(out, form) == [ids.tolist() for ids in fst.load(table).encode_batch(texts)]
+        assert rows_of(out, form) == [ids.tolist() for ids in fst.Tokenizer.load(table).encode_batch(texts)]
         if kind != "lines" and form not in ("npy", "bin"):
             numbers = pq.read_table(out) if form == "parquet" else pa.ipc.open_file(out).read_all()
             assert numbers["number"].to_pylist() == list(range(len(texts)))
@@ -489,7 +489,7 @@ class TestOutput:
 
     def test_max_length(self, table: Path, tmp_path: Path) -> None:
         """--max-length cuts as `encode_batch` does."""
-        rows = fst.load(table).encode_batch(TEXTS, max_length=4)
+        rows = fst.Tokenizer.load(table).encode_batch(TEXTS, max_length=4)
         expected = [row.tolist() for row in rows]
         for kind in INPUTS:
             source = written(tmp_path / "in", as_input(kind, TEXTS))
@@ -501,7 +501,7 @@ class TestOutput:
         source = written(tmp_path / "in", as_input("lines", TEXTS))
         call("encode", table, source, "-o", tmp_path / "a.b.npy")
         assert {path.name for path in tmp_path.iterdir()} == {"in", "a.b.npy", "a.b.splits.npy"}
-        assert np.load(tmp_path / "a.b.npy", mmap_mode="r").tolist() == fst.load(table).encode_batch(TEXTS).ids.tolist()
+        assert np.load(tmp_path / "a.b.npy", mmap_mode="r").tolist() == fst.Tokenizer.load(table).encode_batch(TEXTS).ids.tolist()
 
 
     @pytest.mark.parametrize(("highest", "dtype"), [(65_535, "<u2"), (65_536, "<u4")])
@@ -561,7 +561,7 @@ class TestErrors:
         source = written(tmp_path / "in", self.bad(kind))
         out = tmp_path / f"out.{form}"
         done = call("encode", table, source, *self.options(kind), "--errors", "skip", "-o", out)
-        assert rows_of(out, form) == [ids.tolist() for ids in fst.load(table).encode_batch(self.GOOD)]
+        assert rows_of(out, form) == [ids.tolist() for ids in fst.Tokenizer.load(table).encode_batch(self.GOOD)]
         assert done.stderr == "2 documents left out\n"
         if kind != "lines" and form == "parquet":
             assert pq.read_table(out)["number"].to_pylist() == [0, 3]
@@ -603,7 +603,7 @@ class TestCount:
     @pytest.mark.parametrize("kind", INPUTS)
     def test_tokens(self, kind: str, table: Path, tmp_path: Path) -> None:
         """It counts documents and tokens by file, and all of them."""
-        tok = fst.load(table)
+        tok = fst.Tokenizer.load(table)
         files = [written(tmp_path / name, as_input(kind, TEXTS * times)) for name, times in (("a", 1), ("b", 2))]
         told = json.loads(call("count", table, *files, *options_for(kind), "--json").stdout)
         rows, tokens = len(TEXTS), int(tok.count_tokens(TEXTS).sum())
@@ -663,7 +663,7 @@ class TestOtherCommands:
         told = dict(line.split("  ", 1) for line in call("bench", table, source, *options_for(kind)).stdout.splitlines()[:3])
         assert told["texts"].strip() == "7"
         assert told["size"].strip().endswith(f"({sum(len(text.encode()) for text in TEXTS)} bytes)")
-        assert told["tokens"].strip() == str(fst.load(table).count_tokens(TEXTS, add_special_tokens=False).sum())
+        assert told["tokens"].strip() == str(fst.Tokenizer.load(table).count_tokens(TEXTS, add_special_tokens=False).sum())
 
     def test_nulls(self, table: Path, reference_of: Callable[[Sequence[str]], Path], tmp_path: Path) -> None:
         """A null is no document for either of them, and counts as a row."""

@@ -56,7 +56,7 @@ class TestLongDocuments:
         out = tmp_path / f"out.{form}"
         call("encode", table, written(tmp_path / "in.txt", text), "-o", out, *words)
         options: dict[str, Any] = {"max_length": int(words[1])} if "--max-length" in words else {}
-        batch = fst.load(table).encode_batch(text.split(b"\n"), add_special_tokens="--no-special-tokens" not in words, **options)
+        batch = fst.Tokenizer.load(table).encode_batch(text.split(b"\n"), add_special_tokens="--no-special-tokens" not in words, **options)
         if form != "ids":
             assert (np.load(out) if form == "npy" else np.fromfile(out, "<u2")).tolist() == batch.ids.tolist()
             assert np.load(tmp_path / "out.splits.npy").tolist() == batch.row_splits.tolist()
@@ -79,7 +79,7 @@ class TestLongDocuments:
         """They are counted as any others."""
         told = json.loads(call("count", table, written(tmp_path / "in.txt", text), "--json").stdout)
         documents = text.split(b"\n")
-        assert (told["documents"], told["tokens"]) == (len(documents), fst.load(table).count_tokens(documents).sum())
+        assert (told["documents"], told["tokens"]) == (len(documents), fst.Tokenizer.load(table).count_tokens(documents).sum())
 
     @pytest.mark.parametrize("bad", thinned([b"\xff", b"\xc3", b"\xf0\x9f\x98"], 3))
     def test_errors(self, bad: bytes, text: bytes, table: Path, tmp_path: Path) -> None:

@@ -73,7 +73,7 @@ def test_folder_of_outputs(form: str, table: Path, folder: Path, tmp_path: Path)
     texts = {"a": ["un"], "c": ["able", "un un"]}
     call("encode", table, folder / "a.txt", folder / "sub", "--format", form, "-o", f"{tmp_path / 'out'}/")
     for name, rows in texts.items():
-        ids = fst.load(table).encode_batch(rows)
+        ids = fst.Tokenizer.load(table).encode_batch(rows)
         path = tmp_path / "out" / f"{name}.{'txt' if form == 'ids' else form}"
         if form == "ids":
             assert path.read_text(encoding="utf-8") == "".join(" ".join(map(str, row.tolist())) + "\n" for row in ids)

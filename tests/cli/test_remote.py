@@ -89,7 +89,7 @@ def test_tables_and_their_sources(store: Any, table: Path, tmp_path: Path) -> No
     call("compile", tmp_path / "model", "-o", tmp_path / "b.npz")
     assert store.cat("/tables/b.npz") == (tmp_path / "b.npz").read_bytes()
     call("compile", "keywords", "memory://words.txt", "-o", "memory://tables/words.npz")
-    assert fst.load("memory://tables/a.npz").encode("unable").tolist() == [1, 2]
+    assert fst.Tokenizer.load("memory://tables/a.npz").encode("unable").tolist() == [1, 2]
     assert call("encode", "memory://tables/a.npz", "memory://in/a.txt").data == b"1\n3\n"
     assert call("search", "memory://tables/words.npz", "memory://in/a.txt").data == b"un\n"
     assert json.loads(call("info", "memory://tables/a.npz", "--json").data)["bytes"] == table.stat().st_size
@@ -146,7 +146,7 @@ def test_files_of_this_machine(table: Path, tmp_path: Path) -> None:
     call("encode", f"file://{table}", f"file://{tmp_path}/*.txt", "-o", f"file://{tmp_path}/out.ids")
     assert (tmp_path / "out.ids").read_bytes() == b"1\n"
     assert "also an input" in call("encode", table, tmp_path / "a.txt", "-o", f"file://{tmp_path}/a.txt", code=2).stderr
-    assert fst.load(f"file://{table}").encode("un").tolist() == [1]
+    assert fst.Tokenizer.load(f"file://{table}").encode("un").tolist() == [1]
 
 
 @pytest.mark.usefixtures("store")

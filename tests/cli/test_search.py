@@ -269,7 +269,7 @@ def test_long_documents(table: Path, tmp_path: Path) -> None:
     """A document of any size is counted, and its matches are written, in pieces, wherever one ends; whole documents are limited."""
     text = "x" * ((1 << 21) - 1) + "hé" + "世界 ushers " * 1_500_000
     source = written(tmp_path / "in.txt", f"he\n{text}\nshe\n".encode())
-    matches = fst.load(table).find_batch(["he", text, "she"])
+    matches = fst.Searcher.load(table).find_batch(["he", text, "she"])
     assert call("search", table, source, "--count").stdout == f"{len(matches.ids)}\n"
     call("search", table, source, "-o", tmp_path / "out.npz")
     arrays = np.load(tmp_path / "out.npz")

@@ -35,7 +35,7 @@ def test_all_ways(kind: str, form: str, table: Path, tmp_path: Path) -> None:
     """From any input format to any output format, the tokens are those of `segment`, and rows keep their fields."""
     source, out = written(tmp_path / "input", gzip.compress(as_input(kind, TEXTS))), tmp_path / "out"
     call("segment", table, source, *options_for(kind), "-o", out, "--format", form)
-    segmenter = fst.load(table)
+    segmenter = fst.Segmenter.load(table)
     tokens = [segmenter.segment(text) for text in TEXTS]
     assert list(map("".join, tokens)) == [*TEXTS]
     if form == "wakati":

@@ -46,7 +46,7 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A table of 8,000 pieces."""
     path = tmp_path_factory.mktemp("tables") / "english.npz"
     wordpiece(EXAMPLES / "english-uncased-8000.txt").save(path)
-    fst.load(path).encode("warm")  # so that the processes of a cluster find the kernels compiled
+    fst.Tokenizer.load(path).encode("warm")  # so that the processes of a cluster find the kernels compiled
     return path
 
 
@@ -73,7 +73,7 @@ def in_order(folder: Path) -> list[dict[str, Any]]:
 @pytest.fixture(scope="module")
 def expected(corpus: Path, table: Path) -> list[dict[str, Any]]:
     """The rows of the corpus, with their ids as this process makes them."""
-    tokenizer = fst.load(table)
+    tokenizer = fst.Tokenizer.load(table)
     rows = in_order(corpus)
     return [{**row, "input_ids": None if row["text"] is None else tokenizer.encode(row["text"]).tolist()} for row in rows]
 

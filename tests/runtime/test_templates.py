@@ -113,7 +113,7 @@ def same_around(post_processor: Any, path: Path, tokens: Sequence[str] = TOKENS)
     path.write_text(source, encoding="utf-8")
     reference = Tokenizer.from_str(source)
     wordpiece(path).save(path.with_suffix(".npz"))
-    tokenizer = fst.load(path.with_suffix(".npz"))
+    tokenizer = fst.Tokenizer.load(path.with_suffix(".npz"))
     ids = {row: tokenizer.encode(row, add_special_tokens=False).tolist() for row in TEXTS}
     for framed in (False, True):
         for first in TEXTS:

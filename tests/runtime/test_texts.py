@@ -71,7 +71,7 @@ def made(folder: Path, name: str, **normalizer: Any) -> tuple[fst.Tokenizer, Tok
     path = folder / f"{name}.json"
     path.write_text(json.dumps({"version": "1.0", **document}), encoding="utf-8")
     wordpiece(path).save(folder / f"{name}.npz")
-    return fst.load(folder / f"{name}.npz"), Tokenizer.from_file(str(path))
+    return fst.Tokenizer.load(folder / f"{name}.npz"), Tokenizer.from_file(str(path))
 
 
 @pytest.fixture(scope="module")
@@ -623,7 +623,7 @@ def test_tokenizer_serves_many_threads(folder: Path, uncased: tuple[fst.Tokenize
     """Eight threads that share a tokenizer, fresh from its file, get what each would get alone."""
     texts = ["".join(PIECES[number % (2 + row) % len(PIECES)] for number in range(20_000)) for row in range(16)]
     alone = [uncased[0].encode(text).tolist() for text in texts]
-    shared = fst.load(folder / "uncased.npz")
+    shared = fst.Tokenizer.load(folder / "uncased.npz")
 
     def work(turn: int) -> list[list[int]]:
         order = [(turn + row) % len(texts) for row in range(len(texts))]

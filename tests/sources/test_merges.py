@@ -919,7 +919,7 @@ def test_command_takes_a_folder_with_ranks(ranks: Path) -> None:
         return CliRunner().invoke(main, given).output
 
     said(ranks.with_name("table.npz"))
-    assert fst.load(ranks.with_name("table.npz")).encode("ab<e>").tolist() == [256, 400]
+    assert fst.Tokenizer.load(ranks.with_name("table.npz")).encode("ab<e>").tolist() == [256, 400]
     assert "own.tiktoken" in said(ranks)
     assert ranks.read_text("ascii") == lines()
 

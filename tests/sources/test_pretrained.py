@@ -203,7 +203,7 @@ def test_folder_is_what_the_reference_makes_of_it(files: Json, auto: Any, tmp_pa
     folder = write(tmp_path / "folder", files)
     reference = auto(folder)
     wordpiece(folder).save(tmp_path / "table.npz")
-    tokenizer = fst.load(tmp_path / "table.npz")
+    tokenizer = fst.Tokenizer.load(tmp_path / "table.npz")
     same_ids(tokenizer, reference)
     same_settings(tokenizer, reference)
 

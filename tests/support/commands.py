@@ -141,6 +141,6 @@ def written(path: Path, data: bytes) -> Path:
 
 def ids_of(table: Path, lines: Sequence[str | bytes], **options: Any) -> bytes:
     """The lines that `fst encode` has to print for documents, by the package itself."""
-    tokenizer = fst.load(table)
+    tokenizer = fst.Tokenizer.load(table)
     printed = {line: b" ".join(b"%d" % number for number in tokenizer.encode(line, **options)) + b"\n" for line in {*lines}}
     return b"".join(map(printed.__getitem__, lines))

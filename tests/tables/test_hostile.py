@@ -913,7 +913,7 @@ def test_harmless_table_is_loaded(layout: str, good: Mapping[str, Tables], tmp_p
     """The tables that the others were made of are sound, and do all that can be corrupted in them."""
     path = tmp_path / "good.npz"
     good[layout].save(path)
-    tokenizer = fst.load(path)
+    tokenizer = fst.Tokenizer.load(path)
     for text in (*TEXTS, ALL_SORTS):
         assert tokenizer.encode(text, add_special_tokens=False).tolist() == good[layout].run(text)
 
@@ -1106,7 +1106,7 @@ def test_wrong_added_token_is_refused(what: str, read_twice: Mapping[str, Tables
     """Metadata on added tokens agrees with the classes and the trie."""
     path = tmp_path / "wrong.npz"
     read_twice["late"].save(path)
-    assert fst.load(path).about["late"].keys() == {"ab", "<b>"}
+    assert fst.Tokenizer.load(path).about["late"].keys() == {"ab", "<b>"}
     wrong = about(*NO_ADDED[what])(read_twice["late"])
     wrong.save(path)
     assert any(word in refused_by_proof(path, wrong) for word in ("token", "context"))
@@ -1117,7 +1117,7 @@ def test_components_that_are_none(parts: Any, read_twice: Mapping[str, Tables], 
     """A table whose normalizer is none that a compiler knows is refused, or its added tokens are found all the same."""
     about("normalizer_parts", parts)(read_twice["late"]).save(tmp_path / "changed.npz")
     with suppress(fst.TableError):
-        assert len(fst.load(tmp_path / "changed.npz").encode_batch(["x ab <b>"], offsets=True).ids)
+        assert len(fst.Tokenizer.load(tmp_path / "changed.npz").encode_batch(["x ab <b>"], offsets=True).ids)
 
 
 def test_late_token_in_a_word_is_refused(read_twice: Mapping[str, Tables], tmp_path: Path) -> None:
@@ -1138,7 +1138,7 @@ def test_late_token_in_a_word_is_refused(read_twice: Mapping[str, Tables], tmp_p
     changed = replace(tables, classes=classes, specials=np.full((1, 4), -1, np.int32), about={**tables.about, "specials": {}, "late": late})
     changed.save(path)
     with pytest.raises(fst.TableError, match="holds a contextual token at symbol 0"):
-        fst.load(path)
+        fst.Tokenizer.load(path)
 
 
 def test_words_of_other_ids_act_the_same_everywhere(good: Mapping[str, Tables], tmp_path: Path) -> None:
@@ -1149,7 +1149,7 @@ def test_words_of_other_ids_act_the_same_everywhere(good: Mapping[str, Tables], 
     words[used + 3] = np.roll(words[used + 3], 1)
     path = tmp_path / "other.npz"
     with_array(tables, "words", words).save(path)
-    tokenizer, text = fst.load(path), " ".join(TOKENS)
+    tokenizer, text = fst.Tokenizer.load(path), " ".join(TOKENS)
     walk = Walk(tokenizer._table)
     walk.run(text)
     assert located(tokenizer, text) == (walk.ids, walk.offsets, walk.words)
@@ -1208,7 +1208,7 @@ def test_what_is_said_of_a_second_reading_is_proven(name: str, read_twice: Mappi
     for _ in changes:
         about(name, changed(tables.about[name], rng))(tables).save(path)
         try:
-            tokenizer = fst.load(path)
+            tokenizer = fst.Tokenizer.load(path)
         except fst.TableError:
             continue
         loaded += 1
@@ -1242,7 +1242,7 @@ def test_what_is_loaded_keeps_its_bound(draw: st.DataObject, layout: str, name: 
     path = tmp_path / "fuzzed.npz"
     with_array(good[layout], name, array).save(path)
     try:
-        tokenizer = fst.load(path)
+        tokenizer = fst.Tokenizer.load(path)
     except fst.TableError:
         return
     tables = load(path)
@@ -1320,7 +1320,7 @@ def test_any_table_of_words_is_safe(draw: st.DataObject, layout: str, good: Mapp
     path = tmp_path / "fuzzed.npz"
     with_array(with_array(good[layout], "words", words), "displacements", displacements).save(path)
     try:
-        tokenizer = fst.load(path)
+        tokenizer = fst.Tokenizer.load(path)
     except fst.TableError:
         return
     for text in (*TEXTS, *good[layout].tokens):

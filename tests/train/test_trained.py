@@ -214,7 +214,7 @@ def test_usual_normalizer_is_read_by_sentencepiece(tmp_path: Path) -> None:
 def test_table_is_saved(tmp_path: Path) -> None:
     """An .npz file is the compiled table."""
     wordpiece().save(tmp_path / "a.npz")
-    assert fst.load(tmp_path / "a.npz").get_vocab() == wordpiece().tokenizer().get_vocab()
+    assert fst.Tokenizer.load(tmp_path / "a.npz").get_vocab() == wordpiece().tokenizer().get_vocab()
 
 
 @pytest.mark.parametrize(

@@ -173,7 +173,7 @@ def _compile_search(folder: Path) -> None:
 
     for kind in ("standard", "leftmost-longest", "overlapping"):
         keywords(["ab", "b"], match_kind=kind).save(folder / "keywords.npz")
-        searcher = fst.load(folder / "keywords.npz")
+        searcher = fst.Searcher.load(folder / "keywords.npz")
         searcher.find_batch(["ab"])
         searcher.count([b"ab"])
         searcher.find("ab")
@@ -240,7 +240,7 @@ def _segment(table: Table, folder: Path) -> None:
     import fst
 
     table.save(folder / "dictionary.npz")
-    segmenter = fst.load(folder / "dictionary.npz")
+    segmenter = fst.Segmenter.load(folder / "dictionary.npz")
     segmenter.segment("ab")
     segmenter.count([b"ab"])
 
@@ -251,7 +251,7 @@ def _used(tables: Table, folder: Path) -> Any:
     from fst.runtime.rows import texts
 
     tables.save(folder / "table.npz")
-    tokenizer = fst.load(folder / "table.npz")
+    tokenizer = fst.Tokenizer.load(folder / "table.npz")
     tokenizer.encode(b"ab")  # which takes the kernels for str, and one more
     tokenizer.encode("ab")
     tokenizer.encode_batch(["ab"], offsets=True)

@@ -25,7 +25,7 @@ NOT_IN_TABLES = ("chat_template", "name_or_path")  # of a live tokenizer
 KEPT = ("extra_special_tokens", "model_input_names", "model_max_length", "padding_side", "truncation_side", "clean_up_tokenization_spaces")
 
 
-def hf(tokenizer: Any, *, threads: int | None = None, **settings: Any) -> Any:
+def hf(tokenizer: Any, *, threads: int | None = None, **settings: Any) -> FstTokenizerFast:
     """A drop-in for a fast tokenizer of ``transformers``, 5 or later.
 
     It is a ``transformers.PreTrainedTokenizerBase``, and replaces a ``BertTokenizerFast`` or ``GPT2TokenizerFast`` in pipelines, data
@@ -60,7 +60,8 @@ def hf(tokenizer: Any, *, threads: int | None = None, **settings: Any) -> Any:
     found = compiled(tokenizer, "fst.hf")
     backend_of(found)  # raises if there is none
     kept = {name: getattr(tokenizer, name) for name in NOT_IN_TABLES if getattr(tokenizer, name, None)}
-    return _class()(found, threads, **{**kept, **settings})
+    made: FstTokenizerFast = _class()(found, threads, **{**kept, **settings})
+    return made
 
 
 def __getattr__(name: str) -> Any:
@@ -334,6 +335,13 @@ class FastTokenizer:
         return (*file_names, str(written))
 
 
+if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerBase
+
+    class FstTokenizerFast(FastTokenizer, PreTrainedTokenizerBase):  # type: ignore[misc]
+        """The class that `_class` makes."""
+
+
 def _chat_template(templates: Mapping[str, str]) -> dict[str, Any]:
     """Chat templates in the form of the setting of transformers: a text, or texts by their names."""
     if not templates:
@@ -344,7 +352,7 @@ def _chat_template(templates: Mapping[str, str]) -> dict[str, Any]:
 class _Rows(Sequence[Encoding]):
     """The rows of a result. All are made when the first one is asked for."""
 
-    def __init__(self, made: BatchEncoding) -> None:
+    def __init__(self, made: BatchEncoding[Any]) -> None:
         self._made = made
 
     def __len__(self) -> int:

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from functools import partial
 from inspect import signature
 from itertools import pairwise
+from pathlib import Path
 from struct import Struct
-from typing import Any, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 
@@ -28,12 +29,16 @@ from fst.runtime.machines.keywords.replacing import (
     replaced_rows,
     replaced_strings,
 )
+from fst.runtime.public_class import class_for, load_as
 from fst.runtime.rows.batch import Batch
 from fst.runtime.rows.texts import Bytes, Column, Ints, Source, Texts, batch_of, check, listed
 from fst.runtime.run import SHORT, Runner
 from fst.runtime.safe_cuts import CANDIDATES, Blanks, SafeCuts
 from fst.runtime.stream import Part, Stream
 from fst.runtime.workspace import Ids
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 PIECE = 1 << 16  # characters of a long text that are searched at a time
 NO_PLACES = np.empty(0, np.int32)
@@ -101,7 +106,10 @@ class Searcher:
     """Searches texts for keywords. Immutable, so that any number of threads can share it without a lock.
 
     Args:
-        table: from `fst.compile.keywords`; for a file use `fst.load`.
+        table: from `fst.compile.keywords`; for a file use `load`.
+
+    Raises:
+        UnsupportedError: the table is not that of keywords.
 
     Examples:
         >>> from fst.compile import keywords
@@ -112,8 +120,31 @@ class Searcher:
         ('uXrs', 'uSHErs')
     """
 
+    def __new__(cls, table: KeywordTables) -> Self:
+        """The searcher of a table, which must be one of keywords."""
+        return super().__new__(class_for(cls, table))
+
     def __init__(self, table: KeywordTables) -> None:
         self._table, self._matcher = table, _Matcher(table)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Load the table file of keywords; see `fst.load`.
+
+        Args:
+            path: as in `fst.load`.
+
+        Raises:
+            UnsupportedError: the table is of another kind, such as that of a tokenizer.
+            TableError, OSError: as from `fst.load`.
+
+        Examples:
+            >>> from fst.compile import keywords
+            >>> keywords(["he", "she"]).save("words.npz")
+            >>> Searcher.load("words.npz").find("ushers")
+            Match(id=1, start=1, end=4)
+        """
+        return load_as(cls, path)
 
     def __repr__(self) -> str:
         return f"<fst.Searcher {self._table.metadata.automaton.match_kind}, {len(self.keywords)} keywords>"

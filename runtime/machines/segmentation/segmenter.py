@@ -1,51 +1,39 @@
 """Segmentation: texts to the words of a dictionary, and whatever else stands between them.
 
-The face serves every table whose kernel gives an id and a span for each token: see `Segmenting`.
+A `Segmenter` runs every table whose kernel gives an id and a span for each token. Ids are indices into the words, or negative for tokens
+outside of the dictionary. If a text can be read in pieces, the last token of each piece is the one that ends last. The table has three
+members besides those of `fst.tables.table.Table`:
+
+- ``words``, the words of the dictionary;
+- ``streams``, whether the kernel reads texts in pieces;
+- ``cuts``, the characters of ASCII after which any text may be cut; "" if there are none.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Protocol
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from fst.core.lazy import Lazy
 from fst.errors import UnsupportedError
 from fst.machines.segmentation.jieba import JiebaTables
 from fst.runtime.encoder import NO_FRAME, Encoder
+from fst.runtime.public_class import class_for, load_as
 from fst.runtime.rows.batch import Batch
 from fst.runtime.rows.texts import Ints, Source, Texts, batch_of, check, listed, replaced
 from fst.runtime.run import Runner
 from fst.runtime.safe_cuts import Blanks, SafeCuts
 from fst.runtime.stream import Part, Stream
 from fst.runtime.text.pending import Pending, PendingBlock
-from fst.runtime.tokenizer import face_of
 from fst.runtime.workspace import Ids
+from fst.tables.table import Table
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 WITH_SPANS: Mapping[bool | str, bool | str] = {False: False, True: True, "characters": True, "bytes": "bytes"}
-
-
-class Segmenting(Protocol):
-    """What a table has, beside all that `fst.tables.table.Table` has, to be that of a `Segmenter`.
-
-    The ids of its kernel are indices into the words, or negative for tokens outside of the dictionary. If a text can be read in pieces, the
-    last token of each piece is the one that ends last.
-    """
-
-    kind: ClassVar[str]
-    face: ClassVar[str]
-
-    @property
-    def words(self) -> Sequence[str]:
-        """The words of the dictionary."""
-
-    @property
-    def streams(self) -> bool:
-        """Whether the kernel reads texts in pieces."""
-
-    @property
-    def cuts(self) -> str:
-        """The characters of ASCII after which any text may be cut; "" if there are none."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +77,10 @@ class Segmenter:
     """Segments texts with a dictionary. Immutable, so that any number of threads can share it without a lock.
 
     Args:
-        table: from `fst.compile.maxmatch`, or one of `fst.compile.lattice`; for a file use `fst.load`.
+        table: from `fst.compile.maxmatch`, or one of `fst.compile.lattice`; for a file use `load`.
+
+    Raises:
+        UnsupportedError: the table is not that of a dictionary.
 
     Examples:
         >>> from fst.compile import maxmatch
@@ -100,12 +91,32 @@ class Segmenter:
         array([ 4, -1,  3], dtype=int32)
     """
 
-    def __new__(cls, table: Segmenting) -> Any:
+    def __new__(cls, table: Table) -> Self:
         """The segmenter of the table's machine, which may be a subclass."""
-        return super().__new__(face_of(table) if cls is Segmenter else cls)
+        return super().__new__(class_for(cls, table))
 
-    def __init__(self, table: Segmenting) -> None:
-        self._table, self._encoder = table, _TokenEncoder(table)
+    def __init__(self, table: Table) -> None:
+        self._table: Any = table
+        self._encoder = _TokenEncoder(table)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Load the table file of a dictionary; see `fst.load`.
+
+        Args:
+            path: as in `fst.load`.
+
+        Raises:
+            UnsupportedError: the table is of another kind, such as that of a tokenizer.
+            TableError, OSError: as from `fst.load`.
+
+        Examples:
+            >>> from fst.compile import maxmatch
+            >>> maxmatch(["un", "able"]).save("words.npz")
+            >>> Segmenter.load("words.npz").segment("unable")
+            ['un', 'able']
+        """
+        return load_as(cls, path)
 
     def __repr__(self) -> str:
         return f"<fst.Segmenter {self._table.kind}, {len(self.words)} words>"
@@ -113,7 +124,8 @@ class Segmenter:
     @property
     def words(self) -> Sequence[str]:
         """The words, in the order of their ids."""
-        return self._table.words
+        words: Sequence[str] = self._table.words
+        return words
 
     def segment(self, text: str | bytes, *, errors: str = "strict") -> list[str]:
         """The tokens of one text.

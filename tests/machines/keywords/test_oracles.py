@@ -79,7 +79,7 @@ def test_every_way_through_the_package(kind: str, tmp_path: Path) -> None:
         assert searcher.count(texts).tolist() == [len(row) for row in searcher.find_batch(texts)]
         assert [searcher.is_match(text) for text in texts[:-1]] == [bool(row) for row in expected]
         searcher._table.save(tmp_path / "keywords.npz")
-        for other in (fst.load(tmp_path / "keywords.npz"), pickle.loads(pickle.dumps(searcher))):
+        for other in (fst.Searcher.load(tmp_path / "keywords.npz"), pickle.loads(pickle.dumps(searcher))):
             assert found_by(other, texts) == found_by(searcher, texts)
 
 

@@ -331,8 +331,7 @@ def ipadic(tmp_path_factory: pytest.TempPathFactory) -> MecabSegmenter:
         pytest.skip(f"{IPADIC} is not there: install Debian's package mecab-ipadic")
     path = tmp_path_factory.mktemp("ipadic") / "ipadic.npz"
     lattice.mecab(IPADIC).save(path)
-    segmenter: MecabSegmenter = fst.load(path)
-    return segmenter
+    return fst.MecabSegmenter.load(path)
 
 
 @needs_shared

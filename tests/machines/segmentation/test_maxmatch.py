@@ -196,7 +196,7 @@ def test_every_way_through_the_package(direction: str, tmp_path: Path) -> None:
     for words in DICTIONARIES:
         segmenter, texts = fst.Segmenter(maxmatch(words, direction)), drawn(draw)
         expected = [defined(words, text, backward=direction == BACKWARD) for text in texts]
-        segmenter._table.save(tmp_path / "table.npz")  # type: ignore[attr-defined]
+        segmenter._table.save(tmp_path / "table.npz")
         for other in (segmenter, fst.load(tmp_path / "table.npz"), pickle.loads(pickle.dumps(segmenter))):
             assert isinstance(other, fst.Segmenter)
             assert [*other.segment_batch(texts, threads=3)] == expected

@@ -1,0 +1,56 @@
+"""The public class of a table: the class that runs it. The table names it in ``face``.
+
+``fst.Tokenizer(table)`` is an object of this class, which may be a subclass, and so is the object that `fst.load` returns.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+from typing import Any, TypeVar
+
+from fst import registry
+from fst.errors import UnsupportedError
+
+Public = TypeVar("Public")
+
+
+def class_of(table: Any) -> type[Any]:
+    """The public class of a table."""
+    module, _, name = table.face.rpartition(".")
+    found: type[Any] = getattr(import_module(module), name)
+    return found
+
+
+def class_for(asked: type[Public], table: Any) -> type[Public]:
+    """The class of ``asked(table)``: the public class of the table, which is `asked` or a subclass.
+
+    Raises:
+        UnsupportedError: the table belongs to another public class.
+    """
+    found = class_of(table)
+    if issubclass(found, asked):
+        return found
+    raise UnsupportedError(f"the table is of kind {table.kind!r}; expected a table of {asked.__name__}; pass it to {found.__name__}")
+
+
+def load(path: str | Path) -> Any:
+    """A table file as an object of its public class; see `fst.load`."""
+    table = registry.load(path)
+    return class_of(table)(table)
+
+
+def load_as(asked: type[Public], path: str | Path) -> Public:
+    """A table file as an object of `asked` or of a subclass.
+
+    Raises:
+        UnsupportedError: the table belongs to another public class.
+        TableError, OSError: as from `fst.load`.
+    """
+    table = registry.load(path)
+    try:
+        found: Any = class_for(asked, table)
+    except UnsupportedError as error:
+        raise UnsupportedError(f"{path}: {error}") from None
+    made: Public = found(table)
+    return made

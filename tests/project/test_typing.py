@@ -1,0 +1,68 @@
+"""The types of the public names, as type checkers see them, and the names that `dir` shows."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import fst
+from fst.compile import keywords, lattice, maxmatch, wordpiece
+
+USER = Path(__file__).parent / "typing" / "user.py"
+TABLES: dict[str, Any] = {
+    "Tokenizer": lambda: wordpiece(["[UNK]", "a"]),
+    "Searcher": lambda: keywords(["a"]),
+    "Segmenter": lambda: maxmatch(["a"]),
+    "JiebaSegmenter": lambda: lattice.jieba([("a", 1)]),
+}
+
+
+def test_a_strict_user_knows_all_types(tmp_path: Path) -> None:
+    """Strict mypy agrees with the types that a user's script states."""
+    pytest.importorskip("mypy", reason="checks the script")
+    package = tmp_path / "fst"  # as a plain install has it: mypy does not see through editable ones
+    package.mkdir()
+    for path in Path(fst.__path__[0]).iterdir():
+        (package / path.name).symlink_to(path)
+    for part in ("compile", "runtime"):
+        if not (package / part).exists():
+            (package / part).symlink_to(import_module(f"fst.{part}").__path__[0])
+    command = [sys.executable, "-m", "mypy", "--strict", "--config-file=", "--follow-imports=silent", f"--cache-dir={tmp_path}", str(USER)]
+    found = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (found.stdout, found.stderr, found.returncode) == ("Success: no issues found in 1 source file\n", "", 0)
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_loading_states_the_class(name: str, tmp_path: Path) -> None:
+    """A public class loads the file of its tables, and refuses other files and other tables by name."""
+    table = TABLES[name]()
+    table.save(tmp_path / "table.npz")
+    for other in TABLES:
+        public = getattr(fst, other)
+        if issubclass(getattr(fst, name), public):
+            assert isinstance(public.load(tmp_path / "table.npz"), getattr(fst, name))
+            continue
+        message = f"the table is of kind '{table.kind}'; expected a table of {other}; pass it to "
+        with pytest.raises(fst.UnsupportedError, match=message):
+            public(table)
+        with pytest.raises(fst.UnsupportedError, match=f"table.npz: {message}"):
+            public.load(tmp_path / "table.npz")
+
+
+def test_any_file_is_loaded_as_its_class(tmp_path: Path) -> None:
+    """`fst.load` returns an object of the public class of the file's kind."""
+    for name, compiled in TABLES.items():
+        compiled().save(tmp_path / "table.npz")
+        assert isinstance(fst.load(tmp_path / "table.npz"), getattr(fst, name))
+
+
+@pytest.mark.parametrize("module", ["fst", "fst.compile"])
+def test_dir_shows_public_names_alone(module: str) -> None:
+    """`dir` of a public module has its public names and no others."""
+    found = import_module(module)
+    assert dir(found) == sorted(found.__all__)

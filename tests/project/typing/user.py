@@ -1,0 +1,69 @@
+"""A strict user's script: the type of each expression is known. `tests/project/test_typing.py` checks it with mypy, and nothing runs it."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from typing_extensions import assert_type
+
+import fst
+from fst.compile import bpe, keywords, lattice, maxmatch, tokenizer, unigram, wordpiece
+from fst.machines.bpe.table import BpeTables
+from fst.machines.keywords.table import KeywordTables
+from fst.machines.segmentation.jieba import JiebaTables
+from fst.machines.segmentation.maxmatch import MaxMatchTables
+from fst.machines.segmentation.mecab import MecabTables
+from fst.machines.unigram.table import UnigramTables
+from fst.machines.wordpiece.table import Tables
+from fst.runtime.model_inputs.encoding import Encoding
+from fst.tables.table import Table
+
+Ints = NDArray[np.int64]
+Ids = NDArray[np.int32]
+
+# Tables.
+assert_type(wordpiece("vocab.txt"), Tables)
+assert_type(bpe("gpt2"), BpeTables)
+assert_type(unigram("t5"), UnigramTables)
+assert_type(tokenizer("any"), Table)
+assert_type(keywords(["he"]), KeywordTables)
+assert_type(maxmatch(["un"]), MaxMatchTables)
+assert_type(lattice.jieba("dict.txt"), JiebaTables)
+assert_type(lattice.mecab("ipadic"), MecabTables)
+
+# Objects of tables and of files.
+assert_type(fst.load("any.npz"), fst.Tokenizer | fst.Searcher | fst.Segmenter)
+assert_type(fst.Tokenizer.load("t.npz"), fst.Tokenizer)
+assert_type(fst.UnigramTokenizer.load("t.npz"), fst.UnigramTokenizer)
+assert_type(fst.Searcher.load("k.npz"), fst.Searcher)
+assert_type(fst.Segmenter.load("d.npz"), fst.Segmenter)
+assert_type(fst.MecabSegmenter.load("d.npz"), fst.MecabSegmenter)
+assert_type(fst.Searcher(keywords(["he"])), fst.Searcher)
+assert_type(fst.Segmenter(maxmatch(["un"])), fst.Segmenter)
+assert_type(fst.BpeTokenizer(bpe("gpt2")), fst.BpeTokenizer)
+tok = fst.Tokenizer(wordpiece("vocab.txt"))
+assert_type(tok, fst.Tokenizer)
+
+# Ids and tokens.
+assert_type(tok.encode("a"), Ids)
+assert_type(tok.encode_batch(["a"]).row_splits, Ints)
+assert_type(tok.tokenize("a"), list[str])
+assert_type(tok.decode([1]), str)
+
+# Inputs of models.
+assert_type(tok("a")["input_ids"], list[int])
+assert_type(tok("a", padding="max_length", max_length=8).attention_mask, list[int])
+assert_type(tok(["a", "b"])["input_ids"], list[list[int]])
+assert_type(tok(["a", "b"], padding=True, return_tensors="np")["input_ids"], Ints)
+assert_type(tok("a", return_overflowing_tokens=True, return_tensors="np").input_ids, Ints)
+assert_type(tok(["a"])[0], Encoding)
+assert_type(tok(["a", "b"], is_split_into_words=True)["input_ids"], Any)
+
+# Stand-ins.
+assert_type(fst.hf(tok).fst, fst.Tokenizer)
+assert_type(fst.hf(tok).get_vocab(), dict[str, int])
+assert_type(fst.tokenizers(tok).encode("a").ids, list[int])
+
+# Search and segmentation.
+assert_type(fst.Searcher(keywords(["he"])).find("ushers"), fst.Match | None)
+assert_type(fst.Segmenter(maxmatch(["un"])).segment("un"), list[str])
