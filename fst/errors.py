@@ -1,6 +1,6 @@
 """The errors that this package raises on purpose.
 
-Every message says what is wrong, where (file, line, member, row, character), and what to do about it.
+Every message contains the fault, its place (file, line, member, row, character), and the remedy.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class ReadingError(FstError):
 
 
 class UnsupportedError(FstError):
-    """A well-formed request asks for something that this version does not do; the message names the feature."""
+    """A well-formed request needs a feature that this version lacks; the message names the feature."""
 
 
 MAX_QUOTED, MAX_REASON, MAX_NAMED = 50, 200, 3  # characters, characters, names

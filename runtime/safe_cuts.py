@@ -1,7 +1,7 @@
 """Safe cuts: positions at which a long text may be cut so that several threads encode its parts.
 
-At a safe cut the text before cannot affect the ids after, nor the other way round. A kernel that has read up to there is in the same state
-as at the start of a text, and only counts must be mended: the characters and words before the cut are added to the spans and word numbers
+At a safe cut, the text on each side has no effect on the ids of the other side. A kernel that has read up to there is in the same state as
+at the start of a text, and only counts must be mended: the characters and words before the cut are added to the spans and word numbers
 after it. Where such cuts are depends on the machine: `Blanks` is WordPiece's, and `fst.runtime.pretokens.safe_cuts` has byte-level BPE's.
 """
 
@@ -57,17 +57,17 @@ class SafeCuts:
 
 
 class Blanks(SafeCuts):
-    """The safe cuts of WordPiece: after a character that is a blank in the tables and occurs in no special token.
+    """The safe cuts of WordPiece: after a character that is a space in the tables and occurs in no special token.
 
-    - Special tokens are found in the raw text. None contains the blank, so none crosses the cut, and a prefix of one ends at the blank.
-    - The blank is one symbol, not a list of symbols. Runs of marks consist of lists, so a run ends before the blank.
-    - The blank's symbol ends the word before it and begins none. It is not a fence, so no pair of fences across the cut cancels out.
+    - Special tokens are found in the raw text. None contains the space, so none crosses the cut, and a prefix of one ends at the space.
+    - The space is one symbol, not a list of symbols. Runs of marks consist of lists, so a run ends before the space.
+    - The symbol of the space ends the word before it and begins none. It is not a fence, so no pair of fences across the cut cancels out.
 
-    Thus after the blank a kernel keeps no symbols and no characters. The blank is also one unit in UTF-8 and in UTF-16, and malformed units
+    Thus after the space a kernel keeps no symbols and no characters. The space is also one unit in UTF-8 and in UTF-16, and malformed units
     end before it. So ``errors="replace"`` gives the parts the same U+FFFD as the whole.
 
     Args:
-        characters: the blanks; at least one.
+        characters: the spaces; at least one.
     """
 
     def __init__(self, characters: str) -> None:
@@ -75,14 +75,14 @@ class Blanks(SafeCuts):
         self._of_str, self._of_bytes = re.compile(pattern), re.compile(pattern.encode())
 
     def first(self, text: Text, begin: int, end: int) -> int | None:
-        """The first blank's end."""
+        """The end of the first space."""
         pattern: Any = self._of_str if isinstance(text, str) else self._of_bytes
         found = pattern.search(text, begin, end)
         return found.end() if found and found.end() < len(text) else None
 
 
 def blanks(tables: Tables) -> str:
-    """The characters after which any text may be cut; empty if the tables do not end words at blanks."""
+    """The characters after which any text may be cut; empty if the tables do not end words at spaces."""
     codes = np.array(list(map(ord, CANDIDATES)))
     are_blank = tables.classes[2 * tables.classes_of(codes).astype(np.int64)] == BLANK
     in_specials = (codes[:, None] == tables.specials[1:, 0]).any(axis=1)

@@ -61,12 +61,12 @@ def statement(source: Any) -> tuple[str, dict[str, Any]]:
 
 
 def compiled(tokenizer: Any, asker: str) -> Tokenizer:
-    """A tokenizer as it is, or compiled from a live one. Its table is kept on disk, see `fst.bridge.table_cache`.
+    """A tokenizer unchanged, or compiled from a live one. Its table is kept on disk, see `fst.bridge.table_cache`.
 
     Args:
-        tokenizer: an `fst.Tokenizer`; a stand-in of this package, whose tokenizer is taken; or a live tokenizer of ``tokenizers``,
+        tokenizer: an `fst.Tokenizer`; a stand-in of this package, for its tokenizer; or a live tokenizer of ``tokenizers``,
             ``transformers`` or ``tiktoken``.
-        asker: the function that asks, for the message.
+        asker: the calling function, for the message.
 
     Raises:
         TypeError: the argument is none of these.

@@ -23,7 +23,7 @@ from fst.errors import TableError
 
 PACKAGES = ("core", "automata", "tables", "text", "pretokens", "machines")
 MAX_BYTES = 1 << 29  # of all tables in the folder; the least recently used one is removed first
-# The files that decide about a table, by their package.
+# The files that determine a table, by their package.
 SOURCES = {"fst": tuple(f"{folder}/**/*.py" for folder in PACKAGES), "fst.compile": ("**/*.py", "**/*.tsv")}
 
 

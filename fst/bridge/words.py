@@ -192,7 +192,7 @@ def are_paths(first: Sequence[Any], items: Iterable[Any], *, has_column: bool) -
 
 
 def _refuse_folders(items: Sequence[Any]) -> None:
-    """Refuse a list of names of folders, which would be read as texts.
+    """Refuse a list of folder names, which would be read as texts.
 
     Raises:
         UnsupportedError: all items name folders.

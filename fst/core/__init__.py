@@ -1,1 +1,1 @@
-"""What every layer rests on: the compiler of kernels, threads, files, and JSON."""
+"""The base of every layer: the compiler of kernels, threads, files, and JSON."""

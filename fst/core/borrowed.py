@@ -1,6 +1,6 @@
 """A numba array type that carries only data pointer and shape. The caller keeps the array alive.
 
-For every array of every call, numba asks numpy for seven fields and more, and passes them from kernel to kernel, which takes longer than a
+For every array of every call, numba reads seven fields or more from numpy, and passes them from kernel to kernel. This takes longer than a
 short text. Nothing checks that a borrowed array has the type that the kernel was compiled for: see `fst.core.jit.Deferred`.
 """
 
@@ -17,20 +17,22 @@ from numba.np.numpy_support import as_dtype
 
 BYTE, INT, LENGTH = (ir.IntType(bits) for bits in (8, 32, 64))
 
-# How numpy's ABI lays out the beginning of an array: Python's object header, data pointer, number of axes, pointer to the shape.
+# The beginning of an array in numpy's ABI: Python's object header, data pointer, number of axes, pointer to the shape.
 NDARRAY = ir.LiteralStructType([ir.ArrayType(BYTE, object.__basicsize__), BYTE.as_pointer(), INT, LENGTH.as_pointer()])
 DATA, SHAPE = 1, 3
 
 
 class Borrowed(types.Array):
-    """Numba's type of a borrowed array, which is C-contiguous. It does not say whether the array may be written."""
+    """Numba's type of a borrowed array, which is C-contiguous. The type does not record whether the array is writable."""
 
     def __init__(self, dtype: Any, ndim: int) -> None:
         super().__init__(dtype, ndim, "C", name=f"borrowed({dtype}, {ndim}d)")  # the cache finds kernels by the names of types
 
 
 class BorrowedModel(models.ArrayModel):
-    """How compiled code holds a borrowed array: as any array. Between kernels only `PASSED` fields travel; the others follow from them."""
+    """The form of a borrowed array in compiled code: that of any array. Between kernels only `PASSED` fields travel; the others follow from
+    them.
+    """
 
     PASSED = "data", "shape"
 

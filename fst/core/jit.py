@@ -1,4 +1,4 @@
-"""How kernels are compiled. Numba is imported with the first kernel, and by nothing else.
+"""The compiler of kernels. Numba is imported with the first kernel, and by nothing else.
 
 Kernels use private parts of numba, which are faster than public ones. `PRIVATE` names all of them. If numba lacks one, none is used:
 
@@ -226,7 +226,7 @@ class Deferred:
 
     @property
     def is_ready(self) -> bool:
-        """Whether it was called in this process."""
+        """Whether the kernel was called in this process."""
         return self._code is not None
 
     def _import_and_call(self, *arguments: Any) -> Any:
@@ -250,7 +250,7 @@ def no_collector() -> Iterator[None]:
 
 
 def destination(function: Any) -> tuple[bool, str]:
-    """Whether the machine code of a kernel is kept; and, in words, where, or why not."""
+    """Whether the machine code of a kernel is kept; and the folder or the reason, in words."""
     kept_by: Any = getattr(function, "_cache", None)
     if hasattr(kept_by, "destination"):
         kept, told = kept_by.destination()

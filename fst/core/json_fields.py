@@ -20,12 +20,12 @@ def _same(value: Any) -> Any:
 
 
 class Rule(NamedTuple):
-    """Which JSON a field accepts, how that is read, and how it is written.
+    """The JSON that a field accepts, and its conversion in both directions.
 
     Attributes:
         holds: whether a value is accepted.
         expected: what is accepted, for messages.
-        read: from JSON; raises ValueError with the fault if more than `holds` must be so.
+        read: from JSON; raises ValueError with the fault if a condition beyond `holds` fails.
         write: to JSON.
     """
 
@@ -61,7 +61,7 @@ def one_of(*known: str) -> Rule:
 
 
 def or_null(rule: Rule) -> Rule:
-    """What a rule accepts, or null, which is None."""
+    """A rule that also accepts null, which is None."""
     return Rule(
         lambda value: value is None or rule.holds(value),
         f"null or {rule.expected}",

@@ -69,7 +69,7 @@ def _scaled(number: float, power: int) -> float:
 
 
 def spelled_as(number: float) -> float:
-    """The float whose shortest spelling the reference reads as some number: the number itself, or one beside it.
+    """The float whose shortest decimal form the reference reads as a given number: the number itself, or a neighbour.
 
     Examples:
         >>> reference_float(repr(spelled_as(-3.54)))

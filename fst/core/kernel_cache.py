@@ -1,10 +1,9 @@
 """Compiled kernels on disk.
 
 Numba's own cache reads only from a folder that it can also write, so a process in a read-only image compiles all kernels again. This cache
-reads from any folder that no stranger can write to, and writes to the first one that it can. A file holds the machine code of one function
-for one processor and one set of argument types, and a digest of the code and of all sources that it is compiled from, constants included. A
-stale or damaged file is ignored. Of several processes that need a kernel at the same time, one compiles it, and the others wait for its
-file.
+reads from any folder that no stranger can write to, and writes to the first one that it can. A file contains the machine code of one
+function for one processor and one set of argument types, and a digest of the code and of all its sources, constants included. A stale or
+damaged file is ignored. If several processes need a kernel at the same time, one compiles it, and the others wait for its file.
 """
 
 from __future__ import annotations
@@ -70,7 +69,7 @@ class KernelCache:
         return None
 
     def save_overload(self, kinds: Any, result: Any) -> None:
-        """Keep machine code that numba has just compiled. If that fails, this process goes on and the next one compiles again."""
+        """Keep machine code that numba has just compiled. If that fails, this process continues and the next one compiles again."""
         folder, _ = self._destination()
         if folder is None or result.library.has_dynamic_globals:
             return
@@ -86,8 +85,8 @@ class KernelCache:
     def turn(self) -> Iterator[None]:
         """Wait until no other process compiles kernels of this source, and keep others waiting meanwhile.
 
-        The lock is on the source, which all processes can read: a file of its own would have to be made, owned and removed. Who holds it
-        for too long, or on a file system without locks, keeps nobody waiting.
+        The lock is on the source, which all processes can read: a file of its own would have to be made, owned and removed. A lock that is
+        held for too long is ignored, and so is a file system without locks.
         """
         if fcntl is None or not self.destination()[0]:
             yield
@@ -97,7 +96,7 @@ class KernelCache:
             yield
 
     def destination(self) -> tuple[bool, str]:
-        """Whether kernels are kept; and, in words, where, or why not."""
+        """Whether kernels are kept; and the folder or the reason, in words."""
         folder, obstacles = self._destination()
         if folder:
             return True, f"kept in {folder}"
@@ -125,7 +124,7 @@ class KernelCache:
 
 
 def _lock(descriptor: int) -> None:
-    """Lock a file until it is closed, or wait for `PATIENCE` in vain."""
+    """Lock a file until it is closed; give up after `PATIENCE`."""
     end = monotonic() + PATIENCE
     while not _is_locked(descriptor) and monotonic() < end:
         sleep(0.02)
@@ -188,7 +187,7 @@ def keep(compiled: Any) -> None:
 
 
 def folders(source: Path) -> list[Path]:
-    """The folders for kernels of a source file: in NUMBA_CACHE_DIR if that is set, else beside the file and in the user's cache."""
+    """The folders for kernels of a source file: in NUMBA_CACHE_DIR if that is set, else next to the file and in the user's cache."""
     named: str = vars(config)["CACHE_DIR"]
     if named:
         return [Path(named, cache_folder.OWN)]

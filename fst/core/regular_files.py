@@ -26,7 +26,7 @@ def need_regular(path: Path, error: type[FstError]) -> None:
 
 
 def contents(path: Path, most: int, error: type[FstError]) -> bytes:
-    """The bytes of a regular file, of which no more than `most` are read.
+    """The bytes of a regular file, at most `most`.
 
     Args:
         path: the file.

@@ -87,7 +87,7 @@ def is_there(url: str) -> bool:
 
 
 def is_folder(url: str) -> bool:
-    """Whether a URL is that of a folder that exists."""
+    """Whether a URL is that of an existing folder."""
     system, path = _found(url)
     with _telling(url):
         return bool(system.isdir(path))
@@ -163,7 +163,7 @@ def _named(url: str, system: Any, path: str) -> str:
 
 @contextmanager
 def _telling(url: str) -> Iterator[None]:
-    """Name the file in errors, of which each plug-in has its own."""
+    """Name the file in errors; each plug-in has other classes of errors."""
     try:
         yield
     except FileNotFoundError:

@@ -42,7 +42,7 @@ def cpu_quota(root: Path) -> float:
     """The CPU quota that control groups grant this process, in cores; infinity if there is no quota.
 
     Args:
-        root: the folder that holds ``proc`` and ``sys``.
+        root: the folder of ``proc`` and ``sys``.
     """
     try:
         groups = dict(_groups(root))

@@ -2,7 +2,7 @@
 
 A count is three numbers: the position of a block of 64 bytes; a bit for each of these that continues a character; and what to subtract
 from a position for the number of characters before it, as far as bytes before the block are concerned. The number of bytes between two
-positions varies, and a loop over them would be left at a place that no processor predicts.
+positions varies, so no processor could predict the end of a loop over them.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from fst.runtime.kernels.intrinsics import continuing, ones
 
 @inlined
 def ones_before(bits, place):
-    """The number of ones in the lowest bits of a word; `place`, below 64, says how many these are."""
+    """The number of ones in the lowest `place` bits of a word; `place` is below 64."""
     return ones(bits & (U1 << place) - U1)
 
 
@@ -26,7 +26,7 @@ def count_from(text, at, before):
 
 @inlined
 def count_to(text, at, block, bits, behind):
-    """Go on to the block of a position, which is not before the last one."""
+    """Advance to the block of a position that is not before the last one."""
     while at - block >= U64:
         behind += ones(bits)
         block += U64

@@ -117,7 +117,7 @@ def _view(builder: Any, size: int, data: Any, length: Any) -> Any:
 
 
 def _characters(context: Any, builder: Any, row: Any) -> Any:
-    # Numba is compiled against the headers of the running Python, so it knows the layout of a str.
+    # Numba is compiled against the headers of the running Python, so the layout of a str is correct.
     _, data, length, kind, _, _ = context.get_python_api(builder).string_as_string_size_and_kind(row)
     lengths = {size: builder.select(builder.icmp_unsigned("==", kind, FLAG(size)), length, WORD(0)) for size in KINDS}
     return context.make_tuple(builder, _characters_kind(), [_view(builder, size, data, lengths[size]) for size in KINDS])

@@ -54,7 +54,7 @@ def trailing_zeros(word: Any) -> Any:
 
 @part
 def key_part(symbols: Any, start: Any, masks: Any, mask: Any, index: Any) -> Any:
-    """The 64-bit word `index` of a key: as many of its symbols as the word holds, masked. Past the end of the array there are zeros."""
+    """The 64-bit word `index` of a key: the symbols that fit into the word, masked. Past the end of the array there are zeros."""
     word, bits = U0, U8 * np.uint64(symbols.itemsize)
     at = np.uint64(start) + U64 // bits * index
     for number in range(min(U64 // bits, max(np.uint64(len(symbols)), at) - at)):
@@ -206,7 +206,7 @@ def bytes_length(rows: Any, row: Any) -> Any:
 
 @part
 def characters(rows: Any, row: Any) -> Any:
-    """The characters of a str in a list, in the narrowest of three arrays that holds them; the other two are empty."""
+    """The characters of a str in a list, in the narrowest sufficient of three arrays; the other two are empty."""
     with objmode(narrow="uint8[::1]", units="uint16[::1]", codes="uint32[::1]"):
         narrow, units, codes = _characters(rows, row)
     return narrow, units, codes

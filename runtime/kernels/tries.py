@@ -15,7 +15,7 @@ START, READ, NODE = 0, 1, 2  # indices into the memo of `match_at`
 
 @inlined
 def reset(at, memo):
-    """Make `match_at` forget what it has read, and start anew at `at`."""
+    """Make `match_at` forget the text it has read, and start again at `at`."""
     memo[START] = memo[READ] = at
     memo[NODE] = U0
 
@@ -24,8 +24,8 @@ def reset(at, memo):
 def match_at(items, pair, at, end, more, trie, memo):
     """Walk from a position. The node where the walk ends determines the strings that begin at the position.
 
-    Items that an earlier walk has read are not read again. Callers must ask for positions in ascending order until they reset `memo`, and
-    skip positions inside a found string unless the trie is `overlapping`.
+    Items that an earlier walk has read are not read again. Callers must pass ascending positions until they reset `memo`, and skip
+    positions inside a found string unless the trie is `overlapping`.
 
     Args:
         items, pair: a text, as UTF-16 or as other items, see `label_at`.

@@ -34,18 +34,17 @@ def maxmatch(
     """Compile a dictionary for segmentation by MaxMatch.
 
     At each place MaxMatch takes the longest word of the dictionary, or a single character if there is none. So every text has a
-    segmentation, and the tokens together are the text. The time does not depend on the words: it takes at most two look-ups for each UTF-16
-    unit of
-    text.
+    segmentation, and the tokens together are the text. The time does not depend on the words: each UTF-16 unit of text takes at most two
+    look-ups.
 
     Args:
         dictionary: the words, a list of str; a word's id is its place, and of equal ones the first counts. Or a column of them, of pyarrow
             or of what Arrow can import; or the path of a file.
         direction: "forward", from the begin of a text to its end, or "backward".
-        rules: corrections of segmentations, such as ``{"研究生|命": "研究|生命"}``. The two sides of a rule spell the same string, and "|"
-            stands between tokens. The left side is the segmentation of this string without rules. The string becomes an entry of the
-            dictionary, and its tokens are those of the right side. Words that stand only there have ids after those of the dictionary,
-            and only rules give them.
+        rules: corrections of segmentations, such as ``{"研究生|命": "研究|生命"}``. The two sides of a rule are the same string, with "|"
+            between tokens. The left side is the segmentation of this string without rules. The string becomes an entry of the dictionary,
+            and its tokens are those of the right side. Words that only rules contain have ids after those of the dictionary, and only rules
+            produce them.
         format, column: as in `fst.compile.keywords`.
 
     Raises:

@@ -1,4 +1,4 @@
-"""The results of a ``SentencePieceProcessor``: made of ids and texts, in the form that is asked for."""
+"""The results of a ``SentencePieceProcessor``: made from ids and texts, in the requested form."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Answers:
         return [self.pieces.names[unknown] if self.id_of(piece) == unknown else piece for piece in pieces]
 
     def _around(self, row: list[Any], form: Form, named: Callable[[int], Any]) -> list[Any]:
-        """A row with what stands around it."""
+        """A row with the ids around it."""
         _, add_bos, add_eos, reverse, *_ = form
         for name, number, is_asked in (("BOS", self.pieces.bos_id, add_bos), ("EOS", self.pieces.eos_id, add_eos)):
             if is_asked and number == NO_PIECE:
@@ -100,7 +100,7 @@ class Answers:
         return normal.encode(), [starts[place] for place, size in zip(places, sizes, strict=True) for _ in range(size)]
 
     def texts_of_ids(self, rows: Any, kind: Any, in_bytes: bool) -> list[Any]:
-        """What rows of ids are decoded to."""
+        """The texts of rows of ids."""
         if kind in (str, bytes):
             texts = [self._text_of_ids(row) for row in rows]
             return [text.encode() for text in texts] if in_bytes else texts
@@ -113,7 +113,7 @@ class Answers:
         return self.pieces.text(self._numbers(row)) if text is None else text
 
     def texts_of_pieces(self, rows: Any, kind: Any, in_bytes: bool) -> list[Any]:
-        """What rows of pieces are decoded to."""
+        """The texts of rows of pieces."""
         found = list[Any]()
         for row in rows:
             pieces = pieces_of_row(row)
@@ -146,7 +146,7 @@ class Answers:
         return self.pieces.ids.get(piece, self.pieces.unk_id)
 
     def of_ids(self, ids: Any, tell: Callable[[int], Any]) -> Any:
-        """What is told of an id, or of each of a row."""
+        """A property of an id, or of each id of a row."""
         if type(ids) is int and 0 <= ids < len(self.pieces.names):
             return tell(ids)
         try:

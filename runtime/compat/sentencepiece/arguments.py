@@ -48,12 +48,12 @@ class Form(NamedTuple):
 
     @property
     def is_placed(self) -> bool:
-        """Whether results tell where pieces stand in the text."""
+        """Whether results contain the spans of pieces in the text."""
         return self.kind in ("proto", "offset_mapping")
 
 
 def one_type(return_type: Any, out_type: Any, default: Any) -> Any:
-    """The type of results that is asked for."""
+    """The requested type of results."""
     if out_type is not None and return_type is not None:
         raise ValueError("Cannot specify both out_type and return_type. Use return_type instead.")
     kind = next((given for given in (out_type, return_type) if given is not None), default)
@@ -121,7 +121,7 @@ def shown(data: bytes) -> str | bytes:
 
 
 def need_utf_8(text: str, raw: Any) -> bytes:
-    """The bytes of a text, from which its offsets can be told.
+    """The bytes of a text, for its offsets.
 
     Raises:
         UnsupportedError: they are not UTF-8.
@@ -133,7 +133,7 @@ def need_utf_8(text: str, raw: Any) -> bytes:
 
 
 def starts_of(text: str, data: bytes) -> list[int]:
-    """Where each character of a text begins in its bytes, and where the last one ends. U+FFFD may stand for a single byte."""
+    """The beginning of each character of a text in its bytes, and the end of the last. U+FFFD may represent a single byte."""
     starts = [0]
     for char in text:
         size = len(char.encode())
@@ -142,7 +142,7 @@ def starts_of(text: str, data: bytes) -> list[int]:
 
 
 def piece_of(piece: Any) -> str:
-    """A piece as str; bytes that are no piece as one that is none."""
+    """A piece as str; bytes outside of all pieces become a str outside of all pieces."""
     (data,) = pieces_of_row([piece], NOT_PIECES)
     return data.decode("utf-8", "surrogateescape")
 

@@ -1,4 +1,4 @@
-"""The pieces of a table: their names, types and scores, which text each stands for, and the text of ids."""
+"""The pieces of a table: their names, types, scores and texts, and the text of ids."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ class Located(NamedTuple):
     """A piece of a text.
 
     Attributes:
-        piece: its name; of an unknown one, the normalised text that it stands for.
+        piece: its name; of an unknown one, its normalized text.
         id: its id.
-        begin, end: where the raw text begins and ends that it stands for, in characters.
+        begin, end: the span of its raw text, in characters.
     """
 
     piece: str
@@ -55,7 +55,7 @@ class Located(NamedTuple):
 
 
 class Pieces:
-    """The pieces of any table. What only a model of sentencepiece tells is refused, see `ModelPieces`.
+    """The pieces of any table. Facts that only a model of sentencepiece contains are refused, see `ModelPieces`.
 
     Args:
         tokenizer: the tokenizer of the table.
@@ -116,7 +116,7 @@ class Pieces:
         return self.fst.decode(ids)
 
     def surfaces(self, pieces: Sequence[bytes], ids: Sequence[int]) -> list[bytes]:  # noqa: ARG002
-        """What each piece of a row adds to its text, which may be unknown pieces."""
+        """The contribution of each piece of a row to its text, unknown pieces included."""
         raise _refused("decoding of pieces to offset_mapping and proto, and of unknown pieces", "decode ids")
 
     def text_of_pieces(self, pieces: Sequence[bytes], ids: Sequence[int]) -> bytes:
@@ -142,7 +142,7 @@ class ModelPieces(Pieces):
 
     Args:
         tokenizer: the tokenizer of a table that was compiled from a model.
-        facts: what the model says of its pieces.
+        facts: the model's facts about its pieces.
     """
 
     def __init__(self, tokenizer: Tokenizer, facts: PieceFacts) -> None:
@@ -191,7 +191,7 @@ class ModelPieces(Pieces):
         return found
 
     def located_rows(self, texts: list[str], rows: list[list[int]], threads: int | None) -> list[list[Located]]:
-        """The pieces of each text, whose ids `encode_batch` gives. Kernels tell where they stand."""
+        """The pieces of each text, whose ids `encode_batch` gives. Kernels compute their spans."""
         batch = self.fst.encode_batch(texts, add_special_tokens=False, offsets=True, threads=threads)
         assert batch.offsets is not None
         spans, ends = batch.offsets.tolist(), batch.row_splits.tolist()
@@ -201,7 +201,7 @@ class ModelPieces(Pieces):
         ]
 
     def _placed(self, ids: Sequence[int], spans: Sequence[Sequence[int]]) -> list[Located]:
-        """The pieces with these ids and spans. Of the bytes of a character, only the last one stands for it."""
+        """The pieces with these ids and spans. Of the bytes of a character, only the last has its span."""
         found, left = list[Located](), 0
         for number, (begin, end) in zip(ids, spans, strict=True):
             if number in self.byte:
@@ -250,7 +250,7 @@ class ModelPieces(Pieces):
 
     @Lazy
     def _changes_unknown(self) -> bool:
-        """Whether U+FFFD is in any string that normalisation replaces."""
+        """Whether normalization replaces any string with U+FFFD in it."""
         by = self.fst._metadata.text.rewriting or NOTHING
         for charsmap in (edit for edit in by.edits if isinstance(edit, Charsmap)):
             found = charsmap.strings.characters
@@ -287,7 +287,7 @@ class ModelPieces(Pieces):
 
     @Lazy
     def _taken(self) -> list[int]:
-        """How many characters each piece loses at the beginning of a text."""
+        """The number of characters that each piece loses at the beginning of a text."""
         return [0 if number in self.control else leading(self._step, name) for number, name in enumerate(self.names)]
 
     def text(self, ids: Array) -> str:
@@ -299,7 +299,7 @@ class ModelPieces(Pieces):
         return self.text_of_pieces(pieces, numbers).decode()  # a control piece ends a run of bytes
 
     def surfaces(self, pieces: Sequence[bytes], ids: Sequence[int]) -> list[bytes]:
-        """What each piece of a row adds to its text."""
+        """The contribution of each piece of a row to its text."""
         found, run, is_first, has_text = list[bytes](), bytearray(), True, False
         for piece, number in zip(pieces, ids, strict=True):
             if number in self.byte:
@@ -316,7 +316,7 @@ class ModelPieces(Pieces):
         return [*found, *_characters(run)]
 
     def _surface(self, piece: bytes, number: int, is_first: bool) -> bytes:
-        """What a piece that is no byte adds to a text."""
+        """The contribution of a piece that is not a byte to a text."""
         if number in self.control:
             return b""
         name = self.names[number]
@@ -336,7 +336,7 @@ class ModelPieces(Pieces):
         return normal[at : end if end > 0 else None]
 
     def _end_of_unknown(self, normal: str, at: int, ids: Sequence[int], following: int) -> int:
-        """Where a run of unknown characters or words ends: before a piece, and at the end of a text with its last piece."""
+        """The ends of runs of unknown characters or words: before a piece, and at the end of a text with its last piece."""
         last = next((place for place in range(following, len(ids)) if ids[place] == self.unk_id), len(ids))
         known, ends = "".join(self.names[number] for number in ids[following:last]), list[int]()
         while (unit := self._unit(normal, at)) and unit not in self._usable:
@@ -372,12 +372,14 @@ def _lost(text: str) -> TableError:
 
 
 def _following(byte: int) -> int:
-    """How many bytes of a character follow its first one."""
+    """The number of bytes of a character after its first."""
     return (byte >= 0xC0) + (byte >= 0xE0) + (byte >= 0xF0)
 
 
 def _characters(run: bytearray) -> list[bytes]:
-    """What each byte of a run adds to a text: the last one of a character all of it, and one of no character U+FFFD."""
+    """The contribution of each byte of a run to a text: the last byte of a character adds all of it, and a byte outside of characters adds
+    U+FFFD.
+    """
     found = list[bytes]()
     for char in run.decode("utf-8", EACH_BYTE):
         is_read = run.startswith(char.encode(), len(found))

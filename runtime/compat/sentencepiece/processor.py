@@ -65,7 +65,8 @@ def sentencepiece(
 
     It has the methods of sentencepiece 0.2.3, in both spellings, and does not need sentencepiece. If the table was compiled from a
     ``.model`` file, the results are the same, with two exceptions, which the methods `parallel_encode` and `nbest_encode` name; and random
-    numbers are this package's own. Other tables give the ids, pieces and texts of their own source; what only a model tells is refused.
+    numbers are this package's own. Other tables give the ids, pieces and texts of their own source; facts that only a model contains are
+    refused.
 
     Args:
         tokenizer: a tokenizer over any table.
@@ -85,8 +86,8 @@ def sentencepiece(
 class SentencePieceProcessor:
     """The members of ``sentencepiece.SentencePieceProcessor``, over a table.
 
-    All methods that take a text take a list of texts, too, and those that take an id a list of ids. Where sentencepiece gives a protocol
-    buffer, there is an object of `fst.runtime.compat.sentencepiece.results` with the same attributes. Each method also has its name in
+    All methods that take a text take a list of texts, too, and those that take an id a list of ids. In place of a protocol buffer, results
+    are objects of `fst.runtime.compat.sentencepiece.results` with the same attributes. Each method also has its name in
     CamelCase.
 
     Args:
@@ -156,14 +157,14 @@ class SentencePieceProcessor:
 
         Args:
             input: str, bytes, or a list of either. A byte that is no UTF-8 counts as U+FFFD.
-            add_bos, add_eos: whether the piece of the beginning, or of the end, stands around the others.
+            add_bos, add_eos: whether to add the piece of the beginning, or of the end.
             reverse: whether the pieces are reversed.
             emit_unk_piece: whether an unknown piece has the model's name for it, and not its text.
             enable_sampling: whether to draw a segmentation of Unigram at random.
-            nbest_size: -1: draw from all segmentations; else from so many of the best.
+            nbest_size: -1: draw from all segmentations; n: from the n best.
             alpha: the weight of scores when drawing.
             num_threads: the most threads for a list; below 0: one for each core.
-            thread_pool: a pool of sentencepiece, of which the number of threads counts; or None.
+            thread_pool: a pool of sentencepiece, for its number of threads; or None.
             return_type, out_type: int: ids; str, bytes: the pieces; "numpy": ids in a read-only array; "offset_mapping": a dictionary of
                 ids, pieces, and offsets in characters; "proto": an object with all of this.
             return_bytes: of "offset_mapping", whether pieces are bytes and offsets count bytes; by default if the input is bytes.
@@ -172,7 +173,7 @@ class SentencePieceProcessor:
             TypeError: the input is no text, or `num_threads` no int.
             RuntimeError: the text has a lone surrogate; or the model does not sample, or not so.
             ValueError: an argument has a value that it cannot have; or the model has no piece for `add_bos` or `add_eos`.
-            UnsupportedError: the table cannot tell this.
+            UnsupportedError: the table lacks this fact.
         """
         if self._is_plain and type(input) is str and (return_type is None or out_type is None):
             flags = add_bos, add_eos, reverse, emit_unk_piece, enable_sampling, nbest_size, alpha, num_threads, thread_pool, return_bytes
@@ -283,7 +284,7 @@ class SentencePieceProcessor:
         return_type: Any = None,
         out_type: Any = None,
     ) -> Any:
-        """As `encode`, whatever `chunk_len` is. Where its chunks meet, sentencepiece may lose pieces of a character that becomes several.
+        """As `encode`, for any `chunk_len`. Between its chunks, sentencepiece may lose pieces of a character that becomes several.
 
         Args:
             input, add_bos, add_eos, reverse, emit_unk_piece, num_threads, thread_pool: as in `encode`.

@@ -14,9 +14,9 @@ class Piece:
     """A piece of a text.
 
     Attributes:
-        piece: its spelling; of an unknown one, the normalised text that it stands for.
+        piece: its name; of an unknown one, its normalized text.
         id: its id.
-        surface: the raw text that it stands for.
+        surface: its raw text.
         begin, end: where this begins and ends, in bytes of UTF-8.
     """
 

@@ -74,7 +74,7 @@ class Encoding:
 
         Raises:
             ImportError: tiktoken is not installed.
-            ValueError: tiktoken does not know the name.
+            ValueError: the name is unknown to tiktoken.
         """
         theirs = _library().get_encoding(encoding_name)
         if encoding_name not in _BY_NAME:
@@ -87,7 +87,7 @@ class Encoding:
 
         Raises:
             ImportError: tiktoken is not installed.
-            KeyError: tiktoken does not know the model.
+            KeyError: the model is unknown to tiktoken.
         """
         return Encoding.get_encoding(Encoding.encoding_name_for_model(model_name))
 

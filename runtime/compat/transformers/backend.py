@@ -31,9 +31,9 @@ COMPILED = "tables do not change; set it before compiling, in the tokenizer.json
 def tokenizers(tokenizer: Any, *, threads: int | None = None) -> Backend:
     """A stand-in for a ``tokenizers.Tokenizer``.
 
-    It has the methods of tokenizers 0.23.3 that encode and decode, with the same results, and takes a table of any machine. Truncation
-    and padding are in force as the vocabulary's source has them, until methods such as ``no_padding`` change this; the `fst.Tokenizer`
-    behind it, which may be shared, does not change: ``add_tokens`` replaces it by another one. It can be pickled.
+    It has the methods of tokenizers 0.23.3 that encode and decode, with the same results, and takes a table of any machine. The stand-in
+    starts with the truncation and padding of the vocabulary's source; methods such as ``no_padding`` change them. The `fst.Tokenizer`
+    inside, which may be shared, never changes: ``add_tokens`` replaces it by another one. It can be pickled.
 
     Args:
         tokenizer: an `fst.Tokenizer`; or a live tokenizer of tokenizers or transformers, which is compiled first.
@@ -62,7 +62,7 @@ def backend_of(tokenizer: Tokenizer, asker: str = "fst.hf", threads: int | None 
 
     Args:
         tokenizer: the tokenizer.
-        asker: the function that asks, for the message.
+        asker: the calling function, for the message.
         threads: see `tokenizers`.
 
     Raises:
@@ -77,8 +77,8 @@ def backend_of(tokenizer: Tokenizer, asker: str = "fst.hf", threads: int | None 
 class Backend:
     """The members of ``tokenizers.Tokenizer``, over a table.
 
-    Rows are objects of this package with the members of ``tokenizers.Encoding``. Encoding a batch computes ids alone; the other members of
-    a row are made when they are first asked for, and for spans and words the texts are read once more.
+    Rows are objects of this package with the members of ``tokenizers.Encoding``. Encoding a batch computes ids only; the first use of
+    another member of a row computes this member, and for spans and words the texts are read once more.
 
     Args:
         fst: the tokenizer.
@@ -90,7 +90,7 @@ class Backend:
         files: the names of vocabulary files, as ``vocab_files_names`` of transformers.
         keeps_blanks: whether decoded text is not cleaned up by default, as with BPE.
         fixed: the settings of transformers that the table determines.
-        model: the model; pipelines for token classification read its ``continuing_subword_prefix`` to tell whether a word may be several
+        model: the model; pipelines for token classification read its ``continuing_subword_prefix`` to decide whether a word may be several
             tokens.
     """
 
@@ -116,7 +116,7 @@ class Backend:
 
         Raises:
             TextError: an argument is not text.
-            ValueError: the text cannot be truncated as asked.
+            ValueError: the text cannot be truncated to the given length.
         """
         for text in (sequence,) if pair is None else (sequence, pair):
             if not is_text(text, is_pretokenized):
@@ -136,12 +136,12 @@ class Backend:
 
         Raises:
             TextError: an item is not text; the message names its row.
-            ValueError: a text cannot be truncated as asked.
+            ValueError: a text cannot be truncated to the given length.
         """
         return self._batch(input, is_pretokenized, add_special_tokens, located=True)
 
     def encode_batch_fast(self, input: Iterable[Any], is_pretokenized: bool = False, add_special_tokens: bool = True) -> list[Encoding]:
-        """As `encode_batch`, but rows tell no offsets, no words and no tokens of texts, as in ``tokenizers``; all else is the same."""
+        """As `encode_batch`, but rows have no offsets, words or tokens of texts, as in ``tokenizers``."""
         return self._batch(input, is_pretokenized, add_special_tokens, located=False)
 
     def _batch(self, given: Iterable[Any], words: bool, special: bool, *, located: bool) -> list[Encoding]:
@@ -261,7 +261,7 @@ class Backend:
         return False
 
     def add_tokens(self, tokens: Sequence[Any]) -> int:
-        """Add tokens, see `fst.Tokenizer.with_added_tokens`. The `fst.Tokenizer` behind this object is replaced; it does not change.
+        """Add tokens, see `fst.Tokenizer.with_added_tokens`. This replaces the `fst.Tokenizer` inside, which does not change itself.
 
         Args:
             tokens: each a str or an ``AddedToken`` of ``tokenizers``.
@@ -348,7 +348,7 @@ class Backend:
         """Write the vocabulary files, with names that begin with a prefix, and return their paths.
 
         Raises:
-            UnsupportedError: files of this format cannot hold the vocabulary.
+            UnsupportedError: files of this format cannot represent the vocabulary.
         """
         raise NotImplementedError
 

@@ -50,7 +50,7 @@ class BpeBackend(Backend):
 
     @property
     def fixed(self) -> Mapping[str, Any]:
-        """``add_prefix_space``: whether texts get a leading blank."""
+        """``add_prefix_space``: whether texts get a leading space."""
         return {"add_prefix_space": PREFIX_SPACE in (self.fst._metadata.text.pre_tokenizers or ())}
 
     @property

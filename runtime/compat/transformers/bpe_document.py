@@ -90,7 +90,7 @@ def merges(table: BpeTables) -> list[Merge]:
 
 
 def _pre_tokenizers(parts: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
-    """The pre-tokenizers in the form of a file. ByteLevel may add the leading blank there, and split by its own pattern."""
+    """The pre-tokenizers in the form of a file. ByteLevel may add the leading space there, and split by its own pattern."""
     count = next((place for place, part in enumerate(parts, 1) if part["type"] == "ByteLevel"), 0)
     parts, behind = parts[:count], parts[count:]
     if not parts:

@@ -261,7 +261,7 @@ class FastTokenizer:
         return self._tokenizer.decoder
 
     def set_truncation_and_padding(self, *_: Any, **__: Any) -> None:
-        """Refused: calls leave nothing behind.
+        """Refused: calls keep no state.
 
         Raises:
             UnsupportedError: always.
@@ -314,7 +314,8 @@ class FastTokenizer:
             The paths of the files.
 
         Raises:
-            UnsupportedError: a vocab.txt cannot tell the tokens: ids are not the line numbers from 0 on, or a token contains a line feed.
+            UnsupportedError: a vocab.txt cannot represent the tokens: ids are not the line numbers from 0 on, or a token contains a line
+                feed.
         """
         return self._tokenizer.save_vocabulary(Path(save_directory), f"{filename_prefix}-" if filename_prefix else "")
 
@@ -350,7 +351,7 @@ def _chat_template(templates: Mapping[str, str]) -> dict[str, Any]:
 
 
 class _Rows(Sequence[Encoding]):
-    """The rows of a result. All are made when the first one is asked for."""
+    """The rows of a result. The first use of one computes all."""
 
     def __init__(self, made: BatchEncoding[Any]) -> None:
         self._made = made

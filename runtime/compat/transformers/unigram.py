@@ -24,7 +24,7 @@ class UnigramBackend(Backend):
 
     @property
     def fixed(self) -> Mapping[str, Any]:
-        """``add_prefix_space``: whether texts get a leading blank."""
+        """``add_prefix_space``: whether texts get a leading space."""
         by = self.fst._metadata.text.rewriting
         return {"add_prefix_space": by is not None and by.blanks.prefix != NEVER}
 
@@ -43,14 +43,14 @@ class UnigramBackend(Backend):
         return decoded(tokens, self.fst._metadata.settings.decoder)
 
     def save_vocabulary(self, folder: Path, prefix: str) -> tuple[str, ...]:  # noqa: ARG002
-        """Write nothing: the ``tokenizer.json`` holds the vocabulary."""
+        """Write nothing: the ``tokenizer.json`` contains the vocabulary."""
         return ()
 
     def document(self) -> Json:
         """A ``tokenizer.json`` that compiles to the table.
 
         Raises:
-            UnsupportedError: there is none, since the reference of the table is sentencepiece.
+            UnsupportedError: there is none, because the reference of the table is sentencepiece.
         """
         table, model = self.fst._table, self.fst._metadata.model
         if table.is_whole:
