@@ -18,6 +18,8 @@ from fst.errors import FstError, ReadingError, TableError, TextError, Unsupporte
 
 if TYPE_CHECKING:
     from fst.bridge import train
+    from fst.machines.bpe.dropout import Dropout
+    from fst.machines.unigram.sampling import Sampling
     from fst.runtime.compat.sentencepiece.processor import sentencepiece
     from fst.runtime.compat.tiktoken.encoding import Encoding as tiktoken  # noqa: N813 - is called as the library is
     from fst.runtime.compat.transformers.backend import tokenizers
@@ -35,6 +37,7 @@ __version__ = VERSION
 __all__ = [
     "Batch",
     "BpeTokenizer",
+    "Dropout",
     "FstError",
     "JiebaSegmenter",
     "Match",
@@ -43,6 +46,7 @@ __all__ = [
     "MecabSegmenter",
     "Part",
     "ReadingError",
+    "Sampling",
     "Searcher",
     "SegmentStream",
     "Segmenter",
@@ -66,12 +70,14 @@ __all__ = [
 _OBJECTS = {
     "Batch": "fst.runtime.rows.batch.Batch",
     "BpeTokenizer": "fst.runtime.machines.bpe.tokenizer.BpeTokenizer",
+    "Dropout": "fst.machines.bpe.dropout.Dropout",
     "JiebaSegmenter": "fst.runtime.machines.segmentation.lattice.JiebaSegmenter",
     "Match": "fst.runtime.machines.keywords.searcher.Match",
     "MatchStream": "fst.runtime.machines.keywords.searcher.MatchStream",
     "Matches": "fst.runtime.machines.keywords.searcher.Matches",
     "MecabSegmenter": "fst.runtime.machines.segmentation.lattice.MecabSegmenter",
     "Part": "fst.runtime.stream.Part",
+    "Sampling": "fst.machines.unigram.sampling.Sampling",
     "Searcher": "fst.runtime.machines.keywords.searcher.Searcher",
     "SegmentStream": "fst.runtime.machines.segmentation.segmenter.SegmentStream",
     "Segmenter": "fst.runtime.machines.segmentation.segmenter.Segmenter",

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from operator import index
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from fst.core.lazy import Lazy
 from fst.core.threads import thread_count
-from fst.errors import UnsupportedError
-from fst.machines.bpe.dropout import Dropout
-from fst.machines.unigram.sampling import Sampling
-from fst.runtime.randomness import random_of
+from fst.errors import UnsupportedError, quoted
+from fst.runtime.randomness import Randomness
 from fst.runtime.rows.batch import Batch, Job
 from fst.runtime.rows.overflow import in_windows, window
 from fst.runtime.rows.texts import MOST_UNITS, Ints, Source, Texts, batch_of, check, listed, rows_of
@@ -35,6 +33,7 @@ class Encoder:
     """
 
     _frame = NO_FRAME
+    _kinds_of_randomness: ClassVar[tuple[type, ...]] = ()
 
     def __init__(self, table: Any) -> None:
         self._table = table
@@ -45,11 +44,7 @@ class Encoder:
         *,
         add_special_tokens: bool = True,
         errors: str = "strict",
-        dropout: float = 0,
-        sample: bool = False,
-        alpha: float = 0.1,
-        nbest_size: int = -1,
-        seed: int | None = None,
+        randomness: Randomness | None = None,
     ) -> Ids:
         """The ids of one text.
 
@@ -57,21 +52,15 @@ class Encoder:
             text: str, or bytes of UTF-8.
             add_special_tokens: put [CLS] and [SEP], or the vocabulary's equivalents, around the text.
             errors: "strict", or "replace": lone surrogates, and bytes that are not UTF-8, become U+FFFD.
-            dropout: of byte-level BPE, the probability to skip a merge at each step (BPE-Dropout, Provilkov et al. 2020), from 0 to 1. The
-                ids then are random, and stand for the same text.
-            sample: of Unigram, draw a segmentation at random (Kudo 2018, "Subword Regularization"). Its probability is in proportion to
-                exp(`alpha` · its score).
-            alpha: of `sample`, any number. With 0 all segmentations are equally probable; the greater it is, the more the best prevails.
-            nbest_size: of `sample`. -1: draw from all segmentations; n > 1, up to 1024: from the n best of the text; 0 or 1: take the best.
-            seed: of `dropout` and `sample`, from 0 to 2**64 - 1. The same seed gives the same ids. None: a new random seed for each call.
+            randomness: `fst.Dropout` for byte-level BPE, `fst.Sampling` for Unigram: random ids of the same text. None: no randomness.
 
         Returns:
             int32[n].
 
         Raises:
             TextError: the argument is not text.
-            UnsupportedError: `dropout` is above 0, and the vocabulary is no BPE; or `sample` is True, and it is no Unigram.
-            ValueError: `errors`, `dropout`, `sample`, `alpha`, `nbest_size` or `seed` has a value that it cannot have.
+            UnsupportedError: the vocabulary does not support this kind of randomness.
+            ValueError: `errors` has an unknown value, or alpha is too large for the scores of the vocabulary.
 
         Examples:
             >>> import fst
@@ -81,14 +70,11 @@ class Encoder:
         """
         runner = self._ids_runner
         frame = self._frame if add_special_tokens else NO_FRAME
-        is_random = dropout or sample is not False or seed is not None
-        if type(text) is str and len(text) <= SHORT and errors == "strict" and runner.is_plain and not is_random:
+        if type(text) is str and len(text) <= SHORT and errors == "strict" and runner.is_plain and randomness is None:
             ids = runner.encode_text(text, frame)
             if ids is not None:
                 return ids
-        rows = rows_of(batch_of(text))
-        by = random_of(dropout, sample, alpha, nbest_size, seed)
-        return self._encode(rows, frame=frame, threads=1, errors=errors, by=by).ids
+        return self._encode(rows_of(batch_of(text)), frame=frame, threads=1, errors=errors, randomness=self._seeded(randomness)).ids
 
     def encode_batch(
         self,
@@ -99,12 +85,7 @@ class Encoder:
         offsets: bool | str = False,
         threads: int | None = None,
         errors: str = "strict",
-        dropout: float = 0,
-        sample: bool = False,
-        alpha: float = 0.1,
-        nbest_size: int = -1,
-        seed: int | None = None,
-        first_row: int = 0,
+        randomness: Randomness | None = None,
     ) -> Batch:
         """The ids of many texts.
 
@@ -120,20 +101,17 @@ class Encoder:
                 ``FST_NUM_THREADS``, which is read at each use, or else the number of cores that this process may use, by affinity and
                 control groups.
             errors: as in `encode`.
-            dropout, sample, alpha, nbest_size, seed: as in `encode`. The random numbers are a function of the seed, of the number of the
-                row and of the place in it. So neither the number of threads nor other rows change the ids of a row. A single long text
-                takes one thread.
-            first_row: the number of the first row, for random ids: some of many rows get the ids that they have in a call with all of them.
+            randomness: as in `encode`. The random numbers are a function of the seed, of the number of the row and of the place in it. So
+                neither the number of threads nor other rows change the ids of a row. A single long text takes one thread.
 
         Returns:
             The ids of all texts, where each row begins, and with `offsets` the span and the word of each id.
 
         Raises:
             TextError: a row is not text; the message names it. Or `texts` is a single text, a data frame, or not iterable.
-            UnsupportedError: `offsets` is asked for, but two tokens of different lengths have one id; or `dropout` and
-                `sample` as in `encode`.
+            UnsupportedError: `offsets` is asked for, but two tokens of different lengths have one id; or `randomness` as in `encode`.
             ValueError: `threads` or ``FST_NUM_THREADS`` is not a whole number of at least 1, `max_length` is less than the special tokens
-                around a text, `offsets` has an unknown value, `first_row` is no whole number of at least 0; or as in `encode`.
+                around a text, `offsets` has an unknown value; or as in `encode`.
 
         Examples:
             >>> import fst
@@ -148,7 +126,6 @@ class Encoder:
         max_ids = _max_ids(max_length, frame)
         texts = texts if type(texts) is list else listed(texts)
         rows = rows_of(texts)
-        asked = dropout or sample is not False or seed is not None or first_row  # a call takes longer than to ask
         batch = self._encode(
             rows,
             frame=frame,
@@ -156,7 +133,7 @@ class Encoder:
             max_ids=max_ids,
             threads=threads,
             errors=errors,
-            by=random_of(dropout, sample, alpha, nbest_size, seed, first_row) if asked else None,
+            randomness=self._seeded(randomness),
         )
         if max_ids is not None:
             batch = cut(batch, max_ids, frame[1])
@@ -173,12 +150,7 @@ class Encoder:
         padding: bool = False,
         threads: int | None = None,
         errors: str = "strict",
-        dropout: float = 0,
-        sample: bool = False,
-        alpha: float = 0.1,
-        nbest_size: int = -1,
-        seed: int | None = None,
-        first_row: int = 0,
+        randomness: Randomness | None = None,
     ) -> Any:
         """The ids of a column of texts, as a column. Copies neither texts nor ids. Requires pyarrow.
 
@@ -186,8 +158,7 @@ class Encoder:
             column: an Array or ChunkedArray of pyarrow, or an object with Arrow's PyCapsule interface, such as a column of polars, pandas
                 or DuckDB. Its type is ``string``, ``large_string``, ``binary`` or ``large_binary``, all of UTF-8, which are read in place;
                 or ``string_view``, ``binary_view``, or a ``dictionary`` of any of these.
-            add_special_tokens, max_length, threads, errors, dropout, sample, alpha, nbest_size, seed, first_row: as in
-                `encode_batch`; nulls are no rows.
+            add_special_tokens, max_length, threads, errors, randomness: as in `encode_batch`; nulls are no rows.
             stride: split a text of more than `max_length` ids into windows, of which each shares so many ids with the one before. None:
                 cut its ids off.
             offsets: also give the span of each id in characters.
@@ -200,7 +171,7 @@ class Encoder:
 
         Raises:
             TextError: a row is not text, or the column does not hold texts; the message names the row, or the type.
-            UnsupportedError: `dropout` and `sample` as in `encode`.
+            UnsupportedError: `randomness` as in `encode`.
             ValueError: as in `encode_batch`; or `padding` or `stride` without `max_length`, `padding` with `offsets`, or without a padding
                 token in the vocabulary; or windows do not go beyond the one before.
             ImportError: pyarrow is not installed.
@@ -220,20 +191,20 @@ class Encoder:
         if padding and (max_length is None or offsets):
             raise ValueError("padding=True: rows are filled up to max_length, and there is none; or spans are to be beside ids")
         frame = self._frame if add_special_tokens else NO_FRAME
-        max_ids, by = _max_ids(max_length, frame), random_of(dropout, sample, alpha, nbest_size, seed, first_row)
+        max_ids, drawn = _max_ids(max_length, frame), self._seeded(randomness)
         step = None if stride is None else window(max_ids, stride, frame)
 
         def encode_rows(rows: Source) -> Batch:
-            nonlocal by
+            nonlocal drawn
             around, most = (frame, max_ids) if step is None else (NO_FRAME, None)
-            batch = self._encode(rows, frame=around, with_spans=offsets, max_ids=most, threads=threads, errors=errors, by=by)
-            by = by and by._replace(first_row=by.first_row + len(rows))
+            batch = self._encode(rows, frame=around, with_spans=offsets, max_ids=most, threads=threads, errors=errors, randomness=drawn)
+            drawn = drawn and drawn.after(len(rows))
             return batch if most is None else cut(batch, most, frame[1])
 
         filling = Filling(max_ids, *self._padding()) if padding and max_ids is not None else None
         if step is None:
-            return encoded(column, encode_rows, filling, with_spans=offsets, by_row=by is not None)
-        return windowed(column, lambda rows: in_windows(encode_rows(rows), step), filling, with_spans=offsets, by_row=by is not None)
+            return encoded(column, encode_rows, filling, with_spans=offsets, by_row=drawn is not None)
+        return windowed(column, lambda rows: in_windows(encode_rows(rows), step), filling, with_spans=offsets, by_row=drawn is not None)
 
     def count_tokens(
         self,
@@ -242,16 +213,12 @@ class Encoder:
         add_special_tokens: bool = True,
         threads: int | None = None,
         errors: str = "strict",
-        dropout: float = 0,
-        sample: bool = False,
-        alpha: float = 0.1,
-        nbest_size: int = -1,
-        seed: int | None = None,
+        randomness: Randomness | None = None,
     ) -> Ints:
         """The number of ids of each text. The ids are not kept, so memory does not grow with the texts.
 
         Args:
-            texts, add_special_tokens, threads, errors, dropout, sample, alpha, nbest_size, seed: as in `encode_batch`.
+            texts, add_special_tokens, threads, errors, randomness: as in `encode_batch`.
 
         Returns:
             int64[rows].
@@ -266,8 +233,8 @@ class Encoder:
             array([2, 0, 2])
         """
         frame = self._frame if add_special_tokens else NO_FRAME
-        by = random_of(dropout, sample, alpha, nbest_size, seed)
-        counted = self._encode(rows_of(listed(texts)), frame=frame, threads=threads, errors=errors, counted=True, by=by)
+        rows, drawn = rows_of(listed(texts)), self._seeded(randomness)
+        counted = self._encode(rows, frame=frame, threads=threads, errors=errors, counted=True, randomness=drawn)
         return np.diff(counted.row_splits)
 
     def stream(self, *, add_special_tokens: bool = True, offsets: bool = False, errors: str = "strict") -> Stream:
@@ -316,17 +283,18 @@ class Encoder:
         counted: bool = False,
         threads: int | None = None,
         errors: str = "strict",
-        by: Dropout | Sampling | None = None,
+        randomness: Randomness | None = None,
     ) -> Batch:
-        """The ids of rows; `max_ids` and `counted` are as in `fst.runtime.rows.batch.Job`, and `by` says how they are random."""
+        """The ids of rows; `max_ids` and `counted` are as in `fst.runtime.rows.batch.Job`, and `randomness` is seeded."""
         if threads is not None:
             thread_count(threads)
         check(errors)
-        plain = self._spans_runner if with_spans else self._ids_runner
-        runner = self._random_runner(by, with_spans) if by else plain
-        if isinstance(by, Sampling) and by.nbest_size > 0:
-            max_ids = None  # the best segmentations are those of a whole row
-        cuts = None if runner.fallback or runner.rewriter or by else self._safe_cuts
+        if randomness:
+            runner = self._random_runner(randomness, with_spans)
+            max_ids = None if randomness.needs_whole_rows else max_ids
+        else:
+            runner = self._spans_runner if with_spans else self._ids_runner
+        cuts = None if runner.fallback or runner.rewriter or randomness else self._safe_cuts
         return Job(source, frame, errors, runner, max_ids, counted, cuts).run(threads)
 
     @Lazy
@@ -348,14 +316,22 @@ class Encoder:
     def _spans_runner(self) -> Runner:
         raise UnsupportedError(f"offsets of {self._table.kind} tables: there are ids alone")
 
-    def _random_runner(self, by: Dropout | Sampling, with_spans: bool) -> Runner:
-        return self._dropping_runner(by, with_spans) if isinstance(by, Dropout) else self._sampling_runner(by, with_spans)
+    def _seeded(self, randomness: Randomness | None) -> Randomness | None:
+        """The randomness of a call, with a seed.
 
-    def _dropping_runner(self, dropout: Dropout, with_spans: bool) -> Runner:  # noqa: ARG002 - of machines that have dropout
-        raise UnsupportedError(f"dropout with {self._table.kind} tables: only BPE has merges to skip")
+        Raises:
+            UnsupportedError: the machine does not have this kind.
+        """
+        if randomness is None:
+            return None
+        if not isinstance(randomness, self._kinds_of_randomness):
+            known = " or ".join((*(f"fst.{kind.__name__}" for kind in self._kinds_of_randomness), "None"))
+            raise UnsupportedError(f"randomness is {quoted(randomness)}; expected {known} for {self._table.kind} tables")
+        return randomness.seeded()
 
-    def _sampling_runner(self, sampling: Sampling, with_spans: bool) -> Runner:  # noqa: ARG002 - of machines that sample
-        raise UnsupportedError(f"sample=True with {self._table.kind} tables: only Unigram has segmentations to sample; BPE has dropout")
+    def _random_runner(self, randomness: Any, with_spans: bool) -> Runner:
+        """The runner of a call with one of `_kinds_of_randomness`."""
+        raise NotImplementedError
 
     def _streaming_runner(self, with_spans: bool) -> Runner:
         return self._spans_runner if with_spans else self._ids_runner

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,16 @@ SHORT = 1 << 13  # maximum of characters for `Runner.encode_text`
 def kernel_of(module: str, name: str, fields: int) -> Deferred:  # noqa: ARG001 - a part of the key
     """The compiled kernel of a module, one for each number of output fields, so that machines never share compiled code."""
     return Deferred(module, name)
+
+
+class Kernel(NamedTuple):
+    """The properties of a table that a runner reads, for another kernel than the table's own."""
+
+    kind: str
+    unit: str
+    kernel: str
+    ids_per_unit: int
+    has_bounded_ids: bool = True
 
 
 def room_for(ids_per_unit: int, units: int, rows: int, frame: Frame) -> int:

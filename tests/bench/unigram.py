@@ -57,7 +57,7 @@ def more(tok: fst.Tokenizer, english: list[str], table: Path) -> Figures:
 def sampled(tok: fst.Tokenizer, english: list[str]) -> Figures:
     """What it costs to draw ids."""
     ids = partial(tok.encode_batch, english, threads=1)
-    drawn = partial(tok.encode_batch, english, threads=1, sample=True, alpha=0.1, seed=7)
+    drawn = partial(tok.encode_batch, english, threads=1, randomness=fst.Sampling(seed=7))
     yield "time of sampling against plain ids", f"{ratio(drawn, ids):.1f}"
 
 

@@ -381,7 +381,7 @@ def test_models_with_one_segmentation(kind: str) -> None:
         ("from_file", ("a.model",), "compile a.model"),
         ("from_proto", (b"",), "compile the model"),
         ("serialized_model_proto", (), "keep the file, or pickle this object"),
-        ("sample_encode_as_ids", ("ab",), r"take tok.encode\(text, dropout=alpha\)"),
+        ("sample_encode_as_ids", ("ab",), r"take tok.encode\(text, randomness=fst.Dropout\(alpha\)\)"),
     ],
 )
 def test_refusals(name: str, arguments: Any, message: str) -> None:

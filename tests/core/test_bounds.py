@@ -265,27 +265,29 @@ def drive_dropout(tok: fst.Tokenizer, texts: list[str], draw: random.Random) -> 
     """Skip merges at random: threads, other rows and offsets change nothing."""
     if not isinstance(tok, BpeTokenizer):
         with pytest.raises(fst.UnsupportedError):
-            tok.encode(texts[1], dropout=0.5)
+            tok.encode(texts[1], randomness=fst.Dropout(0.5))
         return
-    options: dict[str, Any] = {"dropout": draw.choice((0.1, 0.6, 0.99)), "seed": draw.getrandbits(64)}
-    found = ids_of(tok.encode_batch(texts, **options))
-    assert ids_of(tok.encode_batch([text.encode() for text in texts], threads=2, offsets=True, **options)) == found
-    assert tok.encode_arrow(pa.array(texts, pa.string()), **options).to_pylist() == found
-    assert [tok.encode(text, dropout=1).tolist() for text in texts] == [row.tolist() for row in tok.encode_batch(texts, dropout=1)]
+    by = fst.Dropout(draw.choice((0.1, 0.6, 0.99)), seed=draw.getrandbits(64))
+    found = ids_of(tok.encode_batch(texts, randomness=by))
+    assert ids_of(tok.encode_batch([text.encode() for text in texts], threads=2, offsets=True, randomness=by)) == found
+    assert tok.encode_arrow(pa.array(texts, pa.string()), randomness=by).to_pylist() == found
+    every = fst.Dropout(1)
+    assert [tok.encode(text, randomness=every).tolist() for text in texts] == ids_of(tok.encode_batch(texts, randomness=every))
 
 
 def drive_sampling(tok: fst.Tokenizer, texts: list[str], draw: random.Random) -> None:
     """Draw segmentations, and list the best ones: threads, other rows and offsets change nothing."""
     if not isinstance(tok, UnigramTokenizer):
         with pytest.raises(fst.UnsupportedError):
-            tok.encode(texts[1], sample=True)
+            tok.encode(texts[1], randomness=fst.Sampling())
         return
-    options: dict[str, Any] = {"sample": True, "alpha": draw.choice((0, 0.1, 1, -0.3, 400)), "seed": draw.getrandbits(64)}
+    alpha, seed = draw.choice((0, 0.1, 1, -0.3, 400)), draw.getrandbits(64)
     for rows, size in ((texts, -1), ([text[:200] for text in texts], draw.choice((2, 20)))):
-        found = ids_of(tok.encode_batch(rows, nbest_size=size, **options))
+        by = fst.Sampling(alpha, nbest_size=size, seed=seed)
+        found = ids_of(tok.encode_batch(rows, randomness=by))
         data = [text.encode() for text in rows]
-        assert ids_of(tok.encode_batch(data, threads=2, offsets=True, nbest_size=size, **options)) == found
-        assert tok.encode_arrow(pa.array(rows, pa.string()), nbest_size=size, **options).to_pylist() == found
+        assert ids_of(tok.encode_batch(data, threads=2, offsets=True, randomness=by)) == found
+        assert tok.encode_arrow(pa.array(rows, pa.string()), randomness=by).to_pylist() == found
     for text in texts[:9]:
         found = tok.nbest(text[:200], draw.choice((1, 2, 30)))[0].ids.tolist()
         assert tok._table.is_whole or found == tok.encode(text[:200]).tolist()

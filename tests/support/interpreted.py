@@ -21,14 +21,14 @@ def printed(function: Callable[[], None]) -> str:
     return done.stdout
 
 
-def steps(module: ModuleType, run: Callable[[], object]) -> int:
-    """The number of lines in the file of a module that a call runs."""
-    count = 0
+def steps(run: Callable[[], object], *modules: ModuleType) -> int:
+    """The number of lines in the files of some modules that a call runs."""
+    count, files = 0, {module.__file__ for module in modules}
 
     def watch(frame: FrameType, event: str, _argument: Any) -> Any:
         nonlocal count
         count += event == "line"
-        return watch if frame.f_code.co_filename == module.__file__ else None
+        return watch if frame.f_code.co_filename in files else None
 
     sys.settrace(watch)
     run()

@@ -286,11 +286,11 @@ def check(tables: Any, texts: Sequence[str], original: Any) -> None:
 def check_dropout(tokenizer: fst.Tokenizer, texts: Sequence[str], original: Any) -> None:
     """Dropout acts the same on every path."""
     tables = tokenizer._table
-    options: dict[str, Any] = {"dropout": 0.4, "seed": 3, "add_special_tokens": False}
+    options: dict[str, Any] = {"randomness": Dropout(0.4, seed=3), "add_special_tokens": False}
     ids = [row.tolist() for row in tokenizer.encode_batch(texts, **options)]
     assert [row.tolist() for row in tokenizer.encode_batch([text.encode() for text in texts], offsets=True, **options)] == ids
     if not says_otherwise(tables, original):
-        assert [tables.run_dropping(text, Dropout(0.4, 3), row) for row, text in enumerate(texts)] == ids
+        assert [tables.run_dropping(text, Dropout(0.4, seed=3), row) for row, text in enumerate(texts)] == ids
 
 
 def check_sampling(tokenizer: fst.Tokenizer, texts: Sequence[str], original: Any) -> None:
@@ -299,13 +299,14 @@ def check_sampling(tokenizer: fst.Tokenizer, texts: Sequence[str], original: Any
     is_large = 0.3 * max(abs(tables.unknown), np.abs(scores_of(tables)).max()) > MOST
     if is_large:
         with pytest.raises(ValueError, match="times a score of the vocabulary"):
-            tokenizer.encode_batch(texts, sample=True, alpha=0.3)
+            tokenizer.encode_batch(texts, randomness=Sampling(0.3))
     for size in (4,) if is_large else (-1, 4):
-        options: dict[str, Any] = {"sample": True, "alpha": 0.3, "nbest_size": size, "seed": 3, "add_special_tokens": False}
+        by = Sampling(0.3, nbest_size=size, seed=3)
+        options: dict[str, Any] = {"randomness": by, "add_special_tokens": False}
         ids = [row.tolist() for row in tokenizer.encode_batch(texts, **options)]
         assert [row.tolist() for row in tokenizer.encode_batch([text.encode() for text in texts], offsets=True, **options)] == ids
         if not is_large and not says_otherwise(tables, original):
-            assert [run_sampling(tables, text, Sampling(0.3, size, 3), row) for row, text in enumerate(texts)] == ids
+            assert [run_sampling(tables, text, by, row) for row, text in enumerate(texts)] == ids
 
 
 def says_otherwise(tables: Any, original: Any) -> bool:

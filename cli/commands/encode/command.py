@@ -136,6 +136,7 @@ def command(
     $ echo "unaffable" | fst encode bert.npz --format json --tokens --no-special-tokens
     {"input_ids":[14477,20961,3468],"tokens":["una","##ffa","##ble"]}
     """
+    from fst import Dropout, Sampling
     from fst.cli.commands.encode.work import Encoding
     from fst.cli.commands.encode.writers import FORMS
     from fst.cli.files.outputs import Target, inputs_of
@@ -153,9 +154,9 @@ def command(
     encoding.check(tables)
     total = size(inputs_of(outputs))
     how.check(inputs_of(outputs))
-    at_random = {"sample": True, "alpha": alpha, "nbest_size": nbest_size} if sample else {"dropout": dropout} if dropout else {}
+    randomness = Sampling(alpha, nbest_size=nbest_size, seed=seed) if sample else Dropout(dropout, seed=seed) if dropout else None
     hidden = output == STANDARD and standard_output().isatty()
     tokenizer = ready(tables)
     with progress("encoding", total, hidden=hidden, done=encoding.done) as advance:
-        encoding.run(tokenizer, threads, at_random, seed, advance)
+        encoding.run(tokenizer, threads, randomness, advance)
     report(encoding.notes())

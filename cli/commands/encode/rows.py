@@ -16,8 +16,8 @@ from fst.runtime.files.documents import Documents, Encoded
 if TYPE_CHECKING:
     from fst import Tokenizer
     from fst.machines.wordpiece.table import Tables
+    from fst.runtime.randomness import Randomness
 
-RANDOM = ("dropout", "sample", "alpha", "nbest_size")  # options for random ids
 NO_IDS = np.empty(0, np.int32)
 
 Encode = Callable[[Documents, str], Encoded]  # encodes documents, by their `errors`
@@ -80,18 +80,18 @@ class Rows:
         if self.append is not None and self.append not in names(tables).values():
             raise click.UsageError(f"--append {self.append!r}: the vocabulary has no such token; `fst info` lists the special ones")
 
-    def encode(self, tokenizer: Tokenizer, threads: int | None, at_random: Mapping[str, Any], seed: int | None) -> Encode:
-        """A function that encodes documents; `at_random` has the options for random ids, if they are to be random.
+    def encode(self, tokenizer: Tokenizer, threads: int | None, randomness: Randomness | None) -> Encode:
+        """A function that encodes documents.
 
         Raises:
-            click.UsageError: one of these has a value that it cannot have with this vocabulary.
-            UnsupportedError: the vocabulary has no such ids.
+            click.UsageError: a value of `randomness` is impossible with this vocabulary.
+            UnsupportedError: the vocabulary does not support this kind of randomness.
         """
         form = self._window(tokenizer._table)
         options: dict[str, Any] = {"threads": threads, "add_special_tokens": self.special and form is None}
         options |= {"max_length": self.max_length} if form is None else {}
         options |= {"offsets": True} if self.offsets else {}
-        encode = _at_random(tokenizer, {**options, **at_random}, seed) if at_random else _plain(tokenizer, options)
+        encode = _at_random(tokenizer, options, randomness) if randomness else _plain(tokenizer, options)
         if self.text is not None:
             encode = _with_texts(encode, self.text)
         if self.append is not None:
@@ -123,20 +123,18 @@ def _plain(tokenizer: Tokenizer, options: Mapping[str, Any]) -> Encode:
     return lambda documents, errors: documents.encode(tokenizer, errors, **options)
 
 
-def _at_random(tokenizer: Tokenizer, options: Mapping[str, Any], seed: int | None) -> Encode:
-    """The same with options for random ids: the ids are those of a single call with all documents that the function is given."""
-    from fst.runtime.machines.bpe.dropout import random_seed
-
-    seed, done = random_seed() if seed is None else seed, 0
+def _at_random(tokenizer: Tokenizer, options: Mapping[str, Any], randomness: Randomness) -> Encode:
+    """The same with random ids: those of a single call with all documents that the function is given."""
+    following = randomness.seeded()
     try:
-        tokenizer.encode("", seed=seed, **{name: options[name] for name in RANDOM if name in options})
+        tokenizer.encode("", randomness=following)
     except ValueError as error:
         raise click.UsageError(str(error)) from None
 
     def encode(documents: Documents, errors: str) -> Encoded:
-        nonlocal done
-        encoded = documents.encode(tokenizer, errors, seed=seed, first_row=done, **options)
-        done += len(encoded.ends) - (0 if encoded.nulls is None else int(encoded.nulls.sum()))
+        nonlocal following
+        encoded = documents.encode(tokenizer, errors, randomness=following, **options)
+        following = following.after(len(encoded.ends) - (0 if encoded.nulls is None else int(encoded.nulls.sum())))
         return encoded
 
     return encode

@@ -19,6 +19,7 @@ from fst.runtime.files.pieces import takes_pieces
 if TYPE_CHECKING:
     from fst import Tokenizer
     from fst.machines.wordpiece.table import Tables
+    from fst.runtime.randomness import Randomness
 
 
 class Encoding:
@@ -48,15 +49,13 @@ class Encoding:
         for rows in self._rows.values():
             rows.check(tables)
 
-    def run(
-        self, tokenizer: Tokenizer, threads: int | None, at_random: Mapping[str, Any], seed: int | None, advance: Callable[[int], None]
-    ) -> None:
+    def run(self, tokenizer: Tokenizer, threads: int | None, randomness: Randomness | None, advance: Callable[[int], None]) -> None:
         """Write all outputs. Random ids of an output depend on its own documents alone."""
         for output in self._outputs:
             rows = self._rows[output.form]
-            pieces = output.form in TAKE_PIECES and rows.takes_pieces and takes_pieces(tokenizer) and not at_random
+            pieces = output.form in TAKE_PIECES and rows.takes_pieces and takes_pieces(tokenizer) and not randomness
             how = replace(self._how, others=output.form in KEEP_OTHERS, with_text=rows.text is not None, in_pieces=pieces)
-            encode, is_partial = rows.encode(tokenizer, threads, at_random, seed), rows.max_length is not None
+            encode, is_partial = rows.encode(tokenizer, threads, randomness), rows.max_length is not None
             documents = how.documents(output.inputs, advance)
             with (
                 writing(output.name, output.form, tokenizer._table, with_tokens=rows.tokens, with_offsets=rows.offsets) as write,

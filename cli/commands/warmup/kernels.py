@@ -95,11 +95,11 @@ def _compile_bpe(folder: Path) -> None:
 
 
 def _compile_dropout(folder: Path) -> None:
-    from fst import Tokenizer
+    from fst import Dropout, Tokenizer
     from fst.compile import bpe
 
     for offsets in (False, True):
-        Tokenizer(bpe(_bpe(folder))).encode_batch(["ab"], offsets=offsets, dropout=1)
+        Tokenizer(bpe(_bpe(folder))).encode_batch(["ab"], offsets=offsets, randomness=Dropout(1))
 
 
 def _compile_merges(folder: Path) -> None:
@@ -136,14 +136,14 @@ def _compile_unigram(folder: Path) -> None:
 
 
 def _compile_sampling(folder: Path) -> None:
-    from fst import Tokenizer
+    from fst import Sampling, Tokenizer
     from fst.compile import tokenizer
 
     used: Any = Tokenizer(tokenizer(_unigram(folder)))
     used.nbest("ab", 2)
     for offsets in (False, True):
         for nbest_size in (-1, 2):
-            used.encode_batch(["ab"], offsets=offsets, sample=True, nbest_size=nbest_size)
+            used.encode_batch(["ab"], offsets=offsets, randomness=Sampling(nbest_size=nbest_size))
 
 
 def _unigram(folder: Path) -> Path:

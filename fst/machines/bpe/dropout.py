@@ -9,54 +9,58 @@ are skipped, or there are none, the piece is done.
 has P(S ≥ s) = pˢ for s = 0 … n, where S = n ends the piece. Let U be uniform in [0, 1). The largest s up to n with U < pˢ has just this
 distribution, as P(U < pˢ) = pˢ. So one random number is enough for a step, however many candidates are skipped.
 
-**Random numbers** are a function of the seed of the call, of the row in the call, and of the place in the row: the number of bytes in the
-pieces before. Number i of a row is number i of SplitMix64 (Steele, Lea and Flood 2014, "Fast splittable pseudorandom number generators")
-with the `key` of the row as its seed. A piece of n bytes takes at most n - 1 numbers, from that of its place on: no two pieces share one.
+**Random numbers** are those of `fst.core.random`. The place in the row is the number of bytes in the pieces before. A piece of n bytes
+takes at most n - 1 numbers, from that of its place on: no two pieces share one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from itertools import pairwise
-from typing import NamedTuple
+
+import numpy as np
 
 from fst.automata.rows import Array
+from fst.core.random import Seeded, number_of, share_of
 from fst.machines.bpe.merge_list import MADE
 
-GAMMA, FIRST_FACTOR, SECOND_FACTOR = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
-FIRST_SHIFT, SECOND_SHIFT, LAST_SHIFT = 30, 27, 31
-WORD = (1 << 64) - 1
-SHARE_BITS = 53  # of a random number that U takes: those of a float
 
+@dataclass(frozen=True)
+class Dropout(Seeded):
+    r"""Random ids of byte-level BPE: at each step, skip each merge with a probability (BPE-Dropout, Provilkov et al. 2020).
 
-class Dropout(NamedTuple):
-    """What a call asks for: the probability to skip a merge, the seed, from 0 to 2**64 - 1, and the number of its first row."""
+    Attributes:
+        probability: of skipping a merge, 0 to 1.
+
+    Raises:
+        ValueError: a field has another value.
+
+    Examples:
+        >>> from base64 import b64encode
+        >>> from pathlib import Path
+        >>> import fst
+        >>> from fst.compile import bpe
+        >>> tokens = [*(bytes([byte]) for byte in range(256)), b"ab"]
+        >>> lines = [f"{b64encode(token).decode()} {rank}\n" for rank, token in enumerate(tokens)]
+        >>> _ = Path("letters.tiktoken").write_text("".join(lines))
+        >>> tok = fst.Tokenizer(bpe("letters.tiktoken", pattern=r"\w+|\W+", special={}))
+        >>> tok.encode("ab").tolist(), tok.encode("ab", randomness=fst.Dropout(1)).tolist()
+        ([256], [97, 98])
+    """
 
     probability: float
-    seed: int
-    first_row: int = 0
 
-
-def mixed(number: int) -> int:
-    """The mixing function of SplitMix64, a permutation of the numbers of 64 bits."""
-    number = (number ^ number >> FIRST_SHIFT) * FIRST_FACTOR & WORD
-    number = (number ^ number >> SECOND_SHIFT) * SECOND_FACTOR & WORD
-    return number ^ number >> LAST_SHIFT
-
-
-def key(seed: int, row: int) -> int:
-    """The seed of a row."""
-    return mixed(mixed(seed) + row & WORD)
-
-
-def number_of(row_key: int, index: int) -> int:
-    """Number `index` of a row, from 1 on."""
-    return mixed(row_key + index * GAMMA & WORD)
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not (isinstance(self.probability, int | float | np.integer | np.floating) and 0 <= self.probability <= 1):
+            raise ValueError(f"probability is {self.probability!r}; expected a number from 0 to 1")
+        object.__setattr__(self, "probability", float(self.probability))
 
 
 def skips(number: int, probability: float, count: int) -> int:
     """How many of some candidates are skipped, by a random number."""
-    share = (number >> 64 - SHARE_BITS) / (1 << SHARE_BITS)
+    share = share_of(number)
     return next((skipped for skipped in range(count) if share >= probability ** (skipped + 1)), count)
 
 
@@ -73,7 +77,7 @@ def merged(ranks: Mapping[tuple[int, int], int], merges: Array, ids: list[int], 
     """
     while found := sorted((ranks[pair], at) for at, pair in enumerate(pairwise(ids)) if pair in ranks):
         place += 1
-        skipped = skips(number_of(key(by.seed, by.first_row + row), place), by.probability, len(found))
+        skipped = skips(number_of(by.key(row), place), by.probability, len(found))
         if skipped == len(found):
             break
         rank, at = found[skipped]

@@ -13,7 +13,7 @@ numbers that are at most these, (r + 1)(s + 1) … in all, itself included. So a
 than the best one, and a segmentation is kept as these *deviations* alone.
 
 **Sampling** of the n best draws one with a probability in proportion to exp(alpha · score), as ``SampleEncode`` of ``sentencepiece`` does.
-The random number is the first one of the row, see `fst.machines.bpe.dropout`.
+The random number is the first one of the row, see `fst.core.random`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from itertools import accumulate
 import numpy as np
 
 from fst.automata.rows import Array
-from fst.machines.bpe.dropout import SHARE_BITS, key, number_of
+from fst.core.random import number_of, share_of
 from fst.machines.unigram.sampling import DIGIT, MOST_PATHS, Sampling, exponentials
 from fst.machines.unigram.viterbi import Node, tokens_at
 
@@ -71,5 +71,5 @@ def drawn(scores: Sequence[float], by: Sampling, row: int) -> int:
     numbers, exponents = exponentials(np.maximum(arguments, LEAST_ARGUMENT))
     weights = np.where(arguments < LEAST_ARGUMENT, 0.0, np.ldexp(numbers, DIGIT * exponents)).tolist()
     totals = [*accumulate(weights)]
-    share = (number_of(key(by.seed, by.first_row + row), 1) >> 64 - SHARE_BITS) / (1 << SHARE_BITS)
+    share = share_of(number_of(by.key(row), 1))
     return min(bisect_right(totals, share * totals[-1]), len(totals) - 1)

@@ -14,19 +14,22 @@ becomes the place's *choice* with the probability of its share in the sum so far
 of its share in the sum (a reservoir of one), and the choices, followed from the end of the piece to its begin, are a path with the
 probability of its share in all.
 
-**Random numbers** are those of `fst.machines.bpe.dropout`: a function of the seed of the call, of the row, and of the place in the row,
-which is the number of bytes in the pieces before. A node of n bytes that ends at a place takes the number ``place | n << SIZE_SHIFT``.
+**Random numbers** are those of `fst.core.random`. The place in the row is the number of bytes in the pieces before. A node of n bytes that
+ends at a place takes the number ``place | n << SIZE_SHIFT``.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import KW_ONLY, dataclass
+from math import isfinite, nan
+from operator import index
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fst.automata.rows import Array
-from fst.machines.bpe.dropout import SHARE_BITS, key, number_of
+from fst.core.random import Seeded, is_index, number_of, share_of
 from fst.machines.unigram.viterbi import Node, tokens_at
 
 DIGIT = 256  # the bits of a step of an exponent
@@ -34,25 +37,70 @@ STEP, LARGEST, LEAST = 2.0**-DIGIT, 2.0 ** (DIGIT // 2), 2.0 ** -(DIGIT // 2)  #
 FAR = 4  # exponents so far apart: the smaller weight is nothing beside the other
 SIZE_SHIFT = 48
 MOST_PATHS = 1024  # of the best ones of a text
+ALL = -1  # as `Sampling.nbest_size`
 MOST = 1e12  # of alpha · score: exponents of sums then are exact
 LOG_2, LOG_2_HIGH, LOG_2_LOW = 0.6931471805599453, 0.6931471803691238, 1.9082149292705877e-10  # the first is the sum of the others
 TERMS = 14  # of the series of exp, up to an error of 2 ** -63 for arguments up to LOG_2 / 2
 
 
-class Sampling(NamedTuple):
-    """What a call asks for.
+@dataclass(frozen=True)
+class Sampling(Seeded):
+    """Random ids of Unigram: draw a segmentation with a probability in proportion to exp(`alpha` · its score) (Kudo 2018, "Subword
+    Regularization").
 
     Attributes:
-        alpha: how much scores count: with 0 all segmentations are equally probable, with large numbers the best one is certain.
-        nbest_size: -1: of all segmentations; n > 1: of the n best of a text.
-        seed: 0 to 2**64 - 1.
-        first_row: the number of its first row.
+        alpha: any finite number. With 0 all segmentations are equally probable; the greater it is, the more the best prevails.
+        nbest_size: -1: draw from all segmentations; 2 to 1024: from the n best of the text; 0 or 1: take the best.
+
+    Raises:
+        ValueError: a field has another value.
+
+    Examples:
+        >>> import fst, json
+        >>> from pathlib import Path
+        >>> from fst.compile import tokenizer
+        >>> vocab = [["<unk>", 0], ["a", -1], ["b", -1], ["ab", -3]]
+        >>> _ = Path("letters.json").write_text(json.dumps({"model": {"type": "Unigram", "unk_id": 0, "vocab": vocab}}))
+        >>> tok = fst.Tokenizer(tokenizer("letters.json"))
+        >>> tok.encode("ab").tolist(), tok.encode("ab", randomness=fst.Sampling(alpha=-1e6)).tolist()
+        ([1, 2], [3])
     """
 
-    alpha: float
-    nbest_size: int
-    seed: int
-    first_row: int = 0
+    alpha: float = 0.1
+    _: KW_ONLY
+    nbest_size: int = ALL
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "alpha", _finite("alpha", self.alpha))
+        is_all = is_index(self.nbest_size) and index(self.nbest_size) == ALL
+        object.__setattr__(self, "nbest_size", ALL if is_all else whole_paths("nbest_size", self.nbest_size, 0))
+
+    @property
+    def needs_whole_rows(self) -> bool:
+        """The best segmentations are those of a whole row."""
+        return self.nbest_size > 1
+
+
+def _finite(name: str, value: Any) -> float:
+    try:
+        number = float(value) if isinstance(value, int | float | np.integer | np.floating) else nan
+    except OverflowError:
+        number = nan
+    if not isfinite(number):
+        raise ValueError(f"{name} is {value!r}; expected a finite number")
+    return number
+
+
+def whole_paths(name: str, value: Any, least: int) -> int:
+    """A number of segmentations.
+
+    Raises:
+        ValueError: it is none from `least` to `MOST_PATHS`.
+    """
+    if not (is_index(value) and least <= index(value) <= MOST_PATHS):
+        raise ValueError(f"{name} is {value!r}; expected a whole number from {least} to {MOST_PATHS}{', or -1 for all' * (least == 0)}")
+    return index(value)
 
 
 class Weight(NamedTuple):
@@ -106,7 +154,7 @@ def sampled(trie: Array, weighed: tuple[Array, Array], piece: bytes, by: Samplin
         place: the bytes of the pieces before it in the row.
     """
     numbers, exponents = weighed
-    row_key = key(by.seed, by.first_row + row)
+    row_key = by.key(row)
     places, choices, begin = {0: Weight(1.0, 0)}, dict[int, Node](), 0
     for char in piece.decode():
         after = begin + len(char.encode())
@@ -115,14 +163,14 @@ def sampled(trie: Array, weighed: tuple[Array, Array], piece: bytes, by: Samplin
             found.append((after, None))
         own = final(places[begin])
         for end, number in found:
-            index = -1 if number is None else number
-            added = Weight(own.number * float(numbers[index]), own.exponent + int(exponents[index]))
+            token = -1 if number is None else number
+            added = Weight(own.number * float(numbers[token]), own.exponent + int(exponents[token]))
             if end not in places:
                 places[end], choices[end] = added, (begin, end, number)
                 continue
             sum_, part = aligned(places[end], added)
             places[end] = Weight(sum_.number + part, sum_.exponent)
-            share = (number_of(row_key, place + end | end - begin << SIZE_SHIFT) >> 64 - SHARE_BITS) / (1 << SHARE_BITS)
+            share = share_of(number_of(row_key, place + end | end - begin << SIZE_SHIFT))
             if share * places[end].number < part:
                 choices[end] = begin, end, number
         begin = after

@@ -8,6 +8,7 @@ from typing import Any, NoReturn
 
 from fst.core.lazy import Lazy
 from fst.errors import TextError, UnsupportedError
+from fst.machines.unigram.sampling import Sampling
 from fst.pretokens.sentencepiece_info import BPE, UNIGRAM
 from fst.runtime.compat.sentencepiece.answers import Answers
 from fst.runtime.compat.sentencepiece.arguments import (
@@ -562,11 +563,11 @@ class SentencePieceProcessor:
             return {}
         _need_few(nbest_size)
         if self._pieces.kind == BPE:
-            instead = "tok.encode(text, dropout=alpha), where a merge that was skipped may come again"
+            instead = "tok.encode(text, randomness=fst.Dropout(alpha)), where a merge that was skipped may come again"
             raise UnsupportedError(f"enable_sampling with BPE, where sentencepiece skips a merge once and for all: take {instead}")
         if self._pieces.kind not in ("", UNIGRAM):
             raise RuntimeError("INTERNAL: SampleEncode is not available for the current model.")
-        return {"sample": True, "nbest_size": nbest_size, "alpha": alpha}
+        return {"randomness": Sampling(alpha, nbest_size=nbest_size)}
 
     def _encoded(self, input: Any, form: Form, threads: int | None, sampling: dict[str, Any]) -> Any:
         """The pieces of a text, or of each text of a list."""

@@ -1,10 +1,6 @@
-"""BPE dropout: what a call asks for, and the runner that does it. `fst.machines.bpe.dropout` says what it is."""
+"""The runner of BPE dropout, see `fst.machines.bpe.dropout`."""
 
 from __future__ import annotations
-
-import os
-from operator import index
-from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,20 +9,8 @@ from fst.machines.bpe.arguments import POWERS, Arguments, DropoutArguments, Merg
 from fst.machines.bpe.dropout import Dropout
 from fst.machines.bpe.merge_list import SCRATCH
 from fst.machines.bpe.table import BpeTables
-from fst.runtime.run import Runner
+from fst.runtime.run import Kernel, Runner
 from fst.runtime.workspace import Workspaces
-
-SEED_BYTES = 8
-
-
-class Kernel(NamedTuple):
-    """What a runner must know of a table, for another kernel than the table's own."""
-
-    kind: str
-    unit: str
-    kernel: str
-    ids_per_unit: int
-    has_bounded_ids: bool = True
 
 
 class DroppingRunners:
@@ -65,34 +49,3 @@ def _powers(probability: float) -> NDArray[np.float64]:
     for _ in range(POWERS - 1):
         powers.append(powers[-1] * powers[-1])
     return np.array(powers)
-
-
-def dropout_of(probability: Any, seed: Any, first_row: Any = 0) -> Dropout | None:
-    """What the arguments of a call ask for; None if no merge is to be skipped.
-
-    Raises:
-        ValueError: the probability is no number from 0 to 1, or the others are no whole numbers in their range.
-    """
-    if not probability and seed is None and not first_row:
-        return None
-    if not (isinstance(probability, int | float | np.integer | np.floating) and 0 <= probability <= 1):
-        raise ValueError(f"dropout={probability!r} is not a number from 0 to 1")
-    number = random_seed() if seed is None else _whole("seed", seed, 64)
-    first = _whole("first_row", first_row, 63)
-    return Dropout(float(probability), number, first) if probability > 0 else None
-
-
-def random_seed() -> int:
-    """A seed that no other call has."""
-    return int.from_bytes(os.urandom(SEED_BYTES), "little")
-
-
-def _whole(name: str, value: Any, bits: int) -> int:
-    """A whole number of some bits, at least 0."""
-    try:
-        number = index(value)
-    except TypeError:
-        number = -1
-    if not 0 <= number < 1 << bits:
-        raise ValueError(f"{name}={value!r} is not a whole number from 0 to 2**{bits} - 1")
-    return number

@@ -43,6 +43,7 @@ class BpeTokenizer(PieceTokenizer):
     """
 
     backend = "fst.runtime.compat.transformers.bpe.BpeBackend"
+    _kinds_of_randomness = (Dropout,)
     _table: BpeTables
 
     @property
@@ -99,12 +100,14 @@ class BpeTokenizer(PieceTokenizer):
     def _decoder_of_text(self) -> ByteDecoder:
         return self._decoder_of_all.skipping(self._skipped)
 
-    def _dropping_runner(self, dropout: Dropout, with_spans: bool) -> Runner:
+    def _random_runner(self, randomness: Dropout, with_spans: bool) -> Runner:
+        if not randomness.probability:
+            return self._spans_runner if with_spans else self._ids_runner
         if len(self._table.byte_kinds):
             raise UnsupportedError("dropout with a pre_tokenizer Digits after ByteLevel: its merges would be skipped as in whole pieces")
         if with_spans:
             self._need_spans()
-        return self._dropping_runners.runner(dropout, with_spans=with_spans)
+        return self._dropping_runners.runner(randomness, with_spans=with_spans)
 
     def _need_spans(self) -> None:
         """Refuse spans if bytes vanish. The reference then gives those of other characters."""

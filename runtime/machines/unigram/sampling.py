@@ -16,10 +16,9 @@ from fst.machines.unigram.sampling import Sampling, weights
 from fst.machines.unigram.sampling_arguments import NBestArguments, SamplingArguments, most_narrow_bytes, nbest_work, sampling_work
 from fst.machines.unigram.sampling_walk import scores_of
 from fst.machines.unigram.table import UnigramTables
-from fst.runtime.machines.bpe.dropout import Kernel
 from fst.runtime.rows.batch import BLOCK
 from fst.runtime.rows.texts import Limits, Source
-from fst.runtime.run import NO_MORE, Buffers, Runner
+from fst.runtime.run import NO_MORE, Buffers, Kernel, Runner
 from fst.runtime.workspace import Frame, Ids, Workspace, Workspaces
 from fst.tables.kernel_call import ROW
 

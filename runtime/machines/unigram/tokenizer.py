@@ -7,12 +7,11 @@ from numpy.typing import NDArray
 
 from fst.core.lazy import Lazy
 from fst.errors import UnsupportedError
-from fst.machines.unigram.sampling import Sampling
+from fst.machines.unigram.sampling import Sampling, whole_paths
 from fst.machines.unigram.table import UnigramTables
 from fst.runtime.encoder import NO_FRAME
 from fst.runtime.machines.unigram.sampling import SamplingRunners, Segmentation
 from fst.runtime.pretokens.tokenizer import PieceTokenizer
-from fst.runtime.randomness import ONE, whole_paths
 from fst.runtime.rows.texts import MOST_UNITS, Ints, batch_of, check, rows_of
 from fst.runtime.run import SHORT, Runner
 from fst.runtime.safe_cuts import SafeCuts
@@ -36,6 +35,7 @@ class UnigramTokenizer(PieceTokenizer):
     """
 
     backend = "fst.runtime.compat.transformers.unigram.UnigramBackend"
+    _kinds_of_randomness = (Sampling,)
     _table: UnigramTables
 
     @Lazy
@@ -88,18 +88,20 @@ class UnigramTokenizer(PieceTokenizer):
         self._need_paths()
         return self._sampling_runners.nbest(rows, int(n), self._frame if add_special_tokens else NO_FRAME, errors)
 
-    def _sampling_runner(self, sampling: Sampling, with_spans: bool) -> Runner:
-        if sampling.nbest_size == ONE:
+    def _random_runner(self, randomness: Sampling, with_spans: bool) -> Runner:
+        if randomness.nbest_size in (0, 1):
             return self._spans_runner if with_spans else self._ids_runner
         self._need_paths()
         if with_spans:
             self._need_spans()
-        return self._sampling_runners.runner(sampling, with_spans=with_spans)
+        return self._sampling_runners.runner(randomness, with_spans=with_spans)
 
     def _need_paths(self) -> None:
         """Refuse to choose between segmentations if a text has a single one."""
         if self._table.has_words:
-            raise UnsupportedError("sample, nbest: tokens are whole words, so a text has a single segmentation; call encode without sample")
+            raise UnsupportedError(
+                "sampling, nbest: tokens are whole words, so a text has a single segmentation; call encode without randomness"
+            )
 
     @Lazy
     def _sampling_runners(self) -> SamplingRunners:

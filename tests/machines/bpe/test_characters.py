@@ -111,8 +111,8 @@ def test_small_models(model: Json, texts: list[str]) -> None:
 def test_dropout(model: Json, text: str, probability: float) -> None:
     """With dropout, kernel and walk skip the same merges; characters are never taken apart."""
     table = compiled(document(model))
-    found = fst.Tokenizer(table).encode_batch([text, text], dropout=probability, seed=3)
-    assert [ids.tolist() for ids in found] == [table.run_dropping(text, Dropout(probability, 3), row) for row in range(2)]
+    found = fst.Tokenizer(table).encode_batch([text, text], randomness=Dropout(probability, seed=3))
+    assert [ids.tolist() for ids in found] == [table.run_dropping(text, Dropout(probability, seed=3), row) for row in range(2)]
     if probability == 1:
         assert found[0].tolist() == defined({**model, "merges": []}, text)
 

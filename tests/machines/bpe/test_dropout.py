@@ -33,11 +33,13 @@ from fst.compile import bpe
 from fst.compile.machines.bpe.compiler import assemble
 from fst.compile.pretokens.splits import GPT2
 from fst.compile.sources.tokenizer_json import of_document
+from fst.core.random import number_of
 from fst.machines.bpe import dropout
 from fst.machines.bpe.dropout import Dropout
 from fst.machines.bpe.table import BpeTables
 from fst.runtime.compat.transformers.bpe_document import document
 from fst.runtime.files import columns, streams
+from fst.runtime.kernels import random as numbers
 from fst.runtime.machines.bpe.kernels import dropout as kernels
 from fst.runtime.machines.bpe.tokenizer import BpeTokenizer
 from fst.runtime.rows import batch as batches
@@ -104,7 +106,7 @@ def test_frequencies_are_those_of_the_definition(name: str) -> None:
     tokenizer = tokenizer_of(small(ONE_PIECE, merges).table)
     words = [word for word in (*strings("ab", 6), *strings("ab ", 5), *strings("abc", 5)) if len(word) > 2]
     for seed, (word, share) in enumerate(sample([*product(words, SHARES)][::40], 24, name)):
-        batch = tokenizer.encode_batch([word] * ROWS, dropout=share, seed=seed)
+        batch = tokenizer.encode_batch([word] * ROWS, randomness=Dropout(share, seed=seed))
         found = Counter(tuple(tokenizer.token_bytes(number) for number in row) for row in ids_of(batch))
         hold_frequencies(found, naive.bpe_dropout(word.encode(), merges, share), ROWS)
 
@@ -115,13 +117,16 @@ def test_pieces_are_independent() -> None:
     tokenizer = tokenizer_of(small(r"[ab]+|[\s\S]", merges).table)
     alone = naive.bpe_dropout(b"abab", merges, share)
     expected = {(first, second): alone[first] * alone[second] for first in alone for second in alone}
-    rows = ids_of(tokenizer.encode_batch(["abab!abab"] * ROWS, dropout=share, seed=1))
+    rows = ids_of(tokenizer.encode_batch(["abab!abab"] * ROWS, randomness=Dropout(share, seed=1)))
     exclamation = tokenizer.encode("!").item()
     cuts = [row.index(exclamation) for row in rows]
     named = [[tokenizer.token_bytes(number) for number in row] for row in rows]
     hold_frequencies(Counter((tuple(row[:cut]), tuple(row[cut + 1 :])) for row, cut in zip(named, cuts, strict=True)), expected, ROWS)
     first, second = (
-        [tuple(map(tokenizer.token_bytes, row)) for row in ids_of(tokenizer.encode_batch(["abab"] * ROWS, dropout=share, seed=seed))]
+        [
+            tuple(map(tokenizer.token_bytes, row))
+            for row in ids_of(tokenizer.encode_batch(["abab"] * ROWS, randomness=Dropout(share, seed=seed)))
+        ]
         for seed in (2, 3)
     )
     hold_frequencies(Counter(zip(first, second, strict=True)), expected, ROWS)
@@ -130,7 +135,7 @@ def test_pieces_are_independent() -> None:
 def test_numbers_are_those_of_splitmix64() -> None:
     """The numbers of a row are those of SplitMix64, as its authors' code gives them for the seed 1234567."""
     known = [6457827717110365317, 3203168211198807973, 9817491932198370423, 4593380528125082431, 16408922859458223821]
-    assert [dropout.number_of(1234567, index) for index in range(1, 6)] == known
+    assert [number_of(1234567, index) for index in range(1, 6)] == known
 
 
 @pytest.mark.parametrize("share", [1e-9, 0.1, 0.5, 0.9, 0.999999, 1.0])
@@ -139,7 +144,7 @@ def test_skips(share: float) -> None:
     assert dropout.skips(0, share, 7) == 7
     assert dropout.skips((1 << 64) - 1, share, 7) == (7 if share == 1 else 0)
     for count in (1, 2, 5):
-        numbers = [dropout.number_of(5, index) for index in range(1, 2001)]
+        numbers = [number_of(5, index) for index in range(1, 2001)]
         found = Counter(dropout.skips(number, share, count) for number in numbers)
         expected = {skipped: share**skipped * (1 - share) for skipped in range(count)} | {count: share**count}
         hold_frequencies(found, expected, len(numbers))
@@ -160,8 +165,8 @@ def test_kernel_is_the_walk(merges: Merges, rows: list[str], share: float, seed:
     """Whatever the merges, the kernel gives the ids of the slow walk, and these stand for the text."""
     table = small(r"[ab]+|[\s\S]", merges).table
     tokenizer = tokenizer_of(table)
-    batch = tokenizer.encode_batch(rows, dropout=share, seed=seed)
-    assert ids_of(batch) == [table.run_dropping(text, Dropout(share, seed), row) for row, text in enumerate(rows)]
+    batch = tokenizer.encode_batch(rows, randomness=Dropout(share, seed=seed))
+    assert ids_of(batch) == [table.run_dropping(text, Dropout(share, seed=seed), row) for row, text in enumerate(rows)]
     assert tokenizer.decode_batch(batch) == rows
 
 
@@ -172,8 +177,8 @@ def test_kernel_is_the_walk_on_texts(name: str, share: float) -> None:
     """With special tokens, normalisation and dropped white space, the kernel gives the ids of the slow walk."""
     table = TABLES[name]()
     some_texts = sample([text for text in texts() if len(text) < 2000], 3)
-    found = ids_of(tokenizer_of(table).encode_batch(some_texts, dropout=share, seed=11))
-    assert found == [table.run_dropping(text, Dropout(share, 11), row) for row, text in enumerate(some_texts)]
+    found = ids_of(tokenizer_of(table).encode_batch(some_texts, randomness=Dropout(share, seed=11)))
+    assert found == [table.run_dropping(text, Dropout(share, seed=11), row) for row, text in enumerate(some_texts)]
 
 
 def test_steps_grow_with_the_logarithm() -> None:
@@ -189,7 +194,7 @@ def print_steps() -> None:
     tokenizer = fst.Tokenizer(assemble(of_document(byte_level(ONE_PIECE, merges), Path("tokenizer.json")), "auto"))
 
     def found(size: int, share: float) -> int:
-        return steps(kernels, lambda: tokenizer.encode("a" * size, dropout=share, seed=3))
+        return steps(lambda: tokenizer.encode("a" * size, randomness=Dropout(share, seed=3)), kernels, numbers)
 
     print(json.dumps([[found(size, share) for size in (64, 128, 256)] for share in (0.01, 0.5, 0.98)]))
 
@@ -199,7 +204,7 @@ def test_a_long_run(share: float) -> None:
     """A run of a million bytes is encoded with any dropout, and stands for itself."""
     merges: list[tuple[bytes, bytes]] = [(b"a" * 2**power, b"a" * 2**power) for power in range(6)]
     tokenizer = tokenizer_of(compiled_bpe(merges))
-    assert tokenizer.decode(tokenizer.encode("a" * 1_000_000, dropout=share, seed=3)) == "a" * 1_000_000
+    assert tokenizer.decode(tokenizer.encode("a" * 1_000_000, randomness=Dropout(share, seed=3))) == "a" * 1_000_000
 
 
 # The reference
@@ -218,11 +223,11 @@ def test_reference_of_none_and_all(merges: Merges, rows: list[str], ignore_merge
     source = {**byte_level(ONE_PIECE, merges, (b"ab", b"aba"), ignore_merges=ignore_merges, dropout=float(share)), **BESIDE}
     reference = Tokenizer.from_str(json.dumps(source)).encode_batch(rows)
     tokenizer = fst.Tokenizer(assemble(of_document(source, Path("tokenizer.json")), "auto"))
-    batch = tokenizer.encode_batch(rows, offsets=True, dropout=share, seed=4)
+    batch = tokenizer.encode_batch(rows, offsets=True, randomness=Dropout(share, seed=4))
     assert batch.offsets is not None
     assert ids_of(batch) == [encoding.ids for encoding in reference]
     assert [tuple(span) for span in batch.offsets.tolist()] == [span for encoding in reference for span in encoding.offsets]
-    assert [tokenizer.encode(text, dropout=share).tolist() for text in rows] == [encoding.ids for encoding in reference]
+    assert [tokenizer.encode(text, randomness=Dropout(share)).tolist() for text in rows] == [encoding.ids for encoding in reference]
 
 
 def with_suffix(share: float) -> dict[str, Any]:
@@ -242,14 +247,14 @@ def test_reference_with_a_suffix(share: float) -> None:
     rows = ["abab", "ab", "a", "", "ba ab", "aab!b"]
     tokenizer = fst.Tokenizer(assemble(of_document(source, Path("tokenizer.json")), "auto"))
     expected = [encoding.ids for encoding in Tokenizer.from_str(json.dumps(source)).encode_batch(rows)]
-    assert ids_of(tokenizer.encode_batch(rows, dropout=share, seed=1)) == expected
+    assert ids_of(tokenizer.encode_batch(rows, randomness=Dropout(share, seed=1))) == expected
 
 
 def test_frequencies_with_a_suffix() -> None:
     """With a suffix, segmentations are as frequent as the definition says of tokens that have it in their names."""
     table = assemble(of_document(with_suffix(0), Path("tokenizer.json")), "auto")
     tokenizer, share = tokenizer_of(table), 0.5
-    rows = ids_of(tokenizer.encode_batch(["abab"] * ROWS, dropout=share, seed=9))
+    rows = ids_of(tokenizer.encode_batch(["abab"] * ROWS, randomness=Dropout(share, seed=9)))
     found = Counter(tuple(tokenizer.id_to_token(number) for number in row) for row in rows)
     marked = naive.bpe_dropout(b"abaB", [(b"a", b"b"), (b"a", b"B"), (b"ab", b"aB"), (b"b", b"a")], share)
     expected = {tuple(part.decode().replace("B", "b</w>") for part in parts): share for parts, share in marked.items()}
@@ -263,18 +268,18 @@ def test_frequencies_with_a_suffix() -> None:
 def test_threads_and_blocks_change_nothing(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The same seed gives the same ids on any number of threads, however rows are put into blocks, of str and of bytes, in columns too."""
     tokenizer, rows = tokenizer_of(TABLES[name]()), texts()
-    expected = ids_of(tokenizer.encode_batch(rows, dropout=0.3, seed=7))
+    expected = ids_of(tokenizer.encode_batch(rows, randomness=Dropout(0.3, seed=7)))
     data = [text.encode() for text in rows]
 
     def hold() -> None:
         for threads in (1, 2, 4):
-            assert ids_of(tokenizer.encode_batch(rows, dropout=0.3, seed=7, threads=threads)) == expected
-            assert ids_of(tokenizer.encode_batch(data, dropout=0.3, seed=7, threads=threads, offsets=True)) == expected
-        assert tokenizer.count_tokens(rows, dropout=0.3, seed=7, threads=2).tolist() == [*map(len, expected)]
+            assert ids_of(tokenizer.encode_batch(rows, randomness=Dropout(0.3, seed=7), threads=threads)) == expected
+            assert ids_of(tokenizer.encode_batch(data, randomness=Dropout(0.3, seed=7), threads=threads, offsets=True)) == expected
+        assert tokenizer.count_tokens(rows, randomness=Dropout(0.3, seed=7), threads=2).tolist() == [*map(len, expected)]
         for chunks in ([rows], [rows[:3], [], rows[3:9], rows[9:]]):
             column = pa.chunked_array([pa.array(chunk, pa.string()) for chunk in chunks])
-            assert tokenizer.encode_arrow(column, dropout=0.3, seed=7).to_pylist() == expected
-            assert tokenizer.encode_arrow(column.dictionary_encode(), dropout=0.3, seed=7).to_pylist() == expected
+            assert tokenizer.encode_arrow(column, randomness=Dropout(0.3, seed=7)).to_pylist() == expected
+            assert tokenizer.encode_arrow(column.dictionary_encode(), randomness=Dropout(0.3, seed=7)).to_pylist() == expected
 
     hold()
     for size in (1 << 12, 1 << 7, 40):
@@ -287,21 +292,21 @@ def test_threads_and_blocks_change_nothing(name: str, monkeypatch: pytest.Monkey
 def test_other_rows_change_nothing(name: str) -> None:
     """The ids of a row depend on its text and its number alone; `encode` gives those of row 0."""
     tokenizer, rows = tokenizer_of(TABLES[name]()), texts()
-    expected = ids_of(tokenizer.encode_batch(rows, dropout=0.3, seed=7))
+    expected = ids_of(tokenizer.encode_batch(rows, randomness=Dropout(0.3, seed=7)))
     for number in (2, 9, 26):
         others = [*reversed(rows[:number]), rows[number], "the end"]
-        assert ids_of(tokenizer.encode_batch(others, dropout=0.3, seed=7))[number] == expected[number]
-    first = [ids_of(tokenizer.encode_batch([text], dropout=0.3, seed=7))[0] for text in rows]
-    assert [tokenizer.encode(text, dropout=0.3, seed=7).tolist() for text in rows] == first
-    assert [tokenizer.encode(text.encode(), dropout=0.3, seed=7).tolist() for text in rows] == first
+        assert ids_of(tokenizer.encode_batch(others, randomness=Dropout(0.3, seed=7)))[number] == expected[number]
+    first = [ids_of(tokenizer.encode_batch([text], randomness=Dropout(0.3, seed=7)))[0] for text in rows]
+    assert [tokenizer.encode(text, randomness=Dropout(0.3, seed=7)).tolist() for text in rows] == first
+    assert [tokenizer.encode(text.encode(), randomness=Dropout(0.3, seed=7)).tolist() for text in rows] == first
 
 
 def test_nulls_have_no_number() -> None:
     """The rows of a column are numbered without nulls."""
     tokenizer, rows = tokenizer_of(english()), texts()[:9]
-    expected = ids_of(tokenizer.encode_batch(rows, dropout=0.5, seed=1))
+    expected = ids_of(tokenizer.encode_batch(rows, randomness=Dropout(0.5, seed=1)))
     column = pa.chunked_array([[None, *rows[:4], None], [None, *rows[4:]]], pa.string())
-    found = tokenizer.encode_arrow(column, dropout=0.5, seed=1).to_pylist()
+    found = tokenizer.encode_arrow(column, randomness=Dropout(0.5, seed=1)).to_pylist()
     assert [row for row in found if row is not None] == expected
 
 
@@ -310,11 +315,11 @@ def test_seeds() -> None:
     tokenizer = tokenizer_of(english())
     text = " the thing" * 50
     seeds: tuple[Any, ...] = (0, 1, (1 << 64) - 1, np.int64(1))
-    drawn = [tokenizer.encode(text, dropout=0.5, seed=seed).tolist() for seed in seeds]
+    drawn = [tokenizer.encode(text, randomness=Dropout(0.5, seed=seed)).tolist() for seed in seeds]
     assert drawn[1] == drawn[3]
     assert drawn[0] != drawn[1] != drawn[2] != drawn[0]
-    assert tokenizer.encode(text, dropout=0.5).tolist() != tokenizer.encode(text, dropout=0.5).tolist()
-    rows = ids_of(tokenizer.encode_batch([text, text], dropout=0.5, seed=0))
+    assert tokenizer.encode(text, randomness=Dropout(0.5)).tolist() != tokenizer.encode(text, randomness=Dropout(0.5)).tolist()
+    rows = ids_of(tokenizer.encode_batch([text, text], randomness=Dropout(0.5, seed=0)))
     assert rows[0] != rows[1]
 
 
@@ -322,9 +327,9 @@ def test_seeds() -> None:
 def test_length_and_frame(name: str) -> None:
     """A shorter row is the begin of the whole one, and special tokens stand around it as always."""
     tokenizer, rows = tokenizer_of(TABLES[name]()), texts()
-    whole = ids_of(tokenizer.encode_batch(rows, dropout=0.3, seed=7))
+    whole = ids_of(tokenizer.encode_batch(rows, randomness=Dropout(0.3, seed=7)))
     for length in (0, 1, 7, 1000):
-        cut = ids_of(tokenizer.encode_batch(rows, dropout=0.3, seed=7, max_length=length))
+        cut = ids_of(tokenizer.encode_batch(rows, randomness=Dropout(0.3, seed=7), max_length=length))
         assert cut == [row[:length] for row in whole]
 
 
@@ -335,8 +340,8 @@ def test_frame() -> None:
     other = {"Sequence": {"id": "B", "type_id": 0}}
     framed = {"type": "TemplateProcessing", "single": around, "pair": [*around, other], "special_tokens": known}
     tokenizer = tokenizer_of(compiled_bpe([(b"a", b"b")], special=["<s>"], post_processor=framed))
-    assert ids_of(tokenizer.encode_batch(["ab", "", "ab<s>"], dropout=1)) == [[257, 97, 98], [257], [257, 97, 98, 257]]
-    assert tokenizer.encode("ab", dropout=1, add_special_tokens=False).tolist() == [97, 98]
+    assert ids_of(tokenizer.encode_batch(["ab", "", "ab<s>"], randomness=Dropout(1))) == [[257, 97, 98], [257], [257, 97, 98, 257]]
+    assert tokenizer.encode("ab", randomness=Dropout(1), add_special_tokens=False).tolist() == [97, 98]
 
 
 @pytest.mark.parametrize("share", SHARES)
@@ -344,7 +349,7 @@ def test_spans_tile_the_text(share: float) -> None:
     """The spans of the ids of a text without white space at ends tile it, and each is where its token stands."""
     tokenizer = tokenizer_of(shuffled().table)
     rows = ["thethe1212xxxxx", "x" * 400, "q1the"]
-    batch = tokenizer.encode_batch(rows, offsets="bytes", dropout=share, seed=3)
+    batch = tokenizer.encode_batch(rows, offsets="bytes", randomness=Dropout(share, seed=3))
     assert batch.offsets is not None
     for row, text in enumerate(rows):
         spans = batch.offsets[batch.row_splits[row] : batch.row_splits[row + 1]].tolist()
@@ -356,11 +361,11 @@ def test_spans_tile_the_text(share: float) -> None:
 def test_parts_of_many_rows() -> None:
     """Some of many rows, from a first one on, have the ids that they have among all, also in columns."""
     tokenizer, rows = tokenizer_of(english()), texts()
-    whole = ids_of(tokenizer.encode_batch(rows, dropout=0.3, seed=7))
+    whole = ids_of(tokenizer.encode_batch(rows, randomness=Dropout(0.3, seed=7)))
     for first in (0, 5, 20):
-        assert ids_of(tokenizer.encode_batch(rows[first:], dropout=0.3, seed=7, first_row=first)) == whole[first:]
+        assert ids_of(tokenizer.encode_batch(rows[first:], randomness=Dropout(0.3, seed=7, first_row=first))) == whole[first:]
         column = pa.chunked_array([rows[first:24], rows[24:]], pa.string())
-        assert tokenizer.encode_arrow(column, dropout=0.3, seed=7, first_row=first).to_pylist() == whole[first:]
+        assert tokenizer.encode_arrow(column, randomness=Dropout(0.3, seed=7, first_row=first)).to_pylist() == whole[first:]
 
 
 @pytest.mark.parametrize("name", ["rows.txt", "rows.parquet"])
@@ -375,7 +380,7 @@ def test_files(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     else:
         parquet.write_table(pa.table({"text": [None, *rows[:3], None, *rows[3:]]}), path)
         options = ("--column", "text")
-    expected = [" ".join(map(str, row)) for row in ids_of(tokenizer_of(english()).encode_batch(rows, dropout=0.3, seed=7))]
+    expected = [" ".join(map(str, row)) for row in ids_of(tokenizer_of(english()).encode_batch(rows, randomness=Dropout(0.3, seed=7)))]
 
     def printed(*seed: str) -> list[str]:
         lines = call("encode", table, path, *options, "--dropout", "0.3", *seed).stdout.split("\n")[:-1]
@@ -395,35 +400,34 @@ def test_files(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
 
 @pytest.mark.parametrize("share", [-0.1, 1.1, float("nan"), float("inf"), 10**400, "0.1", 0.1j, [0.1]])
 def test_wrong_probabilities(share: Any) -> None:
-    """A dropout that is no probability is refused."""
-    tokenizer = tokenizer_of(english())
-    calls: list[Callable[..., Any]] = [tokenizer.encode, tokenizer.encode_batch, tokenizer.count_tokens]
-    for encode in calls:
-        with pytest.raises(ValueError, match=r"^dropout=.* is not a number from 0 to 1$"):
-            encode("a" if encode == tokenizer.encode else ["a"], dropout=share)
+    """A probability outside 0 to 1 is refused."""
+    with pytest.raises(ValueError, match=r"^probability is .*; expected a number from 0 to 1$"):
+        Dropout(share)
 
 
 @pytest.mark.parametrize("seed", [-1, 1 << 64, 0.5, "1", [1]])
-@pytest.mark.parametrize("share", [0, 0.1])
-def test_wrong_seeds(share: float, seed: Any) -> None:
-    """A seed that is no whole number of 64 bits is refused, also where it has no effect."""
-    with pytest.raises(ValueError, match=r"^seed=.* is not a whole number from 0 to 2\*\*64 - 1$"):
-        tokenizer_of(english()).encode("a", dropout=share, seed=seed)
+def test_wrong_seeds(seed: Any) -> None:
+    """A seed is a whole number of 64 bits."""
+    with pytest.raises(ValueError, match=r"^seed is .*; expected a whole number from 0 to 2\*\*64 - 1$"):
+        Dropout(0.1, seed=seed)
 
 
 @pytest.mark.parametrize("first_row", [-1, 0.5, 1 << 63])
 def test_wrong_first_rows(first_row: Any) -> None:
-    """The number of the first row is a whole number."""
-    with pytest.raises(ValueError, match=r"^first_row=.* is not a whole number from 0 to 2\*\*63 - 1$"):
-        tokenizer_of(english()).encode_batch(["a"], dropout=0.1, first_row=first_row)
+    """The number of the first row is a whole number of 63 bits."""
+    with pytest.raises(ValueError, match=r"^first_row is .*; expected a whole number from 0 to 2\*\*63 - 1$"):
+        Dropout(0.1, first_row=first_row)
 
 
 def test_only_bpe_has_dropout() -> None:
-    """A WordPiece table refuses dropout by name, and takes none."""
-    tokenizer = fst.Tokenizer(compiled())
-    with pytest.raises(fst.UnsupportedError, match=r"^dropout with wordpiece tables: only BPE has merges to skip$"):
-        tokenizer.encode("a", dropout=0.1)
-    assert tokenizer.encode("a", dropout=0.0, seed=3).tolist() == tokenizer.encode("a").tolist()
+    """A machine refuses every kind of randomness that it does not support, and names those that it does."""
+    message = r"^randomness is Dropout\(.*; expected None for wordpiece tables$"
+    with pytest.raises(fst.UnsupportedError, match=message):
+        fst.Tokenizer(compiled()).encode("a", randomness=Dropout(0.1))
+    tokenizer: Any = tokenizer_of(english())
+    for other in (fst.Sampling(), 0.1):
+        with pytest.raises(fst.UnsupportedError, match=r"expected fst.Dropout or None for bpe tables$"):
+            tokenizer.encode("a", randomness=other)
 
 
 def test_dropout_of_a_source() -> None:
@@ -434,8 +438,8 @@ def test_dropout_of_a_source() -> None:
     assert tables[0].dumps() == tables[1].dumps() == tables[2].dumps()
     assert [fst.Tokenizer(table).encode("ab").tolist() for table in tables] == [[256]] * 5
     plain, broken = map(tokenizer_of, (tables[0], tables[-1]))
-    assert plain.encode("ab", dropout=plain.dropout).tolist() == [256]
-    assert broken.encode("ab", dropout=broken.dropout).tolist() == [97, 98]
+    assert plain.encode("ab", randomness=Dropout(plain.dropout)).tolist() == [256]
+    assert broken.encode("ab", randomness=Dropout(broken.dropout)).tolist() == [97, 98]
     assert [document(table)["model"]["dropout"] for table in tables] == [None, None, None, 0.25, 1.0]
 
 

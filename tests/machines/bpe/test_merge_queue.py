@@ -134,6 +134,6 @@ def print_steps() -> None:
     tokenizers = [fst.Tokenizer(assemble(source, "auto")) for source in sources]
 
     def found(tokenizer: fst.Tokenizer, text: str) -> int:
-        return steps(merge_queue, lambda: tokenizer.encode(text))
+        return steps(lambda: tokenizer.encode(text), merge_queue)
 
     print(json.dumps([[found(tokenizer, unit * size) for size in (32, 64, 128)] for tokenizer in tokenizers for unit in ("a", "abc")]))

@@ -92,8 +92,8 @@ def test_dropout(name: str, share: float) -> None:
     """With dropout, too, the kernel gives the ids of the walk."""
     table, draw = table_of(source(b"xyz", **SETTINGS[name])), random.Random(name)
     texts = ["".join(draw.choices("abcxyz é", k=draw.randint(0, 40))) for _ in range(60)]
-    by = Dropout(share, 7, 0)
-    found = fst.Tokenizer(table).encode_batch(texts, dropout=share, seed=7)
+    by = Dropout(share, seed=7)
+    found = fst.Tokenizer(table).encode_batch(texts, randomness=by)
     assert ids_of(found) == [table.run_dropping(text, by, row) for row, text in enumerate(texts)]
 
 
@@ -111,7 +111,7 @@ def test_offsets_where_bytes_vanish() -> None:
     tokenizer = fst.Tokenizer(table_of(source(b"xyz\xe4")))
     assert tokenizer.encode("axxb").tolist() == tokenizer.encode("ab").tolist()
     for dropout in (0, 1.0):
-        batch = tokenizer.encode_batch(["axb", "世a", "xyz", "b"], offsets=True, dropout=dropout)
+        batch = tokenizer.encode_batch(["axb", "世a", "xyz", "b"], offsets=True, randomness=Dropout(dropout))
         assert batch.offsets is not None
         merged = [[0, 2]] if not dropout else [[0, 1], [1, 2]]
         assert batch.offsets.tolist() == [*merged, [0, 1], [0, 1], [0, 1], [0, 1]]

@@ -7,6 +7,7 @@ import math
 import random
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from itertools import pairwise, product
 from pathlib import Path
@@ -19,7 +20,6 @@ from hypothesis import given
 from hypothesis import strategies as some
 from support import naive
 from support.commands import call
-from support.documents import byte_level, compiled
 from support.machines.bpe import ids_of
 from support.machines.unigram import BITS, BYTES, SCORES, TOKENS, VOCABULARY, document, machine, real
 from support.shared_data import SHARED, needs_shared
@@ -28,8 +28,6 @@ from support.text.normalizers import Machine, built
 from support.tiers import examples, sample, thinned
 
 import fst
-from fst.compile.machines.bpe.compiler import assemble
-from fst.compile.sources.tokenizer_json import of_document
 from fst.machines.unigram import nbest
 from fst.machines.unigram.sampling import Sampling, exponentials
 from fst.machines.unigram.sampling_walk import run_nbest, run_sampling
@@ -104,7 +102,7 @@ def test_frequencies_are_those_of_the_definition(word: str) -> None:
     """Every segmentation of a piece is as frequent as its weight among all weights says."""
     _, tokenizer = small()
     for seed, alpha in enumerate((0.0, 0.1, 0.5, 1.0, -0.2)):
-        rows = tokenizer.encode_batch([word] * ROWS, sample=True, alpha=alpha, seed=seed)
+        rows = tokenizer.encode_batch([word] * ROWS, randomness=Sampling(alpha, seed=seed))
         hold_frequencies([*map(tuple, ids_of(rows))], weighed(word, alpha))
 
 
@@ -113,7 +111,7 @@ def test_frequencies_among_the_best(best: int) -> None:
     """Among the n best segmentations of a piece, each is as frequent as its weight says."""
     _, tokenizer = small()
     for seed, (word, alpha) in enumerate(product(("abab", "ababab"), (0.1, 1.0))):
-        rows = tokenizer.encode_batch([word] * ROWS, sample=True, alpha=alpha, nbest_size=best, seed=seed)
+        rows = tokenizer.encode_batch([word] * ROWS, randomness=Sampling(alpha, nbest_size=best, seed=seed))
         hold_frequencies([*map(tuple, ids_of(rows))], weighed(word, alpha, best=best))
 
 
@@ -121,13 +119,13 @@ def test_pieces_are_independent() -> None:
     """What happens to one piece of a row says nothing of the others, nor does one seed of another."""
     _, tokenizer = tokenizer_of(machine(("always", "none", False)))
     alone = weighed("▁abab", 0.3)
-    rows = ids_of(tokenizer.encode_batch(["abab abab"] * ROWS, sample=True, alpha=0.3, seed=1))
+    rows = ids_of(tokenizer.encode_batch(["abab abab"] * ROWS, randomness=Sampling(0.3, seed=1)))
     joint = defaultdict[Any, float](float)
     for first, second in product(alone, alone):
         joint[first + second] += alone[first] * alone[second]
     hold_frequencies([*map(tuple, rows)], joint)
-    again = ids_of(tokenizer.encode_batch(["abab"] * ROWS, sample=True, alpha=0.3, seed=1))
-    other = ids_of(tokenizer.encode_batch(["abab"] * ROWS, sample=True, alpha=0.3, seed=2))
+    again = ids_of(tokenizer.encode_batch(["abab"] * ROWS, randomness=Sampling(0.3, seed=1)))
+    other = ids_of(tokenizer.encode_batch(["abab"] * ROWS, randomness=Sampling(0.3, seed=2)))
     pairs = {(first, second): alone[first] * alone[second] for first, second in product(alone, alone)}
     hold_frequencies([(tuple(first), tuple(second)) for first, second in zip(again, other, strict=True)], pairs)
 
@@ -137,9 +135,9 @@ def test_large_alphas_give_the_best_path() -> None:
     rows = ["ab☃bé 1", "aab b日本", "本 ab", ""]  # without ties
     for case in CASES[::3]:
         _, tokenizer = tokenizer_of(machine(case))
-        assert ids_of(tokenizer.encode_batch(rows, sample=True, alpha=1e6)) == ids_of(tokenizer.encode_batch(rows))
+        assert ids_of(tokenizer.encode_batch(rows, randomness=Sampling(1e6))) == ids_of(tokenizer.encode_batch(rows))
         for size in (0, 1):
-            assert ids_of(tokenizer.encode_batch(texts(), sample=True, nbest_size=size)) == ids_of(tokenizer.encode_batch(texts()))
+            assert ids_of(tokenizer.encode_batch(texts(), randomness=Sampling(nbest_size=size))) == ids_of(tokenizer.encode_batch(texts()))
 
 
 @pytest.mark.parametrize("alpha", [1.0, -1.0, 0.0, 100.0])
@@ -147,7 +145,9 @@ def test_long_pieces_have_weights(alpha: float) -> None:
     """The weight of a long piece is far beyond what a float holds, and the kernel still gives the ids of the walk."""
     table, tokenizer = small()
     text = "abé☃" * 700
-    assert tokenizer.encode(text, sample=True, alpha=alpha, seed=9).tolist() == run_sampling(table, text, Sampling(alpha, -1, 9))
+    assert tokenizer.encode(text, randomness=Sampling(alpha, seed=9)).tolist() == run_sampling(
+        table, text, Sampling(alpha, nbest_size=-1, seed=9)
+    )
 
 
 def test_exponentials() -> None:
@@ -171,8 +171,8 @@ def test_kernels_are_the_walks(tokens: dict[str, float], rows: list[str], alpha:
     """Whatever the vocabulary, the kernels give the ids of the slow walks."""
     vocabulary = [*{"<unk>": -1.0, **tokens}.items(), *(BYTES[: ord("b")] if fallback else [])]
     table, tokenizer = tokenizer_of(built(document(vocabulary, byte_fallback=fallback)))
-    found = tokenizer.encode_batch(rows, sample=True, alpha=alpha, nbest_size=size, seed=seed)
-    assert ids_of(found) == [run_sampling(table, text, Sampling(alpha, size, seed), row) for row, text in enumerate(rows)]
+    found = tokenizer.encode_batch(rows, randomness=Sampling(alpha, nbest_size=size, seed=seed))
+    assert ids_of(found) == [run_sampling(table, text, Sampling(alpha, nbest_size=size, seed=seed), row) for row, text in enumerate(rows)]
 
 
 @some_cases
@@ -182,8 +182,8 @@ def test_kernels_are_the_walks_on_texts(case: tuple[str, str, bool], size: int) 
     """With added tokens, normalizers and dropped white space, the kernels give the ids of the slow walks."""
     table, tokenizer = tokenizer_of(machine(case))
     rows = sample([text for text in texts() if len(text) < 300], 3)
-    found = tokenizer.encode_batch(rows, sample=True, alpha=0.2, nbest_size=size, seed=11)
-    assert ids_of(found) == [run_sampling(table, text, Sampling(0.2, size, 11), row) for row, text in enumerate(rows)]
+    found = tokenizer.encode_batch(rows, randomness=Sampling(0.2, nbest_size=size, seed=11))
+    assert ids_of(found) == [run_sampling(table, text, Sampling(0.2, nbest_size=size, seed=11), row) for row, text in enumerate(rows)]
 
 
 @some_cases
@@ -192,25 +192,26 @@ def test_every_way_through_the_package(case: tuple[str, str, bool], size: int, m
     """The same seed gives the same ids as str, bytes and Arrow, on any number of threads, with offsets, and in rows read in parts."""
     _, tokenizer = tokenizer_of(machine(case))
     rows, ask = texts(), tokenizer.encode_batch
-    options: dict[str, Any] = {"sample": True, "alpha": 0.2, "nbest_size": size, "seed": 7}
-    whole = ids_of(ask(rows, **options))
-    assert whole != ids_of(ask(rows)) != ids_of(ask(rows, **{**options, "seed": 8}))
-    assert ids_of(ask([text.encode() for text in rows], offsets=True, **options)) == whole
-    assert tokenizer.encode(rows[1], sample=True, alpha=0.2, nbest_size=size, seed=7).tolist() == ids_of(ask(rows[1:2], **options))[0]
-    assert tokenizer.count_tokens(rows, sample=True, alpha=0.2, nbest_size=size, seed=7).tolist() == [*map(len, whole)]
+    by = Sampling(0.2, nbest_size=size, seed=7)
+    whole = ids_of(ask(rows, randomness=by))
+    assert whole != ids_of(ask(rows)) != ids_of(ask(rows, randomness=replace(by, seed=8)))
+    assert ids_of(ask([text.encode() for text in rows], offsets=True, randomness=by)) == whole
+    assert tokenizer.encode(rows[1], randomness=by).tolist() == ids_of(ask(rows[1:2], randomness=by))[0]
+    assert tokenizer.count_tokens(rows, randomness=by).tolist() == [*map(len, whole)]
     for first in (0, 5):
-        assert ids_of(ask(rows[first:], first_row=first, **options)) == whole[first:]
+        later = replace(by, first_row=first)
+        assert ids_of(ask(rows[first:], randomness=later)) == whole[first:]
         column = pa.chunked_array([rows[first:9], rows[9:]], pa.string())
-        assert tokenizer.encode_arrow(column, first_row=first, **options).to_pylist() == whole[first:]
+        assert tokenizer.encode_arrow(column, randomness=later).to_pylist() == whole[first:]
     for length in (0, 1, 7, 1000):
-        assert ids_of(ask(rows, max_length=length, **options)) == [row[:length] for row in whole]
+        assert ids_of(ask(rows, max_length=length, randomness=by)) == [row[:length] for row in whole]
     monkeypatch.setattr(batches, "MIN_SHARE", 1)
     for threads in (1, 2, 3):
-        assert ids_of(ask(rows * 9, threads=threads, **options))[: len(rows)] == whole
+        assert ids_of(ask(rows * 9, threads=threads, randomness=by))[: len(rows)] == whole
     if size < 0:
         monkeypatch.setattr(batches, "BLOCK", 100)
         for threads in (1, 2):
-            assert ids_of(ask(rows, threads=threads, **options)) == whole
+            assert ids_of(ask(rows, threads=threads, randomness=by)) == whole
 
 
 def test_frame() -> None:
@@ -222,9 +223,9 @@ def test_frame() -> None:
     added = [{"id": len(VOCABULARY), "content": "<s>", "special": True}]
     table, tokenizer = tokenizer_of(built(document(VOCABULARY, added_tokens=added, post_processor=framed)))
     for size in (-1, 3):
-        rows = ids_of(tokenizer.encode_batch(["abab", "", "ab<s>ab"], sample=True, nbest_size=size, seed=5))
+        rows = ids_of(tokenizer.encode_batch(["abab", "", "ab<s>ab"], randomness=Sampling(nbest_size=size, seed=5)))
         texts = ["abab", "", "ab<s>ab"]
-        assert rows == [[16, *run_sampling(table, text, Sampling(0.1, size, 5), row)] for row, text in enumerate(texts)]
+        assert rows == [[16, *run_sampling(table, text, Sampling(0.1, nbest_size=size, seed=5), row)] for row, text in enumerate(texts)]
     assert [row.ids.tolist() for row in tokenizer.nbest("ab<s>", 2)] == [[16, 5, 16], [16, 2, 3, 16]]
     assert [row.ids.tolist() for row in tokenizer.nbest("ab<s>", 2, add_special_tokens=False)] == [[5, 16], [2, 3, 16]]
 
@@ -234,7 +235,7 @@ def test_spans(size: int) -> None:
     """The spans of ids tile a text of a single piece, and each is where its token stands."""
     _, tokenizer = small()
     rows = ["ababab", "abé日本ba" * 30, "☃☃ab"]
-    batch = tokenizer.encode_batch(rows, offsets=True, sample=True, alpha=0.1, nbest_size=size, seed=3)
+    batch = tokenizer.encode_batch(rows, offsets=True, randomness=Sampling(0.1, nbest_size=size, seed=3))
     assert batch.offsets is not None
     for row, text in enumerate(rows):
         spans = batch.offsets[batch.row_splits[row] : batch.row_splits[row + 1]].tolist()
@@ -295,13 +296,13 @@ def test_deviations_are_few() -> None:
 def test_texts_too_long_for_the_best(monkeypatch: pytest.MonkeyPatch) -> None:
     """A piece with more paths than there is room for, and a row that is not read whole, are refused."""
     _, tokenizer = small()
-    for ask in (lambda: tokenizer.nbest("ab" * 2000, 1024), lambda: tokenizer.encode("ab" * 2000, sample=True, nbest_size=1024)):
+    for ask in (lambda: tokenizer.nbest("ab" * 2000, 1024), lambda: tokenizer.encode("ab" * 2000, randomness=Sampling(nbest_size=1024))):
         with pytest.raises(fst.TextError, match="cut it"):
             ask()
-    assert len(tokenizer.encode("ab" * 2000, sample=True, nbest_size=16)) <= 4000
+    assert len(tokenizer.encode("ab" * 2000, randomness=Sampling(nbest_size=16))) <= 4000
     monkeypatch.setattr(batches, "BLOCK", 100)
     with pytest.raises(fst.TextError, match="cut it"):
-        tokenizer.encode("ab" * 200, sample=True, nbest_size=16)
+        tokenizer.encode("ab" * 200, randomness=Sampling(nbest_size=16))
     monkeypatch.setattr(runners, "ONE_ROW", runners.ONE_ROW._replace(longest=9))
     with pytest.raises(fst.TextError, match=r"^the text is too long for its 2 best segmentations: cut it, or ask for fewer$"):
         tokenizer.nbest("a" * 10, 2)
@@ -332,8 +333,8 @@ def test_sums_of_whole_texts(text: str) -> None:
     hold_sentencepiece(processor, tokenizer, [text], lambda text: text.replace(" ", "▁"))
     assert [(score, ids.tolist()) for ids, score in tokenizer.nbest(text, 7)] == run_nbest(table, text, 7)
     for size in (-1, 5):
-        found = tokenizer.encode_batch([text] * 50, sample=True, alpha=0.5, nbest_size=size, seed=2)
-        assert ids_of(found) == [run_sampling(table, text, Sampling(0.5, size, 2), row) for row in range(50)]
+        found = tokenizer.encode_batch([text] * 50, randomness=Sampling(0.5, nbest_size=size, seed=2))
+        assert ids_of(found) == [run_sampling(table, text, Sampling(0.5, nbest_size=size, seed=2), row) for row in range(50)]
 
 
 @pytest.mark.parametrize("size", [-1, 3])
@@ -342,7 +343,7 @@ def test_frequencies_of_sentencepiece(size: int) -> None:
     _, tokenizer, processor = of_whole_texts()
     text, alpha = "abaab", 0.4
     pytest.importorskip("sentencepiece").set_random_generator_seed(7)
-    ours = Counter(map(tuple, ids_of(tokenizer.encode_batch([text] * ROWS, sample=True, alpha=alpha, nbest_size=size, seed=4))))
+    ours = Counter(map(tuple, ids_of(tokenizer.encode_batch([text] * ROWS, randomness=Sampling(alpha, nbest_size=size, seed=4)))))
     theirs = Counter(tuple(processor.encode(text, enable_sampling=True, alpha=alpha, nbest_size=size)) for _ in range(ROWS))
     assert {*ours} == {*theirs}
     assert all(abs(ours[ids] - theirs[ids]) <= 5 * math.sqrt(ours[ids] + theirs[ids]) for ids in ours)
@@ -398,34 +399,36 @@ def test_nbest_of_t5(tmp_path_factory: pytest.TempPathFactory) -> None:
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"sample": 1}, r"^sample=1 is not True or False$"),
-        ({"alpha": math.nan}, r"^alpha=nan is not a finite number$"),
-        ({"alpha": -math.inf}, r"^alpha=-inf is not a finite number$"),
-        ({"alpha": 10**400}, "is not a finite number$"),
-        ({"alpha": "0.1"}, r"^alpha='0.1' is not a finite number$"),
-        ({"alpha": 1e200}, r"^alpha=1e\+200: times a score of the vocabulary it is more than 1e\+12$"),
-        ({"nbest_size": -2}, r"^nbest_size=-2 is not a whole number from 0 to 1024, or -1 for all$"),
-        ({"nbest_size": 1025}, "nbest_size=1025 is not"),
-        ({"nbest_size": 2.0}, "nbest_size=2.0 is not"),
-        ({"seed": -1}, "seed=-1 is not a whole number"),
-        ({"dropout": 0.1}, "take one of them$"),
-        ({"dropout": 2}, "dropout=2 is not a number from 0 to 1"),
+        ({"alpha": math.nan}, r"^alpha is nan; expected a finite number$"),
+        ({"alpha": -math.inf}, r"^alpha is -inf; expected a finite number$"),
+        ({"alpha": 10**400}, "expected a finite number$"),
+        ({"alpha": "0.1"}, r"^alpha is '0.1'; expected a finite number$"),
+        ({"nbest_size": -2}, r"^nbest_size is -2; expected a whole number from 0 to 1024, or -1 for all$"),
+        ({"nbest_size": 1025}, "^nbest_size is 1025; "),
+        ({"nbest_size": 2.0}, "^nbest_size is 2.0; "),
+        ({"nbest_size": True}, "^nbest_size is True; "),
+        ({"seed": -1}, "^seed is -1; expected a whole number from 0"),
     ],
 )
 def test_wrong_arguments(wrong: dict[str, Any], message: str) -> None:
-    """Arguments that cannot be are refused in every method."""
+    """A field of `fst.Sampling` outside its range is refused."""
+    with pytest.raises(ValueError, match=message):
+        Sampling(**wrong)
+
+
+def test_an_alpha_too_large_for_the_scores() -> None:
+    """An alpha whose product with a score is out of range is refused in every method."""
     _, tokenizer = small()
-    options: dict[str, Any] = {"sample": True, **wrong}
     calls: list[Callable[..., Any]] = [tokenizer.encode, tokenizer.encode_batch, tokenizer.count_tokens]
     for ask in calls:
-        with pytest.raises(ValueError, match=message):
-            ask("a" if ask == tokenizer.encode else ["a"], **options)
+        with pytest.raises(ValueError, match=r"^alpha=1e\+200: times a score of the vocabulary it is more than 1e\+12$"):
+            ask("a" if ask == tokenizer.encode else ["a"], randomness=Sampling(1e200))
 
 
 @pytest.mark.parametrize("most", [0, -1, 1025, 2.5, "2", True])
 def test_wrong_numbers_of_segmentations(most: Any) -> None:
     """The number of the best segmentations is a whole number."""
-    with pytest.raises(ValueError, match=r"^n=.* is not a whole number from 1 to 1024$"):
+    with pytest.raises(ValueError, match=r"^n is .*; expected a whole number from 1 to 1024$"):
         small()[1].nbest("a", most)
 
 
@@ -443,15 +446,9 @@ def test_wrong_texts() -> None:
 
 
 def test_only_unigram_samples() -> None:
-    """Tables of other machines refuse to sample, and name what BPE has instead; Unigram refuses dropout."""
-    bpe = fst.Tokenizer(assemble(of_document(byte_level(r"[\s\S]+", [(b"a", b"b")]), Path("tokenizer.json")), "auto"))
-    for tokenizer, kind in ((fst.Tokenizer(compiled()), "wordpiece"), (bpe, "bpe")):
-        message = f"^sample=True with {kind} tables: only Unigram has segmentations to sample; BPE has dropout$"
-        with pytest.raises(fst.UnsupportedError, match=message):
-            tokenizer.encode("a", sample=True)
-    with pytest.raises(fst.UnsupportedError, match="only BPE has merges to skip"):
-        small()[1].encode("a", dropout=0.1)
-    assert small()[1].encode("ab", alpha=math.nan).tolist() == [5]
+    """Unigram refuses dropout."""
+    with pytest.raises(fst.UnsupportedError, match=r"^randomness is Dropout.*; expected fst.Sampling or None for unigram tables$"):
+        small()[1].encode("a", randomness=fst.Dropout(0.1))
 
 
 @pytest.mark.parametrize("size", ["-1", "3"])
@@ -461,7 +458,7 @@ def test_files(size: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     table.save(tmp_path / "table.npz")
     rows = ["abab ab", "", "bababa é", "ab" * 40] * 9
     (tmp_path / "rows.txt").write_text("".join(f"{text}\n" for text in rows), "utf-8", newline="\n")
-    expected = ids_of(tokenizer.encode_batch(rows, sample=True, alpha=0.3, nbest_size=int(size), seed=7))
+    expected = ids_of(tokenizer.encode_batch(rows, randomness=Sampling(0.3, nbest_size=int(size), seed=7)))
 
     def printed(*seed: str) -> list[str]:
         options = "--sample", "--alpha", "0.3", "--nbest-size", size

@@ -183,11 +183,14 @@ def test_words_are_explained() -> None:
 def test_words_have_one_segmentation() -> None:
     """With whole words, sampling and the n best are refused, and the best of all is what `encode` gives."""
     tokenizer: Any = fst.Tokenizer(words())
-    calls: list[tuple[str, dict[str, Any]]] = [("nbest", {"n": 2}), ("encode", {"sample": True}), ("encode_batch", {"sample": True})]
+    calls: list[tuple[str, dict[str, Any]]] = [
+        ("nbest", {"n": 2}),
+        *((name, {"randomness": fst.Sampling()}) for name in ("encode", "encode_batch")),
+    ]
     for name, options in calls:
         with pytest.raises(UnsupportedError, match="a text has a single segmentation"):
             getattr(tokenizer, name)("a" if name != "encode_batch" else ["a"], **options)
-    assert tokenizer.encode("b x", sample=True, nbest_size=1).tolist() == tokenizer.encode("b x").tolist() == [2, 0]
+    assert tokenizer.encode("b x", randomness=fst.Sampling(nbest_size=1)).tolist() == tokenizer.encode("b x").tolist() == [2, 0]
 
 
 @needs_shared

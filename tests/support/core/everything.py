@@ -77,7 +77,7 @@ def use_everything(folder: Path) -> None:
         scored = fst.Tokenizer(compile_any(source))
         use(scored, ["ab abab \u2603", "unable"])
         for nbest_size in (None, -1, 3):
-            how: dict[str, Any] = {} if nbest_size is None else {"sample": True, "nbest_size": nbest_size}
+            how: dict[str, Any] = {} if nbest_size is None else {"randomness": fst.Sampling(nbest_size=nbest_size)}
             for located in (False, True):
                 scored.encode_batch(["ab abab \u2603", "unable"], offsets=located, **how)
         assert isinstance(scored, UnigramTokenizer)

@@ -19,28 +19,14 @@ from __future__ import annotations
 import numpy as np
 
 from fst.core.jit import inlined, kernel, part
-from fst.machines.bpe import dropout
 from fst.machines.bpe.pairs import NO_RANK
 from fst.runtime.kernels.constants import HALF, U0, U1, U2, U3, U5, U6, U7
+from fst.runtime.kernels.random import GAMMA, TO_SHARE, UNIT, key_of, mixed
 from fst.runtime.machines.bpe.kernels.encode import begin_call, put_other
 from fst.runtime.machines.bpe.kernels.merge_queue import begin_merging, collect, link, note_rank
 from fst.runtime.pretokens.kernels.find import DROPPED, KIND, PLACE, ROW_END, find_pieces, mark_dropped
 from fst.runtime.pretokens.kernels.spans import locate
 from fst.tables.kernel_call import COUNT, FIRST_ROW, IDS_ALONE, PLACE_IN_ROW
-
-GAMMA, FIRST_FACTOR, SECOND_FACTOR = np.uint64(dropout.GAMMA), np.uint64(dropout.FIRST_FACTOR), np.uint64(dropout.SECOND_FACTOR)
-FIRST_SHIFT, SECOND_SHIFT, LAST_SHIFT = (
-    np.uint64(shift) for shift in (dropout.FIRST_SHIFT, dropout.SECOND_SHIFT, dropout.LAST_SHIFT)
-)
-TO_SHARE, UNIT = np.uint64(64 - dropout.SHARE_BITS), 2.0**-dropout.SHARE_BITS
-
-
-@inlined
-def mixed(number):
-    """See `fst.machines.bpe.dropout.mixed`."""
-    number = (number ^ number >> FIRST_SHIFT) * FIRST_FACTOR
-    number = (number ^ number >> SECOND_SHIFT) * SECOND_FACTOR
-    return number ^ number >> LAST_SHIFT
 
 
 @part
@@ -214,12 +200,6 @@ def merge(text, begin, end, machine, stream, numbers, at):
         else:
             count = U0
     return collect(numbers, at, size)
-
-
-@inlined
-def key_of(seed, row):
-    """See `fst.machines.bpe.dropout.key`."""
-    return mixed(mixed(seed) + row)
 
 
 @part

@@ -16,7 +16,7 @@ from fst.core.jit import inlined, kernel, part
 from fst.machines.unigram import aho_corasick, sampling
 from fst.machines.unigram.viterbi_kernels import node_size
 from fst.runtime.kernels.constants import HALF, LOW_HALF, U0, U1, U2
-from fst.runtime.machines.bpe.kernels.dropout import GAMMA, TO_SHARE, UNIT, key_of, mixed
+from fst.runtime.kernels.random import GAMMA, TO_SHARE, UNIT, key_of, mixed
 from fst.runtime.machines.bpe.kernels.encode import begin_call, bounds_of, put_other, read_together
 from fst.runtime.machines.unigram.kernels.encode import locate, put_nodes
 from fst.runtime.machines.unigram.kernels.nodes import nodes_from
