@@ -1,4 +1,4 @@
-"""Bars in panels, as SVG. The command line draws the same panels as pictures."""
+"""Bars in panels, as SVG."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from html import escape
 from typing import NamedTuple
 
 COLUMNS = 3
-OURS, OTHERS, DIFFERING = "#0b6e99", "#9aa5b1", "#dfe3e8"
+OURS, OTHERS = "#0b6e99", "#9aa5b1"
 TEXT, FAINT = "#1f2933", "#7b8794"
 # Of the SVG, in pixels.
 MARGIN, LINE, TITLE = 16, 20, 28

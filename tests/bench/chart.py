@@ -12,7 +12,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from fst.cli.commands.bench import chart
+import panels
+
 from fst.core.chart import Panel
 
 
@@ -22,13 +23,13 @@ def draw(source: Path) -> None:
     rows = [row for row in found["rows"] if row["unit"] == "MB/s" and row["reference"] in row["peers"]]
     if rows:
         with source.with_suffix(".png").open("wb") as file:
-            chart.draw(file, [*map(panel, rows)], [*rows[0]["peers"]], "Text into ids, MB/s of UTF-8, one thread", caption(rows))
+            panels.draw(file, [*map(panel, rows)], [*rows[0]["peers"]], "Text into ids, MB/s of UTF-8, one thread", caption(rows))
 
 
 def panel(row: dict[str, Any]) -> Panel:
     """The bars of one text."""
     bars = {
-        name: chart.bar(name, peer["value"], is_differing=bool(peer["differing"]), has_failed=bool(peer["error"]))
+        name: panels.bar(name, peer["value"], is_differing=bool(peer["differing"]), has_failed=bool(peer["error"]))
         for name, peer in row["peers"].items()
     }
     return Panel(f"{row['name']}, {row['vocabulary'].removeprefix('bert-base-')}", bars)
@@ -40,7 +41,7 @@ def caption(rows: list[dict[str, Any]]) -> str:
     told = f"Medians of {rounds} runs, in turns, each tokenizer in a process of its own; list[str] in."
     told += " Replay: the same text again, words cached."
     if any(peer["differing"] for row in rows for peer in row["peers"].values()):
-        told += f"\n{chart.PALE}reference."
+        told += f"\n{panels.PALE}reference."
     return told
 
 

@@ -271,19 +271,20 @@ def table(measured: Sequence[Measured], *, by_processor: bool) -> list[str]:
 
 def draw(path: Path, measured: Sequence[Measured], *, by_processor: bool) -> None:
     """Write a picture beside a JSON file."""
-    from fst.cli.commands.bench import chart
+    import panels
+
     from fst.core.chart import Panel
 
-    panels = []
+    drawn = []
     for one in measured:
         speeds = {name: one.bytes / 1e6 / statistics.median(each) for name, each in (one.worked if by_processor else one.seconds).items()}
-        bars = {name: chart.bar(name, speed, is_differing=one.differing[name] > 0) for name, speed in speeds.items()}
-        panels.append(Panel(one.row, bars))
+        bars = {name: panels.bar(name, speed, is_differing=one.differing[name] > 0) for name, speed in speeds.items()}
+        drawn.append(Panel(one.row, bars))
     names = list(dict.fromkeys(name for one in measured for name in one.seconds))
     clock = "by the time of processors" if by_processor else "by the clock"
-    caption = f"Medians in turns, {clock}; list[str] in.\n{chart.PALE}reference."
+    caption = f"Medians in turns, {clock}; list[str] in.\n{panels.PALE}reference."
     with path.with_suffix(".png").open("wb") as file:
-        chart.draw(file, panels, names, "Text into vocabularies, MB/s of UTF-8, one thread", caption)
+        panels.draw(file, drawn, names, "Text into vocabularies, MB/s of UTF-8, one thread", caption)
 
 
 RUN = """

@@ -21,11 +21,10 @@ from tokenizers import Tokenizer
 
 import fst
 from fst.cli import process as workers
-from fst.cli.commands.bench import chart, comparison
+from fst.cli.commands.bench import comparison
 from fst.cli.commands.bench.command import PEERS
 from fst.cli.main import main
 from fst.cli.peers import libraries
-from fst.core.chart import DIFFERING, OTHERS, OURS
 
 TEXTS = "unaffable hello!\n\nun [SEP] é\nhello"
 Build = Callable[..., Tokenizer]
@@ -217,8 +216,6 @@ class TestSources:
             (["--against", "tokenizers"], "name it with --source"),
             (["--source", "tokenizer.json"], "name a library with --against"),
             (["--threads", "2"], "name a library with --against"),
-            (["--chart", "a.png"], "name a library with --against"),
-            (["--against", "tokenizers", "--source", "t.json", "--chart", "a.svg"], "a chart is a PNG; name it a.png"),
             (["--against", "nltk", "--source", "t.json"], "'nltk' is not one of"),
         ],
     )
@@ -234,7 +231,7 @@ class TestSources:
 
 
 class TestDrawing:
-    """Bars and charts."""
+    """Bars."""
 
     @posix
     @pytest.mark.parametrize(("encoding", "character"), [("utf-8", "█"), ("ascii", "#")])
@@ -267,30 +264,10 @@ class TestDrawing:
         monkeypatch.setattr(sys, "stdout", SimpleNamespace(encoding="ascii"))
         assert comparison.bar(columns) == "#" * max(round(columns), 1)
 
-    def test_no_matplotlib(self, table: Path, texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        """A chart without matplotlib is an error that says how to get it, before anything is measured."""
-        monkeypatch.setitem(sys.modules, "matplotlib", None)
-        words: list[str | Path] = ["--against", "tiktoken", "--source", ranks(tmp_path), "--chart", tmp_path / "speeds.png"]
-        said = error_of(call("bench", table, texts, *words, code=1))
-        assert said == "a chart needs matplotlib, which is not installed; install it with `pip install matplotlib`"
-
     @pytest.mark.parametrize(("ratio", "told"), [(0.857, "0.86"), (5, "5.00"), (55.12, "55.1"), (117.3, "117"), (1234.5, "1,234")])
     def test_ratios(self, ratio: float, told: str) -> None:
         """A ratio has three digits, or those of its whole part."""
         assert comparison._rounded(ratio) == told
-
-    def test_chart(self, table: Path, texts: Path, tmp_path: Path) -> None:
-        """A chart is a PNG."""
-        pytest.importorskip("matplotlib")
-        words: list[str | Path] = ["--against", "tiktoken", "--source", ranks(tmp_path), "--chart", tmp_path / "speeds.png"]
-        call("bench", table, texts, *words)
-        assert (tmp_path / "speeds.png").read_bytes().startswith(b"\x89PNG")
-
-    def test_figures_of_bars(self) -> None:
-        """A bar has its figure behind it, with a dagger if ids differ; ours has a colour of its own."""
-        assert chart.bar("fst", 123.4, is_differing=False) == (123.4, "123", OURS)
-        assert chart.bar("tiktoken", 6.54, is_differing=True) == (6.54, "6.5 †", DIFFERING)
-        assert chart.bar("tiktoken", 0, is_differing=False, has_failed=True) == (0, "failed", OTHERS)
 
 
 class TestProcess:

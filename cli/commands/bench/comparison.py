@@ -11,13 +11,12 @@ from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from statistics import median
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 import fst
-from fst.cli.commands.bench import chart
 from fst.cli.commands.bench.figures import counted, threads_of
 from fst.cli.files.progress import note
 from fst.cli.peers import libraries
@@ -26,9 +25,7 @@ from fst.cli.peers.turns import seconds
 from fst.cli.process import Process
 from fst.cli.tables import ready
 from fst.cli.terminal import aligned
-from fst.core.chart import Panel
 from fst.errors import FstError, UnsupportedError
-from fst.runtime.files.streams import STANDARD
 from fst.tables.header import TOKENIZERS
 
 if TYPE_CHECKING:
@@ -43,7 +40,6 @@ ROUNDS = 5
 AT_LEAST = 0.1  # seconds of a run
 PARTS = {"utf-8": "▏▎▍▌▋▊▉█", "ascii": "#"}  # a bar's last character, by how much of it is filled
 MAX_BAR = 60  # columns
-MAX_NAMED = 3  # files in the title of a chart
 
 
 @dataclass(frozen=True)
@@ -247,17 +243,6 @@ def as_bars(result: Compared) -> Iterator[str]:
     room = min(max(shutil.get_terminal_size().columns - width - max(map(len, figures)) - len("    "), 1), MAX_BAR)
     for label, speed, figure in zip(labels, speeds, figures, strict=True):
         yield f"{label:{width}}  {bar(speed / max(speeds) * room)}  {figure}"
-
-
-def draw_chart(file: IO[bytes], result: Compared, names: Sequence[str]) -> None:
-    """Write the same as a picture, a PNG; `names` are those of the files that were encoded."""
-    bars = {label: chart.bar(label, speed, is_differing=not is_equal) for label, speed, is_equal in result.bars()}
-    told = f"Medians of {ROUNDS} rounds, in turns, each library in a process of its own; list[str] in."
-    told += " Again: the same text again, words cached." if any(timed.again for timed in result.timed) else ""
-    told += "" if all(timed.is_equal for timed in result.timed) else f"\n{chart.PALE}table."
-    shown = ["standard input" if name == STANDARD else Path(name).name for name in names[:MAX_NAMED]]
-    title = ", ".join(shown) + (f" and {len(names) - MAX_NAMED:,} more" if len(names) > MAX_NAMED else "")
-    chart.draw(file, [Panel(title, bars)], [*bars], f"Text into ids, MB/s of UTF-8, {threads_of(result.threads)}", told)
 
 
 def bar(columns: float) -> str:

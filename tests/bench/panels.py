@@ -1,32 +1,21 @@
-"""Draw speeds as bars, one panel for each text."""
+"""Draw speeds as bars with matplotlib, one panel for each text."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib.util import find_spec
 from typing import IO, Any
 
-from fst.core.chart import COLUMNS, DIFFERING, FAINT, OTHERS, OURS, TEXT, Bar, Panel
-from fst.errors import UnsupportedError
+from fst.core.chart import COLUMNS, FAINT, OTHERS, OURS, TEXT, Bar, Panel
 
+DIFFERING = "#dfe3e8"
 PALE = "Pale, with †: some ids differ from those of the "  # and whose these are
 
 
 def bar(name: str, value: float, *, is_differing: bool, has_failed: bool = False) -> Bar:
     """The bar of a tokenizer: its own colour for ours, a pale one with a dagger where ids differ."""
     dagger = " †" if is_differing else ""
-    told = "failed" if has_failed else f"{value:.{int(value < 10)}f}{dagger}"
-    return Bar(value, told, OURS if name == "fst" else DIFFERING if is_differing else OTHERS)
-
-
-def need_matplotlib() -> None:
-    """Check that charts can be drawn.
-
-    Raises:
-        UnsupportedError: matplotlib is not installed.
-    """
-    if find_spec("matplotlib") is None:
-        raise UnsupportedError("a chart needs matplotlib, which is not installed; install it with `pip install matplotlib`")
+    label = "failed" if has_failed else f"{value:.{int(value < 10)}f}{dagger}"
+    return Bar(value, label, OURS if name == "fst" else DIFFERING if is_differing else OTHERS)
 
 
 def draw(file: IO[bytes], panels: Sequence[Panel], names: Sequence[str], title: str, caption: str) -> None:
@@ -63,9 +52,9 @@ def _panel(axes: Any, panel: Panel, names: Sequence[str]) -> None:
     """The bars of one text, each with its figure behind it."""
     for place, name in enumerate(names):
         if name in panel.bars:
-            value, told, shade = panel.bars[name]
+            value, label, shade = panel.bars[name]
             axes.barh(place, value, height=0.78, color=shade)
-            axes.annotate(told, (value, place), (3, 0), textcoords="offset points", va="center", fontsize=8, color=TEXT)
+            axes.annotate(label, (value, place), (3, 0), textcoords="offset points", va="center", fontsize=8, color=TEXT)
     axes.set_title(panel.title, loc="left", fontsize=9.5, color=TEXT)
     axes.set_yticks(range(len(names)), names, fontsize=8.5, color=TEXT)
     axes.set_ylim(len(names) - 0.5, -0.5)
