@@ -30,7 +30,7 @@ COMMANDS = {
 }
 
 
-@click.group(cls=CliGroup, modules=COMMANDS, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=CliGroup, modules=COMMANDS, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(fst.__version__, prog_name="fst", message="%(prog)s %(version)s")
 def main() -> None:
     """Compile vocabularies and keywords into finite-state tables, and encode or search text with them.
@@ -41,12 +41,11 @@ def main() -> None:
       fst encode bert.npz reviews.txt > ids.txt
       echo "unaffable" | fst encode bert.npz --format tokens
       fst verify bert.npz --against tokenizer.json reviews.txt
-      fst bench bert.npz reviews.txt
       fst compile keywords names.txt -o names.npz
       fst search names.npz reviews.txt
       fst train bpe corpus.txt --splitter gpt2 --vocab-size 32000 -o own/
 
-    FILE is a text file in UTF-8 with one document a line; '-', or no FILE, is standard input. Standard output carries data only.
+    FILE is UTF-8 text with one document per line; '-', or no FILE, is standard input. Standard output carries data only.
 
     \b
     Exit codes:

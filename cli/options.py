@@ -11,6 +11,8 @@ from fst.cli.group import as_usage
 from fst.cli.parameters import FileName, Name
 from fst.runtime.files.streams import STANDARD
 
+READING = "Options for reading FILE"  # a section of the help
+
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
@@ -65,24 +67,26 @@ reading_options = with_options(
         show_default="by first bytes and name",
         help="The format of all files.",
     ),
-    click.option("--field", metavar="NAME", help="The field of JSON lines that holds the text."),
-    click.option("--column", metavar="NAME", help="The column of Parquet or Arrow that holds the text."),
+    click.option("--field", metavar="NAME", help="The field of JSON lines with the text."),
+    click.option("--column", metavar="NAME", help="The column of Parquet or Arrow with the text."),
     click.option("--separator", metavar="TEXT", show_default="line feed", help="The text between documents of plain text."),
-    click.option("--document", type=click.Choice(["line", "file"]), default="line", show_default=True, help="What counts as one document."),
+    click.option("--document", type=click.Choice(["line", "file"]), default="line", show_default=True, help="The extent of a document."),
+    section=READING,
 )
 threads_option = click.option(
-    "--threads", type=click.IntRange(min=1), metavar="N", show_default="FST_NUM_THREADS, or all cores", help="Threads to use."
+    "--threads", type=click.IntRange(min=1), metavar="N", show_default="FST_NUM_THREADS, or all cores", help="The number of threads."
 )
-working_options = with_options(
+errors_option = with_options(
     click.option(
         "--errors",
         type=click.Choice(["strict", "replace", "skip"]),
         default="strict",
         show_default=True,
-        help="At a document that is not text: stop, replace bytes that are not UTF-8 by U+FFFD, or leave it out.",
+        help="At a document that is not text: stop, replace malformed bytes by U+FFFD, or skip it.",
     ),
-    threads_option,
+    section=READING,
 )
+working_options = with_options(errors_option, threads_option)
 encoding_options = with_options(
     click.option("--no-special-tokens", is_flag=True, help="Add no [CLS], [SEP] and the like."), working_options
 )
@@ -94,14 +98,14 @@ output_options = with_options(
         show_default="standard output",
         type=Name(),
         metavar="FILE|FOLDER/",
-        help="Write to FILE, whole or not at all; or to FOLDER, a file for each input.",
+        help="A file, or a folder for one file per input.",
     ),
-    click.option("--overwrite", is_flag=True, help="Replace files that exist in FOLDER."),
-    click.option("--resume", is_flag=True, help="Keep files in FOLDER, unless their input or TABLE has changed since."),
+    click.option("--overwrite", is_flag=True, help="Replace existing files in FOLDER."),
+    click.option("--resume", is_flag=True, help="Keep files in FOLDER that are newer than their input and TABLE."),
 )
 
 
 def format_option(*forms: str, default: str) -> Callable[[Any], Any]:
     """The option of a command that writes one of several formats; `default` is the format if FILE has no ending."""
     shown = f"by the ending of FILE, or {default}"
-    return click.option("--format", "form", type=click.Choice(forms), show_default=shown, help="The format to write.")
+    return click.option("--format", "form", type=click.Choice(forms), show_default=shown, help="The format of the output.")

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 def command(
     table: str, files: tuple[str, ...], as_json: bool, no_special_tokens: bool, errors: str, threads: int | None, **reading: Any
 ) -> None:
-    """Count the documents of each file and their tokens. Files are read as `fst encode` reads them.
+    """Count the documents of each file and their tokens. FILE is read as by `fst encode`.
 
     \b
     Examples:

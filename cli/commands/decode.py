@@ -16,7 +16,7 @@ from fst.runtime.files.streams import STANDARD, size
 @files_argument
 @click.option("--keep-special-tokens", is_flag=True, help="Keep [CLS], [SEP] and the like.")
 def command(table: str, files: tuple[str, ...], keep_special_tokens: bool) -> None:
-    """Turn lines of ids, or the JSON lines of `fst encode`, into lines of text.
+    """Turn ids into text: lines of ids, or the JSON lines of `fst encode`.
 
     \b
     Examples:

@@ -39,9 +39,9 @@ MAX_LISTED = 12  # special tokens shown to a person; a program gets all
 @table_argument
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(table: str, as_json: bool) -> None:
-    """Describe a table: its kind, its size, the options that it was compiled with, and what its source says about the model.
+    """Describe a table: its kind, size and options, and the settings of its source.
 
-    Templates are spelled as in the library tokenizers: $A and $B are the texts, and the number behind a colon is a type id.
+    Templates are spelled as in the library tokenizers: $A and $B are texts, and the number after a colon is a type id.
 
     \b
     Examples:

@@ -30,15 +30,15 @@ EXCERPT = 60  # characters of the text shown before and after it
 @click.command("verify", cls=CliCommand)
 @table_argument
 @click.argument("files", nargs=-1, type=click.Path(), metavar="[FILE…|-]", callback=named_files)
-@click.option("--against", type=FileName(), metavar="SOURCE", help="Compare with the ids of the reference for this file or folder.")
+@click.option("--against", type=FileName(), metavar="SOURCE", help="The file or folder that the reference reads.")
 @reading_options
 @click.pass_context
 def command(ctx: click.Context, /, table: str, files: tuple[str, ...], against: str | None, **reading: Any) -> None:
-    """Prove that a table file is whole and safe to use, or compare its ids with those of the reference.
+    """Prove that a table is whole and safe to use, or compare its ids with those of the reference.
 
-    With --against, the reference also encodes each document of the files, without truncation and padding: `tokenizers` for a
-    tokenizer.json, tiktoken for a .tiktoken file, sentencepiece for a .model. The first difference in each file is printed, and the exit
-    code is 1 if there is any. Files are read as `fst encode` reads them.
+    With --against, the reference encodes each document of FILE, too, without truncation and padding: tokenizers for a tokenizer.json,
+    tiktoken for a .tiktoken file, sentencepiece for a .model. The first difference in each file is printed, and the exit code is 1 if there
+    is any. FILE is read as by `fst encode`.
 
     \b
     Examples:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from fst.cli.options import with_options
+from fst.cli.options import READING, with_options
 from fst.cli.parameters import FileName
 
 WORD_FORMATS = ("lines", "jieba", "csv", "tsv", "parquet", "arrow")
@@ -16,5 +16,5 @@ word_options = with_options(
         "--input-format", "format", type=click.Choice(WORD_FORMATS), show_default="by its name, or lines", help="The format of FILE."
     ),
     click.option("--column", metavar="NAME", show_default="the first of CSV, the only one", help="The column of the words."),
-    section="Options for reading FILE",
+    section=READING,
 )

@@ -23,11 +23,9 @@ if TYPE_CHECKING:
 def command(table: str, text: str) -> None:
     """Show step by step how TEXT becomes tokens.
 
-    Each word is shown twice. First come the steps of LinMaxMatch over the trie, with the tokens that each failure link pops, as in Table 2
-    of the paper (Song et al. 2021). Then comes the transducer, into which the links are folded: one transition per character.
-
-    For BPE: each piece, and after each of its bytes the state and the last token of the bytes so far. For Unigram: each piece, the tokens
-    that begin at each of its characters, with their scores, and the sums of scores along the best path.
+    WordPiece shows each word twice: first the steps of LinMaxMatch over the trie, with the tokens that each failure link pops, as in Table
+    2 of Song et al. 2021; then the transducer, with one transition per character. BPE shows each pre-token with the state and the last
+    token after each byte. Unigram shows the tokens that begin at each character with their scores, and the sums along the best path.
 
     \b
     Examples:

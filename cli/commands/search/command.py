@@ -17,11 +17,11 @@ from fst.runtime.files.streams import STANDARD, size
 @table_argument
 @files_argument
 @click.option("--count", "counts", is_flag=True, help="Print the number of matches in each file.")
-@click.option("--replace", "by", metavar="TEXT", help="Write all documents, with TEXT in place of each match.")
-@click.option("--names", is_flag=True, help="Write keywords in place of their numbers.")
+@click.option("--replace", "by", metavar="TEXT", help="Write all documents, with TEXT for each match.")
+@click.option("--names", is_flag=True, help="Write keywords for their numbers.")
 @output_options
 @format_option("lines", "matches", "json", "npz", "arrow", "parquet", default="lines; with --names matches")
-@click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto", show_default=True, help="Show matches in colour.")
+@click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto", show_default=True, help="Colour matches.")
 @reading_options
 @working_options
 @click.pass_context
@@ -42,37 +42,26 @@ def command(
     threads: int | None,
     **reading: Any,
 ) -> None:
-    """Find keywords in documents, as grep does. TABLE is one of keywords, from `fst compile keywords`.
+    """Find keywords in documents, as grep does. TABLE is from `fst compile keywords`.
 
-    Files are read, and folders of outputs written, as by `fst encode`. The documents with a match are printed; on a terminal, matches are
-    in colour, unless NO_COLOR is set. With several files, the name of the file comes first.
-
-    \b
-    --format, or the ending of the output's name, chooses what is written:
-      lines        the documents with a match
-      matches      a line for each match, separated by tabs: the number of the
-                   document in its file, from 1, the number of the keyword, from 0,
-                   the first character and one past the last; with several files,
-                   the name of the file before
-      json         an object a line for each document, with a match or not: its
-                   fields or columns, or else text; and matches, a list of objects
-                   with id, start and end                    .json, .jsonl, .ndjson
-      arrow        the same as Arrow IPC; places are characters              .arrow
-      parquet      the same as Parquet                                     .parquet
-      npz          the arrays ids, starts and ends of all matches, and
-                   row_splits, where the matches of each document begin, and the
-                   last ones end                                               .npz
-
-    --names writes the keyword in place of its number: as the member keyword in JSON, Arrow and Parquet; among matches with \\t, \\n, \\r
-    and \\\\ for tabs, line ends and backslashes in it.
-
-    --count prints the number of matches in each file, unlike `grep -c`, which counts lines: for these, count the lines that are printed.
-
-    --replace writes all documents, with a match or not, as lines, JSON, Arrow or Parquet, with the text in its place among the fields or
-    columns. Documents of plain text end as in the input: with a line feed, with the --separator, or with nothing for --document file.
+    Documents with a match are printed; on a terminal, matches are in colour, unless NO_COLOR is set. With several files, the name of the
+    file comes first. FILE is read, and a folder of outputs written, as by `fst encode`.
 
     \b
-    Exit codes, as grep has them:
+    --format, or the ending of the output, chooses the format:
+      lines           the documents with a match
+      matches         a line per match, separated by tabs: the number of the document,
+                      from 1, the number of the keyword, from 0, and the match's
+                      first character and one past its last
+      json            an object per document: its fields or columns, or else text;
+                      and matches, a list of objects with id, start and end
+      arrow, parquet  all columns of the input, and matches
+      npz             the arrays ids, starts, ends and row_splits
+
+    --count prints the number of matches in each file, unlike `grep -c`, which counts lines.
+
+    \b
+    Exit codes, those of grep:
       0    something was found; with --replace: done
       1    nothing was found
       2    failed, or wrong usage
@@ -83,7 +72,6 @@ def command(
       fst search names.npz logs/*.gz --count
       fst search names.npz reviews.txt --names | cut -f 2 | sort | uniq -c
       fst search names.npz books.parquet --column text -o found.parquet
-      fst search names.npz books.parquet --column text --replace "[NAME]" -o redacted.parquet
       fst search names.npz books/ --column text --replace "[NAME]" -o redacted/
 
     \b

@@ -31,29 +31,25 @@ def command(
     threads: int | None,
     **reading: Any,
 ) -> None:
-    """Segment documents into words of a dictionary. TABLE is one of a dictionary, from `fst compile maxmatch`, jieba or mecab.
+    """Segment documents into words of a dictionary. TABLE is from `fst compile maxmatch`, `jieba` or `mecab`.
 
-    Files are read, and folders of outputs written, as by `fst encode`. With maxmatch, a character that is in no word of the dictionary is a
+    FILE is read, and a folder of outputs written, as by `fst encode`. With maxmatch, a character that begins no word of the dictionary is a
     token of its own.
 
     \b
-    --format, or the ending of the output's name, chooses what is written:
-      wakati       a line for each document: its tokens, separated by blanks;
-                   tokens of white space are left out
-      mecab        as MeCab prints it: a line for each word, with its features
-                   behind a tab, and a line EOS behind each document; for tables
-                   of `fst compile mecab`
-      json         an object a line: the fields or columns of the input, or else
-                   text; and tokens                          .json, .jsonl, .ndjson
-      arrow        Arrow IPC: all columns of the input, and tokens, lists of
-                   strings                                                   .arrow
-      parquet      the same as Parquet                                     .parquet
+    --format, or the ending of the output, chooses the format:
+      wakati          a line per document: its tokens, separated by spaces, without
+                      tokens of whitespace
+      mecab           the output of MeCab: a line per word, with its features after
+                      a tab, and EOS after each document
+      json            an object per line: the fields or columns of the input, or
+                      else text; and tokens
+      arrow, parquet  all columns of the input, and tokens, lists of strings
 
     \b
     Examples:
       fst segment zh.npz corpus.txt > words.txt
       fst segment zh.npz books.parquet --column text -o words.parquet --threads 2
-      fst segment zh.npz corpus.jsonl.gz --field text -o words.jsonl.gz
       fst segment zh.npz corpus/ --field text -o words/ --resume
       fst segment ipadic.npz corpus.txt --format mecab
 

@@ -8,19 +8,22 @@ from typing import Any
 import click
 
 from fst.cli.group import CliCommand
-from fst.cli.options import files_argument, reading_options, threads_option, with_options
+from fst.cli.options import READING, files_argument, reading_options, threads_option, with_options
 from fst.cli.parameters import FileName, Number
 
 Option = Callable[[Any], Any]
 
 corpus_options = with_options(
     reading_options,
-    click.option(
-        "--errors",
-        type=click.Choice(["strict", "replace"]),
-        default="strict",
-        show_default=True,
-        help="If a document is not UTF-8: stop, or replace malformed bytes by U+FFFD.",
+    with_options(
+        click.option(
+            "--errors",
+            type=click.Choice(["strict", "replace"]),
+            default="strict",
+            show_default=True,
+            help="At a document that is not text: stop, or replace malformed bytes by U+FFFD.",
+        ),
+        section=READING,
     ),
     threads_option,
     click.option(
@@ -75,9 +78,13 @@ def reference_option(*names: str) -> Option:
 
 
 class Trainers(click.Group):
-    """The group of these commands."""
+    """The group of these commands, in the order of their definition."""
 
     command_class = CliCommand
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click passes it
+        """The names of all commands."""
+        return [*self.commands]
 
 
 @click.group("train", cls=Trainers)

@@ -11,11 +11,11 @@ from fst.cli.group import CliCommand
 def command() -> None:
     """Compile all kernels ahead of time and keep them on disk, for images and installers (see docs/containers.md).
 
-    One process for each core compiles, at most eight; FST_NUM_THREADS overrides the number of cores. A line counts each finished part.
-    Kernels that are already kept are not compiled again.
+    One process per core compiles, at most eight; FST_NUM_THREADS overrides the number of cores. Kernels that are already kept are not
+    compiled again.
 
-    They are kept in the folder that NUMBA_CACHE_DIR names. If it is not set, they are kept beside the installed package, or in the user's
-    cache if that folder cannot be written. If no folder can be written, the exit code is 1.
+    Kernels are kept in the folder that NUMBA_CACHE_DIR names; by default next to the installed package, or in the user's cache if that
+    folder cannot be written. If no folder can be written, the exit code is 1.
 
     \b
     Examples:
