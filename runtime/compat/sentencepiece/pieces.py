@@ -392,4 +392,3 @@ def pieces_of(tokenizer: Tokenizer) -> Pieces:
     """The pieces of a tokenizer."""
     facts = getattr(tokenizer._metadata.model, "sentencepiece", None)
     return ModelPieces(tokenizer, facts) if facts else Pieces(tokenizer)
-
