@@ -61,7 +61,7 @@ def command(
 
 @dataclass(frozen=True)
 class Count:
-    """The numbers of documents and tokens of a file."""
+    """How many documents and tokens a file has."""
 
     file: str
     documents: int

@@ -1,1 +1,1 @@
-"""The output of commands: formats, files that appear only when complete, and progress bars."""
+"""What commands write: formats, files that appear whole or not at all, and progress for a person."""

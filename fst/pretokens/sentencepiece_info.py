@@ -1,4 +1,4 @@
-"""The facts about the pieces of a model of sentencepiece besides ids and texts, for `fst.sentencepiece`."""
+"""What a model of sentencepiece says of its pieces beside what makes ids and texts: `fst.sentencepiece` answers with it."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ ID = or_null(whole(0, MAX_OUTPUT))
 
 @dataclass(frozen=True)
 class PieceFacts:
-    """The facts about the pieces of a model.
+    """What a model says of its pieces.
 
     Attributes:
         kind: unigram, bpe, word or char.

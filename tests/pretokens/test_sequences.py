@@ -15,7 +15,7 @@ from hypothesis import strategies as some
 from support.documents import byte_level
 from support.interpreted import printed, steps
 from support.kept import assemble
-from support.machines.bpe import ENGLISH_MERGES, SPECIAL, hold_every_way, ids_of, mixed
+from support.machines.bpe import ENGLISH_MERGES, SPECIAL, ids_of, mixed
 from support.pretokens.sequences import Json, alternatives, byte_level_last, small_texts, split, splitters
 from support.pretokens.splitters import PATTERNS, representatives, texts_over
 from support.tiers import examples, sample
@@ -326,15 +326,6 @@ def test_long_stretches(name: str) -> None:
     """Stretches longer than a chunk of the kernel, dropped or not, have the reference's ids, offsets and words."""
     runs = [unit * (CHUNK // len(unit) + by) for unit in sample((" ", "1", "a", "\n", "ab ", "é"), 2, name) for by in (-1, 0, 1)]
     hold(name, [f"{around}{run}{around}" for run in runs for around in ("", "it's")])
-
-
-@each_machine
-def test_every_way_through_the_package(name: str) -> None:
-    """In any form, with any number of threads, and in streams cut anywhere, texts have the ids of the walk."""
-    table, tokenizer, _ = machine(name)
-    draw = random.Random(name)
-    texts = ["", *(mixed(draw, draw.choice((1, 3, 10))) for _ in range(8)), " ", mixed(draw, 60)]
-    hold_every_way(tokenizer, texts, [table.run(text) for text in texts], draw)
 
 
 parts_of_splits = some.builds(

@@ -97,6 +97,15 @@ def _wordpiece(pre_tokenizer: Json, normalizer: Json, *, model: str = "WordPiece
     }
 
 
+def _lacking(document: Json, characters: str) -> Json:
+    """A tokenizer.json of byte-level BPE without some bytes, and with an unknown token."""
+    model = document["model"]
+    kept = [token for token in model["vocab"] if not set(token) & set(characters)]
+    merges = [merge for merge in model["merges"] if not set("".join(merge)) & set(characters)]
+    vocabulary = {token: number for number, token in enumerate([*kept, "<unk>"])}
+    return {**document, "added_tokens": [], "model": {**model, "vocab": vocabulary, "merges": merges, "unk_token": "<unk>"}}
+
+
 def _unigram(scores: Mapping[str, float] = SCORES, *, fallback: bool = False, **parts: Any) -> Json:
     """A tokenizer.json of Unigram."""
     more = {f"<0x{byte:02X}>": -0.5 for byte in range(256)} if fallback else {}
@@ -172,6 +181,23 @@ def _mecab(folder: Path, **options: Any) -> Any:
 
 BYTES = byte_level(GPT2, MERGES, [b"abba"], ["<s>x"])
 OVER_BYTES, UNKNOWN = (over_characters(CHARACTERS, "▁abé日本", ["<s>"], has_bytes=has_bytes) for has_bytes in (True, False))
+FOUND_IN_TEXT = [content for content in ADDED if not content[0].isalnum()]
+EDITS = {
+    "type": "Sequence",
+    "normalizers": [
+        {"type": "Strip", "strip_left": True, "strip_right": True},
+        {"type": "Prepend", "prepend": "a"},
+        {"type": "Replace", "pattern": {"String": "é"}, "content": "b"},
+        {"type": "Replace", "pattern": {"Regex": " {2,}"}, "content": " "},
+    ],
+}
+DROPPING = {
+    "type": "Sequence",
+    "pretokenizers": [
+        {"type": "Split", "pattern": {"Regex": r"\s+"}, "behavior": "Removed", "invert": False},
+        {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False},
+    ],
+}
 SYMBOLS = {"type": "Replace", "pattern": {"String": " "}, "content": "▁"}
 SPACES = {"type": "Sequence", "normalizers": [{"type": "Prepend", "prepend": "▁"}, SYMBOLS]}
 SAMPLES: Mapping[str, Sample] = {
@@ -179,7 +205,7 @@ SAMPLES: Mapping[str, Sample] = {
         f"wordpiece {layout}": Sample("wordpiece", lambda _, layout=layout: wordpiece([*TOKENS], layout=layout), PIECES)  # type: ignore[misc]
         for layout in ("auto", "dense", "compact", "linked")
     },
-    "wordpiece added": Sample("wordpiece", _document(_wordpiece(CUTS, BERT, added=ADDED)), PIECES),
+    "wordpiece added": Sample("wordpiece", _document(_wordpiece(CUTS, BERT, added=FOUND_IN_TEXT)), PIECES),
     "wordpiece flagged": Sample("wordpiece", _document(_with_added(_wordpiece(CUTS, BERT))), (*PIECES, *BYTE_PARTS)),
     "wordpiece composed": Sample("wordpiece", _document(_wordpiece(CUTS, {"type": "NFC"})), PIECES),
     "wordpiece one word": Sample("wordpiece", lambda _: wordpiece([*TOKENS], pre_tokenizer="none"), PIECES),
@@ -191,9 +217,13 @@ SAMPLES: Mapping[str, Sample] = {
     "bpe normalized": Sample("bpe", _document(_with_added({**BYTES, "normalizer": NORMALIZERS})), BYTE_PARTS),
     "bpe affixes": Sample("bpe", _document(_affixes()), BYTE_PARTS),
     "bpe ranks": Sample("bpe", _tiktoken, BYTE_PARTS),
+    "bpe edits": Sample("bpe", _document(_with_added({**BYTES, "normalizer": EDITS})), BYTE_PARTS),
+    "bpe dropped text": Sample("bpe", _document({**BYTES, "pre_tokenizer": DROPPING}), BYTE_PARTS),
+    "bpe missing bytes": Sample("bpe", _document(_lacking(BYTES, "11\u00a9")), BYTE_PARTS),
     "bpe characters": Sample("bpe", _document(UNKNOWN), CHARACTER_PARTS),
     "bpe characters and bytes": Sample("bpe", _document(OVER_BYTES), CHARACTER_PARTS),
     "bpe model": Sample("bpe", _model("bpe", byte_fallback=True), CHARACTER_PARTS),
+    "bpe model of suffixes": Sample("bpe", _model("bpe", byte_fallback=True, treat_whitespace_as_suffix=True), CHARACTER_PARTS),
     "bpe model of characters": Sample("bpe", _model("char"), CHARACTER_PARTS),
     "unigram": Sample("unigram", _document(_unigram()), CHARACTER_PARTS),
     "unigram bytes": Sample("unigram", _document(_unigram(fallback=True)), CHARACTER_PARTS),
@@ -216,6 +246,9 @@ SAMPLES: Mapping[str, Sample] = {
     "keywords overlapping folded whole": Sample(
         "overlapping-keywords", lambda _: keywords(WORDS, match_kind="overlapping", ignore_case=True, whole_words=True), WORD_PARTS
     ),
+    "keywords overlapping normalized": Sample(
+        "overlapping-keywords", lambda _: keywords(WORDS, match_kind="overlapping", normalizer={"type": "NFKC"}), WORD_PARTS
+    ),
     "maxmatch": Sample("maxmatch", lambda _: maxmatch(WORDS), WORD_PARTS),
     "maxmatch backward": Sample("maxmatch", lambda _: maxmatch(WORDS, "backward"), WORD_PARTS),
     "maxmatch rules": Sample("maxmatch", lambda _: maxmatch(["ab", "bab", "a"], rules={"ab|bab": "a|b|bab"}), WORD_PARTS),
@@ -223,5 +256,6 @@ SAMPLES: Mapping[str, Sample] = {
     "jieba user": Sample("jieba", lambda _: lattice.jieba(CHINESE, user=[("命研", 7), ("究生", 0)]), CHINESE_PARTS),
     "jieba model": Sample("jieba", _jieba_with_model, CHINESE_PARTS),
     "mecab": Sample("mecab", _mecab, MECAB_PARTS),
+    "mecab short": Sample("mecab", lambda folder: _mecab(folder, max_grouping_size=1), MECAB_PARTS),
     "mecab spaces": Sample("mecab", lambda folder: _mecab(folder, skip_spaces=False, max_grouping_size=2), MECAB_PARTS),
 }

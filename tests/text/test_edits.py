@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
-from support.machines.bpe import hold_every_way, hold_in_pieces
+from support.machines.bpe import hold_in_pieces
 from support.text.edits import BOTH, LEFT, RIGHT, Json, document, prepend
 from support.text.normalizers import LATE, LOWER, NFC, NFKC, NFKD, RAW, STRIPS, Machine, built, hold, in_turn, replaced, to, token
 from support.tiers import examples, sample, thinned
@@ -80,14 +80,6 @@ def test_long_texts_are_read_in_pieces(name: str, monkeypatch: pytest.MonkeyPatc
     for _ in sample(range(100), 8):
         text = "".join(mixed(draw, 12) + "worldly" * draw.randint(0, 9) for _ in range(9))
         hold_in_pieces(tokenizer, text, draw.choice((4, 16, 64)), monkeypatch)
-
-
-def test_every_way_through_the_package() -> None:
-    """Whatever the form of the texts, the number of threads and the cuts of streams, the ids are those of the walk."""
-    draw = random.Random(1)
-    texts = ["", *(mixed(draw, draw.choice((1, 3, 10, 40))) for _ in range(10)), "  ", mixed(draw, 300)]
-    table, tokenizer, _ = machine("prepend stripped")
-    hold_every_way(tokenizer, texts, [table.run(text) for text in texts], draw)
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 from support.kept import assemble
-from support.machines.bpe import hold_every_way, hold_in_pieces
+from support.machines.bpe import hold_in_pieces
 from support.shared_data import SHARED, needs_shared
 from support.text.normalizers import (
     ADDED,
@@ -89,15 +89,6 @@ def test_encodings_are_those_of_the_reference(case: tuple[str, str, bool, bool])
 def test_any_text_is_rewritten_as_by_the_reference(case: tuple[str, str, bool, bool], texts: list[str]) -> None:
     """Random texts over these characters have the reference's ids and offsets."""
     hold(machine(case), texts)
-
-
-@pytest.mark.parametrize("case", [CASES[1], CASES[-5], CASES[-4], CASES[-1]], ids=str)
-def test_every_way_through_the_package(case: tuple[str, str, bool, bool]) -> None:
-    """In any form, with any number of threads, and in streams cut anywhere, texts have the ids of the walk."""
-    draw = random.Random(1)
-    texts = ["", *(mixed(draw, draw.choice((1, 3, 10, 40))) for _ in range(20)), "", mixed(draw, 300)]
-    table, tokenizer, _ = machine(case)
-    hold_every_way(tokenizer, texts, [table.run(text) for text in texts], draw)
 
 
 @pytest.mark.parametrize("case", [CASES[1], CASES[-5], CASES[-4], CASES[-1]], ids=str)
@@ -287,5 +278,3 @@ def test_real_vocabularies(name: str) -> None:
         assert batch.ids.tolist() == [number for row in expected for number in row.ids]
         assert batch.offsets is not None
         assert [*map(tuple, batch.offsets.tolist())] == [span for row in expected for span in row.offsets]
-
-

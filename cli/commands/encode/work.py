@@ -27,7 +27,7 @@ class Encoding:
 
     Args:
         outputs: what is written.
-        how: the options for reading files.
+        how: how files are read.
         errors: what to do with documents that are not text, as in `Policy`.
         rows: the arguments of `Rows`, without the form.
 

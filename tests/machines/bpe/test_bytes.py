@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import pickle
 import random
 from base64 import b64decode
 from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import cycle, product
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -133,20 +131,6 @@ def special_machine(pattern: str) -> tuple[BpeTables, fst.Tokenizer]:
     """A machine with special tokens that begin like others, like text, and inside others."""
     found = small(pattern, ENGLISH_MERGES, special=SPECIAL)
     return found.table, fst.Tokenizer(found.table)
-
-
-@each_way_pattern
-def test_every_way_through_the_package(pattern: str, tmp_path: Path) -> None:
-    """In any form, with any number of threads, cut anywhere, from a file and from a pickle: texts have the ids of the walk."""
-    draw = random.Random(pattern)
-    texts = ["", *(mixed(draw, draw.choice((1, 3, 10, 40))) for _ in range(12)), "", mixed(draw, 200)]
-    table, tokenizer = special_machine(pattern)
-    expected = [table.run(text) for text in texts]
-    hold_every_way(tokenizer, texts, expected, draw)
-    table.save(tmp_path / "bpe.npz")
-    for other in (fst.Tokenizer.load(tmp_path / "bpe.npz"), pickle.loads(pickle.dumps(tokenizer))):
-        assert ids_of(other.encode_batch(texts)) == expected
-        assert other.decode_batch(expected, skip_special_tokens=False) == texts
 
 
 @each_way_pattern

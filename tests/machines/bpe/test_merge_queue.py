@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as some
 from support.documents import Merges, byte_level
 from support.interpreted import printed, steps
-from support.machines.bpe import hold_every_way, ids_of, small
-from support.machines.merges import BESIDE, LATE, ONE_PIECE, lists, shuffled, strings
+from support.machines.bpe import ids_of, small
+from support.machines.merges import BESIDE, LATE, ONE_PIECE, lists, strings
 from support.tiers import examples, sample
 from tokenizers import Tokenizer
 
@@ -76,15 +76,6 @@ def test_tiktoken_on_any_ranks(tokens: set[str], seed: int, texts: list[str]) ->
     ranks = {token: rank for rank, token in enumerate([*(bytes([byte]) for byte in range(256)), *longer])}
     encoding = tiktoken.Encoding("any", pat_str=ONE_PIECE, mergeable_ranks=ranks, special_tokens={})
     assert ids_of(fst.Tokenizer(bpe(encoding)).encode_batch(texts)) == [encoding.encode(text) for text in texts]
-
-
-def test_every_way_through_the_package() -> None:
-    """In any form, with any number of threads, and in streams cut anywhere, texts have the ids of the walk."""
-    found, draw = shuffled(), random.Random(5)
-    units = ("the", " the", "x" * 70, "xxxxx", "é", "é世", "<s>", "1212", "  ", "\n", "x" * 300, "q" * 5000, "\0", "世", "y" * 30)
-    texts = ["", *("".join(draw.choices(units, k=draw.choice((1, 5, 40)))) for _ in range(20)), ""]
-    assert not found.table.has_automaton
-    hold_every_way(fst.Tokenizer(found.table), texts, [found.table.run(text) for text in texts], draw)
 
 
 @pytest.mark.parametrize("unit", ["a", "ab", "abc", "b"])

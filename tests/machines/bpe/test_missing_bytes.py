@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 from support.documents import Merges, byte_level
-from support.machines.bpe import hold_every_way, ids_of
+from support.machines.bpe import ids_of
 from support.machines.merges import BESIDE
 from support.tiers import examples
 from tokenizers import Tokenizer
@@ -36,7 +36,6 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "vanish": {},
 }
 LACKING = some.binary(max_size=4) | some.sampled_from([b"xyz", b" ", b"\xc3", b"\xa9x", b"a"])
-UNITS = ("ab", "x", "xyz", " ", "é", "世", "bb", "x" * 70, UNKNOWN)
 
 each_setting = pytest.mark.parametrize("name", SETTINGS)
 
@@ -76,14 +75,6 @@ def test_reference(name: str, lacking: bytes, texts: list[str]) -> None:
     assert batch.words is not None
     assert [tuple(span) for span in batch.offsets.tolist()] == [span for encoding in reference for span in encoding.offsets]
     assert batch.words.tolist() == [word for encoding in reference for word in encoding.word_ids]
-
-
-@each_setting
-def test_every_way_through_the_package(name: str) -> None:
-    """In any form, with any number of threads, and in streams cut anywhere, texts with missing bytes have the ids of the walk."""
-    table, draw = table_of(source(b"xyz\xc3\xe4", **SETTINGS[name])), random.Random(name)
-    texts = ["", *("".join(draw.choices(UNITS, k=k)) for k in (1, 2, 9, 40, 300)), "z"]
-    hold_every_way(fst.Tokenizer(table), texts, [table.run(text) for text in texts], draw)
 
 
 @each_setting

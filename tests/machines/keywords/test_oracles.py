@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import pickle
 import random
 import tracemalloc
 from collections.abc import Sequence
 from dataclasses import replace
 from importlib import import_module
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -64,23 +62,6 @@ def test_characters_of_several_bytes(kind: str, listed: list[str], text: str) ->
     assert found_by(searcher, [text], offsets="bytes") == [in_bytes(text, expected)]
     assert [tuple(match) for match in searcher.find_iter(text)] == expected
     assert [tuple(match) for match in searcher.find_iter(text.encode())] == in_bytes(text, expected)
-
-
-@each_kind
-def test_every_way_through_the_package(kind: str, tmp_path: Path) -> None:
-    """In any form, with any number of threads, cut anywhere, from a file and from a pickle, texts have the same matches."""
-    draw = random.Random(kind)
-    for listed in SETS:
-        searcher = fst.Searcher(keywords(listed, match_kind=kind))
-        texts = ["", *("".join(draw.choices("abcé世 \n", k=draw.randint(0, 60))) for _ in range(20)), "ab" * 5_000]
-        expected = [keyword_matches(listed, text, kind) for text in texts[:-1]]
-        assert found_by(searcher, texts)[:-1] == expected
-        assert found_by(searcher, texts, threads=3) == found_by(searcher, texts)
-        assert searcher.count(texts).tolist() == [len(row) for row in searcher.find_batch(texts)]
-        assert [searcher.is_match(text) for text in texts[:-1]] == [bool(row) for row in expected]
-        searcher._table.save(tmp_path / "keywords.npz")
-        for other in (fst.Searcher.load(tmp_path / "keywords.npz"), pickle.loads(pickle.dumps(searcher))):
-            assert found_by(other, texts) == found_by(searcher, texts)
 
 
 @each_kind

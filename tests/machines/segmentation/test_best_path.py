@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import json
-import pickle
 import random
 import subprocess
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from itertools import chain, pairwise
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
-from support.damage import survivors
 from support.naive import MecabDictionary, jieba_block
 from support.shared_data import SHARED, needs_shared
 from support.tiers import examples, sample
@@ -27,7 +24,6 @@ import fst
 from fst.compile import lattice
 from fst.machines.segmentation.jieba import ALL, CHINESE, DEFAULT, LETTER, MODES, SEARCH, SPACE
 from fst.machines.segmentation.mecab import MAX_KINDS, MecabTables
-from fst.machines.segmentation.unit_trie import units_of
 from fst.runtime.machines.segmentation.lattice import JiebaSegmenter, MecabSegmenter
 
 ORACLES = SHARED / "oracles" / "toolkit"
@@ -411,30 +407,6 @@ def table(kind: str, mecab_folder: Path) -> Any:
     return lattice.jieba(JIEBA, user=user, hmm=has_model).with_mode([*kind.split(), DEFAULT][1])
 
 
-def strings(found: Iterable[list[str]]) -> list[list[str]]:
-    """The tokens of all rows."""
-    return [*found]
-
-
-@each_kind
-def test_every_way_through_the_package(kind: str, table: Any, tmp_path: Path) -> None:
-    """In any form, with any number of threads, from a file and from a pickle, texts have the same tokens."""
-    draw, segmenter = random.Random(kind), fst.Segmenter(table)
-    texts = ["", *texts_of(draw, MECAB_LETTERS if kind == "mecab" else JIEBA_LETTERS, 60, 40)]
-    expected = [walked(table, text) for text in texts]
-    table.save(tmp_path / "table.npz")
-    for other in (segmenter, fst.load(tmp_path / "table.npz"), pickle.loads(pickle.dumps(segmenter))):
-        assert type(other) is type(segmenter)
-        assert strings(other.segment_batch(texts, offsets=True)) == strings(other.segment_batch(texts, threads=3)) == expected
-    as_bytes: Any = [text.encode() for text in texts]
-    found = segmenter.segment_batch(as_bytes, offsets="bytes")
-    in_bytes = zip(found.starts.tolist(), found.ends.tolist(), strict=True)  # type: ignore[union-attr]
-    rows = np.repeat(np.arange(len(texts)), np.diff(found.row_splits))
-    assert [as_bytes[row][start:end].decode() for row, (start, end) in zip(rows, in_bytes, strict=True)] == [*chain(*expected)]
-    assert segmenter.count(texts).tolist() == [*map(len, expected)]
-    assert segmenter.segment_arrow(pa.array([*texts, None])).to_pylist() == [*expected, None]
-
-
 @each_kind
 def test_streams(kind: str, table: Any) -> None:
     """A text that comes in pieces, cut anywhere, has the tokens of the whole."""
@@ -664,21 +636,3 @@ def refused(table: Any, member: str, place: Any, value: Any, message: str) -> No
     array[place] = value
     with pytest.raises(fst.TableError, match=message):
         replace(table, **{member: array}).prove()
-
-
-def place_that_matters(draw: random.Random, size: int) -> int:
-    """A byte of a member: one of the first or the last ones, that of a letter of the texts, or any other."""
-    return draw.choice([*{0, 1, 2, size - 1, draw.randrange(size), 4 * draw.choice(units_of("a研あ "))}]) % size
-
-
-@each_kind
-@pytest.mark.sampled
-def test_any_bit_changed_is_refused_or_safe(kind: str, table: Any) -> None:
-    """A table with any bit changed is refused, or walk and kernel agree on it."""
-    draw = random.Random(kind)
-    letters = MECAB_LETTERS if kind == "mecab" else JIEBA_LETTERS
-    for other in survivors(table, draw, len(sample(range(3_000), 10)), place_that_matters):
-        for text in texts_of(draw, letters, 3):
-            found = fst.Segmenter(other).segment_batch([text], offsets=True)
-            assert found.ids.tolist() == [number for number in other.run(text) if kind != "mecab" or number >= 0]
-            assert found[0] == walked(other, text)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import pickle
 import random
 import subprocess
 import sys
@@ -29,7 +28,7 @@ from support.tiers import examples, sample, thinned
 import fst
 from fst.compile import maxmatch
 from fst.machines.segmentation.maxmatch import BACKWARD, DIRECTIONS, FORWARD, UNSEEN, MaxMatchTables
-from fst.machines.segmentation.unit_trie import FREE, LEAF, STATE_SHIFT, VALUE_SHIFT, units_of
+from fst.machines.segmentation.unit_trie import FREE, LEAF, STATE_SHIFT, VALUE_SHIFT
 from fst.runtime.rows import arrow
 from fst.runtime.rows.batch import Batch
 from fst.runtime.rows.texts import Column
@@ -187,22 +186,6 @@ def streamed(segmenter: fst.Segmenter, text: str, draw: random.Random) -> list[s
 def drawn(draw: random.Random) -> list[str]:
     """Texts of some lengths; the last one has parts without a place where it may be cut."""
     return ["", *("".join(draw.choices("abcé世 \n", k=draw.randint(0, 60))) for _ in range(40)), "ab" * 5_000]
-
-
-@each_direction
-def test_every_way_through_the_package(direction: str, tmp_path: Path) -> None:
-    """In any form, with any number of threads, from a file and from a pickle, texts have the same tokens."""
-    draw = random.Random(direction)
-    for words in DICTIONARIES:
-        segmenter, texts = fst.Segmenter(maxmatch(words, direction)), drawn(draw)
-        expected = [defined(words, text, backward=direction == BACKWARD) for text in texts]
-        segmenter._table.save(tmp_path / "table.npz")
-        for other in (segmenter, fst.load(tmp_path / "table.npz"), pickle.loads(pickle.dumps(segmenter))):
-            assert isinstance(other, fst.Segmenter)
-            assert [*other.segment_batch(texts, threads=3)] == expected
-            assert [*other.segment_batch([text.encode() for text in texts], offsets="bytes")] == expected
-            assert other.count(texts).tolist() == [*map(len, expected)]
-            assert [other.segment(text) for text in texts] == expected
 
 
 def test_streams_give_tokens_when_they_are_certain() -> None:
@@ -481,32 +464,6 @@ def test_missing_rows_are_refused(member: str) -> None:
     """Tables have a first jump and a first token, which stand for none."""
     with pytest.raises(fst.TableError, match=f"{member} has the shape"):
         replace(TABLE, **{member: getattr(TABLE, member)[:0]}).prove()
-
-
-@pytest.mark.sampled
-@each_direction
-def test_any_bit_changed_is_refused_or_safe(direction: str) -> None:
-    """A table with any bit changed is refused, or walk and kernel agree on it."""
-    texts, draw = ["abcabd cabab", "bababcab", "abcabcabcabd", "xabcx😀a😀a", "", "😀😁a😀b😀a😀"], random.Random(direction)
-    survivors = 0
-    for _ in sample(range(1_000), 10):
-        table = sound(direction)
-        name = draw.choice([*table.schema()])
-        array = getattr(table, name).copy()
-        view = array.reshape(-1).view(np.uint8)
-        place = 4 * draw.choice(units_of("abcx😀")) + draw.randrange(4) if name == "units" else draw.randrange(len(view))
-        view[place] ^= 1 << draw.randrange(8)
-        damaged = replace(table, **{name: array})
-        try:
-            damaged.prove()
-        except fst.TableError:
-            continue
-        survivors += 1
-        found = fst.Segmenter(damaged).segment_batch([text.encode() for text in texts], offsets="bytes")
-        for row, text in enumerate(texts):
-            ids, places = columns_of(found, row)
-            assert [(token.id, (token.start, token.end)) for token in damaged.tokens(text.encode())] == [*zip(ids, places, strict=True)]
-    assert survivors
 
 
 def test_equal_dictionaries_have_equal_bytes() -> None:

@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
-from support.machines.bpe import hold_every_way, hold_in_pieces
 from support.machines.unigram import ADDED, BITS, BYTES, PIPELINES, TOKENS, VOCABULARY, document, machine, real
 from support.naive import unigram_ids
 from support.shared_data import SHARED, needs_shared
@@ -50,16 +49,6 @@ def test_encodings_are_those_of_the_reference(case: tuple[str, str, bool]) -> No
     """Ids, offsets and words are the reference's, with any pipeline, added tokens and fallbacks."""
     draw = random.Random(str(case))
     hold(machine(case), [*BITS, *(mixed(draw, 12) for _ in sample(range(1_000), 20)), mixed(draw, 2_000)])
-
-
-@some_cases
-def test_every_way_through_the_package(case: tuple[str, str, bool], monkeypatch: pytest.MonkeyPatch) -> None:
-    """In any form, with any number of threads and cut anywhere, texts have the ids of the walk."""
-    draw = random.Random(str(case))
-    table, tokenizer, _ = machine(case)
-    texts = ["", *(mixed(draw, draw.choice((2, 5, 10, 40))) for _ in range(30)), "", mixed(draw, 400)]
-    hold_every_way(tokenizer, texts, [table.run(text) for text in texts], draw)
-    hold_in_pieces(tokenizer, mixed(draw, 1000), 7, monkeypatch)
 
 
 @examples(300)
@@ -339,5 +328,3 @@ def test_all_characters(name: str, tmp_path_factory: pytest.TempPathFactory) -> 
         for begin in range(0, len(SWEPT_CHARACTERS), 100_000):
             texts = [form.format(char) for char in SWEPT_CHARACTERS[begin : begin + 100_000]]
             assert [ids.tolist() for ids in tokenizer.encode_batch(texts)] == [answer.ids for answer in reference.encode_batch(texts)]
-
-

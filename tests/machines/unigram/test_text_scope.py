@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 from support import naive
-from support.machines.bpe import hold_every_way, hold_in_pieces
 from support.machines.unigram_text import TO_SYMBOL, model_of, reference, tables_of
 from support.naive import NORMAL, UNKNOWN, UNUSED, USER_DEFINED, Piece
 from support.shared_data import SHARED, needs_shared
@@ -103,17 +102,6 @@ def test_sums_beyond_the_limit(scale: float) -> None:
         tokenizer, long = fst.Tokenizer(table), "".join(draw.choices("abc", k=5 * int(WINDOW) // 2))
         assert tokenizer.encode(text).tolist() == table.run(text) == of.encode(text)
         assert tokenizer.encode(long).tolist() == of.encode(long)
-
-
-def test_every_way_through_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
-    """In any form, with any number of threads and cut anywhere, texts have the ids of the walk."""
-    draw, (_, table, tokenizer) = random.Random(5), near()
-    texts = ["", *(near_text(draw, draw.choice((1, 2, 5, 40))) for _ in range(30)), "", near_text(draw, 400)]
-    hold_every_way(tokenizer, texts, [table.run(text) for text in texts], draw)
-    hold_in_pieces(tokenizer, near_text(draw, 300), 7, monkeypatch)
-    words = tokenizer.encode_batch(texts, offsets=True).words
-    assert words is not None
-    assert {*words.tolist()} == {0}
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,57 @@
+"""Damaged files and tables of every kind are refused, or safe to run."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+from support.conforming import BARE, Located, cut, encoder_of, located, public, rows_of, streamed, table_of, texts_of, walked
+from support.damage import survivors
+from support.samples import SAMPLES
+from support.tiers import sample
+
+import fst
+
+REDUNDANT = {"wordpiece", "bpe", "unigram"}  # kinds whose tables state for kernels a second time what follows from the rest
+FIRST = 300  # bytes of a member, in which most of what matters lies
+
+each_sample = pytest.mark.parametrize("name", SAMPLES)
+
+
+@each_sample
+def test_file_that_is_cut_or_changed_is_refused(name: str, tmp_path: Path) -> None:
+    """A file that is cut short, or has any bit changed, is refused."""
+    data, draw, path = table_of(name).dumps(), random.Random(name), tmp_path / "table.npz"
+    for place in (0, 1, len(data) // 2, len(data) - 1, *(draw.randrange(len(data)) for _ in range(3))):
+        flipped = bytearray(data)
+        flipped[place] ^= 1 << draw.randrange(8)
+        for damaged in (data[:place], bytes(flipped)):
+            path.write_bytes(damaged)
+            with pytest.raises(fst.TableError):
+                fst.load(path)
+
+
+def place_that_matters(draw: random.Random, size: int) -> int:
+    """A byte of a member: mostly one of the first or the last ones."""
+    return draw.choice([draw.randrange(size), draw.randrange(min(size, FIRST)), size - 1 - draw.randrange(min(size, 8))])
+
+
+@each_sample
+@pytest.mark.sampled
+def test_any_bit_changed_is_refused_or_safe(name: str) -> None:
+    """A table with any bit changed is refused, or gives safe ids in every way; those of its walk, if it states nothing twice."""
+    table, draw = table_of(name), random.Random(name)
+    for damaged in survivors(table, draw, len(sample(range(600), 12)), place_that_matters):
+        encoder, texts = encoder_of(public(damaged)), texts_of(SAMPLES[name], draw, 3)
+        found = located(encoder, texts)
+        if table.kind not in REDUNDANT:
+            assert [row.ids for row in found] == [walked(damaged, text) for text in texts]
+            assert [streamed(encoder, cut(draw, text)) for text in texts] == found
+        assert rows_of(encoder.encode_batch([text.encode() for text in texts], threads=2, **BARE)) == [row.ids for row in found]
+        assert all(map(is_ordered, found, texts))
+
+
+def is_ordered(found: Located, text: str) -> bool:
+    """Whether places are those of parts of a text."""
+    return all(0 <= start <= end <= len(text) for start, end in found.offsets)

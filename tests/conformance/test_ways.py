@@ -1,0 +1,103 @@
+"""Every way from texts to ids gives the ids of the slow walk, for samples of every kind of table."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import random
+from collections import Counter
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from support.conforming import BARE, cut, encoder_of, located, public, rows_of, streamed, table_of, texts_of, walked
+from support.samples import SAMPLES
+
+import fst
+from fst.registry import MACHINES
+
+WITHOUT_STREAMS = {"wordpiece flagged", "wordpiece composed"}
+COLUMNS = (pa.string(), pa.large_string(), pa.string_view(), pa.binary())
+
+each_sample = pytest.mark.parametrize("name", SAMPLES)
+
+
+def test_every_kind_has_samples() -> None:
+    """Each kind of table that the package knows has at least three samples."""
+    counted = Counter(sample.kind for sample in SAMPLES.values())
+    assert counted.keys() == MACHINES.keys()
+    assert min(counted.values()) >= 3
+
+
+@each_sample
+def test_batches(name: str) -> None:
+    """Strings and bytes, alone, in batches and on several threads, have the ids of the walk, and as many as are counted."""
+    table, draw = table_of(name), random.Random(name)
+    encoder, texts = encoder_of(public(table)), texts_of(SAMPLES[name], draw)
+    expected = [walked(table, text) for text in texts]
+    for rows in (texts, [text.encode() for text in texts]):
+        for threads in (1, 3):
+            assert rows_of(encoder.encode_batch(rows, threads=threads, **BARE)) == expected
+        assert [encoder.encode(row, **BARE).tolist() for row in rows] == expected
+        assert rows_of(encoder.encode_batch(rows, max_length=5, **BARE)) == [ids[:5] for ids in expected]
+        assert encoder.count_tokens(rows, **BARE).tolist() == [*map(len, expected)]
+
+
+@each_sample
+def test_columns(name: str) -> None:
+    """Arrow columns of every type of text have the ids of the walk, and a null has none."""
+    table, draw = table_of(name), random.Random(name)
+    texts = texts_of(SAMPLES[name], draw, 6)
+    expected = [*(walked(table, text) for text in texts), None]
+    for kind in COLUMNS:
+        column = pa.array([*texts, None], pa.string()).cast(kind)
+        assert encoder_of(public(table)).encode_arrow(column, **BARE).to_pylist() == expected
+
+
+@each_sample
+def test_streams(name: str) -> None:
+    """A text that comes in pieces, cut anywhere, has the ids and places of the whole, or streams are refused."""
+    draw, sample = random.Random(name), SAMPLES[name]
+    encoder = encoder_of(public(table_of(name)))
+    if name in WITHOUT_STREAMS:
+        with pytest.raises(fst.UnsupportedError, match="stream"):
+            encoder.stream()
+        return
+    texts = texts_of(sample, draw)
+    for text, expected in zip(texts, located(encoder, texts), strict=True):
+        assert streamed(encoder, cut(draw, text)) == expected
+        assert streamed(encoder, cut(draw, text.encode())).ids == expected.ids
+
+
+@each_sample
+def test_blocks(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A long text that is read a few units at a time has the ids and places that it has at once."""
+    draw = random.Random(name)
+    encoder, texts = encoder_of(public(table_of(name))), texts_of(SAMPLES[name], draw, 2, 300)
+    expected = located(encoder, texts)
+    monkeypatch.setattr("fst.runtime.rows.batch.BLOCK", 7)
+    assert located(encoder, texts) == expected
+
+
+@each_sample
+def test_malformed_texts(name: str) -> None:
+    """Bytes that are not UTF-8, and lone surrogates, are refused by their row, or read as U+FFFD."""
+    table, parts = table_of(name), SAMPLES[name].parts[:3]
+    encoder = encoder_of(public(table))
+    for wrong in ("\ud800".join(parts), b"\xff".join(part.encode() for part in parts)):
+        with pytest.raises(fst.TextError, match="row 0"):
+            encoder.encode_batch([wrong])
+        assert rows_of(encoder.encode_batch([wrong], errors="replace", **BARE)) == [walked(table, "\ufffd".join(parts))]
+
+
+@each_sample
+def test_copies(name: str, tmp_path: Path) -> None:
+    """A table from a file, a pickle or a copy is of the same class, has the same bytes, and gives the same ids."""
+    table = table_of(name)
+    used, texts = public(table), texts_of(SAMPLES[name], random.Random(name), 5)
+    expected = [walked(table, text) for text in texts]
+    table.save(tmp_path / "table.npz")
+    for other in (fst.load(tmp_path / "table.npz"), pickle.loads(pickle.dumps(used)), copy.copy(used), copy.deepcopy(used)):
+        assert type(other) is type(used)
+        assert other._table.dumps() == table.dumps()
+        assert rows_of(encoder_of(other).encode_batch(texts, **BARE)) == expected

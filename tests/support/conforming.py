@@ -1,0 +1,89 @@
+"""The tables of `support.samples` as tests of all kinds use them, and every way from texts to ids."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from itertools import pairwise
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple
+
+from support.samples import SAMPLES, Sample
+
+import fst
+from fst.runtime.encoder import Encoder
+
+Rows = list[list[int]]
+BARE: Any = {"add_special_tokens": False}
+
+
+class Located(NamedTuple):
+    """Ids, and what a table has of their places."""
+
+    ids: list[int]
+    offsets: list[list[int]]
+    words: list[int]
+
+
+@lru_cache(maxsize=4)
+def table_of(name: str) -> Any:
+    """The table of a sample."""
+    with TemporaryDirectory() as folder:
+        return SAMPLES[name].make(Path(folder))
+
+
+def public(table: Any) -> Any:
+    """The object of the public class that uses a table, as `fst.load` makes it."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "table.npz")
+        table.save(path)
+        return fst.load(path)
+
+
+def encoder_of(used: Any) -> Encoder:
+    """The encoder in an object of a public class."""
+    found: Encoder = used if isinstance(used, Encoder) else next(part for part in vars(used).values() if isinstance(part, Encoder))
+    return found
+
+
+def walked(table: Any, text: str) -> list[int]:
+    """The ids of the slow walk; with contextual tokens, which the walk of WordPiece does not find, those of the text alone."""
+    if table.kind == "wordpiece" and table.metadata.added_tokens.contextual:
+        return fst.Tokenizer(table).encode(text, **BARE).tolist()
+    return [number for number in table.run(text) if number >= 0 or table.kind != "mecab"]
+
+
+def texts_of(sample: Sample, draw: random.Random, count: int = 20, longest: int = 20) -> list[str]:
+    """Random texts of a sample's parts, and two empty ones."""
+    drawn = ("".join(draw.choices(sample.parts, k=draw.randint(1, longest))) for _ in range(count))
+    return ["", *drawn, ""]
+
+
+def cut(draw: random.Random, text: str | bytes) -> Iterator[Any]:
+    """The pieces of a text that is cut anywhere."""
+    places = sorted(draw.randint(0, len(text)) for _ in range(draw.randint(0, 12)))
+    return (text[begin:end] for begin, end in pairwise([0, *places, len(text)]))
+
+
+def streamed(encoder: Encoder, pieces: Iterator[Any]) -> Located:
+    """What a stream gives for a text in pieces."""
+    stream, parts = encoder.stream(offsets=True, **BARE), []
+    for piece in pieces:
+        stream.write(piece)
+        parts.append(stream.read())
+    parts.append(stream.close())
+    return Located(*([*(value for part in parts for value in getattr(part, name).tolist())] for name in Located._fields))
+
+
+def located(encoder: Encoder, texts: Sequence[str]) -> list[Located]:
+    """The ids of each text and their places."""
+    batch: Any = encoder.encode_batch(texts, offsets=True, **BARE)
+    bounds = pairwise(batch.row_splits.tolist())
+    return [Located(*(getattr(batch, name)[begin:end].tolist() for name in Located._fields)) for begin, end in bounds]
+
+
+def rows_of(batch: Any) -> Rows:
+    """The ids of each row."""
+    return [batch.ids[begin:end].tolist() for begin, end in pairwise(batch.row_splits.tolist())]
