@@ -3,8 +3,8 @@
 Standard output carries data only. Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted. If the reader of a pipe leaves early, as in
 ``fst encode … | head``, the exit code is 0 and there is no message.
 
-A command's module is imported when the command is used, and imports click alone at first, so that help appears at once and no command
-waits for a library that it does not use.
+The module of a command is imported when the command is used, and imports click alone at first. So help appears at once, and no command
+waits for an unused library.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ class WorkerError(FstError):
 
 
 class Process:
-    """A process with a worker. What it prints is dropped.
+    """A process with a worker. Its output is dropped.
 
     Args:
         name: what messages call the worker.
@@ -38,7 +38,7 @@ class Process:
         self._send(worker, arguments)
 
     def ask(self, method: str, *arguments: Any) -> Any:
-        """What a method of the worker returns.
+        """The result of a method of the worker.
 
         Raises:
             WorkerError: it raised an exception, or the process has ended.
@@ -54,7 +54,7 @@ class Process:
         return found
 
     def end(self) -> None:
-        """End the process, whatever it does."""
+        """End the process, in any state."""
         self._process.kill()
         with suppress(BrokenPipeError), self._process:
             pass
@@ -82,7 +82,7 @@ def answer() -> None:
 
 
 def _answer(worker: Any, method: str, arguments: Any) -> tuple[Any, str]:
-    """What a method returns; or what went wrong, in words."""
+    """The result of a method; or the fault, in words."""
     try:
         return getattr(worker, method)(*arguments), ""
     except FstError as error:

@@ -14,7 +14,7 @@ from fst.errors import UnsupportedError
 if TYPE_CHECKING:
     from fst.tables.table import Table
 
-# What a command takes, by the face of the table.
+# The kinds of tables that a command accepts, by public class.
 TAKEN = {
     "Searcher": "one of keywords, from `fst compile keywords`",
     "MecabSegmenter": "one of a dictionary of MeCab, from `fst compile mecab`",

@@ -61,7 +61,7 @@ def command(
 
 @dataclass(frozen=True)
 class Count:
-    """How many documents and tokens a file has."""
+    """The numbers of documents and tokens of a file."""
 
     file: str
     documents: int

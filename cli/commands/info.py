@@ -143,7 +143,7 @@ def _named(piece: list[Any], spellings: Mapping[int, str]) -> list[Any]:
 
 
 def _spelled(piece: list[Any]) -> str:
-    """A piece spelled as in the reference's templates: $A for a text, and the type id if it is not 0."""
+    """A piece in the notation of the reference's templates: $A for a text, and the type id if it is not 0."""
     content, type_id = piece
     tokens = [f"${content}"] if isinstance(content, str) else content
     return " ".join(f"{token}:{type_id}" if type_id else token for token in tokens)

@@ -110,7 +110,7 @@ class Comparison:
         self.alike = True
 
     def lines(self, how: Reading, files: tuple[str, ...], advance: Callable[[int], None]) -> Iterator[str]:
-        """The result for each file: its first difference, or that there is none."""
+        """The result for each file: its first difference, or None."""
         for file in files:
             yield from self._file(how, file, advance)
 

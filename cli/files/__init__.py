@@ -1,1 +1,1 @@
-"""What commands write: formats, files that appear whole or not at all, and progress for a person."""
+"""The output of commands: formats, files that appear only when complete, and progress bars."""

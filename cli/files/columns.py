@@ -161,7 +161,7 @@ def _column(documents: Documents, name: str, kind: Any) -> Any:
 
 
 def _fits(found: Any, kind: Any) -> bool:
-    """Whether values of one type keep their meaning as another. pyarrow would not refuse: it makes 1 of 1.5."""
+    """Whether values of one type keep their meaning as another. pyarrow itself would turn 1.5 into 1."""
     if pa.types.is_list(found) and pa.types.is_list(kind):
         return _fits(found.value_type, kind.value_type)
     if pa.types.is_struct(found) and pa.types.is_struct(kind):

@@ -13,7 +13,7 @@ from fst.runtime.files.packing import UNSUPPORTED, ending
 from fst.runtime.files.streams import STANDARD
 
 ENDINGS = {".json": "json", ".jsonl": "json", ".ndjson": "json", ".arrow": "arrow", ".parquet": "parquet"}
-# What to use instead of formats that are not written.
+# The replacements for formats that are not written.
 INSTEAD = {
     **dict.fromkeys([".csv", ".tsv", ".xlsx"], "write JSON lines (.jsonl), or Parquet (.parquet)"),
     **dict.fromkeys([".feather", ".ipc"], "write .arrow, which is the same format"),
@@ -21,7 +21,7 @@ INSTEAD = {
 }
 OF_ARRAYS = (".npz", ".npy", ".bin", ".h5", ".hdf5", ".pkl", ".pickle", ".pt", ".safetensors", ".zarr")  # and their like
 KEEP_OTHERS = ("json", "arrow", "parquet")  # forms that keep the other columns or fields of a document, and may have tokens too
-ARRAYS = ("npy", "bin")  # forms of ids with their row splits in a file beside them
+ARRAYS = ("npy", "bin")  # forms of ids with their row splits in a second file
 
 
 class Forms(NamedTuple):
@@ -97,7 +97,7 @@ def form_of(forms: Forms, name: str, form: str | None) -> str:
 
 
 def _form(forms: Forms, name: str, form: str | None) -> str:
-    """The form asked for, or else the form of the name's ending, or else the default."""
+    """The form of the option, or else the form of the name's ending, or else the default."""
     kind, _ = ending(name)
     if kind in UNSUPPORTED:
         raise click.UsageError(f"{name}: {kind} is not written; compress with gzip, zstd, bz2 or xz, as in ids.jsonl.gz")

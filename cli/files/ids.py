@@ -20,7 +20,7 @@ IDS, TOKENS, OFFSETS = "input_ids", "tokens", "offset_mapping"  # their names in
 
 
 class Spellings(dict[int, str]):
-    """The spelling of each id: its token, or its number if no tokens are given. Each number is spelled once."""
+    """The spelling of each id: its token, or its number if no tokens are given. Each number is formatted once."""
 
     def __missing__(self, number: int) -> str:
         self[number] = str(number)
@@ -33,7 +33,7 @@ def names(tables: Tables | BpeTables) -> Spellings:
 
 
 class Decimals:
-    r"""Ids as decimal numbers, vectorised: a table holds the digits of each id in eight bytes, and unused bytes are dropped.
+    r"""Ids as decimal numbers, vectorised: a table contains the digits of each id in eight bytes, and unused bytes are dropped.
 
     Args:
         count: more than any id.
@@ -53,7 +53,7 @@ class Decimals:
 
         Args:
             ids: int32[n], the ids of all rows in order.
-            ends: int64[rows], the end of each row; a row that goes on may follow.
+            ends: int64[rows], the end of each row; an unfinished row may follow.
             is_begun: whether the first row continues an earlier one.
         """
         numbers = np.insert(ids + self._count, ends, 2 * self._count)
@@ -64,7 +64,7 @@ class Decimals:
 
 
 def rows(block: Block, known: Container[int]) -> Iterator[list[int]]:
-    """The ids of each line: numbers separated by blanks, or a JSON object that holds them.
+    """The ids of each line: numbers separated by spaces, or a JSON object with them.
 
     Args:
         block: some lines.

@@ -89,7 +89,7 @@ class Target:
             forms: the forms of the command.
             inputs: the files that are read.
             table: the file of the table.
-            how: how inputs are read.
+            how: the options for reading inputs.
             of_text: the form of outputs for plain text in a folder; None: the default of the command.
 
         Raises:
@@ -137,7 +137,7 @@ class Target:
 
 
 def how_for(output: Output, how: Reading, *, in_pieces: bool = False) -> Reading:
-    """How to read the inputs of an output that keeps their texts along with their other fields or columns."""
+    """The options for reading the inputs of an output that keeps their texts and their other fields or columns."""
     keeps_others = output.form in KEEP_OTHERS
     return replace(how, others=keeps_others, with_text=keeps_others, in_pieces=in_pieces)
 

@@ -37,7 +37,7 @@ class Packer:
         self._file, self._compressor = file, _compressor(packing)
 
     def write(self, data: bytes) -> None:
-        """Compress and write data. The compressor may hold some back until there is more."""
+        """Compress and write data. The compressor may keep some bytes until more arrive."""
         self._file.write(self._compressor.compress(data))
 
     def flush(self) -> None:
@@ -61,7 +61,7 @@ class ZstdCompressor:
     """Compresses with zstd, by the methods of `bz2.BZ2Compressor`.
 
     Args:
-        chunk: how many bytes of data a frame holds at least, but for the last one.
+        chunk: the minimum of bytes of data in a frame, except for the last one.
     """
 
     def __init__(self, chunk: int) -> None:

@@ -16,7 +16,7 @@ PATIENCE = 1.0  # seconds before the bar appears
 PAUSE = 0.1  # seconds between two states of a bar
 LINES = 30.0  # seconds between two lines where there is no terminal
 MIN_BAR, MAX_BAR = 10, 40  # columns
-COLUMNS = 80  # of a terminal that does not state its width
+COLUMNS = 80  # of a terminal of unknown width
 
 
 class Unit(NamedTuple):
@@ -208,7 +208,7 @@ class Bar(Log):
         return PAUSE
 
     def draw(self) -> None:
-        """Draw the line anew."""
+        """Draw the line again."""
         if self._total:
             self._is_drawn = True
             sys.stderr.write(f"\r{self._line(self._total)}")
@@ -228,7 +228,7 @@ class Bar(Log):
 
 
 def _columns() -> int:
-    """The width of the terminal on standard error; `COLUMNS` if it does not state one."""
+    """The width of the terminal on standard error; `COLUMNS` if it is unknown."""
     try:
         return os.get_terminal_size(sys.stderr.fileno()).columns or COLUMNS
     except (OSError, ValueError):

@@ -92,7 +92,7 @@ def modified(name: str) -> float:
 
 
 def keep_apart(outputs: Iterable[str], inputs: Iterable[str]) -> None:
-    """Refuse to write to a file that is also read, whatever name or link leads to it. "-" is standard output, or standard input.
+    """Refuse to write to a file that is also read, under any name or link. "-" is standard output, or standard input.
 
     Raises:
         click.UsageError: an output is an input.
@@ -131,12 +131,12 @@ def drop_output() -> None:
 
 
 def is_device(path: Path) -> bool:
-    """Whether a path is a pipe or a device: something to be written to, and on no account to be replaced."""
+    """Whether a path is a pipe or a device, which is written to and never replaced."""
     return path.exists() and not path.is_file()
 
 
 def show(lines: Iterable[str]) -> None:
-    """Write lines to standard output, as UTF-8 wherever it leads."""
+    """Write lines to standard output, always as UTF-8."""
     with written(STANDARD) as out:
         for line in lines:
             out.write(line.encode("utf-8", "surrogateescape") + b"\n")

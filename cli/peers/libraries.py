@@ -35,7 +35,7 @@ class Peer(NamedTuple):
 
 
 def tokenizers(path: Path, _threads: int) -> Peer:
-    """The environment says how many threads it has; see `settings`."""
+    """The environment sets the number of its threads; see `settings`."""
     tokenizer = Tokenizers(path).tokenizer
     return Peer(partial(tokenizer.encode_batch_fast, add_special_tokens=False), lambda batch: (encoding.ids for encoding in batch))
 
@@ -66,7 +66,7 @@ def _of_model(tokenizer: Any, path: Path) -> Any:
 
 
 def _of_ranks(tokenizer: Any, path: Path) -> Any:
-    """It tells the encoding by the name of a file that is not packed."""
+    """It finds the encoding by the name of an uncompressed file."""
     with TemporaryDirectory() as folder:
         file = Path(folder) / path.name.removesuffix(".gz")
         file.write_bytes(contents(path))

@@ -66,7 +66,7 @@ def files(path: Path) -> list[Path]:
 
 
 def kind(path: Path) -> str:
-    """What a file is: `DOCUMENT`, `RANKS` or `MODEL`.
+    """The kind of a file: `DOCUMENT`, `RANKS` or `MODEL`.
 
     Raises:
         VocabularyError: it is none of these.

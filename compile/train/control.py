@@ -7,6 +7,7 @@ other run can resume from it. It also contains a digest of its arrays, without w
 
 from __future__ import annotations
 
+import errno
 import json
 import signal
 import threading
@@ -177,7 +178,9 @@ def _read(path: Path) -> dict[str, Any]:
                 raise ValueError("compressed members")
         with np.load(path, allow_pickle=False) as stored:
             return {name: _owned(stored[name]) for name in stored.files}
-    except (ValueError, KeyError, EOFError, MemoryError, OverflowError, RuntimeError, TypeError, zipfile.BadZipFile) as error:
+    except (ValueError, KeyError, EOFError, MemoryError, OverflowError, RuntimeError, TypeError, OSError, zipfile.BadZipFile) as error:
+        if isinstance(error, OSError) and error.errno != errno.EINVAL:  # a position before the begin of the file is EINVAL
+            raise
         raise VocabularyError(f"{path} is damaged or not a checkpoint; expected an .npz of a training run; name another file") from error
 
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import json
 from base64 import b64encode
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack, suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from fst.compile.machines.bpe.canonical import Merges
 from fst.compile.sources.merges_txt import COMMENT, MERGES, VOCABULARY
@@ -41,18 +41,22 @@ def save(document: Json, scores: Sequence[float] | None, path: str | Path) -> No
         path: the file or the folder, as in `fst.compile.train.result.Trained.save`.
     """
     if not _is_folder(path):
-        _write({str(path): _form(_name(path))(document, scores)})
+        _write({str(path): _form(_name(path), _kind(document)).made(document, scores)})
         return
-    if not remote.is_remote(path):
-        Path(path).mkdir(parents=True, exist_ok=True)
-    _write({_inside(path, name): data for name, data in _folder(document).items()})
+    files = {_inside(path, name): data for name, data in _folder(document).items()}
+    with nullcontext() if remote.is_remote(path) else _made_folder(Path(path)):
+        _write(files)
 
 
-def files_of(path: str | Path) -> list[str]:
+def files_of(path: str | Path, kind: str | None = None) -> list[str]:
     """The files that `save` may write for a path: the path itself, or the files in the folder.
 
+    Args:
+        path: the file or the folder.
+        kind: the type of the model; None: any.
+
     Raises:
-        UnsupportedError: the form of the file is unknown.
+        UnsupportedError: the form of the file is unknown, or cannot express such a model.
 
     Examples:
         >>> files_of("english/")
@@ -63,8 +67,22 @@ def files_of(path: str | Path) -> list[str]:
     if _is_folder(path):
         return [_inside(path, name) for name in (DOCUMENT, *(name for names in OLDER.values() for name in names))]
     if Path(_name(path)).suffix != TABLE:
-        _form(_name(path))
+        _form(_name(path), kind)
     return [str(path)]
+
+
+@contextmanager
+def _made_folder(path: Path) -> Iterator[None]:
+    """A folder for files. Folders that were missing are removed again if an error occurs."""
+    missing = [folder for folder in (path, *path.parents) if not folder.exists()]
+    path.mkdir(parents=True, exist_ok=True)
+    try:
+        yield
+    except BaseException:
+        with suppress(OSError):
+            for folder in missing:
+                folder.rmdir()
+        raise
 
 
 def _name(path: str | Path) -> str:
@@ -86,7 +104,7 @@ def _folder(document: Json) -> dict[str, bytes]:
     """The files of a folder: the ``tokenizer.json``, and the older files if these can express the vocabulary."""
     older: Mapping[str, bytes] = {}
     with suppress(UnsupportedError):
-        older = {name: _form(name)(document, None) for name in OLDER.get(_kind(document), ())}
+        older = {name: _form(name, None).made(document, None) for name in OLDER.get(_kind(document), ())}
     return {DOCUMENT: _document(document, None), **older}
 
 
@@ -97,25 +115,36 @@ def _write(contents: Mapping[str, bytes]) -> None:
             stack.enter_context(remote.written(path) if remote.is_remote(path) else npz.replacing(path)).write(data)
 
 
-Form = Callable[[Json, Sequence[float] | None], bytes]
+class Form(NamedTuple):
+    """A form of files.
+
+    Attributes:
+        made: makes the file from the value of a ``tokenizer.json`` and from scores.
+        kinds: the models that it can express, separated by " and ".
+    """
+
+    made: Callable[[Json, Sequence[float] | None], bytes]
+    kinds: str
 
 
-def _form(name: str) -> Form:
-    """The form for the name of a file, or else for its ending."""
+def _form(name: str, kind: str | None) -> Form:
+    """The form for the name of a file, or else for its ending.
+
+    Raises:
+        UnsupportedError: there is none, or it cannot express a model of this kind.
+    """
     found = FORMS.get(name) or FORMS.get(Path(name).suffix)
     if not found:
         raise UnsupportedError(f"{name}: the form of a vocabulary is unknown; expected a folder, {', '.join(FORMS)} or {TABLE}")
+    if kind is not None and kind not in found.kinds.split(" and "):
+        form = name if name in FORMS else Path(name).suffix
+        raise UnsupportedError(f"{form} is a form of {found.kinds}, but the vocabulary is {kind}; save a tokenizer.json")
     return found
 
 
 def _kind(document: Json) -> str:
     kind: str = document["model"]["type"]
     return kind
-
-
-def _need_kind(document: Json, kind: str, form: str) -> None:
-    if _kind(document) != kind:
-        raise UnsupportedError(f"{form} is a form of {kind}, but the vocabulary is {_kind(document)}; save a tokenizer.json")
 
 
 def _refuse(form: str, why: str) -> NoReturn:
@@ -128,13 +157,11 @@ def _document(document: Json, _: Sequence[float] | None) -> bytes:
 
 def _vocabulary(document: Json, _: Sequence[float] | None) -> bytes:
     """GPT-2's ``vocab.json``."""
-    _need_kind(document, "BPE", VOCABULARY)
     return json.dumps(document["model"]["vocab"], ensure_ascii=False, separators=(",", ":")).encode()
 
 
 def _merges(document: Json, _: Sequence[float] | None) -> bytes:
     """GPT-2's ``merges.txt``."""
-    _need_kind(document, "BPE", MERGES)
     merges = document["model"]["merges"]
     for pair in merges:
         if pair[0].startswith(COMMENT) or any(char in token for token in pair for char in " \n\r"):
@@ -144,7 +171,6 @@ def _merges(document: Json, _: Sequence[float] | None) -> bytes:
 
 def _lines(document: Json, _: Sequence[float] | None) -> bytes:
     """BERT's ``vocab.txt``."""
-    _need_kind(document, "WordPiece", LINES)
     ids = document["model"]["vocab"]
     text = "".join(f"{token}\n" for token in ids)
     if parse_lines(text) != ids:
@@ -154,7 +180,6 @@ def _lines(document: Json, _: Sequence[float] | None) -> bytes:
 
 def _ranks(document: Json, _: Sequence[float] | None) -> bytes:
     """The ranks of tiktoken: each token in base64 with its id."""
-    _need_kind(document, "BPE", TIKTOKEN)
     _need_tiktoken(document)
     specials = {token["content"] for token in document["added_tokens"]}
     ranks = {bytes_of(token): number for token, number in document["model"]["vocab"].items() if token not in specials}
@@ -190,8 +215,6 @@ def _need_tiktoken(document: Json) -> None:
 
 def _model(document: Json, scores: Sequence[float] | None) -> bytes:
     """A ``.model`` of SentencePiece."""
-    if _kind(document) not in ("BPE", "Unigram"):
-        raise UnsupportedError(f"{MODEL} is a form of Unigram and BPE, but the vocabulary is {_kind(document)}; save a tokenizer.json")
     try:
         return model_file(document, scores)
     except ValueError as error:
@@ -199,10 +222,10 @@ def _model(document: Json, scores: Sequence[float] | None) -> bytes:
 
 
 FORMS: Mapping[str, Form] = {
-    VOCABULARY: _vocabulary,
-    MERGES: _merges,
-    ".json": _document,
-    ".txt": _lines,
-    TIKTOKEN: _ranks,
-    MODEL: _model,
+    VOCABULARY: Form(_vocabulary, "BPE"),
+    MERGES: Form(_merges, "BPE"),
+    ".json": Form(_document, "BPE and Unigram and WordPiece and WordLevel"),
+    ".txt": Form(_lines, "WordPiece"),
+    TIKTOKEN: Form(_ranks, "BPE"),
+    MODEL: Form(_model, "Unigram and BPE"),
 }

@@ -33,7 +33,7 @@ class Trie(NamedTuple):
 
     Attributes:
         edges: uint32[2 ** n, 3], a hash table by parent and label: parent, label, child. `NO_NODE` is the parent in a free slot.
-        nodes: int32[nodes, 7]. A node stands for its path, the labels from the root to it. Its fields:
+        nodes: int32[nodes, 7]. A node represents its path, the labels from the root to it. Its fields:
             `SKIP`, `REST`: after a walk that ends here, the next walk starts `SKIP` items later, at the node `REST`. At the root it has
             read nothing yet.
             `LENGTH`, `VALUE`: number of items and value of the longest string that is a prefix of the path; 0 and -1 if there is none.

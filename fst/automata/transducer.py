@@ -4,7 +4,7 @@ When Algorithm 1 reads c in v, δ′(v, c) is the node it reaches and σ′(v, c
 
 - *Explicit*: some node z ≠ r♯ on the links from v, v included, has a child on c. δ′ = δ(z, c), σ′ = P(v) without P(z).
 - *Default*: the links lead to r♯. δ′ = δ(r♯, c), or dead; σ′ = P(v), the segmentation of all that was read.
-- *Dead*: the links end in null. The word has no segmentation, whatever follows.
+- *Dead*: the links end in null. The word has no segmentation, for any text after it.
 
 The target of the default is the same for all v, so only explicit transitions are stored.
 """
@@ -27,7 +27,7 @@ class Transducer:
     """Explicit transitions in order of state and label. States are the nodes of the trie.
 
     Attributes:
-        failure: links and pops; P(v) holds all outputs.
+        failure: links and pops; P(v) contains all outputs.
         row_start: int64[nodes + 1], the transitions of v are ``row_start[v]:row_start[v + 1]``.
         label: int64[n].
         target: int64[n], δ′.

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 INSIDE, BEGINS, UNDECIDED = 0, 1, 3  # decisions; the lowest bit: a piece begins there, or may begin
-AROUND = 2  # symbols that stand for no class: after the end of the text, and before its start
+AROUND = 2  # symbols without a class: after the end of the text, and before its start
 MAX_WINDOW = 20  # bits of a window: the decisions take 1 MiB, but those that a text uses stay in a core's own cache
 
 HALVES, WIDEST = 4, 6  # symbols of both halves, and most symbols of a window

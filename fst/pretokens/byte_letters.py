@@ -1,4 +1,4 @@
-"""GPT-2's letters for bytes: byte-level vocabularies spell each byte of a token as one printable letter, such as Ġ for a blank.
+"""GPT-2's letters for bytes: byte-level vocabularies write each byte of a token as one printable letter, such as Ġ for a space.
 
 Source: ``bytes_to_unicode`` of GPT-2. Bytes that are printable in Latin-1 keep their letter; the others, in order, have U+0100 and on.
 """
@@ -31,7 +31,7 @@ def spelled(token: bytes) -> str:
 
 
 def bytes_of(spelling: str) -> bytes | None:
-    r"""The bytes that a token spells; None if it has a character that is the letter of no byte.
+    r"""The bytes of a token; None if it has a character that is the letter of no byte.
 
     Examples:
         >>> bytes_of("ĠcafÃ"), bytes_of("a b")

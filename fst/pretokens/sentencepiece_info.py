@@ -1,4 +1,4 @@
-"""What a model of sentencepiece says of its pieces beside what makes ids and texts: `fst.sentencepiece` answers with it."""
+"""The facts about the pieces of a model of sentencepiece besides ids and texts, for `fst.sentencepiece`."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ ID = or_null(whole(0, MAX_OUTPUT))
 
 @dataclass(frozen=True)
 class PieceFacts:
-    """What a model says of its pieces.
+    """The facts about the pieces of a model.
 
     Attributes:
         kind: unigram, bpe, word or char.

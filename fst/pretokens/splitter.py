@@ -25,7 +25,7 @@ DEAD, START = 0, 1
 class Splitter:
     """Cuts a text into pieces by a pattern.
 
-    A search begins in START, at a place of the text, and reads one symbol at a time. A move gives the next state, and tells whether a match
+    A search begins in START, at a place of the text, and reads one symbol at a time. A move consists of the next state, and whether a match
     ends before the symbol: one symbol late, so that patterns can look one symbol ahead. A search is over in DEAD, and its match is the one
     that ended last. The next search begins where the match ended; if there was none, one symbol after the start of this search.
 
@@ -123,7 +123,7 @@ def prove_moves(moves: NDArray[np.uint16]) -> None:
         moves: as in `Splitter`.
 
     Raises:
-        TableError: one of these does not hold; the message says which.
+        TableError: one of these fails; the message names it.
     """
     states, columns = moves.shape
     need(states > START and 1 < columns <= MAX_CLASSES + 1, f"the splitter has {states} states and {columns - 1} classes")

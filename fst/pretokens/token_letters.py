@@ -1,10 +1,10 @@
-r"""The letters with which the names of tokens spell their bytes.
+r"""The letters for bytes in the names of tokens.
 
 Names of byte-level vocabularies are in GPT-2's letters for bytes (`fst.pretokens.byte_letters`). All others are text. In SentencePiece's
-manner a symbol, mostly ▁, stands for a blank: a name with the symbol spells a blank, and one with a real blank spells nothing, as no text
-has one where the model reads it.
+manner a symbol, mostly ▁, means a space. A name with the symbol contains a space; a name with a real space matches nothing, because the
+model reads no text with one.
 
-A token such as ``<0xC3>`` is a *fallback*: it stands for a byte of a character that is no token.
+A token such as ``<0xC3>`` is a *fallback*, for a byte of a character without a token.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ class Letters:
 
     Attributes:
         are_bytes: whether they are GPT-2's letters for bytes.
-        symbol: the character that stands for a blank; "" if there is none.
+        symbol: the character for a space; "" without one.
     """
 
     are_bytes: bool = stored_as(FLAG)
     symbol: str = stored_as(TEXT)
 
     def bytes_of(self, name: str) -> bytes | None:
-        r"""The bytes that a name spells; None if it spells nothing.
+        r"""The bytes of a name; None if it matches nothing.
 
         Examples:
             >>> BYTE_LETTERS.bytes_of("ĠcafÃ"), Letters(False, "▁").bytes_of("▁café")
@@ -45,7 +45,7 @@ class Letters:
         return None if BLANK in name else name.replace(self.symbol, BLANK).encode()
 
     def spelled(self, token: bytes) -> str:
-        """The name that spells some bytes."""
+        """The name of some bytes."""
         if self.are_bytes:
             return byte_letters.spelled(token)
         return token.decode().replace(BLANK, self.symbol or BLANK)
@@ -65,6 +65,6 @@ def fallback(byte: int) -> str:
 
 
 def byte_of(name: str) -> int | None:
-    """The byte for which a fallback stands; None for any other name."""
+    """The byte of a fallback; None for any other name."""
     found = _FALLBACK.fullmatch(name)
     return int(found[1], 16) if found else None

@@ -16,7 +16,7 @@ from fst.tables.proof import need, need_none
 
 
 def id_of_word(words: Array, displacements: Array, classes: Sequence[int]) -> int | None:
-    """The id of a word, given by its classes; None if the table does not hold it."""
+    """The id of a word, given by its classes; None if it is not in the table."""
     if not 0 < len(classes) <= WORD_SYMBOLS:
         return None
     key = [sum(number << 16 * place for place, number in enumerate(classes[first : first + 4])) for first in (0, 4, 8)]
@@ -60,11 +60,11 @@ def _is_power(number: int) -> bool:
 
 
 def prove_without(keys: Array, patterns: Sequence[Sequence[int]]) -> None:
-    """Prove that no word holds a pattern, a string of classes.
+    """Prove that no word contains a pattern, a string of classes.
 
     Args:
         keys: of `used`.
-        patterns: of contextual tokens. A kernel looks for these only in words that the table does not hold.
+        patterns: of contextual tokens. A kernel searches only words outside of the table for these.
     """
     strings: dict[int, set[bytes]] = {}
     may_begin = np.zeros(MAX_LABEL + 1, bool)

@@ -1,4 +1,4 @@
-"""What every machine is: a table of arrays that can be saved, loaded, proven and walked.
+"""The base of every machine: a table of arrays that can be saved, loaded, proven and walked.
 
 A machine declares its kind, its text unit, the module of its kernels and its arrays. Its stored form, its pickles and the order of proofs
 follow from these declarations here, so that a new machine adds a class and one line to `fst.registry.MACHINES`.
@@ -37,13 +37,13 @@ def member(dtype: str, axes: int = 1) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class Table(ABC):
-    """A compiled machine: immutable arrays, and what the file says about them.
+    """A compiled machine: immutable arrays, and the metadata of the file.
 
     A machine is a frozen dataclass without ``eq`` that derives from this one. Its class attributes and its fields made by `member` declare
     it; the fields' order is the order in the file.
 
     Attributes:
-        about: the JSON of the file: ``kind``, and whatever else the machine and its users need to know.
+        about: the JSON of the file: ``kind``, and all other metadata of the machine.
         kind: the machine's name, as in ``about["kind"]``.
         unit: the code units that its kernels read.
         kernel: the dotted name of the module of its kernels; nothing imports it here.
@@ -82,8 +82,8 @@ class Table(ABC):
     @property
     @abstractmethod
     def ids_per_unit(self) -> int:
-        """The room for ids that the kernels need for each code unit of text: for the most ids that it has, which `prove` shows for every
-        text, and for whatever they keep there meanwhile.
+        """The capacity for ids per code unit of text: for its most ids, which `prove` shows for every text, and for the intermediate values
+        of kernels.
         """
 
     @abstractmethod
@@ -92,11 +92,11 @@ class Table(ABC):
 
     @abstractmethod
     def arguments(self) -> Any:
-        """What the kernels take for ``machine``: a NamedTuple of arrays, of the same dtypes for all tables of the kind."""
+        """The kernels' argument ``machine``: a NamedTuple of arrays, of the same dtypes for all tables of the kind."""
 
     @abstractmethod
     def work(self) -> Any:
-        """What the kernels take for ``work``: a NamedTuple like `fst.tables.kernel_call.Work`, for one thread."""
+        """The kernels' argument ``work``: a NamedTuple like `fst.tables.kernel_call.Work`, for one thread."""
 
     def prove(self, each: Each = map) -> None:  # noqa: ARG002 - for machines with many entries
         """Prove that kernels, which check no bounds, are safe on this table. A machine calls this first, and then proves its own rules.
@@ -117,7 +117,8 @@ class Table(ABC):
     def save(self, path: str | Path) -> None:
         """Write the file that `fst.load` reads; the same table always gives the same bytes.
 
-        The file appears whole or not at all: it is written under another name beside ``path`` and then moved. A URL is sent by fsspec.
+        The file appears only when it is complete: it is written under another name next to ``path`` and then moved. A URL is sent by
+        fsspec.
 
         Raises:
             UnsupportedError: fsspec, or its plug-in for the URL, is not installed.
@@ -173,7 +174,7 @@ def need_kind(about: Mapping[str, Any], kinds: Collection[str]) -> str:
     """The kind that a file states.
 
     Raises:
-        TableError: it is none of those that are read.
+        TableError: it is unknown.
     """
     kind = about.get("kind")
     if not isinstance(kind, str) or kind not in kinds:

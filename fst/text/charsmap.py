@@ -3,9 +3,9 @@
 There are several manners to find the strings:
 
 - `CLUSTERS`, of ``tokenizers``: text is cut into grapheme clusters. A cluster of fewer than `SHORT` bytes is replaced as a whole, if any
-  string begins it; by the text of the shortest one. In all other clusters each character is looked up by itself.
+  string begins it; by the text of the shortest one. In all other clusters each character is looked up alone.
 - `LONGEST`, of sentencepiece: at each place the longest string is replaced.
-- `PIECEWISE`: as `LONGEST`, but no span covers what vanishes: the gap between spans tells the next edit where text vanished.
+- `PIECEWISE`: as `LONGEST`, but no span covers vanished text: the gap between spans marks its place for the next edit.
 - `KEEPING`: as `PIECEWISE`, and each string is replaced by itself. It changes no text, and spans only with characters that change anyway.
 
 A charsmap acts as an edit of a stretch, see `fst.text.edits`.
@@ -164,12 +164,12 @@ class Charsmap:
 
     @property
     def triggers(self) -> Sequence[str]:
-        """Strings of which each text has one that changes, unless it has one of `singles`."""
+        """Every text that changes contains one of these strings or a character of `singles`."""
         return []
 
     @property
     def reach(self) -> int:
-        """How many bytes of text beside a character may decide what becomes of it."""
+        """Upper bound on the bytes of context that decide the result of a character."""
         return 2 * SHORT if self.manner == CLUSTERS else self.strings.longest
 
     @property
@@ -182,8 +182,8 @@ def _aligned(replaced: Sequence[Replaced], places: Sequence[Place]) -> list[Plac
     """The spans of characters as ``tokenizers`` aligns them.
 
     It notes for each new character how many characters it adds or takes away, and then reads the old characters along with the new ones.
-    One that is added has the span of the last character read. Those that vanish are read with the new character before them; if there is
-    none they are never read, and all others lag behind.
+    One that is added has the span of the last character read. Vanished characters are read with the new character before them; without one,
+    they are never read, and all others lag behind.
     """
     changes = list[int]()
     for string, new in replaced:
@@ -205,7 +205,7 @@ def _consumed(replaced: Sequence[Replaced], places: Sequence[Place], extends: bo
     """The spans of characters as sentencepiece counts them: from where the string begins that is replaced to where the next one does.
 
     So a text that takes the place of a string has this span with its last character alone, and with all others none but the beginning.
-    What vanishes belongs to the character before if this `extends`.
+    Vanished text belongs to the character before it if this `extends`.
     """
     spans, at = list[Place](), 0
     for string, new in replaced:

@@ -1,9 +1,9 @@
 """Extended grapheme clusters: which characters stay together (Unicode Standard Annex 29).
 
-The classes of two neighbours tell whether they stay together. Two rules also look further back: a consonant stays with one before it if
-only marks stand between, and a linker among them; a pictograph stays with one before it if only marks and a joiner stand between.
+The classes of two neighbours determine whether they stay together. Two rules also look further back: a consonant stays with an earlier one
+if only marks, with a linker among them, are between; a pictograph stays with an earlier one if only marks and a joiner are between.
 
-Pairs of regional indicators are not known here. No charsmap could tell: a cluster with two of them has more bytes than `SHORT`.
+Pairs of regional indicators are not known here. No charsmap shows a difference: a cluster with two of them has more bytes than `SHORT`.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ OTHER, RETURN, FEED, CONTROL, PREPEND, CONSONANT, PICTOGRAPH, EXTEND, LINKER, NO
 SYLLABLE = len(NAMES)  # in runs: `LV` or `LVT`
 CONTROLS = RETURN, FEED, CONTROL
 MARKS = EXTEND, LINKER, NONJOINER, JOINER, SPACING
-IN_CONJUNCTS = EXTEND, LINKER, JOINER  # what may stand between two consonants, with one linker at least
-EXTENDS = EXTEND, LINKER, NONJOINER  # what may stand between a pictograph and a joiner
+IN_CONJUNCTS = EXTEND, LINKER, JOINER  # the classes allowed between two consonants, with at least one linker
+EXTENDS = EXTEND, LINKER, NONJOINER  # the classes allowed between a pictograph and a joiner
 PARTS = {L: (L, V, LV, LVT), LV: (V, T), V: (V, T), LVT: (T,), T: (T,)}  # of Hangul syllables
 
-APART, TOGETHER, IN_CONJUNCT, IN_PICTOGRAPH = range(4)  # what a pair of classes says; the last two if it depends on what stands before
+APART, TOGETHER, IN_CONJUNCT, IN_PICTOGRAPH = range(4)  # the rule for a pair of classes; the last two depend on the text before
 
 Runs = Sequence[Sequence[int]]  # the first and the last code point of characters, and their class
 
 
 def of_pair(first: int, second: int) -> int:
-    """What the classes of two neighbours say."""
+    """The rules for the classes of two neighbours."""
     if (first, second) == (RETURN, FEED):
         return TOGETHER
     if first in CONTROLS or second in CONTROLS:
@@ -84,7 +84,7 @@ def is_together(kinds: Sequence[int], at: int) -> bool:
 
 
 def _before(kinds: Sequence[int], at: int, skipped: Sequence[int]) -> int:
-    """Where the run of some classes that ends at a place begins."""
+    """The beginning of the run of some classes that ends at a place."""
     while at and kinds[at - 1] in skipped:
         at -= 1
     return at

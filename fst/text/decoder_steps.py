@@ -2,13 +2,13 @@
 
 - ``Replace``: in each token a string is replaced.
 - ``Strip``: each token loses a character at its ends, up to a number of times.
-- ``Metaspace``: in each token the symbol becomes a blank; in the first one it vanishes, unless texts get no leading blank.
-- ``BPEDecoder``: in each token the suffix becomes a blank; in the last one it vanishes.
+- ``Metaspace``: in each token the symbol becomes a space; in the first one it vanishes, unless texts get no leading space.
+- ``BPEDecoder``: in each token the suffix becomes a space; in the last one it vanishes.
 - ``ByteFallback``: a run of tokens such as ``<0xC3>`` becomes its text; or, if its bytes are not UTF-8, U+FFFD for each of them.
 - ``Fuse``: all tokens become one.
 
-The decoder of sentencepiece is a single step of its own, ``SentencePiece``: ▁ becomes a blank, the unknown token its surface, and bytes
-become characters, those that are none U+FFFD each. An empty token ends a run of bytes, as pieces for control do. At the beginning of the
+The decoder of sentencepiece is one step, ``SentencePiece``: ▁ becomes a space, the unknown token its surface, and bytes become characters;
+each byte outside of a valid character becomes U+FFFD. An empty token ends a run of bytes, as pieces for control do. At the beginning of the
 text, ▁ vanishes from no token, from the first one, or from all up to the first one that leaves some text.
 """
 
@@ -109,7 +109,7 @@ def _after(step: Step, tokens: Sequence[str]) -> Sequence[str]:
 
 
 def changed(step: Step, token: str, *, is_first: bool, is_last: bool) -> str:
-    """A token after a step that changes each by itself."""
+    """A token after a step that changes each token alone."""
     kind = step["type"]
     if kind == REPLACE:
         return token.replace(step["pattern"]["String"], step["content"])
@@ -124,7 +124,7 @@ def changed(step: Step, token: str, *, is_first: bool, is_last: bool) -> str:
 
 
 def leading(step: Step, token: str) -> int:
-    """How many characters a step `PIECES` takes from the beginning of a token that begins a text."""
+    """The number of characters that a step `PIECES` takes from the beginning of a text's first token."""
     return int(step["leading"] != NONE and token != step["unknown"] and token.startswith(SYMBOL))
 
 
@@ -170,7 +170,7 @@ def text_of(run: bytes) -> str:
 
 
 def byte_of(token: str) -> int | None:
-    """The byte that a token stands for, as the reference reads it: the digits may be small, and the first may be a plus; None if none."""
+    """The byte of a token, as the reference parses it: digits may be lower-case, and the first may be a plus; None for other tokens."""
     if len(token) != 6 or not token.isascii() or not (token.startswith("<0x") and token.endswith(">")):
         return None
     digits = token[3:5].removeprefix("+")
@@ -181,7 +181,7 @@ class Plan(NamedTuple):
     """Steps in three parts, as nearly all decoders have them.
 
     Attributes:
-        alone: those that change each token by itself.
+        alone: those that change each token alone.
         has_bytes: whether ``ByteFallback`` follows.
         tail: the steps after ``Fuse``, for the text as a whole.
     """
@@ -191,7 +191,7 @@ class Plan(NamedTuple):
     tail: Steps
 
     def changed(self, token: str, *, is_first: bool = False, is_last: bool = False) -> str | int:
-        """A token after the steps that change each by itself; or the byte that it then stands for."""
+        """A token after the steps that change each token alone; or its byte."""
         for step in self.alone:
             token = changed(step, token, is_first=is_first, is_last=is_last)
         byte = byte_of(token) if self.has_bytes else None

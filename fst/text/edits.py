@@ -31,11 +31,11 @@ class Edit:
 
     Attributes:
         kind: `STRIP`: remove white space at the ends. `PREPEND`: put `content` before, unless there is no text. `REPLACE`: put `content` in
-            place of each `string`, from the left. `RUNS`: put it in place of runs of some characters, as long as they can be. `SPACES`: do
-            with blanks what sentencepiece does, see `_spaced`.
-        left, right: whether this end is stripped. Of `SPACES`: whether a blank is put before; and whether blanks at the ends go, with each
-            `string` at the right one, and runs of blanks become one.
-        content: what is put. Of `SPACES`: a blank that is put behind; or nothing.
+            place of each `string`, from the left. `RUNS`: put it in place of runs of some characters, as long as they can be. `SPACES`:
+            change spaces as sentencepiece does, see `_spaced`.
+        left, right: whether this end is stripped. Of `SPACES`: whether a space is added before; and whether spaces at the ends are removed,
+            with each `string` at the right end, and runs of spaces become one.
+        content: what is put. Of `SPACES`: a space added at the end; or nothing.
         string: what is replaced.
         runs: the characters of runs, as runs of code points: the first and the last.
         least: the fewest characters of a run that is replaced.
@@ -102,7 +102,7 @@ class Edit:
         return "".join([*parts, text[at:]]), [*kept, *places[at:]]
 
     def _spaced(self, text: str, places: Sequence[Place], end: int) -> tuple[str, list[Place]]:
-        """The text with its blanks as sentencepiece writes them, and its spans: each character ends where the next one begins.
+        """The text with the spaces of sentencepiece, and its spans: each character ends where the next one begins.
 
         The blank that is put before stands behind all blanks with which the raw text begins. It ends where the first character begins, so
         that it has the span of what vanishes in between. The blank that is put behind has the span of nothing. There is none if the raw
@@ -145,7 +145,7 @@ class Edit:
 
     @property
     def singles(self) -> Sequence[Sequence[int]]:
-        """Runs of characters that the edit may change, also if each stands alone."""
+        """Runs of characters that the edit may change, even one at a time."""
         if self.kind == SPACES and self.right:
             return [(ord(char), ord(char)) for char in self.string[-1:] if char != BLANK]
         if self.kind != RUNS or self.least > 1:
@@ -156,7 +156,7 @@ class Edit:
 
     @property
     def triggers(self) -> Sequence[str] | None:
-        """Strings of which each text has one that the edit changes, unless it has one of `singles` or white space to strip.
+        """Every text that the edit changes contains one of these strings, a character of `singles`, or whitespace to strip.
 
         None if there are too many.
         """
@@ -176,7 +176,7 @@ class Edit:
 
     @property
     def reach(self) -> int:
-        """How many bytes of text that stays may the edit replace together with other text."""
+        """Upper bound on the bytes of kept text that the edit replaces together with other text."""
         if self.kind == SPACES:
             return 4 * self.right
         return _size(self.string) if self.kind == REPLACE else 4 * self.least if self.kind == RUNS else 0

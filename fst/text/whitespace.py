@@ -1,8 +1,8 @@
-"""Blanks: how the white space of a part of a text, in which no added token stands, is written before a splitter cuts it.
+"""Spaces: the form of whitespace in a part of a text without added tokens, before a splitter cuts it.
 
-SentencePiece writes a word with its blank, and the blank as a *symbol*, mostly ▁. Its pipelines turn each blank into the symbol. Here it
-is the other way round: the symbol becomes a blank, in texts and in tokens. Nearly all texts have blanks and no symbol, so they stay.
-Blanks become the symbol if it is no token: the model then falls back to its bytes.
+SentencePiece keeps the space before a word in the word's piece, as a *symbol*, mostly ▁. Its pipelines turn each space into the symbol.
+Here it is the reverse: the symbol becomes a space, in texts and in tokens. Nearly all texts contain spaces and no symbol, so they do not
+change. If the symbol is not a token, spaces become the symbol: the model then falls back to its bytes.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ KEEPS, JOINS, BREAKS = SEPARATORS = None, "", BREAK
 
 @dataclass(frozen=True)
 class Blanks:
-    """How blanks are written.
+    """The writing of spaces.
 
     Attributes:
-        prefix: whether a word gets a leading blank, unless it begins with a blank or the symbol. `ALWAYS`; `NEVER`; `FIRST`: only if it
+        prefix: whether a word gets a leading space, unless it begins with a space or the symbol. `ALWAYS`; `NEVER`; `FIRST`: only if it
             begins where the raw text begins.
-        symbol: the character that stands for a blank; "" if there is none.
+        symbol: the character for a space; "" without one.
         separator: `KEEPS`: the whole part is one word. Otherwise white space separates words, and words are joined by the separator:
             `JOINS`, nothing, or `BREAKS`, a line break.
-        keeps_symbol: whether blanks are written as the symbol. Otherwise the symbol is written as a blank.
+        keeps_symbol: whether spaces are written as the symbol. Otherwise the symbol is written as a space.
     """
 
     prefix: str = NEVER
@@ -39,7 +39,7 @@ class Blanks:
 
     @property
     def blank(self) -> str:
-        """The character as which a blank is written."""
+        """The character for a written space."""
         return self.symbol if self.keeps_symbol else BLANK
 
     def stored(self) -> dict[str, Any]:
@@ -65,11 +65,11 @@ class Blanks:
         return cls(prefix, symbol, separator, stored["keeps_symbol"])
 
     def replaced(self, text: str) -> str:
-        """A text in which blanks and symbols are written as `blank`."""
+        """A text with spaces and symbols written as `blank`."""
         return text.replace(BLANK, self.blank).replace(self.symbol or BLANK, self.blank)
 
     def written(self, text: str, places: Sequence[Place]) -> tuple[str, list[Place]]:
-        """A part with its blanks, and the span of each character in the raw text."""
+        """A part with its spaces, and the span of each character in the raw text."""
         chars, own = list[str](), list[Place]()
         for begin, end in self._words(text):
             word = self.replaced(text[begin:end])

@@ -129,7 +129,7 @@ class Encoding:
         return [] if self.cut_off is None else [row._copy() for row in self.cut_off()]
 
     def pad(self, length: int, direction: str = "right", pad_id: int = 0, pad_type_id: int = 0, pad_token: str = "[PAD]") -> None:
-        """Pad this row, and those in `overflowing`, to a length; longer rows stay as they are.
+        """Pad this row, and those in `overflowing`, to a length; longer rows do not change.
 
         Args:
             length: the length in tokens.
@@ -245,11 +245,11 @@ class Encoding:
 
 
 class BatchEncoding(UserDict[str, Any], Generic[Member]):
-    """The result of a call: a dictionary of lists or arrays, and the rows behind them.
+    """The result of a call: a dictionary of lists or arrays, and their rows.
 
     ``encoding["input_ids"]`` and ``encoding.input_ids`` are the same member; ``encoding[0]`` is the first row, an `Encoding`. Methods that
-    take a row and an index also take the index alone, for the first row: ``char_to_token(5)`` is ``char_to_token(0, 5)``. Rows are only
-    made when they are first asked for; the result keeps the texts for this. Pickles contain the members, but not the rows.
+    take a row and an index also take the index alone, for the first row: ``char_to_token(5)`` is ``char_to_token(0, 5)``. The first use of
+    a row makes it; the result keeps the texts for this. Pickles contain the members, but not the rows.
 
     For type checkers, ``BatchEncoding[list[int]]`` has such a list for each member with a number for each token.
 

@@ -135,7 +135,7 @@ def put_pieces(out, at, count, pieces, piece, first):
 
 @kernel
 def lay_out(values, plan, single, pair, width, from_left, out):
-    """Write rows as a plan says: values into the first plane, and constants of the templates into the others.
+    """Write rows by a plan: values into the first plane, and constants of the templates into the others.
 
     Args:
         values: int32[ids], a value for each id, such as the id itself or its word.
@@ -143,7 +143,7 @@ def lay_out(values, plan, single, pair, width, from_left, out):
         single, pair: int64[pieces, 1 + planes], templates. The first field of a piece is 0 for the first text, 1 for the second one, and -1
             for a special token. The other fields are its values for the planes; a text does not use the one for the first plane. The last
             piece is padding.
-        width: the length to which rows are padded; longer rows stay as they are.
+        width: the length to which rows are padded; longer rows do not change.
         from_left: whether to pad on the left.
         out: int64[planes, n], filled with the rows, one after the other.
     """

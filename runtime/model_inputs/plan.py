@@ -5,9 +5,9 @@ from __future__ import annotations
 # Strategies of truncation.
 KEEP, LONGEST_FIRST, ONLY_FIRST, ONLY_SECOND = range(4)
 
-# Fields of `cut`, which says how samples are truncated, in order: the strategy; the room for the ids of one text, and of two; the ids that
-# consecutive windows share; whether ids are cut off on the left; whether each window gets a row, or only the first; the ids that a template
-# adds to one text, and to two; whether the second text of a pair comes before the first.
+# Fields of `cut`, the truncation of samples, in order: the strategy; the room for the ids of one text, and of two; the ids that consecutive
+# windows share; whether ids are cut off on the left; whether each window gets a row, or only the first; the ids that a template adds to one
+# text, and to two; whether the second text of a pair comes before the first.
 STRATEGY, ROOM, PAIR_ROOM, STRIDE, CUT_LEFT, WINDOWS, ADDED, PAIR_ADDED, REVERSED = range(9)
 
 # Fields of a sample and of a row in a plan: begin and end of the first text and of the second one, as indices of texts in a sample, and of

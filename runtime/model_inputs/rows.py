@@ -1,4 +1,4 @@
-"""Rows of a batch that are made when they are asked for: making the objects costs little, whatever they can tell."""
+"""Rows of a batch, made at their first use: an object costs little, whatever members it has."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ IDS, TYPE_IDS, ATTENDED, SPECIAL, SEQUENCE = range(5)  # the fields of `Encoding
 
 
 class Rows:
-    """What the rows of a batch share.
+    """The common data of the rows of a batch.
 
     Args:
         begins: where each row begins among the tokens of all rows, and where the last one ends.
         texts: the number of texts in each row.
         plane: makes a field of `Encoding.table` for the tokens of all rows, one of those above.
-        names: the names of all tokens, from the first four fields; None if only `trace` can tell.
-        trace: makes all rows anew, with all fields and with the rows that truncation cut off.
+        names: the names of all tokens, from the first four fields; None if only `trace` has them.
+        trace: makes all rows again, with all fields and with the rows that truncation cut off.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class Rows:
 
 
 class Row(Encoding):
-    """A row whose members are made when they are first asked for.
+    """A row whose members are made at their first use.
 
     Args:
         rows: what it shares with the other rows of the batch.
@@ -109,5 +109,5 @@ class Row(Encoding):
 
 @cache
 def _numbers() -> NDArray[Any]:
-    """The numbers below `SHARED` as objects of Python, so that lists of many ids share them instead of making them anew."""
+    """The numbers below `SHARED` as objects of Python, so that lists of many ids share them."""
     return np.arange(SHARED).astype(object)

@@ -12,7 +12,7 @@ STRATEGIES = {"longest_first": "LongestFirst", "only_first": "OnlyFirst", "only_
 
 
 class Truncation(NamedTuple):
-    """How rows are truncated. Fields are the arguments of ``tokenizers.Tokenizer.enable_truncation``."""
+    """The truncation of rows. Fields are the arguments of ``tokenizers.Tokenizer.enable_truncation``."""
 
     max_length: int
     stride: int
@@ -50,7 +50,7 @@ class Truncation(NamedTuple):
 
 
 class Padding(NamedTuple):
-    """How rows are padded. Fields are the arguments of ``tokenizers.Tokenizer.enable_padding``."""
+    """The padding of rows. Fields are the arguments of ``tokenizers.Tokenizer.enable_padding``."""
 
     length: int | None
     pad_to_multiple_of: int | None

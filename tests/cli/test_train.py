@@ -194,8 +194,9 @@ class TestOutputs:
     @pytest.mark.parametrize(
         ("command", "output", "code", "said"),
         [
-            (BPE, "texts.txt", 2, "is also an input"),
+            (("train", "wordpiece", "--splitter", "bert", "--vocab-size", "9"), "texts.txt", 2, "is also an input"),
             (BPE, "o.bin", 1, "the form of a vocabulary is unknown"),
+            ((*BPE, "--report", "none.txt"), "o.txt", 1, ".txt is a form of WordPiece, but the vocabulary is BPE"),
             (BPE, "none/o.json", 1, "no folder"),
             ((*BPE, "--column", "t"), "o.json", 2, "--column does not go with"),
             ((*BPE, "--normalizer", "{"), "o.json", 2, "--normalizer '{' is not JSON"),

@@ -23,7 +23,7 @@ from fst.core.borrowed import kind_of
 from fst.core.jit import Deferred, kernel, part
 from fst.machines.wordpiece.table import Tables
 from fst.runtime.kernels.intrinsics import DISABLED
-from fst.runtime.model_inputs import call
+from fst.runtime.model_inputs import layout
 from fst.runtime.rows import texts
 from fst.runtime.run import kernel_of
 from fst.tables.kernel_call import IdsOutput, SpansOutput
@@ -35,7 +35,7 @@ KERNELS = {
         for name in ("encode_rows", "encode_read")
     },
     **{name: getattr(texts, name)[np.dtype(np.uint16)] for name in ("gather_strings", "gather_bytes", "transcode")},
-    **{name: getattr(call, name) for name in ("plan_rows", "lay_out")},
+    **{name: getattr(layout, name) for name in ("plan_rows", "lay_out")},
     "place": rows.place,
     "displace": words.displace,
 }

@@ -129,10 +129,8 @@ OPEN = {
 LARGE = {"cli", "runtime"}
 LONG = {
     "cli/main.py",
-    "fst/bridge/train.py",
     "fst/text/arguments.py",
     "runtime/compat/sentencepiece/processor.py",
-    "runtime/model_inputs/call.py",
 }
 EXEMPT = ("fst/bridge/", "__init__.py", "__main__.py")  # these import any layer; `fst.bridge` is imported only inside functions
 ONLY_IN = {

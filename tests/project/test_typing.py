@@ -61,7 +61,7 @@ def test_any_file_is_loaded_as_its_class(tmp_path: Path) -> None:
         assert isinstance(fst.load(tmp_path / "table.npz"), getattr(fst, name))
 
 
-@pytest.mark.parametrize("module", ["fst", "fst.compile"])
+@pytest.mark.parametrize("module", ["fst", "fst.compile", "fst.bridge.train"])
 def test_dir_shows_public_names_alone(module: str) -> None:
     """`dir` of a public module has its public names and no others."""
     found = import_module(module)

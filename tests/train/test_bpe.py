@@ -90,6 +90,20 @@ def test_foreign_checkpoints_are_refused(tmp_path: Path) -> None:
         count_under(Control(checkpoint=path))
 
 
+def test_damaged_archives_are_refused(tmp_path: Path) -> None:
+    """A changed byte in the directory of a checkpoint's archive is damage, if it is noticed, and never an error of the system."""
+    path, refused = tmp_path / "run.npz", 0
+    count_under(Control(deadline=0, checkpoint=path))
+    whole = path.read_bytes()
+    for place in range(whole.index(b"PK\1\2"), len(whole)):
+        path.write_bytes(whole[:place] + b"\xff" + whole[place + 1 :])
+        try:
+            count_under(Control(deadline=0, checkpoint=path))
+        except fst.VocabularyError:
+            refused += 1
+    assert refused > 50
+
+
 def test_checkpoint_with_endless_elements_is_refused(tmp_path: Path) -> None:
     """Elements of 0 bytes, of which a small file can have any number, are damage."""
     header = io.BytesIO()

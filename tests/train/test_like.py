@@ -231,6 +231,22 @@ def test_special_tokens_are_renamed_and_added() -> None:
     assert [*trained.vocabulary][:6] == ["[PAD]", "[WHAT]", "[CLS]", "[END]", "[NEW]", "[STRIPS]"]
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"splitter": "gpt2"}, "splitter is given; expected none, because the old tokenizer splits the texts"),
+        ({"normalizer": "nfc"}, "normalizer is given; expected none"),
+        ({"special_tokens_map": {"[EOS]": "x"}}, r"special_tokens_map has the name '\[EOS\]'; expected names of added tokens: '\[PAD\]', "),
+        ({"special_tokens_map": 3}, "special_tokens_map is 3; expected a mapping of old names to new ones"),
+        ({"new_special_tokens": 3}, "new_special_tokens is 3; expected a list"),
+    ],
+)
+def test_arguments_without_meaning_are_errors(options: Any, message: str) -> None:
+    """An argument that contradicts the old tokenizer, or has no meaning for it, is an error that names it."""
+    with pytest.raises(fst.FstError, match=message):
+        train.like(bert(), SENTENCES, 120, **options)
+
+
 def test_nested_post_processors_get_new_ids() -> None:
     """Ids in a post-processor inside of a sequence are those of the new vocabulary."""
     live = json.loads(byte_level().backend_tokenizer.to_str())

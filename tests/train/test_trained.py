@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
+import resource
 from collections import Counter
 from collections.abc import Sequence
 from functools import cache
@@ -209,6 +210,18 @@ def test_usual_normalizer_is_read_by_sentencepiece(tmp_path: Path) -> None:
     own = changed(unigram(), pipeline=SPLITTERS["sentencepiece"]).tokenizer()
     for text in [*CORPUS, "  hug   pug ", "\thug\r\n", "ﬁ Ｈug", "▁hug", ""]:
         assert reference.encode(text) == own.encode(text).tolist(), text
+
+
+def test_a_full_disk_leaves_no_folder(tmp_path: Path) -> None:
+    """Folders that saving makes are removed if the files cannot be written."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, before[1]))  # bytes of a file
+    try:
+        with pytest.raises(OSError, match="File too large"):
+            wordpiece().save(tmp_path / "new" / "folder")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_table_is_saved(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Measure a table beside other tokenizers, on the user's texts."""
+"""Compare a table with other tokenizers, on the user's texts."""
 
 from __future__ import annotations
 
@@ -104,11 +104,11 @@ class Compared:
         return self.size / median(times) / 1e6
 
     def _ratio(self, times: list[float]) -> float:
-        """How many times as fast as a library the table is: the median of the rounds."""
+        """The speed of the table divided by that of a library: the median of the rounds."""
         return median(theirs / own for theirs, own in zip(times, self.timed[0].first, strict=True))
 
     def bars(self) -> Iterator[tuple[str, float, bool]]:
-        """What a chart shows: a label, MB/s, and whether the ids are those of the table."""
+        """A bar of the chart: a label, MB/s, and whether the ids are those of the table."""
         for timed in self.timed:
             yield f"{timed.name}, first pass" if timed.again else timed.name, self._speed(timed.first), timed.is_equal
             if timed.again:
@@ -153,7 +153,7 @@ def _need_some(found: Collection[str]) -> None:
 
 
 def _left_out(name: str, error: FstError, names: Sequence[str]) -> None:
-    """Tell that a library takes no part, which is an error if it was named."""
+    """Report that a library is left out; this is an error if the user named it."""
     if name in names:
         raise error
     note(f"{name} is left out: {error}")

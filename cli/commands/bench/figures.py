@@ -163,7 +163,7 @@ def _most_frequent(tokenizer: Tokenizer, lines: Iterable[bytes]) -> Iterator[str
 
 
 def unknown_words(tokenizer: Tokenizer, lines: Iterable[bytes]) -> Counter[bytes]:
-    """The count of each unknown word, as the text spells it.
+    """The count of each unknown word, in the form of the text.
 
     To bound memory, at most `DIFFERENT` words are counted at a time. If there are more, the rarer half is forgotten, and counted from 0 if
     it appears again.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -12,6 +12,9 @@ from fst.cli.group import CliCommand
 from fst.cli.options import encoding_options, files_argument, format_option, output_options, reading_options, table_argument, with_options
 from fst.cli.parameters import Number
 from fst.runtime.files.streams import STANDARD, size
+
+if TYPE_CHECKING:
+    from fst.runtime.randomness import Randomness
 
 row_options = with_options(
     click.option("--tokens", is_flag=True, help="Write tokens, too (JSON, Arrow, Parquet)."),
@@ -32,21 +35,12 @@ row_options = with_options(
     section="Options for rows",
 )
 random_options = with_options(
+    click.option("--dropout", type=Number(0, 1), metavar="P", show_default="none", help="BPE: skip each merge with probability P."),
     click.option(
-        "--dropout", type=Number(0, 1), default=0, show_default=True, metavar="P", help="Skip each merge of BPE with probability P."
-    ),
-    click.option("--sample", is_flag=True, help="Draw a segmentation of Unigram at random."),
-    click.option("--alpha", type=Number(-1e6, 1e6), default=0.1, show_default=True, metavar="A", help="Draw by exp(A * score)."),
-    click.option(
-        "--nbest-size",
-        type=click.IntRange(-1, 1024),
-        default=-1,
-        show_default="all",
-        metavar="N",
-        help="Draw from the N best; -1: all.",
+        "--sample", type=Number(-1e6, 1e6), metavar="ALPHA", show_default="none", help="Unigram: draw segmentations by exp(ALPHA * score)."
     ),
     click.option(
-        "--seed", type=click.IntRange(0, (1 << 64) - 1), metavar="N", show_default="a new one", help="The seed; equal seeds give equal ids."
+        "--seed", type=click.IntRange(0, (1 << 64) - 1), metavar="N", show_default="a new one", help="Equal seeds give equal ids."
     ),
     section="Options for random ids",
 )
@@ -69,10 +63,8 @@ def command(
     resume: bool,
     form: str | None,
     keep: str | None,
-    dropout: float,
-    sample: bool,
-    alpha: float,
-    nbest_size: int,
+    dropout: float | None,
+    sample: float | None,
     seed: int | None,
     no_special_tokens: bool,
     errors: str,
@@ -108,21 +100,20 @@ def command(
       fst encode gpt2.npz corpus/ --field text -o encoded/ --resume
       fst encode bert.npz books.parquet --column text -o ids.parquet --threads 2
       fst encode bert.npz pages.jsonl --field text --max-length 256 --stride 32 --offsets --keep text -o chunks.parquet
+      fst encode gpt2.npz corpus.txt --dropout 0.1 --seed 7 -o ids.txt
       cat reviews.txt | fst encode bert.npz --format json | head
 
     \b
     $ echo "unaffable" | fst encode bert.npz
     101 14477 20961 3468 102
     """
-    from fst import Dropout, Sampling
     from fst.cli.commands.encode.work import Encoding
     from fst.cli.commands.encode.writers import FORMS
     from fst.cli.files.outputs import Target, inputs_of
     from fst.cli.tables import load, ready
     from fst.runtime.files.inputs import Reading
 
-    if sample and dropout:
-        raise click.UsageError("--sample is for Unigram and --dropout for BPE: pass one of them")
+    randomness = _randomness(dropout, sample, seed)
     shape = {name: others.pop(name) for name in ("tokens", "offsets", "max_length", "stride", "append", "pack")}
     how = Reading(**others, mends=errors == "replace")
     outputs = Target(output, form, overwrite, resume).outputs(FORMS, files, table, how)
@@ -132,9 +123,25 @@ def command(
     encoding.check(tables)
     total = size(inputs_of(outputs))
     how.check(inputs_of(outputs))
-    randomness = Sampling(alpha, nbest_size=nbest_size, seed=seed) if sample else Dropout(dropout, seed=seed) if dropout else None
     hidden = output == STANDARD and standard_output().isatty()
     tokenizer = ready(tables)
     with progress("encoding", total, hidden=hidden, done=encoding.done) as advance:
         encoding.run(tokenizer, threads, randomness, advance)
     report(encoding.notes())
+
+
+def _randomness(dropout: float | None, sample: float | None, seed: int | None) -> Randomness | None:
+    """The randomness of ids; None: none.
+
+    Raises:
+        click.UsageError: the options do not go together.
+    """
+    from fst import Dropout, Sampling
+
+    if dropout is sample is None and seed is not None:
+        raise click.UsageError("--seed is for random ids: pass --dropout or --sample, too")
+    if dropout is not None and sample is not None:
+        raise click.UsageError("--dropout is for BPE and --sample for Unigram: pass one of them")
+    if sample is not None:
+        return Sampling(sample, seed=seed)
+    return None if dropout is None else Dropout(dropout, seed=seed)

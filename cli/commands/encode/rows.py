@@ -25,17 +25,17 @@ Encode = Callable[[Documents, str], Encoded]  # encodes documents, by their `err
 
 @dataclass(frozen=True)
 class Rows:
-    """The rows to write, as asked for on the command line.
+    """The rows to write, by the options of the command line.
 
     Attributes:
         form: the form of the output.
-        special: whether special tokens stand around documents.
-        tokens, offsets: whether tokens and spans are written beside ids.
+        special: whether documents get special tokens around them.
+        tokens, offsets: whether tokens and spans are written in addition to ids.
         text: the name under which texts are written too; None: they are not.
         max_length: the most ids of a row; None: all.
         stride: the ids that a window shares with the one before; None: no windows.
         append: the token put after each document; None: none.
-        pack: the ids of a row that goes on from document to document; None: each document has a row.
+        pack: the number of ids in a row across documents; None: each document has a row.
 
     Raises:
         click.UsageError: the options contradict each other.
@@ -67,7 +67,7 @@ class Rows:
 
     @property
     def takes_pieces(self) -> bool:
-        """Whether a long document may come in pieces."""
+        """Whether a long document may be read in pieces."""
         return self.stride is None and not self.offsets
 
     def check(self, tables: Tables) -> None:
@@ -103,7 +103,7 @@ class Rows:
         return results if self.pack is None else _packed(results, self.pack)
 
     def _window(self, tables: Tables) -> Any:
-        """The form of windows; None if there are none. Checks the length."""
+        """The form of overlapping rows; None without them. Checks the length."""
         from fst.runtime.rows.overflow import window
         from fst.runtime.text.templates import frame
 
@@ -179,7 +179,7 @@ def _in_windows(encode: Encode, form: Any) -> Encode:
 
 
 def _without_nulls(encoded: Encoded, nulls: Any) -> Encoded:
-    """The same rows, of which those that are null have no ids."""
+    """The same rows; null rows have no ids."""
     lengths = np.diff(encoded.ends, prepend=0)
     is_text = np.repeat(~nulls, lengths)
     offsets = None if encoded.offsets is None else encoded.offsets[is_text]

@@ -27,7 +27,7 @@ class Encoding:
 
     Args:
         outputs: what is written.
-        how: how files are read.
+        how: the options for reading files.
         errors: what to do with documents that are not text, as in `Policy`.
         rows: the arguments of `Rows`, without the form.
 

@@ -59,7 +59,7 @@ class Lines:
 
     Args:
         file: the output.
-        form: "ids" or "tokens", separated by blanks.
+        form: "ids" or "tokens", separated by spaces.
         tables: the vocabulary, for the names of tokens.
     """
 
@@ -90,12 +90,12 @@ class Lines:
 
 
 def _rows(encoded: Encoded) -> Iterator[list[int]]:
-    """The ids of each document, the one that goes on included."""
+    """The ids of each document, including an unfinished one."""
     return _by_row(encoded.ids.tolist(), encoded)
 
 
 def _by_row(values: list[Value], encoded: Encoded) -> Iterator[list[Value]]:
-    """A value for each id, by documents, the one that goes on included."""
+    """A value for each id, by documents, including an unfinished one."""
     return (values[first:last] for first, last in pairwise([0, *encoded.ends.tolist(), len(values)]))
 
 
@@ -131,7 +131,7 @@ class IdsMembers:
 
 
 def raw_type(tables: Tables) -> str:
-    """The type of ids in a `.bin` file: the smaller one of uint16 and uint32 that holds all ids of a table."""
+    """The type of ids in a `.bin` file: uint16 if all ids of a table fit, else uint32."""
     return "<u2" if int(tables.token_ids.max()) < 1 << 16 else "<u4"
 
 
@@ -139,7 +139,7 @@ class Arrays:
     """Writes the ids, and a `.npy` file of the row splits, int64[rows + 1].
 
     Args:
-        ids, splits: the outputs; headers hold lengths, which are known last.
+        ids, splits: the outputs; headers contain lengths, which are known last.
         dtype: the type of the ids.
         header: the bytes of the header of the ids; 0: they have none.
     """

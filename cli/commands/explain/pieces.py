@@ -1,4 +1,4 @@
-"""How a text becomes tokens of BPE or Unigram: its pieces, and what the automaton, the merges or the scores make of each of them."""
+"""The way of a text to tokens of BPE or Unigram: its pre-tokens, and the steps of the automaton, the merges or the scores for each."""
 
 from __future__ import annotations
 
@@ -74,5 +74,5 @@ def _paths(tables: UnigramTables, piece: bytes, names: dict[int, str]) -> Iterat
 
 
 def _shown(text: str, tables: UnigramTables) -> str:
-    """Text as tokens spell it."""
+    """Text in the letters of tokens."""
     return text.replace(" ", tables.symbol) if tables.symbol else text

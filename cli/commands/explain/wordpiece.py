@@ -1,4 +1,4 @@
-"""How a text becomes tokens of WordPiece, step by step, as in Table 2 of Song et al. 2021, *Fast WordPiece Tokenization*."""
+"""The way of a text to tokens of WordPiece, step by step, as in Table 2 of Song et al. 2021, *Fast WordPiece Tokenization*."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ START = "(root)"  # the node of the empty string
 
 
 class Explanation:
-    """The readable form of a vocabulary's automaton, which tells what it does."""
+    """The readable form of a vocabulary's automaton."""
 
     def __init__(self, source: Source[WordPieceModel]) -> None:
         from fst.compile.machines.wordpiece.compiler import automaton

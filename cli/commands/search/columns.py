@@ -40,7 +40,7 @@ class MatchColumns:
 
 
 class NoColumns:
-    """Nothing beside the columns of documents."""
+    """Nothing in addition to the columns of documents."""
 
     added: Sequence[tuple[str, Any]] = ()
 

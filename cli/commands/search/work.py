@@ -25,7 +25,7 @@ class Search:
 
     Args:
         searcher: finds keywords.
-        how: how files are read.
+        how: the options for reading files.
         errors: what to do with documents that are not text, as in `Policy`.
         threads: the maximum number of threads.
 

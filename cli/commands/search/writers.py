@@ -58,7 +58,7 @@ def check_replacing(tables: KeywordTables) -> None:
 
 
 def is_colored(color: str, output: str) -> bool:
-    """Whether matches are shown in colour: if asked for, or on a terminal, unless NO_COLOR is set."""
+    """Whether matches are shown in colour: by the option, or on a terminal, unless NO_COLOR is set."""
     if color != "auto":
         return color == "always"
     return output == STANDARD and standard_output().isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
@@ -96,7 +96,7 @@ def writing(
 
 @contextmanager
 def writing_texts(name: str, form: str, end: bytes | None) -> Iterator[Write[Documents]]:
-    """A function that writes documents, to lines with `end` behind each."""
+    """A function that writes documents as lines that end with `end`."""
     if form == "lines":
         with lines_of(name) as file:
             yield lambda documents: _write_texts(file, documents, end or b"")
@@ -158,7 +158,7 @@ class DocumentLines:
 
 
 def _colored(text: str, matches: Matches, row: int) -> bytes:
-    """A text in UTF-8 with its matches in colour. What matches overlap is coloured once, and empty matches are not seen."""
+    """A text in UTF-8 with its matches in colour. Overlapping matches are coloured once, and empty matches are invisible."""
     parts, at = list[bytes](), 0
     for _, start, end in sorted(matches[row], key=lambda match: match.start):
         if end > at:
@@ -169,7 +169,7 @@ def _colored(text: str, matches: Matches, row: int) -> bytes:
 
 
 class KeywordSpellings(dict[int, str]):
-    """The spelling of each keyword by its number. Each is spelled once.
+    """The spelling of each keyword by its number. Each keyword is formatted once.
 
     Args:
         spell: spells a keyword.
@@ -235,7 +235,7 @@ class MatchMembers:
 
 
 class NoMembers:
-    """Nothing beside the fields of documents."""
+    """Nothing in addition to the fields of documents."""
 
     def of(self, documents: Documents, /) -> tuple[Documents, Any, Mapping[str, list[bytes]]]:
         """See `fst.cli.files.formats.MembersOf`."""

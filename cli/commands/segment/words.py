@@ -43,7 +43,7 @@ def segmenting(segmenter: Segmenter, threads: int | None, text_name: str | None)
 
 
 def analysing(segmenter: MecabSegmenter) -> Callable[[Documents, str], Segmented]:
-    """A function that tells of documents what MeCab prints. A null is an empty one."""
+    """A function that returns MeCab's output for documents. A null is an empty one."""
 
     def analyse(documents: Documents, errors: str) -> Segmented:
         documents = documents.mended() if errors == "replace" else documents

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 READING = ("input_format", "field", "column", "separator", "document")  # options of `fst.runtime.files.reading.Files`
 SPLITTING = ("splitter", "normalizer")
 COUNTING = (*SPLITTING, "errors", "threads", "min_count", "partition")  # options of `fst.train.words`
+KINDS = {"bpe": "BPE", "wordpiece": "WordPiece", "unigram": "Unigram", "wordlevel": "WordLevel"}  # trainer → type of the model
 AT_ONCE = ("wordlevel",)  # trainers without rounds
 PARQUET = ".parquet"
 
@@ -63,11 +64,11 @@ def train(
 
     Raises:
         click.UsageError: the output is an input, or a file of the folder exists.
-        UnsupportedError: the form of the output is unknown.
+        UnsupportedError: the form of the output is unknown, or cannot express such a vocabulary.
     """
     import fst
 
-    _check_output(output, overwrite, [*files, *filter(None, [report, old])])
+    _check_output(output, overwrite, [*files, *filter(None, [report, old])], KINDS.get(trainer))
     options["normalizer"] = _normalizer(options.get("normalizer"))
     reading, counting = _taken(options, READING), _taken(options, COUNTING)
     held_out = _held_out(report, reading)
@@ -188,11 +189,11 @@ def _normalizer(given: str | None) -> Any:
         raise click.UsageError(f"--normalizer {given!r} is not JSON: {error}") from None
 
 
-def _check_output(output: str, overwrite: bool, inputs: Sequence[str]) -> None:
-    """Raise an error for an output that cannot be written, before any input is read."""
+def _check_output(output: str, overwrite: bool, inputs: Sequence[str], kind: str | None = None) -> None:
+    """Raise an error for an output that cannot be written, before any input is read. `kind` is the type of the model, if it is known."""
     from fst.compile.train.saving import files_of
 
-    names = files_of(output)
+    names = files_of(output, kind)
     keep_apart(names, inputs)
     if names == [output]:
         check_target(output)

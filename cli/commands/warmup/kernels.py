@@ -252,7 +252,7 @@ def _used(tables: Table, folder: Path) -> Any:
 
     tables.save(folder / "table.npz")
     tokenizer = fst.Tokenizer.load(folder / "table.npz")
-    tokenizer.encode(b"ab")  # which takes the kernels for str, and one more
+    tokenizer.encode(b"ab")  # which uses the kernels for str, and one more
     tokenizer.encode("ab")
     tokenizer.encode_batch(["ab"], offsets=True)
     room = np.empty(2 + texts.PAST_END, texts.UNIT_TYPES[tables.unit])
@@ -260,7 +260,7 @@ def _used(tables: Table, folder: Path) -> Any:
     return tokenizer
 
 
-PARTS: dict[str, Callable[[Path], None]] = {  # those that take longest first
+PARTS: dict[str, Callable[[Path], None]] = {  # the slowest first
     "bpe": _compile_bpe,
     "unigram": _compile_unigram,
     "wordpiece": _compile_wordpiece,

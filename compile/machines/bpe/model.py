@@ -33,15 +33,14 @@ class BpeModel:
         vocabulary: the bytes of each token → id; last the bytes that have only a fallback.
         merges: pairs of tokens, the lowest rank first. None, as in tiktoken: a pair may merge if its bytes are a token, and the id of this
             token is the rank.
-        ignore_merges: whether a whole piece that equals a token is that token, whatever the merges say; always true in tiktoken.
+        ignore_merges: whether a whole pre-token that equals a token is that token, regardless of merges; always true in tiktoken.
         names: tokens as users see them → id. This includes tokens that no text has, such as special ones.
-        unk_token: the token that the source names as unknown. It stands for symbols that are no tokens; in byte-level BPE there are nearly
-            always none.
-        fuse_unk: whether one `unk_token` stands for a whole run of such symbols.
-        byte_fallback: whether tokens such as ``<0x0A>`` stand for the bytes of such symbols.
+        unk_token: the token that the source names as unknown. It replaces symbols without a token; in byte-level BPE there are hardly any.
+        fuse_unk: whether one `unk_token` replaces a whole run of such symbols.
+        byte_fallback: whether tokens such as ``<0x0A>`` replace the bytes of such symbols.
         affixes: ``continuing_subword_prefix`` and ``end_of_word_suffix``, as bytes. The tokens in `vocabulary` and `merges` include them.
-        dropout: the probability to skip a merge that the source states. The table tells it, and calls ignore it.
-        letters: how names spell the bytes of tokens, and whether symbols are bytes.
+        dropout: the probability to skip a merge that the source states. The table shows it, and calls ignore it.
+        letters: the letters for bytes in the names of tokens, and whether symbols are bytes.
         fallbacks: the number of bytes in `vocabulary` that have only a fallback.
     """
 
@@ -64,7 +63,7 @@ class BpeModel:
 
         Args:
             model: its part of the file.
-            letters: how names spell the bytes of tokens.
+            letters: the letters for bytes in the names of tokens.
 
         Raises:
             UnsupportedError: the model has an unknown field, or an unsupported setting that changes ids.
@@ -129,7 +128,7 @@ class BpeModel:
         """Whether a piece may be cut between characters that stand together in no token.
 
         It may not if a place in a piece counts, if unknown characters vanish, so that the characters around one meet, or if one may fuse
-        or change its place with another. Two of them, but for blanks, are never cut apart.
+        or change its place with another. There is no cut between two of them, except at spaces.
         """
         is_told = not self.missing or (self.unk_token is not None and b" " in self.vocabulary and not self.fallbacks)
         return is_told and not self.ignore_merges and not self.affixes
@@ -207,7 +206,7 @@ def _refuse(model: Mapping[str, Any]) -> None:
 
 
 def _dropout(model: Mapping[str, Any]) -> float:
-    """The probability to skip a merge; 0 if there is none."""
+    """The probability of skipping a merge; 0 without one."""
     dropout = model.get("dropout")
     if dropout is not None and not (type(dropout) in (int, float) and 0 <= dropout <= 1):
         raise ValueError(f"dropout is {quoted(dropout)}; it is a number from 0 to 1, or null")
@@ -273,7 +272,7 @@ def _need_apart(merges: Sequence[tuple[str, str]], fallbacks: Mapping[str, bytes
 def _ranked(merges: Iterable[tuple[str, str]], affixes: Affixes, letters: Letters) -> list[Merge]:
     """Merges of bytes, the lowest rank first. If a merge is listed twice, its last rank counts.
 
-    Merges that never apply are left out: their tokens spell nothing, or cannot be neighbours.
+    Merges that never apply are left out: their tokens match no text, or cannot be neighbours.
     """
     ranks: dict[Merge, int] = {}
     for rank, (first, second) in enumerate(merges):

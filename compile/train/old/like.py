@@ -19,7 +19,7 @@ from fst.compile.sources.pretrained.special_tokens import added_token
 from fst.compile.train.old.renumbering import renamed, renumbered
 from fst.compile.train.pipeline import Pipeline
 from fst.compile.train.result import FIELDS, PLAIN, Trained
-from fst.errors import VocabularyError, quoted, reason
+from fst.errors import VocabularyError, listed, quoted, reason
 
 AFFIXES = ("continuing_subword_prefix", "end_of_word_suffix")
 TAKEN: Mapping[str, Sequence[str]] = {  # fields of a model that are also options of its trainer
@@ -98,7 +98,8 @@ def recipe_of(document: Json, settings: Json, new_special_tokens: Iterable[Any] 
         names: old name → new name of special tokens.
 
     Raises:
-        VocabularyError: the document does not have the structure of a ``tokenizer.json``.
+        VocabularyError: the document does not have the structure of a ``tokenizer.json``; or `names` contains a name that is not an old
+            special token.
         UnsupportedError: its model is not supported.
 
     Examples:
@@ -107,12 +108,23 @@ def recipe_of(document: Json, settings: Json, new_special_tokens: Iterable[Any] 
         >>> recipe_of({"model": model, "added_tokens": [{"id": 0, **special}]}, {}, ["[NEW]"]).options["special_tokens"]
         ['[UNK]', '[NEW]']
     """
-    if isinstance(new_special_tokens, str):
+    if isinstance(new_special_tokens, str) or not isinstance(new_special_tokens, Iterable):
         raise VocabularyError(f"new_special_tokens is {quoted(new_special_tokens)}; expected a list; put the token into a list")
+    if not isinstance(names, Mapping | None):
+        raise VocabularyError(f"special_tokens_map is {quoted(names)}; expected a mapping of old names to new ones")
     try:
+        _need_known(names or {}, document)
         return _recipe(document, settings, new_special_tokens, lambda token: (names or {}).get(token, token))
     except (KeyError, TypeError, AttributeError, IndexError, ValueError) as error:
         raise VocabularyError(f"the old vocabulary is not laid out as a tokenizer.json: {reason(error)}") from None
+
+
+def _need_known(names: Iterable[str], document: Json) -> None:
+    """Raise an error for a name that is neither an added token nor the unknown token."""
+    known = [token["content"] for token in document.get("added_tokens") or ()]
+    unknown = next((name for name in names if name not in (*known, model_of(document).get("unk_token"))), None)
+    if unknown is not None:
+        raise VocabularyError(f"special_tokens_map has the name {quoted(unknown)}; expected names of added tokens: {listed(known)}")
 
 
 def _recipe(document: Json, settings: Json, new_special_tokens: Iterable[Any], name: Callable[[str], str]) -> Recipe:

@@ -1,8 +1,8 @@
-"""Affixes: a prefix or suffix in the name of a token tells where in a piece the token stands.
+"""Affixes: a prefix or suffix in the name of a token gives the token's place in its pre-token.
 
 With an ``end_of_word_suffix``, the name of a token at the end of a piece has the suffix: the last byte of a piece is another token than the
 same byte elsewhere. With a ``continuing_subword_prefix``, the name of a token that does not begin a piece has the prefix; a merge strips it
-from its right part. Without affixes, names do not depend on the place, and a token may stand anywhere.
+from its right part. Without affixes, names do not depend on the place, and a token may occur anywhere.
 
 The *code* of a byte in a piece is ``byte | CONTINUES | ENDS``: `CONTINUES` unless the byte is the first, `ENDS` if it is the last.
 """
@@ -20,7 +20,7 @@ ABSENT = -1
 
 
 class Part(NamedTuple):
-    """The meaning of a name: the bytes of text that a token stands for, and whether they begin and end a piece.
+    """The meaning of a name: the bytes of a token, and whether they begin and end a pre-token.
 
     Without a prefix, `is_first` is always true; without a suffix, `is_last` is.
     """

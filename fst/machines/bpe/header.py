@@ -17,7 +17,7 @@ from fst.text.normalizer import Rewriting
 
 @dataclass(frozen=True)
 class BpeAutomaton:
-    """How the machine is laid out.
+    """The layout of the machine.
 
     Attributes:
         kind: the kind of machine.
@@ -39,19 +39,19 @@ class BpeModel:
         vocabulary_tokens: the number of tokens in the source's vocabulary: those of the model, and then other names. The tokens after them
             are added ones.
         dropout: the probability to skip a merge that the source states, for information; 0 if it states none.
-        ignore_merges: whether a whole piece that equals a token is that token, whatever the merges say.
+        ignore_merges: whether a whole pre-token that equals a token is that token, regardless of merges.
         continuing_subword_prefix, end_of_word_suffix: see `fst.machines.bpe.affixes`; empty if there is none.
-        long_pieces: with `ignore_merges`, the ids of tokens that no merges make and that the table of words does not hold, most because
-            they are too long.
-        letters: how the names of the model's tokens spell bytes, and whether symbols are bytes; otherwise they are characters.
-        fallbacks: the number of tokens such as ``<0x0A>`` that stand for bytes of characters that are no tokens; the last of the model's.
+        long_pieces: with `ignore_merges`, the ids of tokens that no merges make and that are not in the table of words, mostly because they
+            are too long.
+        letters: the letters for bytes in the names of the model's tokens, and whether symbols are bytes or characters.
+        fallbacks: the number of tokens such as ``<0x0A>``, for the bytes of characters without tokens; the last of the model's tokens.
         joins_words: whether the pieces of a stretch are one word, since the compiler has found the cuts between them.
         missing_bytes: the number of bytes that text may have and that are no tokens; 0 for nearly all vocabularies.
         unk_id: the token for these bytes, or for characters with any of them; None if there are none, or if they vanish.
         unk_token: the token that the source names as unknown, if any.
         fuse_unk: whether a run of such bytes or characters becomes one `unk_id`.
-        byte_fallback: whether the source asks for fallbacks.
-        sentencepiece: what a model of sentencepiece says of its pieces; None if the source is none.
+        byte_fallback: whether the source uses fallbacks.
+        sentencepiece: the facts about pieces of a model of sentencepiece; None for other sources.
     """
 
     model_tokens: int = stored_as(whole(1, 1 << 31))
@@ -72,7 +72,7 @@ class BpeModel:
     sentencepiece: PieceFacts | None = stored_as(PIECE_FACTS)
 
 
-PREFIX_SPACE = {"type": "PrefixSpace"}  # in place of a ByteLevel that puts a blank before a text
+PREFIX_SPACE = {"type": "PrefixSpace"}  # in place of a ByteLevel that adds a space before a text
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,8 @@ class BpeText:
     Attributes:
         normalizers, pre_tokenizers: the components, in the forms of `fst.compile.text.folding` and `fst.compile.pretokens.splits`.
         rewriting: how texts are rewritten before they are split; None if only special tokens are cut out.
-        trimming: None if offsets include the blanks at the ends of tokens. Otherwise they do not; True if the first blank of a text stays.
+        trimming: None if offsets include the spaces at the ends of tokens. Otherwise they do not; True if the first space of a text stays
+            in them.
         reference: the library whose ids these are, and its version.
     """
 

@@ -4,16 +4,16 @@ BPE begins with the tokens of the bytes of a piece, its *atoms*. While any two n
 rank; of several such pairs, the leftmost. A merge is three ids: of the left token, of the right one, and of the token that they make. Its
 rank is its row.
 
-A vocabulary may lack bytes. Such a byte becomes the ``unk_token``; with ``fuse_unk``, a run of them becomes a single one. If there is no
-``unk_token``, missing bytes vanish, and what stands around them may merge.
+A vocabulary may lack bytes. Such a byte becomes the ``unk_token``; with ``fuse_unk``, a run of them becomes a single one. Without an
+``unk_token``, missing bytes vanish, and the tokens around them may merge.
 
 The atoms of BPE over characters are those of its characters (`Alphabet`): of a known one its token; of any other one the fallbacks of its
 bytes, if it has one for each; or else what becomes of a missing byte.
 
 **What kernels may assume** once `prove` has passed: every id in a merge has a length, and a merge makes a token as long as its two parts
-together. So merges change neither the number of bytes that the tokens of a piece stand for, nor where these are. Each token has at least
-one, but for an ``unk_token`` that stands for a character or a whole run; it has the length 0, and is in no merge. A known character has
-the length of its token.
+together. So merges change neither the number of bytes of all tokens of a pre-token, nor their positions. Each token has at least one byte,
+except an ``unk_token`` for a character or a whole run; its length is 0, and it is in no merge. A known character has the length of its
+token.
 """
 
 from __future__ import annotations
@@ -73,8 +73,8 @@ def atoms_of(codes: Iterable[int], atoms: Array, fused: int) -> list[int]:
 
     Args:
         codes: the code of each byte, see `fst.machines.bpe.affixes`.
-        atoms: int32[CODES], the token that each byte becomes; `ABSENT` if it vanishes, since it is no token and there is none for it.
-        fused: the token of which a run becomes a single one; `NOT_FUSED` if there is none.
+        atoms: int32[CODES], the token for each byte; `ABSENT`: no token and no fallback, so the byte produces nothing.
+        fused: the token whose runs become a single one; `NOT_FUSED` without any.
     """
     found = [int(atoms[code]) for code in codes if atoms[code] != ABSENT]
     return [token for place, token in enumerate(found) if not (place and token == found[place - 1] == fused)]
@@ -85,8 +85,8 @@ class Alphabet(NamedTuple):
 
     Attributes:
         characters: the known characters, each as its place and its bytes in UTF-8, and their tokens. The place is the code of its first
-            byte (`fst.machines.bpe.affixes`) without the byte, shifted down, as far as affixes tell places apart.
-        rules: int32[4]; empty if symbols are bytes. `PLACES`: the bits of places that affixes tell apart. `UNKNOWN`: the ``unk_token``, or
+            byte (`fst.machines.bpe.affixes`) without the byte, shifted down, as far as affixes distinguish places.
+        rules: int32[4]; empty if symbols are bytes. `PLACES`: the bits of places that affixes distinguish. `UNKNOWN`: the ``unk_token``, or
             `ABSENT`. `FUSES`: 1 if a run of unknown characters becomes a single one, else 0. `FALLS_BACK`: 1 if bytes have fallbacks.
     """
 
@@ -145,7 +145,7 @@ def pairs_of(merges: Array) -> NDArray[np.uint64]:
 
 
 def prove(merges: Array, lengths: Array, atoms: Array) -> None:
-    """Prove that the tokens of a piece have as many bytes as the piece, whatever is merged.
+    """Prove that the tokens of a pre-token have as many bytes as the pre-token, after any merges.
 
     Args:
         merges: int32[merges, 3].

@@ -1,7 +1,7 @@
 """Kernels of the hash table of pairs, see `fst.machines.bpe.merge_list.room_for`. The compiler of BPE and the kernels that merge share
 them.
 
-A pair stands in the slot that its hash names, or in the next free one after it. Some slots are free, so every search ends.
+A pair is in the slot of its hash, or in the next free one after it. Some slots are free, so every search ends.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Byte-level BPE: the table that a kernel walks, and a slow walk that is the kernel's specification.
 
-A text is cut into pieces as `fst.pretokens.table` says. Of each piece that is not one token, ``entries`` makes tokens, the automaton
-of the merges, see `fst.machines.bpe.automaton`. If no automaton is exact, ``entries`` is empty, and kernels run the ``merges`` themselves,
-see `fst.machines.bpe.merge_list`. With dropout they always do, so every table has the merges.
+A text is cut into pieces as `fst.pretokens.table` says. The automaton of the merges, ``entries``, turns each pre-token that is not one
+token into tokens, see `fst.machines.bpe.automaton`. If no automaton is exact, ``entries`` is empty, and kernels run the ``merges``
+themselves, see `fst.machines.bpe.merge_list`. With dropout they always do, so every table has the merges.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class BpeTables(PieceTable):
 
     @Lazy
     def metadata(self) -> BpeMetadata:
-        """What the file says beside the arrays.
+        """The metadata of the file.
 
         Raises:
             TableError: `about` is not of the form that this version writes.
@@ -88,7 +88,7 @@ class BpeTables(PieceTable):
 
     @Lazy
     def lengths(self) -> Array:
-        """uint16[highest id + 1], the number of bytes that each token of the model stands for; 0 for other ids, and if it varies."""
+        """uint16[highest id + 1], the number of bytes of each token of the model; 0 for other ids, and if it varies."""
         known = self.metadata.model.model_tokens
         lengths = np.zeros(int(self.token_ids.max()) + 1, np.uint16)
         sizes = np.diff(self.token_ends[:known], prepend=0)
@@ -143,7 +143,7 @@ class BpeTables(PieceTable):
 
     @property
     def fused(self) -> int:
-        """The id of the token that stands for a whole run of missing bytes; `merge_list.NOT_FUSED` if there is none."""
+        """The id of the token for a whole run of missing bytes; `merge_list.NOT_FUSED` without one."""
         model = self.metadata.model
         return model.unk_id if model.fuse_unk and model.unk_id is not None else merge_list.NOT_FUSED
 
@@ -226,7 +226,7 @@ class BpeTables(PieceTable):
 
     @Lazy
     def whole_pieces(self) -> Mapping[bytes, int]:
-        """With `ignore_merges`, the id of each token: a whole piece that equals a token is that token, whatever the merges say."""
+        """With `ignore_merges`, the id of each token: a whole pre-token that equals a token is that token, regardless of merges."""
         model = self.metadata.model
         if not model.ignore_merges:
             return {}
@@ -244,7 +244,7 @@ class BpeTables(PieceTable):
 
     @Lazy
     def long_pieces(self) -> Mapping[bytes, int]:
-        """Those of `whole_pieces` that no merges make and ``words`` does not hold, most because they are too long."""
+        """Those of `whole_pieces` that no merges make and that are not in ``words``, mostly because they are too long."""
         model = self.metadata.model
         found = np.flatnonzero(np.isin(self.token_ids[: model.model_tokens], model.long_pieces)).tolist()
         return {**{self.content(token): int(self.token_ids[token]) for token in found}, **self.spelled_fallbacks}

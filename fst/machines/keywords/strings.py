@@ -1,16 +1,16 @@
-"""What the states of an automaton of keywords stand for, proven.
+"""The strings of the states in an automaton of keywords, proven.
 
-A state stands for a string, and its depth is the length of this string. The states form a tree: each is entered by one transition that adds
+A state represents a string, and its depth is the length of this string. The states form a tree: each is entered by one transition that adds
 to the depth, and its string is that of the state above it and the byte read. The proof: every link, and every other transition, leads to a
 state whose string is a suffix of what has been read. So in state v, the last |v| bytes are the string of v, and a search that begins with
 these bytes at the root comes to v. A stream relies on this: it stops before the last |v| bytes, and reads them again.
 
-The longest suffix is not asked for: without it a search misses matches, but the same ones on every path.
+The longest suffix is not required: without it a search misses matches, but the same ones on every path.
 
 **Suffixes.** Let w be the state below p on byte c. Its string is a suffix of that of u and c if that of p is a suffix of that of u: if p is
 on the chain of links from u, by induction over the depth. `_are_on_chains` looks there in steps of powers of two.
 
-A state that nothing enters is left out, and so is what is below it. A standard search has such states: it begins anew after each match.
+A state that nothing enters is left out, and so is what is below it. A standard search has such states: it begins again after each match.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def strings_of(states: States) -> Strings:
         states: links lead to less depth, and transitions add at most one to it.
 
     Raises:
-        TableError: a state stands for two strings, or a link or transition leads to a state that does not stand for what was read.
+        TableError: a state represents two strings, or a link or transition leads to a state whose string is not the text read so far.
     """
     slots, depths, sources, ends = states.slots, states.depths, states.sources, states.ends
     is_deeper = depths[ends] > depths[sources]

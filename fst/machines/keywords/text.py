@@ -1,13 +1,12 @@
-"""How the automaton of keywords reads a text: normalised, with its case folded, and with a border at both ends of each word.
+"""The text that the automaton of keywords reads: normalized, with folded case, and with a border at both ends of each word.
 
-Keywords are spelled by the same rules when they are compiled. So an automaton that knows nothing of these rules finds them by their bytes.
+The compiler changes keywords by the same rules. So the automaton finds them by their bytes, without these rules.
 
-1. The text is normalised, see `fst.text.normalizer`. One character may become several, or none. What several become covers all of them,
-and what
-   one becomes covers those behind it that become nothing, such as accents. So a match leaves no accent behind if it is replaced.
-2. Each character is folded into one that stands for all its cases.
-3. With whole words, the byte `BORDER` goes between a character of words and a neighbour that is none, or the end of the text. A keyword
-   that begins with a letter thus begins with a border, which only stands where no word goes on; one that begins with another character
+1. The text is normalised, see `fst.text.normalizer`. One character may become several, or none. The result of several characters covers all
+of them, and the result of one also covers vanished characters after it, such as accents. So replacing a match leaves no accent.
+2. Each character is folded into one character for all its cases.
+3. With whole words, the byte `BORDER` goes between a character of words and a neighbour outside of words, or the end of the text. So a
+   keyword that begins with a letter begins with a border, which never occurs inside a word; a keyword that begins with another character
    does not. So the choice between matches takes the borders into account. UTF-8 has no such byte.
 
 A border counts as a character here. Its span is from where the next character begins to where the one before ends: a match has the span of
@@ -59,7 +58,7 @@ class KeywordText:
 
     Attributes:
         rewriting: the normalizers.
-        folds: the map of characters to those that stand for all their cases.
+        folds: the map of characters to one character for all their cases.
         words: the characters of words; their images are not used.
     """
 
@@ -139,7 +138,7 @@ class Spelled(NamedTuple):
 
 
 def covering(places: Sequence[Place], length: int) -> Sequence[Place]:
-    """The spans of characters, so that each goes on to where the next one begins, and the last one to the end of the text.
+    """The spans of characters: each extends to the beginning of the next one, and the last to the end of the text.
 
     >>> covering([(0, 1), (2, 3), (2, 3)], 4)
     [(0, 2), (2, 3), (2, 4)]

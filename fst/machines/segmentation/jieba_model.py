@@ -1,13 +1,14 @@
 """jieba's model for unknown words: a hidden Markov model over Chinese characters, as ``jieba.finalseg`` runs it.
 
-Where the best path of a block has single characters, one after the other, jieba asks whether they are words that the dictionary lacks:
+If the best path of a block has several single characters in a row, jieba searches them for words that the dictionary lacks:
 
-- A string of them that is a word of the dictionary as a whole stays as it is, character by character.
+- If all of them together are a word of the dictionary, they stay single characters.
 - In any other, each run of Chinese characters has the states of its most probable path (Viterbi 1967): a character begins a word, is in
   its middle, ends it, or is one alone. Sums are those of rounded logarithms, from left to right, so the order of operations is part of the
-  definition: ``(sum + transition) + emission``. Of equal sums the state whose letter in ``BMES`` comes last in the alphabet wins.
-- Between these runs, letters and digits are joined, also with one ``.`` that digits follow, and a ``%`` after that. Other signs that stand
-  together are one token.
+  definition: ``(sum + transition) + emission``. Of several states with equal sums, the one whose letter in ``BMES`` comes last in the
+      alphabet wins.
+- Between these runs, letters and digits are joined, also with one ``.`` that digits follow, and a ``%`` after that. Other adjacent signs
+  are one token.
 
 A word that was added with the frequency 0 is *forced apart*: if the model finds it, its characters are the tokens.
 """
@@ -22,7 +23,7 @@ from fst.tables.proof import need, need_none
 STATES = BEGIN, MIDDLE, END, SINGLE = range(4)
 BEFORE = (END, SINGLE), (BEGIN, MIDDLE), (BEGIN, MIDDLE), (END, SINGLE)  # the states that come before each one; the second wins a tie
 LAST_STATES = END, SINGLE  # of a run; likewise
-HAN = range(0x4E00, 0x9FD5 + 1)  # the characters that the model knows
+HAN = range(0x4E00, 0x9FD5 + 1)  # the characters of the model
 CHANCES = len(STATES) + len(STATES) * 2  # the states in which a run begins; and into each state, those of `BEFORE`
 LEAST = -1e101  # a logarithm; jieba's own for what never happens is -3.14e100, and a sum of them is still finite
 POINT, PERCENT = ord("."), ord("%")
@@ -30,7 +31,7 @@ DIGITS = range(ord("0"), ord("9") + 1)
 
 
 def word_ends(run: Sequence[int], emits: Array, chances: Array) -> Iterator[int]:
-    """Where the words of a run of Chinese characters end, in slow and plain Python.
+    """The ends of the words in a run of Chinese characters, in slow and plain Python.
 
     Args:
         run: its units.
@@ -55,7 +56,7 @@ def word_ends(run: Sequence[int], emits: Array, chances: Array) -> Iterator[int]
 
 
 def end_of_signs(run: Sequence[int], are_letters: Sequence[bool], at: int) -> int:
-    r"""Where a token of letters, digits and signs ends: a match of ``[a-zA-Z0-9]+(?:\.\d+)?%?``, or what is between two of them.
+    r"""The end of a token of letters, digits and signs: a match of ``[a-zA-Z0-9]+(?:\.\d+)?%?``, or the text between two of these.
 
     Args:
         run: the units of a run without Chinese characters.
@@ -97,5 +98,5 @@ def prove(emits: Array, chances: Array, forced: Array, is_taken: Array) -> None:
 
 
 def _prove_logarithms(values: Array, name: str) -> None:
-    """Prove that numbers are logarithms of probabilities, of which no sum is infinite."""
+    """Prove that numbers are logarithms of probabilities, without infinite sums."""
     need_none(~((values >= LEAST) & (values <= 0)), lambda at: f"element {at} of {name} is {values[at]}")

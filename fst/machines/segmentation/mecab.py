@@ -8,9 +8,10 @@ cost of their own. The rules are those of MeCab 0.996, for a text of one line:
 - Words that begin at a place are those of the dictionary. If there are none, or the character's category is to be *invoked*, there are
   unknown words, too, with the ids and costs that the category has in ``unk.def``: the run of characters of related categories, unless more
   than `max_grouping_size` characters follow the first one; and words of up to `length` characters that share a category with the first one.
-  If there is none of all these, the character is an unknown word.
+  Without any of these, the character is an unknown word.
 - A character beyond U+FFFF has the categories of U+0000.
-- Of equal costs, the path wins whose last word begins later, then the one whose last word stands earlier in the dictionary.
+- Of several paths with equal costs, the one whose last word begins later wins, then the one whose last word comes earlier in the
+  dictionary.
 
 The id of a word is its number among the entries of the dictionary's files, and then among those of ``unk.def``; the words of the latter are
 the names of categories.
@@ -55,12 +56,12 @@ KEY_SHIFT = 25  # of the cost in a key; the other bits are for the node
 NODE_SHIFT = 3
 NODE_FIELDS = PREVIOUS, NEXT, START, END, WORD, RIGHT, MOVED = range(7)  # of the `1 << NODE_SHIFT` numbers of a node
 REACH, MAX_GROUP, RIGHTS = range(3)  # of `Arguments.params`
-LAST_RIGHT = 6  # index into `Work.state`: the right id of the last word, if a text goes on
+LAST_RIGHT = 6  # index into `Work.state`: the right id of the last word of an unfinished text
 
 
 @dataclass(frozen=True)
 class MecabSettings:
-    """What the dictionary states.
+    """The settings of the dictionary.
 
     Attributes:
         kind: the kind of machine.
@@ -113,7 +114,7 @@ class Work(NamedTuple):
         state: uint64[7]; `COUNT`, `OPEN` and `BEFORE` are as in `fst.tables.kernel_call.Work`. `LAST_RIGHT` see there.
         symbols: empty; of an open text, the kernel keeps the last certain word's right id.
         heads: uint32[n], a power of two: for places ahead the last node of those that end there, or 0. All 0 between rows.
-        nodes: uint32[n, 8], flat; totals: int64[n], their costs. Node 0 is none; node 1 is the last certain one.
+        nodes: uint32[n, 8], flat; totals: int64[n], their costs. Node 0 means no node; node 1 is the last certain one.
         clock: uint64[1], counts the places with nodes, for the stamps.
         right_stamps, right_slots: by right id the stamp, and the slot. slot_keys, slot_rights: by slot the key of a node, and its right id.
         left_stamps, left_keys: by left id the stamp, and the least key up to there.
@@ -188,7 +189,7 @@ class MecabTables(UnitTrieTable):
 
     Attributes:
         lists: uint64[n], lists of words, one after the other: of each string of the dictionary, and of each category. In a list, the words
-            that stand first in the dictionary come last.
+            that come first in the dictionary are last.
         numbers: int32[n], the ids of these words.
         kinds: uint32[n], kinds of characters.
         unknowns: int32[categories], the place of each category's first word in `lists`.
@@ -212,7 +213,7 @@ class MecabTables(UnitTrieTable):
 
     @Lazy
     def metadata(self) -> MecabMetadata:
-        """What the table says beside its arrays."""
+        """The metadata of the table."""
         return MecabMetadata.from_json(self.about)
 
     @property
@@ -222,7 +223,7 @@ class MecabTables(UnitTrieTable):
 
     @property
     def cuts(self) -> str:
-        """There are none: the words before a place may depend on those after it."""
+        """None: the words before a place may depend on those after it."""
         return ""
 
     @property
@@ -315,7 +316,7 @@ class MecabTables(UnitTrieTable):
         yield from ((word, stop) for stop in stops for word in self._list(int(self.unknowns[kind.first])))
 
     def _unknown_ends(self, units: Sequence[int], start: int, kind: Kind, is_known: bool) -> list[int]:
-        """Where the unknown words end that begin at a place."""
+        """The ends of the unknown words that begin at a place."""
         first_end = stop = self._after(units, start)
         ends, run_end = list[int](), 0
         if kind.group:

@@ -14,14 +14,14 @@ from fst.tables.header import AddedTokens, Sections, Settings, Templates
 
 @dataclass(frozen=True)
 class UnigramTrie:
-    """How the machine is laid out.
+    """The layout of the machine.
 
     Attributes:
         kind: the kind of machine.
         states: the number of states of the trie.
         longest: the most bytes of a token in the trie.
         window_bits: the number of bits of a symbol in a window.
-        restarts: where sums begin anew, or that there are none, see `fst.machines.unigram.viterbi`.
+        restarts: the places where sums begin again, or that there are no sums, see `fst.machines.unigram.viterbi`.
     """
 
     kind: str = stored_as(TEXT)
@@ -39,9 +39,9 @@ class UnigramModel:
         model_tokens: the number of tokens that the model has; their ids are those below.
         unk_id: the token for characters that are no tokens.
         unk_token: its name.
-        byte_fallback: whether tokens such as ``<0x0A>`` stand for the bytes of such characters.
+        byte_fallback: whether tokens such as ``<0x0A>`` represent the bytes of such characters.
         sums: how sums of scores are added, as one of two references does, see `fst.machines.unigram.viterbi`.
-        sentencepiece: what a model of sentencepiece says of its pieces; None if the source is none.
+        sentencepiece: the facts about pieces of a model of sentencepiece; None for other sources.
     """
 
     model_tokens: int = stored_as(whole(1, 1 << 31))

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from fst.bridge.from_live import compiled
 from fst.core.threads import thread_count
 from fst.errors import TextError, UnsupportedError
-from fst.runtime.model_inputs.call import gathered, is_text, sample_of, singles
 from fst.runtime.model_inputs.encoding import Encoding
+from fst.runtime.model_inputs.inputs import gathered, is_text, sample_of, singles
 from fst.runtime.model_inputs.settings import Padding, Truncation
 from fst.runtime.rows.texts import listed
 from fst.runtime.tokenizer import Tokenizer

@@ -104,6 +104,7 @@ class FastTokenizer:
         model_input_names: list[str]
         clean_up_tokenization_spaces: bool
         clean_up_tokenization_spaces_for_bpe_even_though_it_will_corrupt_output: bool
+        unk_token: str | None
         unk_token_id: int | None
         all_special_ids: list[int]
         special_tokens_map: dict[str, Any]
@@ -292,7 +293,8 @@ class FastTokenizer:
         """
         from fst.bridge import train
 
-        names = dict(special_tokens_map or {})
+        known = {*self.added_tokens_encoder, self.unk_token}
+        names = {old: new for old, new in (special_tokens_map or {}).items() if old in known}  # transformers ignores the others
         options.pop("show_progress", None)
         trained = train.like(
             self.fst, text_iterator, vocab_size, new_special_tokens=new_special_tokens or (), special_tokens_map=names, **options

@@ -1,4 +1,4 @@
-"""Segmentation by the best path through a lattice: what jieba and MeCab say of a text beyond its tokens."""
+"""Segmentation by the best path through a lattice: the results of jieba and MeCab beyond tokens."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class Token(NamedTuple):
     """A word in a text, by MeCab's rules.
 
     Attributes:
-        surface: the word as it stands in the text.
+        surface: the word in the text.
         feature: its features as the dictionary has them, separated by commas.
         start, end: its first character, and one past the last.
         id: its number, see `fst.compile.lattice.mecab`.
@@ -98,8 +98,8 @@ class Token(NamedTuple):
 class MecabSegmenter(Segmenter):
     """Segments texts as MeCab does; ``fst.Segmenter(table)`` makes it.
 
-    MeCab takes a line as a sentence. Here a text is one, whatever is in it: a line feed has the category that ``char.def`` gives it. With
-    IPADIC this is SPACE, so that words may connect across lines.
+    MeCab takes a line as a sentence. Here each text is a sentence; a line feed has its category in ``char.def``. With IPADIC this is SPACE,
+    so that words may connect across lines.
 
     Args:
         table: from `fst.compile.lattice.mecab`; for a file use `fst.load`.
@@ -113,7 +113,7 @@ class MecabSegmenter(Segmenter):
         return self._table.features
 
     def analyse(self, text: str | bytes, *, errors: str = "strict") -> list[Token]:
-        """The words of a text with all that MeCab says of them. The arguments are those of `segment`."""
+        """The words of a text with all facts that MeCab returns. The arguments are those of `segment`."""
         found = self.segment_batch(batch_of(text), offsets=True, threads=1, errors=errors)
         assert found.starts is not None
         assert found.ends is not None

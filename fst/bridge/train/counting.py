@@ -1,0 +1,111 @@
+"""Words of a corpus, counted by the runtime."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from fst.bridge.words import MEMORY, words_of
+from fst.counting.words import UNKNOWN_SPLIT, Words
+from fst.errors import VocabularyError
+
+if TYPE_CHECKING:
+    from fst.compile.train.pipeline import Pipeline
+
+
+def words(
+    sources: Any,
+    *,
+    splitter: Any = None,
+    normalizer: Any = None,
+    column: str | None = None,
+    field: str | None = None,
+    threads: int | None = None,
+    partition: int = 0,
+    min_count: int = 1,
+    memory: int = MEMORY,
+    progress: Callable[[int, int], None] | None = None,
+    errors: str = "strict",
+) -> Words:
+    """Count the words of a corpus: the pre-tokens from which a vocabulary is trained.
+
+    The result does not depend on the number of threads, on the division into files or batches, or on `memory`.
+
+    Args:
+        sources: one of these:
+
+            - documents: an iterable of str or of bytes in UTF-8, or of lists of them; or a column of Arrow, polars or pandas;
+            - a table with a column of documents, see `column`;
+            - files: a path or URL, or an iterable of them. Files are text, JSON lines, Parquet or Arrow, compressed or not; a path may be
+              a folder or a pattern. A line of plain text, with its line feed, is a document. Items of type str are paths if `column` or
+              `field` is given, or if the iterable is a list or tuple in which each item is an existing file or a URL;
+            - counted words: a `Words`, a mapping of words to counts, pairs of word and count, or a table or Parquet files with the columns
+              word and count.
+        splitter: how documents are split. A name: "gpt2", "bert", "metaspace", "sentencepiece", "whitespace", "cl100k", "o200k",
+            "llama3", "qwen2", or "none" (a document is one word). A regular expression, for byte-level vocabularies. A pre-tokenizer of
+            ``tokenizers``, live or as a mapping. Or a tokenizer, together with its normalizer: live, an `fst.Tokenizer`, a table, or the
+            path of a table, a ``tokenizer.json`` or a folder. For counted words: the splitter that made them.
+        normalizer: "bert", "bert-cased", "nfc", "nfd", "nfkc", "nfkd", "lowercase", or "none"; or a normalizer of ``tokenizers``, live or
+            as a mapping. None: that of the splitter.
+        column: the column of documents in tables and in files of Parquet and Arrow.
+        field: the field of documents in JSON lines.
+        threads: the number of threads; None: ``FST_NUM_THREADS``, or one per core.
+        partition: the number of this part of a corpus, if its parts are counted separately and merged later, see `Words.to_arrow`.
+        min_count: rarer words are left out.
+        memory: upper bound on the bytes of all threads' tables. When they are full, words are written to a temporary folder.
+        progress: called with the numbers of documents and bytes counted so far, from any thread, but from one at a time.
+        errors: "strict", or "replace": U+FFFD replaces malformed units of documents.
+
+    Returns:
+        The words with their counts and first occurrences, sorted by their bytes.
+
+    Raises:
+        TextError: a document is not text, or a file is damaged or lacks the column or the field. The message names the place.
+        VocabularyError: counted words are malformed or were split in another way, or the sum of all counts is too large.
+        UnsupportedError: the splitter or the normalizer is unknown or not supported, or documents have no splitter.
+        ReadingError, OSError: a file cannot be read.
+
+    Examples:
+        >>> found = words(["a rose is a rose", "a rose"], splitter="gpt2")
+        >>> [*zip(found, found.counts.tolist())]
+        [(b' a', 1), (b' is', 1), (b' rose', 3), (b'a', 2)]
+    """
+    found, _ = words_of(
+        sources,
+        splitter=splitter,
+        normalizer=normalizer,
+        column=column,
+        field=field,
+        threads=threads,
+        partition=partition,
+        min_count=min_count,
+        memory=memory,
+        progress=progress,
+        errors=errors,
+    )
+    return found
+
+
+def split(
+    source: Any, splitter: Any, normalizer: Any, column: str | None, field: str | None, threads: int | None, min_count: int, errors: str
+) -> tuple[Words, Pipeline | None]:
+    """The words of a trainer's source and their pipeline.
+
+    Raises:
+        VocabularyError: the digest of the words is not that of a named splitter.
+    """
+    found, pipeline = words_of(
+        source,
+        splitter=splitter,
+        normalizer=normalizer,
+        column=column,
+        field=field,
+        threads=threads,
+        min_count=min_count,
+        errors=errors,
+    )
+    if pipeline is None and found.split != UNKNOWN_SPLIT:
+        raise VocabularyError(
+            f"the split of the words is {found.split}; expected that of a named splitter; pass the splitter that made the words"
+        )
+    return found, pipeline

@@ -1,0 +1,191 @@
+"""Vocabularies from an old tokenizer: one like it for other texts, one with more tokens, one with fewer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fst.bridge.train.counting import split
+from fst.bridge.train.vocabularies import bpe, unigram, wordlevel, wordpiece
+from fst.errors import UnsupportedError
+
+if TYPE_CHECKING:
+    from fst.compile.train.old.trimming import Trimmed
+    from fst.compile.train.result import Trained
+
+OF_ROUNDS = ("progress", "checkpoint", "deadline")  # arguments of trainers that work in rounds
+
+
+def like(
+    old: Any,
+    texts: Any,
+    vocab_size: int | None = None,
+    *,
+    new_special_tokens: Iterable[Any] = (),
+    special_tokens_map: Mapping[str, str] | None = None,
+    **options: Any,
+) -> Trained:
+    """Train a vocabulary on other texts, with everything else as in an old tokenizer: ``train_new_from_iterator`` for any tokenizer.
+
+    The new tokenizer keeps the kind of model, the normalizer, pre-tokenizer, decoder, post-processor and settings, and the added tokens
+    with their flags and roles. Special tokens get the first ids; other added tokens follow the vocabulary. The post-processor, nested or
+    not, refers to the same tokens by their new ids.
+
+    Neither tables nor files record how a vocabulary was trained. The trainer gets these arguments; `options` override them:
+
+    - BPE: the old `continuing_subword_prefix` and `end_of_word_suffix`; over bytes, all bytes are in the alphabet. If the old tokenizer has
+      ``byte_fallback``, the new vocabulary still has no tokens such as ``<0x0A>``, as in transformers; pass ``byte_fallback=True`` to add
+      them.
+    - WordPiece: the old `unk_token` and `continuing_subword_prefix`; by frequency.
+    - WordLevel: the old `unk_token`.
+    - Unigram: the old `unk_token`; all added tokens become special.
+    - All other arguments keep the trainer's defaults: `min_frequency` 0, no `limit_alphabet`, no `max_token_length`; for Unigram
+      `shrinking_factor` 0.75, `max_piece_length` 16, `n_sub_iterations` 2.
+
+    Args:
+        old: a live tokenizer of ``tokenizers`` or ``transformers``; an `fst.Tokenizer`; a table or the path of one; a trained vocabulary;
+            or a folder, a ``tokenizer.json`` or another source that `fst.compile.tokenizer` takes.
+        texts: documents, files or counted words, as in `words`. They are split as by the old tokenizer, except that added tokens count as
+            text.
+        vocab_size: the number of tokens without the added tokens that are not special; None: that of the old vocabulary.
+        new_special_tokens: further special tokens: str, or objects or mappings with ``content`` and the flags of an added token.
+        special_tokens_map: old name → new name of special tokens.
+        options: arguments of `words`, such as `column` and `threads`, but not `splitter` and `normalizer`; and of the trainer, such as
+            `min_frequency` and `progress`. WordLevel is trained in one step and ignores `progress`, `checkpoint` and `deadline`.
+
+    Raises:
+        VocabularyError: as in the trainer; or the post-processor contains a token that is not special, or `special_tokens_map` a name that
+            is not a special token.
+        UnsupportedError: the old tokenizer has a part that is not supported, or no ``tokenizer.json`` can express it; or a splitter or a
+            normalizer is given.
+        TypeError: `old` is not a tokenizer.
+        TextError, ReadingError, OSError: as in `words`.
+
+    Examples:
+        >>> from fst.compile import wordpiece as compiled
+        >>> old = compiled(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "un", "##able"])
+        >>> new = like(old, ["Hug hugs pug."], vocab_size=16)
+        >>> [*new.vocabulary][:9], new.tokenizer().tokenize("Hugs!")
+        (['[PAD]', '[UNK]', '[CLS]', '[SEP]', '.', 'g', 'h', 'p', 's'], ['hug', '##s', '[UNK]'])
+    """
+    for name in ("splitter", "normalizer"):
+        if name in options:
+            raise UnsupportedError(f"{name} is given; expected none, because the old tokenizer splits the texts; leave it out")
+    from fst.bridge.like import statement_of
+    from fst.compile.train.old.like import recipe_of
+
+    recipe = recipe_of(*statement_of(old), new_special_tokens, special_tokens_map)
+    trainers: Mapping[str, Callable[..., Trained]] = {"BPE": bpe, "WordPiece": wordpiece, "Unigram": unigram, "WordLevel": wordlevel}
+    train = trainers[recipe.kind]
+    size = recipe.size if vocab_size is None else vocab_size
+    if train is wordlevel:
+        options = {name: value for name, value in options.items() if name not in OF_ROUNDS}
+    return recipe.completed(train(texts, splitter=recipe.pipeline, vocab_size=size, **{**recipe.options, **options}), options)
+
+
+def extend(
+    old: Any,
+    words: Any,
+    add: int,
+    *,
+    column: str | None = None,
+    field: str | None = None,
+    threads: int | None = None,
+    min_count: int = 1,
+    errors: str = "strict",
+    progress: Callable[[int, int], None] | None = None,
+    checkpoint: str | Path | None = None,
+    deadline: float | None = None,
+) -> Trained:
+    """Add tokens to the vocabulary of a tokenizer. Old tokens keep their ids, so the rows of embeddings stay where they are.
+
+    New tokens get the ids after the largest old one, in the order in which they are learned. Learning depends on the model:
+
+    - BPE: merges are added after the old ones. A text has the same tokens as before, except that some neighbours become one new token.
+    - WordPiece: the most frequent pairs of neighbouring tokens are merged. Because WordPiece takes the longest token at each position,
+      words that contain a new token may also be divided differently elsewhere.
+    - WordLevel: the most frequent words that are not tokens yet are added.
+
+    Args:
+        old: a tokenizer: live, of ``tokenizers`` or ``transformers``; an `fst.Tokenizer`; a table or the path of one; a trained vocabulary;
+            or a folder, a ``tokenizer.json`` or another source that `fst.compile.tokenizer` takes. An encoding of tiktoken gets the
+            splitter of ``tokenizers`` that has the effect of its pattern.
+        words: texts, files or counted words, as in `words`; they are split as by the old tokenizer.
+        add: the number of new tokens. Fewer are added if no pair is left to merge or no new word is left.
+        column, field, threads, min_count, errors: as in `words`.
+        progress, checkpoint, deadline: as in `bpe`.
+
+    Returns:
+        The vocabulary. The count of an old token is taken before the first new token is made, that of a new token when it is made.
+
+    Raises:
+        UnsupportedError: the vocabulary is Unigram, whose scores a new token would change; or no ``tokenizer.json`` can express it, as
+            with a ``.model`` of SentencePiece.
+        VocabularyError: the old vocabulary cannot be compiled, counted words were split in another way, or `add` is negative.
+        TextError, ReadingError, OSError: as in `words`.
+
+    Examples:
+        >>> from fst.compile import wordpiece
+        >>> old = wordpiece(["[UNK]", "h", "##u", "##g"])
+        >>> new = extend(old, {"hug": 3, "hu": 1}, add=2)
+        >>> new.vocabulary
+        {'[UNK]': 0, 'h': 1, '##u': 2, '##g': 3, 'hu': 4, 'hug': 5}
+    """
+    from fst.bridge import old as olds
+    from fst.compile.train.control import Control
+    from fst.compile.train.old.extending import extend as extended
+
+    control = Control(progress, deadline, checkpoint)
+    tokenizer = olds.tokenizer_of(old, "fst.train.extend")
+    vocabulary = olds.old_vocabulary(tokenizer, "fst.train.extend")
+    counted, _ = split(words, vocabulary.pipeline, None, column, field, threads, min_count, errors)
+    batch = olds.segmented(vocabulary, counted)
+    return extended(vocabulary, counted, batch.ids, batch.row_splits, add, control)
+
+
+def trim(
+    old: Any,
+    words: Any,
+    keep: int,
+    *,
+    column: str | None = None,
+    field: str | None = None,
+    threads: int | None = None,
+    min_count: int = 1,
+    errors: str = "strict",
+) -> Trimmed:
+    """Keep the tokens of a tokenizer that a corpus uses most, and remove the others.
+
+    Added tokens, the unknown token and the alphabet always stay, so every text still has an encoding. With BPE, the parts that make a kept
+    token stay, too. A text whose tokens all stay has the same tokens as before. New ids follow the order of the old ones.
+
+    Args:
+        old: a tokenizer, as in `extend`.
+        words: texts, files or counted words, as in `words`; they are split as by the old tokenizer.
+        keep: the number of tokens that stay. Of equally frequent tokens, those with smaller ids stay.
+        column, field, threads, min_count, errors: as in `words`.
+
+    Returns:
+        The vocabulary, and the map from old ids to new ones. ``embeddings[ids >= 0]`` are the rows of the new embeddings.
+
+    Raises:
+        UnsupportedError: no ``tokenizer.json`` can express the vocabulary, as with a ``.model`` of SentencePiece.
+        VocabularyError: the old vocabulary cannot be compiled; counted words were split in another way; or `keep` is larger than the
+            vocabulary, or less than the number of tokens that must stay (the message contains both numbers).
+        TextError, ReadingError, OSError: as in `words`.
+
+    Examples:
+        >>> from fst.compile import wordpiece
+        >>> old = wordpiece(["[UNK]", "h", "p", "##u", "##g", "hug", "pug", "hugu"])
+        >>> new = trim(old, {"hug": 3, "pug": 1}, keep=6)
+        >>> [*new.trained.vocabulary], new.ids.tolist()
+        (['[UNK]', 'h', 'p', '##u', '##g', 'hug'], [0, 1, 2, 3, 4, 5, -1, -1])
+    """
+    from fst.bridge import old as olds
+    from fst.compile.train.old.trimming import trim as trimmed
+
+    tokenizer = olds.tokenizer_of(old, "fst.train.trim")
+    vocabulary = olds.old_vocabulary(tokenizer, "fst.train.trim")
+    counted, _ = split(words, vocabulary.pipeline, None, column, field, threads, min_count, errors)
+    return trimmed(vocabulary, olds.used(vocabulary, counted), keep, counted.min_count)

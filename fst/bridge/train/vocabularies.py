@@ -1,0 +1,310 @@
+"""New vocabularies: the runtime counts the words, and the compiler makes a vocabulary from them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fst.bridge.train.counting import split
+
+if TYPE_CHECKING:
+    from fst.compile.train.result import Trained
+
+
+def bpe(
+    source: Any,
+    *,
+    vocab_size: int = 30_000,
+    min_frequency: int = 0,
+    special_tokens: Sequence[str] = (),
+    initial_alphabet: Collection[str] | None = None,
+    limit_alphabet: int | None = None,
+    continuing_subword_prefix: str = "",
+    end_of_word_suffix: str = "",
+    max_token_length: int | None = None,
+    unk_token: str | None = None,
+    byte_fallback: bool = False,
+    fuse_unk: bool = False,
+    reference: str = "huggingface",
+    splitter: Any = None,
+    normalizer: Any = None,
+    column: str | None = None,
+    field: str | None = None,
+    threads: int | None = None,
+    min_count: int = 1,
+    errors: str = "strict",
+    progress: Callable[[int, int], None] | None = None,
+    checkpoint: str | Path | None = None,
+    deadline: float | None = None,
+) -> Trained:
+    """Train a vocabulary by byte-pair encoding: repeatedly merge the most frequent pair of neighbouring tokens.
+
+    Ids, merges and ties equal those of ``tokenizers`` 0.23.3. The result is the same on every run: where ``tokenizers`` decides at random
+    (ids of symbols with a prefix or a suffix; equally frequent characters at `limit_alphabet`), code points decide. Counts above 2^31 do
+    not overflow.
+
+    Args:
+        source: documents, files or counted words, as in `words`.
+        vocab_size: the number of tokens at which training stops.
+        min_frequency: pairs rarer than this are not merged.
+        special_tokens: the tokens with the first ids. A special token of one character is also that character in words.
+        initial_alphabet: characters that get ids even if no word contains them; longer strings count as their first character. None: with
+            byte-level splitters the letters of all 256 bytes, as in ``train_new_from_iterator`` of transformers; else no characters.
+        limit_alphabet: the maximum number of characters. The most frequent ones stay; the others are deleted from the words. None: no
+            limit.
+        continuing_subword_prefix: the prefix of tokens that do not begin a word.
+        end_of_word_suffix: the suffix of tokens that end a word.
+        max_token_length: merged tokens are shorter than this, in characters or bytes; two single characters are merged in any case.
+            None: no limit.
+        unk_token: the token of unknown characters, one of `special_tokens`. None: no unknown token; for "sentencepiece", ``<unk>``.
+        byte_fallback: add the tokens ``<0x00>`` to ``<0xFF>`` after the special tokens, for the bytes of unknown characters.
+        fuse_unk: whether neighbouring unknown characters become one token.
+        reference: "huggingface", or "sentencepiece": the pieces and scores of ``sentencepiece`` 0.2.3, in its order: meta pieces, merges,
+            characters. Its rules differ: of equally frequent pairs, the shortest string is merged; a piece has one script, ▁ only at its
+            left end, and at most `max_token_length` characters (None: 16); rare characters end a word. Without `special_tokens`, the first
+            pieces are ``<unk>``, ``<s>`` and ``</s>``. Use the splitter "sentencepiece" or "metaspace".
+        splitter, normalizer, column, field, threads, min_count, errors: as in `words`.
+        progress: called with the number of tokens made so far, and the total to make.
+        checkpoint: the path of a file. A run stopped by Ctrl-C or the deadline writes its state there; the next run with the same words and
+            options resumes from it and gives the same result.
+        deadline: seconds after which training stops. The result contains the tokens made so far.
+
+    Raises:
+        VocabularyError: `vocab_size` is less than the number of special tokens and characters; or words, options or the checkpoint are
+            invalid.
+        UnsupportedError: the options cannot be combined, or the splitter is unknown or missing.
+        TextError, ReadingError, OSError: as in `words`.
+
+    Examples:
+        >>> result = bpe({"hug": 10, "pug": 5, "pun": 12, "bun": 4, "hugs": 5}, vocab_size=10)
+        >>> result.merges, result.stopped
+        ([('u', 'g'), ('u', 'n'), ('h', 'ug')], 'size')
+        >>> [*result.vocabulary]
+        ['b', 'g', 'h', 'n', 'p', 's', 'u', 'ug', 'un', 'hug']
+    """
+    from fst.compile.train.bpe import bpe as train
+    from fst.compile.train.control import Control
+
+    control = Control(progress, deadline, checkpoint)
+    found, pipeline = split(source, splitter, normalizer, column, field, threads, min_count, errors)
+    return train(
+        found,
+        vocab_size=vocab_size,
+        min_frequency=min_frequency,
+        special_tokens=special_tokens,
+        initial_alphabet=initial_alphabet,
+        limit_alphabet=limit_alphabet,
+        continuing_subword_prefix=continuing_subword_prefix,
+        end_of_word_suffix=end_of_word_suffix,
+        max_token_length=max_token_length,
+        unk_token=unk_token,
+        byte_fallback=byte_fallback,
+        fuse_unk=fuse_unk,
+        reference=reference,
+        pipeline=pipeline,
+        control=control,
+    )
+
+
+def wordpiece(
+    source: Any,
+    *,
+    vocab_size: int = 30_000,
+    criterion: str = "frequency",
+    min_frequency: int = 0,
+    special_tokens: Sequence[str] = (),
+    initial_alphabet: Collection[str] | None = None,
+    limit_alphabet: int | None = None,
+    continuing_subword_prefix: str = "##",
+    end_of_word_suffix: str = "",
+    unk_token: str = "[UNK]",
+    splitter: Any = None,
+    normalizer: Any = None,
+    column: str | None = None,
+    field: str | None = None,
+    threads: int | None = None,
+    min_count: int = 1,
+    errors: str = "strict",
+    progress: Callable[[int, int], None] | None = None,
+    checkpoint: str | Path | None = None,
+    deadline: float | None = None,
+) -> Trained:
+    """Train a vocabulary of WordPiece.
+
+    By frequency, the result equals that of ``tokenizers`` 0.23.3, except for the ids of single characters with the prefix: their order is
+    random there; here they follow the other characters, by code point.
+
+    Args:
+        source: documents, files or counted words, as in `words`.
+        vocab_size: the number of tokens at which training stops.
+        criterion: "frequency": merge the most frequent pair of neighbouring tokens. "score": merge the pair with the greatest count divided
+            by the product of the counts of its parts, as in the course of Hugging Face; texts then have more tokens per word.
+        min_frequency: pairs rarer than this are not merged. By score, a value below 10 gives poor vocabularies and a UserWarning.
+        special_tokens: the tokens with the first ids; `unk_token` should be one of them.
+        initial_alphabet: characters that get ids even if no word contains them.
+        limit_alphabet: the maximum number of characters. The most frequent ones stay; the others are deleted from the words. None: no
+            limit.
+        continuing_subword_prefix: the prefix of tokens that do not begin a word.
+        end_of_word_suffix: the suffix of tokens that end a word.
+        unk_token: the token of unknown words.
+        splitter, normalizer, column, field, threads, min_count, errors: as in `words`.
+        progress, checkpoint, deadline: as in `bpe`.
+
+    Raises:
+        VocabularyError, UnsupportedError, TextError, ReadingError, OSError: as in `bpe`.
+
+    Examples:
+        >>> [*wordpiece({"hug": 10, "pug": 5, "hugs": 5}, vocab_size=9).vocabulary]
+        ['g', 'h', 'p', 's', 'u', '##g', '##s', '##u', '##ug']
+    """
+    from fst.compile.train.control import Control
+    from fst.compile.train.wordpiece import wordpiece as train
+
+    control = Control(progress, deadline, checkpoint)
+    found, pipeline = split(source, splitter, normalizer, column, field, threads, min_count, errors)
+    return train(
+        found,
+        vocab_size=vocab_size,
+        criterion=criterion,
+        min_frequency=min_frequency,
+        special_tokens=special_tokens,
+        initial_alphabet=initial_alphabet,
+        limit_alphabet=limit_alphabet,
+        continuing_subword_prefix=continuing_subword_prefix,
+        end_of_word_suffix=end_of_word_suffix,
+        unk_token=unk_token,
+        pipeline=pipeline,
+        control=control,
+    )
+
+
+def unigram(
+    source: Any,
+    *,
+    vocab_size: int = 8000,
+    special_tokens: Sequence[str] = (),
+    unk_token: str | None = None,
+    initial_alphabet: Collection[str] = (),
+    shrinking_factor: float = 0.75,
+    n_sub_iterations: int = 2,
+    max_piece_length: int = 16,
+    seed_size: int = 1_000_000,
+    reference: str = "huggingface",
+    splitter: Any = None,
+    normalizer: Any = None,
+    column: str | None = None,
+    field: str | None = None,
+    threads: int | None = None,
+    min_count: int = 1,
+    errors: str = "strict",
+    progress: Callable[[int, int], None] | None = None,
+    checkpoint: str | Path | None = None,
+    deadline: float | None = None,
+) -> Trained:
+    """Train a vocabulary of Unigram: begin with all frequent substrings of the words, and drop the least useful until the size is met.
+
+    By default, pieces and scores equal those of ``tokenizers`` 0.23.3, including its defects:
+
+    - the loss of a piece is computed with a wrong sum;
+    - the final cut to the size is by loss, not by score;
+    - if the characters alone fill `vocab_size`, all remaining pieces are kept, and the vocabulary exceeds it.
+
+    Characters that are not pieces get scores 0.0001 apart, in random order in ``tokenizers`` and by code point here. Counts above 2^32 do
+    not overflow.
+
+    With "exact", the sum is correct, the pieces with the best scores stay, characters that are not pieces follow all pieces by frequency,
+    and special tokens are not pieces.
+
+    Args:
+        source: documents, files or counted words, as in `words`.
+        vocab_size: the number of tokens at which training stops. The result has fewer if the words have no more pieces.
+        special_tokens: the tokens with the first ids, with the score 0.
+        unk_token: the token of unknown characters; if it is not in `special_tokens`, it gets the first id. None: no unknown token.
+        initial_alphabet: characters that become tokens even if no word contains them; longer strings count as their first character.
+        shrinking_factor: the share of pieces that each pruning keeps, at least 0 and below 1.
+        n_sub_iterations: the number of estimations of scores before each pruning.
+        max_piece_length: the maximum length of a piece in characters.
+        seed_size: the maximum number of substrings and characters at the start.
+        reference: "huggingface" or "exact".
+        splitter, normalizer, column, field, threads, min_count, errors: as in `words`.
+        progress: called with the number of steps made so far, and an estimate of the total.
+        checkpoint, deadline: as in `bpe`.
+
+    Returns:
+        The tokens with their scores. The counts are those of the best segmentations of the words.
+
+    Raises:
+        UnsupportedError: `reference` is "sentencepiece", whose pieces depend on the number of threads; or as in `bpe`.
+        VocabularyError: there are no words, a word is not UTF-8, or a special token is also a piece of words; or as in `bpe`.
+        TextError, ReadingError, OSError: as in `words`.
+
+    Examples:
+        >>> result = unigram({"low": 5, "lower": 2, "newest": 6, "widest": 3}, vocab_size=40, unk_token="<unk>")
+        >>> [*result.vocabulary]
+        ['<unk>', 'e', 's', 't', 'low', 'n', 'w', 'we', 'd', 'i', 'o', 'l', 'r']
+        >>> result.scores[1:5].round(4).tolist()
+        [-1.6022, -1.9555, -1.9555, -2.2233]
+    """
+    from fst.compile.train.control import Control
+    from fst.compile.train.unigram.trainer import unigram as train
+
+    control = Control(progress, deadline, checkpoint)
+    found, pipeline = split(source, splitter, normalizer, column, field, threads, min_count, errors)
+    return train(
+        found,
+        vocab_size=vocab_size,
+        special_tokens=special_tokens,
+        unk_token=unk_token,
+        initial_alphabet=initial_alphabet,
+        shrinking_factor=shrinking_factor,
+        n_sub_iterations=n_sub_iterations,
+        max_piece_length=max_piece_length,
+        seed_size=seed_size,
+        reference=reference,
+        pipeline=pipeline,
+        control=control,
+    )
+
+
+def wordlevel(
+    source: Any,
+    *,
+    vocab_size: int = 30_000,
+    min_frequency: int = 0,
+    special_tokens: Sequence[str] = (),
+    unk_token: str = "<unk>",
+    splitter: Any = None,
+    normalizer: Any = None,
+    column: str | None = None,
+    field: str | None = None,
+    threads: int | None = None,
+    min_count: int = 1,
+    errors: str = "strict",
+) -> Trained:
+    """Train a vocabulary of whole words: the most frequent ones; of equally frequent words, those with smaller code points.
+
+    Ids equal those of ``tokenizers`` 0.23.3. If a special token is also a word, it gets the id of the word, and its first id stays unused.
+
+    Args:
+        source: documents, files or counted words, as in `words`.
+        vocab_size: the number of ids.
+        min_frequency: rarer words are left out.
+        special_tokens: the tokens with the first ids; `unk_token` should be one of them.
+        unk_token: the token of unknown words.
+        splitter, normalizer, column, field, threads, min_count, errors: as in `words`.
+
+    Raises:
+        VocabularyError: `vocab_size` is less than the number of special tokens; or as in `bpe`.
+        UnsupportedError, TextError, ReadingError, OSError: as in `bpe`.
+
+    Examples:
+        >>> wordlevel(["a rose is a rose"], splitter="whitespace", special_tokens=["<unk>"], vocab_size=3).vocabulary
+        {'<unk>': 0, 'a': 1, 'rose': 2}
+    """
+    from fst.compile.train.word_level import word_level as train
+
+    found, pipeline = split(source, splitter, normalizer, column, field, threads, min_count, errors)
+    return train(
+        found, vocab_size=vocab_size, min_frequency=min_frequency, special_tokens=special_tokens, unk_token=unk_token, pipeline=pipeline
+    )

@@ -1,0 +1,115 @@
+"""The rows of a call: planned by truncation and windows, and laid out in arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fst.core.jit import Deferred
+from fst.runtime.model_inputs.encoding import Ints, as_tensor
+from fst.runtime.model_inputs.options import Options
+from fst.runtime.model_inputs.plan import ADDED, LENGTH, ONLY_FIRST, ONLY_SECOND, PAIRED, PLAN_FIELDS, ROOM, STRATEGY, STRIDE
+from fst.runtime.model_inputs.templates import Template
+
+plan_rows, lay_out = (Deferred("fst.runtime.model_inputs.kernel", name) for name in ("plan_rows", "lay_out"))
+
+
+class Layout(NamedTuple):
+    """The rows of a call, as a plan.
+
+    Attributes:
+        plan: ``plan`` of `fst.runtime.model_inputs.kernel.plan_rows`.
+        width: the length to which rows are padded.
+        size: the length of every row, padding included; None if rows differ in length.
+        options: the options of the call.
+    """
+
+    plan: Ints
+    width: int
+    size: int | None
+    options: Options
+
+    @property
+    def sizes(self) -> Ints:
+        """The length of each row, padding included."""
+        return np.maximum(self.plan[:, LENGTH], self.width)
+
+    def put(self, values: NDArray[np.int32], template: Template) -> Ints:
+        """Lay out a value for each id in the first plane, and constants in the others: int64[planes, n], rows one after the other."""
+        single, pair = template
+        count = len(self.plan) * self.size if self.size is not None else self.sizes.sum()
+        planes = np.empty((single.shape[1] - 1, count), np.int64)
+        lay_out.call(values, self.plan, single, pair, self.width, self.options.pad_left, planes)
+        return planes
+
+    def rows(self, plane: Any) -> Iterator[Any]:
+        """Split a plane into rows."""
+        ends = np.cumsum(self.sizes).tolist()
+        return (plane[begin:end] for begin, end in pairwise([0, *ends]))
+
+    def members(self, planes: Ints) -> dict[str, Any]:
+        """The members of the result with a number for each token."""
+        names, kind = self.options.names, self.options.kind
+        if self.size is None or kind is None:
+            return {name: self.member(name, plane) for name, plane in zip(names, planes, strict=True)}
+        arrays = planes.reshape(len(names), len(self.plan), self.size)
+        arrays = arrays if kind == "np" else as_tensor("input_ids", arrays, kind)
+        return {name: arrays[plane] for plane, name in enumerate(names)}
+
+    def member(self, name: str, plane: Ints) -> Any:
+        """The member of the result for a plane, which has a number, or a span, for each token."""
+        kind = self.options.kind
+        if kind is None:
+            flat = plane.tolist()
+            return list(self.rows(flat if plane.ndim == 1 else list(map(tuple, flat))))
+        if self.size is None:
+            return as_tensor(name, list(self.rows(plane)), kind)
+        return as_tensor(name, plane.reshape(len(self.plan), self.size, *plane.shape[1:] if self.size else ()), kind)
+
+    def numbers(self, name: str, numbers: Ints) -> Any:
+        """The member of the result for an array with a number for each row."""
+        kind = self.options.kind
+        return numbers.tolist() if kind is None else as_tensor(name, numbers.copy(), kind)
+
+
+def planned(splits: Ints, samples: Ints, options: Options) -> Layout:
+    """Truncate samples, and plan the rows."""
+    cut = options.cut
+    if options.tight:
+        _check_room(samples, cut)
+    plan = np.empty((len(samples), PLAN_FIELDS), np.int64)
+    rows, longest, least, most, wrong = plan_rows.call(splits, samples, cut, plan)
+    if wrong >= 0:
+        raise _refusal(wrong, samples[wrong].tolist(), splits, cut)
+    if rows > len(plan):
+        plan = np.empty((rows, PLAN_FIELDS), np.int64)
+        _, longest, least, most, _ = plan_rows.call(splits, samples, cut, plan)
+    width = options.padded(longest)
+    size = most if most > width else width
+    return Layout(plan, width, size if least >= size or width == size or not rows else None, options)
+
+
+def _check_room(samples: Ints, cut: Ints) -> None:
+    """Refuse a `max_length` that the special tokens alone exceed."""
+    for paired in set(samples[:, PAIRED].tolist()):
+        room, added = int(cut[ROOM + paired]), int(cut[ADDED + paired])
+        if room < 0:
+            raise ValueError(f"max_length={room + added} is less than the {added} special tokens around a text")
+
+
+def _refusal(row: int, sample: list[int], splits: Ints, cut: Ints) -> ValueError:
+    """The error for a sample that cannot be truncated as asked."""
+    first, first_end, second, second_end, paired = sample
+    strategy, room, stride = int(cut[STRATEGY]), int(cut[ROOM + paired]), int(cut[STRIDE])
+    lengths = [int(splits[first_end] - splits[first]), int(splits[second_end] - splits[second])]
+    found = f"row {row} has {' and '.join(map(str, lengths[: 1 + paired]))} ids, and there is room for {room}"
+    if strategy == ONLY_SECOND and not paired:
+        return ValueError(f"truncation='only_second': {found}, but there is no second text")
+    for name, only, length in (("only_first", ONLY_FIRST, lengths[0]), ("only_second", ONLY_SECOND, lengths[1])):
+        if strategy == only and length <= sum(lengths) - room:
+            return ValueError(f"truncation={name!r}: {found}, so that nothing of it would be left; pass 'longest_first'")
+    return ValueError(f"stride={stride}: {found}, so that a window would not go beyond the one before it; pass a smaller one")
