@@ -84,10 +84,11 @@ def test_malformed_texts(name: str) -> None:
     """Bytes that are not UTF-8, and lone surrogates, are refused by their row, or read as U+FFFD."""
     table, parts = table_of(name), SAMPLES[name].parts[:3]
     encoder = encoder_of(public(table))
-    for wrong in ("\ud800".join(parts), b"\xff".join(part.encode() for part in parts)):
+    rows: tuple[list[str], list[bytes]] = ["\ud800".join(parts)], [b"\xff".join(part.encode() for part in parts)]
+    for wrong in rows:
         with pytest.raises(fst.TextError, match="row 0"):
-            encoder.encode_batch([wrong])
-        assert rows_of(encoder.encode_batch([wrong], errors="replace", **BARE)) == [walked(table, "\ufffd".join(parts))]
+            encoder.encode_batch(wrong)
+        assert rows_of(encoder.encode_batch(wrong, errors="replace", **BARE)) == [walked(table, "\ufffd".join(parts))]
 
 
 @each_sample

@@ -51,7 +51,7 @@ def encoder_of(used: Any) -> Encoder:
 def walked(table: Any, text: str) -> list[int]:
     """The ids of the slow walk; with contextual tokens, which the walk of WordPiece does not find, those of the text alone."""
     if table.kind == "wordpiece" and table.metadata.added_tokens.contextual:
-        return fst.Tokenizer(table).encode(text, **BARE).tolist()
+        return [*map(int, fst.Tokenizer(table).encode(text, **BARE))]
     return [number for number in table.run(text) if number >= 0 or table.kind != "mecab"]
 
 
