@@ -1,4 +1,4 @@
-"""Generate ``properties.tsv``: ask the reference's regex engines which characters have each property.
+"""Generate ``properties.tsv``: the characters with each property, by the reference's regex engines.
 
 ``tokenizers`` searches with Oniguruma, ``tiktoken`` with fancy-regex. Both have the same version of Unicode, but differ in their word
 characters, so these are generated for each. This takes about twenty seconds::
