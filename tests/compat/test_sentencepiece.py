@@ -28,13 +28,12 @@ from fst.compile.sources.read import read
 from fst.compile.sources.sentencepiece.model import BYTE, BYTES, CONTROL, KINDS, NORMAL, UNKNOWN, UNUSED, USER_DEFINED
 from fst.compile.sources.sentencepiece.source import MODELS
 from fst.compile.text.edits.double_arrays import charsmap
-from fst.runtime.compat.sentencepiece.results import NBestSentencePieceText, Piece, SentencePieceText
 
 library = pytest.importorskip("sentencepiece")
 sentencepiece_model_pb2 = pytest.importorskip("sentencepiece.sentencepiece_model_pb2")
 
 Two = tuple[Any, Any]  # sentencepiece's processor, and ours
-RETURN_TYPES = (int, str, bytes, "numpy", "proto", "offset_mapping")
+RETURN_TYPES = (int, str, bytes, "numpy", "offset_mapping")
 FLAGS: Sequence[dict[str, bool]] = ({}, {"add_bos": True}, {"add_eos": True, "reverse": True}, {"emit_unk_piece": True})
 NAMES = ("<unk>", "<s>", "</s>", "▁", "a", "b", "ab", "▁a", "▁ab", "abb", "é", "1", "2", "xa", "xay", "pqr")
 OWN, NOT_USED = ("xa", "xay"), ("pqr",)
@@ -193,7 +192,7 @@ def test_bytes_that_are_no_text(which: Any, data: bytes, others: str) -> None:
     assert_same(small(*which), "normalize", text, with_offsets=True)
 
 
-DECODED = (str, bytes, "proto", "offset_mapping")
+DECODED = (str, bytes, "offset_mapping")
 BYTES_OF_CAT = [len(NAMES) + byte for byte in "😺☕".encode()]
 
 
@@ -236,7 +235,7 @@ def test_odd_arguments(which: Any) -> None:
     """Odd arguments give the same results, or errors of the same types."""
     two = small(*which)
     for text in (*TEXTS, *NO_TEXTS):
-        for kind in (*RETURN_TYPES, "immutable_proto", "words", [int]):
+        for kind in (*RETURN_TYPES, "words", [int]):
             assert_same(two, "encode", text, out_type=kind)
         assert_same(two, "normalize", text)
         assert_same(two, "parallel_encode", text, chunk_len=5)
@@ -262,7 +261,6 @@ CALLS: Sequence[tuple[str, Any, dict[str, Any]]] = (
     ("encode_as_ids", ["ab"], {"add_bos": True}),
     ("encode_as_pieces", "ab☕", {"emit_unk_piece": True}),
     ("encode_as_numpy", "ab", {}),
-    ("encode_as_proto", ["ab"], {}),
     ("encode_as_offset_mapping", "ab", {}),
     ("tokenize", "ab", {"out_type": str}),
     ("detokenize", [4, 5], {}),
@@ -270,14 +268,11 @@ CALLS: Sequence[tuple[str, Any, dict[str, Any]]] = (
     ("decode", [4], {"num_threads": 1.5}),
     ("decode_ids", [4, 5], {}),
     ("decode_pieces", ["a", "b"], {}),
-    ("decode_ids_as_proto", [4, 5], {}),
-    ("decode_pieces_as_proto", ["a", "b"], {}),
     ("parallel_encode", "ab", {}),
     ("parallel_encode", "ab", {"chunk_len": 0}),
     ("parallel_encode", "ab", {"chunk_len": 5, "out_type": "offset_mapping"}),
     ("parallel_encode", ["ab", "a"], {"chunk_len": 1, "add_eos": True}),
     ("parallel_encode_as_pieces", "ab", {"chunk_len": 1}),
-    ("parallel_encode_as_proto", "ab", {"chunk_len": 1}),
     ("nbest_encode", "ab", {"out_type": "offset_mapping"}),
     ("nbest_encode", 5, {}),
     ("piece_to_id", ["ab", b"ab", "nothing", b"\xff"], {}),
@@ -306,7 +301,8 @@ def test_members() -> None:
         expected, found = ([one.name for one in signature(getattr(of, name)).parameters.values()] for of in (theirs, ours))
         variable = {"kwargs": "options", "arg": "filename"}
         assert len(found) == len(expected) or "_" in found, name
-        assert found == [variable.get(one, one) for one in expected] or name.lower().startswith(("from_", "load")), name
+        is_refused = name.lower().startswith(("from_", "load")) or name.lower().endswith("proto")
+        assert found == [variable.get(one, one) for one in expected] or is_refused, name
 
 
 def test_defaults() -> None:
@@ -320,7 +316,7 @@ def test_defaults() -> None:
                 assert_same(again, "encode", text)
                 assert_same(again, "encode_as_ids", text)
                 assert_same(again, "encode", text, add_bos=False, add_eos=False, reverse=False)
-    for wrong in ({"out_type": "words"}, {"out_type": int, "return_type": int}, {"out_type": "immutable_proto"}):
+    for wrong in ({"out_type": "words"}, {"out_type": int, "return_type": int}):
         with pytest.raises(ValueError, match=r"return_type"):
             fst.sentencepiece(ours.fst, **wrong)
 
@@ -330,13 +326,13 @@ def test_defaults() -> None:
 @given(text=texts)
 @examples(100)
 def test_best_segmentations(is_bare: bool, text: str) -> None:
-    """All segmentations of a short text are found, with the scores of sentencepiece; of different scores in the same order."""
+    """All segmentations of a short text are found; of different scores by sentencepiece in the same order."""
     two = small("unigram", True, is_bare)
     text = text[:6]
-    found, expected = (processor.nbest_encode_as_proto(text, nbest_size=512).nbests for processor in reversed(two))
-    assert [one.score for one in found] == pytest.approx([one.score for one in expected], rel=1e-5, abs=1e-5)
-    rows = [[[(one.piece, one.begin, one.end) for one in best.pieces] for best in bests] for bests in (found, expected)]
-    assert sorted(rows[0]) == sorted(rows[1])
+    expected = two[0].nbest_encode_as_proto(text, nbest_size=512).nbests
+    scores = {tuple(piece.id for piece in one.pieces): one.score for one in expected}
+    found = [scores[tuple(ids)] for ids in two[1].nbest_encode(text, nbest_size=512)]
+    assert found == pytest.approx([one.score for one in expected], rel=1e-5, abs=1e-5)
     for kind in (int, str, bytes, "numpy"):
         each = (plain(processor.nbest_encode(text, nbest_size=512, return_type=kind, add_eos=True)) for processor in two)
         assert sorted(map(repr, next(each))) == sorted(map(repr, next(each)))
@@ -352,7 +348,7 @@ def test_sampling() -> None:
     assert sorted({*map(tuple, drawn)}) == sorted({*map(tuple, every)})
     assert {*map(tuple, two[1].sample_encode_as_ids(["abab"] * 500, nbest_size=2, alpha=0.1))} == {*map(tuple, every[:2])}
     assert two[1].sample_encode_as_pieces("", 5, 0.5) == []
-    for name in ("pieces", "numpy", "proto"):
+    for name in ("pieces", "numpy"):
         assert len(getattr(two[1], f"sample_encode_as_{name}")(["ab", "b"], nbest_size=5, alpha=0.1)) == 2
     assert fst.sentencepiece(two[1].fst, enable_sampling=True, alpha=1e6).encode("abab") == two[0].encode("abab")
     for nbest_size in (0, 1, 513):
@@ -373,8 +369,10 @@ def test_models_with_one_segmentation(kind: str) -> None:
 @pytest.mark.parametrize(
     ("name", "arguments", "message"),
     [
-        ("encode", ("ab", None, None, None, None, None, None, None, None, None, "serialized_proto"), "take return_type='proto'"),
-        ("decode", ([4], "serialized_proto"), "take return_type='proto'"),
+        ("encode", ("ab", None, None, None, None, None, None, None, None, None, "proto"), "return_type='proto': protocol buffers are not"),
+        ("decode", ([4], "serialized_proto"), "return_type='serialized_proto': .* take return_type='offset_mapping'"),
+        ("nbest_encode_as_proto", ("ab", 5), "nbest_encode_as_proto: protocol buffers are not made; take return_type='offset_mapping'"),
+        ("DecodeIdsAsProto", ([4],), "decode_ids_as_proto: protocol buffers are not made"),
         ("load", ("a.model",), "compile a .model file"),
         ("LoadFromFile", ("a.model",), "compile a .model file"),
         ("load_from_serialized_proto", (b"",), "compile a .model file"),
@@ -424,13 +422,6 @@ def test_members_of_other_versions() -> None:
         _ = ours.nowhere
 
 
-def test_results_are_plain_objects() -> None:
-    """In place of a protocol buffer there is an object with its attributes, which compares and hashes."""
-    found = small("bpe", True, False)[1].encode("ab", return_type="proto")
-    assert found == SentencePieceText("ab", [Piece("▁ab", NAMES.index("▁ab"), "ab", 0, 2)])
-    assert NBestSentencePieceText([found]).nbests[0].pieces[0].surface == "ab"
-
-
 def test_other_tables() -> None:
     """Tables of other sources give their own ids, pieces and texts; what only a model tells is refused."""
     sp = fst.sentencepiece(fst.Tokenizer(wordpiece(["[UNK]", "[CLS]", "[SEP]", "un", "##able"])))
@@ -438,8 +429,8 @@ def test_other_tables() -> None:
     assert sp.encode(["unable", "x"], out_type=str) == [["un", "##able"], ["[UNK]"]]
     assert sp.decode([1, 3, 4]) == sp.decode(["un", "##able"]) == "unable"
     assert (sp.piece_to_id("zzz"), sp.unk_id(), sp.bos_id(), sp.is_control(1), sp.is_unknown([0, 3])) == (0, 0, -1, True, [True, False])
-    calls: Sequence[tuple[str, Any]] = (("get_score", 3), ("normalize", "x"), ("encode_as_proto", "x"), ("decode", ["un", "☕"]))
-    for name, argument in (*calls, ("nbest_encode", "x"), ("decode_ids_as_proto", [3])):
+    calls: Sequence[tuple[str, Any]] = (("get_score", 3), ("normalize", "x"), ("encode_as_offset_mapping", "x"), ("decode", ["un", "☕"]))
+    for name, argument in (*calls, ("nbest_encode", "x")):
         with pytest.raises(fst.UnsupportedError):
             getattr(sp, name)(argument)
 
@@ -511,7 +502,6 @@ def test_corpora(name: str) -> None:
         lines = [*sample(path.read_text(encoding="utf-8")[:1_000_000].splitlines(), 200, name)][:1000]
         assert_same(two, "encode", lines)
         assert_same(two, "encode", lines[:50], return_type=str)
-        assert_same(two, "encode", lines[:10], return_type="proto")
         assert_same(two, "encode", lines[:10], return_type="offset_mapping")
         assert_same(two, "normalize", lines[:10], with_offsets=True)
         assert_same(two, "decode", two[0].encode(lines))

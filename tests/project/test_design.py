@@ -130,7 +130,6 @@ LARGE = {"cli", "runtime"}
 LONG = {
     "cli/main.py",
     "fst/text/arguments.py",
-    "runtime/compat/sentencepiece/processor.py",
 }
 EXEMPT = ("fst/bridge/", "__init__.py", "__main__.py")  # these import any layer; `fst.bridge` is imported only inside functions
 ONLY_IN = {

@@ -10,21 +10,17 @@ from typing import Any
 import numpy as np
 
 from fst.automata.rows import Array
-from fst.errors import UnsupportedError
 from fst.runtime.compat.sentencepiece.arguments import (
-    NO_BUFFERS,
     OUT_OF_RANGE,
     UNKNOWN,
     Form,
     need_utf_8,
     numbers_of,
     pieces_of_row,
-    shown,
     starts_of,
     text_of,
 )
 from fst.runtime.compat.sentencepiece.pieces import NO_PIECE, Located, Pieces
-from fst.runtime.compat.sentencepiece.results import Piece, SentencePieceText
 
 
 class Answers:
@@ -44,10 +40,10 @@ class Answers:
             self.pieces.need_mendable()
         return text
 
-    def formed(self, text: str, ids: list[int], form: Form, raw: Any, score: float = 0.0) -> Any:
+    def formed(self, text: str, ids: list[int], form: Form, raw: Any) -> Any:
         """The result for a text with these ids."""
         if form.is_placed:
-            return self.placed(text, ids, self.pieces.located(text, ids), form, raw, score)
+            return self.placed(text, ids, self.pieces.located(text, ids), form, raw)
         if form.kind in (str, bytes):
             pieces = self._around(self._spelled(text, ids, form), form, self.pieces.names.__getitem__)
             return [piece.encode() for piece in pieces] if form.kind is bytes else pieces
@@ -74,18 +70,15 @@ class Answers:
         row = row[::-1] if reverse else row
         return [*([named(self.pieces.bos_id)] if add_bos else ()), *row, *([named(self.pieces.eos_id)] if add_eos else ())]
 
-    def placed(self, text: str, ids: list[int], located: Sequence[Located], form: Form, raw: Any, score: float = 0.0) -> Any:
-        """The result for a text with these ids, whose pieces are located."""
-        if form.kind == "offset_mapping" and not form.in_bytes:
+    def placed(self, text: str, ids: list[int], located: Sequence[Located], form: Form, raw: Any) -> dict[str, Any]:
+        """The ids of a text, its located pieces and their offsets."""
+        if not form.in_bytes:
             need_utf_8(text, raw)
             return {"ids": ids, "pieces": [one.piece for one in located], "offsets": [(one.begin, one.end) for one in located]}
         data = raw if isinstance(raw, bytes) else raw.encode()
         starts = range(len(text) + 1) if text.isascii() else starts_of(text, data)
         spans = [(starts[one.begin], starts[one.end]) for one in located]
-        if form.kind == "offset_mapping":
-            return {"ids": ids, "pieces": [one.piece.encode() for one in located], "offsets": spans}
-        found = [Piece(one.piece, one.id, shown(data[slice(*span)]), *span) for one, span in zip(located, spans, strict=True)]
-        return SentencePieceText(shown(data), found, score)
+        return {"ids": ids, "pieces": [one.piece.encode() for one in located], "offsets": spans}
 
     def normalized(self, input: Any, with_offsets: Any) -> Any:
         """A text, normalised."""
@@ -105,7 +98,7 @@ class Answers:
             texts = [self._text_of_ids(row) for row in rows]
             return [text.encode() for text in texts] if in_bytes else texts
         found = (self._numbers(row).tolist() for row in rows)
-        return [self._surfaces([self.pieces.names[number].encode() for number in ids], ids, kind, in_bytes) for ids in found]
+        return [self._surfaces([self.pieces.names[number].encode() for number in ids], ids, in_bytes) for ids in found]
 
     def _text_of_ids(self, row: Any) -> str:
         """The text of a row of ids."""
@@ -122,20 +115,14 @@ class Answers:
                 text = self.pieces.text_of_pieces(pieces, ids)
                 found.append(text if in_bytes else text.decode())
             else:
-                found.append(self._surfaces(pieces, ids, kind, in_bytes))
+                found.append(self._surfaces(pieces, ids, in_bytes))
         return found
 
-    def _surfaces(self, pieces: Sequence[bytes], ids: list[int], kind: Any, in_bytes: bool) -> Any:
-        """A decoded text with its pieces."""
-        if kind == "serialized_proto":
-            raise UnsupportedError(NO_BUFFERS)
+    def _surfaces(self, pieces: Sequence[bytes], ids: list[int], in_bytes: bool) -> dict[str, Any]:
+        """A decoded text with its pieces and their offsets."""
         surfaces = self.pieces.surfaces(pieces, ids)
         text = b"".join(surfaces)
         ends = [0, *accumulate(map(len, surfaces))]
-        if kind == "proto":
-            rows = zip(pieces, ids, surfaces, pairwise(ends), strict=True)
-            found = [Piece(shown(piece), number, shown(surface), *span) for piece, number, surface, span in rows]
-            return SentencePieceText(shown(text), found)
         if in_bytes:
             return {"text": text, "ids": ids, "pieces": [*pieces], "offsets": [*pairwise(ends)]}
         ends = [0, *accumulate(len(new.decode()) for new in surfaces)]

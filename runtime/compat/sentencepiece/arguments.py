@@ -11,12 +11,13 @@ import numpy as np
 from fst.automata.rows import Array
 from fst.errors import UnsupportedError
 
-RETURN_TYPES = (int, str, bytes, "proto", "serialized_proto", "numpy", "offset_mapping")
+RETURN_TYPES = (int, str, bytes, "numpy", "offset_mapping")
+BUFFERS = ("proto", "serialized_proto", "immutable_proto")
 NOT_IDS = "Input must be an integer buffer, list of integers, or a sequence of integers."
 NOT_PIECES = "Sequence elements must be str or bytes"
 NOT_TEXTS = "List elements must be str or bytes"
 OUT_OF_RANGE = "OUT_OF_RANGE: piece id is out of range."
-NO_BUFFERS = "serialized_proto: protocol buffers are not written; take return_type='proto', an object with the same attributes"
+NO_BUFFERS = "protocol buffers are not made; take return_type='offset_mapping', a dictionary of ids, pieces and offsets"
 MOST_INT = (1 << 31) - 1
 UNKNOWN = "\ufffd"
 EACH_BYTE = "fst.sentencepiece"  # a handler of errors: sentencepiece reads each byte that is no text as U+FFFD
@@ -49,7 +50,7 @@ class Form(NamedTuple):
     @property
     def is_placed(self) -> bool:
         """Whether results contain the spans of pieces in the text."""
-        return self.kind in ("proto", "offset_mapping")
+        return bool(self.kind == "offset_mapping")
 
 
 def one_type(return_type: Any, out_type: Any, default: Any) -> Any:
@@ -57,8 +58,8 @@ def one_type(return_type: Any, out_type: Any, default: Any) -> Any:
     if out_type is not None and return_type is not None:
         raise ValueError("Cannot specify both out_type and return_type. Use return_type instead.")
     kind = next((given for given in (out_type, return_type) if given is not None), default)
-    if kind == "immutable_proto":
-        raise ValueError("immutable_proto is deprecated and no longer supported. Use return_type='proto' instead.")
+    if kind in BUFFERS:
+        raise UnsupportedError(f"return_type={kind!r}: {NO_BUFFERS}")
     if kind not in RETURN_TYPES:
         raise ValueError(f"Invalid return_type: {kind}. Must be one of {RETURN_TYPES}")
     return kind
@@ -110,14 +111,6 @@ def text_in_list(input: Any) -> str:
         return text_of(input)
     except (TypeError, RuntimeError):
         raise TypeError(NOT_TEXTS) from None
-
-
-def shown(data: bytes) -> str | bytes:
-    """The text of bytes; if they are not UTF-8, the bytes themselves, as protocol buffers have it."""
-    try:
-        return data.decode()
-    except UnicodeDecodeError:
-        return data
 
 
 def need_utf_8(text: str, raw: Any) -> bytes:

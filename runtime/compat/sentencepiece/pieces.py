@@ -94,7 +94,7 @@ class Pieces:
 
     def located(self, text: str, ids: Sequence[int]) -> list[Located]:  # noqa: ARG002
         """The pieces of a text with these ids, and where they stand in it."""
-        raise _refused("offset_mapping and proto", "tok.encode_batch(texts, offsets=True) gives offsets")
+        raise _refused("offset_mapping", "tok.encode_batch(texts, offsets=True) gives offsets")
 
     def located_rows(self, texts: list[str], rows: list[list[int]], threads: int | None) -> list[list[Located]]:  # noqa: ARG002
         """The pieces of each text, whose ids `encode_batch` gives."""
@@ -117,7 +117,7 @@ class Pieces:
 
     def surfaces(self, pieces: Sequence[bytes], ids: Sequence[int]) -> list[bytes]:  # noqa: ARG002
         """The contribution of each piece of a row to its text, unknown pieces included."""
-        raise _refused("decoding of pieces to offset_mapping and proto, and of unknown pieces", "decode ids")
+        raise _refused("decoding of pieces to offset_mapping, and of unknown pieces", "decode ids")
 
     def text_of_pieces(self, pieces: Sequence[bytes], ids: Sequence[int]) -> bytes:
         """The text of pieces."""

@@ -6,29 +6,23 @@ import re
 from itertools import pairwise
 from typing import Any, NoReturn
 
-from fst.core.lazy import Lazy
 from fst.errors import TextError, UnsupportedError
 from fst.machines.unigram.sampling import Sampling
 from fst.pretokens.sentencepiece_info import BPE, UNIGRAM
-from fst.runtime.compat.sentencepiece.answers import Answers
 from fst.runtime.compat.sentencepiece.arguments import (
-    NO_BUFFERS,
     Form,
     counts_bytes,
     is_sequence,
     need_no_offsets,
     one_type,
-    piece_of,
     text_in_list,
 )
-from fst.runtime.compat.sentencepiece.pieces import Pieces, pieces_of
-from fst.runtime.compat.sentencepiece.results import NBestSentencePieceText
+from fst.runtime.compat.sentencepiece.vocabulary import Vocabulary, in_both_spellings
 from fst.runtime.tokenizer import Tokenizer
 
-DECODED_TYPES = (str, bytes, "proto", "serialized_proto", "offset_mapping")
+DECODED_TYPES = (str, bytes, "offset_mapping")
 NOT_GIVEN = (None,) * 10  # arguments that are left out
 MOST_NBEST, MOST_THREADS = 512, 1024
-BOTH = ("get_piece_size", "piece_to_id")
 NO_SAMPLING = (
     'When enable_sampling is True, We must specify "nbest_size > 1" or "nbest_size = -1", and "alpha". "nbest_size" is enabled only on '
     'unigram mode ignored in BPE-dropout. when "nbest_size = -1" , this method samples from all candidates on the lattice instead of '
@@ -42,8 +36,8 @@ OTHERS = {  # methods of sentencepiece before 0.2.3
     "load_vocabulary": "a table has the pieces of its model",
     "calculate_entropy": "tok.nbest(text, n) gives segmentations with their scores",
     "sample_encode_and_score": "sample_encode_as_ids samples, and tok.nbest(text, n) gives scores",
-    "encode_as_immutable_proto": "take encode_as_proto",
-    "encode_as_serialized_proto": "take encode_as_proto",
+    "encode_as_immutable_proto": "take encode_as_offset_mapping",
+    "encode_as_serialized_proto": "take encode_as_offset_mapping",
     "override_normalizer_spec": "change the model's normalizer_spec and compile it",
 }
 
@@ -66,8 +60,8 @@ def sentencepiece(
 
     It has the methods of sentencepiece 0.2.3, in both spellings, and does not need sentencepiece. If the table was compiled from a
     ``.model`` file, the results are the same, with two exceptions, which the methods `parallel_encode` and `nbest_encode` name; and random
-    numbers are this package's own. Other tables give the ids, pieces and texts of their own source; facts that only a model contains are
-    refused.
+    numbers are this package's own. Protocol buffers are refused: take ``return_type="offset_mapping"``. Other tables give the ids, pieces
+    and texts of their own source; facts that only a model contains are refused.
 
     Args:
         tokenizer: a tokenizer over any table.
@@ -84,20 +78,17 @@ def sentencepiece(
     return SentencePieceProcessor(tokenizer, *defaults)
 
 
-class SentencePieceProcessor:
+@in_both_spellings
+class SentencePieceProcessor(Vocabulary):
     """The members of ``sentencepiece.SentencePieceProcessor``, over a table.
 
-    All methods that take a text take a list of texts, too, and those that take an id a list of ids. In place of a protocol buffer, results
-    are objects of `fst.runtime.compat.sentencepiece.results` with the same attributes. Each method also has its name in
-    CamelCase.
+    All methods that take a text take a list of texts, too, and those that take an id a list of ids. Each method also has its name in
+    CamelCase. Methods whose results are protocol buffers, such as ``encode_as_proto``, raise an `UnsupportedError`.
 
     Args:
         tokenizer: the tokenizer that encodes.
         return_type, out_type, add_bos, add_eos, reverse, emit_unk_piece, enable_sampling, nbest_size, alpha, num_threads: as in
             `fst.sentencepiece`.
-
-    Attributes:
-        fst: the tokenizer that encodes.
 
     Examples:
         >>> import json
@@ -127,7 +118,7 @@ class SentencePieceProcessor:
         alpha: float = 0.1,
         num_threads: int = -1,
     ) -> None:
-        self.fst = tokenizer
+        super().__init__(tokenizer)
         self._return_type = one_type(return_type, out_type, int)
         self._add_bos, self._add_eos, self._reverse, self._emit_unk_piece = add_bos, add_eos, reverse, emit_unk_piece
         self._enable_sampling, self._nbest_size, self._alpha, self._num_threads = enable_sampling, nbest_size, alpha, num_threads
@@ -167,7 +158,7 @@ class SentencePieceProcessor:
             num_threads: the most threads for a list; below 0: one for each core.
             thread_pool: a pool of sentencepiece, for its number of threads; or None.
             return_type, out_type: int: ids; str, bytes: the pieces; "numpy": ids in a read-only array; "offset_mapping": a dictionary of
-                ids, pieces, and offsets in characters; "proto": an object with all of this.
+                ids, pieces, and offsets in characters.
             return_bytes: of "offset_mapping", whether pieces are bytes and offsets count bytes; by default if the input is bytes.
 
         Raises:
@@ -202,10 +193,6 @@ class SentencePieceProcessor:
         """The ids of a text, or of each text, in arrays; `options` are those of `encode`."""
         return self.encode(input, return_type="numpy", **options)
 
-    def encode_as_proto(self, input: Any, **options: Any) -> Any:
-        """The pieces of a text, or of each text, in an object; `options` are those of `encode`."""
-        return self.encode(input, return_type="proto", **options)
-
     def encode_as_offset_mapping(self, input: Any, **options: Any) -> Any:
         """The pieces of a text, or of each text, with their offsets; `options` are those of `encode`."""
         return self.encode(input, return_type="offset_mapping", **options)
@@ -221,10 +208,6 @@ class SentencePieceProcessor:
     def sample_encode_as_numpy(self, input: Any, nbest_size: int | None = None, alpha: float | None = None, **options: Any) -> Any:
         """As `encode_as_numpy`, drawn at random."""
         return self.encode_as_numpy(input, nbest_size=nbest_size, alpha=alpha, enable_sampling=True, **options)
-
-    def sample_encode_as_proto(self, input: Any, nbest_size: int | None = None, alpha: float | None = None, **options: Any) -> Any:
-        """As `encode_as_proto`, drawn at random."""
-        return self.encode_as_proto(input, nbest_size=nbest_size, alpha=alpha, enable_sampling=True, **options)
 
     def nbest_encode(
         self,
@@ -267,10 +250,6 @@ class SentencePieceProcessor:
     def nbest_encode_as_numpy(self, input: Any, nbest_size: int | None = None, **options: Any) -> Any:
         """As `nbest_encode`; ids in arrays."""
         return self.nbest_encode(input, nbest_size=nbest_size, return_type="numpy", **options)
-
-    def nbest_encode_as_proto(self, input: Any, nbest_size: int | None = None, **options: Any) -> Any:
-        """As `nbest_encode`; an object for each text."""
-        return self.nbest_encode(input, nbest_size=nbest_size, return_type="proto", **options)
 
     def parallel_encode(
         self,
@@ -316,10 +295,6 @@ class SentencePieceProcessor:
         """As `parallel_encode`; ids in arrays."""
         return self.parallel_encode(input, return_type="numpy", **options)
 
-    def parallel_encode_as_proto(self, input: Any, **options: Any) -> Any:
-        """As `parallel_encode`; an object for each text."""
-        return self.parallel_encode(input, return_type="proto", **options)
-
     def decode(
         self,
         input: Any,
@@ -333,8 +308,8 @@ class SentencePieceProcessor:
 
         Args:
             input: an id; a piece; a list, tuple or array of ids; a list or tuple of pieces, which may be bytes; or a list of such rows.
-            return_type, out_type: str, bytes; "offset_mapping": a dictionary of the text, ids, pieces, and offsets in it; "proto": an
-                object with all of this. Bytes give bytes in any case.
+            return_type, out_type: str, bytes; "offset_mapping": a dictionary of the text, ids, pieces, and offsets in it. Bytes give
+                bytes in any case.
             num_threads, thread_pool: checked, and not used.
             return_bytes: of "offset_mapping", whether pieces and text are bytes and offsets count bytes.
 
@@ -373,14 +348,6 @@ class SentencePieceProcessor:
         """As `decode`."""
         return self.decode(input, return_type=return_type, **options)
 
-    def decode_ids_as_proto(self, input: Any, **options: Any) -> Any:
-        """As `decode`; an object for each row."""
-        return self.decode(input, return_type="proto", **options)
-
-    def decode_pieces_as_proto(self, input: Any, **options: Any) -> Any:
-        """As `decode`; an object for each row."""
-        return self.decode(input, return_type="proto", **options)
-
     def normalize(self, input: Any, with_offsets: bool | None = None) -> Any:
         """A text as the model sees it, or each text of a list.
 
@@ -396,94 +363,6 @@ class SentencePieceProcessor:
         if isinstance(input, list):
             return [self._answers.normalized(one, with_offsets) for one in input]
         return self._answers.normalized(input, with_offsets)
-
-    def get_piece_size(self) -> int:
-        """The number of pieces."""
-        return len(self._pieces)
-
-    piece_size = vocab_size = __len__ = get_piece_size
-
-    def piece_to_id(self, piece: Any) -> Any:
-        """The id of a piece, or of each of a list; that of the unknown piece if there is none.
-
-        Raises:
-            TypeError: it is neither str nor bytes.
-        """
-        if type(piece) is str and piece in self._pieces.ids:
-            return self._pieces.ids[piece]
-        if isinstance(piece, str | bytes):
-            return self._answers.id_of(piece_of(piece))
-        if not is_sequence(piece):
-            raise TypeError(f"PieceToId(): incompatible function arguments: {type(piece).__name__} is no str nor bytes, nor a list of them")
-        return [self._answers.id_of(piece_of(one)) for one in piece]
-
-    __getitem__ = piece_to_id
-
-    def id_to_piece(self, id: Any) -> Any:
-        """The piece of an id, or of each of a list.
-
-        Raises:
-            IndexError: an id has no piece.
-            TypeError: it is no whole number.
-        """
-        return self._answers.of_ids(id, self._pieces.names.__getitem__)
-
-    def get_score(self, id: Any) -> Any:
-        """The score of an id, or of each of a list.
-
-        Raises:
-            IndexError, TypeError: as by `id_to_piece`.
-            UnsupportedError: the table was not compiled from a ``.model`` file.
-        """
-        return self._answers.of_ids(id, self._pieces.score_list().item)
-
-    def is_unknown(self, id: Any) -> Any:
-        """Whether an id is that of the unknown piece; or of each of a list.
-
-        Raises:
-            IndexError, TypeError: as by `id_to_piece`.
-        """
-        return self._answers.of_ids(id, self._pieces.unk_id.__eq__)
-
-    def is_control(self, id: Any) -> Any:
-        """Whether an id is that of a control piece, such as ``<s>``; or of each of a list.
-
-        Raises:
-            IndexError, TypeError: as by `id_to_piece`.
-        """
-        return self._answers.of_ids(id, self._pieces.control.__contains__)
-
-    def is_unused(self, id: Any) -> Any:
-        """Whether an id is that of a piece that is never used; or of each of a list.
-
-        Raises:
-            IndexError, TypeError: as by `id_to_piece`.
-        """
-        return self._answers.of_ids(id, self._pieces.unused.__contains__)
-
-    def is_byte(self, id: Any) -> Any:
-        """Whether an id is that of a byte, such as ``<0x0A>``; or of each of a list.
-
-        Raises:
-            IndexError, TypeError: as by `id_to_piece`.
-        """
-        return self._answers.of_ids(id, self._pieces.byte.__contains__)
-
-    def unk_id(self) -> int:
-        """The id of the unknown piece; -1 if there is none."""
-        return self._pieces.unk_id
-
-    def bos_id(self) -> int:
-        """The id of the piece that begins texts; -1 if there is none."""
-        return self._pieces.bos_id
-
-    def eos_id(self) -> int:
-        """The id of the piece that ends texts; -1 if there is none."""
-        return self._pieces.eos_id
-
-    def pad_id(self) -> int:
-        """The id of the piece that fills rows up; -1 if there is none."""
-        return self._pieces.pad_id
 
     def load(self, model_file: Any = None, model_proto: Any = None) -> NoReturn:  # noqa: ARG002
         """Refused.
@@ -524,23 +403,13 @@ class SentencePieceProcessor:
         told = f": {OTHERS[snake]}" if snake in OTHERS else ""
         raise AttributeError(f"'SentencePieceProcessor' object has no attribute {name!r}{told}")
 
-    @Lazy
-    def _pieces(self) -> Pieces:
-        return pieces_of(self.fst)
-
-    @Lazy
-    def _answers(self) -> Answers:
-        return Answers(self._pieces)
-
     def _form(self, return_type: Any, out_type: Any, *flags: bool | None) -> Form:
         """The form of results."""
         kind = one_type(return_type, out_type, self._return_type)
         own = (self._add_bos, self._add_eos, self._reverse, self._emit_unk_piece)
         form = Form(kind, *(default if given is None else given for given, default in zip(flags, own, strict=True)))
-        if kind in ("proto", "serialized_proto", "offset_mapping") and any(form[1:]):
+        if kind == "offset_mapping" and any(form[1:]):
             raise RuntimeError("UNIMPLEMENTED: add_bos, add_eos, reverse, and emit_unk_piece is not supported in proto API")
-        if kind == "serialized_proto":
-            raise UnsupportedError(NO_BUFFERS)
         return form
 
     def _threads(self, num_threads: Any, thread_pool: Any) -> int | None:
@@ -618,19 +487,9 @@ class SentencePieceProcessor:
         nbest = getattr(self.fst, "nbest", None)
         if nbest is None:
             raise UnsupportedError(f"nbest_encode of {self.fst._table.kind} tables: only Unigram has several segmentations of a text")
-        found = [self._answers.formed(text, list(map(int, ids)), form, input, float(score)) for ids, score in nbest(text, count)]
-        return NBestSentencePieceText(found) if form.kind == "proto" else found
+        return [self._answers.formed(text, list(map(int, ids)), form, input) for ids, _ in nbest(text, count)]
 
 
 def _need_few(nbest_size: int) -> None:
     if nbest_size > MOST_NBEST:
         raise RuntimeError(f"INTERNAL: nbest_size must be nbest_size <= {MOST_NBEST}")
-
-
-def _camel(name: str) -> str:
-    return name.title().replace("_", "").replace("Nbest", "NBest")
-
-
-for _name, _method in [*vars(SentencePieceProcessor).items()]:  # each method has two names, as in sentencepiece
-    if _name in BOTH or not (_name.startswith(("_", "from_", "serialized_")) or _name.endswith(("_id", "_size"))):
-        setattr(SentencePieceProcessor, _camel(_name), _method)

@@ -1,0 +1,149 @@
+"""The pieces of a ``SentencePieceProcessor`` and their properties."""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn, TypeVar
+
+from fst.core.lazy import Lazy
+from fst.errors import UnsupportedError
+from fst.runtime.compat.sentencepiece.answers import Answers
+from fst.runtime.compat.sentencepiece.arguments import NO_BUFFERS, is_sequence, piece_of
+from fst.runtime.compat.sentencepiece.pieces import Pieces, pieces_of
+from fst.runtime.tokenizer import Tokenizer
+
+BOTH = ("get_piece_size", "piece_to_id")  # methods with two spellings, unlike others whose names end in this way
+# The methods that sentencepiece also has with the suffix _as_proto, for protocol buffers.
+WITH_BUFFERS = ("encode", "sample_encode", "nbest_encode", "parallel_encode", "decode_ids", "decode_pieces")
+Class = TypeVar("Class", bound=type[Any])
+
+
+class Vocabulary:
+    """The methods of ``sentencepiece.SentencePieceProcessor`` that need no text.
+
+    Args:
+        tokenizer: the tokenizer that encodes.
+
+    Attributes:
+        fst: the tokenizer that encodes.
+    """
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        self.fst = tokenizer
+
+    def get_piece_size(self) -> int:
+        """The number of pieces."""
+        return len(self._pieces)
+
+    piece_size = vocab_size = __len__ = get_piece_size
+
+    def piece_to_id(self, piece: Any) -> Any:
+        """The id of a piece, or of each of a list; that of the unknown piece if there is none.
+
+        Raises:
+            TypeError: it is neither str nor bytes.
+        """
+        if type(piece) is str and piece in self._pieces.ids:
+            return self._pieces.ids[piece]
+        if isinstance(piece, str | bytes):
+            return self._answers.id_of(piece_of(piece))
+        if not is_sequence(piece):
+            raise TypeError(f"PieceToId(): incompatible function arguments: {type(piece).__name__} is no str nor bytes, nor a list of them")
+        return [self._answers.id_of(piece_of(one)) for one in piece]
+
+    __getitem__ = piece_to_id
+
+    def id_to_piece(self, id: Any) -> Any:
+        """The piece of an id, or of each of a list.
+
+        Raises:
+            IndexError: an id has no piece.
+            TypeError: it is no whole number.
+        """
+        return self._answers.of_ids(id, self._pieces.names.__getitem__)
+
+    def get_score(self, id: Any) -> Any:
+        """The score of an id, or of each of a list.
+
+        Raises:
+            IndexError, TypeError: as by `id_to_piece`.
+            UnsupportedError: the table was not compiled from a ``.model`` file.
+        """
+        return self._answers.of_ids(id, self._pieces.score_list().item)
+
+    def is_unknown(self, id: Any) -> Any:
+        """Whether an id is that of the unknown piece; or of each of a list.
+
+        Raises:
+            IndexError, TypeError: as by `id_to_piece`.
+        """
+        return self._answers.of_ids(id, self._pieces.unk_id.__eq__)
+
+    def is_control(self, id: Any) -> Any:
+        """Whether an id is that of a control piece, such as ``<s>``; or of each of a list.
+
+        Raises:
+            IndexError, TypeError: as by `id_to_piece`.
+        """
+        return self._answers.of_ids(id, self._pieces.control.__contains__)
+
+    def is_unused(self, id: Any) -> Any:
+        """Whether an id is that of a piece that is never used; or of each of a list.
+
+        Raises:
+            IndexError, TypeError: as by `id_to_piece`.
+        """
+        return self._answers.of_ids(id, self._pieces.unused.__contains__)
+
+    def is_byte(self, id: Any) -> Any:
+        """Whether an id is that of a byte, such as ``<0x0A>``; or of each of a list.
+
+        Raises:
+            IndexError, TypeError: as by `id_to_piece`.
+        """
+        return self._answers.of_ids(id, self._pieces.byte.__contains__)
+
+    def unk_id(self) -> int:
+        """The id of the unknown piece; -1 if there is none."""
+        return self._pieces.unk_id
+
+    def bos_id(self) -> int:
+        """The id of the piece that begins texts; -1 if there is none."""
+        return self._pieces.bos_id
+
+    def eos_id(self) -> int:
+        """The id of the piece that ends texts; -1 if there is none."""
+        return self._pieces.eos_id
+
+    def pad_id(self) -> int:
+        """The id of the piece that fills rows up; -1 if there is none."""
+        return self._pieces.pad_id
+
+    @Lazy
+    def _pieces(self) -> Pieces:
+        return pieces_of(self.fst)
+
+    @Lazy
+    def _answers(self) -> Answers:
+        return Answers(self._pieces)
+
+
+def in_both_spellings(processor: Class) -> Class:
+    """The class, with a second name in CamelCase for each method, as in sentencepiece, and with methods that refuse protocol buffers."""
+    for name in (f"{method}_as_proto" for method in WITH_BUFFERS):
+        setattr(processor, name, _refused(name))
+    for name, method in [*vars(Vocabulary).items(), *vars(processor).items()]:
+        if name in BOTH or not (name.startswith(("_", "from_", "serialized_")) or name.endswith(("_id", "_size"))):
+            setattr(processor, name.title().replace("_", "").replace("Nbest", "NBest"), method)
+    return processor
+
+
+def _refused(name: str) -> Any:
+    def refused(*_: Any, **__: Any) -> NoReturn:
+        """Refused.
+
+        Raises:
+            UnsupportedError: always.
+        """
+        raise UnsupportedError(f"{name}: {NO_BUFFERS}")
+
+    return refused
