@@ -30,7 +30,7 @@ def pairs(lines: Iterable[str]) -> list[tuple[str, str]]:
             continue
         first, blank, second = line.partition(" ")
         if not blank or " " in second:
-            raise ValueError(f"merge {len(found) + 1}, {quoted(line)}, is not two tokens with one blank between them")
+            raise ValueError(f"merge {len(found) + 1}, {quoted(line)}, is not two tokens with one space between them")
         found.append((first, second))
     return found
 

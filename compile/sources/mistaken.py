@@ -23,8 +23,8 @@ _BEGINNINGS = (
     (rb"\s*<(!doctype|html|\?xml)", "is an HTML or XML page, as failed downloads leave it: download the file itself"),
     (rb"\xff\xfe\0\0|\0\0\xfe\xff", "is text in UTF-32: save it as UTF-8"),
     (rb"\xff\xfe|\xfe\xff|[^\0]\0[^\0]\0|\0[^\0]\0[^\0]", "is text in UTF-16: save it as UTF-8"),
-    (rb"#version: ", "holds the merges of a BPE tokenizer: compile its folder, with the vocab.json in it"),
-    (rb".{4}\0{4}\{\"", "holds the weights of a model, as safetensors: name the vocabulary beside it"),
+    (rb"#version: ", "contains the merges of a BPE tokenizer: compile its folder, with the vocab.json in it"),
+    (rb".{4}\0{4}\{\"", "contains the weights of a model, as safetensors: name the vocabulary next to it"),
     (rb"GGUF", "is a GGUF model: name a vocab.txt or a tokenizer.json"),
 )
 BEGINNINGS = tuple((re.compile(pattern, re.DOTALL | re.IGNORECASE), said) for pattern, said in _BEGINNINGS)

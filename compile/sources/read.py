@@ -181,7 +181,7 @@ def _of_file(path: Path, given: Given, kind: str | None) -> Source[Any]:
     if suffix == ".json" or (suffix != ".txt" and text.lstrip().startswith("{")):
         return _of_json(parse_json(text, path), path, given, kind)
     if kind == "BPE":
-        raise VocabularyError(f"{path} holds no BPE vocabulary: name a tokenizer.json, a file of tiktoken, a tekken.json or a folder")
+        raise VocabularyError(f"{path} contains no BPE vocabulary: name a tokenizer.json, a file of tiktoken, a tekken.json or a folder")
     contradiction = pretrained.contradiction(path, given)
     if contradiction:
         logging.getLogger("fst").warning("fst: %s", contradiction)
@@ -231,7 +231,7 @@ def _text_with(text: TextPipeline, given: Given) -> TextPipeline:
         normalizers = tuple(text.normalizers) or (NO_NORMALIZER,)
         if [part["type"] for part in normalizers] != ["BertNormalizer"]:
             name = next(iter(flags))
-            raise UnsupportedError(f"{name}: the source does not say it with one BertNormalizer; change its normalizer instead")
+            raise UnsupportedError(f"{name}: the source does not use one BertNormalizer for it; change its normalizer instead")
         text = replace(text, normalizers=({**normalizers[0], **flags},))
     if "pre_tokenizer" not in given:
         return text

@@ -138,7 +138,7 @@ def _fields(part: Mapping[str, Any], *names: str) -> list[Any]:
     """The fields of a post-processor, which may have no others: the reference might take it for one of another type."""
     unknown = sorted(part.keys() - {"type", *names})
     if unknown:
-        raise UnsupportedError(f"{part['type']} has {listed(unknown)}, which this version does not know")
+        raise UnsupportedError(f"{part['type']} has {listed(unknown)}, which is unknown to this version")
     return [field_of(part, name, part["type"]) for name in names]
 
 

@@ -124,8 +124,8 @@ def _encoding(path: Path, given: Mapping[str, Any]) -> Encoding:
     if name is not None and name not in ENCODINGS:
         raise UnsupportedError(f"encoding {quoted(name)}: there are {', '.join(ENCODINGS)}; of another, give pattern and special tokens")
     if name is None and "pattern" not in given:
-        said = f"say which encoding it is, {', '.join(ENCODINGS)}, or give its pattern and special tokens"
-        raise VocabularyError(f"{path} holds ranks, and no pattern that splits text: {said}")
+        said = f"name its encoding, {', '.join(ENCODINGS)}, or give its pattern and special tokens"
+        raise VocabularyError(f"{path} contains ranks, but no pattern that splits text: {said}")
     pattern, special = ENCODINGS[name] if name is not None else ("", {})
     own = {} if given.get("no_special") else special
     return Encoding(given.get("pattern", pattern), {**own, **given.get("special", {})})
@@ -150,7 +150,7 @@ def _rank(line: str, where: str) -> tuple[bytes, int]:
     """The token and the rank of a line."""
     fields = line.split()
     if len(fields) != 2 or not (fields[1].isascii() and fields[1].isdigit() and len(fields[1]) < 20):
-        raise VocabularyError(f"{where}: {quoted(line)} is not a token in base64, a blank and its rank")
+        raise VocabularyError(f"{where}: {quoted(line)} is not a token in base64, a space and its rank")
     token = base64_bytes(fields[0], where) if fields[0].strip("=") else b""  # for tiktoken, padding alone is the empty token
     return token, int(fields[1])
 
@@ -192,5 +192,5 @@ def _need_no_beginnings(special: Mapping[str, int], where: str) -> None:
     ordered = sorted(special)
     for first, second in pairwise(ordered):
         if second.startswith(first):
-            both = f"special tokens {quoted(first)} and {quoted(second)}, of which one begins with the other"
+            both = f"special tokens {quoted(first)} and {quoted(second)}, one of which begins with the other"
             raise UnsupportedError(f"{where}: {both}: tiktoken finds either, by chance")

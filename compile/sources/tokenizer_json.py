@@ -49,7 +49,7 @@ def of_document(source: Any, path: Path, kind: str | None = None) -> Source[Any]
 def _other(source: dict[str, Any], path: Path) -> str | None:
     """The kind of a JSON object that is mistaken for a tokenizer.json, and the remedy; None if it may be one."""
     if path.name in (folder.CONFIG, folder.SPECIALS, folder.ADDED, folder.MODEL):
-        return f"is one of several files of a tokenizer, and holds no vocabulary: compile their folder, {path.parent}"
+        return f"is one of several files of a tokenizer, and contains no vocabulary: compile their folder, {path.parent}"
     if source and all(type(number) is int for number in source.values()):
         return f"maps {len(source):,} tokens to ids, as GPT-2's vocab.json does: compile its folder, with the {MERGES} in it"
     if "model" in source:

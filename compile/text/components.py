@@ -78,7 +78,7 @@ def only(part: Mapping[str, Any], role: str, known: str) -> None:
     """
     unknown = sorted(part.keys() - set(known.split()))
     if unknown:
-        raise UnsupportedError(f"{role} has {listed(unknown)}, which this version does not know")
+        raise UnsupportedError(f"{role} has {listed(unknown)}, which is unknown to this version")
 
 
 def flat(component: Component | None, role: str, inside: str, known: Fields) -> tuple[dict[str, Any], ...]:
@@ -118,7 +118,7 @@ def _checked(part: Component, role: str, known: Fields) -> dict[str, Any]:
         raise UnsupportedError(f"{role} {cut(kind)}: supported are {', '.join(known)} and Sequence")
     unknown = sorted(part.keys() - known[kind].keys() - {"type"})
     if unknown:
-        raise UnsupportedError(f"{role} {kind} has {listed(unknown)}, which this version does not know")
+        raise UnsupportedError(f"{role} {kind} has {listed(unknown)}, which is unknown to this version")
     for name, (allowed, said) in known[kind].items():
         value = part.get(name) if isinstance(None, allowed) else field_of(part, name, f"{role} {kind}")
         if not isinstance(value, allowed):

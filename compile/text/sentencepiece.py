@@ -89,9 +89,9 @@ def _need_single_blanks(own: Sequence[str], by: Charsmap | None) -> None:
     told = "with remove_extra_whitespaces: of these sentencepiece keeps both"
     for piece in own:
         if BLANK * 2 in piece:
-            raise UnsupportedError(f"the user-defined piece {quoted(piece)} has two blanks in a row, {told}")
+            raise UnsupportedError(f"the user-defined piece {quoted(piece)} has two adjacent spaces, {told}")
     if by and (BLANK * 2).encode() in by.strings.texts:
-        raise UnsupportedError(f"the charsmap has a text with two blanks in a row, {told}")
+        raise UnsupportedError(f"the charsmap has a text with two adjacent spaces, {told}")
 
 
 def _with_own(given: Charsmap | None, own: Sequence[str], are_found: bool) -> Charsmap | None:

@@ -430,7 +430,7 @@ class Sections:
         if missing := sorted(keys - stored.keys()):
             raise TableError(f"about lacks {listed(missing)}")
         if unknown := sorted(stored.keys() - keys):
-            raise TableError(f"about has {', '.join(map(ascii, unknown)):.80}, which this version does not know")
+            raise TableError(f"about has {', '.join(map(ascii, unknown)):.80}, which is unknown to this version")
         return cls(*(read(section, stored) for section in cls.SECTIONS))
 
     def to_json(self) -> Json:

@@ -313,7 +313,7 @@ def _rows(chunk: Any) -> Column:
     ends = np.frombuffer(offsets, size)[chunk.offset : chunk.offset + len(chunk) + 1]
     characters = np.empty(0, np.uint8) if data is None else np.frombuffer(data, np.uint8)
     if ends[0] < 0 or ends[-1] > len(characters) or (ends[1:] < ends[:-1]).any():
-        raise TextError("the column is damaged: its offsets do not ascend within its data; make it anew")
+        raise TextError("the column is damaged: its offsets do not ascend within its data; make it again")
     return Column(characters, ends)
 
 

@@ -370,7 +370,7 @@ class Worker:
         unread = self._encode_long(chunk.first, text[chunk.begin : chunk.end + ahead], ends)
         if unread != ahead:
             where = f"row {chunk.first}, position {chunk.end}"
-            raise TableError(f"{where}: the text cannot be cut here, though the table says so; compile the table anew")
+            raise TableError(f"{where}: the text cannot be cut here, although the table allows it; compile the table again")
         characters_and_words = state[[BEFORE, WORD]].astype(np.int64)
         self._workspace.start_anew(self.count)
         return ChunkResult(begin, self._dropped + self.count, ends, characters_and_words)

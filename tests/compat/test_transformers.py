@@ -293,7 +293,7 @@ def test_special_tokens_are_always_found(two: Two) -> None:
     [
         (lambda other: other.set_truncation_and_padding("longest", "only_first", 5, 0, None, None), "pass padding=, truncation=, "),
         (lambda other: other(TEXTS)[0].set_sequence_id(1), "pass the second one as text_pair"),
-        (lambda other: fst.hf(other.fst, do_lower_case=False), "the table has True, and does not change; compile it anew"),
+        (lambda other: fst.hf(other.fst, do_lower_case=False), "the table has True, and does not change; compile it again"),
         (lambda other: fst.hf(other.fst, split_special_tokens=True)(TEXTS), "leave it False"),
     ],
     ids=["truncation", "sequence", "settings", "split"],
@@ -326,7 +326,7 @@ def test_decoder_and_vocabulary_files(two: Two, tmp_path: Path) -> None:
     made = json.loads(two.own._tokenizer.to_str())
     made["model"]["vocab"]["beyond"] = 9000
     path.write_text(json.dumps(made), encoding="utf-8")
-    with pytest.raises(fst.UnsupportedError, match=r"lines of a vocab.txt cannot tell these ids"):
+    with pytest.raises(fst.UnsupportedError, match=r"lines of a vocab.txt cannot represent these ids"):
         fst.hf(fst.Tokenizer(wordpiece(path))).save_vocabulary(tmp_path)
 
 

@@ -225,7 +225,7 @@ def test_settings_without_effect_are_read(more: Json, path: Path) -> None:
 UNSUPPORTED: list[tuple[Json, str]] = [
     ({"end_of_word_suffix": "</w>"}, "has no tokens for 243 of the bytes that text may have"),
     ({"continuing_subword_prefix": "##"}, "has no tokens for 243 of the bytes that text may have"),
-    ({"more": 1}, "model has 'more', which this version does not know"),
+    ({"more": 1}, "model has 'more', which is unknown to this version"),
 ]
 
 
@@ -238,7 +238,7 @@ def test_model_that_asks_for_more_is_refused_by_name(more: Json, message: str, p
 MALFORMED: list[tuple[Json, str]] = [
     ({"merges": ["a b", "a d"]}, "merge 2, 'a' and 'd', needs the token 'ad', and the vocabulary does not have it"),
     ({"merges": [["a", "▁"]]}, "merge 1, 'a' and '▁', needs the token '▁'"),
-    ({"merges": ["a b", "#version", "ab"]}, "merge 2, 'ab', is not two tokens with one blank between them"),
+    ({"merges": ["a b", "#version", "ab"]}, "merge 2, 'ab', is not two tokens with one space between them"),
     ({"merges": ["a b c"]}, "merge 1, 'a b c', is not two tokens"),
     ({"merges": ["a b", ["b", "c"]]}, "merge 1 is 'a b'; merges are all strings, or all lists of two tokens"),
     ({"merges": [["a", "b", "c"]]}, "merge 1 is ['a', 'b', 'c']; merges are"),
@@ -418,7 +418,7 @@ def test_folder_of_merges_is_the_reference_s(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("merges", "message"),
     [
-        ("a b\n\nb c\n", "merge 2, '', is not two tokens with one blank between them"),
+        ("a b\n\nb c\n", "merge 2, '', is not two tokens with one space between them"),
         ("a  b\n", "merge 1, 'a  b', is not two tokens"),
         ("a q\n", "merge 1, 'a' and 'q', needs the token 'aq'"),
     ],
@@ -596,7 +596,7 @@ FAULTY: list[tuple[str, str]] = [
     ("IQ= 0\n", "line 1: the token 'IQ=' is not base64"),
     ("IQ== 0\n!!!! 1\n", "line 2: the token '!!!!' is not base64"),
     ("IQ== 0\n= 1\n== 2\n", "line 3: the token b'' of line 2 again; leave one out"),
-    ("IQ== zero\n", "line 1: 'IQ== zero' is not a token in base64, a blank and its rank"),
+    ("IQ== zero\n", "line 1: 'IQ== zero' is not a token in base64, a space and its rank"),
     ("IQ== -1\n", "line 1: 'IQ== -1' is not a token"),
     ("IQ== 1 2\n", "line 1: 'IQ== 1 2' is not a token"),
     ("IQ==\n", "line 1: 'IQ==' is not a token"),
@@ -619,13 +619,13 @@ def test_faulty_ranks_are_refused(content: str, message: str, ranks: Path) -> No
 
 
 OPTIONS: list[tuple[Json, str]] = [
-    ({}, "holds ranks, and no pattern that splits text: say which encoding it is, gpt2, r50k_base, p50k_base, cl100k_base, o200k_base"),
-    ({"special": {}}, "holds ranks, and no pattern"),
+    ({}, "contains ranks, but no pattern that splits text: name its encoding, gpt2, r50k_base, p50k_base, cl100k_base, o200k_base"),
+    ({"special": {}}, "contains ranks, but no pattern"),
     ({"encoding": "p99k"}, "encoding 'p99k': there are gpt2, r50k_base"),
     ({"pattern": ".", "special": {"<e>": 256}}, "special token '<e>' has the id 256, which is the rank of b'ab'"),
     ({"pattern": ".", "special": {"Ġab": 400}}, "special token 'Ġab' is also a token with a rank"),
     ({"pattern": ".", "special": {"<e>": 400, "<f>": 400}}, "special token '<f>' has the id 400, as '<e>' has"),
-    ({"pattern": ".", "special": {"<e>": 400, "<e><f>": 401}}, "special tokens '<e>' and '<e><f>', of which one begins with the other"),
+    ({"pattern": ".", "special": {"<e>": 400, "<e><f>": 401}}, "special tokens '<e>' and '<e><f>', one of which begins with the other"),
     ({"pattern": ".", "special": {"": 400}}, "special token '' with the id 400; a token is text"),
     ({"pattern": ".", "special": {"<e>": "400"}}, "special token '<e>' with the id '400'"),
     ({"pattern": ".", "special": {"<e>": -1}}, "token '<e>' has the id -1; ids are whole numbers from 0"),
@@ -687,7 +687,7 @@ def test_folder_with_one_file_of_ranks(packed: bool, ranks: Path) -> None:
         ranks.with_name("own.tiktoken.gz").write_bytes(gzip.compress(ranks.read_bytes()))
         ranks.unlink()
     assert read(ranks.parent, {"pattern": "."}) == expected
-    with pytest.raises(fst.VocabularyError, match=r"own\.tiktoken(\.gz)? holds ranks, and no pattern"):
+    with pytest.raises(fst.VocabularyError, match=r"own\.tiktoken(\.gz)? contains ranks, but no pattern"):
         read(ranks.parent, {})
     with pytest.raises(fst.UnsupportedError, match=r"model BPE: fst\.compile\.wordpiece takes only WordPiece"):
         wordpiece(ranks.parent)
@@ -756,7 +756,7 @@ SPOILT: list[tuple[Json, str]] = [
     ({"special_tokens": [*SPECIAL, *SPECIAL]}, "the special_tokens are not in the order of their ranks, each once"),
     ({"special_tokens": [{**SPECIAL[0], "token_str": "<SPECIAL_7>"}]}, "a special token has the name of a numbered one"),
     ({"special_tokens": [{**SPECIAL[0], "token_str": "ab"}]}, "a token has the name of a special token"),
-    ({"more": 1}, "tekken.json has 'more', which this version does not know"),
+    ({"more": 1}, "tekken.json has 'more', which is unknown to this version"),
 ]
 
 
@@ -886,7 +886,7 @@ def test_functions_take_their_own_kind(path: Path, tmp_path: Path) -> None:
         wordpiece(path)
     with pytest.raises(fst.UnsupportedError, match=r"model WordPiece: fst\.compile\.bpe takes only BPE; take fst\.compile\.wordpiece"):
         bpe(["[UNK]", "a"])
-    with pytest.raises(fst.VocabularyError, match=r"vocab\.txt holds no BPE vocabulary: name a tokenizer\.json"):
+    with pytest.raises(fst.VocabularyError, match=r"vocab\.txt contains no BPE vocabulary: name a tokenizer\.json"):
         bpe(tmp_path / "vocab.txt")
     assert tokenizer(tmp_path / "vocab.txt", lowercase=False).run("A") == [2]
     with pytest.raises(TypeError, match="unexpected keyword argument 'uppercase'"):
@@ -905,7 +905,7 @@ def test_command_has_the_options_of_ranks(ranks: Path) -> None:
     def said(*arguments: str) -> str:
         return CliRunner().invoke(main, ["compile", str(ranks), "-o", str(ranks.with_name("table.npz")), *arguments]).output
 
-    assert "holds ranks, and no pattern" in said()
+    assert "contains ranks, but no pattern" in said()
     assert "special token '<e>' has the id 256, which is the rank of b'ab'" in said("--pattern", ".", "--special", "<e>=256")
     assert "special token '<=>' has the id 256" in said("--encoding", "gpt2", "--special", "<f>=500", "--special", "<=>=256")
     assert "'<e>' is not TOKEN=ID, such as" in said("--pattern", ".", "--special", "<e>")

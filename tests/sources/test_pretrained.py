@@ -329,8 +329,8 @@ def test_added_tokens_of_a_folder_are_the_reference_s(files: Json, auto: Any, tm
         (full(split_special_tokens=True), "asks for split_special_tokens True"),
         (full(init_inputs=["x"]), r"asks for init_inputs \['x'\]"),
         (full(fast_tokenizer_files=["tokenizer.4.0.json"]), "asks for fast_tokenizer_files"),
-        (full(auto_map={"AutoTokenizer": ["x.Y", None]}), "asks for code of its own, as auto_map"),
-        (full(auto_map=["x.Y", None]), "asks for code of its own, as auto_map"),
+        (full(auto_map={"AutoTokenizer": ["x.Y", None]}), "needs its own code, as auto_map"),
+        (full(auto_map=["x.Y", None]), "needs its own code, as auto_map"),
         (full({"tokenizer.json": document(model={"type": "BPE", "vocab": {}, "merges": []})}), "model BPE"),
         (full({"tokenizer.json": document(model={"vocab": {}, "merges": []})}), "model BPE"),
         (standing({"tokenizer.json": document(model={"type": "Other", "vocab": []})}), "model Other"),
@@ -670,7 +670,7 @@ def test_files_come_before_names(tmp_path: Path) -> None:
 
 
 NO_FILE = "Error: there is no file or folder 'some-owner/some-model'"
-UNASKED = f"{NO_FILE}, and no model of that name in the cache; the Hugging Face Hub cannot be asked"
+UNASKED = f"{NO_FILE}, and no model of that name in the cache; the Hugging Face Hub is out of reach"
 
 
 @pytest.mark.usefixtures("hub")
@@ -706,7 +706,7 @@ def test_source_that_cannot_be_had_is_told(code: str, name: str, variables: dict
     thinned(
         [
             (404, "RepoNotFound", f"{NO_FILE}, nor a model of that name on the Hugging Face Hub; if it is private: `hf auth login`"),
-            (403, "GatedRepo", f"Error: '{NAME}' on the Hugging Face Hub is for those who were let in: ask there, then `hf auth"),
+            (403, "GatedRepo", f"Error: '{NAME}' on the Hugging Face Hub has restricted access; request it there, then run `hf auth"),
             (400, "", f"{UNASKED}: Bad request\n"),
         ],
         3,

@@ -290,7 +290,7 @@ REFUSED: list[tuple[list[Piece], str, dict[str, Any], str]] = [
     ([Piece("ac", -1)], "bpe", {}, "merges may make piece 'ac' of 'c', which is no piece"),
     ([Piece("ab", -1), Piece("ba", -1)], "bpe", {}, "pieces 'ab' and 'ba' have one score, and each may overlap the other"),
     ([Piece("ab", -1), Piece("bb", -1), Piece("abb", -1)], "bpe", {}, "piece 'abb' has the part 'ab', whose score is equal or lower"),
-    ([Piece("a  ", 0, USER_DEFINED)], "bpe", {}, "the user-defined piece 'a  ' has two blanks in a row"),
+    ([Piece("a  ", 0, USER_DEFINED)], "bpe", {}, "the user-defined piece 'a  ' has two adjacent spaces"),
     (NESTED, "bpe", {}, "more than 64 user-defined pieces begin each other"),
     ([*ALL_BYTES, Piece("<0xab>", 0)], "bpe", {"byte_fallback": True}, "piece '<0xab>' with byte_fallback, which looks like one of"),
 ]

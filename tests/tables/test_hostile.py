@@ -1167,7 +1167,7 @@ def test_unknown_statement_is_refused(good: Mapping[str, Tables], tmp_path: Path
     """Metadata with an unknown key is refused."""
     path = tmp_path / "more.npz"
     about("more", 1)(good["compact"]).save(path)
-    with pytest.raises(fst.TableError, match="about has 'more', which this version does not know"):
+    with pytest.raises(fst.TableError, match="about has 'more', which is unknown to this version"):
         fst.load(path)
 
 

@@ -463,7 +463,7 @@ def test_option_that_a_sequence_has_no_place_for_is_refused(tmp_path: Path) -> N
     """An option of BertNormalizer is refused where the source has other normalizers; one that replaces the pre-tokenizers is not."""
     path = tmp_path / "tokenizer.json"
     path.write_text(json.dumps(document([NFD, LOWERCASE], [SPLIT])))
-    with pytest.raises(fst.UnsupportedError, match="lowercase: the source does not say it with one BertNormalizer"):
+    with pytest.raises(fst.UnsupportedError, match="lowercase: the source does not use one BertNormalizer for it"):
         wordpiece(path, lowercase=False)
     with pytest.raises(fst.UnsupportedError, match="pre_tokenizer 'whitespace': there are 'bert' and 'none'"):
         wordpiece(path, pre_tokenizer="whitespace")

@@ -55,7 +55,7 @@ class Rows:
         beside = {"--tokens": self.tokens, "--offsets": self.offsets, "--keep text": self.text is not None}
         asked = [option for option, is_asked in beside.items() if is_asked]
         if asked and self.form not in KEEP_OTHERS:
-            more = "; for tokens alone say --format tokens" if self.tokens else ""
+            more = "; for tokens alone use --format tokens" if self.tokens else ""
             raise click.UsageError(f"{asked[0]} does not go with {self.form}, only with json, arrow and parquet{more}")
         if self.stride is not None and self.max_length is None:
             raise click.UsageError("--stride is for windows of --max-length ids; pass both")

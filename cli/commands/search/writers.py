@@ -263,7 +263,7 @@ class Arrays:
         """Add the matches of some documents."""
         assert found.matches is not None
         if len(found.matches.ends) and found.matches.ends.max() > MAX_PLACE:
-            raise TextError(f"{found.documents.file}: a document has more than {MAX_PLACE:,} characters; split it, or say --format matches")
+            raise TextError(f"{found.documents.file}: a document has more than {MAX_PLACE:,} characters; split it, or use --format matches")
         arrays = {name: getattr(found.matches, name) for name in ARRAYS}
         arrays["row_splits"] = (arrays["row_splits"][1:] + self._count)[: len(found.documents)]  # none if the document goes on
         self._count += len(found.matches.ids)

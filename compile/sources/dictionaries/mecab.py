@@ -98,7 +98,7 @@ def read_settings(folder: Path, encoding: str | None) -> Settings:
         codecs.lookup(named)
         "".encode(named)
     except LookupError:
-        raise UnsupportedError(f"{folder}: there is no encoding {quoted(named)}; pass encoding= with a name that Python knows") from None
+        raise UnsupportedError(f"{folder}: there is no encoding {quoted(named)}; pass encoding= with an encoding of Python") from None
     bos, unknown = (_decoded(found.get(name, b""), named, path) for name in (b"bos-feature", b"unk-feature"))
     return Settings(named, bos or "BOS/EOS", unknown)
 

@@ -165,4 +165,4 @@ def _records(text: str, path: Path, separator: str) -> Iterator[tuple[int, list[
     try:
         yield from ((reader.line_num, record) for record in reader if record)
     except csv.Error as error:
-        raise VocabularyError(f"{path}, line {reader.line_num}: {reason(error)}; mend the quotes, or say format='lines'") from None
+        raise VocabularyError(f"{path}, line {reader.line_num}: {reason(error)}; correct the quotes, or pass format='lines'") from None

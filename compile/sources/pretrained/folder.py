@@ -298,7 +298,7 @@ def refuse_settings(config: Json) -> None:
             raise UnsupportedError(f"{CONFIG} asks for {name} {quoted(config[name])}; {ELSE}")
     code = config.get("auto_map")
     if isinstance(code, list) or (isinstance(code, dict) and "AutoTokenizer" in code):
-        raise UnsupportedError(f"{CONFIG} asks for code of its own, as auto_map; {ELSE}")
+        raise UnsupportedError(f"{CONFIG} needs its own code, as auto_map; {ELSE}")
 
 
 def _class(files: Files) -> str | None:

@@ -40,9 +40,11 @@ def fetched(name: str, files: tuple[str, ...]) -> Path:
     except errors.HFValidationError:
         raise VocabularyError(f"{absent}, and it is no name of a model on the Hugging Face Hub either") from None
     except errors.GatedRepoError:
-        raise VocabularyError(f"{name!r} on the Hugging Face Hub is for those who were let in: ask there, then `hf auth login`") from None
+        raise VocabularyError(
+            f"{name!r} on the Hugging Face Hub has restricted access; request it there, then run `hf auth login`"
+        ) from None
     except errors.RepositoryNotFoundError:
         raise VocabularyError(f"{absent}, nor a model of that name on the Hugging Face Hub; if it is private: `hf auth login`") from None
     except Exception as error:  # no network, no answer, nothing in the cache: the class differs between versions
         reason = str(error.__cause__ or error).partition("\n")[0].rstrip(".: ")
-        raise VocabularyError(f"{absent}, and no model of that name in the cache; the Hugging Face Hub cannot be asked: {reason}") from None
+        raise VocabularyError(f"{absent}, and no model of that name in the cache; the Hugging Face Hub is out of reach: {reason}") from None

@@ -167,7 +167,7 @@ def _need_known(proto: Any) -> None:
         for field in UnknownFieldSet(part):
             if part is proto and field.field_number == SELF_TEST_DATA:
                 continue
-            raise UnsupportedError(f"{name} has the field {field.field_number}, which sentencepiece 0.2.3 does not know")
+            raise UnsupportedError(f"{name} has the field {field.field_number}, which is unknown to sentencepiece 0.2.3")
     if proto.denormalizer_spec.precompiled_charsmap:
         raise UnsupportedError("the model has a denormalizer_spec, which changes text when it is decoded")
 
@@ -207,7 +207,7 @@ def _check(model: SentencePieceModel) -> None:
         if not piece or "\0" in piece:
             raise ValueError(f"piece {number} is {'empty' if not piece else f'{quoted(piece)}, which has a NUL'}")
         if first.setdefault(piece, number) != number:
-            raise ValueError(f"pieces {first[piece]} and {number} are both {quoted(piece)}; each piece stands once")
+            raise ValueError(f"pieces {first[piece]} and {number} are both {quoted(piece)}; pieces must be distinct")
         if not isfinite(model.scores[number]):
             raise ValueError(f"piece {number}, {quoted(piece)}, has the score {model.scores[number]}; scores are finite")
     unknown = [number for number, kind in enumerate(model.types) if kind == UNKNOWN]

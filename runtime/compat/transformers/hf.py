@@ -119,7 +119,7 @@ class FastTokenizer:
         said, fixed = tokenizer._metadata.settings, self._tokenizer.fixed
         for name, value in fixed.items():
             if settings.get(name, value) != value:
-                raise UnsupportedError(f"{name}={settings[name]!r}: the table has {value!r}, and does not change; compile it anew")
+                raise UnsupportedError(f"{name}={settings[name]!r}: the table has {value!r}, and does not change; compile it again")
             setattr(self, name, value)
         kept = {name: getattr(said, name) for name in KEPT} | _chat_template(said.chat_templates)
         super().__init__(**{**said.named_tokens, **kept, **fixed, **settings})

@@ -48,7 +48,9 @@ class WordPieceBackend(Backend):
         """Write a ``vocab.txt``."""
         tokens = list(self.fst.get_vocab().items())[: self.get_vocab_size(with_added_tokens=False)]
         if [number for _, number in tokens] != list(range(len(tokens))) or any("\n" in token for token, _ in tokens):
-            raise UnsupportedError("save_vocabulary: lines of a vocab.txt cannot tell these ids; save_pretrained writes a tokenizer.json")
+            raise UnsupportedError(
+                "save_vocabulary: lines of a vocab.txt cannot represent these ids; save_pretrained writes a tokenizer.json"
+            )
         written = folder / f"{prefix}vocab.txt"
         written.write_text("".join(f"{token}\n" for token, _ in tokens), "utf-8", newline="\n")
         return (str(written),)
