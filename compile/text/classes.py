@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from fst.automata.rows import (
     CODE_POINTS,
     CONTINUES_RUN,
+    ENTRY,
     HAS_MARKS,
     LIST,
     MAX_LABEL,
@@ -23,12 +24,11 @@ from fst.automata.rows import (
     STARTS_SPECIAL,
     are_parts,
     field_kind,
-    field_next,
     pack,
 )
 from fst.automata.transducer import Transducer
 from fst.automata.trie import Ints
-from fst.compile.layout.rows import Rows
+from fst.compile.layout.transducer import Rows
 from fst.compile.text.characters.maps import counts
 from fst.errors import UnsupportedError
 from fst.text.alphabet import BREAK, ISOLATED, Alphabet
@@ -77,7 +77,7 @@ class Letters(NamedTuple):
         """The letters of a table: its classes of parts of words. `alphabet` has the symbols of its characters."""
         records = table.classes.reshape(-1, 2)
         is_list = field_kind(records[:, 0]) == LIST
-        first = np.where(is_list, field_next(records[:, 0]).astype(np.int64) + 1, 0)
+        first = np.where(is_list, ENTRY.targets_of(records[:, 0]).astype(np.int64) + 1, 0)
         listed = np.append(table.symbols, 1).astype(np.int64) & 0xFFFF
         number = table.classes_of(np.arange(CODE_POINTS)).astype(np.int64)
         of_symbol = np.where(is_list[number], listed[first[number]], number)  # correct for characters that are their own single symbol

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from fst.compile.layout.rows import Rows
+from fst.compile.layout.transducer import Rows
 from fst.compile.sources.source import Source, TextPipeline
 from fst.compile.text import folding, pre_tokenizers
 from fst.compile.text.added_tokens import completed

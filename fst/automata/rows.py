@@ -1,22 +1,139 @@
-"""The 64-bit entry, which holds a transition and its output, and the limits that its fields set.
+"""Rows of transitions: `RowFormat`, and the format of WordPiece, whose records of classes have the same fields.
 
-Bits of an entry, and of record A of a class, from the lowest::
+An automaton is an array of entries. A state is the slot at which its row begins. Rows are displaced into each other, so that a slot in
+which a row has no transition holds that of another row: the label tells.
 
-    next 24 | kind 2 | output 22 | label 16
+Example:
+    >>> rows = RowFormat(label_bits=8, target_bits=24, value_bits=0, dtype=np.uint32, labels=0xF8, own=0xFF, free=0xFFFFFFFF)
+    >>> entries = rows.pack([0xFF, ord("a"), ord("b")], [0, 7, 9])
+    >>> rows.unpack(entries[1])
+    Entry(label=97, target=7, value=0)
+    >>> rows.targets_of(entries), rows.are_states(entries)
+    (array([0, 7, 9]), array([ True, False, False]))
 """
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-NEXT_BITS, KIND_BITS, OUTPUT_BITS, LABEL_BITS = 24, 2, 22, 16
-KIND_SHIFT = NEXT_BITS
-OUTPUT_SHIFT = KIND_SHIFT + KIND_BITS
-LABEL_SHIFT = OUTPUT_SHIFT + OUTPUT_BITS
-MAX_NEXT, MAX_LABEL, MAX_OUTPUT = (1 << NEXT_BITS) - 1, (1 << LABEL_BITS) - 1, (1 << OUTPUT_BITS) - 1
+Array = NDArray[Any]
+Ints = NDArray[np.int64]
+BYTES = 256
+BYTE_ROW = 1 + BYTES  # slots that look-ups in a row of bytes can reach, with the state's own
+
+
+class Entry(NamedTuple):
+    """The fields of an entry."""
+
+    label: int
+    target: int
+    value: int
+
+
+@dataclass(frozen=True)
+class RowFormat:
+    """How entries hold transitions. Their fields are, from the lowest bit, ``target | value | label``.
+
+    Attributes:
+        label_bits, target_bits, value_bits: the sizes of the fields.
+        dtype: of the entries, unsigned.
+        labels: the number of labels that can be looked up, from 0 on.
+        own: the label of the slot of a state itself, which holds what the state has of its own.
+        free: the entry of a slot that belongs to no row.
+        first: the slots from a state to its transition on label 0; 0 if no transition has label 0.
+    """
+
+    label_bits: int
+    target_bits: int
+    value_bits: int
+    dtype: type[np.unsignedinteger[Any]]
+    labels: int
+    own: int
+    free: int
+    first: int = 1
+
+    @property
+    def value_shift(self) -> int:
+        """The bits below the value."""
+        return self.target_bits
+
+    @property
+    def label_shift(self) -> int:
+        """The bits below the label."""
+        return self.target_bits + self.value_bits
+
+    @property
+    def max_target(self) -> int:
+        """The highest target, thus the highest slot of a state."""
+        return (1 << self.target_bits) - 1
+
+    @property
+    def max_value(self) -> int:
+        """The highest value."""
+        return (1 << self.value_bits) - 1
+
+    def pack(self, labels: Any, targets: Any, values: Any = 0) -> Array:
+        """Entries from their fields. The caller keeps these in range."""
+        fields = (np.asarray(field).astype(self.dtype) for field in (targets, values, labels))
+        packed: Array = next(fields) | next(fields) << self.value_shift | next(fields) << self.label_shift
+        return packed
+
+    def unpack(self, entry: Any) -> Entry:
+        """The fields of an entry."""
+        number = int(entry)
+        return Entry(number >> self.label_shift, number & self.max_target, number >> self.value_shift & self.max_value)
+
+    def labels_of(self, entries: Array) -> Ints:
+        """The label of each entry."""
+        return _signed(entries >> self.label_shift)
+
+    def targets_of(self, entries: Array) -> Ints:
+        """The target of each entry."""
+        return _signed(entries & self.max_target)
+
+    def values_of(self, entries: Array) -> Ints:
+        """The value of each entry."""
+        return _signed(entries >> self.value_shift & self.max_value)
+
+    def are_states(self, entries: Array) -> NDArray[np.bool_]:
+        """Whether each slot is a state. Its label is `own`, but free slots may have this label, too, with all other bits set."""
+        base = self.own << self.label_shift
+        others = (1 << self.label_shift) - (self.free >> self.label_shift == self.own)
+        found: NDArray[np.bool_] = entries - self.dtype(base) < others
+        return found
+
+    def step(self, entries: Array, state: int, label: int) -> Entry | None:
+        """The transition of a state on a label, in slow and plain Python; None if it has none."""
+        entry = self.unpack(entries[state + self.first + label])
+        return entry if entry.label == label else None
+
+
+def _signed(numbers: Array) -> Ints:
+    """Numbers below 2^63 as indices."""
+    return numbers.view(np.int64) if numbers.dtype.itemsize == 8 else numbers.astype(np.int64)
+
+
+# The entry of WordPiece, and record A of a class: ``next 24 | kind 2 | output 22 | label 16``. Its value is the output and the kind.
+KIND_BITS, OUTPUT_BITS, LABEL_BITS = 2, 22, 16
+MAX_LABEL, MAX_OUTPUT = (1 << LABEL_BITS) - 1, (1 << OUTPUT_BITS) - 1
+FINISH = MAX_LABEL  # the label of finish entries
+HOLE = np.uint64(2**64 - 1)  # a slot of a compact table that belongs to no row; its label is FINISH, so that it never matches
+ENTRY = RowFormat(
+    label_bits=LABEL_BITS,
+    target_bits=24,
+    value_bits=KIND_BITS + OUTPUT_BITS,
+    dtype=np.uint64,
+    labels=FINISH,
+    own=FINISH,
+    free=int(HOLE),
+    first=0,
+)
+MAX_NEXT, LABEL_SHIFT = ENTRY.max_target, ENTRY.label_shift
+KIND_SHIFT, OUTPUT_SHIFT = ENTRY.value_shift, ENTRY.value_shift + KIND_BITS
 
 # Kinds of an entry. Its output is empty; a token id; an index into the pool. FAIL: the word so far has no segmentation.
 NONE, ONE, MANY, FAIL = 0, 1, 2, 3
@@ -34,8 +151,6 @@ CONTINUES_RUN = 4  # a run of marks goes on through the character: all its symbo
 ROOT = 0  # the state at the start of every word
 LINK = 1  # in the layout "linked", the label of failure links; no class has it
 LAST_OUTPUT = 1 << 31  # the bit that the last id of a pooled output has
-FINISH = MAX_LABEL  # the label of finish entries
-HOLE = np.uint64(2**64 - 1)  # a slot of a compact table that belongs to no row; its label is FINISH, so that it never matches
 
 WORD_SYMBOLS = 12  # of the longest word in a table of words, see `fst.pretokens.words`
 MULTIPLIERS = (0x9E3779B185EBCA87, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9)  # odd; of xxHash
@@ -45,32 +160,20 @@ CODE_POINTS = 0x110000
 # Unicode's White_Space, at which Rust trims and splits; Python's str.isspace() also has U+001C to U+001F.
 WHITE_SPACE = "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
 
-Array = NDArray[Any]
-
-
-def field_next(entries: Array) -> Array:
-    """The next state (or, in a finish entry, the depth) of each entry."""
-    return (entries & np.uint64(MAX_NEXT)).astype(np.int64)
-
-
-def field_label(entries: Array) -> Array:
-    """The label of each entry."""
-    return (entries >> np.uint64(LABEL_SHIFT)).astype(np.int64)
-
 
 def field_output(entries: Array) -> Array:
     """The token id or pool index of each entry."""
-    return ((entries >> np.uint64(OUTPUT_SHIFT)) & np.uint64(MAX_OUTPUT)).astype(np.int64)
+    return ENTRY.values_of(entries) >> KIND_BITS
 
 
 def field_kind(entries: Array) -> Array:
     """The kind of each entry."""
-    return ((entries >> np.uint64(KIND_SHIFT)) & np.uint64(3)).astype(np.int64)
+    return ENTRY.values_of(entries) & 3
 
 
 def are_parts(records: Array) -> Array:
     """Whether each class is a part of words, by record A; all others end a word, or are lists."""
-    parts: Array = (field_label(records) > 0) | (field_kind(records) == OTHER)
+    parts: Array = (ENTRY.labels_of(records) > 0) | (field_kind(records) == OTHER)
     return parts
 
 
@@ -88,7 +191,4 @@ def are_left(records: Array) -> Array:
 
 def pack(next_state: Array | int, label: Array | int, output: Array | int, kind: Array | int) -> Array:
     """Entries from their four fields. The caller keeps these in range."""
-    packed = np.asarray(next_state, np.uint64)
-    for value, shift in ((label, LABEL_SHIFT), (output, OUTPUT_SHIFT), (kind, KIND_SHIFT)):
-        packed = packed | np.asarray(value, np.uint64) << np.uint64(shift)
-    return packed
+    return ENTRY.pack(label, next_state, np.asarray(output, np.uint64) << KIND_BITS | np.asarray(kind, np.uint64))

@@ -36,7 +36,7 @@ try:
 except ImportError:  # not on Windows, where unfinished files stay
     fcntl = None  # type: ignore[assignment]
 
-FORMAT = 5
+FORMAT = 6
 MAX_FILE_BYTES = 1 << 30
 MAX_ABOUT_BYTES = 1 << 24  # parsed JSON takes up to twenty times its size in memory
 ALIGNMENT = 64

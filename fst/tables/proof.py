@@ -1,51 +1,24 @@
 """Proofs that tables of several kinds share: tokens, ids, and rows of transitions.
 
-Kernels check no bounds. Before one runs, everything that it takes from a table is proven to be in range, in a few passes over the arrays,
-and so is the bound that output buffers are sized by: **a text has at most one id for each symbol and each special token.**
+Kernels check no bounds. Before one runs, everything that it takes from a table is proven to be in range, in a few passes over the arrays.
 
-The proof of that bound: let the depth of a state be what its finish entry says. The root has depth 0. An explicit transition from s
-to t that emits k ids has k + depth(t) ≤ depth(s) + 1, and a failure link, which reads no symbol, k + depth(t) ≤ depth(s) > depth(t);
-finishing s emits at most depth(s) ids, and leads to a state of depth at most 1.
-By induction, the ids emitted since the start of a word and the depth together never exceed the symbols read, and a word that fails,
-of one symbol or more, is rolled back to one id.
+**Depths.** A table claims for each state a *depth*, a lower bound on the number of symbols that lead there. The root's is 0, and a
+transition leads at most one deeper. By induction, the claim holds. Tokens that end in a state are proven to have no more symbols.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from fst.automata.rows import (
-    FAIL,
-    FINISH,
-    KIND_BITS,
-    KIND_SHIFT,
-    LABEL_SHIFT,
-    LAST_OUTPUT,
-    LINK,
-    MANY,
-    MAX_LABEL,
-    MAX_NEXT,
-    MAX_OUTPUT,
-    MULTIPLIERS,
-    NONE,
-    ONE,
-    ROOT,
-    Array,
-    field_label,
-    field_next,
-    pack,
-)
+from fst.automata.rows import MAX_OUTPUT, MULTIPLIERS, ROOT, Array, RowFormat
 from fst.errors import TableError, quoted
-from fst.tables.header import LINKED, AddedTokens, Automaton, Templates
+from fst.tables.header import AddedTokens, Templates
 
 CHUNK = 1 << 16  # entries that are proven at a time; what is computed of them stays in a cache
 SHARE = 8  # chunks that a thread takes at a time; to wait for another thread takes as long as a tenth of a chunk
-ONE_LABEL = np.uint64(1 << LABEL_SHIFT)  # what makes the label of an entry 1 more
-MARGIN = MAX_LABEL
 HASH_FACTORS = np.array(MULTIPLIERS, np.uint64)
 
 Each = Callable[..., Iterable[Any]]
@@ -175,106 +148,91 @@ class Tokens:
             seen[name] = token
 
 
-def depths_of(entries: Array, pool: Array, named: Array, automaton: Automaton, each: Each) -> Array:
-    """Prove every row.
+class Transitions(NamedTuple):
+    """Some entries of a table, the transitions among them, and the states before and after these.
+
+    Attributes:
+        first: the slot of the first entry.
+        entries: the entries.
+        are_held: whether each is a transition.
+        before, after: 1 more than the depth of the state that each belongs to, and leads to.
+    """
+
+    first: int
+    entries: Array
+    are_held: Array
+    before: Array
+    after: Array
+
+    def need_none(self, wrong: Array, fault: Callable[[int], str]) -> None:
+        """Refuse the table if any transition is wrong; as the function `need_none`."""
+        need_none(wrong & self.are_held, fault)
+
+
+def prove_states(rows: RowFormat, entries: Array, width: int, name: str, each: Each) -> Array:
+    """Prove that the first slot is a state, the root, and that each state has all slots of its row.
 
     Args:
-        entries, pool: of the table.
-        named: whether each number is an id.
-        automaton: what the metadata says of the rows.
+        rows: the format of the entries.
+        width: slots that look-ups in a row can reach.
+        name: of the entries, for messages.
         each: `map`, or the `map` of an executor.
 
     Returns:
-        For each number that the bits of a next state can be, the depth of that state plus 1; 0 where no state is.
+        int64[states], the slots of the states.
     """
-    size, states, columns, dead = len(entries), automaton.states, automaton.columns, automaton.dead
-    need(columns <= size <= MAX_NEXT, f"there are {size} entries; {columns} columns take that many at least, and states {MAX_NEXT} at most")
-    need(dead < size, f"the dead state is {dead}; there are {size} entries")
-    found, finish = map(np.concatenate, zip(*by_chunks(each, partial(_finish_entries, entries), size), strict=True))
-    need(len(found) == states > 0, f"there are {len(found)} states; about says {states}")
-    need(found[0] == ROOT, f"the first state is {found[0]}, not the root")
-    need(found[-1] + columns <= size, f"the row of state {found[-1]} ends at slot {found[-1] + columns} of {size}")
-    need(entries[ROOT] == pack(0, FINISH, 0, NONE), f"the finish entry of the root is {int(entries[ROOT]):#x}, not empty")
-    need_none(field_label(entries[1:columns]) != np.arange(1, columns), lambda slot: f"the root has no transition for label {slot + 1}")
-    need_none(outputs(entries[1:columns]) != 0, lambda slot: f"the transition of the root for label {slot + 1} has an output")
-    need(entries[dead] == pack(0, FINISH, 0, FAIL), f"state {dead} is the dead state, and does not fail")
-
-    own, ids = field_next(finish), outputs(finish)
-    deepest = int(own.max())
-    # A place for every number that the bits of a next state can be, so that none needs a test, and before them a margin for slots less a
-    # label that are below 0. What is not written takes no memory. The type holds all sums of `_prove_transitions`.
-    with_margin = np.zeros(MARGIN + MAX_NEXT + 1, np.min_scalar_type(2 * deepest + 3))
-    depths = with_margin[MARGIN:]
-    depths[found] = own + 1
-    emits = _emits(pool, named, deepest + 2, depths.dtype)
-    owed = (emits.take(ids, mode="clip") <= own) | (ids == FAIL)
-    need_none(~owed, lambda state: f"state {found[state]} emits unknown ids, or more than the {own[state]} symbols that it has read")
-    places = np.arange(MARGIN + 1, MARGIN + 1 + CHUNK, dtype=np.uint64)
-    by_chunks(each, partial(_prove_transitions, entries, places, with_margin, emits, automaton.layout == LINKED), size)
-    return depths
+    size = len(entries)
+    limits = f"a row takes {width}, and states can name {rows.max_target + 1}"
+    need(width <= size <= rows.max_target + 1, f"{name} has {size} slots; {limits}")
+    states = np.concatenate(by_chunks(each, lambda some: some.start + np.flatnonzero(rows.are_states(entries[some])), size))
+    need(len(states) and states[0] == ROOT, f"the first slot of {name} is not a state; it must be the root")
+    need(states[-1] + width <= size, f"the row of state {states[-1]} of {name} ends at slot {states[-1] + width} of {size}")
+    return states
 
 
-def by_chunks(each: Each, of_chunk: Callable[[int], Any], length: int) -> list[Any]:
-    """The results for all chunks of entries, by the slot at which each begins; one thread takes several at a time."""
-    chunks = range(0, length, CHUNK)
+def prove_transitions(
+    rows: RowFormat,
+    entries: Array,
+    states: Array,
+    depths: Array,
+    name: str,
+    each: Each,
+    prove: Callable[[Transitions], None] = lambda _: None,
+) -> Array:
+    """Prove that each transition belongs to a state, and leads to one that is at most one deeper.
+
+    Args:
+        rows, entries, name, each: as in `prove_states`.
+        states: the slots of the states.
+        depths: the depth of each state.
+        prove: proves more of some transitions.
+
+    Returns:
+        1 more than the depth of the state at each slot; 0 for a slot that is no state, and for one more slot.
+    """
+    marks = np.zeros(len(entries) + 2, np.min_scalar_type(int(depths.max()) + 2))  # of slots from -1 on
+    one = marks.dtype.type(1)
+    marks[1 + states] = depths.astype(marks.dtype) + one
+
+    def prove_some(some: slice) -> None:
+        chunk, first = entries[some], some.start
+        labels = rows.labels_of(chunk)
+        before = marks.take(np.arange(first + 1 - rows.first, first + 1 - rows.first + len(chunk)) - labels, mode="clip")
+        after = marks[1:].take(rows.targets_of(chunk), mode="clip")
+        held = Transitions(first, chunk, labels < rows.labels, before, after)
+        wrong = (before == 0) | (after - one > before)  # an `after` of 0 wraps around
+        if (wrong & held.are_held).any():
+            held.need_none(before == 0, lambda at: f"the transition at slot {first + at} of {name} belongs to no state")
+            held.need_none(after == 0, lambda at: f"the transition at slot {first + at} of {name} leads to no state")
+            held.need_none(wrong, lambda at: f"the transition at slot {first + at} of {name} leads more than one deeper than its state")
+        prove(held)
+
+    by_chunks(each, prove_some, len(entries))
+    return marks[1:]
+
+
+def by_chunks(each: Each, of_chunk: Callable[[slice], Any], length: int) -> list[Any]:
+    """The results for all chunks of entries; one thread takes several at a time."""
+    chunks = [slice(first, first + CHUNK) for first in range(0, length, CHUNK)]
     shares = [chunks[first : first + SHARE] for first in range(0, len(chunks), SHARE)]
-    return [result for results in each(lambda share: [of_chunk(first) for first in share], shares) for result in results]
-
-
-def _finish_entries(entries: Array, first: int) -> tuple[Array, Array]:
-    """The finish entries of a chunk: their slots, which are the states, and the entries themselves."""
-    chunk = entries[first : first + CHUNK]
-    # With 1 added to its label, FINISH becomes 0. Of all entries with that label, a hole is the highest.
-    found = np.flatnonzero(chunk + ONE_LABEL < ONE_LABEL - np.uint64(1))
-    return first + found, chunk[found]
-
-
-def _prove_transitions(entries: Array, places: Array, with_margin: Array, emits: Array, is_linked: bool, first: int) -> None:
-    """Prove the transitions of a chunk: each leads from a state to a state, and emits known ids, no more than its source owes. A failure
-    link reads no symbol, and leads to less depth.
-
-    Finish entries and holes are computed like the others and then left out, which takes less time than to leave them out first. Labels
-    past the columns may stand in entries: no class has them, so they are compared with, and never equal.
-    """
-    chunk = entries[first : first + CHUNK]
-    label = chunk + ONE_LABEL >> np.uint64(LABEL_SHIFT)  # 1 more than it is, and 0 for FINISH
-    source = places[: len(chunk)] - label
-    before = with_margin[first:].take(source.view(np.int64), mode="clip")
-    after = with_margin[MARGIN:].take((chunk & np.uint64(MAX_NEXT)).view(np.int64), mode="clip")
-    emitted = emits.take(outputs(chunk), mode="clip")  # what is past the end is taken for the last, and no transition may emit that
-    # Both are states; ids emitted + depth after ≤ depth before + 1, where `before` and `after` are 1 more than the depths.
-    sound = np.logical_and(before, after)
-    sound &= emitted + after <= before + before.dtype.type(1)
-    sound |= label == 0
-    if is_linked:
-        # The root has a transition for every label, so its link is never taken.
-        links = np.flatnonzero((label == LINK + 1) & (np.arange(first, first + len(chunk)) != ROOT + LINK))
-        sound[links] &= (emitted[links] + after[links] <= before[links]) & (after[links] < before[links])
-    if not sound.all():
-        slot = int(sound.argmin())
-        fault = "belongs to no state" if not before[slot] else "leads to no state" if not after[slot] else "emits unknown ids, or too many"
-        raise TableError(f"the transition at slot {first + slot} {fault}")
-
-
-def outputs(entries: Array) -> Array:
-    """The output and the kind of entries as one number, ``output << 2 | kind``."""
-    found: Array = (entries >> np.uint64(KIND_SHIFT) & np.uint64(MAX_OUTPUT << KIND_BITS | 3)).view(np.int64)
-    return found
-
-
-def _emits(pool: Array, named: Array, too_many: int, dtype: Any) -> Array:
-    """How many ids each of the `outputs` has; `too_many` stands for more, for ids that are not known, and for whatever else is not allowed.
-
-    Every list of the pool is proven to end, and to have ids that are named.
-    """
-    need(len(pool) <= MAX_OUTPUT + 1, f"the pool has {len(pool)} elements; outputs reach {MAX_OUTPUT + 1}")
-    last = np.flatnonzero(pool >= LAST_OUTPUT).astype(np.int32)
-    need(not len(pool) or (len(last) and last[-1] == len(pool) - 1), "the last list of the pool has no end")
-    ids = pool & np.uint32(LAST_OUTPUT - 1)
-    need_none(~are_named(ids, named), lambda place: f"no token has the id {ids[place]} in the pool")
-    pooled = np.repeat(last + 1, np.diff(last, prepend=np.int32(-1))) - np.arange(len(pool), dtype=np.int32)
-    emits = np.full((max(len(pool), len(named)), 1 << KIND_BITS), too_many, dtype)
-    emits[0, NONE] = 0
-    emits[: len(named), ONE] = np.where(named, 1, too_many)
-    emits[: len(pool), MANY] = np.minimum(pooled, too_many)
-    return emits.ravel()
+    return [result for results in each(lambda share: [of_chunk(some) for some in share], shares) for result in results]

@@ -23,6 +23,7 @@ import numpy as np
 from fst.automata.rows import (
     CODE_POINTS,
     CONTINUES_RUN,
+    ENTRY,
     HAS_MARKS,
     LIST,
     MAX_NEXT,
@@ -32,7 +33,6 @@ from fst.automata.rows import (
     Array,
     are_fences,
     field_kind,
-    field_next,
     field_output,
 )
 from fst.core.lazy import Lazy
@@ -69,7 +69,7 @@ class ReadingTable(Table):
     def ids_per_unit(self) -> int:
         """The symbols of the character that has most: a text has at most one id for each of its symbols."""
         a = self.classes[0::2]
-        return int(self.symbols[field_next(a[field_kind(a) == LIST])].max(initial=1))
+        return int(self.symbols[ENTRY.targets_of(a[field_kind(a) == LIST])].max(initial=1))
 
     @Lazy
     def flags(self) -> Array:
@@ -91,7 +91,7 @@ class ReadingTable(Table):
         record = self.classes[2 * number]
         if field_kind(record) != LIST:
             return [(number, 0)]
-        start = int(field_next(record))
+        start = int(ENTRY.targets_of(record))
         found = self.symbols[start + 1 : start + 1 + int(self.symbols[start])].tolist()
         return [(symbol & 0xFFFF, symbol >> 16) for symbol in found]
 
@@ -174,7 +174,7 @@ def prove_lists(table: ReadingTable) -> None:
     """Prove that lists hold classes of one symbol, in canonical order, and that their flags say what they hold."""
     a, symbols = table.classes[0::2], table.symbols
     lists = np.flatnonzero(field_kind(a) == LIST)
-    kind, fences, flags, start = field_kind(a), are_fences(a), field_output(a[lists]), field_next(a[lists])
+    kind, fences, flags, start = field_kind(a), are_fences(a), field_output(a[lists]), ENTRY.targets_of(a[lists])
     need_none(flags & ~KNOWN_FLAGS != 0, lambda at: f"class {lists[at]} has the flags {flags[at]}; this version knows {KNOWN_FLAGS}")
     need_none(start >= len(symbols), lambda at: f"the list of class {lists[at]} begins at {start[at]} of {len(symbols)} symbols")
     counts = symbols[start].astype(np.int64)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.automata.matcher import Trie, linked
-from fst.automata.rows import BLANK, LIST, STARTS_SPECIAL, Array, field_kind, field_next, field_output
+from fst.automata.rows import BLANK, ENTRY, LIST, STARTS_SPECIAL, Array, field_kind, field_output
 from fst.text.reading import ReadingTable, parents_of
 
 NOT_PLAIN = 0x8000  # a bit in `bmp_classes`: the unit alone does not determine one symbol
@@ -71,7 +71,7 @@ def _bmp_classes(table: ReadingTable) -> NDArray[np.uint16]:
     symbol = table.classes_of(units).astype(np.uint32)
     listed = field_kind(a[symbol]) == LIST
     records = a[symbol[listed]]
-    first = field_next(records)
+    first = ENTRY.targets_of(records)
     single = (field_output(records) == STARTS_SPECIAL) & (table.symbols[first] == 1)
     symbol[listed] = np.where(single, table.symbols[first + single], 0)  # the proof of the table rules out a fence or a rank
     symbol[(symbol >= NOT_PLAIN) | (units & 0xF800 == 0xD800)] = 0

@@ -12,10 +12,10 @@ from hypothesis import strategies as some
 from support.naive import tokens_ending
 from support.tiers import examples
 
+from fst.automata.rows import ROOT
 from fst.compile.machines.unigram.aho_corasick import Automaton, automaton
 from fst.compile.machines.unigram.byte_tries import trie_of
 from fst.machines.unigram.aho_corasick import listed, prove, sizes_of, step
-from fst.machines.unigram.viterbi import ROOT
 
 LETTERS = "abcé世界\U0001f600"
 

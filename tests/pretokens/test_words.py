@@ -16,7 +16,7 @@ from support.shared_data import EXAMPLES, SHARED, needs_shared
 from support.tiers import examples, thinned
 
 import fst
-from fst.automata.rows import MULTIPLIERS, OTHER, WORD_SYMBOLS, field_kind, field_label
+from fst.automata.rows import ENTRY, MULTIPLIERS, OTHER, WORD_SYMBOLS, field_kind
 from fst.compile import wordpiece as compile_anew
 from fst.machines.wordpiece.table import Tables, Walk
 
@@ -86,7 +86,7 @@ class Spelling(Walk):
 def words_of(tables: Tables, most: int | None = None) -> Iterator[tuple[str, Key]]:
     """Yield the tokens that are a word of up to twelve symbols, with their classes; of a large vocabulary some, always the same ones."""
     a = tables.classes[0::2]
-    part = (field_label(a) > 0) | (field_kind(a) == OTHER)
+    part = (ENTRY.labels_of(a) > 0) | (field_kind(a) == OTHER)
     tokens = list(zip(tables.tokens, tables.token_ids.tolist(), strict=True))
     if most is not None:
         tokens = random.Random(1).sample(tokens, min(most, len(tokens)))

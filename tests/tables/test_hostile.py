@@ -29,6 +29,7 @@ from support.tiers import examples, sample
 import fst
 from fst.automata.rows import (
     CONTINUES_RUN,
+    ENTRY,
     FAIL,
     FINISH,
     HAS_MARKS,
@@ -45,8 +46,6 @@ from fst.automata.rows import (
     STARTS_SPECIAL,
     Array,
     field_kind,
-    field_label,
-    field_next,
     field_output,
     pack,
 )
@@ -350,7 +349,7 @@ def memory_to_refuse(path: Path) -> int:
 @pytest.mark.parametrize(
     ("about", "message"),
     [
-        (b'{"format": 4, "kind": "wordpiece"}', "version 4; this version reads 5"),
+        (b'{"format": 4, "kind": "wordpiece"}', "version 4; this version reads 6"),
         (b'{"format": "5"}', "version '5'"),
         (b'{"kind": "wordpiece"}', "version None"),
         (b"{}", "version None"),
@@ -359,15 +358,15 @@ def memory_to_refuse(path: Path) -> int:
         (b"null", "version None"),
         (b"", "'about' is not JSON"),
         (b"{", "'about' is not JSON"),
-        (b'{"format": 5} {}', "'about' is not JSON"),
-        (b'{"format": 5' + b"0" * 5000 + b"}", "'about' is not JSON"),
+        (b'{"format": 6} {}', "'about' is not JSON"),
+        (b'{"format": 6' + b"0" * 5000 + b"}", "'about' is not JSON"),
         (b'{"format": "\xff"}', "'about' is not JSON"),
         (b"[" * 100_000, "'about' is not JSON"),
         (b'{"a":' * 100_000, "'about' is not JSON"),
         (b"[" * 100_000 + b"]" * 100_000, "'about' is not JSON"),
-        (b'{"format": 5}', f"kind is None; this version reads {KNOWN}"),
-        (b'{"format": 5, "kind": "bpx"}', f"kind is 'bpx'; this version reads {KNOWN}"),
-        (b'{"format": 5, "kind": ["wordpiece"]}', "kind is .*wordpiece.*; this version reads"),
+        (b'{"format": 6}', f"kind is None; this version reads {KNOWN}"),
+        (b'{"format": 6, "kind": "bpx"}', f"kind is 'bpx'; this version reads {KNOWN}"),
+        (b'{"format": 6, "kind": ["wordpiece"]}', "kind is .*wordpiece.*; this version reads"),
     ],
 )
 def test_other_version_or_kind_is_refused_by_name(about: bytes, message: str, data: bytes, tmp_path: Path) -> None:
@@ -453,31 +452,29 @@ def both(*corruptions: Corruption) -> Corruption:
 
 def states(tables: Tables) -> Array:
     """Find the slots of all finish entries."""
-    return np.flatnonzero((field_label(tables.entries) == FINISH) & (tables.entries != HOLE))
+    return np.flatnonzero((ENTRY.labels_of(tables.entries) == FINISH) & (tables.entries != HOLE))
 
 
 def depth(tables: Tables, slots: Any) -> Array:
     """Say how many symbols a state has read; it means something for states alone."""
-    return field_next(tables.entries[slots])
+    return ENTRY.targets_of(tables.entries[slots])
 
 
 def moves(tables: Tables) -> Array:
     """Find the slots of explicit transitions to other states than the dead one."""
-    alive = field_next(tables.entries) != tables.about["dead"]
-    return np.flatnonzero((field_label(tables.entries) != FINISH) & alive)
+    alive = ENTRY.targets_of(tables.entries) != tables.about["dead"]
+    return np.flatnonzero((ENTRY.labels_of(tables.entries) != FINISH) & alive)
 
 
 def move(tables: Tables) -> int:
     """Find a transition from the root to a state that has read a symbol."""
-    slots = moves(tables)
-    return int(
-        next(slot for slot in slots if field_label(tables.entries)[slot] == slot and depth(tables, field_next(tables.entries)[slot]))
-    )
+    labels, targets = ENTRY.labels_of(tables.entries), ENTRY.targets_of(tables.entries)
+    return int(next(slot for slot in moves(tables) if labels[slot] == slot and depth(tables, targets[slot])))
 
 
 def failure(tables: Tables) -> int:
     """Find a transition from the root to the dead state."""
-    return int(np.flatnonzero(field_next(tables.entries[: tables.about["columns"]]) == tables.about["dead"])[0])
+    return int(np.flatnonzero(ENTRY.targets_of(tables.entries[: tables.about["columns"]]) == tables.about["dead"])[0])
 
 
 def of_kind(kind: int, finish: bool) -> Callable[[Tables], int]:
@@ -490,7 +487,8 @@ def fields(slot: Callable[[Tables], int], **changed: Any) -> Corruption:
 
     def value(tables: Tables) -> Any:
         entry = tables.entries[slot(tables)]
-        kept = {"next_state": field_next(entry), "label": field_label(entry), "output": field_output(entry), "kind": field_kind(entry)}
+        label, target, _ = ENTRY.unpack(entry)
+        kept = {"next_state": target, "label": label, "output": field_output(entry), "kind": field_kind(entry)}
         return pack(**{**kept, **{name: new(tables) if callable(new) else new for name, new in changed.items()}})
 
     return put("entries", slot, value)
@@ -615,7 +613,7 @@ def class_where(condition: Callable[[Array, Array], Array], last: bool = False) 
 
     def find(tables: Tables) -> int:
         records = tables.classes[2::2]
-        found = np.flatnonzero(condition(field_kind(records), field_label(records)))
+        found = np.flatnonzero(condition(field_kind(records), ENTRY.labels_of(records)))
         return 2 + 2 * int(found[-1 if last else 0])
 
     return find

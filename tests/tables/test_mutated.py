@@ -21,14 +21,14 @@ from support.documents import Merges, byte_level, compiled, over_characters
 from support.kept import assemble, wordpiece
 
 import fst
-from fst.automata.rows import FINISH, MAX_LABEL, field_label
+from fst.automata.rows import ENTRY, MAX_LABEL
 from fst.cli.commands.bench.figures import unknown_words
 from fst.cli.commands.info import described, listed
 from fst.compile.machines.wordpiece.compiler import source_of
 from fst.compile.pretokens.splits import GPT2
 from fst.compile.sources.tokenizer_json import of_document
 from fst.errors import UnsupportedError
-from fst.machines.bpe.automaton import LABEL_SHIFT, LABELS
+from fst.machines.bpe.automaton import ENTRY as BPE_ENTRY
 from fst.machines.bpe.dropout import Dropout
 from fst.machines.bpe.table import BpeTables
 from fst.machines.unigram.sampling import MOST, Sampling
@@ -219,8 +219,8 @@ def other_elements(tables: Any, rng: random.Random) -> Any:
         flat[first], flat[other] = flat[other], flat[first]
         return with_array(tables, name, array)
     if name == "entries":  # few elements of them are transitions
-        labels = field_label(flat) < FINISH if flat.dtype == np.uint64 else flat >> LABEL_SHIFT < LABELS
-        first = rng.choice(np.flatnonzero(labels).tolist())
+        rows = ENTRY if flat.dtype == np.uint64 else BPE_ENTRY
+        first = rng.choice(np.flatnonzero(rows.labels_of(flat) < rows.labels).tolist())
     if name in ("pages", "blocks"):  # few characters are in the texts
         first %= 1 if name == "pages" else 512
     if array.dtype == np.float64:

@@ -53,7 +53,7 @@ from tokenizers import Regex, Tokenizer
 from tokenizers.pre_tokenizers import Split
 
 import fst
-from fst.automata.rows import NONE, field_next, pack
+from fst.automata.rows import ENTRY, NONE, pack
 from fst.compile.machines.wordpiece.compiler import source_of
 from fst.compile.text import folding, pre_tokenizers
 from fst.compile.text.alphabets import alphabet
@@ -313,7 +313,7 @@ FENCE_PLACES: dict[str, tuple[int, Callable[[Any, int], int], str]] = {
 def test_fence_out_of_place_is_refused(place: int, value: Any, message: str, tmp_path: Path, load: Load) -> None:
     """A table from a stranger has fences where the kernel and the walk take them for the same."""
     tables = load(document([], [WHITESPACE], small_vocabulary()))[1]._table
-    first = int(field_next(tables.classes[2 * tables.class_of(ord("."))]))
+    first = int(ENTRY.targets_of(tables.classes[2 * tables.class_of(ord("."))]))
     symbols = tables.symbols.copy()
     symbols[first + place] = value(symbols, first)
     replace(tables, symbols=symbols).save(tmp_path / "wrong.npz")

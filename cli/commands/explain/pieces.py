@@ -36,13 +36,14 @@ def _piece(tables: BpeTables, piece: bytes, names: dict[int, str]) -> Iterator[s
 
 def _states(tables: BpeTables, piece: bytes, names: dict[int, str]) -> Iterator[str]:
     """After each byte the state, and the last token of the bytes so far."""
-    from fst.machines.bpe.automaton import MAX_VALUE, ROOT, step
+    from fst.automata.rows import ROOT
+    from fst.machines.bpe.automaton import ENTRY, step
     from fst.pretokens.byte_letters import spelled
 
     state = ROOT
     for byte in piece:
         state = step(tables.entries, state, byte)
-        yield f"  {spelled(bytes([byte]))}  {byte:#04x}  state {state:>8}  last token {names[int(tables.entries[state]) & MAX_VALUE]}"
+        yield f"  {spelled(bytes([byte]))}  {byte:#04x}  state {state:>8}  last token {names[ENTRY.unpack(tables.entries[state]).target]}"
 
 
 def _merges(tables: BpeTables, piece: bytes, names: dict[int, str]) -> Iterator[str]:

@@ -41,8 +41,9 @@ from fst.automata.trie import NULL, Ints, spread
 from fst.compile.machines.bpe.canonical import Canonical
 from fst.core.jit import Deferred
 from fst.errors import UnsupportedError
-from fst.machines.bpe.automaton import MAX_SLOTS
+from fst.machines.bpe.automaton import ENTRY
 
+MAX_SLOTS = ENTRY.max_target + 1
 MAX_COMPLETIONS = 1 << 26  # the sum of |T(u)|: o200k has 6 million, and a sort takes 8 bytes for each
 FIRST_ROOM = 8  # room for items and states, for each token, at the first attempt
 intern_items, close_states = (Deferred("fst.compile.machines.bpe.closure", name) for name in ("intern_items", "close_states"))

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from fst.automata.rows import BYTE_ROW, ROOT
 from fst.automata.trie import Ints
-from fst.compile.layout.byte_rows import placed
+from fst.compile.layout.rows import filled, placed
 from fst.compile.machines.bpe.canonical import Spelled
 from fst.compile.machines.bpe.item_sets import States
 from fst.core.jit import Deferred
-from fst.errors import UnsupportedError
-from fst.machines.bpe.automaton import FINISH, FREE, LABEL_SHIFT, LABELS, MAX_LENGTH, MAX_SLOTS, ROOT, ROW
+from fst.machines.bpe.automaton import ENTRY, FINISH, LABELS, MAX_LENGTH
 
 count_visits = Deferred("fst.compile.machines.bpe.closure", "count_visits")
 
@@ -46,16 +46,11 @@ def lay_out(tokens: Spelled, states: States) -> MergeRows:
     starts, labels, targets = _with_whole_root(states)
     kept = labels < LABELS
     starts, labels, targets = np.append(0, np.cumsum(kept))[starts], labels[kept], targets[kept]
-    slots = placed(starts, labels, _order(tokens, states))
-    size = int(slots.max()) + ROW
-    if size > MAX_SLOTS:
-        raise UnsupportedError(f"the automaton of these merges takes {size} slots: a table has room for {MAX_SLOTS}")
-    entries = np.full(size, FREE)
-    sources = np.repeat(slots, np.diff(starts))
-    entries[sources + 1 + labels] = labels << LABEL_SHIFT | slots[targets]
+    slots = placed(ENTRY, starts, labels, _order(tokens, states))
     ids = tokens.ids[states.last]
     ids[ROOT] = 0
-    entries[slots] = FINISH << LABEL_SHIFT | ids
+    entries = filled(ENTRY, slots, BYTE_ROW, ENTRY.pack(FINISH, ids), "the automaton of these merges")
+    entries[np.repeat(slots, np.diff(starts)) + ENTRY.first + labels] = ENTRY.pack(labels, slots[targets])
     lengths = np.zeros(int(tokens.ids.max()) + 1, np.uint16)
     lengths[tokens.ids] = tokens.lengths
     depths = np.minimum(states.depths[np.argsort(slots)], MAX_LENGTH).astype(np.uint16)

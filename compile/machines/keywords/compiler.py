@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fst.automata.rows import BYTE_ROW, ROOT
 from fst.automata.trie import NULL, Ints
-from fst.compile.layout.byte_rows import ROW, placed
+from fst.compile.layout.rows import placed
 from fst.compile.machines.keywords.text import keyword_text, spelled
 from fst.compile.machines.keywords.tries import KeywordTrie, trie_of
 from fst.compile.sources.dictionaries.words import Words, read_words
@@ -21,20 +22,18 @@ from fst.machines.keywords.overlapping import COUNT, OverlappingTables
 from fst.machines.keywords.table import (
     COLUMNS,
     END,
+    ENTRY,
     FIRST,
     FREE,
     KEYWORD,
     KINDS,
-    LABEL_SHIFT,
     LONGEST,
     OVERLAPPING,
     OWN,
-    ROOT,
     STANDARD,
     START,
     KeywordTables,
     about,
-    pack,
 )
 from fst.machines.keywords.text import PLAIN
 from fst.tables.npz import MAX_FILE_BYTES
@@ -257,14 +256,14 @@ def lay_out(trie: KeywordTrie, read: Sequence[bytes], match_kind: str) -> Automa
     rows = _rows(trie)
     linked = _linked(trie, rows, read, match_kind)
     inner = np.flatnonzero(~rows.is_leaf)
-    entries = np.full(rows.size, FREE << LABEL_SHIFT, np.uint64)
+    entries = np.full(rows.size, ENTRY.free, np.uint64)
     slots = np.where(rows.is_leaf, ROOT, rows.slots)
     on_the_way = linked.outputs[inner] if match_kind in (LONGEST, FIRST) else np.zeros(len(inner), np.int64)
-    entries[slots[inner]] = pack(slots[linked.links[inner]], on_the_way, OWN)
+    entries[slots[inner]] = ENTRY.pack(OWN, slots[linked.links[inner]], on_the_way)
     for first in range(1, len(trie), CHUNK):
         some = slice(first, first + CHUNK)
         outputs = np.where(linked.is_hit[some], linked.outputs[some], 0)
-        entries[rows.edges[first - 1 : first - 1 + CHUNK]] = pack(slots[linked.goes_on[some]], outputs, trie.bytes_read[some])
+        entries[rows.edges[first - 1 : first - 1 + CHUNK]] = ENTRY.pack(trie.bytes_read[some], slots[linked.goes_on[some]], outputs)
     depths = np.zeros(rows.size, np.uint32)
     depths[slots[inner]] = trie.levels[inner]
     return Automaton(len(inner), entries, depths, linked.matches)
@@ -279,8 +278,8 @@ def _rows(trie: KeywordTrie) -> Rows:
     inner = np.flatnonzero(~is_leaf)
     order = np.lexsort((-np.diff(starts)[inner], trie.levels[inner]))
     slots = np.empty(len(trie), np.int32)
-    slots[inner] = placed(np.append(starts[inner], starts[-1]), trie.bytes_read[1:].astype(np.int64), order)
-    size = int(slots[inner].max()) + ROW
+    slots[inner] = placed(ENTRY, np.append(starts[inner], starts[-1]), trie.bytes_read[1:].astype(np.int64), order)
+    size = int(slots[inner].max()) + BYTE_ROW
     _need_slots(size)
     slots[is_leaf] = size  # a row without edges behind all others
     return Rows(slots, is_leaf, slots[trie.parents[1:]] + 1 + trie.bytes_read[1:], size)
@@ -298,7 +297,7 @@ def _linked(trie: KeywordTrie, rows: Rows, read: Sequence[bytes], match_kind: st
     Raises:
         UnsupportedError: there are too many matches to list.
     """
-    children, labels = np.zeros(rows.size + ROW, np.int32), np.full(rows.size + ROW, FREE, np.int16)
+    children, labels = np.zeros(rows.size + BYTE_ROW, np.int32), np.full(rows.size + BYTE_ROW, FREE, np.int16)
     children[rows.edges], labels[rows.edges] = np.arange(1, len(trie)), trie.bytes_read[1:]
     links, outputs, goes_on = np.empty(len(trie), np.int32), np.empty(len(trie), np.int32), np.arange(len(trie), dtype=np.int32)
     if match_kind == OVERLAPPING:

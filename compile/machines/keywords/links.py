@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from fst.automata.trie import NULL
+from fst.automata.trie import NULL, ROOT
 from fst.core.jit import inlined, kernel, part
 from fst.machines.keywords import overlapping
-from fst.machines.keywords.table import BEFORE, KEYWORD, ROOT, START
+from fst.machines.keywords.table import BEFORE, KEYWORD, START
 
 NEXT, COUNT = overlapping.COLUMNS
 

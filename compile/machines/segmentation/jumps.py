@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from fst.automata.rows import ROOT
 from fst.core.jit import inlined, kernel, part
 from fst.machines.segmentation.maxmatch import BEFORE, END, LISTED, NUMBER, SIZE, STATE, TOKENS, VALUE
-from fst.machines.segmentation.unit_trie import FREE, LEAF, MAX_VALUE, ROOT, STATE_SHIFT, VALUE_SHIFT
+from fst.machines.segmentation.unit_trie import ENTRY, FREE, LEAF, MAX_VALUE
+
+LABEL_SHIFT, VALUE_SHIFT = ENTRY.label_shift, ENTRY.value_shift
+OWN = -1 << LABEL_SHIFT  # the label `FREE`, in a signed number
 
 
 @inlined
 def fields(entry):
     """The label of an entry, where it leads, and its value."""
-    return entry & FREE, entry >> STATE_SHIFT & LEAF, entry >> VALUE_SHIFT & MAX_VALUE
+    return entry >> LABEL_SHIFT & FREE, entry & LEAF, entry >> VALUE_SHIFT & MAX_VALUE
 
 
 @part
@@ -68,7 +72,7 @@ def read(unit, at, jump, units, entries, firsts, rules, words, count, jumps, lis
             if state != LEAF:
                 break
         if at - lists[last, END] > size:
-            further = entries[state] >> STATE_SHIFT
+            further = entries[state] & LEAF
             count = put_list(lists, count, last, jumps[further, TOKENS])
             state, value, size = jumps[further, STATE], jumps[further, VALUE], jumps[further, SIZE]
         else:
@@ -101,7 +105,7 @@ def link(order, above, depths, units_read, targets, values, sizes, units, entrie
     """
     for index in range(len(order)):
         edge, jump = order[index], index + 1
-        from_u = entries[targets[above[edge]]] >> STATE_SHIFT
+        from_u = entries[targets[above[edge]]] & LEAF
         for column in range(jumps.shape[1]):
             jumps[jump, column] = jumps[from_u, column]
         if not from_u:
@@ -111,5 +115,5 @@ def link(order, above, depths, units_read, targets, values, sizes, units, entrie
             count = read(units_read[edge], depths[edge] - 1, jump, units, entries, firsts, rules, words, count, jumps, lists)
         if count > len(lists):
             break
-        entries[targets[edge]] = FREE | jump << STATE_SHIFT
+        entries[targets[edge]] = OWN | jump
     return count

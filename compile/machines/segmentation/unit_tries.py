@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.automata.trie import NULL, Ints, Strings, build
-from fst.compile.layout.byte_rows import placed
-from fst.errors import UnsupportedError
-from fst.machines.segmentation.unit_trie import FREE, KIND_SHIFT, LEAF, UNITS, pack
+from fst.compile.layout.rows import filled, placed
+from fst.machines.segmentation.unit_trie import ENTRY, KIND_SHIFT, LEAF, UNITS
 
 
 class UnitTrie(NamedTuple):
@@ -56,20 +55,18 @@ def unit_trie(words: Sequence[str], values: Ints) -> UnitTrie:
     inner = np.flatnonzero(starts[1:] > starts[:-1])
     bases = np.full(len(trie), LEAF)
     order = np.lexsort((-np.diff(starts)[inner], np.minimum(trie.level[inner], 2)))
-    bases[inner] = placed(np.append(starts[inner], len(labels)), labels - 1, order, len(trie.letters))
-    size = int(bases[inner].max()) + len(trie.letters)
-    if size >= LEAF:
-        raise UnsupportedError(f"the trie of these words takes {size:,} slots; a table has room for {LEAF - 1:,}")
+    slots = placed(ENTRY, np.append(starts[inner], len(labels)), labels, order, len(trie.letters))
+    entries = filled(ENTRY, slots, len(trie.letters), ENTRY.free, "the trie of these words")
+    bases[inner] = slots
     edges = bases[parents] + labels
     children = trie.edge_children
     word = trie.token[children]
-    entries = np.full(size, FREE, np.uint64)
-    entries[edges] = pack(labels, bases[children], np.where(word == NULL, 0, values[word]))
-    slots = np.empty(len(words), np.int64)
-    slots[word[word != NULL]] = edges[word != NULL]
+    entries[edges] = ENTRY.pack(labels, bases[children], np.where(word == NULL, 0, values[word]))
+    ends = np.empty(len(words), np.int64)
+    ends[word[word != NULL]] = edges[word != NULL]
     unit_labels = np.zeros(UNITS, np.uint32)
     unit_labels[trie.letters[1:]] = labels_of[1:]
-    return UnitTrie(unit_labels, entries, slots, int(lengths.max()))
+    return UnitTrie(unit_labels, entries, ends, int(lengths.max()))
 
 
 def _by_frequency(letters: Ints, count: int) -> Ints:

@@ -11,7 +11,7 @@ from fst.automata.trie import NULL, ROOT, Ints, Trie
 from fst.compile.machines.unigram.byte_tries import by_rank, edges_of, lay_out, put
 from fst.core.jit import Deferred
 from fst.machines.unigram.aho_corasick import BLOCK, NONE
-from fst.machines.unigram.viterbi import LABELS, TARGET_SHIFT
+from fst.machines.unigram.viterbi import LABELS
 
 link = Deferred("fst.compile.machines.unigram.links", "link")
 SYMBOLS = 256
@@ -51,7 +51,7 @@ def automaton(trie: Trie) -> Automaton:
     steps, slots = lay_out(np.append(0, np.cumsum(counts)), row_labels[:used], by_rank(trie)[inner], trie.level[inner])
     slot_of = np.zeros(len(trie), np.int64)
     slot_of[inner] = slots
-    steps[slots] |= slot_of[defaults[inner]].astype(np.uint64) << np.uint64(TARGET_SHIFT)
+    steps[slots] |= slot_of[defaults[inner]].astype(np.uint64)
     to = targets[:used]
     put(steps, np.repeat(slots, counts), row_labels[:used], slot_of[goes_on[to]], lists[to])
     return Automaton(steps, blocks[: BLOCK * count])

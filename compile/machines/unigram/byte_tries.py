@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from fst.automata.rows import BYTE_ROW
 from fst.automata.trie import NULL, Ints, Strings, Trie, build
-from fst.compile.layout.byte_rows import placed
-from fst.errors import UnsupportedError
-from fst.machines.unigram.viterbi import FREE, HEAD, LEAF, MAX_SLOTS, ROW, TARGET_SHIFT, VALUE_SHIFT
+from fst.compile.layout.rows import filled, placed
+from fst.machines.unigram.viterbi import ENTRY, HEAD, LEAF
 
 
 def trie_of(symbols: NDArray[np.uint8], starts: Ints, lengths: Ints, ids: Ints) -> Trie:
@@ -52,13 +52,8 @@ def lay_out(starts: Ints, labels: Ints, rank: Ints, depths: Ints) -> tuple[NDArr
     Raises:
         UnsupportedError: the rows take too many slots.
     """
-    bases = placed(starts, labels, np.lexsort((rank, np.minimum(np.arange(len(rank)), 1))))
-    size = int(bases.max()) + ROW
-    if size > MAX_SLOTS:
-        raise UnsupportedError(f"the trie of these tokens takes {size:,} slots: a table has room for {MAX_SLOTS:,}")
-    entries = np.full(size, FREE, np.uint64)
-    entries[bases] = HEAD | depths.astype(np.uint64) << np.uint64(VALUE_SHIFT)
-    return entries, bases
+    slots = placed(ENTRY, starts, labels, np.lexsort((rank, np.minimum(np.arange(len(rank)), 1))))
+    return filled(ENTRY, slots, BYTE_ROW, ENTRY.pack(HEAD, 0, depths), "the trie of these tokens"), slots
 
 
 def byte_trie(trie: Trie) -> NDArray[np.uint64]:
@@ -75,4 +70,4 @@ def byte_trie(trie: Trie) -> NDArray[np.uint64]:
 
 def put(entries: NDArray[np.uint64], sources: Ints, labels: Ints, targets: Ints, values: Ints) -> None:
     """Write transitions; sources and targets are slots."""
-    entries[sources + 1 + labels] = (labels | targets << TARGET_SHIFT | values << VALUE_SHIFT).astype(np.uint64)
+    entries[sources + ENTRY.first + labels] = ENTRY.pack(labels, targets, values)

@@ -29,7 +29,7 @@ from fst.machines.bpe.header import BpeText
 from fst.machines.unigram.header import UnigramMetadata, UnigramTrie
 from fst.machines.unigram.header import UnigramModel as UnigramModelMetadata
 from fst.machines.unigram.table import UnigramTables
-from fst.machines.unigram.viterbi import BLANK, HEAD, IN_TEXT, MAX_DEPTH, PIECE, STRETCH, UNKNOWN, WHOLE, WORD, WORDS, are_certain
+from fst.machines.unigram.viterbi import BLANK, ENTRY, IN_TEXT, MAX_DEPTH, PIECE, STRETCH, UNKNOWN, WHOLE, WORD, WORDS, are_certain
 from fst.pretokens.splitter import Splitter
 from fst.pretokens.token_letters import fallback
 from fst.tables.header import AddedTokens
@@ -168,7 +168,7 @@ def assemble(source: Source[UnigramModel], layout: str) -> UnigramTables:  # noq
     assert model.unk_token is not None
     metadata = UnigramMetadata(
         automaton=UnigramTrie(
-            UnigramTables.kind, int((trie & np.uint64(0xFF) == HEAD).sum()), int(spelled.lengths.max()), window_bits, restarts
+            UnigramTables.kind, int(ENTRY.are_states(trie).sum()), int(spelled.lengths.max()), window_bits, restarts
         ),
         model=UnigramModelMetadata(
             len(model.names), model.unk_id, model.unk_token, model.byte_fallback, model.sums, source.sentencepiece

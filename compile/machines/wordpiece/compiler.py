@@ -13,7 +13,7 @@ from fst.automata.links import Failure, link
 from fst.automata.rows import MAX_WORD, WHITE_SPACE
 from fst.automata.transducer import Transducer, count_explicit, fold, unfolded
 from fst.automata.trie import Strings, Trie, build
-from fst.compile.layout.rows import DENSE_SLOTS, lay_out
+from fst.compile.layout.transducer import DENSE_SLOTS, lay_out
 from fst.compile.pretokens.words import renumbered, word_table
 from fst.compile.sources.source import Source, Trimming
 from fst.compile.text.added_tokens import completed, patterns

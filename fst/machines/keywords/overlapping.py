@@ -18,9 +18,9 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from fst.automata.rows import Array
+from fst.automata.rows import BYTES, ROOT, Array
 from fst.machines.keywords.strings import States, Strings
-from fst.machines.keywords.table import LABEL_SHIFT, MAX_OUTPUT, OUTPUT_SHIFT, OVERLAPPING, OWN, ROOT, KeywordTables, Match
+from fst.machines.keywords.table import ENTRY, OVERLAPPING, KeywordTables, Match
 from fst.tables.proof import need, need_none
 from fst.text.reading_arguments import borrowable
 
@@ -68,12 +68,9 @@ class OverlappingTables(KeywordTables):
         for place, byte in enumerate(data):
             if byte & 0xC0 != 0x80:
                 begins.append(place)
-            while state != ROOT and not self._leads(state, byte):
-                state = self._state(state)
-            if not self._leads(state, byte):
-                continue
-            slot = state + 1 + byte
-            state, row = self._state(slot), int(self.entries[slot]) >> OUTPUT_SHIFT & MAX_OUTPUT
+            while not (entry := ENTRY.step(self.entries, state, byte)) and state != ROOT:
+                state = ENTRY.unpack(self.entries[state]).target
+            _, state, row = entry or (byte, ROOT, 0)
             while row:
                 yield Match(row - 1, begins[max(len(begins) - int(self.lengths[row - 1]), 0)], place + 1)
                 row = int(self.matches[row, NEXT])
@@ -94,11 +91,10 @@ class OverlappingTables(KeywordTables):
         need_none(wrong, lambda at: f"match {at + 1} does not count one more than match {following[at + 1]}")
         is_empty = np.append(False, self.lengths == 0)
         need_none(is_empty[following], lambda row: f"match {row} leads to match {following[row]}, of an empty keyword")
-        outputs = (self.entries >> np.uint64(OUTPUT_SHIFT) & np.uint64(MAX_OUTPUT)).astype(np.int64)
-        labels = self.entries >> np.uint64(LABEL_SHIFT)
+        outputs, labels = ENTRY.values_of(self.entries), ENTRY.labels_of(self.entries)
         need_none(outputs > known, lambda slot: f"slot {slot} has the output {outputs[slot]}; there are {known} matches")
         need_none(is_empty[outputs], lambda slot: f"slot {slot} has the output {outputs[slot]}, of an empty keyword")
-        need_none((outputs > 0) & (labels >= OWN), lambda slot: f"slot {slot} has an output, and is no transition")
+        need_none((outputs > 0) & (labels >= BYTES), lambda slot: f"slot {slot} has an output, and is no transition")
         lengths = np.append(0, self.lengths)
         longer = lengths[following] > lengths
         need_none(longer, lambda row: f"match {row} has {lengths[row]} characters, and leads to match {following[row]}, of more")
@@ -106,9 +102,9 @@ class OverlappingTables(KeywordTables):
     def _prove_strings(self) -> tuple[States, Strings]:
         """Prove in addition that no match begins before what a state stands for."""
         states, strings = super()._prove_strings()
-        begins = (np.arange(OWN) & 0xC0 != 0x80).astype(np.int32)
-        edges = np.flatnonzero(self.entries >> np.uint64(LABEL_SHIFT) < OWN)
-        outputs = (self.entries[edges] >> np.uint64(OUTPUT_SHIFT) & np.uint64(MAX_OUTPUT)).astype(np.int64)
+        begins = (np.arange(BYTES) & 0xC0 != 0x80).astype(np.int32)
+        edges = np.flatnonzero(ENTRY.labels_of(self.entries) < BYTES)
+        outputs = ENTRY.values_of(self.entries[edges])
         read = strings.sums(begins)[states.sources] + begins[states.bytes_read]
         lengths = np.append(0, self.lengths)[outputs]
         need_none(lengths > read, lambda at: f"slot {edges[at]} has a match of {lengths[at]} characters, and {read[at]} were read")

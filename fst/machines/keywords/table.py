@@ -10,11 +10,8 @@ The layout is *linked*: a state has its own transitions and a failure link. Lett
 the failure link of v, and |v| its depth, the bytes of the string that leads to it. These bytes may still belong to a match, and none
 before them does.
 
-An entry, from the lowest bit: ``state 28 | output 27 | label 9``. The slots of a state v are
-
-- v itself: f(v), what is reported on the way there, and the label `OWN`;
-- ``v + 1 + byte`` for each byte that leads on: the state, what is reported on the way there, and the byte as its label. The slots of other
-  bytes belong to other states, which have other labels there, or to none, with the label `FREE`.
+An entry, see `ENTRY`, has the next state and what is reported on the way there, the *output*. The label of a state v's own slot is `OWN`;
+it has f(v) and what is reported on the way there. Slots that belong to no state have the label `FREE`.
 
 An output is the number of the last of some matches, 0 for none. A match is four numbers: the keyword; where it begins and ends, counted
 from the first of the |v| bytes; and the match before it, or 0. So outputs may share their first matches: those of δ(u, c) begin with those
@@ -35,24 +32,20 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from fst.automata.rows import Array
+from fst.automata.rows import BYTE_ROW, BYTES, ROOT, Array, Entry, RowFormat
 from fst.core.json_fields import TEXT, one_of, stored_as, whole
 from fst.core.lazy import Lazy
 from fst.errors import TableError
 from fst.machines.keywords.strings import States, Strings, strings_of
 from fst.machines.keywords.text import KeywordText
 from fst.tables.header import Sections
-from fst.tables.proof import need, need_none
+from fst.tables.proof import need, need_none, prove_states, prove_transitions
 from fst.tables.table import Each, Table, member
 from fst.text.reading_arguments import borrowable
 
 KINDS = LONGEST, FIRST, STANDARD, OVERLAPPING = "leftmost-longest", "leftmost-first", "standard", "overlapping"
-STATE_BITS, OUTPUT_BITS = 28, 27
-OUTPUT_SHIFT, LABEL_SHIFT = STATE_BITS, STATE_BITS + OUTPUT_BITS
-MAX_STATE, MAX_OUTPUT = (1 << STATE_BITS) - 1, (1 << OUTPUT_BITS) - 1
-OWN, FREE = 256, 257
-ROW = 257  # slots that look-ups in a row can reach
-ROOT = 0
+OWN, FREE = BYTES, BYTES + 1
+ENTRY = RowFormat(label_bits=9, target_bits=28, value_bits=27, dtype=np.uint64, labels=BYTES, own=OWN, free=FREE << 55)
 KEYWORD, START, END, BEFORE = COLUMNS = range(4)  # of the matches
 MAX_KEYWORD = (1 << 31) - 1  # bytes
 WALKS, SEGMENT = 4, 1 << 14  # the walks that a kernel runs in turns, and the maximum of bytes for each
@@ -74,7 +67,7 @@ class KeywordAutomaton:
 
     kind: str = stored_as(TEXT)
     match_kind: str = stored_as(one_of(*KINDS))
-    states: int = stored_as(whole(1, MAX_STATE))
+    states: int = stored_as(whole(1, ENTRY.max_target))
 
 
 @dataclass(frozen=True)
@@ -206,8 +199,8 @@ class KeywordTables(Table):
     def bytes_read(self) -> Array:
         """bool[256], whether a state has a transition on each byte."""
         found = np.zeros(FREE + 1, np.bool_)
-        found[self.entries >> np.uint64(LABEL_SHIFT)] = True
-        return found[:OWN]
+        found[ENTRY.labels_of(self.entries)] = True
+        return found[:BYTES]
 
     def run(self, text: str) -> list[int]:
         """The keyword of each match, in slow and plain Python."""
@@ -227,26 +220,23 @@ class KeywordTables(Table):
         """The matches in what the automaton reads."""
         state = ROOT
         for place, byte in enumerate(data):
-            while state != ROOT and not self._leads(state, byte):
-                yield from self._matches_of(state, place - int(self.depths[state]))
-                state = self._state(state)
-            if self._leads(state, byte):
-                slot = state + 1 + byte
-                yield from self._matches_of(slot, place - int(self.depths[state]))
-                state = self._state(slot)
+            begin = place - int(self.depths[state])
+            while not (entry := ENTRY.step(self.entries, state, byte)) and state != ROOT:
+                link = ENTRY.unpack(self.entries[state])
+                yield from self._matches_of(link, begin)
+                state = link.target
+                begin = place - int(self.depths[state])
+            if entry:
+                yield from self._matches_of(entry, begin)
+                state = entry.target
         while state != ROOT:
-            yield from self._matches_of(state, len(data) - int(self.depths[state]))
-            state = self._state(state)
+            link = ENTRY.unpack(self.entries[state])
+            yield from self._matches_of(link, len(data) - int(self.depths[state]))
+            state = link.target
 
-    def _leads(self, state: int, byte: int) -> bool:
-        return int(self.entries[state + 1 + byte]) >> LABEL_SHIFT == byte
-
-    def _state(self, slot: int) -> int:
-        return int(self.entries[slot]) & MAX_STATE
-
-    def _matches_of(self, slot: int, begin: int) -> list[Match]:
-        """The matches of the output of a slot; `begin` is the place of the first byte that the state stands for."""
-        number, matches = int(self.entries[slot]) >> OUTPUT_SHIFT & MAX_OUTPUT, list[Match]()
+    def _matches_of(self, entry: Entry, begin: int) -> list[Match]:
+        """The matches of an entry's output; `begin` is the place of the first byte that its state stands for."""
+        number, matches = entry.value, list[Match]()
         while number:
             keyword, start, end, number = self.matches[number].tolist()
             matches.append(Match(keyword, begin + start, begin + end))
@@ -255,8 +245,8 @@ class KeywordTables(Table):
     def arguments(self) -> Arguments:
         """The arrays of the kernel."""
         entries, depths = borrowable(self.entries, np.uint64), borrowable(self.depths, np.uint32)
-        roots = entries[ROOT + 1 : ROOT + ROW]
-        roots = np.where(roots >> np.uint64(LABEL_SHIFT) == np.arange(ROW - 1), roots, np.uint64(0))
+        roots = entries[ROOT + ENTRY.first : ROOT + BYTE_ROW]
+        roots = np.where(ENTRY.labels_of(roots) == np.arange(BYTES), roots, np.uint64(0))
         return Arguments(entries, roots, depths, borrowable(self.matches, np.uint32).ravel())
 
     def work(self) -> Work:
@@ -275,7 +265,7 @@ class KeywordTables(Table):
         super().prove(each)
         _ = self.metadata
         self._prove_keywords()
-        self._prove_slots()
+        self._prove_slots(each)
         self._prove_matches()
         self._prove_strings()
 
@@ -298,34 +288,29 @@ class KeywordTables(Table):
         begins = np.append(self.keyword_bytes, np.uint8(0))[self.keyword_ends]
         need_none(begins & 0xC0 == 0x80, lambda keyword: f"keyword {keyword} ends inside a character")
 
-    def _prove_slots(self) -> None:
+    def _prove_slots(self, each: Each) -> None:
         """Prove that links and transitions lead to states, and that depths bound what a state stands for."""
-        entries, depths, size = self.entries, self.depths.astype(np.int64), len(self.entries)
-        labels, targets = entries >> np.uint64(LABEL_SHIFT), (entries & np.uint64(MAX_STATE)).astype(np.int64)
-        need(len(depths) == size, f"there are {len(depths)} depths for {size} slots")
-        need(size >= ROW and labels[ROOT] == OWN, "slot 0 is no state")
+        entries, depths, count = self.entries, self.depths, self.metadata.automaton.states
+        need(len(depths) == len(entries), f"there are {len(depths)} depths for {len(entries)} slots")
+        states = prove_states(ENTRY, entries, BYTE_ROW, "entries", each)
+        need(len(states) == count, f"there are {len(states)} states, not {count}")
+        bare = depths > 0
+        bare[states] = False
+        need_none(bare, lambda slot: f"slot {slot} is no state, and has a depth")
+        labels = entries >> ENTRY.label_shift
         need_none(labels > FREE, lambda slot: f"slot {slot} has the label {labels[slot]}")
-        is_state = labels == OWN
-        count, last = int(is_state.sum()), int(np.flatnonzero(is_state)[-1])
-        need(count == self.metadata.automaton.states, f"there are {count} states, not {self.metadata.automaton.states}")
-        need(last + ROW <= size, f"the row of state {last} ends at slot {last + ROW} of {size}")
-        need(targets[ROOT] == ROOT and depths[ROOT] == 0, "the root has a link, or a depth")
-        need_none(depths * ~is_state > 0, lambda slot: f"slot {slot} is no state, and has a depth")
-        used = labels != FREE
-        need_none(used & ~is_state.take(targets, mode="clip") | used & (targets >= size), lambda slot: f"slot {slot} leads to no state")
-        linked = np.flatnonzero(is_state)[1:]
-        need_none(depths[targets[linked]] >= depths[linked], lambda at: f"the link of state {linked[at]} does not lead to less depth")
-        edges = np.flatnonzero(labels < OWN)
-        sources = edges - 1 - labels[edges].astype(np.int64)
-        need_none((sources < 0) | ~is_state.take(sources, mode="clip"), lambda at: f"slot {edges[at]} belongs to no state")
-        deeper = depths[targets[edges]] > depths[sources] + 1
-        need_none(deeper, lambda at: f"slot {edges[at]} adds more than one to the depth of state {sources[at]}")
+        links = ENTRY.targets_of(entries[states])
+        need(links[ROOT] == ROOT and depths[ROOT] == 0, "the root has a link, or a depth")
+        known = prove_transitions(ENTRY, entries, states, depths[states], "entries", each)
+        after = known.take(links, mode="clip").astype(np.int64)
+        need_none((after == 0)[1:], lambda at: f"the link of state {states[1 + at]} leads to no state")
+        need_none((after > depths[states])[1:], lambda at: f"the link of state {states[1 + at]} does not lead to less depth")
 
     def _prove_strings(self) -> tuple[States, Strings]:
         """Prove that states stand for what was read."""
-        labels = (self.entries >> np.uint64(LABEL_SHIFT)).astype(np.int16)
-        slots, edges, targets = np.flatnonzero(labels == OWN), np.flatnonzero(labels < OWN), self.entries & np.uint64(MAX_STATE)
-        states = States.of(slots, edges, labels, targets.view(np.int64), self.depths)
+        labels = ENTRY.labels_of(self.entries).astype(np.int16)
+        slots, edges = np.flatnonzero(labels == OWN), np.flatnonzero(labels < BYTES)
+        states = States.of(slots, edges, labels, ENTRY.targets_of(self.entries), self.depths)
         return states, strings_of(states)
 
     def _prove_matches(self) -> None:
@@ -339,21 +324,13 @@ class KeywordTables(Table):
         need_none(starts[1:] + self.lengths[keywords[1:]] != ends[1:], lambda at: f"match {at + 1} is not as long as its keyword")
         need_none(before[1:] > np.arange(count - 1), lambda at: f"match {at + 1} comes after match {before[at + 1]}")
         need_none((starts < ends[before])[1:], lambda at: f"match {at + 1} does not follow match {before[at + 1]}")
-        outputs = (self.entries >> np.uint64(OUTPUT_SHIFT) & np.uint64(MAX_OUTPUT)).astype(np.int64)
-        labels = (self.entries >> np.uint64(LABEL_SHIFT)).astype(np.int64)
+        outputs, labels = ENTRY.values_of(self.entries), ENTRY.labels_of(self.entries)
         held = np.flatnonzero((labels <= OWN) & (outputs > 0))
         need_none(outputs[held] >= count, lambda at: f"slot {held[at]} has the output {outputs[held[at]]}; there are {count} matches")
         is_own, depths = labels[held] == OWN, self.depths.astype(np.int64)
         bytes_read = np.where(is_own, depths[held], depths[held - 1 - labels[held] * ~is_own] + 1)
-        given_up = bytes_read - depths[(self.entries[held] & np.uint64(MAX_STATE)).astype(np.int64)]
+        given_up = bytes_read - depths[ENTRY.targets_of(self.entries[held])]
         need_none(ends[outputs[held]] > given_up, lambda at: f"slot {held[at]} has a match outside the bytes that it gives up")
-
-
-def pack(states: Array, outputs: Array, labels: Array | int) -> Array:
-    """Entries from their fields. The caller keeps these in range."""
-    fields = np.asarray(states, np.uint64), np.asarray(outputs, np.uint64), np.asarray(labels, np.uint64)
-    packed: Array = fields[0] | fields[1] << np.uint64(OUTPUT_SHIFT) | fields[2] << np.uint64(LABEL_SHIFT)
-    return packed
 
 
 def about(kind: str, match_kind: str, states: int, text: KeywordText) -> Mapping[str, Any]:

@@ -33,7 +33,7 @@ from fst.core.lazy import Lazy
 from fst.machines.segmentation.jieba_model import HAN, end_of_signs, word_ends
 from fst.machines.segmentation.jieba_model import prove as prove_model
 from fst.machines.segmentation.strings import prove_strings
-from fst.machines.segmentation.unit_trie import FREE, KIND_SHIFT, VALUE_SHIFT, UnitTrieTable, units_of
+from fst.machines.segmentation.unit_trie import ENTRY, FREE, KIND_SHIFT, UnitTrieTable, units_of
 from fst.tables.header import Sections
 from fst.tables.proof import need, need_none
 from fst.tables.table import Each, member
@@ -339,8 +339,8 @@ class JiebaTables(UnitTrieTable):
         self.prove_trie(settings.longest, len(self.scores) - 1)
         need_none(~np.isfinite(self.scores), lambda at: f"score {at} is {self.scores[at]}")
         need(len(self.numbers) == len(self.entries), f"there are {len(self.numbers)} numbers for {len(self.entries)} slots")
-        is_taken = self.entries & np.uint64(FREE) != FREE
-        has_word = is_taken & (self.entries >> np.uint64(VALUE_SHIFT) > 0)
+        is_taken = ENTRY.labels_of(self.entries) != FREE
+        has_word = is_taken & (ENTRY.values_of(self.entries) > 0)
         wrong = np.where(has_word, (self.numbers < 0) | (self.numbers >= settings.words), self.numbers != NO_WORD)
         need_none(wrong, lambda slot: f"slot {slot} has the word {self.numbers[slot]}; there are {settings.words}")
         need(settings.hmm == (len(self.chances) > 0), f"hmm is {settings.hmm}; there are {len(self.chances)} chances")

@@ -25,24 +25,12 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from fst.automata.rows import Array
+from fst.automata.rows import ROOT, Array
 from fst.automata.trie import NULL, Ints
 from fst.core.json_fields import TEXT, one_of, stored_as, whole
 from fst.core.lazy import Lazy
 from fst.machines.segmentation.strings import prove_strings
-from fst.machines.segmentation.unit_trie import (
-    FREE,
-    LEAF,
-    MAX_VALUE,
-    ROOT,
-    STATE_SHIFT,
-    UNITS,
-    VALUE_SHIFT,
-    Edges,
-    UnitTrieTable,
-    pack,
-    units_of,
-)
+from fst.machines.segmentation.unit_trie import ENTRY, FREE, LEAF, MAX_VALUE, UNITS, Edges, UnitTrieTable, units_of
 from fst.tables.header import Sections
 from fst.tables.proof import need, need_none
 from fst.tables.table import Each, member
@@ -89,7 +77,7 @@ class Arguments(NamedTuple):
     Attributes:
         units, entries, rules: those of the table.
         jumps, lists: uint32[4 * n], those of the table.
-        firsts: uint64[65536], what a walk knows after its first unit: state and value as in an entry, and below them the size of the token
+        firsts: uint64[65536], what a walk knows after its first unit: state and value as in an entry; the label is the size of the token
             that it makes, which is 2 for the first surrogate of a character outside of all words; or `ALONE` if the unit is a token, and no
             rule, whatever follows.
         words: uint64[1], the number of words.
@@ -211,14 +199,13 @@ class MaxMatchTables(UnitTrieTable):
             if state == ROOT:
                 at, value, end = begin, 0, begin + 1 + bool(self._are_surrogates[units[begin]])
             while at < len(units) and state != LEAF:
-                label = int(self.units[units[at]])
-                entry = int(self.entries[state + label])
-                if entry & FREE != label:
+                entry = ENTRY.step(self.entries, state, int(self.units[units[at]]))
+                if not entry:
                     break
-                at, state = at + 1, entry >> STATE_SHIFT & LEAF
-                value, end = (entry >> VALUE_SHIFT, at) if entry >> VALUE_SHIFT else (value, end)
+                at, state = at + 1, entry.target
+                value, end = (entry.value, at) if entry.value else (value, end)
             if at > end:
-                last, state, value, size = self.jumps[int(self.entries[state]) >> STATE_SHIFT].tolist()
+                last, state, value, size = self.jumps[ENTRY.unpack(self.entries[state]).target].tolist()
                 yield from self._listed(last, begin)
                 begin += int(self.lists[last, END])
                 end = begin + size
@@ -247,12 +234,11 @@ class MaxMatchTables(UnitTrieTable):
     def firsts(self) -> Array:
         """See `Arguments`."""
         entries = self.entries[self.units]
-        leads = (entries & np.uint64(FREE) == self.units) & (self.units > 0)
-        values = np.where(leads, entries >> np.uint64(VALUE_SHIFT), 0)
-        states = np.where(leads, entries >> np.uint64(STATE_SHIFT) & np.uint64(LEAF), LEAF)
+        leads = (ENTRY.labels_of(entries) == self.units) & (self.units > 0)
+        values, states = np.where(leads, ENTRY.values_of(entries), 0), np.where(leads, ENTRY.targets_of(entries), LEAF)
         sizes = 1 + (self._are_surrogates & (values == 0))
         is_alone = (states == LEAF) & (sizes == 1) & (values <= len(self.word_ends))
-        return pack(np.where(is_alone, ALONE, sizes), states, values)
+        return ENTRY.pack(np.where(is_alone, ALONE, sizes), states, values)
 
     def lasts(self, edges: Edges) -> Lasts:
         """The token that a walk makes at each edge of the trie."""
@@ -324,7 +310,7 @@ class MaxMatchTables(UnitTrieTable):
         need(not self.jumps[0].any(), "jump 0 is none, and is not empty")
         inner, lasts = edges.targets != LEAF, self.lasts(edges)
         states = edges.targets[inner]
-        numbers = self.entries[states] >> np.uint64(STATE_SHIFT)
+        numbers = self.entries[states] - ENTRY.free
         need_none((numbers > 0) != lasts.jumps[inner], lambda at: f"state {states[at]} has the jump {numbers[at]}")
         need_none(numbers >= len(self.jumps), lambda at: f"state {states[at]} has the jump {numbers[at]} of {len(self.jumps)}")
         self._prove_targets(edges, lasts, *self.jumps[numbers[numbers > 0]].astype(np.int64).T)

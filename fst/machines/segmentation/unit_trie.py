@@ -2,10 +2,9 @@
 
 Most characters of Chinese and Japanese are one unit, so that each takes one look-up; in UTF-8 it would be three, most of them far apart.
 
-A unit has a *label*, the same for all states: 1 is the unit that the most edges have. The entry for a state b and a label c is at slot
-b + c. From the lowest bit it holds ``label 17 | state 25 | value 22``: the label, by which a look-up knows that the entry belongs to this
-state; where to go on, or `LEAF`; and the value of the word that ends here, 0 for none. Free slots have the label `FREE`. A unit that is in
-no word has the label 0, which no entry has. So the slot b itself is always free, and a machine may keep something in its other bits.
+A unit has a *label*, the same for all states: 1 is the unit that the most edges have. A unit that is in no word has the label 0, which no
+entry has. An entry, see `ENTRY`, has the state where to go on, or `LEAF`; and the value of the word that ends here, 0 for none. Free slots
+have the label `FREE`. A state's own slot is always free, and a machine may keep something in its other bits.
 
 **What kernels may assume** once a trie is proven: all look-ups from a state lie in the array, no walk from the root reads more than
 `longest` units, and no value is above the highest.
@@ -19,7 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fst.automata.rows import Array
+from fst.automata.rows import ROOT, Array, RowFormat
 from fst.automata.trie import NULL, Ints
 from fst.core.lazy import Lazy
 from fst.machines.segmentation.strings import StringColumn
@@ -27,13 +26,20 @@ from fst.tables.proof import need, need_none
 from fst.tables.table import Table, member
 
 UNITS = 1 << 16
-LABEL_BITS, STATE_BITS, VALUE_BITS = 17, 25, 22
-STATE_SHIFT, VALUE_SHIFT = LABEL_BITS, LABEL_BITS + STATE_BITS
+LABEL_BITS, TARGET_BITS, VALUE_BITS = 17, 25, 22
 FREE = (1 << LABEL_BITS) - 1
-LEAF = (1 << STATE_BITS) - 1
-MAX_VALUE = (1 << VALUE_BITS) - 1
+ENTRY = RowFormat(
+    label_bits=LABEL_BITS,
+    target_bits=TARGET_BITS,
+    value_bits=VALUE_BITS,
+    dtype=np.uint64,
+    labels=FREE,
+    own=FREE,
+    free=FREE << TARGET_BITS + VALUE_BITS,
+    first=0,
+)
+LEAF, MAX_VALUE = ENTRY.max_target, ENTRY.max_value
 KIND_SHIFT = LABEL_BITS  # in `units`, where the rest of a number is the machine's
-ROOT = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,11 +122,11 @@ class UnitTrieTable(Table):
         state = ROOT
         while at < len(units) and state != LEAF:
             label = int(self.units[units[at]]) & FREE
-            entry = int(self.entries[state + label])
-            if entry & FREE != label:
+            entry = ENTRY.step(self.entries, state, label)
+            if not entry:
                 return
             at, slot = at + 1, state + label
-            state, value = entry >> STATE_SHIFT & LEAF, entry >> VALUE_SHIFT
+            _, state, value = entry
             if value:
                 yield value, slot, at
 
@@ -129,10 +135,10 @@ class UnitTrieTable(Table):
         state, slot = ROOT, ROOT
         for unit in units[start:end]:
             label = int(self.units[unit]) & FREE
-            if state == LEAF or int(self.entries[state + label]) & FREE != label:
+            entry = ENTRY.step(self.entries, state, label) if state != LEAF else None
+            if not entry:
                 return ROOT
-            slot = state + label
-            state = int(self.entries[slot]) >> STATE_SHIFT & LEAF
+            slot, state = state + label, entry.target
         return slot
 
     def kind_of(self, unit: int) -> int:
@@ -151,19 +157,19 @@ class UnitTrieTable(Table):
             The edges.
         """
         need(len(self.units) == UNITS, f"units has {len(self.units)} elements, not {UNITS}")
-        labels, size = (self.entries & np.uint64(FREE)).astype(np.int64), len(self.entries)
+        entries, labels, size = self.entries, ENTRY.labels_of(self.entries), len(self.entries)
         last_label = int((self.units & np.uint32(FREE)).max())
         need(last_label < FREE, f"a unit has the label {FREE}, which free slots have")
         need(size > last_label and labels[ROOT] == FREE, f"there are {size} slots, of which the first is none's")
-        taken, targets = labels != FREE, (self.entries >> np.uint64(STATE_SHIFT) & np.uint64(LEAF)).astype(np.int64)
+        taken, targets = labels != FREE, ENTRY.targets_of(self.entries)
         need_none(labels == 0, lambda slot: f"slot {slot} has the label 0, which units of no word have")
         leads = taken & (targets != LEAF)
         need_none(leads & (targets + last_label >= size), lambda slot: f"slot {slot} leads past the last slot")
         is_bare = ~taken
         if keeps:
             is_bare[targets[leads]] = False
-        need_none(is_bare & (self.entries != FREE), lambda slot: f"slot {slot} is free, and has the bits {int(self.entries[slot]):#x}")
-        values = self.entries >> np.uint64(VALUE_SHIFT)
+        need_none(is_bare & (entries != ENTRY.free), lambda slot: f"slot {slot} is free, and has the bits {int(entries[slot]):#x}")
+        values = ENTRY.values_of(self.entries)
         need_none(taken & (values > highest), lambda slot: f"slot {slot} has the value {values[slot]}; the highest is {highest}")
         states, counts = np.unique(targets[leads], return_counts=True)
         need_none((counts > 1) | (states == ROOT), lambda at: f"state {states[at]} is entered in {counts[at]} ways: this is no trie")
@@ -179,23 +185,16 @@ class UnitTrieTable(Table):
 
     def edges(self) -> Edges:
         """The edges of the trie. That of a slot that belongs to no state has `NULL` above it."""
-        labels = (self.entries & np.uint64(FREE)).astype(np.int64)
+        labels = ENTRY.labels_of(self.entries)
         slots = np.flatnonzero(labels != FREE)
         labels, entries = labels[slots], self.entries[slots]
-        targets = (entries >> np.uint64(STATE_SHIFT) & np.uint64(LEAF)).astype(np.int64)
+        targets = ENTRY.targets_of(entries)
         edge_to = np.full(len(self.entries) + 1, NULL)
         goes_on = np.flatnonzero(targets != LEAF)
         edge_to[targets[goes_on]] = goes_on
         edge_to[ROOT] = len(slots)
         above = edge_to[np.maximum(slots - labels, NULL)]  # the last one is of no state
-        return Edges(slots, labels, targets, (entries >> np.uint64(VALUE_SHIFT)).astype(np.int64), above, edge_to)
-
-
-def pack(labels: Array, states: Array, values: Array) -> Array:
-    """Entries from their fields. The caller keeps these in range."""
-    fields = (np.asarray(field, np.uint64) for field in (labels, states, values))
-    packed: Array = next(fields) | next(fields) << np.uint64(STATE_SHIFT) | next(fields) << np.uint64(VALUE_SHIFT)
-    return packed
+        return Edges(slots, labels, targets, ENTRY.values_of(entries), above, edge_to)
 
 
 def units_of(text: str) -> list[int]:

@@ -7,10 +7,9 @@ times, and no branch can tell how many. The automaton reads each byte once. Lett
 - δ(s, b): the longest suffix of sb that is a state; the root, the empty string, if there is none.
 - D(s): the *default* of s, a suffix of s that has a row of its own for what it shares with s, or the root.
 
-**Rows.** ``steps`` are entries as those of the trie, ``value 28 | target 28 | label 8``, see `fst.machines.unigram.viterbi`. A state is
-the slot of its head, whose value is its depth and whose target is D(s). The transition of s on byte b is at slot s + 1 + b with the label
-b. If that slot has another label, s has no transition of its own and takes D(s)'s; if that has none, the root's, whose row has every label
-below `LABELS`.
+**Rows.** ``steps`` are entries as those of the trie, see `fst.machines.unigram.viterbi`. The value of a state's head is its depth, and the
+target is D(s). If s has no transition of its own on a byte, it takes D(s)'s; if that has none, the root's, whose row has every label below
+`LABELS`.
 A token that begins no other is no state: the transition on its last byte leads to its longest suffix that is one. The value of a
 transition is the number of the list of tokens that end there.
 
@@ -27,39 +26,25 @@ that have been read. The first item of a list has at most one byte more than the
 
 from __future__ import annotations
 
-from functools import partial
-
 import numpy as np
 
-from fst.automata.rows import Array
-from fst.machines.unigram.viterbi import (
-    HEAD,
-    LABEL_BITS,
-    LABELS,
-    MAX_CHARACTER,
-    MAX_SLOTS,
-    NO_STATE,
-    ROOT,
-    ROW,
-    TARGET_SHIFT,
-    VALUE_SHIFT,
-    labels_of,
-)
-from fst.tables.proof import CHUNK, Each, by_chunks, need, need_none
+from fst.automata.rows import BYTE_ROW, ROOT, Array
+from fst.machines.unigram.viterbi import ENTRY, LABELS, MAX_CHARACTER, prove_depths
+from fst.tables.proof import Each, Transitions, need, need_none, prove_states, prove_transitions
 
 BLOCK = 4
 NONE = -128
 GOES_ON = 1 << 30
 LOST = 0
+NO_BLOCK = np.uint16((1 << 16) - 1)  # in place of the size of the first item of a block that there is not
 
 
 def step(steps: Array, state: int, byte: int) -> tuple[int, int]:
     """The state after a byte, and the list of tokens that end there."""
-    for row in (state, int(steps[state]) >> TARGET_SHIFT & MAX_SLOTS - 1, ROOT):
-        entry = int(steps[row + 1 + byte])
-        if entry & (1 << LABEL_BITS) - 1 == byte:
-            break
-    return entry >> TARGET_SHIFT & MAX_SLOTS - 1, entry >> VALUE_SHIFT
+    rows = state, ENTRY.unpack(steps[state]).target
+    found = next(filter(None, (ENTRY.step(steps, row, byte) for row in rows)), None)
+    _, target, number = found or ENTRY.unpack(steps[ROOT + ENTRY.first + byte])
+    return target, number
 
 
 def listed(lists: Array, number: int) -> list[int]:
@@ -99,23 +84,21 @@ def prove(steps: Array, lists: Array, sizes: Array, tokens: int, longest: int, e
         TableError: the arrays do not satisfy this; the message names the fault.
     """
     _prove_lists(lists, sizes, tokens)
-    size = len(steps)
-    need(ROW <= size <= MAX_SLOTS, f"steps has {size} slots; a row takes {ROW}, and states can name {MAX_SLOTS}")
-    labels = labels_of(steps)
-    heads = np.flatnonzero(labels == HEAD)
-    need(len(heads) and heads[0] == ROOT, "the first slot of steps is not a state; it must be the root")
-    need(heads[-1] + ROW <= size, f"the row of state {heads[-1]} of steps ends at slot {heads[-1] + ROW} of {size}")
-    need_none(labels[1 : 1 + LABELS] != np.arange(LABELS), lambda byte: f"the root of steps has no transition for byte {byte:#x}")
-    entries = steps[heads]
-    depths = entries >> np.uint64(VALUE_SHIFT)
-    need(depths[ROOT] == 0, f"the root of steps has depth {depths[ROOT]}")
-    need_none(depths >= longest, lambda state: f"state {heads[state]} of steps has depth {depths[state]}; tokens have {longest} bytes")
-    depth_of = np.full(size, NO_STATE, np.uint16)
-    depth_of[heads] = depths
-    defaults = depth_of.take(_targets(entries), mode="clip")
-    need_none(defaults > depths, lambda state: f"the default of state {heads[state]} of steps is deeper, or no state")
-    reach = np.append(sizes[::BLOCK], np.uint16(NO_STATE))  # the last stands for all blocks that there are not
-    by_chunks(each, partial(_prove_transitions, steps, labels, depth_of, reach), size)
+    heads = prove_states(ENTRY, steps, BYTE_ROW, "steps", each)
+    labels = ENTRY.labels_of(steps[ENTRY.first : ENTRY.first + LABELS])
+    need_none(labels != np.arange(LABELS), lambda byte: f"the root of steps has no transition for byte {byte:#x}")
+    own = steps[heads]
+    depths = prove_depths(own, heads, longest, "steps")
+    reach = np.append(sizes[::BLOCK], NO_BLOCK)
+
+    def prove_lists(some: Transitions) -> None:
+        wrong = reach.take(ENTRY.values_of(some.entries), mode="clip") > some.before
+        some.need_none(wrong, lambda at: f"slot {some.first + at} of steps has a list that is none or reaches too far back")
+
+    known = prove_transitions(ENTRY, steps, heads, depths, "steps", each, prove_lists)
+    defaults = known.take(ENTRY.targets_of(own), mode="clip")
+    wrong = (defaults == 0) | (defaults > depths + 1)
+    need_none(wrong, lambda state: f"the default of state {heads[state]} of steps is deeper, or no state")
 
 
 def _prove_lists(lists: Array, sizes: Array, tokens: int) -> None:
@@ -133,23 +116,3 @@ def _prove_lists(lists: Array, sizes: Array, tokens: int) -> None:
     need_none(wrong, lambda item: f"block {item // BLOCK} of lists has a token that is not shorter than the one before")
     ends = np.flatnonzero(goes_on[:, -1])
     need_none(rows[ends + 1, 0] >= rows[ends, -1], lambda at: f"block {ends[at] + 1} of lists goes on with a token that is not shorter")
-
-
-def _targets(entries: Array) -> Array:
-    """The targets of entries."""
-    return (entries >> np.uint64(TARGET_SHIFT) & np.uint64(MAX_SLOTS - 1)).view(np.int64)
-
-
-def _prove_transitions(steps: Array, labels: Array, depth_of: Array, reach: Array, first: int) -> None:
-    """Prove the transitions of a chunk: each belongs to a state, leads at most one deeper, and has a list that reaches no further back.
-
-    All slots are computed alike, which takes less time than to leave some out.
-    """
-    entries, own = steps[first : first + CHUNK], labels[first : first + CHUNK]
-    sources = np.arange(first - 1, first - 1 + len(own)) - own
-    most = depth_of.take(sources, mode="clip") + np.uint16(1)  # it wraps `NO_STATE` around to 0
-    wrong = (depth_of.take(_targets(entries), mode="clip") > most) | (most == 0)
-    wrong |= reach.take((entries >> np.uint64(VALUE_SHIFT)).view(np.int64), mode="clip") > most
-    wrong &= own < LABELS
-    fault = "belongs to no state, leads more than one deeper, or has a list that is none or reaches too far back"
-    need_none(wrong, lambda at: f"slot {first + at} of steps {fault}")

@@ -25,10 +25,9 @@ With the sums of `WORDS`, the string may be a token after all. Else it becomes t
 unknown token.
 With `WORD` a run of unknown words is one string.
 
-**Rows.** A trie over bytes holds the tokens. Entries are uint64, ``value 28 | target 28 | label 8``. A state is the slot of its *head*, an
-entry with the label `HEAD` whose value is the depth: how many bytes lead there. The transition of state s on byte b is at slot s + 1 + b,
-with the label b. Its target is the next state, or `LEAF`; its value is 1 + the id of the token that ends there, or 0. Rows share slots: if
-the slot has another label, s has no transition on b. Free slots have the label `FREE`, which matches no byte.
+**Rows.** A trie over bytes holds the tokens, in the format `ENTRY`. A state is the slot of its *head*, which has the label `HEAD` and for
+its value the depth, the number of bytes that lead there. The target of a transition is the next state, or `LEAF`; its value is 1 + the id
+of the token that ends there, or 0.
 
 **What kernels may assume** once `prove` has passed, for pieces of bytes below 0xF8: no look-up leaves the array; a walk from the root reads
 no more bytes than the depth allows; and a token that ends after n bytes has n bytes.
@@ -37,27 +36,21 @@ no more bytes than the depth allows; and a token that ends after n bytes has n b
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 from typing import Any
 
 import numpy as np
 
-from fst.automata.rows import Array
-from fst.tables.proof import CHUNK, Each, by_chunks, need, need_none
+from fst.automata.rows import BYTE_ROW, ROOT, Array, RowFormat
+from fst.tables.proof import Each, Transitions, need, need_none, prove_states, prove_transitions
 
 PENALTY = 10.0
 WORDS, WHOLE = SUMS = "float64", "float32"  # how sums are added
 PIECE, BLANK, STRETCH, WORD = RESTARTS = "piece", "blank", "stretch", "word"  # where sums begin anew; `WORD`: there are none
 LIMIT = 1e5  # of sums that carry on
-LABELS, FREE_LABEL, HEAD = 0xF8, 0xFE, 0xFF
-LABEL_BITS, TARGET_BITS = 8, 28
-TARGET_SHIFT, VALUE_SHIFT = LABEL_BITS, LABEL_BITS + TARGET_BITS
-MAX_SLOTS = MAX_VALUE = 1 << TARGET_BITS
-FREE = FREE_LABEL
-ROOT = LEAF = 0  # no transition leads to the root
-ROW = 1 + 256  # slots that look-ups in a row can reach, whatever the byte
+LABELS, HEAD = 0xF8, 0xFF
+ENTRY = RowFormat(label_bits=8, target_bits=28, value_bits=28, dtype=np.uint64, labels=LABELS, own=HEAD, free=0xFE << 56)
+LEAF = ROOT  # no transition leads to the root
 MAX_DEPTH = (1 << 14) - 1  # most bytes of a token that text has
-NO_STATE = (1 << 16) - 1  # in proofs, in place of the depth of a slot that is no state: too deep for any transition
 MAX_CHARACTER = 4  # most bytes of a character
 
 NORMAL, UNKNOWN, CONTROL, USER_DEFINED, UNUSED, BYTE = TYPES = range(1, 7)  # of tokens, as ``.model`` files number them
@@ -71,12 +64,12 @@ def tokens_at(trie: Array, piece: bytes, begin: int) -> Iterator[tuple[int, int]
     """The ends and the ids of the tokens that begin at a place of a piece, the shortest first."""
     state = ROOT
     for at in range(begin, len(piece)):
-        entry = int(trie[state + 1 + piece[at]])
-        if entry & (1 << LABEL_BITS) - 1 != piece[at]:
+        entry = ENTRY.step(trie, state, piece[at])
+        if not entry:
             return
-        if entry >> VALUE_SHIFT:
-            yield at + 1, (entry >> VALUE_SHIFT) - 1
-        state = entry >> TARGET_SHIFT & MAX_SLOTS - 1
+        if entry.value:
+            yield at + 1, entry.value - 1
+        state = entry.target
         if state == LEAF:
             return
 
@@ -133,11 +126,6 @@ def are_certain(gaps: Array, characters: Array, most: float, sums: str) -> Array
     return found
 
 
-def labels_of(entries: Array) -> Array:
-    """uint8[n], the labels of entries."""
-    return entries.astype("<u8", copy=False).view(np.uint8)[::8].copy()
-
-
 def prove(trie: Array, sizes: Array, longest: int, each: Each = map) -> int:
     """Prove what kernels may assume.
 
@@ -153,33 +141,26 @@ def prove(trie: Array, sizes: Array, longest: int, each: Each = map) -> int:
     Raises:
         TableError: the array does not satisfy this; the message names the fault.
     """
-    size = len(trie)
-    need(ROW <= size <= MAX_SLOTS, f"the trie has {size} slots; a row takes {ROW}, and states can name {MAX_SLOTS}")
-    labels = labels_of(trie)
-    heads = np.flatnonzero(labels == HEAD)
-    need(len(heads) and heads[0] == ROOT, "the first slot of the trie is not a state; it must be the root")
-    need(heads[-1] + ROW <= size, f"the row of state {heads[-1]} of the trie ends at slot {heads[-1] + ROW} of {size}")
-    depths = trie[heads] >> np.uint64(VALUE_SHIFT)
-    need(depths[0] == 0, f"the root of the trie has depth {depths[0]}")
-    need_none(depths >= longest, lambda state: f"state {heads[state]} of the trie has depth {depths[state]}; tokens have {longest} bytes")
-    depth_of = np.full(size, NO_STATE, np.uint16)
-    depth_of[heads] = depths
-    by_chunks(each, partial(_prove_transitions, trie, labels, depth_of, sizes), size)
+    heads = prove_states(ENTRY, trie, BYTE_ROW, "the trie", each)
+    depths = prove_depths(trie[heads], heads, longest, "the trie")
+
+    def prove_tokens(some: Transitions) -> None:
+        first, targets, values = some.first, ENTRY.targets_of(some.entries), ENTRY.values_of(some.entries)
+        wrong = (some.after <= some.before) & (targets != LEAF)
+        some.need_none(wrong, lambda at: f"slot {first + at} of the trie leads to slot {targets[at]}, no state one deeper than its own")
+        wrong = values > len(sizes)
+        some.need_none(wrong, lambda at: f"slot {first + at} of the trie has the value {values[at]}; there are {len(sizes)} tokens")
+        wrong = (values > 0) & (sizes.take(values - 1, mode="clip") != some.before)
+        read = "slot {} of the trie ends token {} after {} bytes, and it has others"
+        some.need_none(wrong, lambda at: read.format(first + at, values[at] - 1, some.before[at]))
+
+    prove_transitions(ENTRY, trie, heads, depths, "the trie", each, prove_tokens)
     return len(heads)
 
 
-def _prove_transitions(trie: Array, labels: Array, depth_of: Array, sizes: Array, first: int) -> None:
-    """Prove the transitions of a chunk: each belongs to a state, leads one deeper, and ends a token of as many bytes, if any."""
-    taken = first + np.flatnonzero(labels[first : first + CHUNK] < LABELS)
-    entries, own = trie[taken], labels[taken]
-    sources = taken - 1 - own
-    need_none((sources < 0) | (labels[sources] != HEAD), lambda at: f"slot {taken[at]} of the trie belongs to no state")
-    depths = depth_of[sources] + np.uint16(1)
-    targets = (entries >> np.uint64(TARGET_SHIFT)).astype(np.int64) & MAX_SLOTS - 1
-    after = depth_of.take(targets, mode="clip")
-    sound = (targets == LEAF) | ((targets < len(trie)) & (after == depths))
-    need_none(~sound, lambda at: f"slot {taken[at]} of the trie leads to slot {targets[at]}, no state one deeper than its own")
-    values = (entries >> np.uint64(VALUE_SHIFT)).astype(np.int64)
-    need_none(values > len(sizes), lambda at: f"slot {taken[at]} of the trie has the value {values[at]}; there are {len(sizes)} tokens")
-    wrong = (values > 0) & (sizes.take(values - 1, mode="clip") != depths)
-    need_none(wrong, lambda at: f"slot {taken[at]} of the trie ends token {values[at] - 1} after {depths[at]} bytes, and it has others")
+def prove_depths(own: Array, heads: Array, longest: int, name: str) -> Array:
+    """Prove that depths, the values of heads, are below the most bytes of a token, and 0 at the root. Returns the depths."""
+    depths = ENTRY.values_of(own)
+    need(depths[ROOT] == 0, f"the root of {name} has depth {depths[ROOT]}")
+    need_none(depths >= longest, lambda state: f"state {heads[state]} of {name} has depth {depths[state]}; tokens have {longest} bytes")
+    return depths

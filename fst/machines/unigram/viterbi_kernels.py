@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import numpy as np
 
+from fst.automata import rows
 from fst.core.jit import inlined, part
 from fst.machines.unigram import viterbi
+from fst.machines.unigram.viterbi import ENTRY
 
 U0, U1, U3 = map(np.uint64, (0, 1, 3))
-LABEL, TARGET = np.uint64((1 << viterbi.LABEL_BITS) - 1), np.uint64(viterbi.MAX_SLOTS - 1)
-TARGET_SHIFT, VALUE_SHIFT = np.uint64(viterbi.TARGET_SHIFT), np.uint64(viterbi.VALUE_SHIFT)
-ROOT, LEAF = np.uint64(viterbi.ROOT), np.uint64(viterbi.LEAF)
+TARGET, VALUE = np.uint64(ENTRY.max_target), np.uint64(ENTRY.max_value)
+VALUE_SHIFT, LABEL_SHIFT = np.uint64(ENTRY.value_shift), np.uint64(ENTRY.label_shift)
+ROOT, LEAF = np.uint64(rows.ROOT), np.uint64(viterbi.LEAF)
 TWO_BYTES, THREE_BYTES, FOUR_BYTES = np.uint64(0xC0), np.uint64(0xE0), np.uint64(0xF0)
 UNSET = 0  # in place of a size: no node ends here yet
 
@@ -98,14 +100,14 @@ def go_on(text, begin, place, stop, end, trie, scores, unknown, limit, sums, siz
         while is_open:
             byte = np.uint64(text[reached])
             entry = trie[state + U1 + byte]
-            is_open = entry & LABEL == byte
+            is_open = entry >> LABEL_SHIFT == byte
             if is_open:
                 reached += U1
-                value = entry >> VALUE_SHIFT
+                value = entry >> VALUE_SHIFT & VALUE
                 if value:
                     offer(scores[value - U1] + so_far, reached - place, reached, mask, sums, sizes, at, begin)
                     is_token |= reached == after
-                state = entry >> TARGET_SHIFT & TARGET
+                state = entry & TARGET
                 is_open = state != LEAF and reached < end
         if not is_token:
             offer(unknown + so_far, after - place, after, mask, sums, sizes, at, begin)
@@ -173,7 +175,7 @@ def token_of(text, begin, end, trie):
         byte = np.uint64(text[at])
         entry = trie[state + U1 + byte]
         at += U1
-        if entry & LABEL != byte or (at < end and entry >> TARGET_SHIFT & TARGET == LEAF):
+        if entry >> LABEL_SHIFT != byte or (at < end and entry & TARGET == LEAF):
             return U0
-        state, value = entry >> TARGET_SHIFT & TARGET, entry >> VALUE_SHIFT
+        state, value = entry & TARGET, entry >> VALUE_SHIFT & VALUE
     return value

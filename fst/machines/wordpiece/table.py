@@ -12,8 +12,8 @@ A text is read as symbols: see `fst.text.reading`. Three arrays take a state and
 
 The first slot of each row is its *finish entry*, marked by the label `FINISH`, which no class has. Its output is the segmentation of
 the word so far, and in place of the next state it holds the state's *depth*, the number of symbols read and not yet covered by an
-output; see `fst.tables.proof`. A transition that a row does not hold is the *default*: finish the word so far, then go where the class
-says, ``A.next`` after at least one token of the word, ``B.next`` at its start.
+output; see `fst.machines.wordpiece.proof`. A transition that a row does not hold is the *default*: finish the word so far, then go where
+the class says, ``A.next`` after at least one token of the word, ``B.next`` at its start.
 
 Classes with label 0 always take the default, with a single look-up, which is the finish entry. Of these, NONE and ONE end the word,
 and ``A.next`` is the root. In a dense table every row holds every label, so no look-up ever misses; in a compact one only the root's row
@@ -33,6 +33,7 @@ import numpy as np
 
 from fst.automata.rows import (
     CONTINUES_RUN,
+    ENTRY,
     FAIL,
     FINISH,
     KIND_SHIFT,
@@ -53,16 +54,15 @@ from fst.automata.rows import (
     are_fences,
     are_parts,
     field_kind,
-    field_label,
-    field_next,
     field_output,
 )
 from fst.core.lazy import Lazy
 from fst.machines.wordpiece.arguments import Arguments, arguments, token_lengths
+from fst.machines.wordpiece.proof import prove_rows
 from fst.pretokens import words
 from fst.tables.header import LINKED, Metadata
 from fst.tables.kernel_call import Work, work_of
-from fst.tables.proof import Tokens, are_named, depths_of, need, need_none
+from fst.tables.proof import Tokens, are_named, need, need_none
 from fst.tables.table import Each, member
 from fst.text import added_tokens
 from fst.text.composition import Place
@@ -165,7 +165,7 @@ class Tables(ReadingTable):
         metadata, automaton, model, added = self.metadata, self.metadata.automaton, self.metadata.model, self.metadata.added_tokens
         tokens = Tokens(self.token_bytes, self.token_ends, self.token_ids)
         need(model.model_tokens <= len(self.token_ids), f"model_tokens is {model.model_tokens}; there are {len(self.token_ids)} tokens")
-        depths = depths_of(self.entries, self.pool, tokens.named, automaton, each)
+        depths = prove_rows(self.entries, self.pool, tokens.named, automaton, each)
         self._prove_classes(tokens.named, depths)
         prove_lists(self)
         prove_characters(self)
@@ -181,7 +181,7 @@ class Tables(ReadingTable):
         size = len(self.classes)
         need(size % 2 == 0 and 2 <= size <= 2 * MAX_LABEL, f"classes has {size} elements, not two for each of 1 to {MAX_LABEL} classes")
         a, b = self.classes[0::2], self.classes[1::2]
-        kind, label, columns, part = field_kind(a), field_label(a), self.metadata.automaton.columns, are_parts(a)
+        kind, label, columns, part = field_kind(a), ENTRY.labels_of(a), self.metadata.automaton.columns, are_parts(a)
         parts = np.count_nonzero(part)
 
         def refuse(wrong: Array, fault: str) -> None:
@@ -193,9 +193,10 @@ class Tables(ReadingTable):
         refuse(label >= columns, f"has a label outside of the {columns} columns")
         refuse((kind != NONE) & (label > 0), "has a label, and is not a part of words")
         ends_word = (label == 0) & (kind <= ONE)
-        refuse(ends_word & ((field_next(a) > 0) | (b > 0)), "ends a word, and leads to another state than the root")
-        for states, record in ((np.where(kind == LIST, ROOT, field_next(a)), "A"), (field_next(b), "B")):
-            refuse((depths[states] < 1) | (depths[states] > 2), f"leads by record {record} to no state, or to one deeper than 1")
+        refuse(ends_word & ((ENTRY.targets_of(a) > 0) | (b > 0)), "ends a word, and leads to another state than the root")
+        for states, record in ((np.where(kind == LIST, ROOT, ENTRY.targets_of(a)), "A"), (ENTRY.targets_of(b), "B")):
+            depth = depths.take(states, mode="clip")
+            refuse((depth < 1) | (depth > 2), f"leads by record {record} to no state, or to one deeper than 1")
         refuse((kind == ONE) & ~are_named(field_output(a), named), "has an id that no token has")
 
     def _prove_words_without(self, patterns: added_tokens.Patterns) -> None:
@@ -208,14 +209,14 @@ class Tables(ReadingTable):
         a, b = self.classes[0::2], self.classes[1::2]
         need(keys.max(initial=0) < len(a) and np.all(are_parts(a)[keys] | (keys == 0)), "a word of the table of words holds a boundary")
         need(np.all((keys[:, 1:] == 0) | (keys[:, :-1] > 0)), "a word of the table of words has a gap")
-        labels = field_label(a)
-        from_root = np.where(labels > 0, field_next(self.entries[labels]), b.astype(np.int64))
+        labels = ENTRY.labels_of(a)
+        from_root = np.where(labels > 0, ENTRY.targets_of(self.entries[labels]), b.astype(np.int64))
         state = from_root[keys[:, 0]]
         for number in keys.T[1:]:
             entry, label = self.entries[state + labels[number]], labels[number]
             follows = (entry >> np.uint64(KIND_SHIFT) == label.astype(np.uint64) << np.uint64(LABEL_SHIFT - KIND_SHIFT)) & (label > 0)
             need(np.all(follows | (number == 0)), "the transducer segments a word of the table of words")
-            state = np.where(number > 0, field_next(entry), state)
+            state = np.where(number > 0, ENTRY.targets_of(entry), state)
         finish = self.entries[state]
         same = (field_kind(finish) == ONE) & (field_output(finish) == ids)
         need_none(~same, lambda word: f"the table of words has the id {ids[word]} for a word, the transducer another")
@@ -283,8 +284,8 @@ class Walk:
     def _step(self, number: int) -> None:
         """Read one symbol: one transition; at a boundary also the end of the word, and perhaps a word of one symbol. Class 0 is a blank."""
         a, b = self.tables.classes[2 * number : 2 * number + 2]
-        entry = self._look_up(int(field_label(a)))
-        boundary = field_label(a) == 0 and field_kind(a) != OTHER
+        entry = self._look_up(int(ENTRY.labels_of(a)))
+        boundary = ENTRY.labels_of(a) == 0 and field_kind(a) != OTHER
         failed = field_kind(entry) == FAIL
         self._emit(entry)
         if boundary:
@@ -301,12 +302,12 @@ class Walk:
             return
         self.word_places.append(self._place)
         self.word_classes.append(number)
-        if field_label(entry) != FINISH:
-            self.state = int(field_next(entry))
+        if ENTRY.labels_of(entry) != FINISH:
+            self.state = int(ENTRY.targets_of(entry))
         elif failed:
             self.state = self.tables.metadata.automaton.dead
         else:
-            self.state = int(field_next(b if len(self.word_places) == 1 else a))
+            self.state = int(ENTRY.targets_of(b if len(self.word_places) == 1 else a))
 
     def _locate_word(self, whole: bool) -> None:
         """Say where the ids of a word come from: each from as many symbols as its token has, or one from the whole word.
@@ -341,13 +342,13 @@ class Walk:
     def _look_up(self, label: int) -> Any:
         self.symbols += 1
         entry = self._entry(label)
-        while label and field_label(entry) != label:
+        while label and ENTRY.labels_of(entry) != label:
             finish = self._entry(0)
             link = self.tables.entries[self.state + LINK] if self._is_linked else finish  # beside it, so this is one look-up
-            if field_label(link) != LINK:
+            if ENTRY.labels_of(link) != LINK:
                 return finish
             self._emit(link)
-            self.state = int(field_next(link))
+            self.state = int(ENTRY.targets_of(link))
             entry = self._entry(label)
         return entry
 

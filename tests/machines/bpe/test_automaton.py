@@ -21,11 +21,12 @@ from support.shared_data import SHARED, needs_shared
 from support.tiers import examples, sample, thinned
 from tokenizers.models import BPE
 
+from fst.automata.rows import BYTE_ROW
 from fst.compile.machines.bpe.canonical import Canonical, Merges, canonical
 from fst.compile.machines.bpe.item_sets import States, close
 from fst.compile.machines.bpe.layout import MergeRows, lay_out
 from fst.errors import TableError, UnsupportedError, VocabularyError
-from fst.machines.bpe.automaton import FINISH, FREE, LABEL_SHIFT, LABELS, MAX_ID, MAX_VALUE, ROW, prove, walk
+from fst.machines.bpe.automaton import ENTRY, FINISH, FREE, LABELS, MAX_ID, prove, walk
 
 VOCABULARIES = SHARED / "vocab_bpe"
 ATOMS = [bytes([byte]) for byte in range(256)]
@@ -362,11 +363,11 @@ def test_rows_are_those_of_the_states() -> None:
     merges, tokens, states, rows = small()
     expected = np.full(len(rows.entries), FREE)
     names = np.array(list(merges.tokens.values()))
-    expected[rows.slots] = FINISH << LABEL_SHIFT | np.append(0, names[states.last[1:]])
+    expected[rows.slots] = ENTRY.pack(FINISH, np.append(0, names[states.last[1:]]))
     for state, (begin, end) in enumerate(itertools.pairwise(states.starts.tolist())):
         for label, target in zip(states.labels[begin:end].tolist(), states.targets[begin:end].tolist(), strict=True):
             if label < LABELS:
-                expected[rows.slots[state] + 1 + label] = label << LABEL_SHIFT | rows.slots[target]
+                expected[rows.slots[state] + 1 + label] = ENTRY.pack(label, rows.slots[target])
     assert rows.entries.tolist() == expected.tolist()
     assert rows.depths[0] == 0
     assert sorted(rows.depths.tolist()) == sorted(states.depths.tolist())
@@ -381,9 +382,9 @@ def test_a_list_makes_one_table() -> None:
     assert all(np.array_equal(getattr(again, name), getattr(small().rows, name)) for name in ("entries", "lengths", "depths", "slots"))
 
 
-def entry(label: int, value: int) -> int:
+def entry(label: int, target: int) -> int:
     """An entry of two fields."""
-    return label << LABEL_SHIFT | value
+    return int(ENTRY.pack(label, target))
 
 
 DEEP = int(small().rows.slots[small().states.depths.argmax()])
@@ -394,20 +395,20 @@ LAST = int(small().rows.slots.max())
 @pytest.mark.parametrize(
     ("name", "place", "value", "fault"),
     [
-        ("entries", 0, entry(1, 0), "the first slot is not a state; it must be the root"),
+        ("entries", 0, entry(1, 0), "the first slot of entries is not a state; it must be the root"),
         ("entries", 1 + 0x61, entry(0x60, ONE), "the root has no transition for byte 0x61"),
         ("entries", 1 + 0xF7, FREE, "the root has no transition for byte 0xf7"),
-        ("entries", 1 + 0x61, entry(0x61, 0), "the transition at slot 98 leads to a state that is none, or the root"),
-        ("entries", 1 + 0x61, entry(0x61, LAST + 1), "the transition at slot 98 leads to a state that is none, or the root"),
-        ("entries", 1 + 0x61, entry(0x61, MAX_VALUE), "the transition at slot 98 leads to a state that is none, or the root"),
-        ("entries", 1 + 0x61, entry(0x61, DEEP), "the transition at slot 98 leads to a state more than one deeper than its own"),
+        ("entries", 1 + 0x61, entry(0x61, 0), "the transition at slot 98 of entries leads to the root"),
+        ("entries", 1 + 0x61, entry(0x61, LAST + 1), "the transition at slot 98 of entries leads to no state"),
+        ("entries", 1 + 0x61, entry(0x61, ENTRY.max_target), "the transition at slot 98 of entries leads to no state"),
+        ("entries", 1 + 0x61, entry(0x61, DEEP), "the transition at slot 98 of entries leads more than one deeper than its state"),
         ("entries", LAST + 1, entry(FINISH, 0), "the row of state .* ends at slot .* of "),
         ("entries", LAST, FREE, "there are .* states, and .* depths"),
         ("entries", ONE, entry(FINISH, 99999), "state .* has the token 99999; there are .* lengths"),
         ("depths", 0, 1, "the root has depth 1"),
         ("depths", 1, 0, "state .* has a token longer than its depth, 0 bytes"),
-        ("lengths", int(small().rows.entries[ONE]) & MAX_VALUE, 0, "state .* has the token .*, which has no bytes"),
-        ("lengths", int(small().rows.entries[ONE]) & MAX_VALUE, 2, "state .* has a token longer than its depth, 1 bytes"),
+        ("lengths", ENTRY.unpack(small().rows.entries[ONE]).target, 0, "state .* has the token .*, which has no bytes"),
+        ("lengths", ENTRY.unpack(small().rows.entries[ONE]).target, 2, "state .* has a token longer than its depth, 1 bytes"),
     ],
 )
 def test_proof_names_the_fault(name: str, place: int, value: int, fault: str) -> None:
@@ -418,10 +419,10 @@ def test_proof_names_the_fault(name: str, place: int, value: int, fault: str) ->
         prove(arrays["entries"], arrays["lengths"], arrays["depths"])
 
 
-@pytest.mark.parametrize("size", [0, 1, ROW - 1])
+@pytest.mark.parametrize("size", [0, 1, BYTE_ROW - 1])
 def test_tables_hold_a_row(size: int) -> None:
     """A table that is shorter than a row is refused."""
-    with pytest.raises(TableError, match=f"there are {size} entries; a row takes {ROW}"):
+    with pytest.raises(TableError, match=f"entries has {size} slots; a row takes {BYTE_ROW}"):
         prove(small().rows.entries[:size], small().rows.lengths, small().rows.depths)
 
 
@@ -431,9 +432,9 @@ def mutated(chosen: random.Random) -> dict[str, np.ndarray[tuple[int], np.dtype[
     arrays = {kind: getattr(rows, kind).copy() for kind in ("entries", "lengths", "depths")}
     for _ in range(chosen.randint(1, 3)):
         array = arrays[chosen.choice(["entries", "entries", "entries", "lengths", "depths"])]
-        place = chosen.choice([chosen.randrange(len(array)), chosen.randrange(min(len(array), ROW)), min(LAST, len(array) - 1)])
+        place = chosen.choice([chosen.randrange(len(array)), chosen.randrange(min(len(array), BYTE_ROW)), min(LAST, len(array) - 1)])
         bits, element, state = 8 * array.itemsize, int(array[place]), chosen.choice(rows.slots.tolist())
-        changes = [element ^ 1 << chosen.randrange(bits), chosen.choice(array.tolist()), element & ~MAX_VALUE | state]
+        changes = [element ^ 1 << chosen.randrange(bits), chosen.choice(array.tolist()), element & ~ENTRY.max_target | state]
         array[place] = chosen.choice(changes) % (1 << bits)
     return arrays
 

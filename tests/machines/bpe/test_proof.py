@@ -17,7 +17,7 @@ from fst.automata.rows import MAX_OUTPUT
 from fst.compile.machines.bpe.compiler import assemble
 from fst.compile.pretokens.splits import GPT2
 from fst.compile.sources.tokenizer_json import of_document
-from fst.machines.bpe.automaton import MAX_VALUE
+from fst.machines.bpe.automaton import ENTRY
 from fst.machines.bpe.table import BpeTables
 from fst.pretokens.table import WORD_BYTES
 
@@ -142,7 +142,7 @@ HARM: dict[str, tuple[Harm, str]] = {
     "a decision past all": (put("decisions", 1, 4), "the decision for window 1 is 4"),
     "a piece that begins twice": (put("decisions", window(BEGIN, 0, 1), 1), "decides about the first character"),
     "a doubt before the text": (put("decisions", window(BEGIN, BEGIN, 1), 3), "decides about the first character"),
-    "a slot past the last state": (put("entries", 1 + ord("a"), lambda entry: entry | MAX_VALUE), "the transition at slot 98"),
+    "a slot past the last state": (put("entries", 1 + ord("a"), lambda entry: entry | ENTRY.max_target), "the transition at slot 98"),
     "a long piece without ignore_merges": (said(long_pieces=[258]), "there are long pieces without ignore_merges"),
     "a suffix beside an automaton": (said(end_of_word_suffix="</w>"), "a prefix or suffix beside an automaton"),
     "a depth less": (resized("depths", lambda array: array[:-1]), "depths"),

@@ -20,7 +20,7 @@ from support.tiers import examples, sample, thinned
 
 import fst
 from fst.compile import keywords
-from fst.machines.keywords.table import KINDS, LABEL_SHIFT, OUTPUT_SHIFT, OWN
+from fst.machines.keywords.table import ENTRY, KINDS, OWN
 from fst.runtime import run
 
 each_kind = pytest.mark.parametrize("kind", KINDS)
@@ -250,7 +250,7 @@ def test_same_matches_as_ahocorasick_rs(kind: str) -> None:
 
 
 C = ord("c")
-D, STATE = (label << LABEL_SHIFT for label in (ord("d"), OWN))
+D = ord("d")
 HARM: dict[str, tuple[str, Any, Any, str]] = {
     "rows for other keywords": ("matches", slice(0, 7), 0, "match 1 does not count one more than match 0"),
     "a first row": ("matches", (0, 0), 1, "match 0 is none, and is not empty"),
@@ -258,13 +258,13 @@ HARM: dict[str, tuple[str, Any, Any, str]] = {
     "a wrong count": ("matches", (1, 1), 7, "match 1 does not count one more"),
     "a circle": ("matches", (2, 0), 2, "match 2 does not count one more than match 2"),
     "an empty keyword behind another": ("matches", (4, slice(None)), (6, 2), "match 4 leads to match 6, of an empty keyword"),
-    "an output past all": ("entries", 1 + C, np.uint64(C << LABEL_SHIFT | 9 << OUTPUT_SHIFT), "has the output 9; there are 7"),
-    "an empty output": ("entries", 1 + C, np.uint64(C << LABEL_SHIFT | 6 << OUTPUT_SHIFT), "has the output 6, of an empty keyword"),
-    "an output of a state": ("entries", 0, np.uint64(OWN << LABEL_SHIFT | 1 << OUTPUT_SHIFT), "slot 0 has an output, and is no transition"),
+    "an output past all": ("entries", 1 + C, ENTRY.pack(C, 0, 9), "has the output 9; there are 7"),
+    "an empty output": ("entries", 1 + C, ENTRY.pack(C, 0, 6), "has the output 6, of an empty keyword"),
+    "an output of a state": ("entries", 0, ENTRY.pack(OWN, 0, 1), "slot 0 has an output, and is no transition"),
     "an empty keyword with a length": ("keyword_lengths", 5, 1, "keyword 5 has 0 bytes, and the length 1"),
-    "a state of two strings": ("entries", 3 + ord("d"), D | 8, "state 8 stands for 2 strings"),
-    "a link to another string": ("entries", 8, STATE | 4, "the link of state 8 does not lead to the end of its string"),
-    "a byte to another string": ("entries", 104, D | 4 | 5 << OUTPUT_SHIFT, "leads from state [0-9]+ to another string"),
+    "a state of two strings": ("entries", 3 + D, ENTRY.pack(D, 8), "state 8 stands for 2 strings"),
+    "a link to another string": ("entries", 8, ENTRY.pack(OWN, 4), "the link of state 8 does not lead to the end of its string"),
+    "a byte to another string": ("entries", 104, ENTRY.pack(D, 4, 5), "leads from state [0-9]+ to another string"),
     "a match of more than was read": ("keyword_lengths", 3, 2, "slot 100 has a match of 2 characters, and 1 were read"),
     "a longer match after another": ("keyword_lengths", 6, 3, "match 1 has 2 characters, and leads to match 7, of more"),
     "a keyword without a length": ("keyword_lengths", 0, 0, "keyword 0 has 2 bytes, and the length 0"),

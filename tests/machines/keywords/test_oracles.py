@@ -20,7 +20,7 @@ from support.tiers import examples, sample
 
 import fst
 from fst.compile import keywords
-from fst.machines.keywords.table import FREE, KINDS, LABEL_SHIFT, OUTPUT_SHIFT, OWN, KeywordTables
+from fst.machines.keywords.table import ENTRY, KINDS, OWN, KeywordTables
 
 each_kind = pytest.mark.parametrize("kind", KINDS)
 SETS = [
@@ -220,11 +220,11 @@ def sound() -> KeywordTables:
 
 
 HARM = {
-    "a root that is no state": ("entries", 0, np.uint64(FREE << LABEL_SHIFT), "slot 0 is no state"),
-    "a label that is none": ("entries", -1, np.uint64(300 << LABEL_SHIFT), "has the label 300"),
-    "a state more": ("entries", -1, np.uint64(OWN << LABEL_SHIFT), "states, not"),
-    "a transition to no state": ("entries", 1 + ord("a"), np.uint64(ord("a") << LABEL_SHIFT | 1), "leads to no state"),
-    "an output past all": ("entries", 1 + ord("a"), np.uint64(ord("a") << LABEL_SHIFT | 9999 << OUTPUT_SHIFT), "has the output 9999"),
+    "a root that is no state": ("entries", 0, ENTRY.free, "the first slot of entries is not a state"),
+    "a label that is none": ("entries", -1, ENTRY.pack(300, 0), "has the label 300"),
+    "a state more": ("entries", -1, ENTRY.pack(OWN, 0), "the row of state .* ends at slot"),
+    "a transition to no state": ("entries", 1 + ord("a"), ENTRY.pack(ord("a"), 1), "leads to no state"),
+    "an output past all": ("entries", 1 + ord("a"), ENTRY.pack(ord("a"), 0, 9999), "has the output 9999"),
     "a match of no keyword": ("matches", (1, 0), 99, "match 1 is of keyword 99"),
     "a match before itself": ("matches", (1, 3), 1, "match 1 comes after match 1"),
     "a match of a wrong length": ("matches", (1, 2), 9, "match 1 is not as long as its keyword"),

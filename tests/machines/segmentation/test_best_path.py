@@ -24,6 +24,7 @@ import fst
 from fst.compile import lattice
 from fst.machines.segmentation.jieba import ALL, CHINESE, DEFAULT, LETTER, MODES, SEARCH, SPACE
 from fst.machines.segmentation.mecab import MAX_KINDS, MecabTables
+from fst.machines.segmentation.unit_trie import ENTRY, FREE, LEAF
 from fst.runtime.machines.segmentation.lattice import JiebaSegmenter, MecabSegmenter
 
 ORACLES = SHARED / "oracles" / "toolkit"
@@ -569,18 +570,17 @@ def test_modes_that_are_none() -> None:
 
 # Damaged tables
 
-FREE_SLOT = (1 << 17) - 1
 HARM_JIEBA: dict[str, tuple[str, Any, Any, str]] = {
-    "a label of free slots": ("units", ord("a"), FREE_SLOT, "a unit has the label"),
+    "a label of free slots": ("units", ord("a"), FREE, "a unit has the label"),
     "a kind that is none": ("units", 0, 7 << 17, "unit 0 is of kind 7"),
     "a half character in blocks": ("units", 0xD842, CHINESE << 17, "unit 55362 is half a character, and of kind 3, not 0"),
     "a half character that is white": ("units", 0xDFB7, SPACE << 17, "unit 57271 is half a character, and of kind 1, not 0"),
     "a line break in blocks": ("units", ord("\n"), LETTER << 17, "unit 10 is a space or a line break, and inside of blocks"),
-    "an entry at the root": ("entries", 0, 1, "of which the first is none's"),
+    "an entry at the root": ("entries", 0, ENTRY.pack(1, 0), "of which the first is none's"),
     "an entry without a label": ("entries", 1, 0, "has the label 0"),
-    "a state past the last": ("entries", 1, 1 | 1 << 20 << 17, "leads past the last slot"),
-    "a state of two parents": ("entries", 1, 1, "this is no trie"),
-    "a value past the last": ("entries", 1, 1 | ((1 << 25) - 1) << 17 | 999 << 42, "has the value 999"),
+    "a state past the last": ("entries", 1, ENTRY.pack(1, 1 << 20), "leads past the last slot"),
+    "a state of two parents": ("entries", 1, ENTRY.pack(1, 0), "this is no trie"),
+    "a value past the last": ("entries", 1, ENTRY.pack(1, LEAF, 999), "has the value 999"),
     "a score that is none": ("scores", 1, np.nan, "score 1 is nan"),
     "a number past the last": ("numbers", 0, 5, "slot 0 has the word 5"),
     "words that are not UTF-8": ("word_bytes", 0, 0xFF, "the words are not UTF-8 at byte 0"),
@@ -620,7 +620,7 @@ HARM_MECAB: dict[str, tuple[str, Any, Any, str]] = {
     "a kind of no category": ("kinds", 0, 17 << 18, "kind 0 has the bits"),
     "a category without words": ("unknowns", 0, -1, "category 0 has the words at -1"),
     "features that are not UTF-8": ("feature_bytes", 0, 0xFF, "the features are not UTF-8"),
-    "a value past the last": ("entries", 1, 1 | ((1 << 25) - 1) << 17 | 999 << 42, "has the value 999"),
+    "a value past the last": ("entries", 1, ENTRY.pack(1, LEAF, 999), "has the value 999"),
 }
 
 

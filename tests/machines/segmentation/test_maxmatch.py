@@ -28,7 +28,7 @@ from support.tiers import examples, sample, thinned
 import fst
 from fst.compile import maxmatch
 from fst.machines.segmentation.maxmatch import BACKWARD, DIRECTIONS, FORWARD, UNSEEN, MaxMatchTables
-from fst.machines.segmentation.unit_trie import FREE, LEAF, STATE_SHIFT, VALUE_SHIFT
+from fst.machines.segmentation.unit_trie import ENTRY, LEAF
 from fst.runtime.rows import arrow
 from fst.runtime.rows.batch import Batch
 from fst.runtime.rows.texts import Column
@@ -426,13 +426,14 @@ EDGES = TABLE.edges()
 JUMPS = TABLE.lasts(EDGES).jumps[EDGES.targets != LEAF]
 JUMPING, OTHER = (int(EDGES.targets[EDGES.targets != LEAF][found][0]) for found in (JUMPS, ~JUMPS))
 LAST_EDGE = int(EDGES.slots[EDGES.targets == LEAF][0])
+NO_WORD = int(ENTRY.pack(EDGES.labels[EDGES.targets == LEAF][0], LEAF))
 HARMED: dict[str, tuple[str, Any, int, str]] = {
     "a label of two units": ("units", ord("z"), int(TABLE.units[ord("a")]), "2 units have the label"),
     "bits that are no label": ("units", 0, 1 << 17, "unit 0 has the bits 0x20000"),
-    "a path without a word": ("entries", LAST_EDGE, int(TABLE.entries[LAST_EDGE]) & (1 << VALUE_SHIFT) - 1, "ends a path, and no word"),
-    "a jump that is none": ("entries", OTHER, FREE | 1 << STATE_SHIFT, f"state {OTHER} has the jump 1"),
-    "no jump": ("entries", JUMPING, FREE, f"state {JUMPING} has the jump 0"),
-    "a jump past the last": ("entries", JUMPING, FREE | 99 << STATE_SHIFT, f"state {JUMPING} has the jump 99 of"),
+    "a path without a word": ("entries", LAST_EDGE, NO_WORD, "ends a path, and no word"),
+    "a jump that is none": ("entries", OTHER, ENTRY.free | 1, f"state {OTHER} has the jump 1"),
+    "no jump": ("entries", JUMPING, ENTRY.free, f"state {JUMPING} has the jump 0"),
+    "a jump past the last": ("entries", JUMPING, ENTRY.free | 99, f"state {JUMPING} has the jump 99 of"),
     "a jump without tokens": ("jumps", (1, 0), 0, "jumps without a token"),
     "a jump with a token past the last": ("jumps", (1, 0), 999, "jumps with the token 999"),
     "a jump to no state": ("jumps", (1, 1), 999_999, "jumps to 999999, which is no state"),

@@ -23,6 +23,7 @@ from support.text.normalizers import Json, built, hold
 from support.tiers import examples, sample, thinned
 from tokenizers import Tokenizer
 
+from fst.automata.rows import BYTE_ROW
 from fst.cli.commands.explain.command import explained
 from fst.compile import tokenizer as compiled
 from fst.core.json_numbers import reference_float, spelled_as
@@ -30,7 +31,7 @@ from fst.errors import TableError, UnsupportedError, VocabularyError
 from fst.machines.bpe.arguments import PIECES
 from fst.machines.unigram.aho_corasick import BLOCK, GOES_ON, NONE
 from fst.machines.unigram.table import UnigramTables
-from fst.machines.unigram.viterbi import FREE, HEAD, ROW, TARGET_SHIFT, VALUE_SHIFT
+from fst.machines.unigram.viterbi import ENTRY
 from fst.runtime.compat.transformers.backend import backend_of
 from fst.runtime.machines.unigram.kernels.encode import WINDOW
 
@@ -198,12 +199,12 @@ def test_fallback_of_an_unknown_blank_is_refused(tmp_path: Path) -> None:
 
 def taken(table: UnigramTables) -> Any:
     """The slots of transitions."""
-    return np.flatnonzero((table.trie & np.uint64(0xFF)) < 0xF8)
+    return np.flatnonzero(ENTRY.labels_of(table.trie) < ENTRY.labels)
 
 
 def steps_taken(table: UnigramTables) -> Any:
     """The slots of transitions of ``steps``."""
-    return np.flatnonzero((table.steps & np.uint64(0xFF)) < 0xF8)
+    return np.flatnonzero(ENTRY.labels_of(table.steps) < ENTRY.labels)
 
 
 def longest_list(table: UnigramTables) -> int:
@@ -213,7 +214,12 @@ def longest_list(table: UnigramTables) -> int:
 
 def heads(table: UnigramTables) -> Any:
     """The slots of the states of ``steps``, without the root."""
-    return np.flatnonzero((table.steps & np.uint64(0xFF)) == HEAD)[1:]
+    return np.flatnonzero(ENTRY.are_states(table.steps))[1:]
+
+
+def last_free(entries: Any) -> Any:
+    """The last slot that belongs to no row."""
+    return np.flatnonzero(entries == ENTRY.free)[-1]
 
 
 def changed(name: str, at: Callable[[UnigramTables], Any], change: Callable[[Any], Any]) -> Callable[[UnigramTables], UnigramTables]:
@@ -238,26 +244,26 @@ def cut(name: str) -> Callable[[UnigramTables], UnigramTables]:
 
 
 HARMS = {
-    "short trie": (lambda table: replace(table, trie=table.trie[: ROW - 1]), "slots; a row takes"),
-    "no root": (changed("trie", lambda _: 0, lambda _: FREE), "it must be the root"),
+    "short trie": (lambda table: replace(table, trie=table.trie[: BYTE_ROW - 1]), "slots; a row takes"),
+    "no root": (changed("trie", lambda _: 0, lambda _: ENTRY.free), "it must be the root"),
     "last row": (cut("trie"), "ends at slot"),
-    "depth of the root": (changed("trie", lambda _: 0, lambda entry: entry | np.uint64(1 << VALUE_SHIFT)), "the root of the trie"),
+    "depth of the root": (changed("trie", lambda _: 0, lambda entry: entry | ENTRY.pack(0, 0, 1)), "the root of the trie"),
     "depth": (said(longest=1), "has depth"),
-    "foreign slot": (changed("trie", lambda table: np.flatnonzero(table.trie == FREE)[-1], lambda _: 5), "belongs to no state"),
-    "target": (changed("trie", taken, lambda entries: entries | np.uint64(1 << TARGET_SHIFT + 20)), "no state one deeper"),
-    "value": (changed("trie", taken, lambda entries: entries | np.uint64(1 << VALUE_SHIFT + 20)), "has the value"),
-    "token": (changed("trie", taken, lambda entries: entries & ~np.uint64(0) >> 36 | np.uint64(5 << VALUE_SHIFT)), "ends token"),
-    "short steps": (lambda table: replace(table, steps=table.steps[: ROW - 1]), "slots; a row takes"),
-    "no root of steps": (changed("steps", lambda _: 0, lambda _: FREE), "it must be the root"),
+    "foreign slot": (changed("trie", lambda table: last_free(table.trie), lambda _: ENTRY.pack(5, 0)), "belongs to no state"),
+    "target": (changed("trie", taken, lambda entries: entries | ENTRY.pack(0, 1 << 20)), "leads to no state"),
+    "value": (changed("trie", taken, lambda entries: entries | ENTRY.pack(0, 0, 1 << 20)), "has the value"),
+    "token": (changed("trie", taken, lambda entries: entries & ~ENTRY.pack(0, 0, ENTRY.max_value) | ENTRY.pack(0, 0, 5)), "ends token"),
+    "short steps": (lambda table: replace(table, steps=table.steps[: BYTE_ROW - 1]), "slots; a row takes"),
+    "no root of steps": (changed("steps", lambda _: 0, lambda _: ENTRY.free), "it must be the root"),
     "last row of steps": (cut("steps"), "of steps ends at slot"),
-    "bytes of the root": (changed("steps", lambda _: 9, lambda _: FREE), "no transition for byte 0x8"),
-    "depth of the root of steps": (changed("steps", lambda _: 0, lambda entry: entry | np.uint64(1 << VALUE_SHIFT)), "the root of steps"),
-    "depth of steps": (changed("steps", heads, lambda entries: entries | np.uint64(1 << VALUE_SHIFT + 9)), "of steps has depth"),
-    "default": (changed("steps", heads, lambda entries: entries | np.uint64(1 << TARGET_SHIFT + 20)), "the default of state"),
-    "slot of steps": (changed("steps", lambda table: np.flatnonzero(table.steps == FREE)[-1], lambda _: 5), "slot .* of steps"),
-    "target of steps": (changed("steps", steps_taken, lambda entries: entries | np.uint64(1 << TARGET_SHIFT + 20)), "slot .* of steps"),
-    "list": (changed("steps", steps_taken, lambda entries: entries | np.uint64(1 << VALUE_SHIFT + 20)), "slot .* of steps"),
-    "far list": (lambda table: changed("steps", lambda _: 9, lambda _: longest_list(table) << VALUE_SHIFT | 8)(table), "slot 9 of steps"),
+    "bytes of the root": (changed("steps", lambda _: 9, lambda _: ENTRY.free), "no transition for byte 0x8"),
+    "depth of the root of steps": (changed("steps", lambda _: 0, lambda entry: entry | ENTRY.pack(0, 0, 1)), "the root of steps"),
+    "depth of steps": (changed("steps", heads, lambda entries: entries | ENTRY.pack(0, 0, 1 << 9)), "of steps has depth"),
+    "default": (changed("steps", heads, lambda entries: entries | ENTRY.pack(0, 1 << 20)), "the default of state"),
+    "slot of steps": (changed("steps", lambda table: last_free(table.steps), lambda _: ENTRY.pack(5, 0)), "slot .* of steps"),
+    "target of steps": (changed("steps", steps_taken, lambda entries: entries | ENTRY.pack(0, 1 << 20)), "slot .* of steps"),
+    "list": (changed("steps", steps_taken, lambda entries: entries | ENTRY.pack(0, 0, 1 << 20)), "slot .* of steps"),
+    "far list": (lambda table: changed("steps", lambda _: 9, lambda _: ENTRY.pack(8, 0, longest_list(table)))(table), "slot 9 of steps"),
     "blocks": (cut("lists"), "items, not 4 for each block"),
     "first block": (changed("lists", lambda _: 1, lambda _: 1), "the first block of lists"),
     "token in a list": (changed("lists", lambda _: BLOCK, lambda _: 1000), "item 4 of lists is 1000"),

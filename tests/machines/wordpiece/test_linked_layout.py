@@ -13,7 +13,7 @@ from support.shared_data import SHARED, needs_shared
 from support.tiers import examples
 
 import fst
-from fst.automata.rows import LABEL_SHIFT, LINK, ROOT, field_label
+from fst.automata.rows import ENTRY, LINK, ROOT
 from fst.automata.transducer import count_explicit, fold
 from fst.compile import wordpiece
 from fst.compile.machines.wordpiece.compiler import WordPieceModel, _linked
@@ -80,11 +80,11 @@ def test_auto_links_large_alphabets() -> None:
 def test_links_that_lead_in_circles_are_refused() -> None:
     """A failure link leads to less depth, or the table is refused: a walk would never end."""
     table = wordpiece(["[UNK]", "abc", "##bcd", "##b", "##c", "bc"], layout="linked")
-    links = np.flatnonzero(field_label(table.entries) == LINK)
+    links = np.flatnonzero(ENTRY.labels_of(table.entries) == LINK)
     link = int(links[links != ROOT + LINK][0])
     entries = table.entries.copy()
-    entries[link] = np.uint64(link - LINK) | np.uint64(LINK << LABEL_SHIFT)
-    with pytest.raises(fst.TableError, match=f"the transition at slot {link} emits unknown ids, or too many"):
+    entries[link] = ENTRY.pack(LINK, link - LINK)
+    with pytest.raises(fst.TableError, match=f"the transition at slot {link} of entries emits unknown ids, or too many"):
         replace(table, entries=entries).prove()
 
 

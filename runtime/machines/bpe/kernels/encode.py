@@ -31,8 +31,7 @@ from fst.core.jit import inlined, kernel, part
 from fst.machines.bpe.arguments import BUCKET_SHIFT, PIECES, SLOT_SHIFT
 from fst.machines.bpe.arguments import KEY_PARTS as KEY_PARTS_COUNT
 from fst.machines.bpe.arguments import LONGEST as LONGEST_PIECE
-from fst.machines.bpe.automaton import LABEL_SHIFT as LABEL
-from fst.machines.bpe.automaton import MAX_VALUE
+from fst.machines.bpe.automaton import ENTRY
 from fst.runtime.kernels.constants import HALF, LOW_HALF, ROOT, U0, U1, U2, U3
 from fst.runtime.kernels.intrinsics import hash_of, is_key, prefetch
 from fst.runtime.kernels.output import copy, frame
@@ -41,7 +40,7 @@ from fst.runtime.pretokens.kernels.spans import locate
 from fst.tables.kernel_call import COUNT, IDS_ALONE, OPEN
 
 NO_TOKEN = np.int32(NO_STRING)
-LABEL_SHIFT, VALUE = np.uint64(LABEL), np.uint64(MAX_VALUE)
+LABEL_SHIFT, TARGET = np.uint64(ENTRY.label_shift), np.uint64(ENTRY.max_target)
 LONGEST, WORD_BYTES, MOST = np.uint64(LONGEST_PIECE), np.uint64(8 * KEY_PARTS_COUNT), np.uint64(PIECES)
 
 
@@ -156,7 +155,7 @@ def sort_pieces(pieces, pending, waiting, active, longer, widest, stride, apart)
 @inlined
 def put_last(entries, lengths, state, tokens, place):
     """Write the last token at a state, ``id | number of its bytes << 32``."""
-    token = np.uint64(entries[state]) & VALUE
+    token = np.uint64(entries[state]) & TARGET
     tokens[place] = token | np.uint64(lengths[token]) << HALF
 
 
@@ -165,7 +164,7 @@ def step(entries, state, byte):
     """The state after a byte."""
     entry = np.uint64(entries[state + U1 + byte])
     entry = entry if entry >> LABEL_SHIFT == byte else np.uint64(entries[ROOT + U1 + byte])
-    return entry & VALUE
+    return entry & TARGET
 
 
 @part
@@ -210,7 +209,7 @@ def encode_long(text, begin, end, machine, ids, at):
     state, left = ROOT, end - begin
     for index in range(left):
         state = step(entries, state, np.uint64(text[begin + np.uint64(index)]))
-        ids[at + np.uint64(index)] = np.int32(np.uint64(entries[state]) & VALUE)
+        ids[at + np.uint64(index)] = np.int32(np.uint64(entries[state]) & TARGET)
     out = left
     while left:
         token = ids[at + left - U1]

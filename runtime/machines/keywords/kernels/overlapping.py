@@ -18,9 +18,9 @@ from fst.core.jit import inlined, kernel, part
 from fst.machines.keywords import overlapping
 from fst.machines.keywords.table import KNOWN
 from fst.runtime.kernels.code_points import characters_before, count_from, count_to
-from fst.runtime.kernels.constants import U0, U1
+from fst.runtime.kernels.constants import ROOT, U0, U1
 from fst.runtime.kernels.utf_8 import count_characters
-from fst.runtime.machines.keywords.kernels.walk import LABEL_SHIFT, ROOT, STATE, WORD, output_of
+from fst.runtime.machines.keywords.kernels.walk import LABEL_SHIFT, STATE, WORD, output_of
 from fst.tables.kernel_call import BEFORE, COUNT, IDS_ALONE, OPEN
 
 NEXT, SIZE = np.uint64(overlapping.NEXT), np.uint64(overlapping.COUNT)

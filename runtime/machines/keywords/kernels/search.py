@@ -22,7 +22,7 @@ import numpy as np
 from fst.core.jit import inlined, kernel, object_kernel, part
 from fst.machines.keywords import table
 from fst.runtime.kernels.code_points import characters_before, count_from, count_to
-from fst.runtime.kernels.constants import HALF, LOW_HALF, U0, U1, U2, U3, U63
+from fst.runtime.kernels.constants import HALF, LOW_HALF, ROOT, U0, U1, U2, U3, U63
 from fst.runtime.kernels.utf_8 import count_characters, put_string
 from fst.runtime.machines.keywords.kernels.walk import (
     BEFORE_IT,
@@ -33,7 +33,6 @@ from fst.runtime.machines.keywords.kernels.walk import (
     LABEL_SHIFT,
     PLACE,
     REGION,
-    ROOT,
     ROW,
     SEGMENT,
     START,

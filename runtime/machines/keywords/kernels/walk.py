@@ -13,11 +13,11 @@ import numpy as np
 
 from fst.core.jit import inlined, part
 from fst.machines.keywords import table
-from fst.runtime.kernels.constants import HALF, U0, U1, U2, U3
+from fst.runtime.kernels.constants import HALF, ROOT, U0, U1, U2, U3
 from fst.runtime.kernels.intrinsics import opaque
 
-ROOT, STATE, OUTPUT = np.uint64(table.ROOT), np.uint64(table.MAX_STATE), np.uint64(table.MAX_OUTPUT)
-OUTPUT_SHIFT, LABEL_SHIFT = np.uint64(table.OUTPUT_SHIFT), np.uint64(table.LABEL_SHIFT)
+STATE, OUTPUT = np.uint64(table.ENTRY.max_target), np.uint64(table.ENTRY.max_value)
+OUTPUT_SHIFT, LABEL_SHIFT = np.uint64(table.ENTRY.value_shift), np.uint64(table.ENTRY.label_shift)
 KEYWORD, START, END, BEFORE_IT = (np.uint64(column) for column in table.COLUMNS)
 PLACE, FIRST, ROW, BEFORE_ROW, TURNS = (np.uint64(index) for index in range(table.NOTES))
 WORD = 0  # of all matches; -1 would mean the frame of a text

@@ -20,7 +20,7 @@ from fst.runtime.kernels.intrinsics import prefetch
 from fst.runtime.kernels.unicode import HIGH_SURROGATE, SURROGATE
 from fst.runtime.machines.segmentation.kernels.jieba_model import put_words_and_unknown
 from fst.runtime.machines.segmentation.kernels.jieba_tokens import NO_WORD, SEARCH, put, put_whole, word_between
-from fst.runtime.machines.segmentation.kernels.unit_trie import KIND_SHIFT, LABEL, LEAF, ROOT, kind_of, label_of, state_of, value_of
+from fst.runtime.machines.segmentation.kernels.unit_trie import KIND_SHIFT, LABEL, LEAF, ROOT, kind_of, label_of, leads, state_of, value_of
 from fst.tables.kernel_call import BEFORE, COUNT, OPEN
 
 SPACE, LETTER = np.uint64(jieba.SPACE), np.uint64(jieba.LETTER)
@@ -52,7 +52,7 @@ def choose_longer(at, slot, best, choice, machine, scores, labels):
             best, choice = score, slot << LENGTH_BITS | stop - at
         label = np.uint64(labels[stop & mask])
         slot = state + label
-        if state == LEAF or entries[slot] & LABEL != label:
+        if state == LEAF or not leads(entries[slot], label):
             break
         stop += U1
     return (single if choice == U1 else best), choice
@@ -77,11 +77,11 @@ def find_best(text, begin, end, machine, output, place, scores, labels):
         labels[at & mask] = label
         entry = entries[label]
         best, choice = values[U0] + after, U1
-        if entry & LABEL == label:
+        if leads(entry, label):
             if value_of(entry) != U0:
                 best, choice = values[value_of(entry)] + after, label << LENGTH_BITS | U1
             slot = state_of(entry) + following
-            if state_of(entry) != LEAF and entries[slot] & LABEL == following:
+            if state_of(entry) != LEAF and leads(entries[slot], following):
                 best, choice = choose_longer(at, slot, best, choice, machine, scores, labels)
         after, following = best, label
         output.ids[place + (at - begin)] = np.uint32(choice)
@@ -141,10 +141,10 @@ def put_single(text, begin, stop, machine, output, place, characters):
         label = unit & LABEL
         entry = machine.entries[label]
         own = NO_WORD
-        if entry & LABEL == label:
+        if leads(entry, label):
             if at + U1 < stop and state_of(entry) != LEAF:
                 following = label_of(machine, text[at + U1])
-                if machine.entries[state_of(entry) + following] & LABEL == following:
+                if leads(machine.entries[state_of(entry) + following], following):
                     break
             own = np.int64(machine.numbers[label])
         if unit >> KIND_SHIFT != LETTER:
@@ -173,7 +173,7 @@ def put_all(text, begin, end, machine, output, place, row, characters):
         while stop < end and state != LEAF:
             label = label_of(machine, text[stop])
             entry = machine.entries[state + label]
-            if entry & LABEL != label:
+            if not leads(entry, label):
                 break
             stop += U1
             if value_of(entry):

@@ -8,7 +8,7 @@ from __future__ import annotations
 from fst.core.jit import inlined
 from fst.machines.segmentation import jieba
 from fst.runtime.kernels.constants import U1, U2, U3
-from fst.runtime.machines.segmentation.kernels.unit_trie import LABEL, LEAF, ROOT, label_of, state_of
+from fst.runtime.machines.segmentation.kernels.unit_trie import LEAF, ROOT, label_of, leads, state_of
 from fst.tables.kernel_call import IDS_ALONE
 
 NO_WORD = jieba.NO_WORD
@@ -41,7 +41,7 @@ def slot_between(text, at, stop, machine):
     state, slot = ROOT, ROOT
     while at < stop:
         label = label_of(machine, text[at])
-        if state == LEAF or machine.entries[state + label] & LABEL != label:
+        if state == LEAF or not leads(machine.entries[state + label], label):
             return ROOT
         slot = state + label
         state = state_of(machine.entries[slot])

@@ -18,7 +18,7 @@ from fst.core.jit import inlined, kernel, part
 from fst.machines.segmentation import maxmatch
 from fst.runtime.kernels.constants import U0, U1, U2
 from fst.runtime.kernels.unicode import LOW_SURROGATE, SURROGATE
-from fst.runtime.machines.segmentation.kernels.unit_trie import LABEL, LEAF, ROOT, STATE_SHIFT, label_of, state_of, value_of
+from fst.runtime.machines.segmentation.kernels.unit_trie import LABEL_SHIFT, LEAF, ROOT, label_of, leads, state_of, value_of
 from fst.tables.kernel_call import BEFORE, COUNT, IDS_ALONE, OPEN
 
 ALONE = np.uint64(maxmatch.ALONE)
@@ -69,19 +69,19 @@ def put_tokens(text, begin, stop, is_open, machine, output, place):
         first = ALONE
         while begin < stop:
             first = machine.firsts[unit_at(text, begin, is_backward, bounds)]
-            if first & LABEL != ALONE:
+            if first >> LABEL_SHIFT != ALONE:
                 break
             put(output, place, value_of(first), U1)
             place += U1
             begin += U1
         if begin == stop:
             return begin, place
-        state, value, end, at = state_of(first), value_of(first), begin + (first & LABEL), begin + U1
+        state, value, end, at = state_of(first), value_of(first), begin + (first >> LABEL_SHIFT), begin + U1
         while True:
             while state != LEAF and at < stop:
                 label = label_of(machine, unit_at(text, at, is_backward, bounds))
                 entry = entries[state + label]
-                if entry & LABEL != label:
+                if not leads(entry, label):
                     break
                 at += U1
                 state = state_of(entry)
@@ -91,7 +91,7 @@ def put_tokens(text, begin, stop, is_open, machine, output, place):
                 return begin, place
             if at <= end:
                 break
-            jump = entries[state] >> STATE_SHIFT << U2
+            jump = state_of(entries[state]) << U2
             last = np.uint64(machine.jumps[jump + TOKENS]) << U2
             place = put_list(last, machine, output, place)
             begin += np.uint64(machine.lists[last + END])

@@ -30,7 +30,7 @@ from fst.runtime.machines.segmentation.kernels.lattice import (
     settle,
     write,
 )
-from fst.runtime.machines.segmentation.kernels.unit_trie import LABEL, LEAF, ROOT, kind_of, label_of, state_of, value_of
+from fst.runtime.machines.segmentation.kernels.unit_trie import LEAF, ROOT, kind_of, label_of, leads, state_of, value_of
 from fst.tables.kernel_call import BEFORE, COUNT, OPEN
 
 CATEGORIES, MASK_FIRST, MASK_LENGTH = np.uint64((1 << mecab.FIRST_SHIFT) - 1), np.uint64(31), np.uint64(mecab.MAX_CHARACTERS)
@@ -110,7 +110,7 @@ def add_known(text, at, stop, slots, count, machine, work):
     while end < stop and state != LEAF:
         label = label_of(machine, text[end])
         entry = machine.entries[state + label]
-        if entry & LABEL != label:
+        if not leads(entry, label):
             break
         end += U1
         if value_of(entry):

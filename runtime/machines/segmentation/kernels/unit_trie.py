@@ -4,24 +4,32 @@ from __future__ import annotations
 
 import numpy as np
 
+from fst.automata import rows
 from fst.core.jit import inlined
 from fst.machines.segmentation import unit_trie
+from fst.machines.segmentation.unit_trie import ENTRY
 
-LABEL, STATE = np.uint64(unit_trie.FREE), np.uint64(unit_trie.LEAF)
-STATE_SHIFT, VALUE_SHIFT, KIND_SHIFT = (np.uint64(n) for n in (unit_trie.STATE_SHIFT, unit_trie.VALUE_SHIFT, unit_trie.KIND_SHIFT))
-ROOT, LEAF = np.uint64(unit_trie.ROOT), np.uint64(unit_trie.LEAF)
+LABEL, STATE, VALUE = np.uint64(unit_trie.FREE), np.uint64(ENTRY.max_target), np.uint64(ENTRY.max_value)
+VALUE_SHIFT, LABEL_SHIFT, KIND_SHIFT = np.uint64(ENTRY.value_shift), np.uint64(ENTRY.label_shift), np.uint64(unit_trie.KIND_SHIFT)
+ROOT, LEAF = np.uint64(rows.ROOT), np.uint64(unit_trie.LEAF)
 
 
 @inlined
 def state_of(entry):
     """Where a walk goes on after an entry, or `LEAF`."""
-    return entry >> STATE_SHIFT & STATE
+    return entry & STATE
 
 
 @inlined
 def value_of(entry):
     """The value of the word that ends with an entry; 0 for none."""
-    return entry >> VALUE_SHIFT
+    return entry >> VALUE_SHIFT & VALUE
+
+
+@inlined
+def leads(entry, label):
+    """Whether an entry is the transition on a label."""
+    return entry >> LABEL_SHIFT == label
 
 
 @inlined

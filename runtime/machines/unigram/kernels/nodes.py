@@ -7,7 +7,7 @@ from __future__ import annotations
 import numpy as np
 
 from fst.core.jit import part
-from fst.machines.unigram.viterbi_kernels import LABEL, LEAF, ROOT, TARGET, TARGET_SHIFT, VALUE_SHIFT, character_size
+from fst.machines.unigram.viterbi_kernels import LABEL_SHIFT, LEAF, ROOT, TARGET, VALUE, VALUE_SHIFT, character_size
 from fst.runtime.kernels.constants import U0, U1
 
 
@@ -30,15 +30,15 @@ def nodes_from(text, at, end, trie, nodes, sizes):
     while is_open:
         byte = np.uint64(text[reached])
         entry = trie[state + U1 + byte]
-        is_open = entry & LABEL == byte
+        is_open = entry >> LABEL_SHIFT == byte
         if is_open:
             reached += U1
-            value = entry >> VALUE_SHIFT
+            value = entry >> VALUE_SHIFT & VALUE
             if value:
                 nodes[count], sizes[count] = np.int32(value - U1), reached - at
                 count += U1
                 is_token |= reached == after
-            state = entry >> TARGET_SHIFT & TARGET
+            state = entry & TARGET
             is_open = state != LEAF and reached < end
     if not is_token:
         nodes[count], sizes[count] = -np.int32(after - at), after - at

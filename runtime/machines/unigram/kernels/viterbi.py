@@ -18,7 +18,7 @@ import numpy as np
 from fst.core.jit import inlined, part
 from fst.machines.unigram import aho_corasick
 from fst.machines.unigram.arguments import GOES_ON
-from fst.machines.unigram.viterbi_kernels import LABEL, ROOT, TARGET, TARGET_SHIFT, VALUE_SHIFT
+from fst.machines.unigram.viterbi_kernels import LABEL_SHIFT, ROOT, TARGET, VALUE, VALUE_SHIFT
 from fst.runtime.kernels.constants import HALF, LOW_HALF, U0, U1, U2, U3
 from fst.runtime.kernels.intrinsics import prefetch
 from fst.runtime.machines.bpe.kernels.encode import sort_pieces
@@ -32,9 +32,9 @@ NODE, SIZE = np.uint64((GOES_ON << 32) - 1), np.uint64(GOES_ON - 1)  # all bits 
 def step(steps, state, byte):
     """The entry of a state's transition on a byte."""
     entry = steps[state + U1 + byte]
-    other = steps[(steps[state] >> TARGET_SHIFT & TARGET) + U1 + byte]
-    other = other if other & LABEL == byte else steps[ROOT + U1 + byte]
-    return entry if entry & LABEL == byte else other
+    other = steps[(steps[state] & TARGET) + U1 + byte]
+    other = other if other >> LABEL_SHIFT == byte else steps[ROOT + U1 + byte]
+    return entry if entry >> LABEL_SHIFT == byte else other
 
 
 @part
@@ -61,7 +61,7 @@ def find_nodes(text, pieces, pending, waiting, ends, with_sums, work):
             elif with_sums:
                 work.best_sums[place] = 0
             entry = step(steps, state, np.uint64(text[at]))
-            state, number = entry >> TARGET_SHIFT & TARGET, entry >> VALUE_SHIFT
+            state, number = entry & TARGET, entry >> VALUE_SHIFT & VALUE
             active[item], lists[place + U1] = state, number
             prefetch(steps, state)
             prefetch(steps, state + U1 + np.uint64(text[min(at + U1, last)]))

@@ -1,0 +1,265 @@
+"""Lay a transducer out as rows of entries.
+
+Rows are dense, with a slot for every label; compact, displaced into each other; or linked, compact with failure links instead of the
+transitions that a state inherits by them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fst.automata.rows import (
+    ENTRY,
+    FAIL,
+    FINISH,
+    LABEL_SHIFT,
+    LAST_OUTPUT,
+    LINK,
+    MANY,
+    MAX_NEXT,
+    MAX_OUTPUT,
+    NONE,
+    ONE,
+    PAGE_BITS,
+    field_kind,
+    pack,
+)
+from fst.automata.transducer import Transducer, inherits
+from fst.automata.trie import NULL, ROOT, Ints, spread
+from fst.compile.layout.rows import ODD, filled, placed
+from fst.errors import UnsupportedError
+from fst.tables.header import COMPACT, DENSE, LINKED
+
+MAX_SHAPES, MAX_LABELS, ROUNDS = 1000, 2048, 3  # the search for columns looks at these shapes and labels: 98 % of the rows
+DENSE_SLOTS = 1 << 16  # "auto" is dense up to here: 512 KiB stay in a core's own cache
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """A transducer as entries.
+
+    Attributes:
+        layout: "dense", "compact" or "linked".
+        entries: uint64[slots].
+        pool: uint32[n].
+        slots: int64[states + 1], the slot at which each state's row begins. The last is the dead state's, so that -1 indexes it.
+        columns: int64[labels], the place of each label in a row; 0 for a label that is in no row and always takes the default.
+    """
+
+    layout: str
+    entries: NDArray[np.uint64]
+    pool: NDArray[np.uint32]
+    slots: Ints
+    columns: Ints
+
+
+def lay_out(transducer: Transducer, visits: NDArray[np.float64], layout: str) -> Rows:
+    """Lay out the rows.
+
+    Args:
+        transducer: the machine; for "linked", with the edges of the trie alone.
+        visits: float64[states], how often each state is expected to be visited; the most visited rows lie together.
+        layout: "dense", "compact", "linked", or "auto": dense if that is small, else compact.
+
+    Raises:
+        UnsupportedError: the machine does not fit the layout's fields.
+    """
+    shapes = _shapes(transducer)
+    columns = _columns(transducer, shapes)
+    if layout == LINKED:
+        columns += columns > 0  # the first column is for links
+        shapes = 2 * shapes + np.append(inherits(transducer.failure), False)
+    width = int(columns.max(initial=0)) + 1
+    states = len(transducer.trie) + 1
+    if width > FINISH:
+        raise UnsupportedError(f"{width - 1} different characters inside tokens: a table has room for {FINISH - 1}")
+    if layout == "auto":
+        layout = DENSE if states * width <= DENSE_SLOTS else COMPACT
+    if layout == DENSE and states * width > MAX_NEXT:
+        raise UnsupportedError(f"layout dense with {states} states of {width} entries: there is room for {MAX_NEXT}; use compact")
+
+    transitions = _Transitions.of(transducer, columns)
+    if layout == LINKED:
+        transitions = transitions.with_links(transducer)
+    pool, finish, output, kind = _outputs(transducer, transitions)
+    order = np.append(ROOT, 1 + np.argsort(-np.append(visits[1:], -1), kind="stable"))
+    if layout == DENSE:
+        slots = np.empty(states, np.int64)
+        slots[order] = np.arange(states) * width
+        entries = _dense(transducer, transitions, columns, slots, finish, output, kind)
+    else:
+        starts = np.searchsorted(transitions.source, np.arange(states + 1))
+        slots = placed(ENTRY, starts, transitions.column, order, width, shapes)
+        entries = filled(ENTRY, slots, width, finish, "the automaton of this vocabulary")
+        entries[slots[transitions.source] + transitions.column] = pack(slots[transitions.target], transitions.column, output, kind)
+    return Rows(layout, entries, pool, slots, columns)
+
+
+@dataclass(frozen=True, eq=False)
+class _Transitions:
+    """Explicit transitions on labels with a column, in order of source."""
+
+    source: Ints
+    column: Ints
+    target: Ints
+    emitted: Ints
+
+    @classmethod
+    def of(cls, transducer: Transducer, columns: Ints) -> _Transitions:
+        # The root has no default: labels without a transition lead to the dead state.
+        lacking = np.setdiff1d(np.flatnonzero(columns), transducer.label[: transducer.row_start[1]])
+        source = np.concatenate([np.full(len(lacking), ROOT), np.repeat(np.arange(len(transducer.trie)), np.diff(transducer.row_start))])
+        column = columns[np.concatenate([lacking, transducer.label])]
+        target = np.concatenate([np.full(len(lacking), NULL), transducer.target])
+        emitted = np.concatenate([np.zeros(len(lacking), np.int64), transducer.emitted])
+        kept = column > 0
+        return cls(source[kept], column[kept], target[kept], emitted[kept])
+
+    def with_links(self, transducer: Transducer) -> _Transitions:
+        """These and the failure links, in order of source. The root has a transition for every label, so its link is never taken."""
+        failure = transducer.failure
+        linked = np.flatnonzero(inherits(failure))
+        length = np.diff(failure.pops_start)
+        targets = failure.link[linked]
+        source = np.concatenate([[ROOT], linked, self.source])
+        order = np.argsort(source, kind="stable")
+        column = np.concatenate([np.full(1 + len(linked), LINK), self.column])
+        target = np.concatenate([[NULL], targets, self.target])
+        emitted = np.concatenate([[0], length[linked] - length[targets], self.emitted])
+        return _Transitions(source[order], column[order], target[order], emitted[order])
+
+
+def _shapes(transducer: Transducer) -> Ints:
+    """A number for each state and the dead one, equal for rows with the same labels."""
+    # A sum of one random number a label. If different rows ever had the same sum, one would be placed a little later than it could be.
+    powers = np.cumprod(np.full(len(transducer.trie.letters), ODD))
+    before = np.append(np.uint64(0), np.cumsum(powers[transducer.label]))
+    sums = before[transducer.row_start[1:]] - before[transducer.row_start[:-1]]
+    shapes: Ints = np.unique(np.append(sums, np.uint64(0)), return_inverse=True)[1]
+    return shapes
+
+
+def _columns(transducer: Transducer, shapes: Ints) -> Ints:
+    """Columns for the labels of transitions from states that are entered.
+
+    The fewer gaps rows have, the better they fit into each other. The first order is by script, then by frequency; 2-opt improves it.
+    """
+    trie = transducer.trie
+    sources = np.repeat(np.arange(len(trie)), np.diff(transducer.row_start))
+    # No word rests in a root that no transition enters: only defaults use its transitions, or the first symbols of words.
+    counts = np.bincount(transducer.label[transducer.is_entered[sources]], minlength=len(trie.letters))
+    scripts = np.maximum(trie.letters, 0) >> PAGE_BITS
+    order = np.lexsort((-counts, scripts, -np.bincount(scripts, counts)[scripts]))
+    used = order[counts[order] > 0]
+    most, rest = used[:MAX_LABELS], used[MAX_LABELS:]
+    columns = np.zeros(len(trie.letters), np.int64)
+    columns[np.append(_untangled(most, _differences(transducer, shapes, most)), rest)] = np.arange(1, len(used) + 1)
+    return columns
+
+
+def _differences(transducer: Transducer, shapes: Ints, labels: Ints) -> NDArray[np.float32]:
+    """For each pair of labels, the number of rows with one and not the other, counted in the shapes that take most room."""
+    _, first, counts = np.unique(shapes[:-1], return_index=True, return_counts=True)
+    lengths = np.diff(transducer.row_start)
+    most = np.argsort(-counts * lengths[first], kind="stable")[:MAX_SHAPES]
+    first, lengths = first[most], lengths[first[most]]
+    column = np.full(len(transducer.trie.letters), len(labels))  # the last column is for all other labels
+    column[labels] = np.arange(len(labels))
+    has = np.zeros((len(most), len(labels) + 1), np.float32)  # exact below 2^24 rows
+    has[np.repeat(np.arange(len(most)), lengths), column[transducer.label[spread(transducer.row_start[first], lengths)]]] = 1
+    has = has[:, :-1]
+    both = (has.T * counts[most].astype(np.float32)) @ has
+    own = np.diag(both)
+    found: NDArray[np.float32] = own[:, None] + own - 2 * both
+    return found
+
+
+def _untangled(labels: Ints, differences: NDArray[np.float32]) -> Ints:
+    """The labels in an order in which neighbours differ little: 2-opt reverses stretches as long as that helps."""
+    order = np.arange(len(labels) + 1)  # the last stands for the end, which costs nothing
+    costs = np.pad(differences, ((0, 1), (0, 1)))
+    for _ in range(ROUNDS):
+        for first in range(1, len(labels)):
+            before, begin = order[first - 1], order[first]
+            ends, after = order[first:-1], order[first + 1 :]
+            gains = costs[before, begin] + costs[ends, after] - costs[before, ends] - costs[begin, after]
+            best = int(gains.argmax())
+            if gains[best] > 0:
+                order[first : first + best + 1] = order[first : first + best + 1][::-1].copy()
+    return labels[order[:-1]]
+
+
+def _outputs(transducer: Transducer, transitions: _Transitions) -> tuple[NDArray[np.uint32], NDArray[np.uint64], Ints, Ints]:
+    """The pool, the finish entries of all states and of the dead one, and output and kind of all transitions."""
+    failure, trie = transducer.failure, transducer.trie
+    length = np.diff(failure.pops_start)
+    whole = failure.whole.copy()
+    whole[ROOT] = True  # nothing is left to segment between words
+    starts = np.concatenate([failure.pops_start[:-1], failure.pops_start[transitions.source]])
+    lengths = np.concatenate([np.where(whole, length, 0), transitions.emitted])
+    pool, output = _share(failure.pops, starts, lengths)
+    kind = np.select([lengths == 0, lengths == 1], [NONE, ONE], MANY)
+    states = len(trie)
+    kind[:states][~whole] = FAIL
+    finish = pack(np.append(trie.level, 0), FINISH, np.append(output[:states], 0), np.append(kind[:states], FAIL))
+    return pool, finish, output[states:], kind[states:]
+
+
+def _share(pops: Ints, starts: Ints, lengths: Ints) -> tuple[NDArray[np.uint32], Ints]:
+    """Put each different list of two or more ids into the pool once.
+
+    Returns:
+        The pool, and for each list its place in the pool, its only id, or 0 if it is empty.
+    """
+    output = np.zeros(len(starts), np.int64)
+    output[lengths == 1] = pops[starts[lengths == 1]]
+    longer = np.flatnonzero(lengths > 1)
+    # Number the lists of each length by their id so far and the next id, as the levels of a trie are numbered.
+    number = pops[starts[longer]]
+    pool: list[NDArray[np.uint32]] = [np.empty(0, np.uint32)]
+    used, place = 0, 1
+    while len(longer):
+        _, number = np.unique(number << 32 | pops[starts[longer] + place], return_inverse=True)
+        place += 1
+        ends = lengths[longer] == place
+        numbers, first = np.unique(number[ends], return_index=True)
+        members = longer[ends]
+        lists = pops[starts[members[first]][:, None] + np.arange(place)].astype(np.uint32)
+        lists[:, -1] |= np.uint32(LAST_OUTPUT)
+        output[members] = used + np.searchsorted(numbers, number[ends]) * place
+        pool.append(lists.ravel())
+        used += lists.size
+        longer, number = longer[~ends], number[~ends]
+    if used > MAX_OUTPUT:
+        raise UnsupportedError(f"outputs of {used} ids: the pool has room for {MAX_OUTPUT}")
+    return np.concatenate(pool), output
+
+
+def _dense(
+    transducer: Transducer,
+    transitions: _Transitions,
+    columns: Ints,
+    slots: Ints,
+    finish: NDArray[np.uint64],
+    output: Ints,
+    kind: Ints,
+) -> NDArray[np.uint64]:
+    """Every row with every column; where a state has no explicit transition, its default is written out."""
+    states, width = len(slots), int(columns.max(initial=0)) + 1
+    labels = np.flatnonzero(columns)
+    default, first = np.full((2, width), NULL)
+    default[columns[labels]], first[columns[labels]] = transducer.default[labels], transducer.first[labels]
+
+    fails = (field_kind(finish) == FAIL)[:, None]
+    emits = finish & np.uint64((1 << LABEL_SHIFT) - 1 - MAX_NEXT)  # without the label and the depth
+    rows = np.where(fails, pack(slots[NULL], 0, 0, NONE), emits[:, None] | slots[default].astype(np.uint64))
+    rows[ROOT] = slots[first]
+    rows |= np.arange(width, dtype=np.uint64) << np.uint64(LABEL_SHIFT)
+    rows[transitions.source, transitions.column] = pack(slots[transitions.target], transitions.column, output, kind)
+    rows[:, 0] = finish
+    entries = np.empty(states * width, np.uint64)
+    entries.reshape(states, width)[slots // width] = rows
+    return entries

@@ -1,0 +1,94 @@
+"""The proof of WordPiece's rows, and of the bound that output buffers are sized by: **a text has at most one id for each symbol and each
+special token.**
+
+The depth of a state, which its finish entry states, is the number of symbols read and not yet covered by an output. The root has depth 0.
+An explicit transition from s to t that emits k ids has k + depth(t) ≤ depth(s) + 1, and a failure link, which reads no symbol,
+k + depth(t) ≤ depth(s) > depth(t); finishing s emits at most depth(s) ids, and leads to a state of depth at most 1.
+By induction, the ids emitted since the start of a word and the depth together never exceed the symbols read, and a word that fails,
+of one symbol or more, is rolled back to one id.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fst.automata.rows import (
+    ENTRY,
+    FAIL,
+    FINISH,
+    KIND_BITS,
+    LABEL_SHIFT,
+    LAST_OUTPUT,
+    LINK,
+    MANY,
+    MAX_OUTPUT,
+    NONE,
+    ONE,
+    ROOT,
+    Array,
+    pack,
+)
+from fst.tables.header import LINKED, Automaton
+from fst.tables.proof import Each, Transitions, are_named, need, need_none, prove_states, prove_transitions
+
+
+def prove_rows(entries: Array, pool: Array, named: Array, automaton: Automaton, each: Each) -> Array:
+    """Prove every row.
+
+    Args:
+        entries, pool: of the table.
+        named: whether each number is an id.
+        automaton: the section of the metadata.
+        each: `map`, or the `map` of an executor.
+
+    Returns:
+        1 more than the depth of the state at each slot; 0 for a slot that is no state, and for one more slot.
+    """
+    columns, dead = automaton.columns, automaton.dead
+    found = prove_states(ENTRY, entries, columns, "entries", each)
+    need(dead < len(entries), f"the dead state is {dead}; there are {len(entries)} entries")
+    need(len(found) == automaton.states, f"there are {len(found)} states; about says {automaton.states}")
+    need(entries[ROOT] == pack(0, FINISH, 0, NONE), f"the finish entry of the root is {int(entries[ROOT]):#x}, not empty")
+    first = entries[1:columns]
+    need_none(ENTRY.labels_of(first) != np.arange(1, columns), lambda slot: f"the root has no transition for label {slot + 1}")
+    need_none(ENTRY.values_of(first) != 0, lambda slot: f"the transition of the root for label {slot + 1} has an output")
+    need(entries[dead] == pack(0, FINISH, 0, FAIL), f"state {dead} is the dead state, and does not fail")
+    finish = entries[found]
+    own, ids = ENTRY.targets_of(finish), ENTRY.values_of(finish)
+    emits = _emits(pool, named, int(own.max()) + 2)
+    owed = (emits.take(ids, mode="clip") <= own) | (ids == FAIL)
+    need_none(~owed, lambda state: f"state {found[state]} emits unknown ids, or more than the {own[state]} symbols that it has read")
+
+    def prove_outputs(some: Transitions) -> None:
+        emitted = emits.take(ENTRY.values_of(some.entries), mode="clip")  # past the end it is the last, which no transition may emit
+        wrong = emitted + some.after > some.before + some.before.dtype.type(1)
+        if automaton.layout == LINKED:
+            # The root has a transition for every label, so its link is never taken.
+            are_links = some.entries >> LABEL_SHIFT == LINK
+            links = np.flatnonzero(are_links & (np.arange(some.first, some.first + len(wrong)) != ROOT + LINK))
+            before, after = some.before[links], some.after[links]
+            wrong[links] |= (emitted[links] + after > before) | (after >= before)
+        some.need_none(wrong, lambda at: f"the transition at slot {some.first + at} of entries emits unknown ids, or too many")
+
+    return prove_transitions(ENTRY, entries, found, own, "entries", each, prove_outputs)
+
+
+def _emits(pool: Array, named: Array, too_many: int) -> Array:
+    """By the value of an entry, the number of its ids; `too_many` for more, for unknown ids, and for all other values.
+
+    Every list of the pool is proven to end, and to have ids that are named.
+    """
+    need(len(pool) <= MAX_OUTPUT + 1, f"the pool has {len(pool)} elements; outputs reach {MAX_OUTPUT + 1}")
+    last = np.flatnonzero(pool >= LAST_OUTPUT).astype(np.int32)
+    need(not len(pool) or (len(last) and last[-1] == len(pool) - 1), "the last list of the pool has no end")
+    ids = pool & np.uint32(LAST_OUTPUT - 1)
+    need_none(~are_named(ids, named), lambda place: f"no token has the id {ids[place]} in the pool")
+    pooled = np.repeat(last + 1, np.diff(last, prepend=np.int32(-1))) - np.arange(len(pool), dtype=np.int32)
+    dtype: Any = np.min_scalar_type(2 * too_many)  # of its sums with depths
+    emits = np.full((max(len(pool), len(named)), 1 << KIND_BITS), too_many, dtype)
+    emits[0, NONE] = 0
+    emits[: len(named), ONE] = np.where(named, 1, too_many)
+    emits[: len(pool), MANY] = np.minimum(pooled, too_many)
+    return emits.ravel()
