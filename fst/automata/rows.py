@@ -3,7 +3,7 @@
 An automaton is an array of entries. A state is the slot at which its row begins. Rows are displaced into each other, so that a slot in
 which a row has no transition holds that of another row: the label tells.
 
-Example:
+Examples:
     >>> rows = RowFormat(label_bits=8, target_bits=24, value_bits=0, dtype=np.uint32, labels=0xF8, own=0xFF, free=0xFFFFFFFF)
     >>> entries = rows.pack([0xFF, ord("a"), ord("b")], [0, 7, 9])
     >>> rows.unpack(entries[1])
