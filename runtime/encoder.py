@@ -10,6 +10,7 @@ import numpy as np
 from fst.core.lazy import Lazy
 from fst.core.threads import thread_count
 from fst.errors import UnsupportedError, quoted
+from fst.runtime.front_end import Pending
 from fst.runtime.randomness import Randomness
 from fst.runtime.rows.batch import Batch, Job
 from fst.runtime.rows.overflow import in_windows, window
@@ -18,7 +19,6 @@ from fst.runtime.rows.trim import cut, in_bytes
 from fst.runtime.run import SHORT, Runner, room_for
 from fst.runtime.safe_cuts import SafeCuts
 from fst.runtime.stream import Stream
-from fst.runtime.text.pending import Pending
 from fst.runtime.workspace import Frame, Ids, Workspace, Workspaces
 
 OFFSETS = (False, True, "chars", "bytes")
@@ -294,7 +294,8 @@ class Encoder:
             max_ids = None if randomness.needs_whole_rows else max_ids
         else:
             runner = self._spans_runner if with_spans else self._ids_runner
-        cuts = None if runner.fallback or runner.rewriter or randomness else self._safe_cuts
+        may_cut = not (runner.fallback or randomness) and (runner.front_end is None or runner.front_end.keeps_cuts)
+        cuts = self._safe_cuts if may_cut else None
         return Job(source, frame, errors, runner, max_ids, counted, cuts).run(threads)
 
     @Lazy
@@ -338,8 +339,8 @@ class Encoder:
 
     def _pending(self, with_spans: bool) -> Pending | None:  # noqa: ARG002 - for machines with runs of marks
         """An object that recognises text that a stream must hold back; None if such text is never long."""
-        rewriter = self._ids_runner.rewriter
-        return rewriter.pending() if rewriter else None
+        front_end = self._ids_runner.front_end
+        return front_end.pending() if front_end else None
 
     def _trim(self, ids: Ids, offsets: Ids | Ints, firsts: Ints) -> None:
         """Leave the blanks at the ends of tokens out of their offsets, for machines that do; `firsts` are indices of texts' first ids."""

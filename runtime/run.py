@@ -11,12 +11,11 @@ from numpy.typing import NDArray
 
 from fst.core.jit import Deferred, number_kernels
 from fst.errors import TextError
-from fst.runtime.machines.keywords.normalizer import Folder, Speller
-from fst.runtime.machines.wordpiece.fallback import Fallback
-from fst.runtime.rows.texts import UNIT_TYPES, Ints, Limits, Strings, Units, characters, gather_bytes, gather_strings, lay_out
-from fst.runtime.text.normalizer import TextRewriter, grown, restore
+from fst.runtime.fallback import Fallback
+from fst.runtime.front_end import TextFrontEnd, grown
+from fst.runtime.rows.texts import UNIT_TYPES, Ints, Limits, Strings, Units, gather_bytes, gather_strings, lay_out
 from fst.runtime.workspace import Frame, Ids, Workspace, Workspaces
-from fst.tables.kernel_call import BEFORE, COUNT, KEPT, KEPT_CHARACTERS, MOST_UNITS, OPEN, SLACK, IdsOutput, Output, SpansOutput
+from fst.tables.kernel_call import COUNT, KEPT, KEPT_CHARACTERS, MOST_UNITS, OPEN, SLACK, IdsOutput, Output, SpansOutput
 
 NO_MORE, MORE = np.uint64(0), np.uint64(1)
 NOTHING = np.empty(0, np.int32)  # for spans that are not asked for
@@ -78,8 +77,7 @@ class Runner:
         workspaces: idle workspaces for the kernels.
         with_spans: whether to find the spans of ids.
         fallback: reads texts that the kernels cannot; None if they can read every text.
-        rewriter: rewrites texts before the kernels read them; None if they read every text as it is.
-        folder: folds the case of texts before the kernels read them; None if they heed it, or if the rewriter folds it.
+        front_end: prepares texts before the kernels read them; None if they read every text as it is.
         first_row: the number of the first row, if ids depend on the numbers of rows; else None.
 
     Attributes:
@@ -96,17 +94,16 @@ class Runner:
         *,
         with_spans: bool = False,
         fallback: Fallback | None = None,
-        rewriter: TextRewriter | Speller | None = None,
-        folder: Folder | None = None,
+        front_end: TextFrontEnd | None = None,
         first_row: int | None = None,
     ) -> None:
         self.arguments, self.workspaces, self.with_spans = arguments, workspaces, with_spans
-        self.fallback, self.rewriter, self.first_row, self._folder = fallback, rewriter, first_row, folder
+        self.fallback, self.front_end, self.first_row = fallback, front_end, first_row
         self.unit_type = UNIT_TYPES[table.unit]
         self._is_bounded: bool = table.has_bounded_ids
-        self.is_plain = not with_spans and not fallback and not folder and self._is_bounded
+        self.is_plain = not with_spans and not fallback and self._is_bounded
         self._ids_per_unit: int = table.ids_per_unit
-        self._ids_per_read = max(table.ids_per_unit // rewriter.growth, 1) if rewriter else table.ids_per_unit
+        self._ids_per_read = max(table.ids_per_unit // front_end.growth, 1) if front_end else table.ids_per_unit
         self.is_noted = fallback is not None and fallback.is_noted
         self._output: type[Output] = SpansOutput if with_spans or self.is_noted else IdsOutput
         self._rows, self._read = (kernel_of(table.kernel, name, len(self._output._fields)) for name in ("encode_rows", "encode_read"))
@@ -116,9 +113,8 @@ class Runner:
 
     def _kernels(self) -> list[list[Deferred]]:
         """The kernels in the order of their calls, for `number_kernels`."""
-        reader = self.rewriter or self._folder
-        before = [[kernel] for kernel in reader.kernels] if reader else []
-        after = [[restore]] if self.with_spans and self.rewriter else []
+        before = [[kernel] for kernel in self.front_end.kernels] if self.front_end else []
+        after = [[kernel] for kernel in self.front_end.restoring] if self.front_end and self.with_spans else []
         return [[gather_strings[self.unit_type], gather_bytes[self.unit_type]], *before, [self._rows, self._find], *after]
 
     def room(self, units: int, rows: int, frame: Frame) -> int:
@@ -131,7 +127,7 @@ class Runner:
 
     def room_behind(self, workspace: Workspace, units: int, rows: int, frame: Frame) -> int:
         """`room_as_is` for rows that follow the text that a workspace keeps from the last call."""
-        return workspace.symbols + self.room_as_is(units + (0 if self.rewriter else workspace.kept), rows, frame)
+        return workspace.symbols + self.room_as_is(units + (0 if self.front_end else workspace.kept), rows, frame)
 
     def suspects(self, rows: int) -> NDArray[np.uint8]:
         """The array in which kernels note rows for the fallback; empty if they note none."""
@@ -143,7 +139,7 @@ class Runner:
         Returns:
             uint64[n], ``first character | one past the last << 32``. Writing to it changes what is kept.
         """
-        if self.rewriter:
+        if self.front_end:
             return workspace.rewriting.rewritten.places[: workspace.state.item(KEPT_CHARACTERS)]
         kept = workspace.state.item(KEPT)
         return workspace.work.spans[:kept] if kept else NO_SPANS
@@ -173,13 +169,8 @@ class Runner:
             TextError: a word is too long to be read at once, see `MOST_UNITS`; or there are more ids than `MOST_IDS`; or a kernel has no
                 room for what a text leaves open.
         """
-        if self.rewriter:
-            return self._encode_rewritten(self.rewriter, text, starts, more, output, workspace, buffers, counted)
-        if self._folder:
-            folded = self._folder.fold(text, starts, workspace.rewriting)
-            own = folded.text[: folded.starts[-1]]
-            read, _ = self._call(own, folded.starts, more, self.arguments, output, workspace, buffers, counted)
-            return self._folder.place(text, int(starts[-1]), folded, read)
+        if self.front_end:
+            return self._encode_prepared(self.front_end, text, starts, more, output, workspace, buffers, counted)
         return self._call(text, starts, more, self.arguments, output, workspace, buffers, counted)[0]
 
     def _call(
@@ -218,9 +209,9 @@ class Runner:
         output = output._replace(ids=buffers.ids)
         return output._replace(offsets=buffers.offsets, words=buffers.words) if isinstance(output, SpansOutput) else output
 
-    def _encode_rewritten(
+    def _encode_prepared(
         self,
-        rewriter: TextRewriter | Speller,
+        front_end: TextFrontEnd,
         text: Units,
         starts: Ints,
         more: np.uint64,
@@ -231,51 +222,43 @@ class Runner:
     ) -> int:
         """Encode rows of text, rewritten if they need it."""
         if more:
-            starts = np.array([starts[0], rewriter.border(text, starts, workspace.memo)])
+            starts = np.array([starts[0], front_end.border(text, starts, workspace.memo)])
             if starts[0] == starts[1]:
                 return int(starts[0])
-        state, stop = workspace.state, int(starts[-1])
-        text = text[:stop]
-        is_inside, kept = bool(state[OPEN]), int(state[KEPT])
+        state, room = workspace.state, workspace.rewriting
+        text = text[: starts[-1]]
+        is_inside, kept, count = bool(state[OPEN]), int(state[KEPT]), state[COUNT]
         reads = True
-        if rewriter.leaves(text, starts, state, workspace.memo):
+        if front_end.leaves(text, starts, state, workspace.memo):
             read, output = self._call(text, starts, more, self.arguments, output, workspace, buffers, counted)
             if not more or read > starts[0]:
                 return read
             reads = False  # rewritten text is kept, so that the piece is not read from its beginning again
-        before, count = state[BEFORE], state[COUNT]
-        rewritten = rewriter.rewrite(
-            text, starts, state, workspace.rewriting, is_inside=is_inside, with_spans=self.with_spans, more=bool(more)
-        )
-        state[BEFORE] = 0
+        rewritten = front_end.rewrite(text, starts, state, room, is_inside=is_inside, with_spans=self.with_spans, more=bool(more))
         own = rewritten.text[: rewritten.starts[-1]]
         read = 0
-        if reads and not (more and kept and rewriter.goes_on(own, workspace.rewriting)):
+        if reads and not (more and kept and front_end.goes_on(own, room)):
             frame = output.prefix, output.suffix
             buffers.reserve(int(count) + self.room_as_is(len(own), len(rewritten.starts), frame), int(count))
             output = self._into(buffers, output)
-            read, output = self._call(own, rewritten.starts, more, rewriter.arguments, output, workspace, buffers, counted)
-            workspace.rewriting.piece = None
+            read, output = self._call(own, rewritten.starts, more, front_end.arguments, output, workspace, buffers, counted)
+            room.piece = None
         if isinstance(output, SpansOutput) and self.with_spans and state[COUNT] <= len(output.ids):
-            restore.call(output, count, state[COUNT], rewritten)
-        rewriter.keep(rewritten, read, state)
-        state[BEFORE] = before + np.uint64(characters(text[starts[0] :])) if more else 0
-        return stop
+            front_end.restore(output, count, state[COUNT], rewritten)
+        return front_end.resume(text, starts, rewritten, read, state, room, more=bool(more))
 
     def encode_read(self, symbols: NDArray[np.uint16], spans: NDArray[np.uint64], output: Output, workspace: Workspace) -> None:
-        """Encode the symbols that `fst.runtime.machines.wordpiece.fallback.Fallback.read` has read."""
+        """Encode the symbols that `fst.runtime.fallback.Fallback.read` has read."""
         self._read.call(symbols, spans, self.arguments, output, workspace.work)
 
     def encode_text(self, text: str, frame: Frame) -> Ids | None:
         """The ids of one text of at most `SHORT` characters, without the overhead of a batch; None if it needs more."""
         workspace = self.workspaces.take()
         ids, own, starts, machine = None, workspace.text, workspace.short_starts, self.arguments
-        is_read, by = lay_out(text, own, starts), self.rewriter
+        is_read, by = lay_out(text, own, starts), self.front_end
         if is_read and by is not None and not by.leaves(own, starts, workspace.state, workspace.memo):
-            is_read = isinstance(by, TextRewriter)
-            if is_read:
-                rewritten = by.rewrite(own, starts, workspace.state, workspace.rewriting, is_inside=False, with_spans=False)
-                own, starts, machine = rewritten.text, rewritten.starts, by.arguments
+            rewritten = by.rewrite(own, starts, workspace.state, workspace.rewriting, is_inside=False, with_spans=False)
+            own, starts, machine = rewritten.text, rewritten.starts, by.arguments
         if is_read:
             if workspace.frame is not frame:
                 workspace.frame_short(frame)
@@ -294,7 +277,7 @@ class Runner:
         """
         workspace = self.workspaces.take()
         found = None
-        if self.rewriter is None or self._laid_out(text, workspace):
+        if self.front_end is None or self._laid_out(text, workspace):
             rows, short = [text], workspace.short_search
             count = self._find.call(id(rows), self.arguments, short, workspace.work)
             found = short.found[: 3 * count].tobytes() if count >= 0 else None
@@ -305,7 +288,7 @@ class Runner:
         """Lay out a short text in a workspace. Returns whether kernels can read it as it is."""
         starts = workspace.short_starts
         is_text = lay_out(text, workspace.text, starts)
-        return is_text and (self.rewriter is None or self.rewriter.leaves(workspace.text, starts, workspace.state, workspace.memo))
+        return is_text and (self.front_end is None or self.front_end.leaves(workspace.text, starts, workspace.state, workspace.memo))
 
     def encode_texts(self, texts: Sequence[Any], limits: Limits, frame: Frame) -> tuple[Ids, Ints] | None:
         """The ids of a few texts, without the overhead of a batch; None if they exceed `limits`, or one is not text, or must
@@ -320,7 +303,7 @@ class Runner:
         except TextError:
             text, starts = workspace.text[:0], np.zeros(1, np.int64)
         found = None
-        leaves = self.rewriter is None or self.rewriter.leaves(text, starts, workspace.state, workspace.memo)
+        leaves = self.front_end is None or self.front_end.leaves(text, starts, workspace.state, workspace.memo)
         if len(starts) > 1 and leaves:
             ids, splits = np.empty(self.room(len(text), len(texts), frame), np.int32), np.zeros(len(starts), np.int64)
             self._rows.call(text, starts, NO_MORE, self.arguments, IdsOutput(*frame, ids, splits[1:]), workspace.work)

@@ -28,10 +28,10 @@ from numpy.typing import NDArray
 from fst.automata.rows import CONTINUES_RUN, HAS_MARKS
 from fst.errors import TextError
 from fst.machines.wordpiece.table import Tables
+from fst.runtime.front_end import Pending
 from fst.runtime.kernels.constants import HALF, LOW_HALF
 from fst.runtime.rows.texts import UTF_16, Ints, characters, units
 from fst.runtime.run import MORE, NO_MORE, NOTHING, Buffers, Runner
-from fst.runtime.text.pending import Pending
 from fst.runtime.workspace import Frame, Ids, Workspace
 from fst.tables.kernel_call import BEFORE, COUNT, WORD
 

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.core.lazy import Lazy
+from fst.runtime.front_end import Room
 from fst.runtime.rows.texts import ROOMS, UNIT_TYPES, Ints
-from fst.runtime.text.normalizer import Room
 from fst.tables.kernel_call import COUNT, KEPT, IdsOutput, SpansOutput
 
 Ids = NDArray[np.int32]

@@ -23,8 +23,9 @@ from fst.counting.arguments import AT, BYTES, DOCUMENT, DONE, HAS_ADDED, INLINE,
 from fst.counting.arguments import PLACE as WORD
 from fst.counting.words import PLACE, UNKNOWN_SPLIT, Words
 from fst.errors import TextError
+from fst.runtime.front_end import Room
 from fst.runtime.rows.texts import ROOMS, UNIT_TYPES, Ints, Limits, Source, not_text_at, units, whole, wrong_at
-from fst.runtime.text.normalizer import Room, TextRewriter
+from fst.runtime.text.normalizer import TextRewriter
 from fst.tables.kernel_call import MOST_UNITS
 
 count_words, add_words, list_words = (

@@ -9,13 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.core.lazy import Lazy
+from fst.runtime.front_end import Pending
 from fst.runtime.pretokens.safe_cuts import PieceBegins, leave_ascii
 from fst.runtime.rows.batch import Batch
 from fst.runtime.rows.texts import Ints, Source
 from fst.runtime.run import Runner
 from fst.runtime.safe_cuts import SafeCuts
 from fst.runtime.text.normalizer import TextRewriter
-from fst.runtime.text.pending import Pending, PendingPiece
+from fst.runtime.text.pending import PendingPiece
 from fst.runtime.tokenizer import Tokenizer
 from fst.runtime.workspace import Ids
 from fst.tables.header import SENTENCEPIECE
@@ -72,13 +73,13 @@ class PieceTokenizer(Tokenizer):
 
     @Lazy
     def _ids_runner(self) -> Runner:
-        return Runner(self._table, self._table.arguments(), self._workspaces, rewriter=self._rewriter)
+        return Runner(self._table, self._table.arguments(), self._workspaces, front_end=self._rewriter)
 
     @Lazy
     def _spans_runner(self) -> Runner:
         self._need_spans()
         ids = self._ids_runner
-        return Runner(self._table, ids.arguments, self._workspaces, with_spans=True, rewriter=ids.rewriter)
+        return Runner(self._table, ids.arguments, self._workspaces, with_spans=True, front_end=ids.front_end)
 
     def _need_spans(self) -> None:
         """Refuse spans if ids do not tell them."""

@@ -6,7 +6,7 @@ calls no kernel while the pending text certainly continues. `fst.runtime.stream.
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -20,16 +20,6 @@ from fst.text.arguments import LONGEST, REACH, Rewriter
 
 read_on, has_border, has_lag = (Deferred("fst.runtime.text.kernels.pending", name) for name in ("read_on", "has_border", "has_lag"))
 UTF_8, UTF_16 = UNIT_TYPES["utf-8"], UNIT_TYPES["utf-16"]
-
-
-class Pending(Protocol):
-    """Recognises pending text that continues. False is always a safe result: a kernel then reads the text."""
-
-    def begins(self, text: str) -> bool:
-        """Whether a text is pending and continues to its end. If so, `go_on` takes the next texts."""
-
-    def go_on(self, text: str) -> bool:
-        """Whether pending text continues to the end of the next text. If not, a kernel must read all of it."""
 
 
 class OpenPiece:

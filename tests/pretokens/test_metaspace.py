@@ -23,7 +23,8 @@ from fst.compile.pretokens.metaspace import Pipeline
 from fst.compile.text import folding
 from fst.compile.text.added_tokens import added_tokens
 from fst.errors import UnsupportedError
-from fst.runtime.text.normalizer import Room, TextRewriter
+from fst.runtime.front_end import Room
+from fst.runtime.text.normalizer import TextRewriter
 from fst.tables.header import AddedTokens
 from fst.tables.kernel_call import BEFORE
 from fst.text.arguments import marks

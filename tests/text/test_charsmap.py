@@ -34,8 +34,9 @@ from fst.compile.text.normalizer import rewriting
 from fst.errors import TableError, UnsupportedError, VocabularyError
 from fst.machines.bpe.table import BpeTables
 from fst.runtime.encoder import NO_FRAME
+from fst.runtime.front_end import Room
 from fst.runtime.rows.texts import ONE_TEXT, UNIT_TYPES, units
-from fst.runtime.text.normalizer import Room, TextRewriter
+from fst.runtime.text.normalizer import TextRewriter
 from fst.text.arguments import MARK_BYTES
 from fst.text.character_expansion import CharacterGrowth
 from fst.text.charsmap import CLUSTERS, LONGEST

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -29,18 +31,19 @@ class DroppingRunners:
         own = plain.arguments
         self._merging: MergeArguments = merge_arguments(table, own) if isinstance(own, Arguments) else own
         self._kernel = Kernel("bpe with dropout", table.unit, "fst.runtime.machines.bpe.kernels.dropout", table.growth * SCRATCH)
-        self._rewriter, self._workspaces = plain.rewriter, workspaces
+        self._front_end: Any = plain.front_end
+        self._workspaces = workspaces
 
     def runner(self, dropout: Dropout, *, with_spans: bool) -> Runner:
         """The runner of a call."""
         powers, seed = _powers(dropout.probability), np.array([dropout.seed], np.uint64)
-        rewriter = None
-        if self._rewriter:
-            marked = self._rewriter.arguments
+        front_end = None
+        if self._front_end:
+            marked = self._front_end.arguments
             beside = marked if isinstance(marked, Arguments) else marked.beside
-            rewriter = self._rewriter.reading_by(DropoutArguments(self._merging._replace(beside=beside), powers, seed))
+            front_end = self._front_end.reading_by(DropoutArguments(self._merging._replace(beside=beside), powers, seed))
         arguments = DropoutArguments(self._merging, powers, seed)
-        return Runner(self._kernel, arguments, self._workspaces, with_spans=with_spans, rewriter=rewriter, first_row=dropout.first_row)
+        return Runner(self._kernel, arguments, self._workspaces, with_spans=with_spans, front_end=front_end, first_row=dropout.first_row)
 
 
 def _powers(probability: float) -> NDArray[np.float64]:

@@ -1,8 +1,7 @@
-"""Spelling texts for keyword search, see `fst.machines.keywords.text`.
+"""Front ends of keyword search, see `fst.machines.keywords.text`.
 
-A `Folder` only folds the case of a text. Characters keep their numbers, so spans stay as they are, and only the place where a kernel stops
-becomes another one in the raw text. A `Speller` does all other steps. Like the rewriter of `fst.runtime.text.normalizer`, it notes the
-span of each character, and keeps the part of a text that kernels leave unread.
+A `Folder` only folds the case of a text: characters keep their numbers, so spans stay as they are. A `Normalizer` runs the normalizers. A
+`Speller` does all other steps, after a `Normalizer` if there is one.
 """
 
 from __future__ import annotations
@@ -13,10 +12,10 @@ import numpy as np
 
 from fst.core.jit import Deferred
 from fst.machines.keywords.table import IN_WORD, KeywordTables
-from fst.machines.keywords.text import FOLDED, NO_TOKENS, PLAIN, KeywordText
+from fst.machines.keywords.text import FOLDED, NO_TOKENS, KeywordText
+from fst.runtime.front_end import NOWHERE, Pending, Room, TextFrontEnd
 from fst.runtime.rows.texts import Ints, Units, characters
-from fst.runtime.text.normalizer import NOWHERE, KeepingRewriter, Room, TextRewriter, rewrite
-from fst.runtime.text.pending import Pending
+from fst.runtime.text.normalizer import KeepingRewriter, TextRewriter
 from fst.tables.kernel_call import BEFORE, KEPT, KEPT_CHARACTERS
 from fst.text.arguments import Rewritten
 from fst.text.normalizer import Rewriting
@@ -26,55 +25,73 @@ fold, back, cover, spell = (Deferred(KERNELS, name) for name in ("fold", "back",
 RAW = np.empty(0, np.int64)
 
 
-def reading_of(table: KeywordTables) -> dict[str, Any]:
-    """The arguments of a `fst.runtime.run.Runner` by which it reads texts as the keywords of a table are spelled."""
+def front_end_of(table: KeywordTables, arguments: Any) -> TextFrontEnd | None:
+    """The front end that prepares texts as the keywords of a table are prepared; `arguments` are those of its kernel."""
     text = table.metadata.text
-    if text.folds and not text.words and not text.rewriting:
-        return {"folder": Folder(text)}
-    return {} if text == PLAIN else {"rewriter": Speller(table.arguments(), text)}
+    normalizer = Normalizer(arguments, text.rewriting) if text.rewriting else None
+    if not (text.folds or text.words):
+        return normalizer
+    return Speller(arguments, text, normalizer) if text.words or normalizer else Folder(arguments, text)
 
 
-class Folder:
+class Folder(TextFrontEnd):
     """Folds the case of texts."""
 
-    kernels = (fold,)
+    kernels, keeps_cuts, growth = (fold,), True, FOLDED
 
-    def __init__(self, text: KeywordText) -> None:
-        self._codes = text.codes()
+    def __init__(self, arguments: Any, text: KeywordText) -> None:
+        self.arguments, self._codes = arguments, text.codes()
 
-    def fold(self, text: Units, starts: Ints, room: Room) -> Rewritten:
-        """Texts, with their case folded."""
+    def rewrite(self, text: Units, starts: Ints, state: Any, room: Room, **_: Any) -> Rewritten:  # noqa: ARG002
+        """Fold texts, one character for one."""
         room.reserve(FOLDED * int(starts[-1] - starts[0]), len(starts) - 1, with_spans=False)
         fold.call(text, starts, self._codes, room.rewritten)
         return room.rewritten
 
-    def place(self, text: Units, stop: int, folded: Rewritten, read: int) -> int:
-        """The position in texts, which end at `stop`, of one in folded texts."""
-        left = characters(folded.text[read : folded.starts[-1]])
+    def restore(self, *_: Any) -> None:
+        """Leave spans as they are."""
+
+    def resume(self, text: Units, starts: Ints, rewritten: Rewritten, read: int, *_: Any, **__: Any) -> int:
+        """The place of the first character that kernels have not read."""
+        left, stop = characters(rewritten.text[read : rewritten.starts[-1]]), int(starts[-1])
         return int(back.call(text, np.uint64(stop), np.uint64(left))) if left else stop
 
 
+class Normalizer(TextRewriter):
+    """Runs the normalizers of keywords. The characters made from a character have its span, and that of characters removed after it."""
+
+    def __init__(self, arguments: Any, by: Rewriting) -> None:
+        super().__init__(arguments, by, NO_TOKENS, None)
+
+    def rewrite(self, text: Units, starts: Ints, state: Any, room: Room, *, is_inside: bool, with_spans: bool, **_: Any) -> Rewritten:
+        """Normalize texts."""
+        kept_characters = state[KEPT_CHARACTERS]
+        found = super().rewrite(text, starts, state, room, is_inside=is_inside, with_spans=with_spans)
+        if with_spans:
+            cover.call(text, starts, room.before, kept_characters, found)
+        return found
+
+    def goes_on(self, text: Units, room: Room) -> bool:  # noqa: ARG002
+        """Never: keywords have no pre-tokens."""
+        return False
+
+
 class Speller(KeepingRewriter):
-    """Spells the texts of a table. Its methods are those of `fst.runtime.text.normalizer.TextRewriter`.
+    """Folds the case of texts, and puts borders at both ends of words.
 
     Args:
         arguments: the kernels' argument ``machine``.
-        text: how texts are spelled.
+        text: how texts are prepared.
+        normalizer: what comes before these steps; None: nothing.
     """
 
-    def __init__(self, arguments: Any, text: KeywordText) -> None:
-        self.arguments = arguments
-        self._codes, self.growth, self._own_growth = text.codes(), text.growth, text.spelling_growth
-        self._spells = bool(text.folds or text.words)
-        self._normalizer = _normalizer(arguments, text.rewriting) if text.rewriting else None
-        self.kernels = (*((rewrite,) if text.rewriting else ()), spell) if self._spells else TextRewriter.kernels
-
-    def leaves(self, text: Units, starts: Ints, state: Any, memo: Any) -> bool:
-        """Whether texts need no rewriting, and none is kept from the last call. Nearly all have words, or capitals."""
-        return not self._spells and self._normalizer is not None and self._normalizer.leaves(text, starts, state, memo)
+    def __init__(self, arguments: Any, text: KeywordText, normalizer: Normalizer | None) -> None:
+        self.arguments, self.growth = arguments, text.growth
+        self._codes, self._own_growth, self._normalizer = text.codes(), text.spelling_growth, normalizer
+        self.kernels = (*(normalizer.kernels[1:] if normalizer else ()), spell)
 
     def pending(self) -> Pending | None:
-        """An object that recognises text without a border of the normalizer; None without a normalizer, since no text is then held back."""
+        """That of the normalizer; no other step holds back text."""
         return self._normalizer.pending() if self._normalizer else None
 
     def border(self, text: Units, starts: Ints, memo: Any) -> int:
@@ -84,29 +101,15 @@ class Speller(KeepingRewriter):
     def rewrite(
         self, text: Units, starts: Ints, state: Any, room: Room, *, is_inside: bool, with_spans: bool, more: bool = False
     ) -> Rewritten:
-        """Spell texts. The first one follows its part that is kept from the last call."""
-        if not self._spells:
-            return self._normalized(text, starts, state, room, is_inside, with_spans)
-        kept, kept_characters, origin = int(state[KEPT]), state[KEPT_CHARACTERS], state[BEFORE]
+        """Spell texts."""
+        kept, kept_characters, room.before = int(state[KEPT]), state[KEPT_CHARACTERS], state[BEFORE]
         raw = Rewritten(text, starts, NOWHERE, RAW)
         if self._normalizer:
             state[KEPT] = state[KEPT_CHARACTERS] = 0  # what is kept is spelled already
-            raw = self._normalized(text, starts, state, room.normalised, is_inside, with_spans)
+            raw = self._normalizer.rewrite(text, starts, state, room.normalised, is_inside=is_inside, with_spans=with_spans)
+        state[BEFORE] = 0
         size = self._own_growth * int(raw.starts[-1] - raw.starts[0]) + 1
         room.reserve(size, len(starts) - 1, with_spans=with_spans, kept=kept)
-        in_word = np.uint64(state[IN_WORD] if is_inside else 0)
-        state[IN_WORD] = spell.call(
-            raw.text, raw.starts, origin, in_word, np.uint64(more), np.uint64(kept), kept_characters, self._codes, raw, room.rewritten
-        )
+        at = room.before, np.uint64(state[IN_WORD] if is_inside else 0), np.uint64(more), np.uint64(kept), kept_characters
+        state[IN_WORD] = spell.call(raw.text, raw.starts, *at, self._codes, raw, room.rewritten)
         return room.rewritten
-
-    def _normalized(self, text: Units, starts: Ints, state: Any, room: Room, is_inside: bool, with_spans: bool) -> Rewritten:
-        assert self._normalizer
-        found = self._normalizer.rewrite(text, starts, state, room, is_inside=is_inside, with_spans=with_spans)
-        if with_spans:
-            cover.call(text, starts, state[BEFORE], state[KEPT_CHARACTERS], found)
-        return found
-
-
-def _normalizer(arguments: Any, by: Rewriting) -> TextRewriter:
-    return TextRewriter(arguments, by, NO_TOKENS, None)

@@ -17,7 +17,7 @@ from fst.core.lazy import Lazy
 from fst.machines.keywords.table import OVERLAPPING, KeywordTables
 from fst.runtime.encoder import NO_FRAME, Encoder
 from fst.runtime.machines.keywords.empty import Empties, EmptyStream, lengths_of
-from fst.runtime.machines.keywords.normalizer import reading_of
+from fst.runtime.machines.keywords.normalizer import front_end_of
 from fst.runtime.machines.keywords.replacing import (
     Chosen,
     Found,
@@ -396,21 +396,20 @@ class _Matcher(Encoder):
     """Runs the kernel: the ids are numbers of keywords, and the spans are those of matches."""
 
     @Lazy
-    def _reading(self) -> dict[str, Any]:
-        return reading_of(self._table)
-
-    @Lazy
     def _ids_runner(self) -> Runner:
-        return Runner(self._table, self._table.arguments(), self._workspaces, **self._reading)
+        arguments = self._table.arguments()
+        return Runner(self._table, arguments, self._workspaces, front_end=front_end_of(self._table, arguments))
 
     @Lazy
     def _spans_runner(self) -> Runner:
-        return Runner(self._table, self._ids_runner.arguments, self._workspaces, with_spans=True, **self._reading)
+        ids = self._ids_runner
+        return Runner(self._table, ids.arguments, self._workspaces, with_spans=True, front_end=ids.front_end)
 
     @Lazy
     def is_plain(self) -> bool:
-        """Whether short texts take a shorter way: no empty keywords, and what `fst.runtime.run.Runner.is_plain` says."""
-        return not self._empties and self._ids_runner.is_plain
+        """Whether short texts take a shorter way: no empty keywords, text as it is or normalized, and a plain runner."""
+        text = self._table.metadata.text
+        return not (self._empties or text.folds or text.words) and self._ids_runner.is_plain
 
     def stream(self, *, add_special_tokens: bool = True, offsets: bool = False, errors: str = "strict") -> Stream:
         """Search one text that comes in pieces; see `fst.runtime.encoder.Encoder.stream`."""

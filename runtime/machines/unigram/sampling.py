@@ -100,7 +100,7 @@ class SamplingRunners:
     def _own_arguments(self) -> list[UnigramArguments]:
         """The arguments of the table's own kernel, with scores in float64; and those for rewritten texts, if texts are rewritten."""
         plain = self._plain
-        found = [plain.arguments, *([plain.rewriter.arguments] if plain.rewriter else [])]
+        found = [plain.arguments, *([plain.front_end.arguments] if plain.front_end else [])]
         unknown, limit, gains = (np.asarray(score, np.float64) for score in (plain.arguments.unknown, plain.arguments.limit, ()))
         ends = plain.arguments.ends._replace(gains=gains, unknown=unknown)  # only lists are read; these have the type of the kernel
         return [own._replace(scores=self._scores, unknown=unknown, limit=limit, ends=ends) for own in found]
@@ -111,8 +111,9 @@ class SamplingRunners:
         return found
 
     def _made(self, kernel: Kernel, arguments: list[Any], workspaces: Workspaces, with_spans: bool, first_row: int) -> Runner:
-        rewriter = self._plain.rewriter and self._plain.rewriter.reading_by(arguments[-1])
-        return Runner(kernel, arguments[0], workspaces, with_spans=with_spans, rewriter=rewriter, first_row=first_row)
+        front_end: Any = self._plain.front_end
+        front_end = front_end and front_end.reading_by(arguments[-1])
+        return Runner(kernel, arguments[0], workspaces, with_spans=with_spans, front_end=front_end, first_row=first_row)
 
     def _weights(self, alpha: float) -> Weights:
         last = self._last

@@ -39,8 +39,9 @@ from fst.machines.wordpiece.arguments import (
     blank,
 )
 from fst.machines.wordpiece.table import Tables
+from fst.runtime.fallback import Read
 from fst.runtime.kernels.constants import HALF, LOW_HALF
-from fst.runtime.machines.wordpiece.fallback import Read, Suspects
+from fst.runtime.machines.wordpiece.fallback import Suspects
 from fst.runtime.machines.wordpiece.fallback_arguments import (
     BEGINS_RAW,
     BEGINS_WORD,

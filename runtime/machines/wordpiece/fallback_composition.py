@@ -18,12 +18,14 @@ from fst.automata.rows import CODE_POINTS, are_fences, are_left
 from fst.core.lazy import Lazy
 from fst.errors import TableError
 from fst.machines.wordpiece.table import Tables
+from fst.runtime.fallback import Read
+from fst.runtime.front_end import NOWHERE, Room
 from fst.runtime.kernels.constants import HALF, LOW_HALF
-from fst.runtime.machines.wordpiece.fallback import Read, Suspects
+from fst.runtime.machines.wordpiece.fallback import Suspects
 from fst.runtime.machines.wordpiece.fallback_added_tokens import count_symbols, pattern, read_raw
 from fst.runtime.machines.wordpiece.fallback_arguments import Symbols
 from fst.runtime.rows.texts import UNIT_TYPES, Ints, Units, units
-from fst.runtime.text.normalizer import NOWHERE, Room, TextRewriter
+from fst.runtime.text.normalizer import TextRewriter
 from fst.tables.header import AddedTokens
 from fst.text.arguments import MARK, MARK_BYTES, prove_rewriting
 from fst.text.composition import HANGUL, SYLLABLES, TRAILING, TRAILING_COUNT, VOWEL_COUNT, VOWELS, Composition, Images, Placing

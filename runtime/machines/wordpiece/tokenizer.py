@@ -5,7 +5,7 @@ from __future__ import annotations
 from fst.core.lazy import Lazy
 from fst.errors import UnsupportedError
 from fst.machines.wordpiece.table import Tables
-from fst.runtime.machines.wordpiece.fallback import Fallback
+from fst.runtime.fallback import Fallback
 from fst.runtime.machines.wordpiece.fallback_added_tokens import ContextualTokens
 from fst.runtime.machines.wordpiece.fallback_composition import CompositionFallback
 from fst.runtime.run import Runner

@@ -1,0 +1,169 @@
+"""Front ends: they prepare texts before the kernels of a table read them. The runner knows the protocol `TextFrontEnd` alone.
+
+Kernels read most texts in place: those that `leaves` finds fine. All others are rewritten into the arrays of a `Room`. The kernels then
+read the rewritten text, `restore` turns the spans of ids back into spans in the raw text, and `resume` returns the place from which the raw
+text is passed again if it goes on in the next call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fst.core.jit import Deferred
+from fst.core.lazy import Lazy
+from fst.machines.bpe.arguments import FAILED, FAILED_BITS
+from fst.runtime.rows.texts import PAST_END, Ints, Units
+from fst.tables.kernel_call import Output
+from fst.text.arguments import RANKS, RewritingWork, Rewritten
+
+NOWHERE = np.empty(0, np.uint64)  # in place of spans that are not asked for
+
+
+class Pending(Protocol):
+    """Recognises pending text that continues. False is always a safe result: a kernel then reads the text."""
+
+    def begins(self, text: str) -> bool:
+        """Whether a text is pending and continues to its end. If so, `go_on` takes the next texts."""
+
+    def go_on(self, text: str) -> bool:
+        """Whether pending text continues to the end of the next text. If not, a kernel must read all of it."""
+
+
+class TextFrontEnd(Protocol):
+    """Prepares texts. Immutable: all that changes is in the arguments `state` and `room`.
+
+    By default, every text is rewritten, and an unfinished one as far as it is known.
+
+    Attributes:
+        arguments: the kernels' argument ``machine`` for rewritten texts.
+        growth: upper bound on rewritten bytes per byte of text.
+        kernels: the kernels that a call runs before those of the table, in their order.
+        restoring: the kernels that `restore` runs.
+        keeps_cuts: whether a rewritten text may be cut where the table allows a cut of the raw text.
+    """
+
+    arguments: Any
+    growth: int
+    kernels: Sequence[Deferred]
+    restoring: Sequence[Deferred] = ()
+    keeps_cuts: bool = False
+
+    def leaves(self, text: Units, starts: Ints, state: Any, memo: Any) -> bool:  # noqa: ARG002
+        """Whether kernels read texts as they are, and no text is kept from the last call.
+
+        Args:
+            text, starts: as in `fst.tables.kernel_call`.
+            state: of the kernels' argument ``work``.
+            memo: uint64[3], scratch.
+        """
+        return False
+
+    def border(self, text: Units, starts: Ints, memo: Any) -> int:  # noqa: ARG002
+        """The last place up to which an unfinished text is rewritten whatever follows; its beginning if there is none."""
+        return int(starts[-1])
+
+    def rewrite(
+        self, text: Units, starts: Ints, state: Any, room: Room, *, is_inside: bool, with_spans: bool, more: bool = False
+    ) -> Rewritten:
+        """Rewrite texts. The first one follows its part that is kept from the last call.
+
+        Args:
+            text, starts, state: as for `leaves`.
+            room: the arrays to write to.
+            is_inside: whether the first text goes on from a border.
+            with_spans: whether spans of ids are asked for.
+            more: whether the last text goes on in the next call, after a border.
+        """
+
+    def goes_on(self, text: Units, room: Room) -> bool:  # noqa: ARG002
+        """Whether the kernels would again leave all of a rewritten text unread, after leaving a part of it before."""
+        return False
+
+    def restore(self, output: Output, first: Any, count: Any, rewritten: Rewritten) -> None:
+        """Turn the spans of the ids from `first` to before `count` into spans in the raw text."""
+
+    def resume(self, text: Units, starts: Ints, rewritten: Rewritten, read: int, state: Any, room: Room, *, more: bool) -> int:
+        """The place in the raw text from which it is passed again, if kernels have read a rewritten text up to `read`."""
+
+    def pending(self) -> Pending | None:
+        """An object that recognises unfinished raw text; None if such text is never long."""
+        return None
+
+
+def grown(numbers: NDArray[Any], count: int, room: int) -> NDArray[Any]:
+    """Copy the first `count` numbers into an array of `room`. The operating system only commits memory that is written."""
+    larger = np.empty(room, numbers.dtype)
+    larger[:count] = numbers[:count]
+    return larger
+
+
+class Room:
+    """The growing arrays in which one thread rewrites texts.
+
+    Attributes:
+        rewritten: the rewritten texts.
+        work: the kernels' argument ``work``.
+        piece: the state of the front end in the unfinished text at the end of rewritten text; None if there is none.
+        before: the number of characters of the first text before those of the call.
+    """
+
+    def __init__(self) -> None:
+        self.piece: Any = None
+        self.before = np.uint64(0)
+        self._asked: tuple[int, bool, bool] | None = None  # what the arrays were last made for
+        self._text, self._places, self._own = np.empty(0, np.uint8), NOWHERE, (NOWHERE, NOWHERE)
+        self._work = _work(0)
+        self.reserve(0, 0, with_spans=False)
+
+    @Lazy
+    def normalised(self) -> Room:
+        """Other arrays, for texts that are rewritten twice."""
+        return Room()
+
+    def reserve(self, size: int, rows: int, *, with_spans: bool, needs_spans: bool = False, kept: int = 0) -> None:
+        """Make room for `size` more rewritten bytes in `rows` texts.
+
+        Args:
+            size, rows: how many.
+            with_spans: whether to write spans of rewritten texts.
+            needs_spans: whether rewriting needs those of stretches in any case.
+            kept: the number of bytes before them, which are kept with their spans.
+        """
+        asked, room = (rows, with_spans, needs_spans), kept + size
+        if asked == self._asked == (rows, False, False) and room + PAST_END <= len(self._text) and size <= len(self._work.items):
+            return
+        self._asked = asked
+        if room + PAST_END > len(self._text):
+            # Half as much again, so that a growing text is copied only a few times.
+            self._text = grown(self._text, kept, max(room, len(self._text) + (len(self._text) >> 1)) + PAST_END)
+        if size > len(self._work.items):
+            self._work = _work(size)
+        if with_spans and room > len(self._places):
+            self._places = grown(self._places, min(kept, len(self._places)), len(self._text) - PAST_END)
+        if (with_spans or needs_spans) and size > len(self._own[0]):
+            self._own = np.empty(size, np.uint64), np.empty(size, np.uint64)
+        starts, firsts = np.empty(rows + 1, np.int64), np.empty(rows + 1, np.int64)
+        self.rewritten = Rewritten(self._text, starts, self._places if with_spans else NOWHERE, firsts)
+        own, spare = self._own if with_spans or needs_spans else (NOWHERE, NOWHERE)
+        self.work = self._work._replace(stretch_places=own, spare_places=spare)
+
+
+def _work(size: int) -> RewritingWork:
+    """The kernels' argument ``work`` for so many rewritten bytes, without room for spans."""
+    return RewritingWork(
+        items=np.empty(size, np.uint64),
+        sorted_items=np.empty(size, np.uint64),
+        counts=np.empty(RANKS + 1, np.uint64),
+        origins=np.empty(size + 1, np.uint32),
+        stretch=np.empty(size, np.uint8),
+        stretch_places=NOWHERE,
+        spare=np.empty(size, np.uint8),
+        spare_places=NOWHERE,
+        memo=np.zeros(3, np.uint64),
+        late_memo=np.zeros(3, np.uint64),
+        cut_memo=np.zeros(FAILED + (1 << FAILED_BITS), np.uint64),
+    )
