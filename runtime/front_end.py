@@ -15,16 +15,20 @@ from numpy.typing import NDArray
 
 from fst.core.jit import Deferred
 from fst.core.lazy import Lazy
-from fst.machines.bpe.arguments import FAILED, FAILED_BITS
 from fst.runtime.rows.texts import PAST_END, Ints, Units
 from fst.tables.kernel_call import Output
 from fst.text.arguments import RANKS, RewritingWork, Rewritten
+from fst.text.splitter import FAILED, FAILED_BITS
 
 NOWHERE = np.empty(0, np.uint64)  # in place of spans that are not asked for
 
 
 class Pending(Protocol):
-    """Recognises pending text that continues. False is always a safe result: a kernel then reads the text."""
+    """Recognises unfinished text that a stream holds back even if it is long, such as a piece of a million letters.
+
+    A kernel would read it from its beginning with each call, in quadratic time. A stream therefore first examines the new text alone, and
+    calls no kernel while the pending text certainly continues. False is always a safe result: a kernel then reads the text.
+    """
 
     def begins(self, text: str) -> bool:
         """Whether a text is pending and continues to its end. If so, `go_on` takes the next texts."""

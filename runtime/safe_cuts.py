@@ -11,10 +11,6 @@ import re
 from itertools import pairwise
 from typing import Any
 
-import numpy as np
-
-from fst.automata.rows import BLANK
-from fst.machines.wordpiece.table import Tables
 from fst.runtime.rows.texts import Text
 
 CANDIDATES = " \n"
@@ -79,11 +75,3 @@ class Blanks(SafeCuts):
         pattern: Any = self._of_str if isinstance(text, str) else self._of_bytes
         found = pattern.search(text, begin, end)
         return found.end() if found and found.end() < len(text) else None
-
-
-def blanks(tables: Tables) -> str:
-    """The characters after which any text may be cut; empty if the tables do not end words at spaces."""
-    codes = np.array(list(map(ord, CANDIDATES)))
-    are_blank = tables.classes[2 * tables.classes_of(codes).astype(np.int64)] == BLANK
-    in_specials = (codes[:, None] == tables.specials[1:, 0]).any(axis=1)
-    return "".join(map(chr, codes[are_blank & ~in_specials]))

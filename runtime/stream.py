@@ -5,7 +5,7 @@ of marks that may continue. A stream does the rest. It collects small pieces unt
 character that is cut in two, and reads the characters that a kernel has left together with the next ones.
 
 A kernel reads pending text, such as a piece of a million letters, from its beginning with each call. A stream therefore first examines the
-new text alone: whether the pending text continues to its end, see `fst.runtime.text.pending`. A read takes time linear in the text since
+new text alone: whether the pending text continues to its end, see `fst.runtime.front_end`. A read takes time linear in the text since
 the last read.
 
 Memory does not grow with the stream. Of a word, only as many symbols are kept as show that it is too long to be looked up; a prefix of a
@@ -23,11 +23,8 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from fst.automata.rows import CONTINUES_RUN, HAS_MARKS
 from fst.errors import TextError
-from fst.machines.wordpiece.table import Tables
 from fst.runtime.front_end import Pending
 from fst.runtime.kernels.constants import HALF, LOW_HALF
 from fst.runtime.rows.texts import UTF_16, Ints, characters, units
@@ -222,39 +219,6 @@ class Stream:
         self._count += count
         if count:
             self._parts.append(part)
-
-
-class Runs:
-    """Recognises runs of marks that may continue. A kernel only reads a run once it has ended.
-
-    Args:
-        tables: the tables of the stream's tokenizer.
-        with_spans: whether spans are asked for. Only then may a run begin with a mark that leaves no symbol.
-    """
-
-    def __init__(self, tables: Tables, with_spans: bool) -> None:
-        self._tables = tables
-        self._begins = HAS_MARKS | CONTINUES_RUN if with_spans else HAS_MARKS
-        self._end = ""  # the last characters of the run, in which a special token may begin
-
-    def begins(self, text: str) -> bool:
-        """Whether a text is a run of marks that may continue. If so, `go_on` takes the texts that follow."""
-        self._end = text[0]
-        return bool(self._flags(text[0])[0] & self._begins) and self.go_on(text[1:])
-
-    def go_on(self, text: str) -> bool:
-        """Whether the run covers all of the next text: this has only marks, and no special token ends in it."""
-        if not (self._flags(text) & CONTINUES_RUN).all():
-            return False
-        specials = self._tables.specials_in_runs
-        known = self._end + text
-        self._end = known[-max(map(len, specials), default=1) :]
-        return not any(special in known for special in specials)
-
-    def _flags(self, text: str) -> NDArray[np.uint8]:
-        """The flags of each character whose record is a list of symbols; 0 for other characters."""
-        codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
-        return self._tables.flags[self._tables.classes_of(codes)]
 
 
 class Spans:

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from fst.core.lazy import Lazy
 from fst.errors import UnsupportedError
+from fst.runtime.decoder import DecodeStream, row_of
 from fst.runtime.encoder import Encoder
 from fst.runtime.model_inputs.call import Caller
 from fst.runtime.model_inputs.encoding import BatchEncoding, Ints
-from fst.runtime.pretokens.decoding import DecodeStream, row_of
 from fst.runtime.public_class import class_for, load_as
 from fst.runtime.text.decoder import decoded
 from fst.runtime.text.decoder_steps import StepDecoder

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from fst.automata.trie import Ints
 from fst.compile.pretokens.boundaries import windows
-from fst.compile.pretokens.words import hashed
 from fst.compile.text.classes import paged
-from fst.pretokens.splitter import Splitter
+from fst.compile.text.words import hashed
 from fst.pretokens.table import WORD_BYTES, PieceTable
+from fst.text.splitter import Splitter
 
 
 def splitter_arrays(split: Splitter, known: PieceTable | None = None) -> tuple[dict[str, NDArray[Any]], int]:

@@ -15,8 +15,8 @@ from fst.compile.patterns import code_points
 from fst.compile.patterns.budget import Budget
 from fst.compile.pretokens.subsets import minimal
 from fst.errors import UnsupportedError
-from fst.pretokens.splitter import DEAD, MAX_CLASSES, START, Splitter
 from fst.text.normalizer import EDGE
+from fst.text.splitter import DEAD, MAX_CLASSES, START, Splitter
 
 MAX_SITUATIONS = 20_000
 
@@ -26,7 +26,7 @@ Step = tuple[int, bool]  # the next state, and whether a match ends before the s
 
 @dataclass(frozen=True, eq=False)
 class Automaton:
-    """The moves of a splitter, unpacked, see `fst.pretokens.splitter.Splitter`.
+    """The moves of a splitter, unpacked, see `fst.text.splitter.Splitter`.
 
     Attributes:
         targets: int64[states, classes + 1], the next state.
@@ -38,7 +38,7 @@ class Automaton:
 
     @classmethod
     def of(cls, moves: NDArray[np.uint16]) -> Automaton:
-        """Unpack moves, in the form of `fst.pretokens.splitter.Splitter`."""
+        """Unpack moves, in the form of `fst.text.splitter.Splitter`."""
         return cls((moves >> 1).astype(np.int64), moves & 1 > 0)
 
     def steps(self) -> list[list[Step]]:

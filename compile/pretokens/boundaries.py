@@ -1,6 +1,6 @@
 """Windows of symbols that decide where pieces begin: a kernel looks them up instead of running the splitter.
 
-The splitter (`fst.pretokens.splitter`) is a state machine, and each of its steps waits for the one before. Yet the characters around a
+The splitter (`fst.text.splitter`) is a state machine, and each of its steps waits for the one before. Yet the characters around a
 place decide most boundaries, in every state: no pre-token of English begins between two letters. So the compiler simulates the splitter
 over each window, from every state in which the splitter may be, and with every end that a search may find after the window. If all
 simulations agree whether a piece begins before the last symbol but one, the window decides; if not, the kernel runs the splitter there.
@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from fst.compile.pretokens.automata import Automaton
 from fst.pretokens.boundaries import AROUND, BEGINS, INSIDE, MAX_WINDOW, UNDECIDED
-from fst.pretokens.splitter import DEAD, START, Splitter
+from fst.text.splitter import DEAD, START, Splitter
 
 SYMBOL_BITS = (3, 4, 5, 6)  # the numbers of bits of a symbol that are tried
 MAX_STEPS = 8_000_000  # of simulation, some ten seconds; o200k's pattern takes 4.7 million, and most others less than one million

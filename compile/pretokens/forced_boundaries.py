@@ -17,7 +17,7 @@ import numpy as np
 from fst.automata.rows import CODE_POINTS
 from fst.compile.patterns.budget import Budget
 from fst.compile.pretokens.automata import Step, explored, reduced
-from fst.pretokens.splitter import Splitter
+from fst.text.splitter import Splitter
 from fst.text.whitespace import BLANK
 
 GROUPS = 3  # groups of letters with a class of their own

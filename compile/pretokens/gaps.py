@@ -1,6 +1,6 @@
 """Splitters without gaps, made from splitters with gaps: the text between matches becomes matches, and behaviors become moves.
 
-A behavior (`fst.pretokens.splitter.Behavior`) may keep a gap as a piece, drop gaps or matches, join a gap with the match before or after
+A behavior (`fst.text.splitter.Behavior`) may keep a gap as a piece, drop gaps or matches, join a gap with the match before or after
 it, or join adjacent matches. Most behaviors need a pattern for which one character determines that a match begins: a gap then consists of
 the characters that begin no match. Patterns of one string have no such condition, unless matches or gaps are dropped.
 """
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from fst.compile.patterns.budget import Budget
 from fst.compile.pretokens.automata import Automaton, Step, explored, reduced
 from fst.errors import UnsupportedError
-from fst.pretokens.splitter import DEAD, START, Splitter
+from fst.text.splitter import DEAD, START, Splitter
 
 UNCLEAR = "a Split that leaves text between its matches, and more than one character decides whether a match begins"
 MIXED = "a Split that joins matches with the text after them, and whose matches hold characters with which no match begins"

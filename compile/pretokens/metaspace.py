@@ -22,9 +22,9 @@ from fst.compile.text import sentencepiece
 from fst.compile.text.components import FLAG_OR_NULL, STRING, STRING_OR_NULL, Component, Fields, flat
 from fst.compile.text.normalizer import rewriting, told_apart
 from fst.errors import UnsupportedError, quoted
-from fst.pretokens.splitter import Splitter
 from fst.tables.header import AddedTokens, ContextualToken
 from fst.text.normalizer import Rewriting, late
+from fst.text.splitter import Splitter
 from fst.text.whitespace import ALWAYS, BLANK, BREAK, BREAKS, JOINS, KEEPS, NEVER, NO_BLANKS, PREFIXES, Blanks
 
 METASPACE, WHITESPACE_SPLIT = "Metaspace", "WhitespaceSplit"

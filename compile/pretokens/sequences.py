@@ -25,7 +25,7 @@ from fst.compile.pretokens.gaps import total
 from fst.compile.pretokens.splitter import splitter
 from fst.compile.text.components import Component
 from fst.errors import UnsupportedError
-from fst.pretokens.splitter import DEAD, START, Splitter
+from fst.text.splitter import DEAD, START, Splitter
 
 ENTANGLED = "splits in sequence that no single automaton runs: the second cuts pieces of the first where the first cannot begin anew"
 BEHAVIORS = {

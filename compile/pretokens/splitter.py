@@ -16,7 +16,7 @@ from fst.compile.patterns.tree import Characters, Choice, LookBehind, Node, Sequ
 from fst.compile.pretokens.program import Moves, Program, program
 from fst.compile.pretokens.subsets import Construction, minimal
 from fst.errors import UnsupportedError, quoted
-from fst.pretokens.splitter import BEHAVIORS, MAX_CLASSES, START, Behavior, Splitter
+from fst.text.splitter import BEHAVIORS, MAX_CLASSES, START, Behavior, Splitter
 
 
 def splitter(
@@ -33,7 +33,7 @@ def splitter(
 
     Args:
         pattern: the pattern.
-        behavior: how matches and gaps become pieces, one of `fst.pretokens.splitter.BEHAVIORS`.
+        behavior: how matches and gaps become pieces, one of `fst.text.splitter.BEHAVIORS`.
         invert: whether matches and gaps swap their roles.
         dialect: the engine whose rules the pattern follows.
         literal: whether the pattern is a plain string.

@@ -28,9 +28,9 @@ from fst.compile.text.added_tokens import runs
 from fst.compile.text.components import Component
 from fst.compile.text.folding import is_character
 from fst.errors import UnsupportedError, quoted
-from fst.pretokens.splitter import DEAD, START, Span, Splitter
 from fst.tables.header import ContextualToken
 from fst.text.normalizer import MAX_CUTS, NO_CUTS, Cuts, Rewriting
+from fst.text.splitter import DEAD, START, Span, Splitter
 from fst.text.whitespace import BLANK, NEVER
 
 LITERAL = {("Isolated", False), ("Isolated", True), ("Removed", True)}  # behaviors that keep each match as a piece, and whether inverted

@@ -152,7 +152,7 @@ ROOT = 0  # the state at the start of every word
 LINK = 1  # in the layout "linked", the label of failure links; no class has it
 LAST_OUTPUT = 1 << 31  # the bit that the last id of a pooled output has
 
-WORD_SYMBOLS = 12  # of the longest word in a table of words, see `fst.pretokens.words`
+WORD_SYMBOLS = 12  # of the longest word in a table of words, see `fst.tables.words`
 MULTIPLIERS = (0x9E3779B185EBCA87, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9)  # odd; of xxHash
 MAX_WORD = (1 << 25) - 1  # the highest max_input_chars_per_word
 PAGE_BITS = 7

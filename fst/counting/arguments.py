@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fst.automata.rows import Array
-from fst.machines.bpe.arguments import KEY_MASKS, KEY_PARTS
+from fst.pretokens.arguments import KEY_MASKS, KEY_PARTS
 
 SLOT = KEY_PARTS + 1  # numbers in a slot
 INLINE = 8 * KEY_PARTS  # bytes of a word in its slot
@@ -37,7 +37,7 @@ class Counts(NamedTuple):
         state: uint64[8]. `WORDS`: the number of distinct words. `BYTES`: their total length. `POOL`: the bytes used in `pool`. `ROW`, `AT`:
             the row and the position where counting resumes. `DOCUMENT`: the number of this row's document. `PLACE`: the number of words
             counted in this document so far. `NEEDED`: after `NO_POOL`, the free bytes that the pool must have.
-        masks: uint64[4 * (INLINE + 1)], see `fst.machines.bpe.arguments.KEY_MASKS`.
+        masks: uint64[4 * (INLINE + 1)], see `fst.pretokens.arguments.KEY_MASKS`.
     """
 
     slots: Array

@@ -3,7 +3,7 @@
 A text becomes ids in three steps, each with arrays of its own:
 
 1. Special tokens are cut out of the raw text: at each place the longest that begins there.
-2. The splitter cuts the stretches between them into pieces, see `fst.pretokens.splitter`. ``pages`` and ``blocks`` take a code point to
+2. The splitter cuts the stretches between them into pieces, see `fst.text.splitter`. ``pages`` and ``blocks`` take a code point to
 its class,
    ``blocks[pages[code_point >> 7] << 7 | code_point & 127]``, and ``moves`` is the automaton over classes. ``symbols`` and ``decisions``
    decide nearly all places without the automaton, see `fst.compile.pretokens.boundaries`; the kernel relies on them, and runs the
@@ -13,7 +13,7 @@ its class,
 
 A word of up to `WORD_BYTES` bytes is a key of three 64-bit numbers: its bytes in the order of memory, then zeros. A slot of ``words`` is
 the key and ``length << 32 | id``: the length tells apart words that differ only in zero bytes at their ends. Hash, buckets and
-displacements are as in `fst.pretokens.words`.
+displacements are as in `fst.tables.words`.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ import numpy as np
 
 from fst.automata.rows import CODE_POINTS, PAGE_BITS, Array
 from fst.core.lazy import Lazy
-from fst.machines.bpe.arguments import KEY_PARTS
+from fst.pretokens.arguments import KEY_PARTS
 from fst.pretokens.boundaries import AROUND, MAX_WINDOW
-from fst.pretokens.splitter import Splitter, prove_moves
 from fst.tables.proof import need, need_none
 from fst.tables.table import Table, member
 from fst.text.arguments import growth, marks
 from fst.text.normalizer import NOTHING, without_context
+from fst.text.splitter import Splitter, prove_moves
 
 WORD_BYTES = 8 * KEY_PARTS
 
@@ -46,7 +46,7 @@ class PieceTable(Table):
         about: the JSON form of `metadata`.
         pages: uint16[8704], the block of each 128 code points.
         blocks: uint8[128 * n], the class of each code point of a block.
-        moves: uint16[states, classes + 1], see `fst.pretokens.splitter.Splitter`.
+        moves: uint16[states, classes + 1], see `fst.text.splitter.Splitter`.
         drops: uint8[classes], 1 if pieces that begin with a character of the class are dropped, else 0.
         symbols: uint8[classes + 2], the symbol in windows of each class, of the end of a text, and of the place before a text.
         decisions: uint8[2^n], by window: `INSIDE` if no piece begins there, `BEGINS` if one does, `UNDECIDED` if the window leaves it open.
@@ -82,7 +82,7 @@ class PieceTable(Table):
 
     @property
     def byte_kinds(self) -> Array:
-        """uint8[256], the kind of each byte by which pieces are cut between bytes, see `fst.machines.bpe.digit_cuts`; empty if none is."""
+        """uint8[256], the kind of each byte by which pieces are cut between bytes, see `fst.pretokens.digit_cuts`; empty if none is."""
         return np.empty(0, np.uint8)
 
     @property

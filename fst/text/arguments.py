@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 
 from fst.automata.matcher import FIRST, NO_NODE, SECOND, STOP, Trie, hashed_edges, trie
 from fst.automata.rows import CODE_POINTS, PAGE_BITS, WHITE_SPACE, Array
-from fst.machines.bpe.arguments import COLUMNS
-from fst.pretokens.splitter import Splitter
 from fst.tables.header import AddedTokens, ContextualToken
 from fst.tables.proof import need
 from fst.text.added_tokens import MAX_OVERLAPS
@@ -26,6 +24,7 @@ from fst.text.charsmap_arguments import CharsmapArguments, charsmap_arguments
 from fst.text.composition import ITSELF, Composition, Images
 from fst.text.edits import ALL_KINDS, PREPEND, REPLACE, RUNS, SPACES, STRIP, Edit, charsmap_of, edits_before_charsmap
 from fst.text.normalizer import Rewriting, early, late, without_context
+from fst.text.splitter import Splitter
 from fst.text.whitespace import BLANK, BREAK, BREAKS, JOINS, KEEPS, NEVER, PREFIXES, SEPARATORS, Blanks
 
 # Kinds of a code point, as bits: it or the text before it may change; it is of a word; it is white space; as in
@@ -68,10 +67,10 @@ class EditArguments(NamedTuple):
 
 
 class SplitterArguments(NamedTuple):
-    """A splitter of parts, see `fst.pretokens.splitter.Splitter`; all arrays are empty if there is none.
+    """A splitter of parts, see `fst.text.splitter.Splitter`; all arrays are empty if there is none.
 
     Attributes:
-        params: uint64[3], at `COLUMNS` the number of columns of `moves`.
+        params: uint64[1], at `COLUMNS` the number of columns of `moves`.
         pages, blocks: the class of each code point, as in `fst.pretokens.table.PieceTable`.
         moves: uint16[states * columns].
         drops: uint8[classes], 1 if pieces that begin with a character of the class are dropped.
@@ -160,7 +159,7 @@ class RewritingWork(NamedTuple):
         origins: uint32[room], the index in the raw text of each character that the items take.
         stretch: uint8[room], a normalised stretch; stretch_places: uint64[room], the span of each of its characters; empty without spans.
         spare, spare_places: the same, for a stretch that is not yet edited.
-        memo, late_memo: uint64[3], see `fst.runtime.kernels.tries.match_at`; cut_memo: as `memo` of `fst.machines.bpe.arguments.Work`.
+        memo, late_memo: uint64[3], see `fst.runtime.kernels.tries.match_at`; cut_memo: as `memo` of `fst.pretokens.arguments.Work`.
     """
 
     items: Array
@@ -233,10 +232,10 @@ def rewriter(by: Rewriting, added: AddedTokens, trimming: bool | None) -> Rewrit
 def _splitter(split: Splitter | None) -> SplitterArguments:
     if split is None:
         bytes_, units = np.empty(0, np.uint8), np.empty(0, np.uint16)
-        return SplitterArguments(np.zeros(COLUMNS + 1, np.uint64), units, bytes_, units, bytes_)
+        return SplitterArguments(np.zeros(1, np.uint64), units, bytes_, units, bytes_)
     columns = split.moves.shape[1]
     drops = np.isin(np.arange(columns - 1), [*split.dropped]).astype(np.uint8)
-    params = np.array([0] * COLUMNS + [columns], np.uint64)
+    params = np.array([columns], np.uint64)
     return SplitterArguments(params, np.arange(CODE_POINTS >> PAGE_BITS, dtype=np.uint16), split.classes, split.moves.ravel(), drops)
 
 

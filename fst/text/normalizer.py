@@ -24,12 +24,12 @@ from typing import Any, NamedTuple
 from fst.automata.matcher import overlapping
 from fst.automata.rows import WHITE_SPACE
 from fst.core.lazy import Lazy
-from fst.pretokens.splitter import Splitter
 from fst.tables.header import AddedTokens, ContextualToken
 from fst.text import expansion as growth
 from fst.text.charsmap import Charsmap
 from fst.text.composition import Composition, Images, Place
 from fst.text.edits import Edits, applied, edits_from_stored
+from fst.text.splitter import Splitter
 from fst.text.whitespace import BLANK, BREAKS, NO_BLANKS, Blanks
 
 KEYS = ["after", "before", "blanks", "composition", "cuts", "last", "splitter"]

@@ -70,8 +70,8 @@ class Splitter:
         text, rewriter = self.table.metadata.text, None
         if text.rewriting is not None:
             rewriter = TextRewriter(self.table.marked_arguments(), text.rewriting, self.table.metadata.added_tokens, text.trimming)
-            rewriter.arguments = _of_pieces(rewriter.arguments)
-        own: dict[str, Any] = {"arguments": _of_pieces(self.table.arguments()), "rewriter": rewriter}
+            rewriter.arguments = rewriter.arguments.shared
+        own: dict[str, Any] = {"arguments": self.table.arguments().shared, "rewriter": rewriter}
         for name, value in own.items():
             object.__setattr__(self, name, value)
 
@@ -299,9 +299,6 @@ class _Job:
                 self._progress(self.documents, self._read)
 
 
-def _of_pieces(arguments: Any) -> Any:
-    """The arguments of the kernels that find pieces, out of all arguments of a table."""
-    return getattr(arguments, "beside", arguments)
 
 
 def _placed(error: TextError, block: Block) -> TextError:

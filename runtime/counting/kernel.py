@@ -145,8 +145,8 @@ def count_words(text, starts, machine, work, counts):
     Args:
         text: uint8[n], UTF-8 of all texts.
         starts: int64[rows + 1], the begin of each text in `text`, and the end of the last one.
-        machine: `fst.machines.bpe.arguments.Arguments` of the splitter.
-        work: `fst.machines.bpe.arguments.Work`.
+        machine: `fst.pretokens.arguments.Arguments` of the splitter.
+        work: `fst.pretokens.arguments.Work`.
         counts: `fst.counting.arguments.Counts`. The caller sets `ROW`, `AT` and `DOCUMENT` for the first row.
 
     Returns:

@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from fst.core.lazy import Lazy
 from fst.runtime.front_end import Pending
+from fst.runtime.pretokens.normalizer import PieceRewriter
+from fst.runtime.pretokens.pending import PendingPiece
 from fst.runtime.pretokens.safe_cuts import PieceBegins, leave_ascii
 from fst.runtime.rows.batch import Batch
 from fst.runtime.rows.texts import Ints, Source
 from fst.runtime.run import Runner
 from fst.runtime.safe_cuts import SafeCuts
-from fst.runtime.text.normalizer import TextRewriter
-from fst.runtime.text.pending import PendingPiece
 from fst.runtime.tokenizer import Tokenizer
 from fst.runtime.workspace import Ids
 from fst.tables.header import SENTENCEPIECE
@@ -32,8 +32,7 @@ class PieceTokenizer(Tokenizer):
         text = self._table.metadata.text
         leaves_blanks = text.rewriting is None or not text.rewriting.blanks.symbol
         is_safe = leaves_blanks and leave_ascii(part["type"] for part in text.normalizers or ())
-        arguments = self._ids_runner.arguments
-        return PieceBegins(self._table, getattr(arguments, "beside", arguments)) if is_safe else None
+        return PieceBegins(self._table, self._ids_runner.arguments.shared) if is_safe else None
 
     def _encode(self, source: Source, *, with_spans: bool = False, **options: Any) -> Batch:
         batch = super()._encode(source, with_spans=with_spans, **options)
@@ -61,15 +60,14 @@ class PieceTokenizer(Tokenizer):
         return found
 
     @property
-    def _rewriter(self) -> TextRewriter | None:
+    def _rewriter(self) -> PieceRewriter | None:
         text = self._metadata.text
         if text.rewriting is None:
             return None
-        return TextRewriter(self._table.marked_arguments(), text.rewriting, self._metadata.added_tokens, text.trimming)
+        return PieceRewriter(self._table.marked_arguments(), text.rewriting, self._metadata.added_tokens, text.trimming)
 
     def _pending(self, with_spans: bool) -> Pending:
-        arguments = self._ids_runner.arguments
-        return super()._pending(with_spans) or PendingPiece(getattr(arguments, "beside", arguments))
+        return super()._pending(with_spans) or PendingPiece(self._ids_runner.arguments.shared)
 
     @Lazy
     def _ids_runner(self) -> Runner:

@@ -313,6 +313,14 @@ def units(text: str, dtype: np.dtype[Any] = UNIT_TYPES["utf-16"]) -> Units:
     return np.frombuffer(data, dtype)[:-PAST_END]
 
 
+def units_or_none(text: str, unit_type: Any) -> Units | None:
+    """The units of a text, as by `units`; None if it has a lone surrogate, which the caller of a kernel refuses."""
+    try:
+        return units(text, unit_type)
+    except UnicodeEncodeError:
+        return None
+
+
 def characters(text: Units) -> int:
     """The number of characters in an array of units."""
     continuing = text & 0xC0 == 0x80 if text.dtype == np.uint8 else text & 0xFC00 == 0xDC00

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from fst.core.lazy import Lazy
 from fst.errors import UnsupportedError
-from fst.runtime.pretokens.decoding import ByteDecoder, DecodeStream, IdsLike, array_of, decoder_of_contents, row_of
+from fst.runtime.decoder import ByteDecoder, DecodeStream, IdsLike, array_of, decoder_of_contents, row_of
 from fst.runtime.rows.batch import Batch
 from fst.text.decoder_steps import (
     ALL,

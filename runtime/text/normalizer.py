@@ -14,7 +14,7 @@ import numpy as np
 from fst.core.jit import Deferred
 from fst.runtime.front_end import Pending, Room, TextFrontEnd
 from fst.runtime.rows.texts import Ints, Units, characters
-from fst.runtime.text.pending import OpenPiece, PendingBorder
+from fst.runtime.text.pending import PendingBorder
 from fst.tables.header import AddedTokens
 from fst.tables.kernel_call import BEFORE, KEPT, KEPT_CHARACTERS, Output
 from fst.text.arguments import MARK_BYTES, PREFIX, PUTS_BEHIND, Rewritten, growth, rewriter
@@ -80,7 +80,6 @@ class TextRewriter(KeepingRewriter):
     def __init__(self, arguments: Any, by: Rewriting, added: AddedTokens, trimming: bool | None) -> None:
         self.arguments, self.growth, self._rewriter = arguments, growth(by), rewriter(by, added, trimming)
         self._needs_spans = self._rewriter.params[PREFIX] == PREFIXES.index(FIRST) or self._rewriter.params[PUTS_BEHIND]
-        self._pieces = getattr(arguments, "beside", arguments)
         self._of_characters = CharacterGrowth(by, [*early(added)], [*late(added)], MARK_BYTES + 1)
 
     def leaves(self, text: Units, starts: Ints, state: Any, memo: Any) -> bool:
@@ -90,15 +89,6 @@ class TextRewriter(KeepingRewriter):
     def pending(self) -> Pending:
         """An object that recognises text without a border."""
         return PendingBorder(self._rewriter)
-
-    def goes_on(self, text: Units, room: Room) -> bool:
-        """Whether the piece at the beginning of a rewritten text continues to the end of the text."""
-        if room.piece is None:
-            room.piece = OpenPiece(self._pieces)
-        if room.piece.goes_on_in(text):
-            return True
-        room.piece = None
-        return False
 
     def border(self, text: Units, starts: Ints, memo: Any) -> int:
         """The last border of a text that goes on; its beginning if it has none."""

@@ -1,76 +1,18 @@
-"""Pending text: unfinished text that a stream holds back even if it is long, such as a piece of a million letters.
+"""Pending text before it is normalized: text without a border.
 
-A kernel would read it from its beginning with each call, in quadratic time. A stream therefore first examines the new text alone, and
-calls no kernel while the pending text certainly continues. `fst.runtime.stream.Runs` does this for WordPiece.
+A stream holds it back even if it is long, see `fst.runtime.front_end.Pending`.
 """
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from fst.automata.rows import Array
 from fst.core.jit import Deferred
-from fst.machines.segmentation.jieba import LETTER
-from fst.machines.segmentation.unit_trie import KIND_SHIFT
-from fst.pretokens.splitter import START
-from fst.runtime.rows.texts import PAST_END, UNIT_TYPES, Units, units
+from fst.runtime.rows.texts import PAST_END, UNIT_TYPES, Units, units, units_or_none
 from fst.text.arguments import LONGEST, REACH, Rewriter
 
-read_on, has_border, has_lag = (Deferred("fst.runtime.text.kernels.pending", name) for name in ("read_on", "has_border", "has_lag"))
-UTF_8, UTF_16 = UNIT_TYPES["utf-8"], UNIT_TYPES["utf-16"]
-
-
-class OpenPiece:
-    """Continues to read a piece of a machine over bytes.
-
-    Args:
-        machine: `fst.machines.bpe.arguments.Arguments`.
-    """
-
-    def __init__(self, machine: Any) -> None:
-        self._machine = machine
-        self._memo, self._reached = np.zeros(3, np.uint64), np.zeros(2, np.uint64)
-        self.restart()
-
-    def restart(self) -> None:
-        """Begin a piece."""
-        self._reached[:] = 0, START
-
-    def goes_on_in(self, text: Units) -> bool:
-        """Whether the piece at the beginning of a text continues to the end of the text. Text of earlier calls is not read again."""
-        return bool(read_on.call(text, self._machine, self._memo, self._reached))
-
-    def drop_read(self) -> int:
-        """Forget the text that was read, and return its size. The next text must begin with the unread rest."""
-        size, self._reached[0] = int(self._reached[0]), 0
-        return size
-
-
-class PendingPiece:
-    """Pending text of a machine over bytes: a piece.
-
-    Args:
-        machine: `fst.machines.bpe.arguments.Arguments`.
-    """
-
-    def __init__(self, machine: Any) -> None:
-        self._piece, self._rest = OpenPiece(machine), ""
-
-    def begins(self, text: str) -> bool:
-        """Whether the text is an unfinished piece."""
-        self._piece.restart()
-        self._rest = ""
-        return self.go_on(text)
-
-    def go_on(self, text: str) -> bool:
-        """Whether the piece continues."""
-        data = _units(self._rest + text)
-        if data is None or not self._piece.goes_on_in(data):
-            return False
-        self._rest = str(data[self._piece.drop_read() :].data, "utf-8")
-        return True
+has_border, has_lag = (Deferred("fst.runtime.text.kernels.pending", name) for name in ("has_border", "has_lag"))
+UTF_8 = UNIT_TYPES["utf-8"]
 
 
 class PendingBorder:
@@ -95,7 +37,7 @@ class PendingBorder:
 
     def go_on(self, text: str) -> bool:
         """Whether the next text has no border."""
-        data = _units(text)
+        data = units_or_none(text, UTF_8)
         return data is not None and (self._has_lag or not self._has_border(data))
 
     def _has_border(self, more: Units) -> bool:
@@ -106,31 +48,3 @@ class PendingBorder:
         place, covered, _ = self._noted.tolist()
         self._before, self._noted[1] = data[place:].tobytes(), max(covered - place, 0)
         return found
-
-
-class PendingBlock:
-    """Pending text of jieba: a block.
-
-    Args:
-        numbers: `fst.machines.segmentation.jieba.Arguments.units`.
-    """
-
-    def __init__(self, numbers: Array) -> None:
-        self._is_inside = numbers >> KIND_SHIFT >= LETTER
-
-    def begins(self, text: str) -> bool:
-        """Whether the text is part of a block."""
-        return self.go_on(text)
-
-    def go_on(self, text: str) -> bool:
-        """Whether the block continues."""
-        data = _units(text, UTF_16)
-        return data is not None and bool(self._is_inside[data].all())
-
-
-def _units(text: str, unit: Any = UTF_8) -> Units | None:
-    """The units of a text; None if it has a lone surrogate, since the caller of a kernel refuses it."""
-    try:
-        return units(text, unit)
-    except UnicodeEncodeError:
-        return None

@@ -18,7 +18,7 @@ from support.core.everything import use_everything
 import fst
 from fst.compile import wordpiece
 from fst.compile.layout import rows
-from fst.compile.pretokens import words
+from fst.compile.text import words
 from fst.core.borrowed import kind_of
 from fst.core.jit import Deferred, kernel, part
 from fst.machines.wordpiece.table import Tables

@@ -44,20 +44,21 @@ from fst.compile.text.edits.charsmaps import of_bytes
 from fst.compile.text.edits.double_arrays import charsmap
 from fst.compile.text.sentencepiece import WORD_CUTS
 from fst.core.jit import SETTINGS
-from fst.machines.bpe.arguments import LONGEST
 from fst.machines.keywords.table import KINDS as MATCH_KINDS
 from fst.machines.segmentation.jieba import MODES as JIEBA_MODES
 from fst.machines.segmentation.maxmatch import DIRECTIONS, FORWARD
 from fst.machines.segmentation.mecab import MecabTables
 from fst.machines.unigram.viterbi import BYTE, NORMAL, UNKNOWN, UNUSED, USER_DEFINED, WHOLE
+from fst.pretokens.arguments import LONGEST
 from fst.runtime import kernels
+from fst.runtime.decoder import TYPES
 from fst.runtime.kernels.intrinsics import DISABLED
 from fst.runtime.machines.bpe.tokenizer import BpeTokenizer
 from fst.runtime.machines.keywords.kernels import search as keyword_kernels
 from fst.runtime.machines.unigram.kernels import encode as unigram_kernels
 from fst.runtime.machines.unigram.tokenizer import UnigramTokenizer
-from fst.runtime.pretokens.decoding import TYPES
-from fst.runtime.pretokens.kernels import find, search
+from fst.runtime.pretokens.kernels import find
+from fst.runtime.text.kernels import search
 from fst.tables import kernel_call
 from fst.tables.header import AddedTokens
 from fst.text.charsmap import KEEPING, MANNERS

@@ -21,7 +21,7 @@ from fst.compile.pretokens.boundaries import Windows, windows
 from fst.compile.pretokens.splits import GPT2
 from fst.compile.pretokens.splitter import splitter
 from fst.pretokens.boundaries import AROUND, INSIDE, LEFT, MATRIX, MAX_WINDOW, RIGHT, UNDECIDED, factors
-from fst.pretokens.splitter import START, Splitter
+from fst.text.splitter import START, Splitter
 
 PATTERNS = {
     "gpt2": GPT2,

@@ -166,7 +166,7 @@ def test_contextual_tokens_have_room() -> None:
     added = replace(table.metadata.added_tokens, contextual={"<m>": token})
     contextual = replace(table, about={**table.about})
     vars(contextual)["metadata"] = replace(table.metadata, added_tokens=added)
-    cuts, width = PieceBegins(contextual, tok._ids_runner.arguments), tok._safe_cuts._width
+    cuts, width = PieceBegins(contextual, tok._ids_runner.arguments.shared), tok._safe_cuts._width
     text = text_of("contextual", 300)
     found = cuts._cuts(_codes(text)).tolist()
     assert found

@@ -34,10 +34,10 @@ from fst.compile.pretokens.splitter import splitter
 from fst.compile.sources.tokenizer_json import of_document
 from fst.errors import UnsupportedError
 from fst.machines.bpe.table import BpeTables
-from fst.pretokens.splitter import BEHAVIORS, START, Span, Splitter
 from fst.runtime.compat.transformers.bpe_document import document as document_of
-from fst.runtime.pretokens.kernels import search
+from fst.runtime.text.kernels import search
 from fst.tables.kernel_call import CHUNK
+from fst.text.splitter import BEHAVIORS, START, Span, Splitter
 
 PUNCTUATION = {behavior: {"type": "Punctuation", "behavior": behavior} for behavior in ("Removed", "MergedWithPrevious", "MergedWithNext")}
 KANA = "[一-龥぀-ゟ゠-ヿ]+"

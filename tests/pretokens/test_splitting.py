@@ -23,7 +23,7 @@ from fst.compile.patterns import code_points, generate_properties, properties
 from fst.compile.patterns.sets import Dialect
 from fst.compile.pretokens.splitter import splitter
 from fst.errors import TableError, UnsupportedError
-from fst.pretokens.splitter import BEHAVIORS, DEAD, MAX_CLASSES, START, Splitter, prove_moves
+from fst.text.splitter import BEHAVIORS, DEAD, MAX_CLASSES, START, Splitter, prove_moves
 
 DIALECT_NAMES: tuple[Dialect, ...] = ("oniguruma", "fancy-regex")
 # Constructs that the engines read differently, a text, and its matches in Oniguruma and in fancy-regex; None if the construct is refused.

@@ -21,7 +21,7 @@ from fst.compile.pretokens.sequences import in_sequence
 from fst.compile.pretokens.whitespace_splits import are_separators
 from fst.compile.sources.tokenizer_json import of_document
 from fst.errors import UnsupportedError
-from fst.pretokens.splitter import Splitter
+from fst.text.splitter import Splitter
 
 Json = dict[str, Any]
 

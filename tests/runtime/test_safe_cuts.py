@@ -22,8 +22,9 @@ from support.tiers import examples
 
 import fst
 from fst.machines.wordpiece.table import Tables
+from fst.runtime.machines.wordpiece.safe_cuts import blanks
 from fst.runtime.rows import batch as batches
-from fst.runtime.safe_cuts import Blanks, blanks
+from fst.runtime.safe_cuts import Blanks
 from fst.tables.header import ContextualToken
 
 WORDS_AND_NUMBERS = ({"type": "Whitespace"}, {"type": "Digits", "individual_digits": False})

@@ -32,10 +32,12 @@ import fst
 from fst.compile import keywords, lattice
 from fst.core.jit import Deferred
 from fst.runtime import stream as streams
+from fst.runtime.machines.segmentation.pending import PendingBlock
+from fst.runtime.pretokens.pending import PendingPiece
 from fst.runtime.rows.batch import Batch
 from fst.runtime.run import kernel_of
 from fst.runtime.text.normalizer import TextRewriter
-from fst.runtime.text.pending import PendingBlock, PendingBorder, PendingPiece
+from fst.runtime.text.pending import PendingBorder
 from fst.tables.kernel_call import IdsOutput, SpansOutput
 
 Piece = str | bytes

@@ -23,8 +23,8 @@ from tokenizers import Tokenizer as Reference
 import fst
 from fst.compile import bpe, wordpiece
 from fst.pretokens.byte_letters import LETTERS, bytes_of, spelled
+from fst.runtime.decoder import DecodeStream
 from fst.runtime.machines.bpe.tokenizer import BpeTokenizer
-from fst.runtime.pretokens.decoding import DecodeStream
 from fst.runtime.rows.batch import Batch
 
 LETTER = [LETTERS[byte] for byte in range(256)]

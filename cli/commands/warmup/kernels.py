@@ -83,11 +83,11 @@ def _read_twice(folder: Path, part: dict[str, Any], text: str) -> None:
 
 def _compile_bpe(folder: Path) -> None:
     from fst.compile import bpe
-    from fst.runtime.pretokens import decoding
+    from fst.runtime import decoder
 
     tokenizer = _used(bpe(_bpe(folder)), folder)
     _streamed(tokenizer)
-    for dtype in decoding.TYPES:
+    for dtype in decoder.TYPES:
         tokenizer.decode_bytes(np.zeros(1, dtype))
     source = folder / "letters.tiktoken"
     source.write_text("".join(f"{b64encode(bytes([byte])).decode()} {byte}\n" for byte in range(256)))

@@ -33,10 +33,10 @@ from fst.errors import UnsupportedError, quoted
 from fst.machines.bpe.header import PREFIX_SPACE, BpeAutomaton, BpeMetadata, BpeText
 from fst.machines.bpe.header import BpeModel as BpeModelMetadata
 from fst.machines.bpe.table import BpeTables
-from fst.pretokens.splitter import Splitter
 from fst.pretokens.token_letters import Letters
 from fst.tables.header import AddedTokens
 from fst.text.normalizer import NOTHING, Rewriting, early, flagged, late
+from fst.text.splitter import Splitter
 from fst.text.whitespace import ALWAYS, BLANK, BREAKS, NEVER, Blanks
 
 

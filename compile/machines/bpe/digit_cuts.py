@@ -1,6 +1,6 @@
 """Pre-tokenizers after ``ByteLevel``: they become a list of merges that join nothing across cuts, or splits of text.
 
-`fst.machines.bpe.digit_cuts` defines the cuts of Digits. Without the merges across cuts, BPE gives a whole piece the tokens of its parts.
+`fst.pretokens.digit_cuts` defines the cuts of Digits. Without the merges across cuts, BPE gives a whole piece the tokens of its parts.
 A Split of printable ASCII has the same matches in the text as in the letters for its bytes.
 """
 
@@ -16,7 +16,7 @@ from fst.compile.patterns import code_points, parser
 from fst.compile.patterns.tree import Characters, LookAhead, LookBehind, walk
 from fst.compile.text.components import Component
 from fst.errors import UnsupportedError, quoted
-from fst.machines.bpe.digit_cuts import DIGITS, are_apart, kinds_of_bytes
+from fst.pretokens.digit_cuts import DIGITS, are_apart, kinds_of_bytes
 
 PRINTABLE, ASCII_DIGITS = range(0x21, 0x7F), np.arange(0x30, 0x3A)  # PRINTABLE: characters that are their own letters
 

@@ -30,9 +30,9 @@ from fst.machines.unigram.header import UnigramMetadata, UnigramTrie
 from fst.machines.unigram.header import UnigramModel as UnigramModelMetadata
 from fst.machines.unigram.table import UnigramTables
 from fst.machines.unigram.viterbi import BLANK, ENTRY, IN_TEXT, MAX_DEPTH, PIECE, STRETCH, UNKNOWN, WHOLE, WORD, WORDS, are_certain
-from fst.pretokens.splitter import Splitter
 from fst.pretokens.token_letters import fallback
 from fst.tables.header import AddedTokens
+from fst.text.splitter import Splitter
 from fst.text.whitespace import BREAKS
 
 FIELDS = "type vocab unk_id byte_fallback"

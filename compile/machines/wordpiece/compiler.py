@@ -14,7 +14,6 @@ from fst.automata.rows import MAX_WORD, WHITE_SPACE
 from fst.automata.transducer import Transducer, count_explicit, fold, unfolded
 from fst.automata.trie import Strings, Trie, build
 from fst.compile.layout.transducer import DENSE_SLOTS, lay_out
-from fst.compile.pretokens.words import renumbered, word_table
 from fst.compile.sources.source import Source, Trimming
 from fst.compile.text.added_tokens import completed, patterns
 from fst.compile.text.alphabets import alphabet as alphabet_of
@@ -23,6 +22,7 @@ from fst.compile.text.classes import Classes, Letters, classify
 from fst.compile.text.components import field_of, mapping, only
 from fst.compile.text.folding import Normalization
 from fst.compile.text.header import metadata_of, text_pipeline
+from fst.compile.text.words import renumbered, word_table
 from fst.errors import UnsupportedError, VocabularyError, quoted
 from fst.machines.wordpiece.table import Tables
 from fst.tables.header import LINKED, AddedTokens, Model

@@ -15,8 +15,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fst.pretokens.characters import ABSENT
+
 CONTINUES, ENDS, CODES = 1 << 8, 1 << 9, 1 << 10
-ABSENT = -1
 
 
 class Part(NamedTuple):

@@ -1,4 +1,4 @@
-"""The arguments of the kernels of byte-level BPE: the arrays of a table, and those in which a kernel works."""
+"""The arguments of the kernels of byte-level BPE: the arrays of a table besides those of `fst.pretokens.arguments`."""
 
 from __future__ import annotations
 
@@ -6,96 +6,42 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from fst.automata.matcher import Trie, trie
 from fst.automata.rows import Array
 from fst.machines.bpe import merge_list
-from fst.machines.bpe.merge_list import Alphabet
-from fst.pretokens.boundaries import factors
-from fst.tables.kernel_call import CHUNK, MARGIN
+from fst.pretokens import arguments as pretokens
+from fst.pretokens.arguments import Arguments
+from fst.pretokens.characters import Alphabet
 from fst.text.reading_arguments import borrowable
 
-# Indices into `Arguments.params`.
-WINDOW_BITS, WINDOW_MASK, COLUMNS, BEGIN, BUCKET_SHIFT, SLOT_SHIFT, JOINS_WORDS, DROPS_BYTES = range(8)
-NOT_PLAIN = 0xFF  # in `ascii_symbols`: the byte alone does not determine a symbol
-FIRST, SECOND = 1, 2  # bits of `special_bytes`
-KEY_PARTS = 3  # 64-bit words of a key
-LONGEST = 1024  # most bytes of a piece that `transduce` reads together with others
 POWERS = 32  # of the probability of dropout; a piece has fewer places than 2 to this number
-MEMO = 3  # numbers that `fst.runtime.kernels.tries.match_at` remembers; after them, what searches for pieces remember
-STRETCH, STRETCH_ENDS, HAS_FAILED, FAILED = range(MEMO, MEMO + 4)  # in a memo, see `fst.runtime.pretokens.kernels.search`
-FAILED_BITS = 14  # of the number of failures that are remembered
-PIECES = 2 * CHUNK + MARGIN  # room for the pieces of a round, and for its bytes: a round goes on while it has fewer than `CHUNK` of each
-
-KEY_MASKS = np.array(
-    [[(1 << 8 * min(max(length - 8 * word, 0), 8)) - 1 for word in range(KEY_PARTS)] + [0] for length in range(8 * KEY_PARTS + 1)],
-    np.uint64,
-).ravel()
 
 
-class Arguments(NamedTuple):
+class BpeArguments(NamedTuple):
     """The arrays that `fst.runtime.machines.bpe.kernels.encode` reads.
 
     Attributes:
-        params: uint64[8].
-            `WINDOW_BITS`: the number of bits of a symbol in a window. `WINDOW_MASK`: a mask of the bits of a window. `COLUMNS`: the number
-            of columns of `moves`; the last stands for the end of a text. `BEGIN`: the window before a text. `BUCKET_SHIFT`, `SLOT_SHIFT`:
-            the shifts, below 64, that turn a hash into a bucket and a slot. `JOINS_WORDS`: 1 if the pieces of a stretch are one word.
-            `DROPS_BYTES`: 1 if missing bytes vanish.
-        ascii_symbols: uint8[256], by byte: the symbol of an ASCII character in windows; `NOT_PLAIN` if a special token may begin there, and
-            for all other bytes.
-        special_bytes: uint8[256], by byte, bits: `FIRST` if it is the first byte of a special token; `SECOND` if it is the second of one,
-            or if a special token has only one byte.
-        pages, blocks, symbols, decisions, entries, words, displacements: as in `fst.machines.bpe.table.BpeTables`.
-        moves: as in `BpeTables`, flat, row after row.
-        factors: uint8, see `fst.pretokens.boundaries`; empty if windows do not factor.
-        drops: as in `BpeTables`; empty if no piece is dropped.
-        lengths: uint16[ids], the number of bytes that each id stands for; 0 for a token that stands for a run of missing bytes.
-        missing: uint8[256], by byte, see `BpeTables`; empty if no token stands for a run of missing bytes, and none vanish.
-        byte_kinds: as in `BpeTables`.
-        alphabet: the characters, if symbols are characters and some have no token and no fallbacks; else `NO_ALPHABET`.
-        key_masks: uint64[4 * 25], four for each length of a word, 0 to 24 bytes. They mask the 32 bytes from the start of a word, and leave
-            its key.
-        specials: the special tokens in UTF-8; the value of each is its id.
-        long_pieces: as in `BpeTables`; the value of each is its id.
+        shared: the arrays by which a text is cut into pieces, and pieces are looked up.
+        entries: as in `fst.machines.bpe.table.BpeTables`.
     """
 
-    params: Array
-    ascii_symbols: Array
-    special_bytes: Array
-    pages: Array
-    blocks: Array
-    symbols: Array
-    decisions: Array
-    moves: Array
-    factors: Array
-    drops: Array
+    shared: Arguments
     entries: Array
-    lengths: Array
-    missing: Array
-    byte_kinds: Array
-    alphabet: Alphabet
-    words: Array
-    displacements: Array
-    key_masks: Array
-    specials: Trie
-    long_pieces: Trie
 
 
 class MergeArguments(NamedTuple):
     """The arrays that `fst.runtime.machines.bpe.kernels.merge_queue` reads.
 
     Attributes:
-        beside: the arrays that both kernels read; `entries` is empty.
+        shared: the arrays by which a text is cut into pieces, and pieces are looked up.
         pairs: uint64[2 * slots], the hash table of pairs, see `fst.machines.bpe.merge_list.room_for`.
         made: int32[merges], the token that each merge makes.
         atoms: int32[CODES], the id that each byte becomes, by its code, see `fst.machines.bpe.affixes`; -1 if it vanishes.
-        fused: int32[1], the id of which a run becomes a single one; `fst.machines.bpe.merge_list.NOT_FUSED` if there is none.
+        fused: int32[1], the id of which a run becomes a single one; `fst.pretokens.characters.NOT_FUSED` if there is none.
         alphabet: the characters; `NO_ALPHABET` if symbols are bytes.
     """
 
-    beside: Arguments
+    shared: Arguments
     pairs: Array
     made: Array
     atoms: Array
@@ -117,110 +63,13 @@ class DropoutArguments(NamedTuple):
     seed: Array
 
 
-class Work(NamedTuple):
-    """The working arrays of one thread.
-
-    Attributes:
-        state: uint64[11]; `COUNT`, `OPEN`, `BEFORE` and `WORD` are as in `fst.tables.kernel_call.Work`. `KEPT`, `KEPT_CHARACTERS`: the
-            numbers of rewritten bytes, and of their characters, that are kept from the last call, see `fst.runtime.text.normalizer`. With
-            dropout, `FIRST_ROW` is the number of the first row, which the caller writes, and `PLACE_IN_ROW` the bytes of the row's pieces
-            so far. `IN_WORD`: with `JOINS_WORDS`, 1 if the open text ends in a word.
-        symbols: empty; the kernels keep no symbols from one call to the next.
-        begins: uint32[room], where pieces begin or may begin, see `fst.runtime.pretokens.kernels.find`.
-        pieces: uint32[room], where pieces begin, with their kind in the highest three bits, see `fst.runtime.pretokens.kernels.find`.
-        slots, pending: uint64[room]; scratch: int32[room], ids with gaps; special_ids: int32[room].
-        active, tokens: uint64[2 * room]; longer: uint64[LONGEST + 2], of zeros between rounds.
-        memo: uint64[FAILED + (1 << FAILED_BITS)]. The first three are as in `fst.runtime.kernels.tries.match_at`. `STRETCH`: where the
-            stretch of text without special tokens ends that a long piece is in; 0: this is not known. `STRETCH_ENDS`: 1 if it surely ends
-            there. `HAS_FAILED`: 1 if there are failures. From `FAILED` on: a hash table without chains of places of searches that fail,
-            ``position << 15 | state``; 0 in a free slot.
-        masks: uint64[2], see `fst.runtime.kernels.intrinsics.decide`.
-    """
-
-    state: Array
-    symbols: Array
-    begins: Array
-    pieces: Array
-    slots: Array
-    pending: Array
-    scratch: Array
-    special_ids: Array
-    active: Array
-    tokens: Array
-    longer: Array
-    memo: Array
-    masks: Array
+def arguments(table: Any, specials: Mapping[bytes, int]) -> BpeArguments:
+    """The arguments for a `fst.machines.bpe.table.BpeTables`; `specials` are as in `fst.pretokens.arguments.arguments`."""
+    return BpeArguments(pretokens.arguments(table, specials), borrowable(table.entries, np.uint32))
 
 
-def arguments(table: Any, specials: Mapping[bytes, int]) -> Arguments:
-    """The arguments for a `fst.machines.bpe.table.BpeTables`.
-
-    Args:
-        table: the table.
-        specials: the special tokens as the texts have them, in UTF-8 or as marks → their ids.
-    """
-    bits, columns = table.metadata.automaton.window_bits, table.moves.shape[1]
-    width = (len(table.decisions).bit_length() - 1) // bits
-    begin = sum(int(table.symbols[-1]) << bits * place for place in range(width))
-    bucket_shift = 64 - (len(table.displacements) - 1).bit_length()
-    slot_shift = bucket_shift - (len(table.words) // 4 - 1).bit_length()
-    special_bytes = np.zeros(256, np.uint8)
-    special_bytes[[content[0] for content in specials]] = FIRST
-    special_bytes[[second for content in specials for second in content[1:2] or range(256)]] |= SECOND
-    ascii_symbols = np.full(256, NOT_PLAIN, np.uint8)
-    ascii_symbols[:128] = table.symbols[table.blocks[int(table.pages[0]) << 7 :][:128]]
-    ascii_symbols[special_bytes & FIRST > 0] = NOT_PLAIN
-    return Arguments(
-        params=np.array(
-            [bits, len(table.decisions) - 1, columns, begin, bucket_shift, slot_shift, table.joins_words, table.drops_bytes], np.uint64
-        ),
-        ascii_symbols=ascii_symbols,
-        special_bytes=special_bytes,
-        pages=borrowable(table.pages, np.uint16),
-        blocks=borrowable(table.blocks, np.uint8),
-        symbols=borrowable(table.symbols, np.uint8),
-        decisions=borrowable(table.decisions, np.uint8),
-        moves=borrowable(table.moves, np.uint16).ravel(),
-        factors=factors(ascii_symbols[:128], table.decisions, bits),
-        drops=table.drops.copy() if table.drops.any() else np.empty(0, np.uint8),
-        entries=borrowable(table.entries, np.uint32),
-        lengths=borrowable(table.lengths, np.uint16),
-        missing=np.empty(0, np.uint8) if table.fused == merge_list.NOT_FUSED and not table.drops_bytes else table.missing,
-        byte_kinds=table.byte_kinds,
-        alphabet=table.alphabet_of_unknown,
-        words=borrowable(table.words, np.uint64),
-        displacements=borrowable(table.displacements, np.uint16),
-        key_masks=KEY_MASKS,
-        specials=trie(specials.items()),
-        long_pieces=trie(table.long_pieces.items()),
-    )
-
-
-def merge_arguments(table: Any, beside: Arguments) -> MergeArguments:
+def merge_arguments(table: Any, shared: Arguments) -> MergeArguments:
     """The arguments of a table for kernels that merge."""
     merges = table.merges
     made = np.ascontiguousarray(merges[:, merge_list.MADE], np.int32)
-    return MergeArguments(beside, merge_list.pairs_of(merges), made, table.atoms, np.array([table.fused], np.int32), table.alphabet)
-
-
-def work() -> Work:
-    """Allocate the working arrays."""
-
-    def room(dtype: type[np.generic], times: int = 1) -> NDArray[Any]:
-        return np.empty(times * PIECES, dtype)
-
-    return Work(
-        state=np.zeros(11, np.uint64),
-        symbols=np.empty(0, np.uint8),
-        begins=room(np.uint32),
-        pieces=room(np.uint32),
-        slots=room(np.uint64),
-        pending=room(np.uint64),
-        scratch=room(np.int32),
-        special_ids=room(np.int32),
-        active=room(np.uint64, 2),
-        tokens=room(np.uint64, 2),
-        longer=np.zeros(LONGEST + 2, np.uint64),
-        memo=np.zeros(FAILED + (1 << FAILED_BITS), np.uint64),
-        masks=np.zeros(2, np.uint64),
-    )
+    return MergeArguments(shared, merge_list.pairs_of(merges), made, table.atoms, np.array([table.fused], np.int32), table.alphabet)

@@ -26,9 +26,10 @@ from __future__ import annotations
 import numpy as np
 
 from fst.automata.rows import BYTE_ROW, MAX_OUTPUT, ROOT, Array, RowFormat
+from fst.pretokens.decoding import MAX_SIZE
 from fst.tables.proof import Each, Transitions, need, need_none, prove_states, prove_transitions
 
-MAX_ID, MAX_LENGTH = MAX_OUTPUT, (1 << 16) - 1  # the highest id, and the most bytes of a token
+MAX_ID, MAX_LENGTH = MAX_OUTPUT, MAX_SIZE  # the highest id, and the most bytes of a token
 UTF8_BYTES = (*range(0xC0), *range(0xC2, 0xF5))  # the bytes that a text can hold
 LABELS, FINISH, FREE = 0xF8, 0xFF, (1 << 32) - 1
 ENTRY = RowFormat(label_bits=8, target_bits=24, value_bits=0, dtype=np.uint32, labels=LABELS, own=FINISH, free=FREE)

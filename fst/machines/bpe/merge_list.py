@@ -7,8 +7,8 @@ rank is its row.
 A vocabulary may lack bytes. Such a byte becomes the ``unk_token``; with ``fuse_unk``, a run of them becomes a single one. Without an
 ``unk_token``, missing bytes vanish, and the tokens around them may merge.
 
-The atoms of BPE over characters are those of its characters (`Alphabet`): of a known one its token; of any other one the fallbacks of its
-bytes, if it has one for each; or else what becomes of a missing byte.
+The atoms of BPE over characters are those of its characters (`fst.pretokens.characters`): of a known one its token; of any other one the
+fallbacks of its bytes, if it has one for each; or else what becomes of a missing byte.
 
 **What kernels may assume** once `prove` has passed: every id in a merge has a length, and a merge makes a token as long as its two parts
 together. So merges change neither the number of bytes of all tokens of a pre-token, nor their positions. Each token has at least one byte,
@@ -20,21 +20,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.automata.matcher import Trie, trie
 from fst.automata.rows import Array
 from fst.core.jit import Deferred
-from fst.machines.bpe.affixes import ABSENT
+from fst.pretokens.characters import ABSENT
 from fst.tables.proof import need, need_none
 
 COLUMNS = LEFT, RIGHT, MADE = range(3)
 EMPTY = np.uint64((1 << 64) - 1)  # in place of a pair
-NOT_FUSED = -2  # no token, nor `ABSENT`
-PLACES, UNKNOWN, FUSES, FALLS_BACK = range(4)  # indices into `Alphabet.rules`
 SCRATCH = 8  # int32 numbers for each byte of a piece, see `fst.runtime.machines.bpe.kernels.merge_queue.merge`
 insert_pairs = Deferred("fst.machines.bpe.pairs", "insert_pairs")
 
@@ -80,35 +76,12 @@ def atoms_of(codes: Iterable[int], atoms: Array, fused: int) -> list[int]:
     return [token for place, token in enumerate(found) if not (place and token == found[place - 1] == fused)]
 
 
-class Alphabet(NamedTuple):
-    """The characters of BPE over characters.
-
-    Attributes:
-        characters: the known characters, each as its place and its bytes in UTF-8, and their tokens. The place is the code of its first
-            byte (`fst.machines.bpe.affixes`) without the byte, shifted down, as far as affixes distinguish places.
-        rules: int32[4]; empty if symbols are bytes. `PLACES`: the bits of places that affixes distinguish. `UNKNOWN`: the ``unk_token``, or
-            `ABSENT`. `FUSES`: 1 if a run of unknown characters becomes a single one, else 0. `FALLS_BACK`: 1 if bytes have fallbacks.
-    """
-
-    characters: Trie
-    rules: Array
-
-
-def alphabet(characters: Mapping[tuple[int, bytes], int], rules: Iterable[int]) -> Alphabet:
-    """The arrays of an alphabet: the place and the bytes of each known character → its token, and the rules."""
-    strings = (((place, *body), token) for (place, body), token in characters.items())
-    return Alphabet(trie(strings), np.array([*rules], np.int32))
-
-
-NO_ALPHABET = alphabet({}, ())  # symbols are bytes
-
-
 def atoms_of_characters(piece: str, characters: Mapping[tuple[int, bytes], int], rules: Array, atoms: Array) -> list[int]:
     """The tokens with which BPE over characters begins on a piece, as the reference finds them, in slow and plain Python.
 
     Args:
         piece: its text.
-        characters, rules: as `alphabet` takes them.
+        characters, rules: as `fst.pretokens.characters.alphabet` takes them.
         atoms: int32[CODES], the fallback of each byte, or `ABSENT`.
     """
     places, unknown, fuses, falls_back = rules.tolist()

@@ -17,12 +17,13 @@ from fst.automata.rows import MAX_OUTPUT, Array
 from fst.core.lazy import Lazy
 from fst.errors import quoted
 from fst.machines.bpe import automaton, dropout, merge_list
-from fst.machines.bpe.affixes import ABSENT, Affixes, codes_of
-from fst.machines.bpe.arguments import Arguments, MergeArguments, Work, arguments, merge_arguments, work
-from fst.machines.bpe.digit_cuts import kinds_of_bytes
+from fst.machines.bpe.affixes import Affixes, codes_of
+from fst.machines.bpe.arguments import BpeArguments, MergeArguments, arguments, merge_arguments
 from fst.machines.bpe.dropout import Dropout
 from fst.machines.bpe.header import BpeMetadata
-from fst.machines.bpe.merge_list import NO_ALPHABET, Alphabet, alphabet
+from fst.pretokens.arguments import Work, work
+from fst.pretokens.characters import ABSENT, NO_ALPHABET, NOT_FUSED, Alphabet, alphabet
+from fst.pretokens.digit_cuts import kinds_of_bytes
 from fst.pretokens.table import PieceTable
 from fst.pretokens.token_letters import byte_of, fallback
 from fst.tables.proof import need, need_ids, need_none, prove_around
@@ -143,9 +144,9 @@ class BpeTables(PieceTable):
 
     @property
     def fused(self) -> int:
-        """The id of the token for a whole run of missing bytes; `merge_list.NOT_FUSED` without one."""
+        """The id of the token for a whole run of missing bytes; `NOT_FUSED` without one."""
         model = self.metadata.model
-        return model.unk_id if model.fuse_unk and model.unk_id is not None else merge_list.NOT_FUSED
+        return model.unk_id if model.fuse_unk and model.unk_id is not None else NOT_FUSED
 
     @Lazy
     def atoms(self) -> Array:
@@ -157,7 +158,7 @@ class BpeTables(PieceTable):
 
     @Lazy
     def characters(self) -> Mapping[tuple[int, bytes], int]:
-        """The known characters, each as its place and its bytes, and their tokens, see `fst.machines.bpe.merge_list.Alphabet`; empty over
+        """The known characters, each as its place and its bytes, and their tokens, see `fst.pretokens.characters.Alphabet`; empty over
         bytes.
         """
         model, found = self.metadata.model, dict[tuple[int, bytes], int]()
@@ -173,7 +174,7 @@ class BpeTables(PieceTable):
 
     @property
     def alphabet_rules(self) -> tuple[int, ...]:
-        """``rules`` of `fst.machines.bpe.merge_list.Alphabet`."""
+        """``rules`` of `fst.pretokens.characters.Alphabet`."""
         model, (prefix, suffix) = self.metadata.model, self.affixes
         if model.letters.are_bytes:
             return ()
@@ -271,9 +272,9 @@ class BpeTables(PieceTable):
         """See `PieceTable.joins_words`."""
         return self.metadata.model.joins_words
 
-    def _arguments(self, specials: Mapping[bytes, int]) -> Arguments | MergeArguments:
+    def _arguments(self, specials: Mapping[bytes, int]) -> BpeArguments | MergeArguments:
         plain = arguments(self, specials)
-        return plain if self.has_automaton else merge_arguments(self, plain)
+        return plain if self.has_automaton else merge_arguments(self, plain.shared)
 
     def work(self) -> Work:
         """The working arrays of the kernels for one thread."""

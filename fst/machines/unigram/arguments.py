@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fst.automata.rows import Array
-from fst.machines.bpe import arguments as bpe_arguments
-from fst.machines.bpe.arguments import LONGEST, Arguments
 from fst.machines.unigram import aho_corasick
 from fst.machines.unigram.viterbi import RESTARTS
+from fst.pretokens import arguments as pretokens
+from fst.pretokens.arguments import LONGEST, Arguments
 from fst.text.reading_arguments import borrowable
 
 RESTART, IS_WHOLE = range(2)  # indices into `UnigramArguments.rules`
@@ -46,7 +46,7 @@ class UnigramArguments(NamedTuple):
     """The arrays that `fst.runtime.machines.unigram.kernels.encode` reads.
 
     Attributes:
-        beside: the arrays by which a text is cut into pieces, and pieces are looked up.
+        shared: the arrays by which a text is cut into pieces, and pieces are looked up.
         trie: see `fst.machines.unigram.viterbi`.
         scores: float64[tokens], or float32 if sums carry on from piece to piece: the score of each token by its id.
         unknown: the score of a character that is no token; a single element of the same type.
@@ -61,7 +61,7 @@ class UnigramArguments(NamedTuple):
         blank: int32[n], of a model of whole words with `fallbacks` the ids of the bytes of the symbol for a blank; else empty.
     """
 
-    beside: Arguments
+    shared: Arguments
     trie: Array
     scores: Array
     unknown: Array
@@ -79,7 +79,7 @@ class UnigramWork(NamedTuple):
 
     Attributes:
         state, symbols, begins, pieces, slots, pending, scratch, special_ids, active, longer, memo, masks: as in
-            `fst.machines.bpe.arguments.Work`.
+            `fst.pretokens.arguments.Work`.
         tokens: as there; here the list at each place of the pending pieces, see `fst.runtime.machines.unigram.kernels.viterbi`.
         best: uint64[2 * room], the best node that ends at each of these places, as in `Ends.nodes`.
         best_sums: float64[2 * room] or float32, the sum of the best path to each.
@@ -112,7 +112,7 @@ def arguments(table: Any, specials: Mapping[bytes, int]) -> UnigramArguments:
     """The arguments for a `fst.machines.unigram.table.UnigramTables`; `specials` are as in `fst.machines.bpe.arguments.arguments`."""
     scores, unknown = table.path_scores, table.unknown
     return UnigramArguments(
-        beside=bpe_arguments.arguments(table, specials),
+        shared=pretokens.arguments(table, specials),
         trie=borrowable(table.trie, np.uint64),
         scores=borrowable(scores, scores.dtype.type),
         unknown=np.array([unknown]),
@@ -152,7 +152,7 @@ def ends(table: Any) -> Ends:
 
 def work(longest: int, sums: str) -> UnigramWork:
     """Allocate the working arrays; `longest` is the most bytes of a token, and `sums` says how sums are added."""
-    own = bpe_arguments.work()._asdict()
+    own = pretokens.work()._asdict()
     # ``2 * PIECES`` places are enough: one for each byte of a round's pending pieces, and one for each piece. At worst almost ``CHUNK``
     # pieces of a byte precede one of ``PIECES`` bytes: 2 * (CHUNK - 1) + PIECES + 1.
     shared = {name: own[name] for name in UnigramWork._fields if name in own}

@@ -17,10 +17,11 @@ import numpy as np
 from fst.automata.rows import MAX_OUTPUT, Array
 from fst.core.lazy import Lazy
 from fst.errors import quoted
-from fst.machines.bpe.merge_list import NO_ALPHABET, NOT_FUSED, Alphabet
 from fst.machines.unigram import aho_corasick, viterbi
 from fst.machines.unigram.arguments import Ends, UnigramArguments, UnigramWork, arguments, ends, work
 from fst.machines.unigram.header import UnigramMetadata
+from fst.pretokens.characters import NO_ALPHABET, NOT_FUSED, Alphabet
+from fst.pretokens.decoding import MAX_SIZE
 from fst.pretokens.table import PieceTable
 from fst.pretokens.token_letters import fallback
 from fst.tables.proof import need, need_ids, need_none, prove_around
@@ -29,7 +30,6 @@ from fst.text.arguments import prove_rewriting
 from fst.text.whitespace import BLANK, NO_BLANKS
 
 NO_FALLBACK = -1
-MAX_SIZE = (1 << 16) - 1  # bytes of a token
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,7 @@ A text is read as symbols: see `fst.text.reading`. Three arrays take a state and
 ``pool``
     outputs of two tokens and more: their ids, the last with the bit `LAST_OUTPUT`.
 ``words``, ``displacements``
-    the table of words, see `fst.pretokens.words`. The compiler puts words there that are one token. A word that is found there has that id.
+    the table of words, see `fst.tables.words`. The compiler puts words there that are one token. A word that is found there has that id.
 
 The first slot of each row is its *finish entry*, marked by the label `FINISH`, which no class has. Its output is the segmentation of
 the word so far, and in place of the next state it holds the state's *depth*, the number of symbols read and not yet covered by an
@@ -59,7 +59,7 @@ from fst.automata.rows import (
 from fst.core.lazy import Lazy
 from fst.machines.wordpiece.arguments import Arguments, arguments, token_lengths
 from fst.machines.wordpiece.proof import prove_rows
-from fst.pretokens import words
+from fst.tables import words
 from fst.tables.header import LINKED, Metadata
 from fst.tables.kernel_call import Work, work_of
 from fst.tables.proof import Tokens, are_named, need, need_none

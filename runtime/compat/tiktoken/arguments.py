@@ -5,7 +5,7 @@ from __future__ import annotations
 from operator import index
 from typing import Any
 
-from fst.runtime.pretokens.decoding import MAX_ID
+from fst.runtime.decoder import MAX_ID
 
 
 def number_of(token: Any) -> int:

@@ -13,7 +13,7 @@ from fst.machines.bpe.header import PREFIX_SPACE
 from fst.pretokens.byte_letters import bytes_of
 from fst.runtime.compat.transformers.backend import Backend, Json
 from fst.runtime.compat.transformers.bpe_document import decoder, document, merges, vocabulary
-from fst.runtime.pretokens.decoding import text_of
+from fst.runtime.decoder import text_of
 from fst.runtime.text.decoder import decoded
 from fst.tables.header import AnyDecoder, ByteLevelDecoder
 

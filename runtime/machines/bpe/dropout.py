@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.machines.bpe.arguments import POWERS, Arguments, DropoutArguments, MergeArguments, merge_arguments
+from fst.machines.bpe.arguments import POWERS, DropoutArguments, MergeArguments, merge_arguments
 from fst.machines.bpe.dropout import Dropout
 from fst.machines.bpe.merge_list import SCRATCH
 from fst.machines.bpe.table import BpeTables
@@ -29,7 +29,7 @@ class DroppingRunners:
 
     def __init__(self, table: BpeTables, plain: Runner, workspaces: Workspaces) -> None:
         own = plain.arguments
-        self._merging: MergeArguments = merge_arguments(table, own) if isinstance(own, Arguments) else own
+        self._merging: MergeArguments = own if isinstance(own, MergeArguments) else merge_arguments(table, own.shared)
         self._kernel = Kernel("bpe with dropout", table.unit, "fst.runtime.machines.bpe.kernels.dropout", table.growth * SCRATCH)
         self._front_end: Any = plain.front_end
         self._workspaces = workspaces
@@ -39,9 +39,8 @@ class DroppingRunners:
         powers, seed = _powers(dropout.probability), np.array([dropout.seed], np.uint64)
         front_end = None
         if self._front_end:
-            marked = self._front_end.arguments
-            beside = marked if isinstance(marked, Arguments) else marked.beside
-            front_end = self._front_end.reading_by(DropoutArguments(self._merging._replace(beside=beside), powers, seed))
+            merging = self._merging._replace(shared=self._front_end.arguments.shared)
+            front_end = self._front_end.reading_by(DropoutArguments(merging, powers, seed))
         arguments = DropoutArguments(self._merging, powers, seed)
         return Runner(self._kernel, arguments, self._workspaces, with_spans=with_spans, front_end=front_end, first_row=dropout.first_row)
 

@@ -12,8 +12,9 @@ from fst.core.lazy import Lazy
 from fst.errors import UnsupportedError
 from fst.machines.bpe.dropout import Dropout
 from fst.machines.bpe.table import BpeTables
+from fst.runtime.decoder import ByteDecoder, ByteStream, DecodeStream, IdsLike, text_of, texts_of
+from fst.runtime.machines.bpe.decoder import decoder_of
 from fst.runtime.machines.bpe.dropout import DroppingRunners
-from fst.runtime.pretokens.decoding import ByteDecoder, ByteStream, DecodeStream, IdsLike, decoder_of, text_of, texts_of
 from fst.runtime.pretokens.tokenizer import PieceTokenizer
 from fst.runtime.rows.texts import Ints
 from fst.runtime.run import Runner

@@ -21,13 +21,13 @@ from fst.errors import UnsupportedError
 from fst.machines.segmentation.jieba import JiebaTables
 from fst.runtime.encoder import NO_FRAME, Encoder
 from fst.runtime.front_end import Pending
+from fst.runtime.machines.segmentation.pending import PendingBlock
 from fst.runtime.public_class import class_for, load_as
 from fst.runtime.rows.batch import Batch
 from fst.runtime.rows.texts import Ints, Source, Texts, batch_of, check, listed, replaced
 from fst.runtime.run import Runner
 from fst.runtime.safe_cuts import Blanks, SafeCuts
 from fst.runtime.stream import Part, Stream
-from fst.runtime.text.pending import PendingBlock
 from fst.runtime.workspace import Ids
 from fst.tables.table import Table
 

@@ -8,9 +8,10 @@ from fst.machines.wordpiece.table import Tables
 from fst.runtime.fallback import Fallback
 from fst.runtime.machines.wordpiece.fallback_added_tokens import ContextualTokens
 from fst.runtime.machines.wordpiece.fallback_composition import CompositionFallback
+from fst.runtime.machines.wordpiece.pending import Runs
+from fst.runtime.machines.wordpiece.safe_cuts import blanks
 from fst.runtime.run import Runner
-from fst.runtime.safe_cuts import Blanks, SafeCuts, blanks
-from fst.runtime.stream import Runs
+from fst.runtime.safe_cuts import Blanks, SafeCuts
 from fst.runtime.tokenizer import Tokenizer
 from fst.text.composition import Placing
 from fst.text.reading_arguments import Reader

@@ -1,4 +1,4 @@
-"""From text to pieces: the first stage of machines over bytes. `fst.pretokens.splitter.Splitter` specifies where pieces begin.
+"""From text to pieces: the first stage of machines over bytes. `fst.text.splitter.Splitter` specifies where pieces begin.
 
 Windows decide nearly all places, each by itself, so that the processor works on many of them at the same time. If a window is undecided,
 the splitter searches from the last decided piece on. Where a piece begins does not depend on the text after the window, so a chunk of text
@@ -15,15 +15,16 @@ import numpy as np
 
 from fst.automata.matcher import LENGTH, VALUE
 from fst.core.jit import inlined, part
-from fst.machines.bpe.arguments import BEGIN, COLUMNS, FIRST, SECOND, STRETCH, STRETCH_ENDS, WINDOW_BITS, WINDOW_MASK
-from fst.machines.bpe.arguments import NOT_PLAIN as ANY_SYMBOL
+from fst.pretokens.arguments import BEGIN, FIRST, SECOND, WINDOW_BITS, WINDOW_MASK
+from fst.pretokens.arguments import NOT_PLAIN as ANY_SYMBOL
 from fst.pretokens.boundaries import WIDEST
 from fst.runtime.kernels.constants import U0, U1, U2, U3, U8, U64
 from fst.runtime.kernels.intrinsics import AT_ONCE, decide, ones, trailing_zeros
 from fst.runtime.kernels.tries import match_at, reset
 from fst.runtime.kernels.unicode import ITEMS
-from fst.runtime.pretokens.kernels.search import FAIRLY_FEW, class_at, forget, remember, search
+from fst.runtime.text.kernels.search import FAIRLY_FEW, class_at, forget, remember, search
 from fst.tables.kernel_call import CHUNK as CHUNK_SIZE
+from fst.text.splitter import COLUMNS, STRETCH, STRETCH_ENDS
 
 U30, ALL = np.uint64(30), np.uint64((1 << 64) - 1)
 LEAD = np.uint64(WIDEST)
@@ -127,7 +128,7 @@ def find_begins(text, at, limit, stop, more, machine, work):
         at, stop: where the stretch begins, and the end of its row. A piece begins at `at`.
         limit: the last position at which to stop.
         more: whether the row continues after `stop`.
-        machine: `fst.machines.bpe.arguments.Arguments`.
+        machine: `fst.pretokens.arguments.Arguments`.
         work: of `begins`, filled: where pieces begin, and, with the bit `DOUBT`, where windows are undecided.
 
     Returns:

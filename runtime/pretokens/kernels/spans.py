@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from fst.core.jit import inlined, part
-from fst.machines.bpe import digit_cuts
-from fst.machines.bpe.arguments import DROPS_BYTES, JOINS_WORDS
-from fst.machines.bpe.merge_list import FUSES
+from fst.pretokens import digit_cuts
+from fst.pretokens.arguments import DROPS_BYTES, JOINS_WORDS
+from fst.pretokens.characters import FUSES
 from fst.runtime.kernels.code_points import characters_before, count_from, count_to
 from fst.runtime.kernels.constants import U0, U1, U2
 from fst.runtime.kernels.utf_8 import CONTINUES, LEAD_MASK
-from fst.runtime.machines.bpe.kernels.characters import ABSENT, next_character
+from fst.runtime.pretokens.kernels.characters import ABSENT, next_character
 from fst.runtime.pretokens.kernels.find import DROPPED, KIND, LONG, PLACE, ROW_END, SPECIAL
 from fst.tables.kernel_call import BEFORE, IN_WORD, WORD
 
@@ -55,7 +55,7 @@ def end_of(text, begin, at, end, token, machine):
 
 @inlined
 def begins_word(text, begin, at, kinds):
-    """Whether there is a cut inside a piece before a byte, see `fst.machines.bpe.digit_cuts`."""
+    """Whether there is a cut inside a piece before a byte, see `fst.pretokens.digit_cuts`."""
     if not len(kinds) or at == begin:
         return False
     left, right = kinds[text[at - U1]], kinds[text[at]]
@@ -126,7 +126,7 @@ def locate(text, pieces, count, machine, output, place, row, state):
 
     Args:
         text, pieces, count: the pieces, see `fst.runtime.pretokens.kernels.find`.
-        machine: `fst.machines.bpe.arguments.Arguments`.
+        machine: `fst.pretokens.arguments.Arguments`.
         output: `fst.tables.kernel_call.SpansOutput`, with all ids, and the spans of frames; filled.
         place: the index of the first id of the pieces.
         row: the row in which the pieces begin.

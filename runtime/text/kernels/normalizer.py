@@ -13,9 +13,9 @@ from fst.runtime.kernels.constants import HALF, LOW_HALF, U0, U1, U3
 from fst.runtime.kernels.tries import match_at, reset
 from fst.runtime.kernels.unicode import CONTINUATION, ITEMS
 from fst.runtime.kernels.utf_8 import LOW_6, copy_run, count_characters, put_code
-from fst.runtime.pretokens.kernels.search import class_at, forget, search
 from fst.runtime.text.kernels.charsmap import are_apart
 from fst.runtime.text.kernels.edits import normalise_and_edit
+from fst.runtime.text.kernels.search import class_at, forget, search
 from fst.runtime.text.kernels.stretches import code_at, normalise, put_place, start_before
 from fst.runtime.text.kernels.unchanged import copy_row, may_begin, may_copy
 from fst.runtime.text.kernels.whitespace import BLANK_BYTE, copy_place, put_byte, put_words, takes_prefix

@@ -44,8 +44,8 @@ from tokenizers import Tokenizer
 
 import fst
 from fst.compile.pretokens.splits import GPT2
-from fst.machines.bpe.arguments import LONGEST
 from fst.machines.bpe.table import BpeTables
+from fst.pretokens.arguments import LONGEST
 from fst.pretokens.byte_letters import bytes_of
 from fst.pretokens.table import WORD_BYTES
 from fst.runtime.run import SHORT
@@ -155,7 +155,7 @@ ASCII_UNITS = ("it's", " a", "1234", "   ", "\n\n", "\r\n  x", "!?...", " = (BAR
 def test_runs_of_ascii(pattern: str, is_factored: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Runs of ASCII of any length have the walk's ids, whether their places are decided 64 at a time or one by one."""
     if not is_factored:
-        monkeypatch.setattr("fst.machines.bpe.arguments.factors", lambda *_: np.empty(0, np.uint8))
+        monkeypatch.setattr("fst.pretokens.arguments.factors", lambda *_: np.empty(0, np.uint8))
     draw, table = random.Random(pattern), small(pattern, ENGLISH_MERGES).table
     runs = ["".join(draw.choices(ASCII_UNITS, k=length))[:length] for length in range(210)]
     texts = [*runs, *(end.join(draw.choices(runs, k=3)) for end in ("é", "\u2019", "世", "\x80") for _ in range(60))]

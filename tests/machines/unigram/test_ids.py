@@ -28,10 +28,10 @@ from fst.cli.commands.explain.command import explained
 from fst.compile import tokenizer as compiled
 from fst.core.json_numbers import reference_float, spelled_as
 from fst.errors import TableError, UnsupportedError, VocabularyError
-from fst.machines.bpe.arguments import PIECES
 from fst.machines.unigram.aho_corasick import BLOCK, GOES_ON, NONE
 from fst.machines.unigram.table import UnigramTables
 from fst.machines.unigram.viterbi import ENTRY
+from fst.pretokens.arguments import PIECES
 from fst.runtime.compat.transformers.backend import backend_of
 from fst.runtime.machines.unigram.kernels.encode import WINDOW
 

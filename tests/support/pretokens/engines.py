@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import product
 
-from fst.pretokens.splitter import Span
+from fst.text.splitter import Span
 
 Matches = Callable[[str], list[str]]
 

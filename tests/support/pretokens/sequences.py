@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import strategies as some
 
 from fst.compile.pretokens.splitter import splitter
-from fst.pretokens.splitter import BEHAVIORS
+from fst.text.splitter import BEHAVIORS
 
 Json = dict[str, Any]
 

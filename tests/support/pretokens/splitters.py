@@ -10,7 +10,7 @@ import numpy as np
 
 from fst.compile.patterns.sets import Dialect
 from fst.compile.pretokens.splitter import splitter
-from fst.pretokens.splitter import Splitter
+from fst.text.splitter import Splitter
 
 CONTRACTIONS = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)"
 HAN_APART = r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]"

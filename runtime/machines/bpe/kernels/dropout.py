@@ -22,9 +22,9 @@ from fst.core.jit import inlined, kernel, part
 from fst.machines.bpe.pairs import NO_RANK
 from fst.runtime.kernels.constants import HALF, U0, U1, U2, U3, U5, U6, U7
 from fst.runtime.kernels.random import GAMMA, TO_SHARE, UNIT, key_of, mixed
-from fst.runtime.machines.bpe.kernels.encode import begin_call, put_other
 from fst.runtime.machines.bpe.kernels.merge_queue import begin_merging, collect, link, note_rank
 from fst.runtime.pretokens.kernels.find import DROPPED, KIND, PLACE, ROW_END, find_pieces, mark_dropped
+from fst.runtime.pretokens.kernels.rows import begin_call, put_other
 from fst.runtime.pretokens.kernels.spans import locate
 from fst.tables.kernel_call import COUNT, FIRST_ROW, IDS_ALONE, PLACE_IN_ROW
 
@@ -226,15 +226,15 @@ def encode_rows(text, starts, more, machine, output, work):
     """Encode texts. Arguments and result are those of `fst.runtime.machines.bpe.kernels.encode.encode_rows`, but for `machine`, which is
     `fst.machines.bpe.arguments.DropoutArguments`; and ``work.state`` has the number of the first row.
     """
-    state, pieces, beside = work.state, work.pieces, machine.merging.beside
+    state, pieces, shared = work.state, work.pieces, machine.merging.shared
     begin_call(starts, more, output, state)
     rows, row, ended, at, is_stuck = np.uint64(len(starts)) - U1, U0, U0, np.uint64(starts[0]), False
     while row < rows and not is_stuck:
-        row, at, count, is_stuck = find_pieces(text, starts, row, at, more, beside, work)
-        if len(beside.drops):
-            mark_dropped(text, pieces, count, beside)
+        row, at, count, is_stuck = find_pieces(text, starts, row, at, more, shared, work)
+        if len(shared.drops):
+            mark_dropped(text, pieces, count, shared)
         place, first = state[COUNT], ended
         ended = emit(text, pieces, count, ended, machine, output, work)
         if len(output) > IDS_ALONE and len(output.offsets):
-            locate(text, pieces, count, beside, output, place, first, state)
+            locate(text, pieces, count, shared, output, place, first, state)
     return at

@@ -16,13 +16,14 @@ import numpy as np
 
 from fst.core.jit import inlined, kernel, part
 from fst.machines.bpe import affixes
-from fst.machines.bpe.merge_list import FUSES, UNKNOWN
 from fst.machines.bpe.pairs import NO_RANK, rank_of
+from fst.pretokens.characters import FUSES, UNKNOWN
 from fst.runtime.kernels.constants import HALF, LOW_HALF, U0, U1, U2, U3
 from fst.runtime.kernels.output import copy
-from fst.runtime.machines.bpe.kernels.characters import ABSENT, falls_back, next_character
-from fst.runtime.machines.bpe.kernels.encode import begin_call, bounds_of, find_words, long_piece, put_other
+from fst.runtime.pretokens.kernels.characters import ABSENT, falls_back, next_character
 from fst.runtime.pretokens.kernels.find import KIND, LONG, find_pieces
+from fst.runtime.pretokens.kernels.look_up import bounds_of, find_words, long_piece
+from fst.runtime.pretokens.kernels.rows import begin_call, put_other
 from fst.runtime.pretokens.kernels.spans import locate
 from fst.tables.kernel_call import COUNT, IDS_ALONE
 
@@ -219,7 +220,7 @@ def emit(text, pieces, scratch, written, pending, waiting, row, machine, output,
         if kind == U0:
             at = merge(text, first, last, machine, ids, at)
         elif kind == LONG:
-            ids[at] = long_piece(text, first, last, machine.beside.long_pieces)
+            ids[at] = long_piece(text, first, last, machine.shared.long_pieces)
             at += U1
         else:
             at, row, special = put_other(kind, special_ids, special, row, output, at)
@@ -232,14 +233,14 @@ def encode_rows(text, starts, more, machine, output, work):
     """Encode texts. Arguments and result are those of `fst.runtime.machines.bpe.kernels.encode.encode_rows`, but for `machine`, which is
     `fst.machines.bpe.arguments.MergeArguments`.
     """
-    state, pieces, scratch, pending, beside = work.state, work.pieces, work.scratch, work.pending, machine.beside
+    state, pieces, scratch, pending, shared = work.state, work.pieces, work.scratch, work.pending, machine.shared
     begin_call(starts, more, output, state)
     rows, row, ended, at, is_stuck = np.uint64(len(starts)) - U1, U0, U0, np.uint64(starts[0]), False
     while row < rows and not is_stuck:
-        row, at, count, is_stuck = find_pieces(text, starts, row, at, more, beside, work)
-        written, waiting = find_words(text, count, beside, work)
+        row, at, count, is_stuck = find_pieces(text, starts, row, at, more, shared, work)
+        written, waiting = find_words(text, count, shared, work)
         place, first = state[COUNT], ended
         ended = emit(text, pieces, scratch, written, pending, waiting, ended, machine, output, work)
         if len(output) > IDS_ALONE and len(output.offsets):
-            locate(text, pieces, count, beside, output, place, first, state)
+            locate(text, pieces, count, shared, output, place, first, state)
     return at

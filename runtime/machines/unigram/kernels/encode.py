@@ -19,18 +19,20 @@ from __future__ import annotations
 import numpy as np
 
 from fst.core.jit import inlined, kernel, part
-from fst.machines.bpe.arguments import JOINS_WORDS
 from fst.machines.unigram.arguments import IS_WHOLE, RESTART
 from fst.machines.unigram.viterbi import BLANK as BLANKS
 from fst.machines.unigram.viterbi import PIECE, RESTARTS, STRETCH
 from fst.machines.unigram.viterbi_kernels import common_place, find_best, go_on, node_of, node_size, shift_of, size_at, token_of, unset
+from fst.pretokens.arguments import JOINS_WORDS
 from fst.runtime.kernels.code_points import characters_before, count_from, count_to
 from fst.runtime.kernels.constants import HALF, LOW_HALF, U0, U1, U2, U3
 from fst.runtime.kernels.output import copy
-from fst.runtime.machines.bpe.kernels.encode import WORD_BYTES, begin_call, bounds_of, find_words, put_other, read_together
 from fst.runtime.machines.unigram.kernels.viterbi import find_nodes, find_path
 from fst.runtime.machines.unigram.kernels.viterbi import line_up as line_up_listed
 from fst.runtime.pretokens.kernels.find import DROPPED, KIND, PLACE, ROW_END, SPECIAL, find_pieces
+from fst.runtime.pretokens.kernels.look_up import WORD_BYTES, bounds_of, find_words
+from fst.runtime.pretokens.kernels.rows import begin_call, put_other
+from fst.runtime.pretokens.kernels.segments import read_together
 from fst.runtime.pretokens.kernels.spans import put_span
 from fst.runtime.text.kernels.stretches import code_at
 from fst.tables.kernel_call import BEFORE, COUNT, IDS_ALONE, IN_WORD, OPEN, WORD
@@ -157,7 +159,7 @@ def put_unknown(text, begin, end, machine, output, at):
 @part
 def put_nodes(text, begin, end, nodes, machine, output, at):
     """Write the ids of a piece. Its nodes lie in ``output.ids``, from `nodes` on. Returns the next index."""
-    ids, lengths, unk_id = output.ids, machine.beside.lengths, machine.unk_id[0]
+    ids, lengths, unk_id = output.ids, machine.shared.lengths, machine.unk_id[0]
     place = run = begin  # `run`: where unknown nodes begin
     while place < end:
         node = ids[nodes]
@@ -289,7 +291,7 @@ def emit(text, pieces, scratch, written, pending, waiting, row, machine, output,
 def locate(text, pieces, count, waiting, machine, output, place, row, work):
     """Write the spans of the ids of some pieces. The arguments are as in `fst.runtime.pretokens.kernels.spans.locate`."""
     state, pending, offsets = work.state, work.pending, output.offsets
-    characters, word, in_word, joins, item = state[BEFORE], state[WORD], state[IN_WORD], machine.beside.params[JOINS_WORDS], U0
+    characters, word, in_word, joins, item = state[BEFORE], state[WORD], state[IN_WORD], machine.shared.params[JOINS_WORDS], U0
     block, bits, behind = count_from(text, np.uint64(pieces[0]) & PLACE, characters)
     for index in range(count):
         piece, end = np.uint64(pieces[index]), np.uint64(pieces[np.uint64(index) + U1]) & PLACE
@@ -327,14 +329,14 @@ def encode(text, starts, more, machine, output, work):
     """Encode texts. Arguments and result are those of `fst.runtime.machines.bpe.kernels.encode.encode_rows`, but for `machine` and `work`,
     which are `fst.machines.unigram.arguments.UnigramArguments` and `UnigramWork`.
     """
-    state, pieces, scratch, pending, beside = work.state, work.pieces, work.scratch, work.pending, machine.beside
+    state, pieces, scratch, pending, shared = work.state, work.pieces, work.scratch, work.pending, machine.shared
     if not state[OPEN]:
         work.total[0] = 0
     begin_call(starts, more, output, state)
     rows, row, ended, at, is_stuck = np.uint64(len(starts)) - U1, U0, U0, np.uint64(starts[0]), False
     while row < rows and not is_stuck:
-        row, at, count, is_stuck = find_pieces(text, starts, row, at, more, beside, work)
-        written, waiting = find_words(text, count, beside, work)
+        row, at, count, is_stuck = find_pieces(text, starts, row, at, more, shared, work)
+        written, waiting = find_words(text, count, shared, work)
         find_nodes(text, pieces, pending, waiting, machine.ends, machine.rules[RESTART] != AT_STRETCH, work)
         place, first = state[COUNT], ended
         ended = emit(text, pieces, scratch, written, pending, waiting, ended, machine, output, work)

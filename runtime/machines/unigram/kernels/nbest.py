@@ -17,10 +17,10 @@ from fst.machines.unigram import nbest, sampling, sampling_arguments
 from fst.machines.unigram.viterbi_kernels import node_size
 from fst.runtime.kernels.constants import HALF, U0, U1, U16
 from fst.runtime.kernels.random import GAMMA, TO_SHARE, UNIT, key_of, mixed
-from fst.runtime.machines.bpe.kernels.encode import begin_call, put_other
 from fst.runtime.machines.unigram.kernels.encode import locate, put_nodes
 from fst.runtime.machines.unigram.kernels.nodes import nodes_from
 from fst.runtime.pretokens.kernels.find import DROPPED, KIND, PLACE, find_pieces, mark_dropped
+from fst.runtime.pretokens.kernels.rows import begin_call, put_other
 from fst.tables.kernel_call import COUNT, FIRST_ROW, IDS_ALONE, ROW
 
 LOG_2, LOG_2_HIGH, LOG_2_LOW, TERMS = sampling.LOG_2, sampling.LOG_2_HIGH, sampling.LOG_2_LOW, sampling.TERMS
@@ -148,11 +148,11 @@ def join(work, most, count, size, index):
 
 
 @inlined
-def next_pieces(text, row, at, beside, work):
+def next_pieces(text, row, at, shared, work):
     """Find the next pieces of the row between ``work.bounds``. Returns 1 after the last ones, else 0; where they end; and their number."""
-    row, at, count, _ = find_pieces(text, work.bounds, row, at, U0, beside, work)
-    if len(beside.drops):
-        mark_dropped(text, work.pieces, count, beside)
+    row, at, count, _ = find_pieces(text, work.bounds, row, at, U0, shared, work)
+    if len(shared.drops):
+        mark_dropped(text, work.pieces, count, shared)
     return row, at, count
 
 
@@ -163,7 +163,7 @@ def scan(text, machine, work):
     row, at, index, texts = U0, np.uint64(work.bounds[0]), U0, U1
     work.totals[0], work.steps[0] = 0.0, 0
     while row == U0:
-        row, at, count = next_pieces(text, row, at, own.beside, work)
+        row, at, count = next_pieces(text, row, at, own.shared, work)
         for piece in range(count):
             first, last = np.uint64(pieces[piece]), np.uint64(pieces[np.uint64(piece) + U1]) & PLACE
             if first >> KIND == U0:
@@ -199,7 +199,7 @@ def put_row(text, chosen, ended, machine, output, work):
     step, last_step = chosen * STEPS + U1, chosen * STEPS + steps[chosen * STEPS]
     row, begin, index = U0, np.uint64(work.bounds[0]), U0
     while row == U0:
-        row, begin, count = next_pieces(text, row, begin, own.beside, work)
+        row, begin, count = next_pieces(text, row, begin, own.shared, work)
         at, special, place, first_row = state[COUNT], U0, state[COUNT], ended
         for piece in range(count):
             kind = np.uint64(pieces[piece]) >> KIND << KIND
@@ -211,7 +211,7 @@ def put_row(text, chosen, ended, machine, output, work):
                     rank = steps[step] & RANK
                     step += U1
                 list_paths(text, first, last, own, rank + U1, work)
-                nodes = line_up(last - first, rank, rank + U1, own.beside.lengths, work, ids, at)
+                nodes = line_up(last - first, rank, rank + U1, own.shared.lengths, work, ids, at)
                 at = put_nodes(text, first, last, nodes, own, output, at)
                 work.counts[piece] = at - before
                 index += U1

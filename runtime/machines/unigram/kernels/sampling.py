@@ -17,11 +17,13 @@ from fst.machines.unigram import aho_corasick, sampling
 from fst.machines.unigram.viterbi_kernels import node_size
 from fst.runtime.kernels.constants import HALF, LOW_HALF, U0, U1, U2
 from fst.runtime.kernels.random import GAMMA, TO_SHARE, UNIT, key_of, mixed
-from fst.runtime.machines.bpe.kernels.encode import begin_call, bounds_of, put_other, read_together
 from fst.runtime.machines.unigram.kernels.encode import locate, put_nodes
 from fst.runtime.machines.unigram.kernels.nodes import nodes_from
 from fst.runtime.machines.unigram.kernels.viterbi import BLOCK, NODE, SIZE, find_nodes
 from fst.runtime.pretokens.kernels.find import DROPPED, KIND, ROW_END, find_pieces, mark_dropped
+from fst.runtime.pretokens.kernels.look_up import bounds_of
+from fst.runtime.pretokens.kernels.rows import begin_call, put_other
+from fst.runtime.pretokens.kernels.segments import read_together
 from fst.runtime.text.kernels.stretches import start_before
 from fst.tables.kernel_call import COUNT, FIRST_ROW, IDS_ALONE, PLACE_IN_ROW
 
@@ -224,7 +226,7 @@ def emit(text, pieces, count, row, machine, output, work):
             else:
                 draw(text, first, last, machine, stream, work, ids, at)
             room += listed + np.uint64(listed > U0)
-            at = put_nodes(text, first, last, line_up(ids, at, length, own.beside.lengths), own, output, at)
+            at = put_nodes(text, first, last, line_up(ids, at, length, own.shared.lengths), own, output, at)
             work.counts[index] = at - before
             place += length
         elif kind != DROPPED:
@@ -241,13 +243,13 @@ def encode_rows(text, starts, more, machine, output, work):
     which are `fst.machines.unigram.sampling_arguments.SamplingArguments` and `SamplingWork`; and ``work.state`` has the number of the
     first row.
     """
-    state, pieces, pending, beside = work.state, work.pieces, work.pending, machine.own.beside
+    state, pieces, pending, shared = work.state, work.pieces, work.pending, machine.own.shared
     begin_call(starts, more, output, state)
     rows, row, ended, at, is_stuck = np.uint64(len(starts)) - U1, U0, U0, np.uint64(starts[0]), False
     while row < rows and not is_stuck:
-        row, at, count, is_stuck = find_pieces(text, starts, row, at, more, beside, work)
-        if len(beside.drops):
-            mark_dropped(text, pieces, count, beside)
+        row, at, count, is_stuck = find_pieces(text, starts, row, at, more, shared, work)
+        if len(shared.drops):
+            mark_dropped(text, pieces, count, shared)
         for index in range(count):  # sampling may take any piece apart, so all are pending
             pending[index] = np.uint64(index) << HALF
         find_nodes(text, pieces, pending, count, machine.own.ends, False, work)

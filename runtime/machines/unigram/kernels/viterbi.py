@@ -21,7 +21,7 @@ from fst.machines.unigram.arguments import GOES_ON
 from fst.machines.unigram.viterbi_kernels import LABEL_SHIFT, ROOT, TARGET, VALUE, VALUE_SHIFT
 from fst.runtime.kernels.constants import HALF, LOW_HALF, U0, U1, U2, U3
 from fst.runtime.kernels.intrinsics import prefetch
-from fst.runtime.machines.bpe.kernels.encode import sort_pieces
+from fst.runtime.pretokens.kernels.segments import sort_pieces
 from fst.runtime.text.kernels.stretches import start_before
 
 BLOCK = np.uint64(aho_corasick.BLOCK)

@@ -18,9 +18,10 @@ from fst.machines.unigram.viterbi_kernels import token_of
 from fst.runtime.kernels.constants import HALF, LOW_HALF, U0, U1
 from fst.runtime.kernels.output import copy
 from fst.runtime.kernels.utf_8 import count_characters
-from fst.runtime.machines.bpe.kernels.encode import begin_call, bounds_of, find_words, put_other
 from fst.runtime.machines.unigram.kernels.encode import locate, put_id
 from fst.runtime.pretokens.kernels.find import DROPPED, KIND, PLACE, find_pieces
+from fst.runtime.pretokens.kernels.look_up import bounds_of, find_words
+from fst.runtime.pretokens.kernels.rows import begin_call, put_other
 from fst.runtime.text.kernels.whitespace import BLANK_BYTE
 from fst.tables.kernel_call import BEFORE, COUNT, IDS_ALONE
 
@@ -101,12 +102,12 @@ def take_back(at, run, output, state):
 @kernel
 def encode_rows(text, starts, more, machine, output, work):
     """Encode texts. Arguments and result are those of `fst.runtime.machines.unigram.kernels.encode.encode`."""
-    state, pieces, scratch, pending, beside = work.state, work.pieces, work.scratch, work.pending, machine.beside
+    state, pieces, scratch, pending, shared = work.state, work.pieces, work.scratch, work.pending, machine.shared
     begin_call(starts, more, output, state)
     rows, row, ended, at, is_stuck, run = np.uint64(len(starts)) - U1, U0, U0, np.uint64(starts[0]), False, NO_RUN
     while row < rows and not is_stuck:
-        row, at, count, is_stuck = find_pieces(text, starts, row, at, more, beside, work)
-        written, waiting = find_words(text, count, beside, work)
+        row, at, count, is_stuck = find_pieces(text, starts, row, at, more, shared, work)
+        written, waiting = find_words(text, count, shared, work)
         place, first = state[COUNT], ended
         ended, run, reached = emit(text, pieces, scratch, written, pending, waiting, ended, run, machine, output, work)
         if len(output) > IDS_ALONE and len(output.offsets):

@@ -7,7 +7,7 @@ Kernels check nothing. They require:
 - ``contents`` has `STEP` more bytes than the spans cover, and ``data`` `STEP` more than the rows have: bytes are copied `STEP` at a time.
 - ``splits`` ascends within ``ids``.
 
-`fst.runtime.pretokens.decoding.ByteDecoder` ensures this.
+`fst.runtime.decoder.ByteDecoder` ensures this.
 """
 
 from __future__ import annotations

@@ -7,11 +7,11 @@ import numpy as np
 from fst.automata.kernel import child_of
 from fst.automata.matcher import ENDING
 from fst.core.jit import inlined, part
-from fst.machines.bpe import affixes
-from fst.machines.bpe.merge_list import FALLS_BACK, PLACES
+from fst.pretokens.characters import ABSENT as NO_TOKEN
+from fst.pretokens.characters import FALLS_BACK, PLACES
 from fst.runtime.kernels.constants import ROOT, U1, U2, U3, U4
 
-ABSENT = np.int32(affixes.ABSENT)
+ABSENT = np.int32(NO_TOKEN)
 TWO, THREE, FOUR = np.uint8(0xC0), np.uint8(0xE0), np.uint8(0xF0)  # the least first bytes of longer characters
 
 

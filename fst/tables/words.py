@@ -2,7 +2,7 @@
 
 A word of up to `WORD_SYMBOLS` symbols is a key of three 64-bit numbers with four classes each, 0 after the last. Its hash is the sum of the
 three, each times one of `MULTIPLIERS`. The highest bits of the hash name a bucket; the bits below them, xor the bucket's displacement, name
-a slot. A slot is the key and ``1 << 32 | id``; an unused one is 0. See `fst.compile.pretokens.words`.
+a slot. A slot is the key and ``1 << 32 | id``; an unused one is 0. See `fst.compile.text.words`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Searches for one piece by the automaton of a splitter, see `fst.pretokens.splitter.Splitter`.
+"""Searches for one piece by the automaton of a splitter, see `fst.text.splitter.Splitter`.
 
 A search may read far past the end of its match, as one for ``a+b`` does in a run of a, and the next search would read the same text again.
 So a search that read far and failed leaves its states in a memo: another one that comes to the same place in the same state fails, too.
@@ -15,10 +15,9 @@ from __future__ import annotations
 import numpy as np
 
 from fst.core.jit import inlined, part
-from fst.machines.bpe.arguments import COLUMNS, FAILED, FAILED_BITS, HAS_FAILED, STRETCH
-from fst.pretokens.splitter import START
 from fst.runtime.kernels.constants import HASH_MULTIPLIER, LOW_7, U0, U1, U3, U4, U7, U15
 from fst.runtime.kernels.unicode import CONTINUATION, character_at
+from fst.text.splitter import COLUMNS, FAILED, FAILED_BITS, HAS_FAILED, START, STRETCH
 
 SEARCHES = np.uint64(START)
 FEW, FAIRLY_FEW = np.uint64(32), np.uint64(64)  # bytes that a search reads before it uses the memo, and in vain before it writes to it

@@ -19,6 +19,11 @@ Span = tuple[int, int]
 BEHAVIORS: tuple[str, ...] = get_args(Behavior)
 MAX_CLASSES = 62
 DEAD, START = 0, 1
+# In the arguments of kernels that search for pieces.
+COLUMNS = 0  # index into `params`: the number of columns of `moves`
+MEMO = 3  # numbers that `fst.runtime.kernels.tries.match_at` remembers; after them, what searches for pieces remember
+STRETCH, STRETCH_ENDS, HAS_FAILED, FAILED = range(MEMO, MEMO + 4)  # in a memo, see `fst.runtime.text.kernels.search`
+FAILED_BITS = 14  # of the number of failures that are remembered
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,7 +16,7 @@ from fst.automata.rows import MULTIPLIERS, WORD_SYMBOLS
 from fst.automata.trie import NULL, ROOT, Ints, Trie
 from fst.compile.text.added_tokens import without
 from fst.core.jit import Deferred
-from fst.pretokens.words import used
+from fst.tables.words import used
 
 LOAD = 0.75  # the greatest part of the slots in use
 MAX_WORDS = int(LOAD * (1 << 18))  # the most frequent ones: 8 MB, more than caches hold

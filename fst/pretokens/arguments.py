@@ -1,0 +1,182 @@
+"""The arguments of kernels that cut a text into pieces and look pieces up: the arrays of a table, and those in which a kernel works.
+
+Each machine over pieces has arrays of its own next to these, in its `arguments`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fst.automata.matcher import Trie, trie
+from fst.automata.rows import Array
+from fst.pretokens.boundaries import factors
+from fst.pretokens.characters import NOT_FUSED, Alphabet
+from fst.tables.kernel_call import CHUNK, MARGIN
+from fst.text.reading_arguments import borrowable
+from fst.text.splitter import COLUMNS, FAILED, FAILED_BITS
+
+# Indices into `Arguments.params`.
+WINDOW_BITS, WINDOW_MASK, BEGIN, BUCKET_SHIFT, SLOT_SHIFT, JOINS_WORDS, DROPS_BYTES = range(COLUMNS + 1, COLUMNS + 8)
+NOT_PLAIN = 0xFF  # in `ascii_symbols`: the byte alone does not determine a symbol
+FIRST, SECOND = 1, 2  # bits of `special_bytes`
+KEY_PARTS = 3  # 64-bit words of a key
+LONGEST = 1024  # most bytes of a piece that is read together with others
+PIECES = 2 * CHUNK + MARGIN  # room for the pieces of a round, and for its bytes: a round goes on while it has fewer than `CHUNK` of each
+
+KEY_MASKS = np.array(
+    [[(1 << 8 * min(max(length - 8 * word, 0), 8)) - 1 for word in range(KEY_PARTS)] + [0] for length in range(8 * KEY_PARTS + 1)],
+    np.uint64,
+).ravel()
+
+
+class Arguments(NamedTuple):
+    """The arrays by which a text is cut into pieces, pieces are looked up, and spans are found.
+
+    Attributes:
+        params: uint64[8].
+            `COLUMNS`: the number of columns of `moves`; the last stands for the end of a text. `WINDOW_BITS`: the number of bits of a
+            symbol in a window. `WINDOW_MASK`: a mask of the bits of a window. `BEGIN`: the window before a text. `BUCKET_SHIFT`,
+            `SLOT_SHIFT`: the shifts, below 64, that turn a hash into a bucket and a slot. `JOINS_WORDS`: 1 if the pieces of a stretch are
+            one word. `DROPS_BYTES`: 1 if missing bytes vanish.
+        ascii_symbols: uint8[256], by byte: the symbol of an ASCII character in windows; `NOT_PLAIN` if a special token may begin there, and
+            for all other bytes.
+        special_bytes: uint8[256], by byte, bits: `FIRST` if it is the first byte of a special token; `SECOND` if it is the second of one,
+            or if a special token has only one byte.
+        pages, blocks, symbols, decisions, words, displacements: as in `fst.pretokens.table.PieceTable`.
+        moves: as in `PieceTable`, flat, row after row.
+        factors: uint8, see `fst.pretokens.boundaries`; empty if windows do not factor.
+        drops: as in `PieceTable`; empty if no piece is dropped.
+        lengths: uint16[ids], the number of bytes that each id stands for; 0 for a token that stands for a run of missing bytes.
+        missing: uint8[256], 1 for each byte that is no token; empty if no token stands for a run of missing bytes, and none vanish.
+        byte_kinds: as in `PieceTable`.
+        alphabet: the characters, if symbols are characters and some have no token and no fallbacks; else `NO_ALPHABET`.
+        key_masks: uint64[4 * 25], four for each length of a word, 0 to 24 bytes. They mask the 32 bytes from the start of a word, and leave
+            its key.
+        specials: the special tokens in UTF-8; the value of each is its id.
+        long_pieces: pieces that are one token and too long for the table of words; the value of each is its id.
+    """
+
+    params: Array
+    ascii_symbols: Array
+    special_bytes: Array
+    pages: Array
+    blocks: Array
+    symbols: Array
+    decisions: Array
+    moves: Array
+    factors: Array
+    drops: Array
+    lengths: Array
+    missing: Array
+    byte_kinds: Array
+    alphabet: Alphabet
+    words: Array
+    displacements: Array
+    key_masks: Array
+    specials: Trie
+    long_pieces: Trie
+
+
+class Work(NamedTuple):
+    """The working arrays of one thread.
+
+    Attributes:
+        state: uint64[11]; `COUNT`, `OPEN`, `BEFORE` and `WORD` are as in `fst.tables.kernel_call.Work`. `KEPT`, `KEPT_CHARACTERS`: the
+            numbers of rewritten bytes, and of their characters, that are kept from the last call, see `fst.runtime.text.normalizer`. With
+            dropout, `FIRST_ROW` is the number of the first row, which the caller writes, and `PLACE_IN_ROW` the bytes of the row's pieces
+            so far. `IN_WORD`: with `JOINS_WORDS`, 1 if the open text ends in a word.
+        symbols: empty; the kernels keep no symbols from one call to the next.
+        begins: uint32[room], where pieces begin or may begin, see `fst.runtime.pretokens.kernels.find`.
+        pieces: uint32[room], where pieces begin, with their kind in the highest three bits, see `fst.runtime.pretokens.kernels.find`.
+        slots, pending: uint64[room]; scratch: int32[room], ids with gaps; special_ids: int32[room].
+        active, tokens: uint64[2 * room]; longer: uint64[LONGEST + 2], of zeros between rounds.
+        memo: uint64[FAILED + (1 << FAILED_BITS)]. The first three are as in `fst.runtime.kernels.tries.match_at`. `STRETCH`: where the
+            stretch of text without special tokens ends that a long piece is in; 0: this is not known. `STRETCH_ENDS`: 1 if it surely ends
+            there. `HAS_FAILED`: 1 if there are failures. From `FAILED` on: a hash table without chains of places of searches that fail,
+            ``position << 15 | state``; 0 in a free slot.
+        masks: uint64[2], see `fst.runtime.kernels.intrinsics.decide`.
+    """
+
+    state: Array
+    symbols: Array
+    begins: Array
+    pieces: Array
+    slots: Array
+    pending: Array
+    scratch: Array
+    special_ids: Array
+    active: Array
+    tokens: Array
+    longer: Array
+    memo: Array
+    masks: Array
+
+
+def arguments(table: Any, specials: Mapping[bytes, int]) -> Arguments:
+    """The arguments for a `fst.pretokens.table.PieceTable`.
+
+    Args:
+        table: the table.
+        specials: the special tokens as the texts have them, in UTF-8 or as marks → their ids.
+    """
+    bits, columns = table.metadata.automaton.window_bits, table.moves.shape[1]
+    width = (len(table.decisions).bit_length() - 1) // bits
+    begin = sum(int(table.symbols[-1]) << bits * place for place in range(width))
+    bucket_shift = 64 - (len(table.displacements) - 1).bit_length()
+    slot_shift = bucket_shift - (len(table.words) // 4 - 1).bit_length()
+    special_bytes = np.zeros(256, np.uint8)
+    special_bytes[[content[0] for content in specials]] = FIRST
+    special_bytes[[second for content in specials for second in content[1:2] or range(256)]] |= SECOND
+    ascii_symbols = np.full(256, NOT_PLAIN, np.uint8)
+    ascii_symbols[:128] = table.symbols[table.blocks[int(table.pages[0]) << 7 :][:128]]
+    ascii_symbols[special_bytes & FIRST > 0] = NOT_PLAIN
+    return Arguments(
+        params=np.array(
+            [columns, bits, len(table.decisions) - 1, begin, bucket_shift, slot_shift, table.joins_words, table.drops_bytes], np.uint64
+        ),
+        ascii_symbols=ascii_symbols,
+        special_bytes=special_bytes,
+        pages=borrowable(table.pages, np.uint16),
+        blocks=borrowable(table.blocks, np.uint8),
+        symbols=borrowable(table.symbols, np.uint8),
+        decisions=borrowable(table.decisions, np.uint8),
+        moves=borrowable(table.moves, np.uint16).ravel(),
+        factors=factors(ascii_symbols[:128], table.decisions, bits),
+        drops=table.drops.copy() if table.drops.any() else np.empty(0, np.uint8),
+        lengths=borrowable(table.lengths, np.uint16),
+        missing=np.empty(0, np.uint8) if table.fused == NOT_FUSED and not table.drops_bytes else table.missing,
+        byte_kinds=table.byte_kinds,
+        alphabet=table.alphabet_of_unknown,
+        words=borrowable(table.words, np.uint64),
+        displacements=borrowable(table.displacements, np.uint16),
+        key_masks=KEY_MASKS,
+        specials=trie(specials.items()),
+        long_pieces=trie(table.long_pieces.items()),
+    )
+
+
+def work() -> Work:
+    """Allocate the working arrays."""
+
+    def room(dtype: type[np.generic], times: int = 1) -> NDArray[Any]:
+        return np.empty(times * PIECES, dtype)
+
+    return Work(
+        state=np.zeros(11, np.uint64),
+        symbols=np.empty(0, np.uint8),
+        begins=room(np.uint32),
+        pieces=room(np.uint32),
+        slots=room(np.uint64),
+        pending=room(np.uint64),
+        scratch=room(np.int32),
+        special_ids=room(np.int32),
+        active=room(np.uint64, 2),
+        tokens=room(np.uint64, 2),
+        longer=np.zeros(LONGEST + 2, np.uint64),
+        memo=np.zeros(FAILED + (1 << FAILED_BITS), np.uint64),
+        masks=np.zeros(2, np.uint64),
+    )

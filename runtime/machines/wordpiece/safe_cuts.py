@@ -1,0 +1,17 @@
+"""The blanks after which a text of WordPiece may be cut."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fst.automata.rows import BLANK
+from fst.machines.wordpiece.table import Tables
+from fst.runtime.safe_cuts import CANDIDATES
+
+
+def blanks(tables: Tables) -> str:
+    """The characters after which any text may be cut; empty if the tables do not end words at blanks."""
+    codes = np.array(list(map(ord, CANDIDATES)))
+    are_blank = tables.classes[2 * tables.classes_of(codes).astype(np.int64)] == BLANK
+    in_specials = (codes[:, None] == tables.specials[1:, 0]).any(axis=1)
+    return "".join(map(chr, codes[are_blank & ~in_specials]))

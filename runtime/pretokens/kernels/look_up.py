@@ -1,0 +1,120 @@
+"""Looking pieces up in the table of words: piece → id.
+
+The loops of `find_words`::
+
+    mark_dropped   pieces → marks on dropped ones, if the table drops any
+    find_slots     pieces → their slots in the table of words, which are prefetched
+    look_up        pieces → ids; a piece that the table of words does not contain is pending
+
+`machine` is `fst.pretokens.arguments.Arguments`, and `work` `fst.pretokens.arguments.Work`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fst.automata.kernel import child_of
+from fst.automata.matcher import ENDING, NO_STRING
+from fst.core.jit import inlined, part
+from fst.pretokens.arguments import BUCKET_SHIFT, SLOT_SHIFT
+from fst.pretokens.arguments import KEY_PARTS as KEY_PARTS_COUNT
+from fst.runtime.kernels.constants import HALF, LOW_HALF, ROOT, U0, U1, U2, U3
+from fst.runtime.kernels.intrinsics import hash_of, is_key, prefetch
+from fst.runtime.pretokens.kernels.find import DROPPED, KIND, LONG, PLACE, mark_dropped
+
+NO_TOKEN = np.int32(NO_STRING)
+WORD_BYTES = np.uint64(8 * KEY_PARTS_COUNT)
+
+
+@inlined
+def mask_for(length):
+    """The index in `key_masks` of the masks for a length in bytes."""
+    return min(length, WORD_BYTES) << U2
+
+
+@inlined
+def bounds_of(pieces, index):
+    """Where a piece begins and ends, and its length in bytes. The bits of a kind other than 0 make the length huge, above `LONGEST`."""
+    item, end = np.uint64(pieces[index]), np.uint64(pieces[index + U1]) & PLACE
+    return item & PLACE, end, end - item
+
+
+@part
+def find_slots(text, pieces, count, machine, slots):
+    """Find and prefetch the slot of each piece."""
+    words, displacements, key_masks, params = machine.words, machine.displacements, machine.key_masks, machine.params
+    highest = np.uint64(len(words) >> 2) - U1
+    bucket_shift, slot_shift = params[BUCKET_SHIFT], params[SLOT_SHIFT]
+    for index in range(count):
+        begin, _, length = bounds_of(pieces, np.uint64(index))
+        hashed = hash_of(text, begin, key_masks, mask_for(length))
+        slot = ((hashed >> slot_shift ^ np.uint64(displacements[hashed >> bucket_shift])) & highest) << U2
+        prefetch(words, slot)
+        slots[index] = slot
+
+
+@part
+def look_up(text, pieces, slots, count, machine, scratch, pending):
+    """Look pieces up.
+
+    Returns:
+        The number of ids in `scratch`; and the number of items in `pending`, ``number of ids before it | index of the piece << 32``.
+    """
+    words, key_masks = machine.words, machine.key_masks
+    place = waiting = U0
+    for index in range(count):
+        begin, _, length = bounds_of(pieces, np.uint64(index))
+        slot = slots[index]
+        value = words[slot + U3]
+        found = (value >> HALF == length) & is_key(text, begin, key_masks, mask_for(length), words, slot)
+        scratch[place] = np.int32(value & LOW_HALF)
+        pending[waiting] = place | np.uint64(index) << HALF
+        place += np.uint64(found)
+        waiting += np.uint64(not found)
+    return place, waiting
+
+
+@part
+def without_dropped(pieces, pending, waiting):
+    """Remove dropped pieces from the pending ones. Returns the number of those that are left."""
+    left = U0
+    for item in range(waiting):
+        pending[left] = pending[item]
+        left += np.uint64(np.uint64(pieces[pending[item] >> HALF]) >> KIND << KIND != DROPPED)
+    return left
+
+
+@part
+def long_piece(text, begin, end, pieces):
+    """The token that a piece is as a whole, if it is one of `long_pieces`; else `NO_TOKEN`."""
+    node, at = child_of(ROOT, np.uint64(text[begin]), pieces.edges), begin + U1
+    while at < end and node > ROOT:
+        node = child_of(node, np.uint64(text[at]), pieces.edges)
+        at += U1
+    return pieces.nodes[node, ENDING]
+
+
+@part
+def mark_long(text, pieces, pending, waiting, long_pieces):
+    """Mark pending pieces that are one of `long_pieces`."""
+    for item in range(waiting):
+        index = pending[item] >> HALF
+        first, last, _ = bounds_of(pieces, index)
+        kind = np.uint64(pieces[index]) >> KIND << KIND
+        if kind == U0 and long_piece(text, first, last, long_pieces) != NO_TOKEN:
+            pieces[index] = first | LONG
+
+
+@inlined
+def find_words(text, count, machine, work):
+    """Look the pieces of a round up. Returns what `look_up` does, without dropped pieces. Marks pending pieces that are `LONG`."""
+    pieces, slots, pending = work.pieces, work.slots, work.pending
+    if len(machine.drops):
+        mark_dropped(text, pieces, count, machine)
+    find_slots(text, pieces, count, machine, slots)
+    written, waiting = look_up(text, pieces, slots, count, machine, work.scratch, pending)
+    if len(machine.drops):
+        waiting = without_dropped(pieces, pending, waiting)
+    if len(machine.long_pieces.nodes) > 1:
+        mark_long(text, pieces, pending, waiting, machine.long_pieces)
+    return written, waiting

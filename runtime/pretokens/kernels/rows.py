@@ -1,0 +1,37 @@
+"""The rows of a call: the frames around texts, and special tokens between pieces."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fst.core.jit import inlined
+from fst.runtime.kernels.constants import U1
+from fst.runtime.kernels.output import frame
+from fst.runtime.pretokens.kernels.find import SPECIAL
+from fst.tables.kernel_call import COUNT, OPEN
+
+
+@inlined
+def begin_call(starts, more, output, state):
+    """Write the frame before the first text, unless the last call began this text, and note whether the last text goes on."""
+    if len(starts) > 1 and not state[OPEN]:
+        state[COUNT] = frame(output.prefix, state[COUNT], output)
+    state[OPEN] = more
+
+
+@inlined
+def put_other(kind, special_ids, special, row, output, at):
+    """Write the id of a special token, or the frames at the end of a text.
+
+    Returns:
+        The index after the last id written; the next row; and the index of the next special token.
+    """
+    if kind == SPECIAL:
+        output.ids[at] = special_ids[special]
+        return at + U1, row, special + U1
+    at = frame(output.suffix, at, output)
+    output.ends[row] = at
+    row += U1
+    if row < np.uint64(len(output.ends)):
+        at = frame(output.prefix, at, output)
+    return at, row, special

@@ -1,0 +1,63 @@
+"""Pending pieces as segments, sorted by length, so that a machine reads all of them together, one byte at a time."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fst.core.jit import inlined, part
+from fst.pretokens.arguments import LONGEST as LONGEST_PIECE
+from fst.pretokens.arguments import PIECES
+from fst.runtime.kernels.constants import HALF, ROOT, U0, U1
+from fst.runtime.pretokens.kernels.look_up import bounds_of
+
+LONGEST, MOST = np.uint64(LONGEST_PIECE), np.uint64(PIECES)
+
+
+@inlined
+def read_together(length, widest, stride):
+    """The length of a pending piece; 0 if it is too long to be read together with others."""
+    return length if length <= (MOST if stride else widest) else U0
+
+
+@part
+def sort_pieces(pieces, pending, waiting, active, longer, widest, stride, apart):
+    """Sort the segments of pending pieces by length, the longest first, into `active`.
+
+    A piece is one segment. One of more than `widest` bytes becomes segments of so many, which begin `stride` bytes apart; if that is 0, or
+    it is longer than a round, it is left out.
+
+    An active segment has two items: its state, and ``where it begins in text | where it begins in tokens << 32``. `longer`, of zeros
+    before, holds in the end for each length the number of segments at least this long. In tokens, `apart` more places than a piece has
+    bytes are left for each piece.
+
+    Returns:
+        The length of the longest segment.
+    """
+    most = U0
+    for item in range(waiting):
+        _, _, length = bounds_of(pieces, pending[item] >> HALF)
+        left = read_together(length, widest, stride)
+        while left:
+            size = min(left, widest)
+            longer[size] += U1
+            most = max(most, size)
+            left -= size if size == left else stride
+    before = U0
+    for index in range(most + U1):
+        length = most - np.uint64(index)
+        own = longer[length]
+        longer[length] = before
+        before += own
+    room = U0
+    for item in range(waiting):
+        begin, _, length = bounds_of(pieces, pending[item] >> HALF)
+        length = read_together(length, widest, stride)
+        left = length
+        while left:
+            size, at = min(left, widest), length - left
+            rank = longer[size] << U1
+            longer[size] += U1
+            active[rank], active[rank | U1] = ROOT, begin + at | room + at << HALF
+            left -= size if size == left else stride
+        room += length + apart if length else U0
+    return most

@@ -1,0 +1,29 @@
+"""Normalizing texts before a machine cuts them into pieces: an unfinished piece at the end of a text is kept for the next call."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fst.runtime.front_end import Room
+from fst.runtime.pretokens.pending import OpenPiece
+from fst.runtime.rows.texts import Units
+from fst.runtime.text.normalizer import TextRewriter
+from fst.tables.header import AddedTokens
+from fst.text.normalizer import Rewriting
+
+
+class PieceRewriter(TextRewriter):
+    """Rewrites the texts of a `fst.pretokens.table.PieceTable`; the arguments are those of `TextRewriter`."""
+
+    def __init__(self, arguments: Any, by: Rewriting, added: AddedTokens, trimming: bool | None) -> None:
+        super().__init__(arguments, by, added, trimming)
+        self._shared = arguments.shared
+
+    def goes_on(self, text: Units, room: Room) -> bool:
+        """Whether the piece at the beginning of a rewritten text continues to the end of the text."""
+        if room.piece is None:
+            room.piece = OpenPiece(self._shared)
+        if room.piece.goes_on_in(text):
+            return True
+        room.piece = None
+        return False
