@@ -124,7 +124,7 @@ class ByteDecoder:
 
 
 def decoder_of_contents(contents: Mapping[int, bytes]) -> ByteDecoder:
-    """The decoder of ids with the bytes that each stands for."""
+    """The decoder of ids with the bytes of each."""
     sizes = np.array([len(content) for content in contents.values()], np.uint64)
     spans = np.zeros(max(contents, default=0) + 2, np.uint64)
     spans[[*contents]] = (np.cumsum(sizes) - sizes) << np.uint64(SIZE_BITS) | sizes
@@ -151,8 +151,8 @@ def texts_of(decoded: Decoded) -> list[str]:
 class DecodeStream:
     """Decodes ids as they arrive, such as from a model that generates them.
 
-    The texts from `write` and `close`, joined, are the text that `fst.Tokenizer.decode` makes of all ids. The stream holds back only bytes
-    that may still become a character, at most three.
+    The texts from `write` and `close`, joined, are the text that `fst.Tokenizer.decode` makes of all ids. The stream keeps only bytes that
+    may still become a character, at most three.
 
     In a vocabulary with tokens such as ``<0xC3>``, a run of them that is not UTF-8 as a whole decodes to U+FFFD for each. A stream has
     given the complete characters of such a run already; only what follows becomes U+FFFD.
@@ -168,8 +168,8 @@ class DecodeStream:
             ids: as in `fst.Tokenizer.decode`; any number of them.
 
         Returns:
-            The text that is certain, whatever ids follow: every character that is complete, and U+FFFD for bytes that cannot be part of
-            one. It may be empty.
+            The text that is certain for any next ids: every complete character, and U+FFFD for bytes that cannot be part of one. It may be
+            empty.
 
         Raises:
             TypeError, OverflowError: as by `fst.Tokenizer.decode`; the ids are ignored.

@@ -1,8 +1,8 @@
 """Cuts between bytes: a pre-tokenizer Digits after ``ByteLevel`` cuts where letters for bytes are numeric, also inside a character.
 
 The letters of six bytes that continue characters are numeric, such as ² for B2. So é, which is C3 A9, stays whole, and ò, which is C3 B2,
-becomes two pieces. The splitter of a table knows characters alone, and leaves such pieces together. The merges of the table join no tokens
-across a cut, and where spans are asked for, the part behind a cut is a word of its own.
+becomes two pieces. The splitter of a table sees characters only, and does not make such cuts. The merges of the table join no tokens across
+a cut, and in spans the part after a cut is a separate word.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Named arrays and a JSON object in a file: a legal ``.npz`` that can be mapped and has exactly one way to be written.
 
-The member ``about`` (JSON) comes first, then the arrays in the order of a schema that the caller gives: nothing here knows any machine.
-Members are stored uncompressed, and padded in their zip extra field so that each array begins at a multiple of 64 bytes. ``numpy.load``
-reads the file; so does any program that can read zip and ``.npy``.
+The member ``about`` (JSON) comes first, then the arrays in the order of a schema that the caller gives: no machine is known here. Members
+are stored uncompressed, and padded in their zip extra field so that each array begins at a multiple of 64 bytes. ``numpy.load`` reads the
+file; so does any program that can read zip and ``.npy``.
 
 Everything but the arrays' own bytes follows from their names, dtypes, shapes and checksums. The reader takes only the shapes from the file,
 makes the rest itself, and compares: so nothing in a file is trusted, and nothing can hide between members.
@@ -52,7 +52,7 @@ SHAPE = re.compile(rb"'shape': \((\d{1,10}),(?: (\d{1,10}))?\), }")
 
 
 class Member(NamedTuple):
-    """The form of one array: its dtype as ``.npy`` spells it, and how many axes it has."""
+    """The form of one array: its dtype in the notation of ``.npy``, and its number of axes."""
 
     dtype: str
     axes: int = 1
@@ -91,7 +91,7 @@ def _parts(about: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], schema:
 
 @contextmanager
 def replacing(path: str | Path) -> Iterator[IO[bytes]]:
-    """A file to write. It appears under its name once the context ends without an error, and leaves nothing behind otherwise.
+    """A file to write. The file appears under its name once the context ends without an error; otherwise nothing is left.
 
     A link stays a link: its target is replaced. A device or a folder is refused.
     """
@@ -114,7 +114,7 @@ def replacing(path: str | Path) -> Iterator[IO[bytes]]:
 
 
 def _begun(path: Path) -> tuple[Path, IO[bytes]]:
-    """A new file beside a path, locked, so that no other process takes it for a leftover."""
+    """A new file next to a path, locked, so that no other process treats it as a leftover."""
     while True:
         temporary = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}.part")
         file = temporary.open("xb")
@@ -174,7 +174,7 @@ def copied(data: bytes) -> memoryview:
 
 
 class _Place(NamedTuple):
-    """Where a member lies in a file: its local header from `position`, its ``.npy`` header from `begin`, its array from `start`."""
+    """The place of a member in a file: its local header from `position`, its ``.npy`` header from `begin`, its array from `start`."""
 
     name: str
     dtype: str

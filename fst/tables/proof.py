@@ -28,7 +28,7 @@ def need(condition: Any, fault: str) -> None:
     """Refuse the table unless a condition holds.
 
     Raises:
-        TableError: it does not; the message is the fault.
+        TableError: it fails; the message is the fault.
     """
     if not condition:
         raise TableError(fault)

@@ -3,7 +3,7 @@
 
 A *candidate* is a pair of neighbours that may merge. At each step the candidates of a piece are gone through, the lowest rank first and the
 leftmost of several. Each is skipped with the probability p. The first that is not skipped merges, and then all are candidates again. If all
-are skipped, or there are none, the piece is done.
+are skipped, or none is possible, the pre-token is complete.
 
 **The jump.** Of n candidates, the one after the first s is taken with the probability pˢ(1 - p), and none with pⁿ. So the number S of skips
 has P(S ≥ s) = pˢ for s = 0 … n, where S = n ends the piece. Let U be uniform in [0, 1). The largest s up to n with U < pˢ has just this
@@ -59,7 +59,7 @@ class Dropout(Seeded):
 
 
 def skips(number: int, probability: float, count: int) -> int:
-    """How many of some candidates are skipped, by a random number."""
+    """The number of skipped candidates, by a random number."""
     share = share_of(number)
     return next((skipped for skipped in range(count) if share >= probability ** (skipped + 1)), count)
 

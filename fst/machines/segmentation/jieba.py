@@ -53,7 +53,7 @@ HIGH_SURROGATES, SURROGATES = range(0xD800, 0xDC00), range(0xD800, 0xE000)
 
 @dataclass(frozen=True)
 class JiebaSettings:
-    """What the table does.
+    """The mode of the table.
 
     Attributes:
         kind: the kind of machine.
@@ -148,7 +148,7 @@ class JiebaTables(UnitTrieTable):
 
     @Lazy
     def metadata(self) -> JiebaMetadata:
-        """What the table says beside its arrays."""
+        """The metadata of the table."""
         return JiebaMetadata.from_json(self.about)
 
     @property
@@ -173,12 +173,14 @@ class JiebaTables(UnitTrieTable):
 
     @property
     def cuts(self) -> str:
-        """White space is a token by itself, except with the mode "all"."""
+        """Whitespace is a separate token, except with the mode "all"."""
         return "" if self.mode == ALL else " \n"
 
     @property
     def ids_per_unit(self) -> int:
-        """A place has at most one word for each on a path of the trie; a word of n units holds at most 2n - 3 of two and three."""
+        """A place has at most one word for each word on a path of the trie; a word of n units contains at most 2n - 3 words of two and
+        three.
+        """
         return max(IDS_OUTSIDE, 1 + self._most_words) if self.mode == ALL else 2 if self.mode == SEARCH else 1
 
     @Lazy
@@ -303,7 +305,7 @@ class JiebaTables(UnitTrieTable):
             yield self._token(units, *letters)
 
     def _outside(self, units: list[int], start: int, end: int) -> Iterator[Token]:
-        """White space, and the characters between it: one by one, or with the mode "all" as they stand."""
+        """Whitespace, and the characters between it: one by one, or with the mode "all" together."""
         at = begun = start
         while at < end:
             stop = at + 1 + ((units[at] == CR and units[at + 1 : at + 2] == [LF]) or (units[at] in HIGH_SURROGATES and at + 1 < end))

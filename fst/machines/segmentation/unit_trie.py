@@ -1,6 +1,6 @@
 """A trie of words over UTF-16 units, which tables of segmentation share.
 
-Most characters of Chinese and Japanese are one unit, so that each takes one look-up; in UTF-8 it would be three, most of them far apart.
+Most characters of Chinese and Japanese are one unit, so each takes one look-up (UTF-8: three, mostly far apart).
 
 A unit has a *label*, the same for all states: 1 is the unit that the most edges have. A unit that is in no word has the label 0, which no
 entry has. An entry, see `ENTRY`, has the state where to go on, or `LEAF`; and the value of the word that ends here, 0 for none. Free slots
@@ -76,7 +76,7 @@ class Edges:
         return self.sums(np.ones(len(self), np.int64))
 
     def last_of(self, some: Array) -> Ints:
-        """For each edge, the last one of some on the way from the root up to it; the number of edges if there is none.
+        """For each edge, the last of some edges on the path from the root up to it; the number of edges without any.
 
         Args:
             some: bool[edges].

@@ -1,7 +1,7 @@
-"""Which tokens of Unigram end at each byte of a piece: an automaton of Aho and Corasick over the trie of tokens.
+"""The tokens of Unigram that end at each byte of a pre-token: an automaton of Aho and Corasick over the trie of tokens.
 
-*Efficient string matching: an aid to bibliographic search*, 1975. A walk over the trie from each place of a piece reads every byte several
-times, and no branch can tell how many. The automaton reads each byte once. Letters:
+*Efficient string matching: an aid to bibliographic search*, 1975. A walk over the trie from each place of a pre-token would read every byte
+several times, an unpredictable number. The automaton reads each byte once. Letters:
 
 - s: a state, a string of bytes that begins a token; |s|: their number, its *depth*.
 - δ(s, b): the longest suffix of sb that is a state; the root, the empty string, if there is none.
@@ -15,8 +15,8 @@ transition is the number of the list of tokens that end there.
 
 **Lists.** ``lists`` has blocks of `BLOCK` items. List n begins with block n: the tokens that end there by their ids, the longest first; at
 the end perhaps -n for a character of n bytes that is no token; then `NONE` for the rest of a block. If the last item of a block has the bit
-`GOES_ON`, the next block goes on with the list. List 0, `LOST`, is empty: nothing ends inside a character, and after a character of
-which no token ends, it is the only node.
+`GOES_ON`, the list continues in the next block. List 0, `LOST`, is empty: nothing ends inside a character, and after a character of which
+no token ends, it is the only node.
 
 **What kernels may assume** once `prove` has passed, for pieces of bytes below 0xF8: no look-up leaves the arrays; the items of a list
 are of fewer and fewer bytes; and the first has no more than have been read. The proof: the table claims the depth of each state, the root's

@@ -1,12 +1,13 @@
 """The n best segmentations of Unigram: what they are, and a slow walk that finds them.
 
 **Of a piece.** The score of a path is the sum of the scores of its nodes, float64 and added from left to right. Better scores come first.
-Of equal scores, the path comes first whose last node begins first; of several such, the one that comes first without that node. The first
-path is the best path of `fst.machines.unigram.viterbi`, unless that has another sum before the piece, and rounding decides.
+Of several paths with equal scores, the one whose last node begins first comes first; of several such paths, the one that comes first
+without that node. The first path is the best path of `fst.machines.unigram.viterbi`, unless that has another sum before the piece, and
+rounding decides.
 
 **Of a text.** A segmentation has one path for each piece. Its score is the sum of their scores, added from left to right. Better scores
-come first. Of equal scores, the one comes first whose path through the last piece does; of several such, the one that comes first without
-that piece. So the first segmentation has the first path for each piece.
+come first. Of several segmentations with equal scores, the one whose path through the last pre-token comes first does; of several such
+segmentations, the one that comes first without that pre-token. So the first segmentation has the first path for each piece.
 
 **Ranks.** Number a path by how many paths of its piece come before it. A segmentation with the numbers r, s … comes after all others with
 numbers that are at most these, (r + 1)(s + 1) … in all, itself included. So among the n best, at most log₂ n pieces have another path
