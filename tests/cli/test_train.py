@@ -155,6 +155,13 @@ class TestOldVocabularies:
         call("train", "like", vocabulary, texts, "-o", tmp_path / "o.json")
         assert tokens(tmp_path / "o.json") == tokens(vocabulary)
 
+    @pytest.mark.parametrize("command", [("like",), ("extend", "--add", "3"), ("trim", "--keep", "265")])
+    def test_forms_of_old_models(self, command: tuple[str, ...], vocabulary: Path, tmp_path: Path) -> None:
+        """A form that cannot express the old model is refused before texts are read."""
+        name, *options = command
+        done = call("train", name, vocabulary, tmp_path / "none.txt", *options, "-o", tmp_path / "o.txt", code=1)
+        assert ".txt is a form of WordPiece, but the vocabulary is BPE" in done.stderr
+
     def test_extend(self, vocabulary: Path, texts: Path, tmp_path: Path) -> None:
         """An extended vocabulary has the old tokens with their ids, and new ones after them."""
         call("train", "extend", vocabulary, texts, "--add", "3", "-o", tmp_path / "o.json")

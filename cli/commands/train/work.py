@@ -23,6 +23,7 @@ READING = ("input_format", "field", "column", "separator", "document")  # option
 SPLITTING = ("splitter", "normalizer")
 COUNTING = (*SPLITTING, "errors", "threads", "min_count", "partition")  # options of `fst.train.words`
 KINDS = {"bpe": "BPE", "wordpiece": "WordPiece", "unigram": "Unigram", "wordlevel": "WordLevel"}  # trainer → type of the model
+KINDS_OF_TABLES = {kind: KINDS[kind] for kind in ("bpe", "unigram")}  # "wordpiece" is also the kind of a table of WordLevel
 AT_ONCE = ("wordlevel",)  # trainers without rounds
 PARQUET = ".parquet"
 
@@ -73,7 +74,7 @@ def train(
     reading, counting = _taken(options, READING), _taken(options, COUNTING)
     held_out = _held_out(report, reading)
     given = _taken(options, options.keys() - {*READING, *COUNTING})
-    before = [] if old is None else [_tokenizer(old, trainer)]
+    before = [] if old is None else [_tokenizer(old, trainer, output)]
     words = _words(files, reading, {**counting, **({"splitter": before[0]} if before else {})})
     given.update(_taken(counting, SPLITTING))
     with _telling_warnings(), steps("training", ROUNDS if trainer == "unigram" else TOKENS) as reach:
@@ -104,7 +105,7 @@ def trim(
     if ids is not None:
         keep_apart([ids], [*inputs, output])
         check_target(ids)
-    reading, tokenizer = _taken(options, READING), _tokenizer(old, "trim")
+    reading, tokenizer = _taken(options, READING), _tokenizer(old, "trim", output)
     held_out = _held_out(report, reading)
     words = _words(files, reading, {**_taken(options, COUNTING), "splitter": tokenizer})
     trimmed = fst.train.trim(tokenizer, words, keep)
@@ -134,11 +135,18 @@ def _telling_warnings() -> Iterator[None]:
         click.echo(f"Warning: {warning.message}", err=True)
 
 
-def _tokenizer(old: str, command: str) -> Any:
-    """The tokenizer of an old vocabulary."""
-    from fst.bridge.old import tokenizer_of
+def _tokenizer(old: str, command: str, output: str) -> Any:
+    """The tokenizer of an old vocabulary.
 
-    return tokenizer_of(old, f"fst train {command}")
+    Raises:
+        UnsupportedError: the form of the output cannot express such a vocabulary.
+    """
+    from fst.bridge.old import tokenizer_of
+    from fst.compile.train.saving import files_of
+
+    tokenizer = tokenizer_of(old, f"fst train {command}")
+    files_of(output, KINDS_OF_TABLES.get(tokenizer._table.kind))
+    return tokenizer
 
 
 def _held_out(report: str | None, reading: Mapping[str, Any]) -> Iterator[bytes] | None:
