@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 class Tokenizer(Encoder):
     """A tokenizer: encodes texts and decodes ids. Immutable, so that any number of threads can share it without a lock.
 
+    It is an object of a subclass, by the kind of the table. For methods of one kind alone, such as ``nbest``, type checkers need the
+    subclass: ``fst.UnigramTokenizer(table)`` or ``fst.BpeTokenizer.load(path)``.
+
     Args:
         table: from `fst.compile.wordpiece`, `fst.compile.bpe`, `fst.compile.unigram` or `fst.compile.tokenizer`; for a file use `load`.
 
