@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.automata.matcher import FIRST, NO_NODE, SECOND, STOP, Trie, hashed_edges, trie
+from fst.automata.matcher import FIRST, SECOND, STOP, Trie, trie
 from fst.automata.rows import CODE_POINTS, PAGE_BITS, WHITE_SPACE, Array
 from fst.tables.header import AddedTokens, ContextualToken
 from fst.tables.proof import need
@@ -21,7 +21,7 @@ from fst.text.added_tokens import MAX_OVERLAPS
 from fst.text.charsmap import LONGEST as LONGEST_STRINGS
 from fst.text.charsmap import Charsmap
 from fst.text.charsmap_arguments import CharsmapArguments, charsmap_arguments
-from fst.text.composition import ITSELF, Composition, Images
+from fst.text.composition import NO_ASCII, Composition, Images, ascii_of, lists_of, pairs_of, ranks_of
 from fst.text.edits import ALL_KINDS, PREPEND, REPLACE, RUNS, SPACES, STRIP, Edit, charsmap_of, edits_before_charsmap
 from fst.text.normalizer import Rewriting, early, late, without_context
 from fst.text.splitter import Splitter
@@ -37,9 +37,7 @@ FOUND_ALONE, FOUND_ANYWAY = 0, 1  # values in `Rewriter.every`: only rewriting f
 PREFIX, COMPOSES, DECOMPOSES, LONGEST, REACH, TRIMS, STRIPS, PUTS, EDITS, SYMBOL, SEPARATOR, LAGS = range(12)
 HAS_MAPS, COPIES, LEADS, PUTS_BEHIND = range(12, 16)
 NO_SYMBOL = 1 << 32
-NO_ASCII = 0xFF
 KIND, LEFT, RIGHT, LEAST, CONTENT, CONTENT_END, STRING, STRING_END, RUN, RUN_END = range(10)  # indices into a row of `EditArguments.rows`
-FIRST_PART = 1 << 21  # the bit above a code point: the part is the first of its character
 MARK, MARK_BYTES, MARK_BITS = 0xFF, 5, 6
 MAX_GROWTH = 1 << 8
 TRIMS_ALL, KEEPS_FIRST = 1, 2
@@ -202,7 +200,7 @@ def rewriter(by: Rewriting, added: AddedTokens, trimming: bool | None) -> Rewrit
     edits = _strips(by), any(map(_puts, by.edits)), len(by.edits) > 0 or symbol != ""
     flags = np.any(kinds & DROPS), by.composition is not None or len(by.last.runs) > 0, _copies(by, added), not _has_spaces(by), puts_behind
     trims = 0 if trimming is None else KEEPS_FIRST if trimming else TRIMS_ALL
-    ascii_ = _ascii(by.last, composition)
+    ascii_ = ascii_of(by.last, composition)
     mapped = _mapped(ascii_, kinds, [*normalized, *(string for edit in by.edits for string in edit.triggers or ())])
     _change(kinds, by.last.runs)
     return Rewriter(
@@ -211,11 +209,11 @@ def rewriter(by: Rewriting, added: AddedTokens, trimming: bool | None) -> Rewrit
         bytes_ := _bytes(every, by),
         _stops(every, kinds, bytes_, mapped),
         mapped if (mapped != np.arange(256)).any() else mapped[:0],
-        *_lists(composition.first, composition.decompositions),
-        _ranks(composition),
-        _pairs(composition),
+        *lists_of(composition.first, composition.decompositions),
+        ranks_of(composition),
+        pairs_of(composition),
         ascii_,
-        *_lists(by.last, {}),
+        *lists_of(by.last, {}),
         trie((spelling.encode(), row) for row, spelling in enumerate(raw)),
         trie((spelling.encode(), row) for row, spelling in enumerate(normalized, len(raw))),
         np.array([_flags(token) for token in (*raw.values(), *normalized.values())], np.uint8),
@@ -452,59 +450,3 @@ def _blanks(blanks: Blanks) -> str:
     kept = {KEEPS: WHITE_SPACE, JOINS: BLANK, BREAKS: BREAK}[blanks.separator]
     written = blanks.symbol + BLANK * blanks.keeps_symbol
     return "".join(char for char in WHITE_SPACE + blanks.symbol if char not in kept or char in written)
-
-
-def _lists(images: Images, decompositions: Mapping[int, Sequence[int]]) -> tuple[Array, Array, Array]:
-    """A map of characters, followed by a decomposition: `numbers`, `list_ends` and `lists` of a `Rewriter`."""
-    numbers, lists = np.zeros(CODE_POINTS, np.uint16), list[list[int]]([[]])
-    known: dict[tuple[int, ...], int] = {}
-
-    def number_of(parts: Sequence[int]) -> int:
-        listed = [part | FIRST_PART * (not index) for code in parts for index, part in enumerate(_parts(code, decompositions))]
-        number = known.setdefault(tuple(listed), len(lists))
-        if number == len(lists):
-            lists.append(listed)
-        return number
-
-    for code in decompositions:
-        numbers[code] = number_of([code])
-    for first, last, *image in images.runs:
-        numbers[first : last + 1] = number_of(image)
-        if ITSELF in image:
-            for code in [code for code in decompositions if first <= code <= last]:
-                numbers[code] = number_of([code if part == ITSELF else part for part in image])
-    flat = [part for listed in lists for part in listed]
-    return numbers, np.cumsum([len(listed) for listed in lists], dtype=np.uint32), np.array(flat, np.uint32)
-
-
-def _ascii(last: Images, composition: Composition) -> NDArray[np.uint8]:
-    """The ASCII character that each one becomes. If characters compose, all of them may take part."""
-    images = [last.of(code) for code in range(128)]
-    is_alone = [
-        not composition.pairs
-        and code not in composition.decompositions
-        and code not in composition.orders
-        and tuple(composition.first.of(code)) == (code,)
-        and len(image) == 1
-        and image[0] < 128
-        for code, image in enumerate(images)
-    ]
-    return np.array([image[0] if alone else NO_ASCII for alone, image in zip(is_alone, images, strict=True)], np.uint8)
-
-
-def _parts(code: int, decompositions: Mapping[int, Sequence[int]]) -> Sequence[int]:
-    return decompositions.get(code, (code,))
-
-
-def _ranks(composition: Composition) -> NDArray[np.uint8]:
-    ranks = np.zeros(CODE_POINTS, np.uint8)
-    ranks[[*composition.orders]] = [*composition.orders.values()]
-    return ranks
-
-
-def _pairs(composition: Composition) -> NDArray[np.uint32]:
-    firsts, seconds = np.array([(0, 0), *composition.pairs], np.int64).T
-    edges = hashed_edges(firsts, seconds)
-    filled = edges[:, 0] != NO_NODE
-    edges[filled, 2] = np.array([0, *composition.pairs.values()])[edges[filled, 2]]
-    return edges

@@ -17,7 +17,11 @@ from itertools import groupby, islice, repeat
 from operator import itemgetter
 from typing import Any
 
-from fst.automata.rows import CODE_POINTS
+import numpy as np
+from numpy.typing import NDArray
+
+from fst.automata.matcher import NO_NODE, hashed_edges
+from fst.automata.rows import CODE_POINTS, Array
 
 Place = tuple[int, int]  # a span: the first character in a text, and one past the last
 
@@ -28,6 +32,8 @@ VOWEL_COUNT, TRAILING_COUNT, SYLLABLES = 21, 28, 11172
 ITSELF = CODE_POINTS  # in an image; one past the last code point
 MAX_ROW = 64  # numbers in a stored row, except for suspects; also the factor by which a text may grow
 MAX_STEPS = 100  # the limit for a sequence of normalizers, too
+NO_ASCII = 0xFF
+FIRST_PART = 1 << 21  # the bit above a code point: the part is the first of its character
 
 
 @dataclass(frozen=True)
@@ -252,3 +258,61 @@ def _places(composed: Sequence[tuple[int, int]], places: Sequence[Place]) -> Ite
             continue
         yield places[following]
         following += 1 - more
+
+
+def lists_of(images: Images, decompositions: Mapping[int, Sequence[int]]) -> tuple[Array, Array, Array]:
+    """A map of characters, followed by a decomposition: `numbers`, `list_ends` and `lists` of a `fst.text.arguments.Rewriter`."""
+    numbers, lists = np.zeros(CODE_POINTS, np.uint16), list[list[int]]([[]])
+    known: dict[tuple[int, ...], int] = {}
+
+    def number_of(parts: Sequence[int]) -> int:
+        listed = [part | FIRST_PART * (not index) for code in parts for index, part in enumerate(_parts(code, decompositions))]
+        number = known.setdefault(tuple(listed), len(lists))
+        if number == len(lists):
+            lists.append(listed)
+        return number
+
+    for code in decompositions:
+        numbers[code] = number_of([code])
+    for first, last, *image in images.runs:
+        numbers[first : last + 1] = number_of(image)
+        if ITSELF in image:
+            for code in [code for code in decompositions if first <= code <= last]:
+                numbers[code] = number_of([code if part == ITSELF else part for part in image])
+    flat = [part for listed in lists for part in listed]
+    return numbers, np.cumsum([len(listed) for listed in lists], dtype=np.uint32), np.array(flat, np.uint32)
+
+
+def ascii_of(last: Images, composition: Composition) -> NDArray[np.uint8]:
+    """The ASCII character that each one becomes. If characters compose, all of them may take part."""
+    images = [last.of(code) for code in range(128)]
+    is_alone = [
+        not composition.pairs
+        and code not in composition.decompositions
+        and code not in composition.orders
+        and tuple(composition.first.of(code)) == (code,)
+        and len(image) == 1
+        and image[0] < 128
+        for code, image in enumerate(images)
+    ]
+    return np.array([image[0] if alone else NO_ASCII for alone, image in zip(is_alone, images, strict=True)], np.uint8)
+
+
+def _parts(code: int, decompositions: Mapping[int, Sequence[int]]) -> Sequence[int]:
+    return decompositions.get(code, (code,))
+
+
+def ranks_of(composition: Composition) -> NDArray[np.uint8]:
+    """The rank of each code point in canonical ordering; 0 for characters that are not marks."""
+    ranks = np.zeros(CODE_POINTS, np.uint8)
+    ranks[[*composition.orders]] = [*composition.orders.values()]
+    return ranks
+
+
+def pairs_of(composition: Composition) -> NDArray[np.uint32]:
+    """The composite of two characters, in the form of `fst.automata.matcher.Trie.edges`."""
+    firsts, seconds = np.array([(0, 0), *composition.pairs], np.int64).T
+    edges = hashed_edges(firsts, seconds)
+    filled = edges[:, 0] != NO_NODE
+    edges[filled, 2] = np.array([0, *composition.pairs.values()])[edges[filled, 2]]
+    return edges

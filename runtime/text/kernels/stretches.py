@@ -18,23 +18,16 @@ from fst.runtime.kernels.constants import HALF, LOW_HALF, U0, U1, U4
 from fst.runtime.kernels.unicode import CONTINUATION, character_at
 from fst.runtime.kernels.utf_8 import LOW_6, copy_run, put_code
 from fst.text import arguments as of
+from fst.text import composition
 from fst.text.arguments import COMPOSES, DECOMPOSES
-from fst.text.composition import HANGUL as HANGUL_CODE
-from fst.text.composition import ITSELF as ITSELF_CODE
-from fst.text.composition import LEADING as LEADING_CODE
-from fst.text.composition import SYLLABLES as SYLLABLES_COUNT
-from fst.text.composition import TRAILING as TRAILING_CODE
-from fst.text.composition import TRAILING_COUNT as TRAILINGS_COUNT
-from fst.text.composition import VOWEL_COUNT as VOWELS_COUNT
-from fst.text.composition import VOWELS as VOWELS_CODE
 
-CHANGES, FIRST_PART = np.uint8(of.CHANGES), np.uint64(of.FIRST_PART)
-ITSELF, HANGUL, SYLLABLES = np.uint64(ITSELF_CODE), np.uint64(HANGUL_CODE), np.uint64(SYLLABLES_COUNT)
-LEADING, VOWELS, TRAILING = np.uint64(LEADING_CODE), np.uint64(VOWELS_CODE), np.uint64(TRAILING_CODE)
-VOWEL_COUNT, TRAILING_COUNT = np.uint64(VOWELS_COUNT), np.uint64(TRAILINGS_COUNT)
+CHANGES, FIRST_PART = np.uint8(of.CHANGES), np.uint64(composition.FIRST_PART)
+ITSELF, HANGUL, SYLLABLES = np.uint64(composition.ITSELF), np.uint64(composition.HANGUL), np.uint64(composition.SYLLABLES)
+LEADING, VOWELS, TRAILING = np.uint64(composition.LEADING), np.uint64(composition.VOWELS), np.uint64(composition.TRAILING)
+VOWEL_COUNT, TRAILING_COUNT = np.uint64(composition.VOWEL_COUNT), np.uint64(composition.TRAILING_COUNT)
 TAKEN = U1 << HALF  # an item takes one character
 FEW = np.uint64(16)  # marks that are sorted by insertion
-RANKS, NO_ASCII, ASCII_END = of.RANKS, np.uint8(of.NO_ASCII), np.uint8(0x80)
+RANKS, NO_ASCII, ASCII_END = of.RANKS, np.uint8(composition.NO_ASCII), np.uint8(0x80)
 
 
 @inlined
