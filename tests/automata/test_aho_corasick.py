@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
-from support.naive import tokens_ending
+from support.naive.models import tokens_ending
 from support.tiers import examples
 
 from fst.automata.rows import ROOT

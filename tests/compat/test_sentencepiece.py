@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import pickle
 import subprocess
 import sys
@@ -18,13 +17,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
-from support import kept
-from support.shared_data import SHARED, needs_shared
-from support.tiers import examples, sample
+from support.compat.sentencepiece import DECODED, PER_ID, RETURN_TYPES, Two, _two, assert_same, plain
+from support.tiers import examples
 
 import fst
 from fst.compile import wordpiece
-from fst.compile.sources.read import read
 from fst.compile.sources.sentencepiece.model import BYTE, BYTES, CONTROL, KINDS, NORMAL, UNKNOWN, UNUSED, USER_DEFINED
 from fst.compile.sources.sentencepiece.source import MODELS
 from fst.compile.text.edits.double_arrays import charsmap
@@ -32,9 +29,6 @@ from fst.compile.text.edits.double_arrays import charsmap
 library = pytest.importorskip("sentencepiece")
 sentencepiece_model_pb2 = pytest.importorskip("sentencepiece.sentencepiece_model_pb2")
 
-Two = tuple[Any, Any]  # sentencepiece's processor, and ours
-RETURN_TYPES = (int, str, bytes, "numpy", "offset_mapping")
-FLAGS: Sequence[dict[str, bool]] = ({}, {"add_bos": True}, {"add_eos": True, "reverse": True}, {"emit_unk_piece": True})
 NAMES = ("<unk>", "<s>", "</s>", "▁", "a", "b", "ab", "▁a", "▁ab", "abb", "é", "1", "2", "xa", "xay", "pqr")
 OWN, NOT_USED = ("xa", "xay"), ("pqr",)
 CHANGED = {"½": "1⁄2", "\t": " ", "ﬁ": "ab", "\u0301": "", "e\u0301": "é", "\n": " ", "\x01": ""}
@@ -77,66 +71,8 @@ def behind(kind: str) -> Two:
     return _two(made.SerializeToString(), f"{kind}-behind")
 
 
-def _two(data: bytes, name: str) -> Two:
-    path = kept.FOLDER / f"{name}-{os.getpid()}.model"
-    path.write_bytes(data)
-    table = kept.assemble(read(path, {}), "auto")
-    return library.SentencePieceProcessor(model_proto=data), fst.sentencepiece(fst.Tokenizer(table))
-
-
-@cache
-def real(name: str) -> Two:
-    """Make a real model."""
-    return _two((SHARED / name).read_bytes(), name.replace("/", "-"))
-
-
 SMALL = [(kind, fallback, is_bare) for kind in MODELS for fallback in (False, True) for is_bare in (False, True)]
-FILES = {
-    "bpe": ("vocab_bpe/spm_fixtures/test_sentencepiece_bpe.model", "vocab_bpe/mistral01/tokenizer.model"),
-    "char": ("vocab_bpe/spm_fixtures/test_sentencepiece_bpe_char.model",),
-    "unigram": (
-        *(f"vocab_unigram/{name}/spiece.model" for name in ("albert", "t5")),
-        *(f"vocab_unigram/spm_fixtures/{name}.model" for name in ("sp_test_model", "test_sentencepiece_with_bytefallback")),
-    ),
-}
 each_small = pytest.mark.parametrize("which", SMALL, ids=["-".join(map(str, which)) for which in SMALL])
-LARGE = ("t5", "mistral01")
-each_real = pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(name, marks=[pytest.mark.slow] if name.split("/")[1] in LARGE else [])
-        for kind in MODELS
-        for name in FILES.get(kind, ())
-    ],
-)
-
-
-def plain(found: Any) -> Any:
-    """A result with its types, and buffers as tuples."""
-    if isinstance(found, list):
-        return [plain(one) for one in found]
-    if isinstance(found, np.ndarray):
-        return found.dtype, found.flags.writeable, found.tolist()
-    if hasattr(found, "nbests"):
-        return [plain(one) for one in found.nbests]
-    if hasattr(found, "pieces"):
-        return found.text, found.score, [(one.piece, one.id, one.surface, one.begin, one.end) for one in found.pieces]
-    return type(found), found
-
-
-def outcome(processor: Any, name: str, *arguments: Any, **options: Any) -> Any:
-    """Call a method, and return the result, or the type of the error."""
-    try:
-        found = getattr(processor, name)(*arguments, **options)
-    except Exception as error:
-        return type(error)
-    return plain(found)
-
-
-def assert_same(two: Two, name: str, *arguments: Any, **options: Any) -> None:
-    """Compare what a method gives."""
-    theirs, ours = (outcome(processor, name, *arguments, **options) for processor in two)
-    assert ours == theirs, (name, arguments, options)
 
 
 @each_small
@@ -192,7 +128,6 @@ def test_bytes_that_are_no_text(which: Any, data: bytes, others: str) -> None:
     assert_same(small(*which), "normalize", text, with_offsets=True)
 
 
-DECODED = (str, bytes, "offset_mapping")
 BYTES_OF_CAT = [len(NAMES) + byte for byte in "😺☕".encode()]
 
 
@@ -227,7 +162,6 @@ ODD_IDS: Sequence[Any] = (
     *([], [[]], [[], [4]], [4.0], [True], [-1], [99999], [1 << 40], [[4], [-1]], np.array([99999])),
     *(["ab", "☕"], [b"ab", "a"], ["a", b"\xff"], [["ab"], [b"a"], []], [4, "a"], ["a", 4], [4, [4]], [[4], 4], [["a"], [4]], ["\ud800"]),
 )
-PER_ID = ("id_to_piece", "get_score", "is_unknown", "is_control", "is_unused", "is_byte")
 
 
 @each_small
@@ -460,48 +394,3 @@ def test_sentencepiece_is_not_needed() -> None:
     """The stand-in does not import what it stands in for."""
     code = "import sys, fst; fst.sentencepiece; sys.exit('sentencepiece' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
-
-
-@needs_shared
-@each_real
-def test_real_models(name: str) -> None:
-    """Real models give the same ids, pieces, spans and texts."""
-    two = real(name)
-    for text in ("Hello world", "  two  blanks\t☕ naïve ½ ﬁ 漢字 \n", "<s> a▁▁b </s>\0½\0", "(this) is - 1,000\u3000x\u0301"):
-        for kind in RETURN_TYPES:
-            for options in FLAGS:
-                assert_same(two, "encode", text, return_type=kind, **options)
-        assert_same(two, "normalize", text, with_offsets=True)
-        for kind in DECODED:
-            assert_same(two, "decode", two[0].encode(text), out_type=kind)
-
-
-@needs_shared
-@each_real
-@pytest.mark.sampled
-def test_every_id(name: str) -> None:
-    """Every id of a real model has the same piece, type and score."""
-    two = real(name)
-    numbers = sample(range(len(two[0])), 50)
-    pieces = two[0].id_to_piece(numbers)
-    for method in PER_ID:
-        assert_same(two, method, numbers)
-    assert_same(two, "piece_to_id", pieces)
-    assert_same(two, "decode", [[number] for number in numbers])
-    for method in ("unk_id", "bos_id", "eos_id", "pad_id", "get_piece_size"):
-        assert_same(two, method)
-
-
-@needs_shared
-@each_real
-@pytest.mark.sampled
-def test_corpora(name: str) -> None:
-    """Lines of real text have the same ids, pieces and spans, one by one and in batches, and the ids have the same text."""
-    two = real(name)
-    for path in sorted(path for path in (SHARED / "corpora").iterdir() if path.suffix in (".md", ".txt")):
-        lines = [*sample(path.read_text(encoding="utf-8")[:1_000_000].splitlines(), 200, name)][:1000]
-        assert_same(two, "encode", lines)
-        assert_same(two, "encode", lines[:50], return_type=str)
-        assert_same(two, "encode", lines[:10], return_type="offset_mapping")
-        assert_same(two, "normalize", lines[:10], with_offsets=True)
-        assert_same(two, "decode", two[0].encode(lines))

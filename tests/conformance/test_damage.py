@@ -6,9 +6,9 @@ import random
 from pathlib import Path
 
 import pytest
-from support.conforming import BARE, Located, cut, encoder_of, located, public, rows_of, streamed, table_of, texts_of, walked
-from support.damage import survivors
-from support.samples import SAMPLES
+from support.conformance.samples import SAMPLES
+from support.conformance.ways import BARE, Located, cut, encoder_of, located, public, rows_of, streamed, table_of, texts_of, walked
+from support.tables.damage import survivors
 from support.tiers import sample
 
 import fst

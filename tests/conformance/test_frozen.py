@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from support import frozen
-from support.samples import SAMPLES
+from support.conformance.samples import SAMPLES
 from support.shared_data import needs_shared
+from support.tables import frozen
 
 
 @pytest.mark.parametrize("name", SAMPLES)

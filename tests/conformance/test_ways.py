@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from support.conforming import BARE, cut, encoder_of, located, public, rows_of, streamed, table_of, texts_of, walked
-from support.samples import SAMPLES
+from support.conformance.samples import SAMPLES
+from support.conformance.ways import BARE, cut, encoder_of, located, public, rows_of, streamed, table_of, texts_of, walked
 
 import fst
 from fst.registry import MACHINES

@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as some
-from support.cuts import check_threads
 from support.kept import bpe
 from support.machines.bpe import SMALL_PATTERNS, small
 from support.pretokens.patterns import ANY, CL100K, O200K
+from support.runtime.cuts import check_threads
 from support.shared_data import SHARED, needs_shared
 from support.tiers import examples, sample
 

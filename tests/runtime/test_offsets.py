@@ -10,59 +10,42 @@ import gzip
 import itertools
 import json
 import random
-import tracemalloc
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
-from support import answers
-from support.documents import ADDED, PIECES, TOKENS, compiled
+from support.documents import ADDED, PIECES, TOKENS
 from support.kept import wordpiece
 from support.machines.wordpiece import (
-    CASED,
     CONTEXTS,
     FLAGS,
     KEPT,
-    OF_ALL_KINDS,
-    PART,
     QUICK,
     SETTINGS,
-    UNCASED,
     golden_texts,
     hostile,
     letters,
-    mixed,
-    pair_of,
     sentences,
-    texts_of_all_kinds,
-    ways,
-    words_by_script,
+)
+from support.runtime.offsets import (
+    BLOCK,
+    FILLERS,
+    PREFIXES,
+    Pair,
+    Rows,
+    each_vocabulary,
+    located,
+    located_pair,
+    pair_of_options,
+    referred,
+    tables,
+    tokenizer,
 )
 from support.shared_data import SHARED, needs_shared
-from support.text.components import (
-    BERT,
-    COMPOSING,
-    DIGITS,
-    LOWERCASE,
-    NFC,
-    NFD,
-    NFKC,
-    NFKD,
-    NORMALIZERS,
-    PRE_TOKENIZERS,
-    STRIP,
-    STRIP_ACCENTS,
-    bert,
-    document,
-    mixtures,
-    replaced,
-    small_vocabulary,
-)
 from support.text.every_character import EVERY_CHARACTER, SWEPT_CHARACTERS
 from support.tiers import examples, sample, thinned
 from tokenizers import AddedToken, Tokenizer, normalizers
@@ -70,67 +53,12 @@ from tokenizers import AddedToken, Tokenizer, normalizers
 import fst
 from fst.compile.text.characters import reference as characters
 from fst.machines.wordpiece.table import Tables, Walk
-from fst.runtime.rows import batch
 from fst.tables import kernel_call
-from fst.tables.header import CONTEXTUAL_FLAGS
 
 pytestmark = pytest.mark.sampled
 
-FILLERS = ("b un! ", "é 世b ", "𐐨 \U0001f600")
-BLOCK = 64
 
 each_piece = pytest.mark.parametrize("piece", PIECES, ids=lambda piece: f"{piece!a:.30}")
-each_vocabulary = pytest.mark.parametrize("name", [UNCASED, CASED])
-
-
-def in_both_kinds(texts: Sequence[str], *threads: int) -> Iterator[tuple[Any, int]]:
-    """Texts as str and as bytes, each with several numbers of threads."""
-    return itertools.product((list(texts), [text.encode() for text in texts]), threads)
-
-
-@dataclass(frozen=True)
-class Rows:
-    """What is known of the ids of texts: the ids, their offsets, their words, and how many there are of each text."""
-
-    ids: list[int]
-    offsets: list[int]
-    words: list[int]
-    lengths: list[int]
-
-
-def rows_of(found: fst.Batch) -> Rows:
-    """Take a batch apart."""
-    assert found.offsets is not None
-    assert found.words is not None
-    return Rows(found.ids.tolist(), found.offsets.ravel().tolist(), found.words.tolist(), np.diff(found.row_splits).tolist())
-
-
-def encoded(tokenizer: fst.Tokenizer, texts: Any, **options: Any) -> fst.Batch:
-    """Encode texts with offsets, without special tokens around them."""
-    return tokenizer.encode_batch(texts, **{"add_special_tokens": False, "offsets": True, **options})
-
-
-def located(tokenizer: fst.Tokenizer, texts: Any, **options: Any) -> Rows:
-    """Encode texts, and take the batch apart."""
-    return rows_of(encoded(tokenizer, texts, **options))
-
-
-def digest_of(found: fst.Batch) -> str:
-    """The digest of all that a batch says."""
-    assert found.offsets is not None
-    assert found.words is not None
-    return answers.digest(found.ids, found.offsets.ravel(), found.words, np.diff(found.row_splits))
-
-
-def kept_digest(reference: Tokenizer, texts: Sequence[str], **options: Any) -> str:
-    """The digest of all that the reference says, kept or asked."""
-
-    def ask() -> str:
-        rows = referred(reference, texts, **options)
-        flat = [np.array(numbers, np.int32) for numbers in (rows.ids, rows.offsets, rows.words)]
-        return answers.digest(*flat, np.array(rows.lengths, np.int64))
-
-    return answers.answer(answers.question(f"{sorted(options.items())} {reference.to_str()}", texts), ask)
 
 
 def walked(tables: Tables, texts: Iterable[str]) -> Rows:
@@ -145,56 +73,7 @@ def walked(tables: Tables, texts: Iterable[str]) -> Rows:
     return rows
 
 
-def referred(reference: Tokenizer, texts: Sequence[str], **options: Any) -> Rows:
-    """Ask the reference."""
-    rows = Rows([], [], [], [])
-    # In small parts: Python's garbage collector takes longer than the reference where there are many lists at a time.
-    for first in range(0, len(texts), PART):
-        for encoding in reference.encode_batch(list(texts[first : first + PART]), **{"add_special_tokens": False, **options}):
-            rows.ids.extend(encoding.ids)
-            rows.offsets.extend(itertools.chain.from_iterable(encoding.offsets))
-            rows.words.extend(-1 if word is None else word for word in encoding.word_ids)
-            rows.lengths.append(len(encoding.ids))
-    return rows
-
-
-@dataclass(frozen=True, eq=False)
-class Pair:
-    """The reference and the package, with the same vocabulary and options."""
-
-    reference: Tokenizer
-    tokenizer: fst.Tokenizer
-
-    def check(self, texts: Sequence[str], **options: Any) -> None:
-        """Find all texts to be located as the reference does it, as strings and as bytes, with one thread and two, or show a text."""
-        expected = kept_digest(self.reference, texts, **options)
-        for rows, threads in ways(texts):
-            if digest_of(encoded(self.tokenizer, rows, threads=threads, **options)) != expected:
-                self._show(rows, texts, threads=threads, **options)
-
-    def _show(self, rows: Any, texts: Sequence[str], **options: Any) -> None:
-        """Look for the first row that differs."""
-        options.pop("threads")
-        for row, text in zip(rows, texts, strict=True):
-            wanted, given = referred(self.reference, [text], **options), located(self.tokenizer, [row], **options)
-            if wanted != given:
-                pytest.fail(f"{text!a:.200}:\nreference {wanted!a:.800}\npackage   {given!a:.800}")
-        pytest.fail("texts differ in a batch that do not differ each by itself")
-
-
 # The kernel, the walk and the reference
-
-
-@functools.cache
-def tables(longest: int = 100, layout: str = "auto") -> Tables:
-    """Compile the tokens that all tests share."""
-    return compiled(layout=layout, max_input_chars_per_word=longest)
-
-
-@functools.cache
-def tokenizer(longest: int = 100) -> fst.Tokenizer:
-    """Make the tokenizer that all tests share."""
-    return fst.Tokenizer(tables(longest))
 
 
 @functools.cache
@@ -207,13 +86,6 @@ def short_chunked(longest: int) -> fst.Tokenizer:
 def short_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make chunks as short as the longest word lets them be."""
     monkeypatch.setattr(kernel_call, "CHUNK", 0)
-
-
-@pytest.fixture
-def short_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make blocks short, and threads worth their while."""
-    monkeypatch.setattr(batch, "BLOCK", BLOCK)
-    monkeypatch.setattr(batch, "MIN_SHARE", 1)
 
 
 def check_walk(of: fst.Tokenizer, texts: Sequence[str], longest: int, threads: int = 1) -> None:
@@ -305,13 +177,6 @@ def test_golden_offsets(name: str) -> None:
     pair.check(sample(golden_texts()[::5], 4))
 
 
-@functools.cache
-def located_pair(name: str) -> Pair:
-    """Load a vocabulary."""
-    pair = pair_of(name)
-    return Pair(pair.reference, pair.tokenizer)
-
-
 @functools.lru_cache(maxsize=1)
 def pair_of_letters(setting: str, reference: Callable[..., Tokenizer]) -> Pair:
     """Build the vocabulary of characters with one of the settings."""
@@ -375,15 +240,6 @@ MIXTURE = [  # what normalisation changes, drops, takes apart or isolates; what 
     *("\ufffd", "\ue000", "\u0378", "\U0001f600", "\U0001f468\u200d\U0001f469", "𐐀", "\U0001e000", "\u2028", "\u3000", "\u00a0"),
     *(" ", "  ", "\t", "\n", ".", "..", "-", "'", "[MASK]", "[MASK", "[UNK]", "[CLS][SEP]", "##", "#", "ab" * 60, "é" * 101, "q"),
 ]
-PREFIXES = ("##", "", "a", "é", "[MASK]", "\u0301", "▁")
-
-
-@functools.lru_cache(maxsize=1)
-def pair_of_options(reference: Callable[..., Tokenizer], **options: Any) -> Pair:
-    """Build a vocabulary of all kinds of tokens with some options and another prefix."""
-    prefix = options.get("continuing_subword_prefix", "##")
-    tokens = [*dict.fromkeys(prefix + token[2:] if token[:2] == "##" else token for token in OF_ALL_KINDS)]
-    return Pair(reference(tokens, **options), fst.Tokenizer(wordpiece(tokens, **options)))
 
 
 def some_options(seed: int) -> dict[str, Any]:
@@ -399,148 +255,6 @@ def some_options(seed: int) -> dict[str, Any]:
 def test_any_mixture(texts: list[str], seed: int, reference: Callable[..., Tokenizer]) -> None:
     """Any mixture of what is changed, dropped, taken apart, isolated or cut out is located as by the reference, with any options."""
     pair_of_options(reference, **some_options(seed)).check(texts)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("number", "values"), [*enumerate(itertools.product(*FLAGS.values()))])
-def test_options(number: int, values: Sequence[Any], reference: Callable[..., Tokenizer]) -> None:
-    """Each combination of options, with one prefix or another, locates words of all kinds as the reference does."""
-    options = dict(zip(FLAGS, values, strict=True))
-    pair = pair_of_options(reference, **options, continuing_subword_prefix=PREFIXES[number % len(PREFIXES)])
-    pair.check(texts_of_all_kinds())
-
-
-@pytest.mark.parametrize(
-    ("normalizer", "pre_tokenizer"),
-    thinned(
-        [
-            *(pytest.param(parts, [BERT, DIGITS], id=name) for name, parts in (NORMALIZERS | COMPOSING).items()),
-            *(pytest.param(NORMALIZERS["the quick tour's"], parts, id=f"split at {name}") for name, parts in PRE_TOKENIZERS.items()),
-        ],
-        12,
-    ),
-)
-def test_components(normalizer: Any, pre_tokenizer: Any, tmp_path: Path) -> None:
-    """What other normalizers and pre-tokenizers make of a text is located as by the reference."""
-    texts = mixtures(8, 400)
-    pair_of_components(normalizer, pre_tokenizer, tmp_path).check([*texts, *map("[MASK]".join, itertools.pairwise(texts[:100]))])
-
-
-IN_STEPS = (  # each of these orders marks twice, or makes marks of letters before it orders them
-    *("composed after decomposed", "composed again", "BERT's twice", "BERT's with accents, decomposed", "cleaned between two orders"),
-    *("a letter replaced by marks", "a letter replaced by a letter with an accent", "lower case first"),
-)
-MARKS = [  # marks of many places in canonical ordering, what they come from, and what composes
-    *"\u0301\u0323\u0308\u0316\u0327\u0307\u0315\u0345\u0340\u0344\u1b44\u302e\u3099\u093c\u0e48\u05b0\u064b\u0651\u0f71\u0f74",
-    *"\u0f80\u0f73\u0f81\u0130\u00e9\u1ed9\u01d5\u1ea5\u1e69\u1e9b\u00b4\uff9e\u1100\u1161\u11a8\uac00\u212b\u01d6\u30abaeio x\0\u4e2d",
-]
-
-
-def runs_of_marks(rng: random.Random, count: int) -> list[str]:
-    """Make short texts of some marks and letters, so that most of them come several times."""
-    return ["".join(rng.choices(rng.sample(MARKS, 8), k=rng.randint(2, 12))) for _ in range(count)]
-
-
-@pytest.mark.parametrize("name", thinned(IN_STEPS, 3))
-def test_marks_that_change_places_in_steps(name: str, tmp_path: Path) -> None:
-    """Marks that are ordered twice, or come of letters, are located as by the reference, which takes one step after the other."""
-    pair = pair_of_components((NORMALIZERS | COMPOSING)[name], [BERT], tmp_path)
-    assert pair.tokenizer.about["placing"]
-    pair.check([*mixtures(8, 500), *runs_of_marks(random.Random(9), 500)])
-
-
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[] if name in ("BERT's", "digits and white space") else pytest.mark.slow) for name in PRE_TOKENIZERS]
-)
-def test_words_of_marks_in_steps(name: str, tmp_path: Path) -> None:
-    """However a text is split into words, what is left of marks in them is located step by step as by the reference."""
-    pair = pair_of_components([replaced("x", "\u0301\u0323"), LOWERCASE, NFD, STRIP_ACCENTS, NFKD], PRE_TOKENIZERS[name], tmp_path)
-    assert pair.tokenizer.about["placing"]
-    pair.check(mixtures(9, 100))
-
-
-@pytest.mark.parametrize("seed", thinned(range(6), 3))
-def test_any_sequence_of_normalizers(seed: int, tmp_path: Path) -> None:
-    """What any sequence of normalizers makes of marks is located as by the reference, or it is refused when it is compiled."""
-    check_any_sequence(seed, 300, tmp_path)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(100, 120))
-def test_many_sequences_of_normalizers(seed: int, tmp_path: Path) -> None:
-    """The same for more sequences and more texts."""
-    check_any_sequence(seed, 1200, tmp_path)
-
-
-def check_any_sequence(seed: int, count: int, folder: Path) -> None:
-    """Draw normalizers and texts, and find these to be located as by the reference."""
-    rng = random.Random(seed)
-    try:
-        pair = pair_of_components(some_normalizers(rng), [BERT], folder)
-    except fst.UnsupportedError:
-        return
-    pair.check([*runs_of_marks(rng, count), *mixtures(seed, count // 3)])
-
-
-def some_normalizers(rng: random.Random) -> list[Any]:
-    """Draw normalizers, half of which order marks."""
-    others: list[Callable[[], Any]] = [
-        lambda: LOWERCASE,
-        lambda: STRIP_ACCENTS,
-        lambda: {**STRIP, "strip_left": rng.random() < 0.5},
-        lambda: bert(strip_accents=rng.choice([None, True, False]), lowercase=rng.random() < 0.5, clean_text=rng.random() < 0.5),
-        lambda: replaced(rng.choice(MARKS), "".join(rng.choices(MARKS, k=rng.randint(0, 3)))),
-    ]
-    return [rng.choice([NFC, NFD, NFKC, NFKD]) if rng.random() < 0.5 else rng.choice(others)() for _ in range(rng.randint(1, 5))]
-
-
-def test_streams_do_not_locate_in_steps(tmp_path: Path) -> None:
-    """A text that comes in pieces is not located where marks are ordered in several steps; that is refused by name, and ids are as ever."""
-    tok = pair_of_components(NORMALIZERS["lower case first"], [BERT], tmp_path).tokenizer
-    with pytest.raises(fst.UnsupportedError, match="streams with normalisation that orders marks in several steps: encode"):
-        tok.stream(offsets=True)
-    stream = tok.stream()
-    stream.write("\u0130\u0323 a")
-    assert stream.close().ids.tolist() == tok.encode("\u0130\u0323 a").tolist()
-
-
-@pytest.mark.parametrize("name", thinned(["BERT's twice", "lower case first", "composed before BERT's"], 3))
-def test_added_tokens_among_marks_in_steps(name: str, tmp_path: Path) -> None:
-    """Added tokens in normalised text, and what is beside them, are located as by the reference where marks are ordered in steps."""
-    tokens = small_vocabulary()
-    source = document(NORMALIZERS[name], [BERT], tokens)
-    plain, word, stripping = ["normalized"], ["normalized", "single_word"], ["lstrip", "rstrip"]
-    kinds = {"ab": plain, "b1": word, "<x>": stripping, "xo": ["single_word"], "1.b": plain}
-    source["added_tokens"] += [
-        {"id": number, "content": content, "special": False, **{flag: flag in flags for flag in CONTEXTUAL_FLAGS}}
-        for number, (content, flags) in enumerate(kinds.items(), len(tokens))
-    ]
-    rng = random.Random(5)
-    texts = ["".join(rng.choices([*rng.sample(MARKS, 8), *kinds, *kinds], k=rng.randint(1, 12))) for _ in range(1500)]
-    pair = pair_of_source(source, tmp_path)
-    assert pair.tokenizer.about["placing"]
-    assert pair.tokenizer.about["late"].keys() == kinds.keys()
-    pair.check(texts)
-
-
-def pair_of_components(normalizer: Any, pre_tokenizer: Any, folder: Path) -> Pair:
-    """Build a vocabulary of single characters with some components."""
-    return pair_of_source(document(normalizer, pre_tokenizer, small_vocabulary()), folder)
-
-
-def pair_of_source(source: Any, folder: Path) -> Pair:
-    """Build the reference and the package's tokenizer from a tokenizer.json."""
-    path = folder / "tokenizer.json"
-    path.write_text(json.dumps(source), encoding="utf-8")
-    return Pair(Tokenizer.from_file(str(path)), fst.Tokenizer(wordpiece(path)))
-
-
-@needs_shared
-@each_vocabulary
-def test_mixed_scripts(name: str) -> None:
-    """Random words of random scripts, side by side, are located as by the reference."""
-    rng = random.Random(6)
-    located_pair(name).check([*mixed(words_by_script(rng), rng, 10_000)])
 
 
 LONG = pytest.mark.parametrize("char", ["a", "É", "한", "\U0001f600", "a\0", "q"], ids=ascii)
@@ -718,121 +432,4 @@ def test_other_offsets_are_refused(asked: Any) -> None:
 # Rows that are cut
 
 
-@functools.cache
-def truncating(name: str, max_length: int) -> Tokenizer:
-    """Load a vocabulary for the reference that truncates."""
-    reference = Tokenizer.from_str(pair_of(name).reference.to_str())
-    reference.enable_truncation(max_length)
-    return reference
-
-
-@needs_shared
-@each_vocabulary
-@pytest.mark.parametrize(("max_length", "around"), thinned(itertools.product((2, 3, 7, 128), (True, False)), 4))
-def test_rows_are_cut_as_by_the_reference(name: str, max_length: int, around: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Rows of at most so many ids, special tokens included, are the reference's, whether or not long texts are read to their end."""
-    texts = [*golden_texts()[::7], *("\n".join(sentences()[first : first + 40]) for first in range(0, 2_000, 40))]
-    expected = kept_digest(truncating(name, max_length), texts, add_special_tokens=around)
-    for few in (1 << 14, 0):
-        monkeypatch.setattr(batch, "FEW_CHARACTERS", few)
-        monkeypatch.setattr(batch, "MIN_PIECE", few // 8 or 1)
-        for rows, threads in in_both_kinds(texts, 1, 2):
-            options: dict[str, Any] = {"max_length": max_length, "add_special_tokens": around, "threads": threads}
-            found = encoded(pair_of(name).tokenizer, rows, **options)
-            assert digest_of(found) == expected
-            assert np.array_equal(pair_of(name).tokenizer.encode_batch(rows, **options).ids, found.ids)
-
-
-@pytest.mark.usefixtures("short_blocks")
-@given(
-    texts=st.lists(st.lists(st.sampled_from((*PIECES, *FILLERS, " ", "b", "a", "!")), max_size=30).map("".join), max_size=5),
-    max_length=st.integers(2, 80),
-    around=st.booleans(),
-    threads=st.sampled_from([1, 3]),
-)
-@examples(300)
-def test_cut_rows_begin_as_whole_ones(texts: list[str], max_length: int, around: bool, threads: int) -> None:
-    """A cut row begins as the whole one does, and ends with what stands after a text, however few of its characters are read at a time."""
-    options: dict[str, Any] = {"add_special_tokens": around}
-    after = 1 if around else 0
-    whole = tokenizer().encode_batch(texts, offsets=True, **options)
-    for rows in (texts, [text.encode() for text in texts]):
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(batch, "FEW_CHARACTERS", 0)
-            patch.setattr(batch, "MIN_PIECE", 1)
-            found = tokenizer().encode_batch(rows, offsets=True, max_length=max_length, threads=threads, **options)
-        for row, given_whole in enumerate(whole):
-            begin, end = whole.row_splits[row : row + 2].tolist()
-            kept = slice(begin, begin + min(end - begin, max_length) - after)
-            last = slice(end - after, end)
-            own = slice(*found.row_splits[row : row + 2].tolist())
-            for part, of_whole in ((found.ids, whole.ids), (found.offsets, whole.offsets), (found.words, whole.words)):
-                assert part is not None
-                assert of_whole is not None
-                assert part[own].tolist() == [*of_whole[kept].tolist(), *of_whole[last].tolist()], given_whole
-
-
-@pytest.mark.parametrize("kind", [str, bytes])
-def test_long_text_is_not_read_to_its_end(kind: type) -> None:
-    """What stands far behind the last id of a cut row is not read: it may even be no text."""
-    text: Any = "b " * 100_000 + "\ud800" if kind is str else b"b " * 100_000 + b"\xff"
-    assert tokenizer().encode_batch([text, text], max_length=5).ids.tolist() == [2, 7, 7, 7, 3] * 2
-    with pytest.raises(fst.TextError, match=r"^row 0, position 200000: "):
-        tokenizer().encode_batch([text, text], max_length=150_000)
-
-
-@pytest.mark.parametrize("max_length", [1, 0, -1])
-def test_length_without_room_for_special_tokens_is_refused(max_length: int) -> None:
-    """A row that special tokens alone would fill and more is refused; without them any length will do that is one."""
-    with pytest.raises(ValueError, match=f"^max_length={max_length}: a row has 2 special tokens, and at least as many ids$"):
-        tokenizer().encode_batch(["a"], max_length=max_length)
-    if max_length >= 0:
-        assert tokenizer().encode_batch(["a a a"], max_length=max_length, add_special_tokens=False).ids.tolist() == [5] * max_length
-    else:
-        with pytest.raises(ValueError, match="max_length=-1"):
-            tokenizer().encode_batch(["a"], max_length=max_length, add_special_tokens=False)
-
-
-@pytest.mark.parametrize("max_length", [1.0, 5.5, "5", [5]])
-def test_length_that_is_no_number_is_refused(max_length: Any) -> None:
-    """A length is a whole number, of Python's or numpy's; whatever else is given is refused by its name."""
-    with pytest.raises(ValueError, match=r"^max_length=.* is not a whole number$"):
-        tokenizer().encode_batch(["a"], max_length=max_length)
-    length: Any = np.int64(3)
-    assert tokenizer().encode_batch(["a a"], max_length=length).ids.tolist() == [2, 5, 3]
-
-
 # Counts
-
-
-@pytest.mark.usefixtures("short_blocks")
-@given(
-    texts=st.lists(st.lists(st.sampled_from((*PIECES, *ADDED, *FILLERS, " ", "b")), max_size=60).map("".join), max_size=5),
-    times=st.sampled_from([1, 30]),
-    around=st.booleans(),
-)
-@examples(100)
-def test_counts_are_the_lengths_of_rows(texts: list[str], times: int, around: bool) -> None:
-    """A text has as many tokens as it has ids, whichever threads count and however long it is."""
-    expected = np.diff(tokenizer().encode_batch(texts * times, add_special_tokens=around).row_splits).tolist()
-    for rows, threads in in_both_kinds(texts * times, 1, 3):
-        counts = tokenizer().count_tokens(rows, add_special_tokens=around, threads=threads)
-        assert counts.dtype == np.int64
-        assert counts.tolist() == expected
-
-
-@pytest.mark.parametrize("kind", [str, bytes])
-@pytest.mark.parametrize("rows", [1, 100])
-def test_counting_takes_no_more_memory_for_more_text(rows: int, kind: type) -> None:
-    """Ids that are counted are not kept: more text takes no more memory, be it one text or many."""
-    peaks = []
-    for size in (1_000_000, 8_000_000):
-        text: Any = ("un b " if kind is str else b"un b ") * (size // rows // 5)
-        texts = [text] * rows
-        tokenizer().count_tokens(texts, threads=1)
-        tracemalloc.start()
-        counts = tokenizer().count_tokens(texts, threads=1, add_special_tokens=False)
-        peaks.append(tracemalloc.get_traced_memory()[1])
-        tracemalloc.stop()
-        assert counts.tolist() == [size // rows // 5 * 2] * rows
-    assert peaks[1] < 1.5 * peaks[0]

@@ -6,26 +6,23 @@ What a stream is held against is one call on the whole text, which other tests h
 from __future__ import annotations
 
 import functools
-import json
 import random
 import tracemalloc
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from itertools import pairwise, product
-from pathlib import Path
+from itertools import product
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.documents import ADDED, PIECES, TOKENS, compiled, source_with
+from support.documents import ADDED, TOKENS, source_with
 from support.kept import assemble, wordpiece
+from support.runtime.streams import HOSTILE, MACHINES, NOT_TEXT, Found, Piece, cut, hostile, made, whole
 from support.shared_data import SHARED, needs_shared
 from support.text.normalizers import machine
 from support.tiers import examples, sample, thinned
-from tokenizers import AddedToken
 from tokenizers import Tokenizer as Reference
 
 import fst
@@ -34,61 +31,21 @@ from fst.core.jit import Deferred
 from fst.runtime import stream as streams
 from fst.runtime.machines.segmentation.pending import PendingBlock
 from fst.runtime.pretokens.pending import PendingPiece
-from fst.runtime.rows.batch import Batch
 from fst.runtime.run import kernel_of
 from fst.runtime.text.normalizer import TextRewriter
 from fst.runtime.text.pending import PendingBorder
 from fst.tables.kernel_call import IdsOutput, SpansOutput
 
-Piece = str | bytes
-Found = tuple[list[int], list[list[int]], list[int]]  # ids, offsets and words
-
-WORDS_AND_NUMBERS = ({"type": "Whitespace"}, {"type": "Digits", "individual_digits": False})
-MACHINES: dict[str, dict[str, Any]] = {
-    "as BERT": {},
-    "short words": {"max_input_chars_per_word": 5},
-    "fences": {"pre_tokenizers": WORDS_AND_NUMBERS},
-    "one word": {"pre_tokenizer": "none"},
-    "marks stay": {"normalizers": ({"type": "NFD"},)},
-}
 REAL = ("bert-base-uncased", "bert-base-multilingual-cased")
-HOSTILE = (
-    *PIECES,
-    *(" ", "\n", "\t", " b ", "ab!", "[", "]", "a1a22!!b", "1", "²", "\r", "\x85", "\x1f", "\u200b", "\ufeff", "\ue000", "\ufffd"),
-    *("東京タワー", "각", "\u1112\u1161\u11ab", "👩‍👩‍👧‍👦", "🇩🇪", "نّ", "ﷺ", "Ⅷ", "ß", "İ", "ǆ", "q\u0323\u0307", "क़", "\U0001d15e"),
-    *("\u302e", "\u1b44", "x" * 99, "[MAS", "[CLS]", "[SEP", "</s", "<s>", "\U0001f600\U0001f601", "don't", "U.S.A.", "x_y", "…", "“a”"),
-)
-NOT_TEXT = (b"\x80", b"\xbf\xbf", b"\xe4\xb8", b"\xf0\x9f\x98", b"\xed\xa0\xbd", b"\xff", b"\xc0\xaf", b"\xf4\x90\x80\x80", b"\xe0\x80")
 
 each_machine = pytest.mark.parametrize("name", MACHINES)
 each_real = pytest.mark.parametrize("name", REAL)
 
 
 @functools.cache
-def made(name: str) -> fst.Tokenizer:
-    """Make a tokenizer of few tokens, among them some that are cut out of the raw text."""
-    added = {token: len(TOKENS) + number for number, token in enumerate(ADDED)}
-    return fst.Tokenizer(assemble(source_with(added, **MACHINES[name]), "auto"))
-
-
-@functools.cache
 def real(name: str) -> fst.Tokenizer:
     """Make a tokenizer of a real vocabulary."""
     return fst.Tokenizer(wordpiece(SHARED / "vocab" / name / "tokenizer.json"))
-
-
-@functools.cache
-def hostile(seed: int, size: int = 2000) -> str:
-    """Make a text of all that a cut may go through."""
-    draw = random.Random(seed)
-    text = "".join(draw.choice(HOSTILE) for _ in range(size))
-    begin = draw.randrange(len(text) - size)
-    return text[begin : begin + size]
-
-
-def cut(data: Piece, places: Iterable[int]) -> list[Any]:
-    """Cut a text at some places."""
-    return [data[begin:end] for begin, end in pairwise([0, *sorted(places), len(data)])]
 
 
 def streamed(tok: fst.Tokenizer, pieces: Sequence[Piece], is_read: Iterator[bool] | None = None, **options: Any) -> Found:
@@ -107,14 +64,6 @@ def streamed(tok: fst.Tokenizer, pieces: Sequence[Piece], is_read: Iterator[bool
     assert {array.dtype for array in ids} == {np.dtype(np.int32)}
     assert {array.dtype for array in offsets + words} == {np.dtype(np.int64)}
     return np.concatenate(ids).tolist(), np.concatenate(offsets).tolist(), np.concatenate(words).tolist()
-
-
-def whole(tok: fst.Tokenizer, text: Any, **options: Any) -> Found:
-    """Encode the whole text with one call."""
-    batch: Batch = tok.encode_batch([text], offsets=True, **options)
-    assert batch.offsets is not None
-    assert batch.words is not None
-    return batch.ids.tolist(), batch.offsets.tolist(), batch.words.tolist()
 
 
 def check_each_cut(tok: fst.Tokenizer, text: str) -> None:
@@ -469,145 +418,3 @@ def test_special_tokens_in_runs_of_marks() -> None:
         text = "".join(draw.choices(["\u0301", "\u1b44", "\u302e", "!", "a", "é"], [9, 9, 9, 1, 1, 1], k=draw.randint(1, 60)))
         pieces = cut(text, sorted(draw.sample(range(len(text)), min(len(text), draw.randint(0, 12)))))
         assert streamed(tok, pieces) == whole(tok, text), ascii(pieces)
-
-
-@pytest.mark.parametrize("wrong", NOT_TEXT, ids=repr)
-@pytest.mark.parametrize("before", ["", "un a ", "é世\U0001f600", "x" * 200])
-def test_where_bytes_are_not_text(before: str, wrong: bytes) -> None:
-    """The error says at which byte of the whole stream text ends, wherever it is cut, and the stream is closed."""
-    data = before.encode() + wrong + b" b"
-    with pytest.raises(UnicodeDecodeError) as expected:
-        data.decode()
-    for place in range(len(data) + 1):
-        check_refused(cut(data, [place]), f"position {expected.value.start} of the stream: not UTF-8")
-    check_refused(cut(data, range(1, len(data))), f"position {expected.value.start} of the stream: not UTF-8")
-
-
-@pytest.mark.parametrize("wrong", [chr(0xD83D), chr(0xDE00), "\ud83d\ude00"], ids=ascii)
-@pytest.mark.parametrize("before", ["", "un a ", "é世\U0001f600", "x" * 200, "[MAS", "\u302e\u302e"])
-def test_where_a_surrogate_is_alone(before: str, wrong: str) -> None:
-    """The same for strings that hold lone surrogates, by their characters."""
-    text = before + wrong + " b"
-    for place in range(len(text) + 1):
-        check_refused(cut(text, [place]), f"position {len(before)} of the stream: a lone surrogate")
-
-
-def check_refused(pieces: Sequence[Piece], message: str) -> None:
-    """See that a stream of pieces is refused, and closed."""
-    stream = made("as BERT").stream()
-
-    def feed() -> None:
-        for piece in pieces:
-            stream.write(piece)
-            stream.read()
-        stream.close()
-
-    with pytest.raises(fst.TextError, match=message):
-        feed()
-    with pytest.raises(ValueError, match="the stream is closed"):
-        stream.read()
-
-
-def test_a_character_that_is_never_finished() -> None:
-    """A stream that ends inside a character is not text."""
-    stream = made("as BERT").stream()
-    stream.write("un é".encode()[:-1])
-    assert stream.read().ids.tolist() == [TOKENS.index("[CLS]"), TOKENS.index("un")]
-    with pytest.raises(fst.TextError, match="position 3 of the stream: not UTF-8"):
-        stream.close()
-
-
-@pytest.mark.parametrize(("first", "second"), [("un ", b"a"), (b"un ", "a"), ("un ", 1), (b"un ", bytearray(b"a"))], ids=repr)
-def test_pieces_of_two_kinds(first: Piece, second: Any) -> None:
-    """A piece that is not of the kind of the first is refused and not taken, and the stream goes on."""
-    stream = made("as BERT").stream(add_special_tokens=False)
-    stream.write(first)
-    with pytest.raises(fst.TextError, match=type(second).__name__):
-        stream.write(second)
-    stream.write(first)
-    assert stream.close().ids.tolist() == 2 * [TOKENS.index("un")]
-
-
-def test_a_first_piece_that_is_no_text() -> None:
-    """A first piece that is neither str nor bytes is refused, and any may come then."""
-    stream = made("as BERT").stream()
-    with pytest.raises(fst.TextError, match="a piece is list"):
-        stream.write(["un"])  # type: ignore[arg-type]
-    stream.write(b"un")
-    assert len(stream.close().ids) == 3
-
-
-def test_a_closed_stream() -> None:
-    """After `close` every call is a ValueError."""
-    stream = made("as BERT").stream()
-    stream.write("un")
-    stream.close()
-    for call in (stream.read, stream.close, lambda: stream.write("a"), lambda: stream.write(b"a")):
-        with pytest.raises(ValueError, match="the stream is closed"):
-            call()
-
-
-@pytest.mark.parametrize("options", [{"errors": "ignore"}, {"offsets": "bytes"}], ids=str)
-def test_options(options: dict[str, Any]) -> None:
-    """An option that a stream does not have is a ValueError."""
-    with pytest.raises(ValueError, match=r"there are|a stream has"):
-        made("as BERT").stream(**options)
-
-
-def test_streams_beside_each_other() -> None:
-    """Streams of one tokenizer, and what else it encodes meanwhile, do not disturb each other."""
-    tok = made("as BERT")
-    texts = [hostile(seed) for seed in range(21, 26)]
-    opened = [(tok.stream(offsets=True), iter(cut(text, range(11, 2000, 11))), []) for text in texts]  # type: ignore[var-annotated]
-    for _ in range(2000 // 11 + 1):
-        for stream, pieces, parts in opened:
-            stream.write(next(pieces, ""))
-            parts.append(stream.read())
-        assert tok.encode("un a")[1] == TOKENS.index("un")
-    for text, (stream, _, parts) in zip(texts, opened, strict=True):
-        ids, offsets, words = whole(tok, text)
-        parts.append(stream.close())
-        assert np.concatenate([part.ids for part in parts]).tolist() == ids
-        assert np.concatenate([part.offsets for part in parts]).tolist() == offsets
-        assert np.concatenate([part.words for part in parts]).tolist() == words
-
-
-def test_a_closed_stream_gives_its_memory_back() -> None:
-    """The next stream gets the workspace of a closed one, as if new, also after an error."""
-    tok = fst.Tokenizer(compiled())
-    for pieces in (["un aff"], ["un aff\ud800"]):
-        stream = tok.stream()
-        stream.write(pieces[0])
-        with suppress(fst.TextError):
-            stream.close()
-        again = tok.stream()
-        assert again._workspace is stream._workspace
-        again.write("a")
-        assert again.close().ids.tolist() == tok.encode("a").tolist()
-
-
-def test_what_needs_a_second_reading_is_refused(tmp_path: Path) -> None:
-    """A vocabulary with tokens that are found in normalised text, or whose normalisation composes, has no streams, and says why."""
-    path = tmp_path / "tokenizer.json"
-    document = json.loads(reference_json())
-    composing = {**document, "normalizer": {"type": "NFC"}}
-    path.write_text(json.dumps(composing))
-    with pytest.raises(fst.UnsupportedError, match="composes"):
-        fst.Tokenizer(wordpiece(path)).stream()
-    composed_and_decomposed = {**document, "normalizer": {"type": "Sequence", "normalizers": [{"type": "NFC"}, {"type": "NFD"}]}}
-    path.write_text(json.dumps(composed_and_decomposed))
-    assert fst.Tokenizer(wordpiece(path)).stream().close().ids.tolist() == fst.Tokenizer(wordpiece(path)).encode("").tolist()
-    with pytest.raises(fst.UnsupportedError, match="orders marks in several steps"):
-        fst.Tokenizer(wordpiece(path)).stream(offsets=True)
-    late = Reference.from_str(json.dumps(document))
-    late.add_tokens([AddedToken("new york", normalized=True)])
-    late.save(str(path))
-    with pytest.raises(fst.UnsupportedError, match="added tokens in normalised text"):
-        fst.Tokenizer(wordpiece(path)).stream()
-
-
-def reference_json() -> str:
-    """Say in full what the tokens of all tests are."""
-    from fst.runtime.compat.transformers.document import document
-
-    return json.dumps(document(compiled(added=())))

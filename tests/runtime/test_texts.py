@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
 import re
 import subprocess
 import sys
@@ -19,89 +17,19 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.kept import wordpiece
+from support.runtime.gathering import ids, made
 from support.tiers import examples, thinned
 from tokenizers import Tokenizer
 
 import fst
 from fst import Searcher, Segmenter
 from fst.compile import keywords, maxmatch
-from fst.runtime.rows import batch as batches
-from fst.runtime.rows.texts import MAX_GATHERED, ROOMS, UTF_16, Limits
-from fst.runtime.rows.texts import rows_of as batch_rows
-
-BERT = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
-TOKENS = (
-    *BERT, "a", "##a", "b", "##b", "e", "##e", "é", "##é", "un", "##aff", "##able", "[", "]", "<", ">", "!", "x", "##x", "s", "##s", "mask",
-    "i", "##i", "##\u0307", "世", "\ufffd", "##\ufffd", "##\u1b44", "##\u302e",
-)  # fmt: skip
-ADDED = ("<s>", "<s>x", "</s>", "[MASK]]", "ab!", "世<", "É")
-OTHERS = ("한", "##한", "\u1112", "##\u1161", "##\u11ab", "##\u1112", "\U0001f600", "##\U0001f600")  # a syllable and what it is made of
-# \u0301 is stripped as an accent; \u1b44 and \u302e stay, and where they stand side by side they are put into that order.
-MEGABYTE = 1 << 20
-
-
-def made(folder: Path, name: str, **normalizer: Any) -> tuple[fst.Tokenizer, Tokenizer]:
-    """Make a tokenizer of the same vocabulary with other normalisation, and the reference."""
-    plain = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False)
-    tokens = [*TOKENS, *OTHERS]
-    document = {
-        "added_tokens": [
-            {"id": number, "content": token, "special": token in BERT, **plain} for number, token in enumerate([*BERT, *ADDED])
-        ],
-        "normalizer": {
-            "type": "BertNormalizer",
-            "clean_text": True,
-            "handle_chinese_chars": True,
-            "strip_accents": None,
-            "lowercase": True,
-            **normalizer,
-        },
-        "pre_tokenizer": {"type": "BertPreTokenizer"},
-        "post_processor": {"type": "BertProcessing", "sep": ["[SEP]", 3], "cls": ["[CLS]", 2]},
-        "decoder": None,
-        "model": {
-            "type": "WordPiece",
-            "unk_token": "[UNK]",
-            "continuing_subword_prefix": "##",
-            "max_input_chars_per_word": 100,
-            "vocab": {token: number for number, token in enumerate(tokens)},
-        },
-    }
-    path = folder / f"{name}.json"
-    path.write_text(json.dumps({"version": "1.0", **document}), encoding="utf-8")
-    wordpiece(path).save(folder / f"{name}.npz")
-    return fst.Tokenizer.load(folder / f"{name}.npz"), Tokenizer.from_file(str(path))
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Say where tables are kept."""
-    return tmp_path_factory.mktemp("texts")
-
-
-@pytest.fixture(scope="module")
-def uncased(folder: Path) -> tuple[fst.Tokenizer, Tokenizer]:
-    """A tokenizer as BERT's, and the reference."""
-    return made(folder, "uncased")
-
-
-@pytest.fixture(scope="module")
-def tokenizer(uncased: tuple[fst.Tokenizer, Tokenizer]) -> fst.Tokenizer:
-    """A tokenizer as BERT's."""
-    return uncased[0]
 
 
 @pytest.fixture(scope="module")
 def raw(folder: Path) -> fst.Tokenizer:
     """A tokenizer that drops nothing, so that U+FFFD can be seen in its ids."""
     return made(folder, "raw", clean_text=False, lowercase=False)[0]
-
-
-def ids(tokenizer: fst.Tokenizer, text: Any, **options: Any) -> list[int]:
-    """Encode a text without special tokens around it."""
-    found: list[int] = tokenizer.encode(text, add_special_tokens=False, **options).tolist()
-    return found
 
 
 # What is text
@@ -368,136 +296,6 @@ def test_kinds_of_str_and_bytes_are_texts(texts: Any, plain: list[str], tokenize
 
 # How texts are laid out. The definition: rows one after the other in UTF-16, as many from the first on as the limits let.
 
-UNWRITTEN = 0xD8D8
-CHARACTERS = ("a", "z", "\0", "é", "\xff", "\u0100", "世", "\ue000", "\uffff", "\U00010000", "\U0001f600", "\U0010ffff")
-SIZES = (0, 1, 2, 15, 16, 17, 31, 32, 33, 63, 64, 65, 200)
-
-
-def fitting(lengths: list[int], limits: Limits) -> int:
-    """Count the rows that the limits let."""
-    found = 0
-    while found < len(lengths) and sum(lengths[: found + 1]) <= limits.total and lengths[found] <= limits.longest:
-        found += 1
-    return found if found >= limits.least else 0
-
-
-def check_gathered(rows: list[Any], limits: Limits, errors: str = "strict") -> None:
-    """Compare gathered rows with the definition."""
-    texts = [row if isinstance(row, str) else row.decode() for row in rows]
-    taken = texts[: fitting(list(map(len, rows)), limits)]
-    room = np.full(ROOMS["utf-16"], UNWRITTEN, np.uint16)
-    text, starts = batch_rows(rows).gather(0, len(rows), limits, room, errors)
-    assert text.tobytes() == "".join(taken).encode(UTF_16)
-    assert starts.tolist() == [len("".join(taken[:row]).encode(UTF_16)) // 2 for row in range(len(taken) + 1)]
-    assert (text.dtype.name, starts.dtype.name) == ("uint16", "int64")
-    if isinstance(rows[0], str):
-        assert np.all(room[len(text) :] == UNWRITTEN)
-
-
-@examples(400)
-@given(
-    rows=st.lists(
-        st.text(max_size=8) | st.builds(str.__mul__, st.sampled_from(CHARACTERS), st.sampled_from(SIZES)), min_size=1, max_size=9
-    ),
-    limits=st.builds(
-        Limits, st.sampled_from([0, 1, 33, 64, 100, MAX_GATHERED]), st.sampled_from([0, 16, 33, 64, MAX_GATHERED]), st.integers(1, 4)
-    ),
-    kind=st.sampled_from([str, bytes]),
-)
-def test_rows_are_laid_out_one_after_the_other(rows: list[str], limits: Limits, kind: type) -> None:
-    """Rows of any characters are laid out as UTF-16, as many as the limits allow, and nothing is written behind rows of str."""
-    check_gathered(rows if kind is str else [row.encode() for row in rows], limits)
-
-
-@pytest.mark.parametrize("kind", [str, bytes], ids=["str", "bytes"])
-@pytest.mark.parametrize("last", CHARACTERS, ids=ascii)
-def test_rows_of_all_lengths_and_kinds_are_laid_out(last: str, kind: type) -> None:
-    """A row of any length is laid out whole, wherever the character stands that makes Python store the row wider."""
-    rows = [("ab世é"[number % 4 :: 4] * size)[:size] + last * more for size in range(70) for number in range(4) for more in (0, 1)]
-    check_gathered(rows if kind is str else [row.encode() for row in rows], Limits(MAX_GATHERED, MAX_GATHERED))
-
-
-@pytest.mark.parametrize("wrong", [None, 3, b"", [], "\ud800", "\udfff\U0001f600", "a" * 40 + "\udc00"], ids=ascii)
-@pytest.mark.parametrize("others", ["a", "é", "世", "\U0001f600", ""], ids=ascii)
-def test_row_that_is_no_text_is_named_among_rows_of_any_kind(others: str, wrong: Any, tokenizer: fst.Tokenizer) -> None:
-    """A row that is not str, or has a lone surrogate, is named at any index among rows of any characters."""
-    for row in range(40):
-        rows = [others * number for number in range(40)]
-        rows[row] = wrong
-        is_bytes = row == 0 and isinstance(wrong, bytes)  # then the others are what is wrong
-        named = "row 1 is str" if is_bytes else f"row {row} is {type(wrong).__name__}|row {row}, position \\d+: a lone surrogate"
-        with pytest.raises(fst.TextError, match=named):
-            tokenizer.encode_batch(rows)
-
-
-class Liar(str):
-    """A kind of str that says of itself what it is not."""
-
-    __slots__ = ()
-
-    def __len__(self) -> int:
-        return 1 << 40
-
-    def __str__(self) -> str:
-        return "another"
-
-    def __getitem__(self, _place: Any) -> str:
-        return "another"
-
-    __hash__ = str.__hash__
-
-
-class Swindler(list[str]):
-    """A kind of list that gives more rows than it has."""
-
-    def __getitem__(self, _place: Any) -> Any:
-        return ["ab"] * 5000
-
-
-@pytest.mark.parametrize("times", [1, 100, 300_000])
-def test_texts_are_what_they_are_whatever_they_say(times: int, tokenizer: fst.Tokenizer) -> None:
-    """Ids follow the characters stored in a str and the rows stored in a list, not the methods of a subclass."""
-    plain = "ab " * times
-    expected = tokenizer.encode(plain).tolist()
-    assert tokenizer.encode(Liar(plain)).tolist() == expected
-    for threads in (1, 2):
-        assert [row.tolist() for row in tokenizer.encode_batch([Liar(plain), "", Liar(plain)], threads=threads)][::2] == [expected] * 2
-        assert [row.tolist() for row in tokenizer.encode_batch(Swindler([plain] * 3), threads=threads)] == [expected] * 3
-
-
-GATHER = """
-import ast, hashlib, sys
-import numpy as np
-from fst.runtime.rows.texts import MAX_GATHERED, ROOMS, Limits, rows_of
-told = []
-for rows in ast.literal_eval(sys.stdin.read()):
-    try:
-        text, starts = rows_of(rows).gather(0, len(rows), Limits(MAX_GATHERED, 70, 2), np.empty(ROOMS["utf-16"], np.uint16), "strict")
-        told.append((text.tolist(), starts.tolist()))
-    except Exception as error:
-        told.append(str(error))
-print(hashlib.sha256(repr(told).encode()).hexdigest())
-"""
-
-
-def test_rows_are_laid_out_without_the_compiler_as_with_it() -> None:
-    """Kernels that look at objects do the same as plain Python, where numba does not compile them."""
-    rows = [[char * size, "a" * size, char, "é世"] for char in (*CHARACTERS, "\ud800") for size in (1, 31, 33, 71)]
-    batches = [*rows, *([text.encode("utf-8", "surrogatepass") for text in row] for row in rows), ["a", 3], ["a", b"a"], [b"a", "a"]]
-    told = [
-        subprocess.run(
-            [sys.executable, "-W", "ignore:overflow encountered:RuntimeWarning", "-c", GATHER],
-            input=ascii(batches), env={**os.environ, "NUMBA_DISABLE_JIT": disabled}, capture_output=True, text=True, check=True,
-        ).stdout
-        for disabled in "01"
-    ]  # fmt: skip
-    assert told[0] == told[1] != ""
-
-
-def test_block_fits() -> None:
-    """A block fits the room for gathered text."""
-    assert 2 * batches.BLOCK <= MAX_GATHERED
-
 
 @pytest.mark.parametrize("errors", ["ignore", "", None, "STRICT"])
 def test_unknown_treatment_of_errors_is_refused(errors: Any, tokenizer: fst.Tokenizer) -> None:
@@ -663,85 +461,5 @@ def test_forked_process_encodes(folder: Path) -> None:
 
 # Long texts: each takes time and memory in proportion to its length, or this file would not come to its end.
 
-LONG: dict[str, tuple[str, list[int]]] = {
-    "one word": ("a" * 10 * MEGABYTE, [1]),
-    "one word of what no token has": ("q" * 10 * MEGABYTE, [1]),
-    "marks that vanish": ("\u0301" * 5 * MEGABYTE, []),
-    "a letter and marks that vanish": ("a" + "\u0301" * 5 * MEGABYTE, [5]),
-    "marks that stay, in disorder": ("\u302e\u1b44" * (5 * MEGABYTE // 3), [1]),
-    "beginnings of special tokens": ("[" * 10 * MEGABYTE, [TOKENS.index("[")] * 10 * MEGABYTE),
-    "special tokens": ("[MASK]" * 2 * MEGABYTE, [4] * 2 * MEGABYTE),
-    "special tokens but for their end": ("[MASK" * 2 * MEGABYTE, [TOKENS.index("["), TOKENS.index("mask")] * 2 * MEGABYTE),
-    "blanks": (" " * 10 * MEGABYTE, []),
-    "control characters": ("\0" * 10 * MEGABYTE, []),
-    "words of one character": ("世" * 3 * MEGABYTE, [TOKENS.index("世")] * 3 * MEGABYTE),
-    "syllables that are three characters": ("한" * 3 * MEGABYTE, [1]),
-}
-
-
-@pytest.mark.parametrize(
-    ("text", "expected", "kind"),
-    thinned([pytest.param(*case, kind, id=f"{name}-{kind.__name__}") for name, case in LONG.items() for kind in (str, bytes)], 4),
-)
-def test_ten_megabytes_are_encoded(text: str, expected: list[int], kind: type, tokenizer: fst.Tokenizer) -> None:
-    """Ten megabytes of anything come to an end soon, and have the right ids."""
-    found = tokenizer.encode(text if kind is str else text.encode(), add_special_tokens=False)
-    assert np.array_equal(found, np.array(expected, np.int32))
-
-
-@pytest.mark.parametrize(
-    ("char", "counted", "normalizer"),
-    [
-        pytest.param("a", 1, {}, id="letters"),
-        pytest.param("A", 1, {}, id="letters that are lower-cased"),
-        pytest.param("é", 1, {}, id="letters that lose their accents"),
-        pytest.param("e\u0301a", 2, {}, id="letters with accents of their own"),
-        pytest.param("é", 1, {"strip_accents": False}, id="letters that keep their accents"),
-        pytest.param("한", 3, {}, id="syllables that are taken apart"),
-        pytest.param("한", 1, {"lowercase": False}, id="syllables that are not"),
-        pytest.param("\u0130", 1, {}, id="U+0130 that loses its dot"),
-        pytest.param("\u0130", 2, {"strip_accents": False}, id="U+0130 that keeps it"),
-        pytest.param("a\0\u200d\ufffd", 1, {}, id="letters among characters that are dropped"),
-        pytest.param("\U0001f600", 1, {}, id="characters of two surrogates"),
-        pytest.param("a\u302e\u1b44", 3, {}, id="marks that stay"),
-    ],
-)
-def test_limit_counts_normalised_characters(char: str, counted: int, normalizer: dict[str, Any], folder: Path) -> None:
-    """A word of 100 characters is looked up and one of more is unknown as a whole, once it is normalised."""
-    tokenizer, reference = made(folder, "limit", **normalizer)
-    most = 100 // counted
-    for times in (1, most - 1, most, most + 1, most + 2):
-        word = reference.encode(char * times, add_special_tokens=False).ids
-        assert 1 not in word if times <= most else word == [1]
-        for text in (char * times, f"b {char * times}!", f"[MASK]{char * times}<s>"):
-            expected = reference.encode(text, add_special_tokens=False).ids
-            assert ids(tokenizer, text) == ids(tokenizer, text.encode()) == expected
-
 
 # Special tokens in raw text
-
-SPECIAL_TEXTS = (
-    "[MASK]", "[MASK] ", " [MASK]", "[mask]", "[Mask]", "[MASK", "MASK]", "[ MASK]", "[[MASK]]", "[MASK]]", "[MASK]]]", "[MASK][MASK]",
-    "[MASK]][MASK]", "[MA[MASK]SK]", "un[MASK]affable", "a[CLS]b[SEP]", "[CLS] a [SEP]", "[UNK]", "[PAD][PAD]", "<s>", "<s>x", "<s>xx",
-    "<s><s>x<s>", "<<s>>", "<s", "s>", "<s>\u0301x", "<\u0301s>", "</s><s>x</s>", "ab!", "ab!!", "AB!", "aab!b", "ab !", "世<", "世<s>",
-    "世<s>x", "世 <s>", "É", "é", "E\u0301", "aÉb", "ÉÉ", "[MASK]\u0301", "\u0301[MASK]", "\u302e\u1b44[MASK]\u302e\u1b44", "\0[MASK]\0",
-    "[MASK\0]", "\u00a0[MASK]\u3000",
-)  # fmt: skip
-
-
-@pytest.mark.parametrize("text", SPECIAL_TEXTS, ids=ascii)
-def test_special_token_is_found_as_the_reference_finds_it(text: str, uncased: tuple[fst.Tokenizer, Tokenizer]) -> None:
-    """Special tokens are cut out of the raw text, the longest at the leftmost place, by the very characters that they have."""
-    tokenizer, reference = uncased
-    for around in (False, True):
-        expected = reference.encode(text, add_special_tokens=around).ids
-        assert tokenizer.encode(text, add_special_tokens=around).tolist() == expected
-        assert tokenizer.encode(text.encode(), add_special_tokens=around).tolist() == expected
-
-
-@examples(400)
-@given(text=st.lists(st.sampled_from([*BERT, *ADDED, *"[]<>sx!Éé世ab ", "MASK", "\u0301", "\u302e", "\u1b44"]), max_size=12).map("".join))
-def test_any_special_tokens_are_found_as_the_reference_finds_them(text: str, uncased: tuple[fst.Tokenizer, Tokenizer]) -> None:
-    """Any mixture of special tokens, parts of them and other characters has the reference's ids."""
-    tokenizer, reference = uncased
-    assert ids(tokenizer, text) == ids(tokenizer, text.encode()) == reference.encode(text, add_special_tokens=False).ids

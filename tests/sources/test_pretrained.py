@@ -3,95 +3,21 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 import sys
-from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import product
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 from support.kept import wordpiece
-from support.shared_data import SHARED, needs_shared
-from support.sources.folders import Files, as_known, same_settings, write
+from support.sources.folders import Files, same_settings, write
+from support.sources.pretrained import BERT, CASED, LINES, TOKENS, Json, added, bare, document, full, same_ids, typed
 from support.tiers import examples, thinned
 
 import fst
 from fst.compile.sources.pretrained import folder as pretrained
-
-BERT = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
-TOKENS = (
-    *BERT, "a", "##b", "B", "A", "é", "e", "世", "##界", "世界", "!", "<s>", "</s>", "<pad>", "<mask>", "<x>", "[x]", "##z", "z", "q",
-)  # fmt: skip
-TEXTS = (
-    "ab Ab É 世界! [MASK] <mask> a",
-    "a<x>b z1 z0 <img> y1 [x] q <pad> <m> zed",
-    "a [PAD] b <s> ab </s> <foo> A<bar>",
-    "",
-)
-LINES = "\n".join(TOKENS) + "\n"
-Json = dict[str, Any]
-
-
-def added(content: str, **flags: bool) -> Json:
-    """Describe an added token as added_tokens_decoder has it."""
-    flags = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False, "special": True, **flags}
-    return {"content": content, **flags}
-
-
-def typed(content: str, **flags: bool) -> Json:
-    """Describe an added token as it stands under a name."""
-    return {"__type": "AddedToken", **added(content, **flags)}
-
-
-def document(**parts: Any) -> Json:
-    """Make a tokenizer.json, some of its parts replaced."""
-    special = {name: {"id": name, "ids": [number], "tokens": [name]} for name, number in (("[CLS]", 2), ("[SEP]", 3))}
-    text, cls, sep = ({"Sequence": {"id": "A", "type_id": 0}}, *({"SpecialToken": {"id": name, "type_id": 0}} for name in special))
-    return {
-        "version": "1.0",
-        "truncation": None,
-        "padding": None,
-        "added_tokens": [{"id": number, **added(token)} for number, token in enumerate(BERT)],
-        "normalizer": {
-            "type": "BertNormalizer",
-            "clean_text": True,
-            "handle_chinese_chars": True,
-            "strip_accents": None,
-            "lowercase": True,
-        },
-        "pre_tokenizer": {"type": "BertPreTokenizer"},
-        "post_processor": {
-            "type": "TemplateProcessing",
-            "single": [cls, text, sep],
-            "pair": [cls, text, sep, {"Sequence": {"id": "B", "type_id": 1}}, {"SpecialToken": {"id": "[SEP]", "type_id": 1}}],
-            "special_tokens": special,
-        },
-        "decoder": {"type": "WordPiece", "prefix": "##", "cleanup": True},
-        "model": {
-            "type": "WordPiece",
-            "unk_token": "[UNK]",
-            "continuing_subword_prefix": "##",
-            "max_input_chars_per_word": 100,
-            "vocab": {token: number for number, token in enumerate(TOKENS)},
-        },
-        **parts,
-    }
-
-
-def bare(files: Files = {}, /, **config: Any) -> Json:  # noqa: B006
-    """Describe a folder without a tokenizer.json."""
-    return {"vocab.txt": LINES, "tokenizer_config.json": {"tokenizer_class": "BertTokenizer", **config}, **files}
-
-
-def full(files: Files = {}, /, **config: Any) -> Json:  # noqa: B006
-    """Describe a folder with a tokenizer.json, from which BERT's tokenizer is made anew."""
-    return {"tokenizer.json": document(), **bare(files, **config)}
 
 
 def standing(files: Files = {}, /, **config: Any) -> Json:  # noqa: B006
@@ -99,38 +25,10 @@ def standing(files: Files = {}, /, **config: Any) -> Json:  # noqa: B006
     return full(files, tokenizer_class="PreTrainedTokenizerFast", **config)
 
 
-def same_ids(tokenizer: fst.Tokenizer, reference: Any) -> None:
-    """Compare ids, with what stands around texts and pairs, and text from ids."""
-    pair = tokenizer.about["pair"]
-    backend = reference.backend_tokenizer
-    backend.no_truncation()
-    backend.no_padding()
-    for text in TEXTS:
-        ids = backend.encode(text, add_special_tokens=False).ids
-        assert tokenizer.encode(text, add_special_tokens=False).tolist() == ids, text
-        assert tokenizer.encode(text).tolist() == backend.encode(text).ids, text
-        both = backend.encode(text, TEXTS[0])
-        parts = {"A": ids, "B": tokenizer.encode(TEXTS[0], add_special_tokens=False).tolist()}
-        expected = [(number, kind) for content, kind in pair for number in (parts[content] if isinstance(content, str) else content)]
-        assert list(zip(both.ids, both.type_ids, strict=True)) == expected
-        for skip in (False, True):
-            assert tokenizer.decode(ids, skip_special_tokens=skip) == backend.decode(ids, skip_special_tokens=skip)
-    vocabulary = reference.get_vocab()
-    assert {token: tokenizer.token_to_id(token) for token in vocabulary} == vocabulary
-    assert tokenizer.vocab_size == len(vocabulary)
-
-
-@pytest.fixture(scope="module")
-def auto() -> Any:
-    """The reference for pretrained."""
-    return pytest.importorskip("transformers", reason="the reference for folders").AutoTokenizer.from_pretrained
-
-
 LEFT = {"direction": "Left", "max_length": 7, "strategy": "OnlyFirst", "stride": 2}
 PADDED = {
     "strategy": {"Fixed": 8}, "direction": "Left", "pad_to_multiple_of": None, "pad_id": 17, "pad_type_id": 0, "pad_token": "<pad>",
 }  # fmt: skip
-CASED = {**document()["normalizer"], "lowercase": False}
 OLDER = {"mask_token": {key: value for key, value in added("<m>", lstrip=True).items() if key != "special"}, "image_token": "<img>"}
 PLAIN = ("[PAD]", "<x>", "q")
 NUMBERED = {"0": added("[PAD]"), "50": added("q", special=False), "9": added("<x>", special=False)}
@@ -455,273 +353,10 @@ def test_any_values_are_read_or_refused(config: Json, other: Any, name: str, tmp
 # Where no file names a class
 
 
-def test_folder_without_a_class_is_its_tokenizer_json(tmp_path: Path) -> None:
-    """Where no file names a class, a folder is its tokenizer.json, with the settings that tokenizer_config.json states."""
-    (tmp_path / "tokenizer.json").write_text(json.dumps(document(normalizer=CASED)), encoding="utf-8")
-    alone = wordpiece(tmp_path / "tokenizer.json")
-    config = {"do_lower_case": True, "model_max_length": 512, "padding_side": "left", "pad_token": "<pad>"}
-    folder = wordpiece(write(tmp_path / "folder", {"tokenizer.json": document(normalizer=CASED), "tokenizer_config.json": config}))
-    assert folder.run("Ab A") == alone.run("Ab A")
-    named = {**alone.about["named_tokens"], "pad_token": "<pad>"}
-    expected = {"model_max_length": 512, "padding_side": "left", "named_tokens": named}
-    assert {name: folder.about[name] for name in expected} == expected
-    assert folder.about["model_input_names"] == alone.about["model_input_names"] == ["input_ids", "token_type_ids", "attention_mask"]
-
-
-@pytest.mark.parametrize("config", [{}, {"do_lower_case": False, "strip_accents": True}], ids=["nothing said", "settings"])
-def test_folder_without_a_class_and_a_tokenizer_json_is_bert_s(config: Json, tmp_path: Path) -> None:
-    """A vocab.txt with a tokenizer_config.json that names no class is made BERT's tokenizer, by its settings."""
-    transformers = pytest.importorskip("transformers", reason="the reference for folders")
-    folder = write(tmp_path / "folder", {"vocab.txt": LINES, "tokenizer_config.json": config})
-    reference = transformers.BertTokenizer.from_pretrained(folder)
-    tokenizer = fst.Tokenizer(wordpiece(folder))
-    same_ids(tokenizer, reference)
-    same_settings(tokenizer, reference)
-
-
-def test_option_overrides_a_folder(tmp_path: Path) -> None:
-    """An option counts, whatever a folder says, and the unknown token is then the one that has the name."""
-    folder = write(tmp_path / "folder", bare(do_lower_case=False))
-    tables = wordpiece(folder, lowercase=True, unk_token="q", layout="dense")
-    assert tables.run("B") == [TOKENS.index("q")]
-    assert tables.about["named_tokens"]["unk_token"] == "q"
-    assert tables.about["layout"] == "dense"
-
-
 # A vocab.txt that is named alone
-
-
-@pytest.mark.parametrize(
-    ("config", "options", "warned"),
-    [
-        ({"do_lower_case": False}, {}, "do_lower_case False"),
-        ({"do_lower_case": False, "strip_accents": False}, {}, "do_lower_case False, strip_accents False"),
-        ({"do_lower_case": False, "strip_accents": False}, {"lowercase": False}, None),
-        ({"do_lower_case": False, "strip_accents": True}, {"lowercase": False}, "strip_accents True"),
-        ({"strip_accents": False}, {}, "strip_accents False"),
-        ({"strip_accents": False}, {"strip_accents": False}, None),
-        ({"strip_accents": True, "do_lower_case": True}, {}, None),
-        ({"do_lower_case": False}, {"lowercase": True}, None),
-        ({"tokenize_chinese_chars": False}, {}, "tokenize_chinese_chars False"),
-        ({"tokenize_chinese_chars": False}, {"handle_chinese_chars": False}, None),
-        ({"unk_token": "q"}, {}, "unk_token 'q'"),
-        ({"unk_token": "q"}, {"unk_token": "q"}, None),
-        ({"cls_token": typed("<s>"), "pad_token": typed("[PAD]")}, {}, "cls_token '<s>'"),
-        ({"tokenizer_class": "MPNetTokenizer"}, {}, "tokenizer_class 'MPNetTokenizer'"),
-        ({"tokenizer_class": "GPT2TokenizerFast"}, {}, "tokenizer_class 'GPT2Tokenizer'"),
-        ({"tokenizer_class": "DistilBertTokenizerFast", "do_lower_case": True, "model_max_length": 512}, {}, None),
-        ({"tokenizer_class": "PreTrainedTokenizerFast"}, {}, None),
-        ({}, {}, None),
-        ("[", {}, None),
-        (None, {}, None),
-    ],
-)
-def test_vocabulary_alone_is_warned_of_what_its_folder_says(
-    config: Any, options: Json, warned: str | None, caplog: pytest.LogCaptureFixture, tmp_path: Path
-) -> None:
-    """Who names a vocab.txt is told once what the tokenizer_config.json beside it says otherwise, unless an option settles it."""
-    folder = write(tmp_path / "folder", {"vocab.txt": LINES, **({} if config is None else {"tokenizer_config.json": config})})
-    wordpiece(folder / "vocab.txt", **options)
-    said = f"which says {warned}: compile {folder} instead"
-    assert [said in message for message in caplog.messages] == ([] if warned is None else [True])
-
-
-@pytest.mark.parametrize(
-    ("config", "warned"),
-    [
-        ({"word_tokenizer_type": "mecab"}, "so that ids differ: tokenizer_config.json asks for word_tokenizer_type 'mecab'"),
-        ({"tokenizer_class": "BertJapaneseTokenizer"}, "so that ids differ: tokenizer_class BertJapaneseTokenizer: supported are"),
-    ],
-)
-def test_vocabulary_of_a_tokenizer_that_is_refused_is_warned_of(
-    config: Json, warned: str, caplog: pytest.LogCaptureFixture, tmp_path: Path
-) -> None:
-    """Who names the vocab.txt of a tokenizer that is refused as a folder is told that its ids are others."""
-    folder = write(tmp_path / "folder", {"vocab.txt": LINES, "tokenizer_config.json": config})
-    wordpiece(folder / "vocab.txt")
-    (message,) = caplog.messages
-    assert warned in message
-
-
-def test_other_files_are_not_warned_of(caplog: pytest.LogCaptureFixture, tmp_path: Path) -> None:
-    """A folder, and lines of another name, have no tokenizer_config.json beside them that would be passed over."""
-    folder = write(tmp_path / "folder", {"words.txt": LINES, **bare(do_lower_case=False)})
-    for source in (folder, folder / "words.txt"):
-        wordpiece(source)
-    assert not caplog.messages
 
 
 # Real ones
 
-FOLDER_NAMES = ("all-minilm-l6-v2", "bert-base-cased", pytest.param("bert-base-multilingual-cased", marks=pytest.mark.slow))
-SENTENCES = ("Hello, World! naïve café", "東京 is in Japan, isn't it? [MASK]", "Привет мир", "über-straße")
-
-
-@needs_shared
-@pytest.mark.parametrize("name", FOLDER_NAMES)
-def test_real_folder_is_what_the_reference_makes_of_it(name: str, auto: Any) -> None:
-    """Folders of models in use have the ids that AutoTokenizer gives, and those of their tokenizer.json."""
-    folder = SHARED / "vocab" / name
-    tables, reference = wordpiece(folder), auto(folder)
-    tokenizer = fst.Tokenizer(tables)
-    for text in SENTENCES:
-        assert tokenizer.encode(text).tolist() == reference(text)["input_ids"]
-    assert tables.run(SENTENCES[0]) == wordpiece(folder / "tokenizer.json").run(SENTENCES[0])
-    assert tables.about["model_max_length"] == as_known(reference.model_max_length)
-    assert tables.about["named_tokens"] == {f"{use}_token": f"[{use.upper()}]" for use in ("pad", "unk", "cls", "sep", "mask")}
-
-
-@needs_shared
-def test_real_folder_without_a_tokenizer_json() -> None:
-    """KR-BERT's folder, a vocab.txt and a setting, is BERT's tokenizer with that setting."""
-    transformers = pytest.importorskip("transformers", reason="the reference for folders")
-    folder = SHARED / "vocab" / "KR-BERT"
-    tokenizer, reference = fst.Tokenizer(wordpiece(folder)), transformers.BertTokenizer.from_pretrained(folder)
-    for text in ("안녕하세요 세계 Hello", "대한민국은 [MASK] 이다."):
-        assert tokenizer.encode(text).tolist() == reference(text)["input_ids"]
-
-
-@needs_shared
-def test_japanese_words_are_refused_by_name() -> None:
-    """bert-base-japanese splits words with MeCab, which is refused; its vocab.txt alone is not."""
-    folder = SHARED / "vocab" / "bert-base-japanese"
-    with pytest.raises(fst.UnsupportedError, match="word_tokenizer_type 'mecab'"):
-        wordpiece(folder)
-    assert wordpiece(folder / "vocab.txt").about["named_tokens"]["pad_token"] == "[PAD]"
-
 
 # Names on the Hub
-
-NAME = "some-owner/some-model"
-COMMIT = "0123456789abcdef0123456789abcdef01234567"
-# What a user runs, in a process of its own: huggingface_hub looks at its variables once.
-COMPILE = "from fst.cli.main import main; main(prog_name='fst')"
-WITHOUT = "import sys; sys.modules['huggingface_hub'] = None; " + COMPILE
-
-
-def run(code: str, source: str, home: Path, **variables: str) -> subprocess.CompletedProcess[str]:
-    """Compile a source in a process with a home of its own."""
-    inherited = {name: value for name, value in os.environ.items() if not name.startswith("HF_")}
-    environment = {**inherited, "HF_HOME": str(home / "hf"), "HF_HUB_DISABLE_TELEMETRY": "1", "NO_PROXY": "127.0.0.1", **variables}
-    command = [sys.executable, "-W", "error", "-c", code, "compile", source, "-o", str(home / "table.npz")]
-    return subprocess.run(command, cwd=home, env=environment, capture_output=True, text=True, timeout=300, check=False)
-
-
-def cache(home: Path, files: Files, name: str = NAME) -> None:
-    """Lay files out as huggingface_hub does in its cache."""
-    place = home / "hf" / "hub" / ("models--" + name.replace("/", "--"))
-    (place / "refs").mkdir(parents=True)
-    (place / "refs" / "main").write_text(COMMIT, encoding="utf-8")
-    (place / "snapshots").mkdir()
-    write(place / "snapshots" / COMMIT, files)
-
-
-@pytest.fixture(scope="module")
-def hub() -> None:
-    """The library that knows the Hub."""
-    pytest.importorskip("huggingface_hub", reason="names on the Hub are its business")
-
-
-@pytest.fixture
-def answer() -> Iterator[Callable[[int, str], str]]:
-    """A Hub that gives one answer to everything."""
-    servers = []
-
-    def serve(status: int, code: str) -> str:
-        class Handler(BaseHTTPRequestHandler):
-            def do_GET(self) -> None:
-                self.send_response(status)
-                self.send_header("X-Error-Code", code)
-                self.send_header("Content-Length", "0")
-                self.end_headers()
-
-            do_HEAD = do_GET  # noqa: N815
-
-            def log_message(self, *_: Any) -> None:
-                pass
-
-        server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        servers.append(server)
-        Thread(target=server.serve_forever).start()
-        return f"http://127.0.0.1:{server.server_port}"
-
-    yield serve
-    for server in servers:
-        server.shutdown()
-        server.server_close()
-
-
-@pytest.mark.usefixtures("hub")
-def test_name_in_the_cache_is_its_folder(tmp_path: Path) -> None:
-    """A model that is in the cache compiles without a network, into the bytes that its folder compiles into."""
-    cache(tmp_path, full(do_lower_case=False))
-    done = run(COMPILE, NAME, tmp_path, HF_HUB_OFFLINE="1")
-    assert (done.returncode, done.stdout) == (0, ""), done.stderr
-    wordpiece(write(tmp_path / "folder", full(do_lower_case=False))).save(tmp_path / "other.npz")
-    assert (tmp_path / "table.npz").read_bytes() == (tmp_path / "other.npz").read_bytes()
-
-
-@pytest.mark.usefixtures("hub")
-def test_files_come_before_names(tmp_path: Path) -> None:
-    """Where there is a folder of that name, the Hub is not asked."""
-    (tmp_path / "some-owner").mkdir()
-    write(tmp_path / NAME, bare())
-    assert run(WITHOUT, NAME, tmp_path).returncode == 0
-
-
-NO_FILE = "Error: there is no file or folder 'some-owner/some-model'"
-UNASKED = f"{NO_FILE}, and no model of that name in the cache; the Hugging Face Hub is out of reach"
-
-
-@pytest.mark.usefixtures("hub")
-@pytest.mark.parametrize(
-    ("code", "name", "variables", "message"),
-    thinned(
-        [
-            (WITHOUT, NAME, {}, f"{NO_FILE}; to fetch it from the Hugging Face Hub: pip install huggingface_hub tokenizers"),
-            (COMPILE, NAME, {"HF_HUB_OFFLINE": "1"}, f"{UNASKED}: Cannot"),
-            (COMPILE, NAME, {"HF_ENDPOINT": "http://127.0.0.1:9"}, f"{UNASKED}: "),
-            (COMPILE, "a--b", {}, "Error: there is no file or folder 'a--b', and it is no name of a model on the Hugging Face Hub either"),
-            (COMPILE, "missing/vocab.txt", {}, "Error: missing/vocab.txt: No such file or directory; check the name"),
-            (COMPILE, "missing.json", {}, "Error: missing.json: No such file or directory; check the name"),
-            (COMPILE, "missing.tiktoken", {}, "Error: missing.tiktoken: No such file or directory; check the name"),
-            (COMPILE, "a/b/c", {}, "Error: a/b/c: No such file or directory; check the name"),
-            (COMPILE, "./missing", {}, "Error: missing: No such file or directory; check the name"),
-        ],
-        4,
-    ),
-)
-def test_source_that_cannot_be_had_is_told(code: str, name: str, variables: dict[str, str], message: str, tmp_path: Path) -> None:
-    """A source that is no file, and that cannot be had from the Hub, fails with one line that says why, and what to do."""
-    done = run(code, name, tmp_path, **variables)
-    assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr.startswith(message)
-    assert done.stderr.count("\n") == 1
-    assert not (tmp_path / "table.npz").exists()
-
-
-@pytest.mark.usefixtures("hub")
-@pytest.mark.parametrize(
-    ("status", "code", "message"),
-    thinned(
-        [
-            (404, "RepoNotFound", f"{NO_FILE}, nor a model of that name on the Hugging Face Hub; if it is private: `hf auth login`"),
-            (403, "GatedRepo", f"Error: '{NAME}' on the Hugging Face Hub has restricted access; request it there, then run `hf auth"),
-            (400, "", f"{UNASKED}: Bad request\n"),
-        ],
-        3,
-    ),
-)
-def test_answer_of_the_hub_is_told(status: int, code: str, message: str, answer: Callable[[int, str], str], tmp_path: Path) -> None:
-    """What the Hub answers where it does not give a model is told in one line."""
-    done = run(COMPILE, NAME, tmp_path, HF_ENDPOINT=answer(status, code))
-    assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr.startswith(message), done.stderr
-
-
-@pytest.mark.usefixtures("hub")
-def test_cached_model_without_a_vocabulary_is_refused(tmp_path: Path) -> None:
-    """A model in the cache that has no files of a tokenizer is refused."""
-    cache(tmp_path, {"config.json": {"model_type": "bert"}})
-    done = run(COMPILE, NAME, tmp_path, HF_HUB_OFFLINE="1")
-    assert "holds neither a tokenizer.json nor a vocab.txt" in done.stderr

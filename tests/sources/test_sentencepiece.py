@@ -17,9 +17,9 @@ import pytest
 from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as some
-from support import naive
 from support.machines.bpe import hold_every_way, hold_in_pieces
-from support.naive import NORMAL, UNKNOWN, UNUSED, USER_DEFINED, Piece
+from support.naive import sentencepiece as defined
+from support.naive.sentencepiece import NORMAL, UNKNOWN, UNUSED, USER_DEFINED, Piece
 from support.shared_data import SHARED, needs_shared
 from support.sources.sentencepiece import CHARS, UNK, Spaces, model_of
 from support.text.every_character import EVERY_CHARACTER, SWEPT_CHARACTERS
@@ -122,9 +122,9 @@ def test_small_models(
     hold(made, texts)
     own = [piece.text for piece in every if piece.type == USER_DEFINED]
     for text in texts:
-        normal, begins = naive.normal_text(text, charsmap=replacements, own=own, is_suffix=is_suffix, **spaces._asdict())
+        normal, begins = defined.normal_text(text, charsmap=replacements, own=own, is_suffix=is_suffix, **spaces._asdict())
         assert (normal, begins) == made.of.normalize(text, with_offsets=True), text
-        assert made.table.run(text) == naive.sentencepiece(every, kind, normal, byte_fallback=byte_fallback)
+        assert made.table.run(text) == defined.sentencepiece(every, kind, normal, byte_fallback=byte_fallback)
 
 
 @pytest.mark.parametrize("kind", KINDS.values())

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.naive import NORMAL, UNKNOWN, USER_DEFINED, Piece
+from support.naive.sentencepiece import NORMAL, UNKNOWN, USER_DEFINED, Piece
 from support.shared_data import SHARED, needs_shared
 from support.sources.folders import same_settings, write
 from support.sources.sentencepiece import model_of

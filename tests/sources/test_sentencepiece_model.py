@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
-from support import naive
-from support.naive import NORMAL, UNKNOWN, UNUSED, USER_DEFINED, Piece
+from support.naive import sentencepiece as defined
+from support.naive.sentencepiece import NORMAL, UNKNOWN, UNUSED, USER_DEFINED, Piece
 from support.shared_data import SHARED, needs_shared
 from support.sources.sentencepiece_proto import proto
 from support.tiers import examples
@@ -46,7 +46,7 @@ def test_real_models_segment_by_definition(path: Any) -> None:
     pieces = [*map(Piece, model.pieces, model.scores, model.types)]
     for text in ("", " ", "A (small) example - £5, xxx\n", "---- ----  ab漢字🙂é", "naïve Straße ½ ﬁ"):
         normal = of.normalize(text)
-        assert naive.sentencepiece(pieces, model.kind, normal, byte_fallback=model.byte_fallback) == of.encode(text), text
+        assert defined.sentencepiece(pieces, model.kind, normal, byte_fallback=model.byte_fallback) == of.encode(text), text
 
 
 SCORES = some.sampled_from([-1.0, -2.0, -2.5, -3.0, 0.1, -0.1, -7.3])
@@ -65,7 +65,7 @@ def test_definitions_are_those_of_sentencepiece(kind: str, byte_fallback: bool, 
     every = [UNK, *own.values(), *(Piece(name, 0, BYTE) for name in BYTES * byte_fallback), Piece("z", -9)]
     of = sentencepiece.SentencePieceProcessor(model_proto=proto(every, kind, byte_fallback=byte_fallback).SerializeToString())
     for text in texts:
-        assert naive.sentencepiece(every, kind, text, byte_fallback=byte_fallback) == of.encode(text), text
+        assert defined.sentencepiece(every, kind, text, byte_fallback=byte_fallback) == of.encode(text), text
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,9 @@ LONG = False  # conftest.py sets it before tests are imported
 QUICK: dict[str, set[str]] = {
     "machines/bpe/test_proof.py": set(),
     "project/test_design.py": {"test_encoding_imports_numba_alone"},
-    "tables/test_hostile.py": {
+    "tables/test_hostile.py": set(),
+    "tables/test_forged_arrays.py": set(),
+    "tables/test_forged_statements.py": {
         "test_components_that_are_none",
         "test_late_token_in_a_word_is_refused",
         "test_what_is_said_of_a_second_reading_is_proven",

@@ -21,8 +21,8 @@ from typing import Any
 import numpy as np
 import pytest
 from support.documents import ADDED, PIECES, compiled
-from support.mapped import functions
 from support.shared_data import TESTS
+from support.tables.mapped import functions
 from support.tiers import thinned
 
 import fst
@@ -343,7 +343,7 @@ MAP = """
 import sys
 import datasets
 import fst
-from support.mapped import functions
+from support.tables.mapped import functions
 
 datasets.disable_progress_bars()
 loaded = datasets.load_from_disk(sys.argv[1])

@@ -18,7 +18,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.kept import wordpiece
 from support.shared_data import SHARED, needs_shared
 from support.text.components import (
     BERT,
@@ -48,27 +47,17 @@ from support.text.components import (
     words_of,
 )
 from support.text.every_character import EVERY_CHARACTER
+from support.text.words_of import Load, alphabet_of, each
 from support.tiers import examples, sample, thinned
-from tokenizers import Regex, Tokenizer
-from tokenizers.pre_tokenizers import Split
+from tokenizers import Tokenizer
 
 import fst
 from fst.automata.rows import ENTRY, NONE, pack
-from fst.compile.machines.wordpiece.compiler import source_of
-from fst.compile.text import folding, pre_tokenizers
-from fst.compile.text.alphabets import alphabet
+from fst.compile.text import pre_tokenizers
 from fst.compile.text.characters import reference as characters
 from fst.runtime.encoder import NO_FRAME
-from fst.runtime.machines.wordpiece.fallback_composition import CompositionFallback
-from fst.runtime.rows.texts import ONE_TEXT, ROOMS, rows_of
-from fst.runtime.run import NO_SUSPECTS
+from fst.runtime.rows.texts import rows_of
 from fst.text.alphabet import Alphabet
-from fst.text.composition import Composition
-
-
-def each(argument: str, components: dict[str, list[Part]], share: int) -> pytest.MarkDecorator:
-    """A test of each of some components, one of `share` by default."""
-    return pytest.mark.parametrize(argument, thinned([pytest.param(parts, id=name) for name, parts in components.items()], share))
 
 
 def check_words(normalizer: Sequence[Part], pre_tokenizer: Sequence[Part], texts: Sequence[str]) -> None:
@@ -81,15 +70,6 @@ def check_words_of(ours: Alphabet, normalizer: Sequence[Part], pre_tokenizer: Se
     reference = Tokenizer.from_str(json.dumps(document(normalizer, pre_tokenizer)))
     for text in texts:
         assert ours.run(text) == words_of(reference, text), ascii(text)
-
-
-def alphabet_of(normalizer: Sequence[Part], pre_tokenizer: Sequence[Part]) -> Alphabet:
-    """Compose components as they are read from a file."""
-    return alphabet(
-        folding.components(sequence(normalizer, "normalizers")),
-        pre_tokenizers.components(sequence(pre_tokenizer, "pretokenizers")),
-        {},
-    )
 
 
 CONTEXT = "{0} a{0}A \u1e9b\u0323{0}\u0301 \u302e{0}\u1b44{0}. 1{0}\u3099"
@@ -230,22 +210,6 @@ def test_any_sequence_at_length(normalizer: list[Part], pre_tokenizer: list[Part
     check_words_of(ours, normalizer, pre_tokenizer, mixtures(seed, 200))
 
 
-Load = Callable[[dict[str, Any]], tuple[Tokenizer, fst.Tokenizer]]
-
-
-@pytest.fixture
-def load(tmp_path: Path) -> Load:
-    """Make the reference and the package's tokenizer of a tokenizer.json."""
-
-    def both(source: dict[str, Any]) -> tuple[Tokenizer, fst.Tokenizer]:
-        path = tmp_path / "tokenizer.json"
-        path.write_text(json.dumps(source), encoding="utf-8")
-        tokenizer = fst.Tokenizer(wordpiece(path))  # first: it is to refuse what the reference may refuse, too
-        return Tokenizer.from_str(json.dumps(source)), tokenizer
-
-    return both
-
-
 def check_ids(reference: Tokenizer, tokenizer: fst.Tokenizer, texts: Sequence[str]) -> None:
     """Find the ids of all texts to be the reference's, as strings and as bytes."""
     expected = [encoding.ids for encoding in reference.encode_batch_fast(list(texts), add_special_tokens=False)]
@@ -367,162 +331,3 @@ def test_what_is_not_seen_takes_nothing(parts: list[Part], same: list[Part]) -> 
     ours, theirs = alphabet_of(parts, [BERT]), alphabet_of(same, [BERT])
     for name in ("symbols", "ranks", "passes", "hidden"):
         assert np.array_equal(getattr(ours, name), getattr(theirs, name))
-
-
-@pytest.mark.parametrize(
-    ("normalizer", "pre_tokenizer", "message"),
-    [
-        ([bert(lowercase=False), NFC], [BERT], "normalizer NFC and those before it change their own result if it is normalised again"),
-        ([NFC, STRIP_ACCENTS, NFD], [BERT], "normalizer NFC before a normalizer that treats composed letters"),
-        ([NFD, replaced("\u0301", "'"), NFD], [BERT], "normalizers that order marks, then change them"),
-        ([replaced("x", "\u0301a"), NFD], [BERT], "replaces a character by marks, followed by something else"),
-        ([replaced("x", "a" * 33)], [BERT], "U\\+0078 becomes 33 symbols"),
-        ([replaced("a", "aa")] * 100, [BERT], r"normalizers make 64 symbols of U\+0061; at most 62 are possible"),
-        ([replaced("a", "b" * 10**6)], [BERT], r"normalizers make 1,000,000 symbols of U\+0061; at most 62 are possible"),
-        ([NFD] * 17, [BERT], "more than 16 normalizers that order marks"),
-        ([replaced("ab", "c")], [BERT], "normalizer Replace of {'String': 'ab'}"),
-        ([replaced("", "c")], [BERT], "normalizer Replace of {'String': ''}"),
-        ([{"type": "Replace", "pattern": {"Regex": "a+"}, "content": "b"}], [BERT], "normalizer Replace of {'Regex': 'a.+'}"),
-        ([STRIP], [], "normalizer Strip without a pre_tokenizer that splits at all white space"),
-        ([STRIP, replaced("\u3000", "_")], [SPLIT], "normalizer Strip without"),
-        ([{"type": "Prepend", "prepend": "x"}], [BERT], "normalizer Prepend"),
-        ([{"type": "Precompiled", "precompiled_charsmap": ""}], [BERT], "normalizer Precompiled"),
-        ([{"type": "ByteLevel"}], [BERT], "normalizer ByteLevel"),
-        ([LOWERCASE | {"extra": 1}], [BERT], "normalizer Lowercase has 'extra'"),
-        ([], [{"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True, "use_regex": True}], "pre_tokenizer ByteLevel"),
-        ([], [{"type": "Split", "pattern": {"String": "a"}, "behavior": "Isolated", "invert": False}], "pre_tokenizer Split"),
-        ([], [{"type": "Metaspace", "replacement": "_", "prepend_scheme": "always", "split": True}], "pre_tokenizer Metaspace"),
-    ],
-)
-def test_refused_by_name(normalizer: list[Part], pre_tokenizer: list[Part], message: str, load: Load) -> None:
-    """What cannot be exact is refused when it is compiled, and the message says which component it is."""
-    with pytest.raises(fst.UnsupportedError, match=message):
-        load(document(normalizer, pre_tokenizer))
-
-
-@pytest.mark.parametrize(
-    ("normalizer", "pre_tokenizer", "message"),
-    [
-        ([STRIP | {"strip_left": 1}], [], "strip_left is 1; it is true or false"),
-        ([{"type": "Strip", "strip_left": True}], [], "normalizer Strip has no 'strip_right'"),
-        ([{"type": "Replace", "pattern": "a", "content": "b"}], [], "pattern is 'a'; it is a mapping"),
-        ([{"type": "Replace", "pattern": {"String": "a"}, "content": None}], [], "content is None; it is a string"),
-        ([{"type": "Sequence", "normalizers": [None]}], [], "is not laid out as a tokenizer.json"),
-        ([{"type": "Sequence"}], [], "normalizer Sequence has no 'normalizers'"),
-        ([], [{"type": "Digits"}], "pre_tokenizer Digits has no 'individual_digits'"),
-        ([], [{"type": "Punctuation", "behavior": "isolated"}], "Punctuation has 'isolated' for its behavior"),
-        ([], [{"type": "Punctuation", "behavior": 1}], "behavior is 1; it is a string or null"),
-    ],
-)
-def test_malformed_component_is_refused(normalizer: list[Part], pre_tokenizer: list[Part], message: str, load: Load) -> None:
-    """A component whose fields are not what they should be is an error of the vocabulary, not of the package."""
-    with pytest.raises(fst.VocabularyError, match=message):
-        load(document(normalizer, pre_tokenizer))
-
-
-def test_sequences_in_sequences_are_flat() -> None:
-    """A sequence of sequences is the sequence of what is in them, however deep."""
-    nested: Part = {"type": "Sequence", "normalizers": [NFD, {"type": "Sequence", "normalizers": [LOWERCASE]}, STRIP_ACCENTS]}
-    for _ in range(500):
-        nested = {"type": "Sequence", "normalizers": [nested]}
-    assert folding.components(nested) == (NFD, LOWERCASE, STRIP_ACCENTS)
-
-
-def test_too_many_components_are_refused() -> None:
-    """A sequence that would take long to compile is refused."""
-    with pytest.raises(fst.UnsupportedError, match="normalizer of more than 100 components"):
-        folding.components({"type": "Sequence", "normalizers": [LOWERCASE] * 101})
-
-
-def test_sequence_of_one_is_that_one(load: Load) -> None:
-    """A BertNormalizer in a sequence of its own is a BertNormalizer, whose settings options may replace."""
-    source = document([bert(lowercase=False)], [BERT])
-    source["normalizer"] = {"type": "Sequence", "normalizers": [source["normalizer"]]}
-    source["pre_tokenizer"] = {"type": "Sequence", "pretokenizers": [source["pre_tokenizer"]]}
-    about = load(source)[1].about
-    assert (about["lowercase"], about["clean_text"], about["pre_tokenizer"]) == (False, True, "bert")
-    assert about["normalizer_parts"] is about["pre_tokenizer_parts"] is None
-
-
-def test_tables_say_what_they_were_made_from(load: Load) -> None:
-    """Tables have the components that they were compiled from, and in short what these do."""
-    tables = load(document([NFD, LOWERCASE, STRIP_ACCENTS], [SPLIT, DIGITS]))[1]._table
-    assert {name: tables.about[name] for name in ("lowercase", "strip_accents", "clean_text", "handle_chinese_chars", "pre_tokenizer")} == {
-        "lowercase": True,
-        "strip_accents": True,
-        "clean_text": False,
-        "handle_chinese_chars": False,
-        "pre_tokenizer": "other",
-    }
-    text = source_of(tables).text
-    assert text.normalizers == (NFD, LOWERCASE, STRIP_ACCENTS)
-    assert text.pre_tokenizers == (SPLIT, DIGITS)
-
-
-def test_option_that_a_sequence_has_no_place_for_is_refused(tmp_path: Path) -> None:
-    """An option of BertNormalizer is refused where the source has other normalizers; one that replaces the pre-tokenizers is not."""
-    path = tmp_path / "tokenizer.json"
-    path.write_text(json.dumps(document([NFD, LOWERCASE], [SPLIT])))
-    with pytest.raises(fst.UnsupportedError, match="lowercase: the source does not use one BertNormalizer for it"):
-        wordpiece(path, lowercase=False)
-    with pytest.raises(fst.UnsupportedError, match="pre_tokenizer 'whitespace': there are 'bert' and 'none'"):
-        wordpiece(path, pre_tokenizer="whitespace")
-    assert wordpiece(path, pre_tokenizer="bert").about["pre_tokenizer"] == "bert"
-
-
-COMPOSED_TEXTS = [
-    *("", "e\u0301", "[MASK]", "\uff3bMASK\uff3d", "e[MASK]\u0301", "e\u0301[MASK]\u0301 e\u0301\u0323[MASK]"),
-    "\u1100\u1161\u11a8" * 2000,
-]
-
-
-@each("normalizer", COMPOSING, 10)
-def test_second_reading(normalizer: list[Part], tmp_path: Path) -> None:
-    """A text in which something may compose has the reference's ids by its second reading, and every other by its first."""
-    source = document(normalizer, [BERT], small_vocabulary())
-    (tmp_path / "tokenizer.json").write_text(json.dumps(source), encoding="utf-8")
-    tokenizer = fst.Tokenizer(wordpiece(tmp_path / "tokenizer.json"))
-    texts = [*COMPOSED_TEXTS, *mixtures(6, 1000), *map("[MASK]".join, itertools.pairwise(mixtures(7, 300)))]
-    rows = rows_of(texts)
-    gathered = rows.gather(0, len(rows), ONE_TEXT, np.empty(ROOMS["utf-16"], np.uint16), "strict")
-    reader = tokenizer._ids_runner.arguments.reader
-    before = CompositionFallback(tokenizer._table, reader, Composition.from_stored(tokenizer.about["composition"]))
-    suspected = before.suspected(*gathered, NO_SUSPECTS).tolist()
-    assert 0 < sum(suspected) < len(texts)
-    batch = tokenizer.encode_batch(texts, add_special_tokens=False, offsets=True)
-    assert batch.offsets is not None
-    encodings = Tokenizer.from_str(json.dumps(source)).encode_batch(texts, add_special_tokens=False)
-    for row, (again, right) in enumerate(zip(suspected, encodings, strict=True)):
-        ids = slice(batch.row_splits[row], batch.row_splits[row + 1])
-        assert batch.ids[ids].tolist() == right.ids, ascii(texts[row])
-        if again:
-            assert list(map(tuple, batch.offsets[ids].tolist())) == right.offsets, ascii(texts[row])
-
-
-@given(text=st.text(st.sampled_from([*MIXED, *"\u0300\u0306\u0327\u0338aeoAO\u01d5\u1ed9\u1ea1\u1111\u1171\u11b6"]), max_size=12))
-@examples(400)
-def test_composition(text: str) -> None:
-    """Composition is the reference's, and it says where characters come from as the reference does."""
-    for kind in ("NFC", "NFKC"):
-        source = document([{"type": kind}], [])
-        composed, places = composition_of(kind).apply(text)
-        reference = Tokenizer.from_str(json.dumps(source))
-        reference.pre_tokenizer = Split(Regex(r"[\s\S]"), "isolated")
-        assert composed == reference.normalizer.normalize_str(text)
-        assert places == [offsets for _, offsets in words_and_places(reference, text)]
-
-
-def words_and_places(reference: Tokenizer, text: str) -> list[tuple[str, tuple[int, int]]]:
-    """Ask the reference for the words of a text, each a character, and where they come from."""
-    unknown = reference.encode(text, add_special_tokens=False)
-    return list(zip(unknown.tokens, unknown.offsets, strict=True))
-
-
-@functools.cache
-def composition_of(kind: str) -> Composition:
-    """The composition of a normalizer, by way of what a file keeps of it."""
-    found = alphabet_of([{"type": kind}], []).composition
-    assert found
-    again = Composition.from_stored(json.loads(json.dumps(found.stored())))
-    assert again == found
-    return again

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.naive_training import bpe_by_recount
+from support.naive.training import bpe_by_recount
 from support.shared_data import SHARED, needs_shared
 
 import fst

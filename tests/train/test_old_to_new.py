@@ -14,7 +14,7 @@ import pytest
 import tiktoken
 from hypothesis import given
 from hypothesis import strategies as st
-from support import naive_training
+from support.naive import training as naive_training
 from support.shared_data import SHARED, needs_shared
 from support.tiers import examples
 from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers

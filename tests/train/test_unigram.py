@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support import naive_training
+from support.naive import training as naive_training
 from support.shared_data import SHARED, needs_shared
 from support.tiers import examples
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers

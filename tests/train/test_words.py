@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.naive_training import words_one_by_one
+from support.naive.training import words_one_by_one
 from support.shared_data import SHARED, needs_shared
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 

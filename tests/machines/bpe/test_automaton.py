@@ -16,7 +16,7 @@ import pytest
 from _pytest.mark import ParameterSet
 from hypothesis import given
 from hypothesis import strategies as some
-from support import naive
+from support.naive import models as naive
 from support.shared_data import SHARED, needs_shared
 from support.tiers import examples, sample, thinned
 from tokenizers.models import BPE

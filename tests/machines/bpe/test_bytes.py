@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
-from support import naive
 from support.documents import Merges
 from support.documents import compiled as wordpiece_machine
 from support.kept import bpe
@@ -36,6 +35,7 @@ from support.machines.bpe import (
     small,
     streamed,
 )
+from support.naive import models as naive
 from support.pretokens.patterns import CL100K, MANY_CLASSES, O200K, QWEN
 from support.shared_data import SHARED, needs_shared
 from support.text.every_character import SWEPT_CHARACTERS

@@ -13,8 +13,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
-from support import kept, naive
+from support import kept
 from support.machines.bpe import CORPORA, HOSTILE, SCRIPTS, WORDS, corpus, hold_every_way, hold_in_pieces
+from support.naive import models as naive
 from support.shared_data import SHARED, needs_shared
 from support.text.every_character import SWEPT_CHARACTERS
 from support.tiers import LONG, examples, sample, thinned

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
-from support.damage import survivors
-from support.naive import keyword_matches
+from support.naive.search import keyword_matches
+from support.tables.damage import survivors
 from support.tiers import examples, sample
 
 import fst

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
-from support.naive import keyword_matches
+from support.naive.search import keyword_matches
 from support.shared_data import SHARED, needs_shared
 from support.tiers import examples
 

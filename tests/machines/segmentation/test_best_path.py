@@ -6,231 +6,33 @@ import json
 import random
 import subprocess
 import sys
-from collections.abc import Sequence
-from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as some
-from support.naive import MecabDictionary, jieba_block
+from support.machines.best_path import JIEBA, JIEBA_LETTERS, ORACLES, Files, dictionary, refused, walked, written
 from support.shared_data import SHARED, needs_shared
-from support.tiers import examples, sample
+from support.tiers import sample
 
 import fst
 from fst.compile import lattice
-from fst.machines.segmentation.jieba import ALL, CHINESE, DEFAULT, LETTER, MODES, SEARCH, SPACE
-from fst.machines.segmentation.mecab import MAX_KINDS, MecabTables
-from fst.machines.segmentation.unit_trie import ENTRY, FREE, LEAF
-from fst.runtime.machines.segmentation.lattice import JiebaSegmenter, MecabSegmenter
+from fst.machines.segmentation.mecab import MAX_KINDS
+from fst.machines.segmentation.unit_trie import ENTRY, LEAF
+from fst.runtime.machines.segmentation.lattice import MecabSegmenter
 
-ORACLES = SHARED / "oracles" / "toolkit"
 IPADIC = Path("/usr/share/mecab/dic/ipadic")  # where Debian's package mecab-ipadic has it
-JIEBA = [
-    *(("研究", 5), ("研究生", 3), ("生命", 4), ("命", 1), ("生", 0), ("a生", 7)),
-    *(("ab", 2), ("1号", 9), ("12", 3), ("C+", 2), ("命命命命", 3)),
-]
-JIEBA_LETTERS = "研究生命ab1C2+-。 \r\n世𠮷"
 KINDS = ["jieba", "jieba search", "jieba all", "jieba default hmm", "jieba search hmm", "mecab"]
 each_kind = pytest.mark.parametrize("kind", KINDS)
-
-
-def by_units(text: str, start: int, end: int) -> str:
-    """The part of a text between two places in UTF-16."""
-    return text.encode("utf-16-le")[2 * start : 2 * end].decode("utf-16-le")
-
-
-def walked(table: Any, text: str) -> list[str]:
-    """The tokens of the slow walk."""
-    nodes = table.walk(text)[:-1] if isinstance(table, MecabTables) else table.walk(text)
-    return [by_units(text, node.start, node.end) for node in nodes]
 
 
 # jieba
 
 
-@examples(600)
-@given(
-    listed=some.lists(some.tuples(some.text("研究生", min_size=1, max_size=4), some.integers(0, 6)), min_size=1, max_size=9),
-    text=some.text("研究生命", max_size=9),
-)
-def test_jieba_definition(listed: list[tuple[str, int]], text: str) -> None:
-    """Whatever the frequencies, walk and kernel find the path of the definition, ties included."""
-    if not any(dict(listed).values()):
-        listed.append(("生", 1))
-    table = lattice.jieba(listed)
-    table.prove()
-    frequencies = {word: frequency for word, frequency in dict(listed).items() if frequency}
-    expected = jieba_block(frequencies, sum(frequency for _, frequency in listed), text)
-    assert fst.Segmenter(table).segment(text) == walked(table, text) == expected
-    assert [found in frequencies for found in expected] == [number >= 0 for number in table.run(text)]
-
-
-@pytest.mark.parametrize("mode", MODES)
-@examples(600)
-@given(text=some.text(JIEBA_LETTERS, max_size=24))
-def test_jieba_kernel(mode: str, text: str) -> None:
-    """In every mode, the kernel gives the tokens of the walk, and their ids."""
-    table = lattice.jieba(JIEBA).with_mode(mode)
-    found = fst.Segmenter(table).segment_batch([text], offsets=True)
-    assert found[0] == walked(table, text)
-    assert found.ids.tolist() == table.run(text)
-
-
-def test_jieba_ids() -> None:
-    """An id is the number of the token's word; of equal words the last one counts, and words of frequency 0 are none."""
-    segmenter = fst.Segmenter(lattice.jieba([("ab", 1), ("世", 2), ("ab", 3), ("c", 0)], user=[("世界", 9)]))
-    found = segmenter.segment_batch(["ab世世界c。"], offsets=True)
-    assert (found[0], found.ids.tolist()) == (["ab", "世", "世界", "c", "。"], [2, 1, 4, -1, -1])
-    assert [segmenter.words[number] for number in found.ids[:3]] == ["ab", "世", "世界"]
-
-
-@needs_shared
-def test_jieba_oracles() -> None:
-    """The tokens of jieba 0.42.1, in all three modes."""
-    rows = [json.loads(line) for line in (ORACLES / "segment_jieba.jsonl").read_text(encoding="utf-8").splitlines()]
-    segmenters: dict[Any, Any] = {}
-    for row in rows:
-        if "dictionary" in row:  # of jieba-rs alone, whose blocks have rarer characters, too
-            continue
-        added = tuple(map(tuple, row.get("add_words", ())))
-        if added not in segmenters:
-            segmenters[added] = fst.Segmenter(lattice.jieba(SHARED / "dict" / "jieba_dict.txt", user=added))
-        for key, mode in (("cut_no_hmm", DEFAULT), ("cut_all", ALL), ("search_no_hmm", SEARCH)):
-            if key in row:
-                assert segmenters[added].segment(row["text"], mode=mode) == row[key], row["case_id"]
-
-
-def jieba_tokenizer(dictionary: Path, folder: Path) -> Any:
-    """Jieba itself, with a dictionary."""
-    jieba = pytest.importorskip("jieba")
-    tokenizer = jieba.Tokenizer(str(dictionary))
-    tokenizer.tmp_dir = str(folder)
-    return tokenizer
-
-
-def cut_by(jieba: Any, mode: str, text: str) -> list[str]:
-    """The tokens of jieba itself."""
-    if mode == SEARCH:
-        return [*jieba.cut_for_search(text, HMM=False)]
-    return [*jieba.cut(text, cut_all=mode == ALL, HMM=False)]
-
-
-def joins_apart(tokens: Sequence[str], text: str) -> bool:
-    """Whether jieba has joined letters that do not stand together."""
-    return any(token not in text for token in tokens)
-
-
-MODEL_LETTERS = "杭研大厦命的了ab01.%+。 \n世𠮷鿖㐀"
-
-
-@pytest.mark.parametrize("mode", [DEFAULT, SEARCH])
-def test_jieba_model_live(mode: str, tmp_path: Path) -> None:
-    """With its model, walk and kernel give the tokens of jieba's default, with random dictionaries, and words that are forced apart."""
-    finalseg, draw = pytest.importorskip("jieba.finalseg"), random.Random(mode)
-    for number in range(6):
-        words = {"".join(draw.choices("杭研大厦命a1.", k=draw.randint(1, 4))): draw.randint(0, 9) for _ in range(15)} | {"命": 1}
-        path = tmp_path / f"{number}.txt"
-        path.write_text("".join(f"{word} {frequency} x\n" for word, frequency in words.items()), encoding="utf-8")
-        jieba, user = jieba_tokenizer(path, tmp_path), [("大厦", 0), ("杭研", 0), ("杭研", 2), ("a命", 3)]
-        for word, frequency in user:
-            jieba.add_word(word, frequency)
-        table = lattice.jieba(path, user=user, hmm=True).with_mode(mode)
-        table.prove()
-        for _ in range(60):
-            text = "".join(draw.choices(MODEL_LETTERS, k=draw.randint(0, 24)))
-            expected = jieba.lcut_for_search(text) if mode == SEARCH else jieba.lcut(text)
-            found = fst.Segmenter(table).segment_batch([text], offsets=True)
-            assert found[0] == walked(table, text) == expected, (words, text)
-            assert found.ids.tolist() == table.run(text)
-    finalseg.Force_Split_Words.clear()
-
-
-def test_jieba_model_is_that_of_an_installed_jieba(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without jieba, its model is refused, and the message names the extra."""
-    for name in ("jieba", "jieba.finalseg"):
-        monkeypatch.setitem(sys.modules, name, None)
-    with pytest.raises(fst.UnsupportedError, match=r"jieba, which is not installed: pip install jieba==0.42.1, which the extra jieba has"):
-        lattice.jieba(JIEBA, hmm=True)
-
-
-def test_jieba_live(tmp_path: Path) -> None:
-    """The tokens of jieba itself, with random dictionaries."""
-    draw = random.Random(1)
-    for number in range(12):
-        words = {"".join(draw.choices("研究生ab1+", k=draw.randint(1, 4))): draw.randint(0, 9) for _ in range(15)} | {"命": 1}
-        path = tmp_path / f"{number}.txt"
-        path.write_text("".join(f"{word} {frequency} x\n" for word, frequency in words.items()), encoding="utf-8")
-        jieba, segmenter = jieba_tokenizer(path, tmp_path), fst.Segmenter(lattice.jieba(path))
-        assert isinstance(segmenter, JiebaSegmenter)
-        for _ in range(60):
-            text = "".join(draw.choices(JIEBA_LETTERS + "\t\u3000", k=draw.randint(0, 20)))
-            for mode in MODES:
-                expected = cut_by(jieba, mode, text)
-                if not joins_apart(expected, text):
-                    assert segmenter.segment(text, mode=mode) == expected, (words, text)
-
-
-@needs_shared
-@pytest.mark.sampled
-def test_jieba_live_on_documents(tmp_path: Path) -> None:
-    """The tokens of jieba itself, with its own dictionary, of documents."""
-    path = SHARED / "dict" / "jieba_dict.txt"
-    jieba, segmenter = jieba_tokenizer(path, tmp_path), fst.Segmenter(lattice.jieba(path))
-    with_model = fst.Segmenter(lattice.jieba(path, hmm=True))
-    lines = [*(SHARED / "corpora" / "docs_zh.md").read_text(encoding="utf-8").splitlines(keepends=True)]
-    found = (SHARED / "dict" / "zh_gsdsimp-ud-dev.conllu").read_text(encoding="utf-8").splitlines()
-    for text in sample([*lines, *(line.removeprefix("# text = ") for line in found)][::2], 40):
-        for mode in MODES:
-            assert segmenter.segment(text, mode=mode) == cut_by(jieba, mode, text)  # type: ignore[call-arg]
-        assert with_model.segment(text) == jieba.lcut(text)
-
-
 # MeCab
 
-CATEGORIES = ["DEFAULT", "SPACE", "ONE", "TWO"]
 MECAB_LETTERS = "abcdあ😀 "
-Files = dict[str, str]
-
-
-def dictionary(draw: random.Random, costs: int, *, related: bool = True) -> tuple[MecabDictionary, Files]:
-    """A random dictionary of MeCab, and its files; with `related` some characters have two categories."""
-    ids = draw.randint(1, 4)
-
-    def cost() -> int:
-        return draw.randint(-costs, costs)
-
-    def entry(name: str) -> tuple[str, int, int, int]:
-        return name, draw.randrange(ids), draw.randrange(ids), cost()
-
-    words = [entry("".join(draw.choices("abcdあ😀", k=draw.randint(1, 4)))) for _ in range(draw.randint(1, 12))]
-    unknowns = [entry(name) for name in CATEGORIES for _ in range(draw.randint(1, 2))]
-    matrix = [[cost() for _ in range(ids)] for _ in range(ids)]
-    categories = {name: (draw.random() < 0.4, draw.random() < 0.5, draw.randint(0, 3)) for name in CATEGORIES}
-    shown: dict[str, tuple[str, ...]] = {"a": ("ONE",), "b": ("ONE",), "c": ("TWO",), "あ": ("TWO",), " ": ("SPACE",)}
-    if related:
-        shown |= {"b": ("ONE", "TWO"), "あ": ("TWO", "DEFAULT")}
-    most = draw.choice([1, 2, 24])
-    files = {
-        "lex.csv": "".join(f"{','.join(map(str, word))},word {number}\n" for number, word in enumerate(words)),
-        "unk.def": "".join(f"{','.join(map(str, unknown))},unknown {number}\n" for number, unknown in enumerate(unknowns)),
-        "matrix.def": f"{ids} {ids}\n" + "".join(f"{right} {left} {matrix[right][left]}\n" for right in range(ids) for left in range(ids)),
-        "char.def": "".join(f"{name} {invoke:d} {group:d} {length}\n" for name, (invoke, group, length) in categories.items())
-        + "".join(f"0x{ord(char):04X} {' '.join(names)} # of tests\n" for char, names in shown.items()),
-        "dicrc": "cost-factor = 800\nbos-feature = BOS/EOS\n",
-    }
-    return MecabDictionary(words, unknowns, matrix, categories, shown, most), files
-
-
-def written(folder: Path, files: Files) -> Path:
-    """A folder with some files."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, content in files.items():
-        (folder / name).write_text(content, encoding="utf-8")
-    return folder
 
 
 def texts_of(draw: random.Random, letters: str, count: int, longest: int = 12) -> list[str]:
@@ -390,24 +192,6 @@ def test_encodings(encoding: str, tmp_path: Path) -> None:
 # What both have in common
 
 
-@pytest.fixture(scope="module")
-def mecab_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A dictionary with which paths stay open for long."""
-    return written(tmp_path_factory.mktemp("mecab"), dictionary(random.Random(6), 3)[1])
-
-
-@pytest.fixture
-def table(kind: str, mecab_folder: Path) -> Any:
-    """A table of each kind."""
-    if kind == "mecab":
-        return lattice.mecab(mecab_folder)
-    has_model = kind.endswith("hmm")
-    if has_model:
-        pytest.importorskip("jieba")
-    user = [("研生", 0)] if has_model else None
-    return lattice.jieba(JIEBA, user=user, hmm=has_model).with_mode([*kind.split(), DEFAULT][1])
-
-
 @each_kind
 def test_streams(kind: str, table: Any) -> None:
     """A text that comes in pieces, cut anywhere, has the tokens of the whole."""
@@ -478,14 +262,6 @@ def test_dictionaries_that_are_refused(listed: Any, error: type[Exception], mess
     """What cannot be an entry of jieba's dictionary is refused, by its place."""
     with pytest.raises(error, match=message):
         lattice.jieba(listed)
-
-
-def test_files_that_are_no_dictionary_of_jieba(tmp_path: Path) -> None:
-    """A line that is not of jieba's format is refused by its number."""
-    path = tmp_path / "dict.txt"
-    path.write_text("研究 5 v\n生命\n")
-    with pytest.raises(fst.VocabularyError, match=r"dict\.txt, line 2: '生命' is not 'word frequency'"):
-        lattice.jieba(path)
 
 
 def lists_of_categories(count: int) -> str:
@@ -570,45 +346,6 @@ def test_modes_that_are_none() -> None:
 
 # Damaged tables
 
-HARM_JIEBA: dict[str, tuple[str, Any, Any, str]] = {
-    "a label of free slots": ("units", ord("a"), FREE, "a unit has the label"),
-    "a kind that is none": ("units", 0, 7 << 17, "unit 0 is of kind 7"),
-    "a half character in blocks": ("units", 0xD842, CHINESE << 17, "unit 55362 is half a character, and of kind 3, not 0"),
-    "a half character that is white": ("units", 0xDFB7, SPACE << 17, "unit 57271 is half a character, and of kind 1, not 0"),
-    "a line break in blocks": ("units", ord("\n"), LETTER << 17, "unit 10 is a space or a line break, and inside of blocks"),
-    "an entry at the root": ("entries", 0, ENTRY.pack(1, 0), "of which the first is none's"),
-    "an entry without a label": ("entries", 1, 0, "has the label 0"),
-    "a state past the last": ("entries", 1, ENTRY.pack(1, 1 << 20), "leads past the last slot"),
-    "a state of two parents": ("entries", 1, ENTRY.pack(1, 0), "this is no trie"),
-    "a value past the last": ("entries", 1, ENTRY.pack(1, LEAF, 999), "has the value 999"),
-    "a score that is none": ("scores", 1, np.nan, "score 1 is nan"),
-    "a number past the last": ("numbers", 0, 5, "slot 0 has the word 5"),
-    "words that are not UTF-8": ("word_bytes", 0, 0xFF, "the words are not UTF-8 at byte 0"),
-    "words that end early": ("word_ends", 0, 99, "of the words ends before it begins"),
-}
-
-
-HARM_MODEL: dict[str, tuple[str, Any, Any, str]] = {
-    "an emission that is none": ("emits", (1, 2), np.nan, "element 6 of emits is nan"),
-    "an emission that is too probable": ("emits", (0, 0), 1.0, "element 0 of emits is 1.0"),
-    "a chance that is too small": ("chances", 3, -1e200, "element 3 of chances is -1e\\+200"),
-    "a word of no slot": ("forced", -1, 9999, "word 1 to force apart is none"),
-    "words in no order": ("forced", 1, 0, "word 1 that is forced apart does not come after word 0"),
-}
-
-
-@pytest.mark.parametrize("name", HARM_MODEL)
-def test_damaged_models_of_jieba_are_refused(name: str) -> None:
-    """A model that is not as kernels assume is refused, and the message says why."""
-    pytest.importorskip("jieba")
-    refused(lattice.jieba(JIEBA, user=[("研生", 0), ("生命", 0)], hmm=True), *HARM_MODEL[name])
-
-
-@pytest.mark.parametrize("name", HARM_JIEBA)
-def test_damaged_tables_of_jieba_are_refused(name: str) -> None:
-    """A table that is not as kernels assume is refused, and the message says why."""
-    refused(lattice.jieba(JIEBA), *HARM_JIEBA[name])
-
 
 HARM_MECAB: dict[str, tuple[str, Any, Any, str]] = {
     "a left id past the last": ("lists", 0, 9 | 1 << 48, "word 0 has a left id past the last"),
@@ -628,11 +365,3 @@ HARM_MECAB: dict[str, tuple[str, Any, Any, str]] = {
 def test_damaged_tables_of_mecab_are_refused(name: str, mecab_folder: Path) -> None:
     """A table that is not as kernels assume is refused, and the message says why."""
     refused(lattice.mecab(mecab_folder), *HARM_MECAB[name])
-
-
-def refused(table: Any, member: str, place: Any, value: Any, message: str) -> None:
-    """Damage a table, and have it refused."""
-    array = getattr(table, member).copy()
-    array[place] = value
-    with pytest.raises(fst.TableError, match=message):
-        replace(table, **{member: array}).prove()

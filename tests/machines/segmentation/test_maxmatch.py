@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
-from support.naive import maxmatch as defined
+from support.naive.search import maxmatch as defined
 from support.shared_data import EXAMPLES, SHARED, needs_shared
 from support.tiers import examples, sample, thinned
 

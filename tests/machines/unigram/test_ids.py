@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 from support.machines.unigram import ADDED, BITS, BYTES, PIPELINES, TOKENS, VOCABULARY, document, machine, real
-from support.naive import unigram_ids
+from support.naive.models import unigram_ids
 from support.shared_data import SHARED, needs_shared
 from support.text.every_character import SWEPT_CHARACTERS
 from support.text.metaspace import spaced

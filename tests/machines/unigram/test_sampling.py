@@ -18,10 +18,11 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
-from support import naive
 from support.commands import call
 from support.machines.bpe import ids_of
 from support.machines.unigram import BITS, BYTES, SCORES, TOKENS, VOCABULARY, document, machine, real
+from support.naive import models as naive
+from support.naive import sentencepiece as defined
 from support.shared_data import SHARED, needs_shared
 from support.text.metaspace import spaced
 from support.text.normalizers import Machine, built
@@ -309,10 +310,10 @@ def test_texts_too_long_for_the_best(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 OWN = [
-    naive.Piece("<unk>", 0, naive.UNKNOWN),
-    *(naive.Piece(name, score) for name, score in (("a", -1.5), ("b", -2.5), ("é", -2.25), ("ab", -4.25), ("▁", -3.0), ("b▁a", -6.5))),
-    *(naive.Piece(name, -1, naive.USER_DEFINED) for name in ("ba", "éa", "aéa")),
-    naive.Piece("abab", -5, naive.UNUSED),
+    defined.Piece("<unk>", 0, defined.UNKNOWN),
+    *(defined.Piece(name, score) for name, score in (("a", -1.5), ("b", -2.5), ("é", -2.25), ("ab", -4.25), ("▁", -3.0), ("b▁a", -6.5))),
+    *(defined.Piece(name, -1, defined.USER_DEFINED) for name in ("ba", "éa", "aéa")),
+    defined.Piece("abab", -5, defined.UNUSED),
 ]
 
 

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
-from support import naive
 from support.machines.unigram_text import TO_SYMBOL, model_of, reference, tables_of
-from support.naive import NORMAL, UNKNOWN, UNUSED, USER_DEFINED, Piece
+from support.naive import sentencepiece as defined
+from support.naive.sentencepiece import NORMAL, UNKNOWN, UNUSED, USER_DEFINED, Piece
 from support.shared_data import SHARED, needs_shared
 from support.tiers import examples, sample
 
@@ -53,7 +53,7 @@ def test_tied_scores(byte_fallback: bool, pieces: list[Piece], texts: list[str],
     table.prove()
     for text in texts:
         ids = of.encode(text)
-        assert naive.sentencepiece(every, "unigram", text, byte_fallback=byte_fallback) == ids
+        assert defined.sentencepiece(every, "unigram", text, byte_fallback=byte_fallback) == ids
         assert table.run(text) == ids
         assert tokenizer.encode(text).tolist() == ids
     long = "".join(texts) * times
@@ -98,7 +98,7 @@ def test_sums_beyond_the_limit(scale: float) -> None:
         pieces = [UNK, *map(Piece, scores, scores.values(), kinds)]
         table, of = tables_of(model_of(pieces)), reference(pieces)
         text = "".join(draw.choices("abc", k=800))
-        assert naive.sentencepiece(pieces, "unigram", text[:80]) == of.encode(text[:80])
+        assert defined.sentencepiece(pieces, "unigram", text[:80]) == of.encode(text[:80])
         tokenizer, long = fst.Tokenizer(table), "".join(draw.choices("abc", k=5 * int(WINDOW) // 2))
         assert tokenizer.encode(text).tolist() == table.run(text) == of.encode(text)
         assert tokenizer.encode(long).tolist() == of.encode(long)

@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support import kept, naive
+from support import kept
+from support.naive import models as naive
 from support.shared_data import SHARED, needs_shared
 from support.tiers import sample, thinned
 

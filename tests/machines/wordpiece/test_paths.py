@@ -21,8 +21,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from support import naive
 from support.kept import wordpiece
+from support.naive import models as naive
 from support.shared_data import EXAMPLES, SHARED, needs_shared
 from support.tiers import examples, sample, thinned
 from tokenizers import Tokenizer

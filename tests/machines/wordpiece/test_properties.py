@@ -17,8 +17,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
-from support import naive
 from support.kept import wordpiece
+from support.naive import models as naive
 from support.tiers import examples
 
 import fst

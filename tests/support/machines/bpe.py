@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from support import naive
 from support.documents import Merges, byte_level
 from support.kept import assemble
+from support.naive import models as naive
 from support.pretokens.patterns import ANY
 from support.shared_data import SHARED
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.naive import UNKNOWN, Piece
+from support.naive.sentencepiece import UNKNOWN, Piece
 from support.sources.sentencepiece_proto import proto
 
 from fst.compile.machines.unigram.compiler import UnigramModel, assemble

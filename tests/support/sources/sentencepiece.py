@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import pytest
-from support.naive import UNKNOWN, Piece
+from support.naive.sentencepiece import UNKNOWN, Piece
 
 from fst.compile.sources.sentencepiece.model import KINDS
 from fst.compile.text.edits.double_arrays import charsmap

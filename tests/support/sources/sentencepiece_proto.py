@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from support.naive import Piece
+from support.naive.sentencepiece import Piece
 
 from fst.compile.sources.sentencepiece.model import KINDS
 

@@ -1,7 +1,7 @@
 """The digests of compiled tables of every kind. After a deliberate change of the file format or of the compiler, write
 them with
 
-    cd tests && python -m support.frozen
+    cd tests && python -m support.tables.frozen
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from support.samples import SAMPLES
+from support.conformance.samples import SAMPLES
 from support.shared_data import SHARED
 
 import fst

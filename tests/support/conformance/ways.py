@@ -1,4 +1,4 @@
-"""The tables of `support.samples` as tests of all kinds use them, and every way from texts to ids."""
+"""The tables of `support.conformance.samples` as tests of all kinds use them, and every way from texts to ids."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
-from support.samples import SAMPLES, Sample
+from support.conformance.samples import SAMPLES, Sample
 
 import fst
 from fst.runtime.encoder import Encoder

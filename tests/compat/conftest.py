@@ -1,0 +1,34 @@
+"""Fixtures of several files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from support.compat.tables import TOKENS
+from support.compat.transformers import Two, library
+from support.kept import wordpiece
+
+import fst
+from fst.machines.wordpiece.table import Tables
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Write a tokenizer as transformers does."""
+    found = tmp_path_factory.mktemp("own")
+    vocabulary = {token: number for number, token in enumerate(TOKENS)}
+    library("transformers").BertTokenizerFast(vocab=vocabulary, model_max_length=64).save_pretrained(found)
+    return found
+
+
+@pytest.fixture(scope="module")
+def tables(folder: Path) -> Tables:
+    """Compile it."""
+    return wordpiece(folder)
+
+
+@pytest.fixture
+def two(folder: Path, tables: Tables) -> Two:
+    """Load both, new for each test, because settings of theirs may be changed."""
+    return Two(library("transformers").AutoTokenizer.from_pretrained(folder), fst.hf(fst.Tokenizer(tables)))

@@ -1,0 +1,208 @@
+"""Segmentation with a dictionary of jieba: definition, walk and kernel give the same tokens; so does jieba, live and as an oracle."""
+
+from __future__ import annotations
+
+import json
+import random
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+from support.machines.best_path import JIEBA, JIEBA_LETTERS, ORACLES, refused, walked
+from support.naive.search import jieba_block
+from support.shared_data import SHARED, needs_shared
+from support.tiers import examples, sample
+
+import fst
+from fst.compile import lattice
+from fst.machines.segmentation.jieba import ALL, CHINESE, DEFAULT, LETTER, MODES, SEARCH, SPACE
+from fst.machines.segmentation.unit_trie import ENTRY, FREE, LEAF
+from fst.runtime.machines.segmentation.lattice import JiebaSegmenter
+
+
+@examples(600)
+@given(
+    listed=some.lists(some.tuples(some.text("研究生", min_size=1, max_size=4), some.integers(0, 6)), min_size=1, max_size=9),
+    text=some.text("研究生命", max_size=9),
+)
+def test_jieba_definition(listed: list[tuple[str, int]], text: str) -> None:
+    """Whatever the frequencies, walk and kernel find the path of the definition, ties included."""
+    if not any(dict(listed).values()):
+        listed.append(("生", 1))
+    table = lattice.jieba(listed)
+    table.prove()
+    frequencies = {word: frequency for word, frequency in dict(listed).items() if frequency}
+    expected = jieba_block(frequencies, sum(frequency for _, frequency in listed), text)
+    assert fst.Segmenter(table).segment(text) == walked(table, text) == expected
+    assert [found in frequencies for found in expected] == [number >= 0 for number in table.run(text)]
+
+
+@pytest.mark.parametrize("mode", MODES)
+@examples(600)
+@given(text=some.text(JIEBA_LETTERS, max_size=24))
+def test_jieba_kernel(mode: str, text: str) -> None:
+    """In every mode, the kernel gives the tokens of the walk, and their ids."""
+    table = lattice.jieba(JIEBA).with_mode(mode)
+    found = fst.Segmenter(table).segment_batch([text], offsets=True)
+    assert found[0] == walked(table, text)
+    assert found.ids.tolist() == table.run(text)
+
+
+def test_jieba_ids() -> None:
+    """An id is the number of the token's word; of equal words the last one counts, and words of frequency 0 are none."""
+    segmenter = fst.Segmenter(lattice.jieba([("ab", 1), ("世", 2), ("ab", 3), ("c", 0)], user=[("世界", 9)]))
+    found = segmenter.segment_batch(["ab世世界c。"], offsets=True)
+    assert (found[0], found.ids.tolist()) == (["ab", "世", "世界", "c", "。"], [2, 1, 4, -1, -1])
+    assert [segmenter.words[number] for number in found.ids[:3]] == ["ab", "世", "世界"]
+
+
+@needs_shared
+def test_jieba_oracles() -> None:
+    """The tokens of jieba 0.42.1, in all three modes."""
+    rows = [json.loads(line) for line in (ORACLES / "segment_jieba.jsonl").read_text(encoding="utf-8").splitlines()]
+    segmenters: dict[Any, Any] = {}
+    for row in rows:
+        if "dictionary" in row:  # of jieba-rs alone, whose blocks have rarer characters, too
+            continue
+        added = tuple(map(tuple, row.get("add_words", ())))
+        if added not in segmenters:
+            segmenters[added] = fst.Segmenter(lattice.jieba(SHARED / "dict" / "jieba_dict.txt", user=added))
+        for key, mode in (("cut_no_hmm", DEFAULT), ("cut_all", ALL), ("search_no_hmm", SEARCH)):
+            if key in row:
+                assert segmenters[added].segment(row["text"], mode=mode) == row[key], row["case_id"]
+
+
+def jieba_tokenizer(dictionary: Path, folder: Path) -> Any:
+    """Jieba itself, with a dictionary."""
+    jieba = pytest.importorskip("jieba")
+    tokenizer = jieba.Tokenizer(str(dictionary))
+    tokenizer.tmp_dir = str(folder)
+    return tokenizer
+
+
+def cut_by(jieba: Any, mode: str, text: str) -> list[str]:
+    """The tokens of jieba itself."""
+    if mode == SEARCH:
+        return [*jieba.cut_for_search(text, HMM=False)]
+    return [*jieba.cut(text, cut_all=mode == ALL, HMM=False)]
+
+
+def joins_apart(tokens: Sequence[str], text: str) -> bool:
+    """Whether jieba has joined letters that do not stand together."""
+    return any(token not in text for token in tokens)
+
+
+MODEL_LETTERS = "杭研大厦命的了ab01.%+。 \n世𠮷鿖㐀"
+
+
+@pytest.mark.parametrize("mode", [DEFAULT, SEARCH])
+def test_jieba_model_live(mode: str, tmp_path: Path) -> None:
+    """With its model, walk and kernel give the tokens of jieba's default, with random dictionaries, and words that are forced apart."""
+    finalseg, draw = pytest.importorskip("jieba.finalseg"), random.Random(mode)
+    for number in range(6):
+        words = {"".join(draw.choices("杭研大厦命a1.", k=draw.randint(1, 4))): draw.randint(0, 9) for _ in range(15)} | {"命": 1}
+        path = tmp_path / f"{number}.txt"
+        path.write_text("".join(f"{word} {frequency} x\n" for word, frequency in words.items()), encoding="utf-8")
+        jieba, user = jieba_tokenizer(path, tmp_path), [("大厦", 0), ("杭研", 0), ("杭研", 2), ("a命", 3)]
+        for word, frequency in user:
+            jieba.add_word(word, frequency)
+        table = lattice.jieba(path, user=user, hmm=True).with_mode(mode)
+        table.prove()
+        for _ in range(60):
+            text = "".join(draw.choices(MODEL_LETTERS, k=draw.randint(0, 24)))
+            expected = jieba.lcut_for_search(text) if mode == SEARCH else jieba.lcut(text)
+            found = fst.Segmenter(table).segment_batch([text], offsets=True)
+            assert found[0] == walked(table, text) == expected, (words, text)
+            assert found.ids.tolist() == table.run(text)
+    finalseg.Force_Split_Words.clear()
+
+
+def test_jieba_model_is_that_of_an_installed_jieba(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without jieba, its model is refused, and the message names the extra."""
+    for name in ("jieba", "jieba.finalseg"):
+        monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(fst.UnsupportedError, match=r"jieba, which is not installed: pip install jieba==0.42.1, which the extra jieba has"):
+        lattice.jieba(JIEBA, hmm=True)
+
+
+def test_jieba_live(tmp_path: Path) -> None:
+    """The tokens of jieba itself, with random dictionaries."""
+    draw = random.Random(1)
+    for number in range(12):
+        words = {"".join(draw.choices("研究生ab1+", k=draw.randint(1, 4))): draw.randint(0, 9) for _ in range(15)} | {"命": 1}
+        path = tmp_path / f"{number}.txt"
+        path.write_text("".join(f"{word} {frequency} x\n" for word, frequency in words.items()), encoding="utf-8")
+        jieba, segmenter = jieba_tokenizer(path, tmp_path), fst.Segmenter(lattice.jieba(path))
+        assert isinstance(segmenter, JiebaSegmenter)
+        for _ in range(60):
+            text = "".join(draw.choices(JIEBA_LETTERS + "\t\u3000", k=draw.randint(0, 20)))
+            for mode in MODES:
+                expected = cut_by(jieba, mode, text)
+                if not joins_apart(expected, text):
+                    assert segmenter.segment(text, mode=mode) == expected, (words, text)
+
+
+@needs_shared
+@pytest.mark.sampled
+def test_jieba_live_on_documents(tmp_path: Path) -> None:
+    """The tokens of jieba itself, with its own dictionary, of documents."""
+    path = SHARED / "dict" / "jieba_dict.txt"
+    jieba, segmenter = jieba_tokenizer(path, tmp_path), fst.Segmenter(lattice.jieba(path))
+    with_model = fst.Segmenter(lattice.jieba(path, hmm=True))
+    lines = [*(SHARED / "corpora" / "docs_zh.md").read_text(encoding="utf-8").splitlines(keepends=True)]
+    found = (SHARED / "dict" / "zh_gsdsimp-ud-dev.conllu").read_text(encoding="utf-8").splitlines()
+    for text in sample([*lines, *(line.removeprefix("# text = ") for line in found)][::2], 40):
+        for mode in MODES:
+            assert segmenter.segment(text, mode=mode) == cut_by(jieba, mode, text)  # type: ignore[call-arg]
+        assert with_model.segment(text) == jieba.lcut(text)
+
+
+def test_files_that_are_no_dictionary_of_jieba(tmp_path: Path) -> None:
+    """A line that is not of jieba's format is refused by its number."""
+    path = tmp_path / "dict.txt"
+    path.write_text("研究 5 v\n生命\n")
+    with pytest.raises(fst.VocabularyError, match=r"dict\.txt, line 2: '生命' is not 'word frequency'"):
+        lattice.jieba(path)
+
+
+HARM_JIEBA: dict[str, tuple[str, Any, Any, str]] = {
+    "a label of free slots": ("units", ord("a"), FREE, "a unit has the label"),
+    "a kind that is none": ("units", 0, 7 << 17, "unit 0 is of kind 7"),
+    "a half character in blocks": ("units", 0xD842, CHINESE << 17, "unit 55362 is half a character, and of kind 3, not 0"),
+    "a half character that is white": ("units", 0xDFB7, SPACE << 17, "unit 57271 is half a character, and of kind 1, not 0"),
+    "a line break in blocks": ("units", ord("\n"), LETTER << 17, "unit 10 is a space or a line break, and inside of blocks"),
+    "an entry at the root": ("entries", 0, ENTRY.pack(1, 0), "of which the first is none's"),
+    "an entry without a label": ("entries", 1, 0, "has the label 0"),
+    "a state past the last": ("entries", 1, ENTRY.pack(1, 1 << 20), "leads past the last slot"),
+    "a state of two parents": ("entries", 1, ENTRY.pack(1, 0), "this is no trie"),
+    "a value past the last": ("entries", 1, ENTRY.pack(1, LEAF, 999), "has the value 999"),
+    "a score that is none": ("scores", 1, np.nan, "score 1 is nan"),
+    "a number past the last": ("numbers", 0, 5, "slot 0 has the word 5"),
+    "words that are not UTF-8": ("word_bytes", 0, 0xFF, "the words are not UTF-8 at byte 0"),
+    "words that end early": ("word_ends", 0, 99, "of the words ends before it begins"),
+}
+HARM_MODEL: dict[str, tuple[str, Any, Any, str]] = {
+    "an emission that is none": ("emits", (1, 2), np.nan, "element 6 of emits is nan"),
+    "an emission that is too probable": ("emits", (0, 0), 1.0, "element 0 of emits is 1.0"),
+    "a chance that is too small": ("chances", 3, -1e200, "element 3 of chances is -1e\\+200"),
+    "a word of no slot": ("forced", -1, 9999, "word 1 to force apart is none"),
+    "words in no order": ("forced", 1, 0, "word 1 that is forced apart does not come after word 0"),
+}
+
+
+@pytest.mark.parametrize("name", HARM_MODEL)
+def test_damaged_models_of_jieba_are_refused(name: str) -> None:
+    """A model that is not as kernels assume is refused, and the message says why."""
+    pytest.importorskip("jieba")
+    refused(lattice.jieba(JIEBA, user=[("研生", 0), ("生命", 0)], hmm=True), *HARM_MODEL[name])
+
+
+@pytest.mark.parametrize("name", HARM_JIEBA)
+def test_damaged_tables_of_jieba_are_refused(name: str) -> None:
+    """A table that is not as kernels assume is refused, and the message says why."""
+    refused(lattice.jieba(JIEBA), *HARM_JIEBA[name])

@@ -1,0 +1,38 @@
+"""Fixtures of several files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from support.runtime.gathering import made
+from support.runtime.offsets import BLOCK
+from tokenizers import Tokenizer
+
+import fst
+from fst.runtime.rows import batch
+
+
+@pytest.fixture
+def short_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make blocks short, and threads worth their while."""
+    monkeypatch.setattr(batch, "BLOCK", BLOCK)
+    monkeypatch.setattr(batch, "MIN_SHARE", 1)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Say where tables are kept."""
+    return tmp_path_factory.mktemp("texts")
+
+
+@pytest.fixture(scope="module")
+def uncased(folder: Path) -> tuple[fst.Tokenizer, Tokenizer]:
+    """A tokenizer as BERT's, and the reference."""
+    return made(folder, "uncased")
+
+
+@pytest.fixture(scope="module")
+def tokenizer(uncased: tuple[fst.Tokenizer, Tokenizer]) -> fst.Tokenizer:
+    """A tokenizer as BERT's."""
+    return uncased[0]

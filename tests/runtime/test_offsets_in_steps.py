@@ -1,0 +1,195 @@
+"""Places of ids where normalizers work in steps are those of the reference."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import random
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.kept import wordpiece
+from support.machines.wordpiece import (
+    FLAGS,
+    mixed,
+    texts_of_all_kinds,
+    words_by_script,
+)
+from support.runtime.offsets import (
+    PREFIXES,
+    Pair,
+    each_vocabulary,
+    located_pair,
+    pair_of_options,
+)
+from support.shared_data import needs_shared
+from support.text.components import (
+    BERT,
+    COMPOSING,
+    DIGITS,
+    LOWERCASE,
+    NFC,
+    NFD,
+    NFKC,
+    NFKD,
+    NORMALIZERS,
+    PRE_TOKENIZERS,
+    STRIP,
+    STRIP_ACCENTS,
+    bert,
+    document,
+    mixtures,
+    replaced,
+    small_vocabulary,
+)
+from support.tiers import thinned
+from tokenizers import Tokenizer
+
+import fst
+from fst.tables.header import CONTEXTUAL_FLAGS
+
+pytestmark = pytest.mark.sampled
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("number", "values"), [*enumerate(itertools.product(*FLAGS.values()))])
+def test_options(number: int, values: Sequence[Any], reference: Callable[..., Tokenizer]) -> None:
+    """Each combination of options, with one prefix or another, locates words of all kinds as the reference does."""
+    options = dict(zip(FLAGS, values, strict=True))
+    pair = pair_of_options(reference, **options, continuing_subword_prefix=PREFIXES[number % len(PREFIXES)])
+    pair.check(texts_of_all_kinds())
+
+
+@pytest.mark.parametrize(
+    ("normalizer", "pre_tokenizer"),
+    thinned(
+        [
+            *(pytest.param(parts, [BERT, DIGITS], id=name) for name, parts in (NORMALIZERS | COMPOSING).items()),
+            *(pytest.param(NORMALIZERS["the quick tour's"], parts, id=f"split at {name}") for name, parts in PRE_TOKENIZERS.items()),
+        ],
+        12,
+    ),
+)
+def test_components(normalizer: Any, pre_tokenizer: Any, tmp_path: Path) -> None:
+    """What other normalizers and pre-tokenizers make of a text is located as by the reference."""
+    texts = mixtures(8, 400)
+    pair_of_components(normalizer, pre_tokenizer, tmp_path).check([*texts, *map("[MASK]".join, itertools.pairwise(texts[:100]))])
+
+
+IN_STEPS = (  # each of these orders marks twice, or makes marks of letters before it orders them
+    *("composed after decomposed", "composed again", "BERT's twice", "BERT's with accents, decomposed", "cleaned between two orders"),
+    *("a letter replaced by marks", "a letter replaced by a letter with an accent", "lower case first"),
+)
+MARKS = [  # marks of many places in canonical ordering, what they come from, and what composes
+    *"\u0301\u0323\u0308\u0316\u0327\u0307\u0315\u0345\u0340\u0344\u1b44\u302e\u3099\u093c\u0e48\u05b0\u064b\u0651\u0f71\u0f74",
+    *"\u0f80\u0f73\u0f81\u0130\u00e9\u1ed9\u01d5\u1ea5\u1e69\u1e9b\u00b4\uff9e\u1100\u1161\u11a8\uac00\u212b\u01d6\u30abaeio x\0\u4e2d",
+]
+
+
+def runs_of_marks(rng: random.Random, count: int) -> list[str]:
+    """Make short texts of some marks and letters, so that most of them come several times."""
+    return ["".join(rng.choices(rng.sample(MARKS, 8), k=rng.randint(2, 12))) for _ in range(count)]
+
+
+@pytest.mark.parametrize("name", thinned(IN_STEPS, 3))
+def test_marks_that_change_places_in_steps(name: str, tmp_path: Path) -> None:
+    """Marks that are ordered twice, or come of letters, are located as by the reference, which takes one step after the other."""
+    pair = pair_of_components((NORMALIZERS | COMPOSING)[name], [BERT], tmp_path)
+    assert pair.tokenizer.about["placing"]
+    pair.check([*mixtures(8, 500), *runs_of_marks(random.Random(9), 500)])
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[] if name in ("BERT's", "digits and white space") else pytest.mark.slow) for name in PRE_TOKENIZERS]
+)
+def test_words_of_marks_in_steps(name: str, tmp_path: Path) -> None:
+    """However a text is split into words, what is left of marks in them is located step by step as by the reference."""
+    pair = pair_of_components([replaced("x", "\u0301\u0323"), LOWERCASE, NFD, STRIP_ACCENTS, NFKD], PRE_TOKENIZERS[name], tmp_path)
+    assert pair.tokenizer.about["placing"]
+    pair.check(mixtures(9, 100))
+
+
+@pytest.mark.parametrize("seed", thinned(range(6), 3))
+def test_any_sequence_of_normalizers(seed: int, tmp_path: Path) -> None:
+    """What any sequence of normalizers makes of marks is located as by the reference, or it is refused when it is compiled."""
+    check_any_sequence(seed, 300, tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(100, 120))
+def test_many_sequences_of_normalizers(seed: int, tmp_path: Path) -> None:
+    """The same for more sequences and more texts."""
+    check_any_sequence(seed, 1200, tmp_path)
+
+
+def check_any_sequence(seed: int, count: int, folder: Path) -> None:
+    """Draw normalizers and texts, and find these to be located as by the reference."""
+    rng = random.Random(seed)
+    try:
+        pair = pair_of_components(some_normalizers(rng), [BERT], folder)
+    except fst.UnsupportedError:
+        return
+    pair.check([*runs_of_marks(rng, count), *mixtures(seed, count // 3)])
+
+
+def some_normalizers(rng: random.Random) -> list[Any]:
+    """Draw normalizers, half of which order marks."""
+    others: list[Callable[[], Any]] = [
+        lambda: LOWERCASE,
+        lambda: STRIP_ACCENTS,
+        lambda: {**STRIP, "strip_left": rng.random() < 0.5},
+        lambda: bert(strip_accents=rng.choice([None, True, False]), lowercase=rng.random() < 0.5, clean_text=rng.random() < 0.5),
+        lambda: replaced(rng.choice(MARKS), "".join(rng.choices(MARKS, k=rng.randint(0, 3)))),
+    ]
+    return [rng.choice([NFC, NFD, NFKC, NFKD]) if rng.random() < 0.5 else rng.choice(others)() for _ in range(rng.randint(1, 5))]
+
+
+def test_streams_do_not_locate_in_steps(tmp_path: Path) -> None:
+    """A text that comes in pieces is not located where marks are ordered in several steps; that is refused by name, and ids are as ever."""
+    tok = pair_of_components(NORMALIZERS["lower case first"], [BERT], tmp_path).tokenizer
+    with pytest.raises(fst.UnsupportedError, match="streams with normalisation that orders marks in several steps: encode"):
+        tok.stream(offsets=True)
+    stream = tok.stream()
+    stream.write("\u0130\u0323 a")
+    assert stream.close().ids.tolist() == tok.encode("\u0130\u0323 a").tolist()
+
+
+@pytest.mark.parametrize("name", thinned(["BERT's twice", "lower case first", "composed before BERT's"], 3))
+def test_added_tokens_among_marks_in_steps(name: str, tmp_path: Path) -> None:
+    """Added tokens in normalised text, and what is beside them, are located as by the reference where marks are ordered in steps."""
+    tokens = small_vocabulary()
+    source = document(NORMALIZERS[name], [BERT], tokens)
+    plain, word, stripping = ["normalized"], ["normalized", "single_word"], ["lstrip", "rstrip"]
+    kinds = {"ab": plain, "b1": word, "<x>": stripping, "xo": ["single_word"], "1.b": plain}
+    source["added_tokens"] += [
+        {"id": number, "content": content, "special": False, **{flag: flag in flags for flag in CONTEXTUAL_FLAGS}}
+        for number, (content, flags) in enumerate(kinds.items(), len(tokens))
+    ]
+    rng = random.Random(5)
+    texts = ["".join(rng.choices([*rng.sample(MARKS, 8), *kinds, *kinds], k=rng.randint(1, 12))) for _ in range(1500)]
+    pair = pair_of_source(source, tmp_path)
+    assert pair.tokenizer.about["placing"]
+    assert pair.tokenizer.about["late"].keys() == kinds.keys()
+    pair.check(texts)
+
+
+def pair_of_components(normalizer: Any, pre_tokenizer: Any, folder: Path) -> Pair:
+    """Build a vocabulary of single characters with some components."""
+    return pair_of_source(document(normalizer, pre_tokenizer, small_vocabulary()), folder)
+
+
+def pair_of_source(source: Any, folder: Path) -> Pair:
+    """Build the reference and the package's tokenizer from a tokenizer.json."""
+    path = folder / "tokenizer.json"
+    path.write_text(json.dumps(source), encoding="utf-8")
+    return Pair(Tokenizer.from_file(str(path)), fst.Tokenizer(wordpiece(path)))
+
+
+@needs_shared
+@each_vocabulary
+def test_mixed_scripts(name: str) -> None:
+    """Random words of random scripts, side by side, are located as by the reference."""
+    rng = random.Random(6)
+    located_pair(name).check([*mixed(words_by_script(rng), rng, 10_000)])

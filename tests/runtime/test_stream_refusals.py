@@ -1,0 +1,161 @@
+"""Streams refuse what they cannot take, and go on or end as their methods state."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from support.documents import TOKENS, compiled
+from support.kept import wordpiece
+from support.runtime.streams import NOT_TEXT, Piece, cut, hostile, made, whole
+from tokenizers import AddedToken
+from tokenizers import Tokenizer as Reference
+
+import fst
+
+
+@pytest.mark.parametrize("wrong", NOT_TEXT, ids=repr)
+@pytest.mark.parametrize("before", ["", "un a ", "é世\U0001f600", "x" * 200])
+def test_where_bytes_are_not_text(before: str, wrong: bytes) -> None:
+    """The error says at which byte of the whole stream text ends, wherever it is cut, and the stream is closed."""
+    data = before.encode() + wrong + b" b"
+    with pytest.raises(UnicodeDecodeError) as expected:
+        data.decode()
+    for place in range(len(data) + 1):
+        check_refused(cut(data, [place]), f"position {expected.value.start} of the stream: not UTF-8")
+    check_refused(cut(data, range(1, len(data))), f"position {expected.value.start} of the stream: not UTF-8")
+
+
+@pytest.mark.parametrize("wrong", [chr(0xD83D), chr(0xDE00), "\ud83d\ude00"], ids=ascii)
+@pytest.mark.parametrize("before", ["", "un a ", "é世\U0001f600", "x" * 200, "[MAS", "\u302e\u302e"])
+def test_where_a_surrogate_is_alone(before: str, wrong: str) -> None:
+    """The same for strings that hold lone surrogates, by their characters."""
+    text = before + wrong + " b"
+    for place in range(len(text) + 1):
+        check_refused(cut(text, [place]), f"position {len(before)} of the stream: a lone surrogate")
+
+
+def check_refused(pieces: Sequence[Piece], message: str) -> None:
+    """See that a stream of pieces is refused, and closed."""
+    stream = made("as BERT").stream()
+
+    def feed() -> None:
+        for piece in pieces:
+            stream.write(piece)
+            stream.read()
+        stream.close()
+
+    with pytest.raises(fst.TextError, match=message):
+        feed()
+    with pytest.raises(ValueError, match="the stream is closed"):
+        stream.read()
+
+
+def test_a_character_that_is_never_finished() -> None:
+    """A stream that ends inside a character is not text."""
+    stream = made("as BERT").stream()
+    stream.write("un é".encode()[:-1])
+    assert stream.read().ids.tolist() == [TOKENS.index("[CLS]"), TOKENS.index("un")]
+    with pytest.raises(fst.TextError, match="position 3 of the stream: not UTF-8"):
+        stream.close()
+
+
+@pytest.mark.parametrize(("first", "second"), [("un ", b"a"), (b"un ", "a"), ("un ", 1), (b"un ", bytearray(b"a"))], ids=repr)
+def test_pieces_of_two_kinds(first: Piece, second: Any) -> None:
+    """A piece that is not of the kind of the first is refused and not taken, and the stream goes on."""
+    stream = made("as BERT").stream(add_special_tokens=False)
+    stream.write(first)
+    with pytest.raises(fst.TextError, match=type(second).__name__):
+        stream.write(second)
+    stream.write(first)
+    assert stream.close().ids.tolist() == 2 * [TOKENS.index("un")]
+
+
+def test_a_first_piece_that_is_no_text() -> None:
+    """A first piece that is neither str nor bytes is refused, and any may come then."""
+    stream = made("as BERT").stream()
+    with pytest.raises(fst.TextError, match="a piece is list"):
+        stream.write(["un"])  # type: ignore[arg-type]
+    stream.write(b"un")
+    assert len(stream.close().ids) == 3
+
+
+def test_a_closed_stream() -> None:
+    """After `close` every call is a ValueError."""
+    stream = made("as BERT").stream()
+    stream.write("un")
+    stream.close()
+    for call in (stream.read, stream.close, lambda: stream.write("a"), lambda: stream.write(b"a")):
+        with pytest.raises(ValueError, match="the stream is closed"):
+            call()
+
+
+@pytest.mark.parametrize("options", [{"errors": "ignore"}, {"offsets": "bytes"}], ids=str)
+def test_options(options: dict[str, Any]) -> None:
+    """An option that a stream does not have is a ValueError."""
+    with pytest.raises(ValueError, match=r"there are|a stream has"):
+        made("as BERT").stream(**options)
+
+
+def test_streams_beside_each_other() -> None:
+    """Streams of one tokenizer, and what else it encodes meanwhile, do not disturb each other."""
+    tok = made("as BERT")
+    texts = [hostile(seed) for seed in range(21, 26)]
+    opened = [(tok.stream(offsets=True), iter(cut(text, range(11, 2000, 11))), []) for text in texts]  # type: ignore[var-annotated]
+    for _ in range(2000 // 11 + 1):
+        for stream, pieces, parts in opened:
+            stream.write(next(pieces, ""))
+            parts.append(stream.read())
+        assert tok.encode("un a")[1] == TOKENS.index("un")
+    for text, (stream, _, parts) in zip(texts, opened, strict=True):
+        ids, offsets, words = whole(tok, text)
+        parts.append(stream.close())
+        assert np.concatenate([part.ids for part in parts]).tolist() == ids
+        assert np.concatenate([part.offsets for part in parts]).tolist() == offsets
+        assert np.concatenate([part.words for part in parts]).tolist() == words
+
+
+def test_a_closed_stream_gives_its_memory_back() -> None:
+    """The next stream gets the workspace of a closed one, as if new, also after an error."""
+    tok = fst.Tokenizer(compiled())
+    for pieces in (["un aff"], ["un aff\ud800"]):
+        stream = tok.stream()
+        stream.write(pieces[0])
+        with suppress(fst.TextError):
+            stream.close()
+        again = tok.stream()
+        assert again._workspace is stream._workspace
+        again.write("a")
+        assert again.close().ids.tolist() == tok.encode("a").tolist()
+
+
+def test_what_needs_a_second_reading_is_refused(tmp_path: Path) -> None:
+    """A vocabulary with tokens that are found in normalised text, or whose normalisation composes, has no streams, and says why."""
+    path = tmp_path / "tokenizer.json"
+    document = json.loads(reference_json())
+    composing = {**document, "normalizer": {"type": "NFC"}}
+    path.write_text(json.dumps(composing))
+    with pytest.raises(fst.UnsupportedError, match="composes"):
+        fst.Tokenizer(wordpiece(path)).stream()
+    composed_and_decomposed = {**document, "normalizer": {"type": "Sequence", "normalizers": [{"type": "NFC"}, {"type": "NFD"}]}}
+    path.write_text(json.dumps(composed_and_decomposed))
+    assert fst.Tokenizer(wordpiece(path)).stream().close().ids.tolist() == fst.Tokenizer(wordpiece(path)).encode("").tolist()
+    with pytest.raises(fst.UnsupportedError, match="orders marks in several steps"):
+        fst.Tokenizer(wordpiece(path)).stream(offsets=True)
+    late = Reference.from_str(json.dumps(document))
+    late.add_tokens([AddedToken("new york", normalized=True)])
+    late.save(str(path))
+    with pytest.raises(fst.UnsupportedError, match="added tokens in normalised text"):
+        fst.Tokenizer(wordpiece(path)).stream()
+
+
+def reference_json() -> str:
+    """Say in full what the tokens of all tests are."""
+    from fst.runtime.compat.transformers.document import document
+
+    return json.dumps(document(compiled(added=())))

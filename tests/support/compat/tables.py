@@ -1,0 +1,7 @@
+"""Tables for the stand-in of transformers."""
+
+from __future__ import annotations
+
+from support.shared_data import EXAMPLES
+
+TOKENS = (EXAMPLES / "english-uncased-8000.txt").read_text(encoding="utf-8").splitlines()

@@ -1,0 +1,307 @@
+"""BERT's WordPiece and byte-pair encoding by their definitions: slow, obvious, and independent of the package that they check.
+
+WordPiece: a text is cut at special tokens; the rest is normalised and split into words; each word is segmented by MaxMatch. What
+characters are (white space, punctuation, lower case, decomposition) is asked of the reference, `tokenizers`, because
+no single version of Unicode says it; `split_ascii` needs no reference.
+"""
+
+from __future__ import annotations
+
+import re
+import string
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import pairwise
+
+# What the reference's decoder replaces when it cleans up, in this order.
+CLEANUP = (
+    (" .", "."),
+    (" ?", "?"),
+    (" !", "!"),
+    (" ,", ","),
+    (" ' ", "'"),
+    (" n't", "n't"),
+    (" 'm", "'m"),
+    (" do not", " don't"),
+    (" 's", "'s"),
+    (" 've", "'ve"),
+    (" 're", "'re"),
+)
+
+
+def max_match(word: str, vocabulary: Mapping[str, int], *, unk_token: str = "[UNK]", prefix: str = "##", max_chars: int = 100) -> list[int]:
+    """Segment one word: longest match first, `prefix` before every piece but the first.
+
+    A word of more than `max_chars` characters, or one whose rest matches nothing, is one unknown token as a whole.
+    """
+    unknown = [vocabulary[unk_token]]
+    if len(word) > max_chars:
+        return unknown
+    ids = []
+    start = 0
+    while start < len(word):
+        for end in range(len(word), start, -1):
+            piece = (prefix if start > 0 else "") + word[start:end]
+            if piece in vocabulary:
+                ids.append(vocabulary[piece])
+                start = end
+                break
+        else:
+            return unknown
+    return ids
+
+
+def split_ascii(text: str, *, lowercase: bool = True) -> list[str]:
+    """Split ASCII text as BERT does: control characters vanish, blanks separate, each punctuation mark is a word."""
+    words = []
+    for field in re.split(r"[ \t\n\r]", text):
+        visible = "".join(char for char in field if char.isprintable())
+        words += re.findall(rf"[{re.escape(string.punctuation)}]|[^{re.escape(string.punctuation)}]+", visible)
+    return [word.lower() if lowercase else word for word in words]
+
+
+def normalize(
+    text: str,
+    *,
+    lowercase: bool = True,
+    strip_accents: bool | None = None,
+    clean_text: bool = True,
+    handle_chinese_chars: bool = True,
+) -> str:
+    """Normalise as the reference does; accents are stripped as `lowercase` says where `strip_accents` is None."""
+    from tokenizers import normalizers
+
+    return normalizers.BertNormalizer(
+        lowercase=lowercase,
+        strip_accents=strip_accents,
+        clean_text=clean_text,
+        handle_chinese_chars=handle_chinese_chars,
+    ).normalize_str(text)
+
+
+def split_bert(text: str) -> list[str]:
+    """Split normalised text into words at white space, which vanishes, and punctuation, which does not."""
+    from tokenizers import pre_tokenizers
+
+    return [word for word, _ in pre_tokenizers.BertPreTokenizer().pre_tokenize_str(text)]
+
+
+def cut(text: str, special: Iterable[str]) -> list[str]:
+    """Cut the raw text at special tokens, leftmost and longest first; they are every other part, from the second on."""
+    longest_first = sorted(special, key=len, reverse=True)
+    return re.split("(" + "|".join(map(re.escape, longest_first)) + ")", text) if longest_first else [text]
+
+
+def encode(
+    text: str,
+    vocabulary: Mapping[str, int],
+    *,
+    special: Iterable[str] = (),
+    lowercase: bool = True,
+    strip_accents: bool | None = None,
+    clean_text: bool = True,
+    handle_chinese_chars: bool = True,
+    unk_token: str = "[UNK]",
+    continuing_subword_prefix: str = "##",
+    max_input_chars_per_word: int = 100,
+    pre_tokenizer: str = "bert",
+) -> list[int]:
+    """Encode a text: the tokens of `special` wherever they stand, and between them word by word.
+
+    With `pre_tokenizer="none"` all that stands between two special tokens is one word.
+    """
+    ids = []
+    for at, part in enumerate(cut(text, special)):
+        if at % 2:
+            ids.append(vocabulary[part])
+            continue
+        normal = normalize(
+            part,
+            lowercase=lowercase,
+            strip_accents=strip_accents,
+            clean_text=clean_text,
+            handle_chinese_chars=handle_chinese_chars,
+        )
+        for word in split_bert(normal) if pre_tokenizer == "bert" else [normal]:
+            ids += max_match(
+                word,
+                vocabulary,
+                unk_token=unk_token,
+                prefix=continuing_subword_prefix,
+                max_chars=max_input_chars_per_word,
+            )
+    return ids
+
+
+def decode(tokens: Iterable[str], *, prefix: str = "##", cleanup: bool = True) -> str:
+    """Join tokens into text: before each but the first a blank, or nothing where its prefix continues a word."""
+    parts = []
+    for at, token in enumerate(tokens):
+        part = token if at == 0 else token[len(prefix) :] if token.startswith(prefix) else " " + token
+        if cleanup:
+            for dirty, clean in CLEANUP:
+                part = part.replace(dirty, clean)
+        parts.append(part)
+    return "".join(parts)
+
+
+def bpe(piece: bytes, pairs: Sequence[tuple[bytes, bytes]]) -> list[bytes]:
+    """Merge by a list: of all neighbours in it the pair of lowest rank, the leftmost of several, until there is none.
+
+    Of a pair that is listed twice, the last rank counts.
+    """
+    ranks = {pair: rank for rank, pair in enumerate(pairs)}
+    return merged(piece, lambda left, right: ranks.get((left, right)))
+
+
+def bpe_by_ranks(piece: bytes, ranks: Mapping[bytes, int]) -> list[bytes]:
+    """Merge by the ranks of tokens: the rank of a pair is that of its concatenation."""
+    return merged(piece, lambda left, right: ranks.get(left + right))
+
+
+def merged(piece: bytes, rank_of: Callable[[bytes, bytes], int | None]) -> list[bytes]:
+    """Merge neighbours of lowest rank, the leftmost first, until no two have a rank."""
+    parts = [piece[place : place + 1] for place in range(len(piece))]
+    while True:
+        ranks = [(rank, place) for place in range(len(parts) - 1) if (rank := rank_of(parts[place], parts[place + 1])) is not None]
+        if not ranks:
+            return parts
+        _, place = min(ranks)
+        parts[place : place + 2] = [parts[place] + parts[place + 1]]
+
+
+def character_bpe(
+    piece: str,
+    vocabulary: Mapping[str, int],
+    merges: Sequence[tuple[str, str]],
+    *,
+    unk_token: str | None = None,
+    fuse_unk: bool = False,
+    byte_fallback: bool = False,
+    prefix: str = "",
+    suffix: str = "",
+) -> list[int]:
+    """Merge the characters of a piece, as the reference's BPE does.
+
+    A character that is no token becomes the tokens of its bytes, if there are all of them, or the unknown token. An unknown token waits
+    until the next one or a known character, so that bytes in between come before it.
+    """
+    tokens, waiting = list[int](), list[int]()
+    for place, char in enumerate(piece):
+        name = prefix * (place > 0) + char + suffix * (place == len(piece) - 1)
+        spelled = [f"<0x{byte:02X}>" for byte in name.encode()]
+        if name in vocabulary:
+            tokens += [*waiting, vocabulary[name]]
+            waiting = []
+        elif byte_fallback and all(byte in vocabulary for byte in spelled):
+            tokens += [vocabulary[byte] for byte in spelled]
+        elif unk_token is not None:
+            tokens += [] if fuse_unk else waiting
+            waiting = [vocabulary[unk_token]]
+    tokens += waiting
+    ranks, made = dict[tuple[int, int], int](), dict[tuple[int, int], int]()
+    for rank, (left, right) in enumerate(merges):
+        pair = vocabulary[left], vocabulary[right]
+        ranks[pair], made[pair] = rank, vocabulary[left + right[len(prefix) :]]
+    while found := [(ranks[pair], place) for place, pair in enumerate(pairwise(tokens)) if pair in ranks]:
+        _, place = min(found)
+        tokens[place : place + 2] = [made[tokens[place], tokens[place + 1]]]
+    return tokens
+
+
+def bpe_dropout(piece: bytes, pairs: Sequence[tuple[bytes, bytes]], dropout: float) -> dict[tuple[bytes, ...], float]:
+    """The probability of each segmentation of a piece when merges are skipped at random: by going through all that may happen.
+
+    At each step the pairs that may merge are gone through, the lowest rank first and the leftmost of several. Each is skipped with the
+    probability `dropout`; the first that is not merges, and then all may merge again. It ends when all are skipped.
+    """
+    ranks = {pair: rank for rank, pair in enumerate(pairs)}
+    found: dict[tuple[bytes, ...], float] = {}
+
+    def go_on(parts: tuple[bytes, ...], probability: float) -> None:
+        candidates = sorted((ranks[pair], place) for place, pair in enumerate(pairwise(parts)) if pair in ranks)
+        for _, place in candidates:
+            go_on((*parts[:place], parts[place] + parts[place + 1], *parts[place + 2 :]), probability * (1 - dropout))
+            probability *= dropout
+        found[parts] = found.get(parts, 0) + probability
+
+    go_on(tuple(piece[place : place + 1] for place in range(len(piece))), 1.0)
+    return found
+
+
+def unigram(piece: str, scores: Mapping[str, float], unk_token: str) -> list[str]:
+    """The tokens of a piece by Unigram, by dynamic programming over all its substrings. A run of unknown characters is one string.
+
+    The first of several best paths to a place is the one whose last token begins first.
+    """
+    unknown = min(scores.values()) - 10
+    best: list[tuple[float, int]] = [(0.0, 0)]
+    for end in range(1, len(piece) + 1):
+        found = []
+        for start in range(end):
+            score = scores.get(piece[start:end], unknown if end - start == 1 else None)
+            if score is not None:
+                found.append((score + best[start][0], start))
+        best.append(max(found, key=lambda path: path[0]))
+    ends = [len(piece)]
+    while ends[-1]:
+        ends.append(best[ends[-1]][1])
+    return fused([piece[start:end] for start, end in pairwise(reversed(ends))], scores, unk_token)
+
+
+def fused(parts: Iterable[str], scores: Mapping[str, float], unk_token: str) -> list[str]:
+    """The tokens of a segmentation: a run of unknown characters, and of the unknown token, becomes one string."""
+    tokens: list[tuple[str, bool]] = []
+    for token in parts:
+        is_unknown = token not in scores or token == unk_token
+        if tokens and is_unknown and tokens[-1][1]:
+            tokens[-1] = (tokens[-1][0] + token, True)
+        else:
+            tokens.append((token, is_unknown))
+    return [token for token, _ in tokens]
+
+
+def segmentations(piece: str, scores: Mapping[str, float]) -> list[tuple[float, list[str]]]:
+    """All segmentations of a piece by Unigram, each with the sum of its scores, the best first. Unknown characters are parts, too.
+
+    Of equal sums, the one comes first whose last part is longer; of several such, the one that comes first without that part.
+    """
+    unknown, places = min(scores.values()) - 10, [[(0.0, list[str]())]]
+    for end in range(1, len(piece) + 1):
+        found = []
+        for start in range(end):
+            score = scores.get(piece[start:end], unknown if end - start == 1 else None)
+            if score is not None:
+                found += [(total + score, [*parts, piece[start:end]]) for total, parts in places[start]]
+        places.append(sorted(found, key=lambda each: -each[0]))  # which keeps the order of ties
+    return places[-1]
+
+
+def tokens_ending(tokens: Sequence[str], data: bytes, end: int) -> list[int]:
+    """The tokens that end at a byte of a text, the longest first, as their places in a list; and minus the size of a last character that
+    is no token, if other tokens end with it.
+    """
+    if end < len(data) and data[end] & 0xC0 == 0x80:
+        return []
+    found = [place for place, token in enumerate(tokens) if data[:end].endswith(token.encode())]
+    ending = sorted(found, key=lambda place: -len(tokens[place]))
+    last = data[:end].decode()[-1]
+    return [*ending, -len(last.encode())] if ending and last not in tokens else ending
+
+
+def unigram_ids(piece: str, vocabulary: Sequence[tuple[str, float]], unk_id: int, byte_fallback: bool = False) -> list[int]:
+    """The ids of a piece by Unigram: a string that is no token is the tokens of its bytes, or else the unknown token."""
+    return ids_of_tokens(unigram(piece, dict(vocabulary), vocabulary[unk_id][0]), vocabulary, unk_id, byte_fallback)
+
+
+def ids_of_tokens(tokens: Iterable[str], vocabulary: Sequence[tuple[str, float]], unk_id: int, byte_fallback: bool = False) -> list[int]:
+    """The ids of strings that are tokens or not."""
+    numbers, ids = {token: number for number, (token, _) in enumerate(vocabulary)}, list[int]()
+    for token in tokens:
+        if token in numbers:
+            ids.append(numbers[token])
+            continue
+        names = [f"<0x{byte:02X}>" for byte in token.encode()]
+        ids += [numbers[name] for name in names] if byte_fallback and all(name in numbers for name in names) else [unk_id]
+    return ids
+
+

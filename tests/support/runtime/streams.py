@@ -1,0 +1,62 @@
+"""Texts in pieces."""
+
+from __future__ import annotations
+
+import functools
+import random
+from collections.abc import Iterable
+from itertools import pairwise
+from typing import Any
+
+from support.documents import ADDED, PIECES, TOKENS, source_with
+from support.kept import assemble
+
+import fst
+from fst.runtime.rows.batch import Batch
+
+Piece = str | bytes
+Found = tuple[list[int], list[list[int]], list[int]]  # ids, offsets and words
+WORDS_AND_NUMBERS = ({"type": "Whitespace"}, {"type": "Digits", "individual_digits": False})
+MACHINES: dict[str, dict[str, Any]] = {
+    "as BERT": {},
+    "short words": {"max_input_chars_per_word": 5},
+    "fences": {"pre_tokenizers": WORDS_AND_NUMBERS},
+    "one word": {"pre_tokenizer": "none"},
+    "marks stay": {"normalizers": ({"type": "NFD"},)},
+}
+HOSTILE = (
+    *PIECES,
+    *(" ", "\n", "\t", " b ", "ab!", "[", "]", "a1a22!!b", "1", "²", "\r", "\x85", "\x1f", "\u200b", "\ufeff", "\ue000", "\ufffd"),
+    *("東京タワー", "각", "\u1112\u1161\u11ab", "👩‍👩‍👧‍👦", "🇩🇪", "نّ", "ﷺ", "Ⅷ", "ß", "İ", "ǆ", "q\u0323\u0307", "क़", "\U0001d15e"),
+    *("\u302e", "\u1b44", "x" * 99, "[MAS", "[CLS]", "[SEP", "</s", "<s>", "\U0001f600\U0001f601", "don't", "U.S.A.", "x_y", "…", "“a”"),
+)
+NOT_TEXT = (b"\x80", b"\xbf\xbf", b"\xe4\xb8", b"\xf0\x9f\x98", b"\xed\xa0\xbd", b"\xff", b"\xc0\xaf", b"\xf4\x90\x80\x80", b"\xe0\x80")
+
+
+@functools.cache
+def made(name: str) -> fst.Tokenizer:
+    """Make a tokenizer of few tokens, among them some that are cut out of the raw text."""
+    added = {token: len(TOKENS) + number for number, token in enumerate(ADDED)}
+    return fst.Tokenizer(assemble(source_with(added, **MACHINES[name]), "auto"))
+
+
+@functools.cache
+def hostile(seed: int, size: int = 2000) -> str:
+    """Make a text of all that a cut may go through."""
+    draw = random.Random(seed)
+    text = "".join(draw.choice(HOSTILE) for _ in range(size))
+    begin = draw.randrange(len(text) - size)
+    return text[begin : begin + size]
+
+
+def cut(data: Piece, places: Iterable[int]) -> list[Any]:
+    """Cut a text at some places."""
+    return [data[begin:end] for begin, end in pairwise([0, *sorted(places), len(data)])]
+
+
+def whole(tok: fst.Tokenizer, text: Any, **options: Any) -> Found:
+    """Encode the whole text with one call."""
+    batch: Batch = tok.encode_batch([text], offsets=True, **options)
+    assert batch.offsets is not None
+    assert batch.words is not None
+    return batch.ids.tolist(), batch.offsets.tolist(), batch.words.tolist()

@@ -1,0 +1,133 @@
+"""Changes of arrays that lead kernels astray."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from support.tables.forging import (
+    Corruption,
+    array,
+    with_array,
+)
+
+from fst.automata.rows import (
+    ENTRY,
+    FINISH,
+    HOLE,
+    LAST_OUTPUT,
+    ROOT,
+    Array,
+    field_kind,
+    field_output,
+    pack,
+)
+from fst.machines.wordpiece.table import Tables
+
+
+def put(name: str, index: Any, value: Any) -> Corruption:
+    """Change one element of an array; index and value may be functions of the tables."""
+
+    def corrupt(tables: Tables) -> Tables:
+        array = getattr(tables, name).copy()
+        array[index(tables) if callable(index) else index] = value(tables) if callable(value) else value
+        return with_array(tables, name, array)
+
+    return corrupt
+
+
+def both(*corruptions: Corruption) -> Corruption:
+    """Change several things, for harm that needs an accomplice."""
+
+    def corrupt(tables: Tables) -> Tables:
+        for corruption in corruptions:
+            tables = corruption(tables)
+        return tables
+
+    return corrupt
+
+
+def states(tables: Tables) -> Array:
+    """Find the slots of all finish entries."""
+    return np.flatnonzero((ENTRY.labels_of(tables.entries) == FINISH) & (tables.entries != HOLE))
+
+
+def depth(tables: Tables, slots: Any) -> Array:
+    """Say how many symbols a state has read; it means something for states alone."""
+    return ENTRY.targets_of(tables.entries[slots])
+
+
+def moves(tables: Tables) -> Array:
+    """Find the slots of explicit transitions to other states than the dead one."""
+    alive = ENTRY.targets_of(tables.entries) != tables.about["dead"]
+    return np.flatnonzero((ENTRY.labels_of(tables.entries) != FINISH) & alive)
+
+
+def move(tables: Tables) -> int:
+    """Find a transition from the root to a state that has read a symbol."""
+    labels, targets = ENTRY.labels_of(tables.entries), ENTRY.targets_of(tables.entries)
+    return int(next(slot for slot in moves(tables) if labels[slot] == slot and depth(tables, targets[slot])))
+
+
+def failure(tables: Tables) -> int:
+    """Find a transition from the root to the dead state."""
+    return int(np.flatnonzero(ENTRY.targets_of(tables.entries[: tables.about["columns"]]) == tables.about["dead"])[0])
+
+
+def of_kind(kind: int, finish: bool) -> Callable[[Tables], int]:
+    """Find an entry of a kind, finish entry or transition."""
+    return lambda tables: int(next(slot for slot in (states if finish else moves)(tables) if field_kind(tables.entries)[slot] == kind))
+
+
+def fields(slot: Callable[[Tables], int], **changed: Any) -> Corruption:
+    """Change fields of an entry."""
+
+    def value(tables: Tables) -> Any:
+        entry = tables.entries[slot(tables)]
+        label, target, _ = ENTRY.unpack(entry)
+        kept = {"next_state": target, "label": label, "output": field_output(entry), "kind": field_kind(entry)}
+        return pack(**{**kept, **{name: new(tables) if callable(new) else new for name, new in changed.items()}})
+
+    return put("entries", slot, value)
+
+
+def deep(tables: Tables) -> int:
+    """Find a state that has read two symbols."""
+    return int(next(slot for slot in states(tables) if depth(tables, slot) == 2))
+
+
+def not_a_state(tables: Tables) -> int:
+    """Find a slot where no state begins."""
+    return int(np.setdiff1d(np.arange(len(tables.entries)), states(tables))[0])
+
+
+def stranger(tables: Tables) -> int:
+    """Find a label that makes the transition of `move` another row's, where no row is."""
+    last = int(moves(tables)[-1])
+    return next(label for label in range(1, tables.about["columns"]) if last - label not in states(tables))
+
+
+def dead(tables: Tables) -> int:
+    """Find the dead state."""
+    return int(tables.about["dead"])
+
+
+def root(_: Tables) -> int:
+    """Find the root."""
+    return ROOT
+
+
+def last_move(tables: Tables) -> int:
+    """Find the last explicit transition."""
+    return int(moves(tables)[-1])
+
+
+def first_end(tables: Tables) -> int:
+    """Find where the first list of the pool ends."""
+    return int(np.flatnonzero(tables.pool >= LAST_OUTPUT)[0])
+
+
+def listed(length: int) -> Corruption:
+    """Append a list of so many ids to the pool."""
+    return array("pool", lambda pool: np.concatenate([pool, np.zeros(length - 1), [LAST_OUTPUT]]))

@@ -1,0 +1,36 @@
+"""Words by components."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+from support.text.components import (
+    Part,
+    sequence,
+)
+from support.tiers import thinned
+from tokenizers import Tokenizer
+
+import fst
+from fst.compile.text import folding, pre_tokenizers
+from fst.compile.text.alphabets import alphabet
+from fst.text.alphabet import Alphabet
+
+
+def each(argument: str, components: dict[str, list[Part]], share: int) -> pytest.MarkDecorator:
+    """A test of each of some components, one of `share` by default."""
+    return pytest.mark.parametrize(argument, thinned([pytest.param(parts, id=name) for name, parts in components.items()], share))
+
+
+def alphabet_of(normalizer: Sequence[Part], pre_tokenizer: Sequence[Part]) -> Alphabet:
+    """Compose components as they are read from a file."""
+    return alphabet(
+        folding.components(sequence(normalizer, "normalizers")),
+        pre_tokenizers.components(sequence(pre_tokenizer, "pretokenizers")),
+        {},
+    )
+
+
+Load = Callable[[dict[str, Any]], tuple[Tokenizer, fst.Tokenizer]]

@@ -1,0 +1,28 @@
+"""Fixtures of several files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+from support.kept import wordpiece
+from support.tables.forging import (
+    TOKENS,
+    UNKNOWN,
+)
+
+from fst.machines.wordpiece.table import Tables
+
+
+@pytest.fixture(scope="module")
+def good() -> Mapping[str, Tables]:
+    """Sound tables of each layout."""
+    return {layout: wordpiece(TOKENS, unk_token=UNKNOWN, layout=layout) for layout in ("dense", "compact", "linked")}
+
+
+@pytest.fixture(scope="module")
+def data(good: Mapping[str, Tables], tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """A sound file."""
+    path = tmp_path_factory.mktemp("good") / "good.npz"
+    good["compact"].save(path)
+    return path.read_bytes()

@@ -1,0 +1,27 @@
+"""Fixtures of several files."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.kept import wordpiece
+from support.text.words_of import Load
+from tokenizers import Tokenizer
+
+import fst
+
+
+@pytest.fixture
+def load(tmp_path: Path) -> Load:
+    """Make the reference and the package's tokenizer of a tokenizer.json."""
+
+    def both(source: dict[str, Any]) -> tuple[Tokenizer, fst.Tokenizer]:
+        path = tmp_path / "tokenizer.json"
+        path.write_text(json.dumps(source), encoding="utf-8")
+        tokenizer = fst.Tokenizer(wordpiece(path))  # first: it is to refuse what the reference may refuse, too
+        return Tokenizer.from_str(json.dumps(source)), tokenizer
+
+    return both
