@@ -4,7 +4,7 @@ Name a source of a vocabulary and a text::
 
     python examples/chunks.py examples/english-uncased-8000.txt README.md --limit 256 --overlap 32
 
-A chunk is a span of the raw text. It begins and ends between tokens, and at white space if there is some near. Its number of tokens is
+A chunk is a span of the raw text. It begins and ends between tokens, and at whitespace if there is some near. Its number of tokens is
 that of its own text, with special tokens: a model that reads nothing but the chunk reads as many.
 """
 
@@ -45,7 +45,7 @@ def chunks(tok: fst.Tokenizer, text: str, limit: int, overlap: int = 0) -> Itera
     spans: Any = tok.encode_batch([text], add_special_tokens=False, offsets=True).offsets
     inner = np.flatnonzero(spans[1:, 0] >= spans[:-1, 1]) + 1  # the tokens that begin after the one before them has ended
     first = np.r_[0, inner, len(spans)]  # a chunk may begin and end before these tokens,
-    cuts = np.r_[0, spans[inner - 1, 1], len(text)]  # which are these characters; white space goes with the token after it
+    cuts = np.r_[0, spans[inner - 1, 1], len(text)]  # which are these characters; whitespace goes with the token after it
     room, begin, last = limit - int(tok.count_tokens([""])[0]), 0, len(cuts) - 1
     while begin < last:
         most = int(np.searchsorted(first, first[begin] + room, side="right")) - 1
@@ -63,7 +63,7 @@ def chunks(tok: fst.Tokenizer, text: str, limit: int, overlap: int = 0) -> Itera
 
 
 def at_white_space(text: str, cuts: NDArray[np.int64], places: range) -> int:
-    """The first of some cuts that is at white space or at the end of the text; if none is, the first of all."""
+    """The first of some cuts that is at whitespace or at the end of the text; if none is, the first of all."""
     return next((place for place in places if text[cuts[place] : cuts[place] + 1].strip() == ""), places.start)
 
 

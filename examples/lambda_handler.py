@@ -1,6 +1,6 @@
 """Count the tokens of texts in AWS Lambda, or in any function that is called with a JSON event.
 
-The table lies beside this file as ``table.npz``. The handler is ``lambda_handler.handler``, and an event is ``{"texts": ["…", "…"]}``.
+The table lies next to this file as ``table.npz``. The handler is ``lambda_handler.handler``, and an event is ``{"texts": ["…", "…"]}``.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Segment a Chinese or Japanese corpus into words, for an index that splits text at blanks, or takes lists of words.
+"""Segment a Chinese or Japanese corpus into words, for an index that splits text at spaces, or takes lists of words.
 
 Name a dictionary, a corpus, and a file to write::
 
@@ -6,7 +6,7 @@ Name a dictionary, a corpus, and a file to write::
     python examples/segment_corpus.py dict.txt pages.txt -o words.txt --format jieba --backward
 
 A Parquet file gets one more column, ``words``, a list of strings for each row. Of any other file, each line is a text, and its words are
-written with blanks between them. Memory does not grow with the corpus.
+written with spaces between them. Memory does not grow with the corpus.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def segment_parquet(segmenter: fst.Segmenter, corpus: Path, output: Path, column
 
 
 def segment_lines(segmenter: fst.Segmenter, corpus: TextIO, output: TextIO) -> None:
-    """Write the words of each line with blanks between them."""
+    """Write the words of each line with spaces between them."""
     while lines := [line.rstrip("\n") for line in islice(corpus, LINES)]:
         for words in segmenter.segment_batch(lines, offsets=True):
             print(" ".join(word for word in words if not word.isspace()), file=output)

@@ -1,4 +1,4 @@
-"""Encode a text, a document a line, into raw ids for training, and write the index that Megatron-LM reads beside them.
+"""Encode a text, a document a line, into raw ids for training, and write the index that Megatron-LM reads next to them.
 
 Name a source of a vocabulary, a text, and the prefix of the files to write::
 

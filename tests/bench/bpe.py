@@ -1,4 +1,4 @@
-"""Measure what docs/figures.md states of byte-level BPE, beside what ``peers.py`` and ``decoding.py`` measure, and print it as a table.
+"""Measure what docs/figures.md states of byte-level BPE, next to what ``peers.py`` and ``decoding.py`` measure, and print it as a table.
 
     python tests/bench/bpe.py [FOLDER]
 

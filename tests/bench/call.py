@@ -29,7 +29,7 @@ Times = NDArray[np.float64]
 
 
 def calls(folder: Path) -> dict[str, Call]:
-    """How each is asked for the same."""
+    """How each is requested the same."""
     from nanotoken import WordPieceTokenizer
 
     import fst

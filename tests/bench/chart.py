@@ -2,7 +2,7 @@
 
     python tests/bench/chart.py wordpiece.json
 
-The picture goes beside the file. Calls of a few texts, and the ways to use `fst`, are left out.
+The picture goes next to the file. Calls of a few texts, and the ways to use `fst`, are left out.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from fst.core.chart import Panel
 
 
 def draw(source: Path) -> None:
-    """Write a picture beside a JSON file."""
+    """Write a picture next to a JSON file."""
     found = json.loads(source.read_text(encoding="utf-8"))
     rows = [row for row in found["rows"] if row["unit"] == "MB/s" and row["reference"] in row["peers"]]
     if rows:

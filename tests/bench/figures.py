@@ -2,7 +2,7 @@
 
     python tests/bench/figures.py [FOLDER]
 
-FOLDER holds ``vocab/NAME/tokenizer.json`` and ``corpora/`` (default: ``../shared/data`` beside this repository). Each figure is the
+FOLDER holds ``vocab/NAME/tokenizer.json`` and ``corpora/`` (default: ``../shared/data`` next to this repository). Each figure is the
 median of several runs; a comparison takes both sides in turns, in one process, with one thread each, and only after their ids were
 found equal.
 """

@@ -1,4 +1,4 @@
-"""Whole files from end to end: `fst encode` from Parquet to Parquet, beside `datasets.map` with the fast tokenizer of transformers.
+"""Whole files from end to end: `fst encode` from Parquet to Parquet, next to `datasets.map` with the fast tokenizer of transformers.
 
     python tests/bench/files.py [FOLDER]
 

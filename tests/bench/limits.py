@@ -92,7 +92,7 @@ def worst(tok: fst.Tokenizer, english: list[str], source: Path) -> Iterator[tupl
 
 
 def growth(source: Path) -> Iterator[tuple[str, str]]:
-    """Time for a character of texts that could take more than linear time, by their length, and against texts beside which they are plain.
+    """Time for a character of texts that could take more than linear time, by their length, and against texts next to which they are plain.
 
     Streams get a run of marks in pieces, and are held against `encode` of the run; the others against a vocabulary without their tokens.
     """

@@ -1,4 +1,4 @@
-"""`datasets.map` with `fst.hf` and with a tokenizer over columns, beside the fast tokenizer of transformers.
+"""`datasets.map` with `fst.hf` and with a tokenizer over columns, next to the fast tokenizer of transformers.
 
     python tests/bench/maps.py [FOLDER]
 

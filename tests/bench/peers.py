@@ -1,9 +1,9 @@
-"""Measure `fst` beside other tokenizers: a table, a JSON file and a chart.
+"""Measure `fst` next to other tokenizers: a table, a JSON file and a chart.
 
     pip install -e ".[bench]"
     python tests/bench/peers.py wordpiece|bpe|sentencepiece [FOLDER] [-o DIR] [--rounds N] [--rows WORD]
 
-FOLDER holds the vocabularies that `rows.py` names, and ``corpora/`` (default: ``../shared/data`` beside this repository). The table, in
+FOLDER holds the vocabularies that `rows.py` names, and ``corpora/`` (default: ``../shared/data`` next to this repository). The table, in
 Markdown, goes to standard output; a JSON file and a picture of it, named like ``wordpiece.json``, go to DIR. Peers that are not installed
 are skipped. TF Text is measured where it is installed, but the extra leaves it out: it comes with two gigabytes of TensorFlow.
 

@@ -82,7 +82,7 @@ def documents(path: Path, language: str = "") -> list[str]:
 
 
 def random_texts(size: int = 2_000_000, length: int = 300, blanks: float = 0.15) -> list[str]:
-    """Letters and blanks by chance, always the same: words that no cache has seen, and that fall to pieces."""
+    """Letters and spaces by chance, always the same: words that no cache has seen, and that fall to pieces."""
     letter = (1 - blanks) / len(string.ascii_lowercase)
     weights = [*[letter] * len(string.ascii_lowercase), blanks]
     letters = random.Random(0).choices(string.ascii_lowercase + " ", weights, k=size)

@@ -1,4 +1,4 @@
-"""Measure keyword search beside the libraries in Rust, and print a table.
+"""Measure keyword search next to the libraries in Rust, and print a table.
 
     pip install -e ".[search]"
     python tests/bench/search.py [FOLDER] [--rows WORD]
@@ -155,7 +155,7 @@ def building(folder: Path) -> None:
 
 
 def replacing(folder: Path) -> None:
-    """Replace 1,000 words in lines, beside `re.sub` of their alternation."""
+    """Replace 1,000 words in lines, next to `re.sub` of their alternation."""
     listed = random.Random(0).sample(english(folder), 1_000)
     lines = documents(folder / "corpora" / BOOKS)[:4_000]
     pattern = re.compile("|".join(map(re.escape, sorted(listed, key=len, reverse=True))))

@@ -123,7 +123,7 @@ def scores(segment: Segment, sentences: Iterable[tuple[str, Sequence[str]]]) -> 
 
 
 def spans(words: Sequence[Any]) -> set[tuple[int, int]]:
-    """Where words begin and end, blanks aside."""
+    """Where words begin and end, spaces aside."""
     sizes = [len("".join(str(word).split())) for word in words]
     return {(end - size, end) for size, end in zip(sizes, accumulate(sizes), strict=True) if size}
 

@@ -1,8 +1,8 @@
-"""Measure training beside other trainers: a table, a JSON file and a chart.
+"""Measure training next to other trainers: a table, a JSON file and a chart.
 
     python tests/bench/train.py [FOLDER] [-o DIR] [--rounds N] [--rows WORD] [--processor]
 
-FOLDER holds ``corpora/`` (default: ``../shared/data`` beside this repository). The table, in Markdown, goes to standard output;
+FOLDER holds ``corpora/`` (default: ``../shared/data`` next to this repository). The table, in Markdown, goes to standard output;
 ``train.json`` and a picture of it go to DIR. Trainers that are not installed are skipped.
 
 A text is a list of str in memory, a line each, without line feeds; gigabpe reads them from a file, gigatoken as bytes. Kernels are compiled
@@ -270,7 +270,7 @@ def table(measured: Sequence[Measured], *, by_processor: bool) -> list[str]:
 
 
 def draw(path: Path, measured: Sequence[Measured], *, by_processor: bool) -> None:
-    """Write a picture beside a JSON file."""
+    """Write a picture next to a JSON file."""
     import panels
 
     from fst.core.chart import Panel

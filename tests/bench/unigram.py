@@ -1,4 +1,4 @@
-"""Measure what docs/figures.md states of Unigram, beside what ``peers.py`` measures, and print it as a table.
+"""Measure what docs/figures.md states of Unigram, next to what ``peers.py`` measures, and print it as a table.
 
     python tests/bench/unigram.py [FOLDER]
 
@@ -62,7 +62,7 @@ def sampled(tok: fst.Tokenizer, english: list[str]) -> Figures:
 
 
 def long(name: str, text: str, table: Path) -> Figures:
-    """One text without a blank, of 1 MB and of 100 MB, in a process of its own."""
+    """One text without a space, of 1 MB and of 100 MB, in a process of its own."""
     ran = subprocess.run([sys.executable, "-c", MEASURE.replace("{text}", text), str(table)], check=True, stdout=subprocess.PIPE, text=True)
     of_1_mb, of_100_mb, memory = map(float, ran.stdout.split())
     yield f"{name} without a blank, 1 MB and 100 MB", f"{of_1_mb:.0f} and {of_100_mb:.0f} ns a byte"

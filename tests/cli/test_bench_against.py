@@ -1,4 +1,4 @@
-"""`fst bench --against`: other tokenizers beside a table, on the same documents. No test asserts a time."""
+"""`fst bench --against`: other tokenizers next to a table, on the same documents. No test asserts a time."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def model(folder: Path) -> Path:
 
 
 def compiled(source: Path) -> Path:
-    """The table of a source, beside it."""
+    """The table of a source, next to it."""
     from fst.compile.sources.read import read
 
     kept.assemble(read(source, {}), "auto").save(source.parent / "table.npz")
@@ -110,7 +110,7 @@ class TestIds:
 
     @pytest.mark.parametrize("make", [ranks, model])
     def test_gigatoken(self, make: Callable[[Path], Path], tmp_path: Path, texts: Path) -> None:
-        """Ids of gigatoken are equal for a file of ranks, and its refusal of a model of Unigram is told."""
+        """Ids of gigatoken are equal for a file of ranks, and its refusal of a model of Unigram is reported."""
         pytest.importorskip("gigatoken")
         source = make(tmp_path)
         if make is ranks:
@@ -120,7 +120,7 @@ class TestIds:
             assert "does not take it" in error_of(said)
 
     def test_another_vocabulary(self, tmp_path: Path, texts: Path, reference: Build) -> None:
-        """Where ids differ, the number of texts is told, and the place of the first one, in whichever file it is."""
+        """Where ids differ, the number of texts is reported, and the place of the first one, in whichever file it is."""
         table = compiled(document(tmp_path, reference(TOKENS)))
         other = document(tmp_path, reference([token.replace("##able", "##abla") for token in TOKENS]))
         before = written(tmp_path / "before.txt", b"hello\nun")

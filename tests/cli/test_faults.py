@@ -119,7 +119,7 @@ class TestInput:
         assert said.startswith(f"Error: {source}: its {packing} data is damaged or cut short")
 
     def test_xz_that_asks_for_memory(self, table: Path, tmp_path: Path) -> None:
-        """A file of xz that asks for 4 GB of memory is refused."""
+        """A file of xz that requests 4 GB of memory is refused."""
         packed = bytearray(lzma.compress(b"un\n"))
         header = slice(12, 12 + 4 * (packed[12] + 1))  # of the first block: size, flags, LZMA2, one byte of properties, their value
         assert packed[14:16] == b"\x21\x01"
@@ -192,7 +192,7 @@ class TestOutput:
 
     @pytest.mark.parametrize("form", FORMS)
     def test_no_folder(self, form: str, table: Path, data: dict[str, Path], tmp_path: Path) -> None:
-        """A folder that is not there is told before anything is read."""
+        """A folder that is not there is reported before anything is read."""
         out = tmp_path / "none" / f"o.{form}"
         assert call("encode", table, data["text"], "-o", out, code=1).stderr.startswith(f"Error: {out}: no folder {out.parent}")
 

@@ -1,4 +1,4 @@
-"""Folders and patterns on the command line: which files they stand for, and the outputs in a folder."""
+"""Folders and patterns on the command line: which files they represent, and the outputs in a folder."""
 
 from __future__ import annotations
 

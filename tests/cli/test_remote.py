@@ -55,12 +55,12 @@ def table(tmp_path: Path) -> Path:
     ],
 )
 def test_files_are_read(words: list[str], ids: bytes, table: Path) -> None:
-    """Text, JSON lines and columns are read from a URL, packed or not; patterns and folders stand for their files."""
+    """Text, JSON lines and columns are read from a URL, packed or not; patterns and folders represent their files."""
     assert call("encode", table, *words).data == ids
 
 
 def test_files_are_written(store: Any, table: Path) -> None:
-    """The output is sent whole, and so are the arrays beside it."""
+    """The output is sent whole, and so are the arrays next to it."""
     call("encode", table, "memory://in/a.txt", "-o", "memory://out/x.npy")
     with store.open("/out/x.npy") as ids, store.open("/out/x.splits.npy") as splits:
         assert np.load(ids).tolist() == [1, 3]
@@ -161,12 +161,12 @@ def test_files_of_this_machine(table: Path, tmp_path: Path) -> None:
     ],
 )
 def test_what_is_not_there(words: list[str], message: str, code: int, table: Path) -> None:
-    """A missing file, an unknown scheme, and an output that is an input are told."""
+    """A missing file, an unknown scheme, and an output that is an input are reported."""
     assert message in call("encode", table, *words, code=code).stderr
 
 
 def test_without_fsspec(table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without fsspec the message says how to install it; a name that is no URL needs none."""
+    """Without fsspec the message explains how to install it; a name that is no URL needs none."""
     load = builtins.__import__
 
     def without(name: str, *more: Any) -> Any:

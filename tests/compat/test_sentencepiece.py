@@ -56,7 +56,7 @@ def proto(kind: str, fallback: bool, **normalizer: Any) -> Any:
 
 @cache
 def small(kind: str, fallback: bool, is_bare: bool) -> Two:
-    """Make a small model; a bare one does not normalise."""
+    """Make a small model; a bare one does not normalize."""
     by: dict[str, Any] = {"precompiled_charsmap": charsmap(CHANGED)}
     if is_bare:
         by = {"add_dummy_prefix": False, "remove_extra_whitespaces": False, "escape_whitespaces": True}
@@ -65,7 +65,7 @@ def small(kind: str, fallback: bool, is_bare: bool) -> Two:
 
 @cache
 def behind(kind: str) -> Two:
-    """Make a small model that puts a blank behind a text."""
+    """Make a small model that puts a space after a text."""
     made = proto(kind, True, precompiled_charsmap=charsmap(CHANGED))
     made.trainer_spec.treat_whitespace_as_suffix = True
     return _two(made.SerializeToString(), f"{kind}-behind")
@@ -79,7 +79,7 @@ each_small = pytest.mark.parametrize("which", SMALL, ids=["-".join(map(str, whic
 @given(text=texts, options=flags)
 @examples(150)
 def test_encoding(which: Any, text: str, options: dict[str, bool]) -> None:
-    """Any text has the same ids, pieces, spans and normalised text, or is refused by an error of the same type."""
+    """Any text has the same ids, pieces, spans and normalized text, or is refused by an error of the same type."""
     two = small(*which)
     for kind in RETURN_TYPES:
         assert_same(two, "encode", text, out_type=kind, **options)
@@ -95,7 +95,7 @@ def test_encoding(which: Any, text: str, options: dict[str, bool]) -> None:
 @given(text=texts)
 @examples(100)
 def test_blanks_behind_words(kind: str, text: str) -> None:
-    """If the blank that is added stands behind a text, encoding, normalized texts and decoding are those of sentencepiece."""
+    """If the space that is added comes after a text, encoding, normalized texts and decoding are those of sentencepiece."""
     two = behind(kind)
     for form in RETURN_TYPES:
         assert_same(two, "encode", text, out_type=form)
@@ -119,7 +119,7 @@ def test_batches(which: Any, rows: list[str], options: dict[str, bool]) -> None:
 @given(data=some.binary(max_size=12), others=texts)
 @examples(60)
 def test_bytes_that_are_no_text(which: Any, data: bytes, others: str) -> None:
-    """Each byte that is not UTF-8 counts as U+FFFD, as long as normalisation does not change that."""
+    """Each byte that is not UTF-8 counts as U+FFFD, as long as normalization does not change that."""
     text = others.encode() + data
     for kind in RETURN_TYPES:
         options = {"return_bytes": True} if kind == "offset_mapping" else {}
@@ -149,7 +149,7 @@ def test_decoding(which: Any, ids: list[int]) -> None:
 @given(pieces=some.lists(some.one_of(some.sampled_from(PIECES), some.text(max_size=3)), max_size=8))
 @examples(100)
 def test_decoding_of_unknown_pieces(which: Any, pieces: list[str]) -> None:
-    """Pieces that are none stand for themselves."""
+    """Pieces that are none represent themselves."""
     for kind in DECODED:
         assert_same(small(*which), "decode", pieces, out_type=kind)
 
@@ -325,7 +325,7 @@ def test_refusals(name: str, arguments: Any, message: str) -> None:
 @pytest.mark.parametrize("suffix", [False, True])
 @pytest.mark.parametrize("flags", [*product((False, True), repeat=3)])
 def test_texts_that_vanish(flags: tuple[bool, ...], suffix: bool) -> None:
-    """A text of which nothing is left is normalised with the offsets of sentencepiece."""
+    """A text of which nothing is left is normalized with the offsets of sentencepiece."""
     names = ("add_dummy_prefix", "remove_extra_whitespaces", "escape_whitespaces")
     changes = charsmap({"x": "", "y": " ", "é": "", "yb": "a"})
     made = proto("char", False, precompiled_charsmap=changes, **dict(zip(names, flags, strict=True)))
@@ -338,7 +338,7 @@ def test_texts_that_vanish(flags: tuple[bool, ...], suffix: bool) -> None:
 
 
 def test_bytes_that_normalisation_changes() -> None:
-    """Bytes that are not UTF-8 are refused if the model normalises U+FFFD."""
+    """Bytes that are not UTF-8 are refused if the model normalizes U+FFFD."""
     two = _two(proto("bpe", False, precompiled_charsmap=charsmap({"\ufffd": " "})).SerializeToString(), "changes")
     assert_same(two, "encode", "ab\ufffd".encode())
     for text in (b"ab\xff", [b"ab", b"ab\xff"]):

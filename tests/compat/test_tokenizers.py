@@ -221,7 +221,7 @@ def test_wrong_settings_are_refused(ask: Callable[[Any], Any], what: str) -> Non
     ],
 )
 def test_what_tables_cannot_do_is_refused(ask: Callable[[Any], Any], what: str) -> None:
-    """What would change the model or the text before it is refused, and the message says what to do instead."""
+    """What would change the model or the text before it is refused, and the message gives the remedy."""
     ours = fst.tokenizers(table("wordpiece"))
     with pytest.raises(fst.UnsupportedError, match=what):
         ask(ours)
@@ -308,7 +308,7 @@ def test_threads_are_those_of_the_batch() -> None:
 
 @pytest.mark.parametrize("asker", ["hf", "tokenizers"])
 def test_what_is_no_tokenizer_is_refused(asker: str) -> None:
-    """What is neither a tokenizer of this package nor a live one is refused, and the message says what to do."""
+    """What is neither a tokenizer of this package nor a live one is refused, and the message gives the remedy."""
     with pytest.raises(TypeError, match=rf"^fst.{asker} takes an fst.Tokenizer, or a live tokenizer .*, not str: compile a source first"):
         getattr(fst, asker)("bert-base-uncased")
 
@@ -451,7 +451,7 @@ def test_names_of_unknown_tokens_in_one_character() -> None:
 
 
 def test_names_of_tokens_in_white_space_that_is_taken() -> None:
-    """A token inside the white space that the same token took before it has a name of its own."""
+    """A token inside the whitespace that the same token took before it has a name of its own."""
     ours, theirs = fst.tokenizers(table("unigram")), Tokenizer.from_str(source("unigram").to_str())
     for each in (ours, theirs):
         each.add_tokens([AddedToken("\n", rstrip=True, normalized=False)])

@@ -65,7 +65,7 @@ def test_attributes_of_public_models(name: str) -> None:
 
 @pytest.mark.parametrize("said", [None, 512, 512.0, 1e30, int(1e30)])
 def test_length_is_the_folder_s(said: float | None, folder: Path, tmp_path: Path) -> None:
-    """A model's length is the number that transformers has, and always an int; none, and the number that stands for none, are the same."""
+    """A model's length is the number that transformers has, and always an int; none, and the number that represents none, are the same."""
     shutil.copytree(folder, tmp_path / "copy")
     path = tmp_path / "copy" / "tokenizer_config.json"
     path.write_text(json.dumps({**json.loads(path.read_text("utf-8")), "model_max_length": said}), "utf-8")
@@ -116,7 +116,7 @@ def test_settings_in_place_of_those_of_the_table(tables: Tables) -> None:
 
 @pytest.mark.parametrize("trace", range(len(TRACES)))
 def test_results_are_traced(two: Two, trace: int) -> None:
-    """Which tokens stand for which characters and words is asked of a transformers.BatchEncoding, for single texts and for pairs."""
+    """Which tokens represent which characters and words is asked of a transformers.BatchEncoding, for single texts and for pairs."""
     for pair in (TEXTS[::-1], ["b"] * len(TEXTS)):
         two.same(lambda tokenizer, second: TRACES[trace](tokenizer(TEXTS, second, padding=True)), pair)
     two.same(lambda tokenizer: tokenizer(TEXTS[0]).word_ids())
@@ -124,7 +124,7 @@ def test_results_are_traced(two: Two, trace: int) -> None:
 
 @pytest.mark.parametrize(("change", "windows", "side"), thinned(product(CHANGES, (False, True), ("right", "left")), 4))
 def test_rows_overflow_and_change(two: Two, change: Callable[[Any], Any], windows: bool, side: str) -> None:
-    """What was cut off a row is known, whether or not it was asked for, and rows are padded and truncated, as with `tokenizers`."""
+    """What was cut off a row is known, whether or not it was requested, and rows are padded and truncated, as with `tokenizers`."""
     two.set(truncation_side=side)
 
     def ask(tokenizer: Any, pair: Any, **options: Any) -> list[Any]:
@@ -168,7 +168,7 @@ def test_number_of_texts_in_a_row(two: Two, words: bool) -> None:
 
 
 def test_long_text_is_warned_of_once(two: Two) -> None:
-    """A text of more ids than a model takes is warned of, once, and only where no length is asked for."""
+    """A text of more ids than a model takes is warned of, once, and only where no length is requested."""
     # A queue of its own and not caplog: where the variable CI is set, transformers hands its records to the root as well, and caplog would
     # count them twice.
     records: queue.SimpleQueue[logging.LogRecord] = queue.SimpleQueue()
@@ -233,7 +233,7 @@ MODELS: dict[str, tuple[Any, ...]] = {
 
 @pytest.mark.parametrize("kind", MODELS)
 def test_spaces_are_cleaned_up_except_of_bpe(kind: str) -> None:
-    """Decoding cleans up spaces if the argument, or without it the setting, asks for it; BPE is exempt."""
+    """Decoding cleans up spaces if the argument, or without it the setting, requests it; BPE is exempt."""
     reference = library("tokenizers")
     own = reference.Tokenizer(getattr(reference.models, kind)(*MODELS[kind]))
     if kind in ("BPE", "Unigram"):
@@ -275,13 +275,13 @@ def test_special_tokens_are_always_found(two: Two) -> None:
     ids=["truncation", "sequence", "settings", "split"],
 )
 def test_what_tables_cannot_do_is_refused(two: Two, ask: Callable[[Any], Any], what: str) -> None:
-    """Methods that would change the table or the state of a tokenizer are refused, and the message says what to do instead."""
+    """Methods that would change the table or the state of a tokenizer are refused, and the message gives the remedy."""
     with pytest.raises(fst.UnsupportedError, match=what):
         ask(two.other)
 
 
 def test_there_is_no_tokenizer_behind_it(two: Two) -> None:
-    """Of the tokenizer behind a fast one, what is asked for is there; the rest is an AttributeError that says where to get it."""
+    """Of the tokenizer behind a fast one, what is requested is there; the rest is an AttributeError that says where to get it."""
     for asked in ((), (True,), (False,)):
         two.same(lambda tokenizer, *asked: tokenizer._tokenizer.get_vocab_size(*asked), *asked)
     assert not hasattr(two.other._tokenizer, "normalizer")

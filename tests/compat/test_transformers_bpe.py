@@ -104,7 +104,7 @@ def test_calls(two: Two, call: Callable[[Any], Any]) -> None:
 @each_kind
 @pytest.mark.parametrize("options", [{}, {"padding": True, "truncation": True, "max_length": 9}, {"add_special_tokens": False}], ids=str)
 def test_texts_of_bytes(two: Two, options: dict[str, Any]) -> None:
-    """Ids, offsets, words and tokens are the same also where characters are of several tokens, and blanks or special tokens stand about."""
+    """Ids, offsets, words and tokens are the same also where characters are of several tokens, and spaces or special tokens stand about."""
     asked = {**options, "return_offsets_mapping": True, "return_special_tokens_mask": True, "return_length": True}
     two.same(lambda tokenizer: tokenizer(MORE_TEXTS, **asked))
     two.same(lambda tokenizer: tokenizer(MORE_TEXTS, MORE_TEXTS[::-1], **asked))
@@ -114,7 +114,7 @@ def test_texts_of_bytes(two: Two, options: dict[str, Any]) -> None:
 
 @each_kind
 def test_results_are_traced(two: Two) -> None:
-    """Which tokens stand for which characters and words is the same, for single texts and for pairs."""
+    """Which tokens represent which characters and words is the same, for single texts and for pairs."""
     for trace in TRACES:
         two.same(lambda tokenizer, trace: trace(tokenizer(TEXTS, TEXTS[::-1], padding=True)), trace)
 
@@ -307,7 +307,7 @@ def test_chat_templates_of_a_folder(folders: dict[str, Path], form: str, tmp_pat
 
 
 def test_chat_templates_are_shown(folders: dict[str, Path]) -> None:
-    """A person is told the names and sizes of chat templates, and a program their text."""
+    """A person is reported the names and sizes of chat templates, and a program their text."""
     description = described(bpe(folders["GPT2"]), "a.npz", 1)
     assert f"default ({len(CHAT)} characters)" in "\n".join(listed(description))
     assert description["chat_templates"] == {"default": CHAT}

@@ -117,7 +117,7 @@ def test_a_folder_that_cannot_be_written(is_there: bool, tmp_path: Path) -> None
 
 @posix
 def test_a_full_disk(tmp_path: Path) -> None:
-    """A kernel that does not fit on the disk is not kept; the process says so once and goes on."""
+    """A kernel that does not fit on the disk is not kept; the process says so once and continues."""
     folder = tmp_path / CACHE
     done = python(f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000)); {COMPILE}", tmp_path)
     assert done.stderr.splitlines() == [f"{COMPILING}kept in {folder}", f"fst: kernels are not kept: {folder}: {os.strerror(errno.EFBIG)}"]
@@ -229,7 +229,7 @@ print(Deferred("fst.toy_kernels", "scaled").call(np.ones(1)))
 
 @pytest.fixture(scope="module")
 def toy(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Modules of the package that a kernel, kept beside them, is compiled from."""
+    """Modules of the package that a kernel, kept next to them, is compiled from."""
     folder = tmp_path_factory.mktemp("toy")
     for name, text in PACKAGE.items():
         (folder / f"{name}.py").write_text(text)

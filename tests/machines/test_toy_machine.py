@@ -1,4 +1,4 @@
-"""A machine that only these tests know is compiled, saved, loaded, proven and run like any other, beside one of another kind."""
+"""A machine that only these tests know is compiled, saved, loaded, proven and run like any other, next to one of another kind."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_machine_of_a_test_is_loaded(path: Path) -> None:
 
 
 def test_machines_live_side_by_side(path: Path) -> None:
-    """A table of another kind is loaded as before beside it."""
+    """A table of another kind is loaded as before next to it."""
     compiled().save(path.with_name("wordpiece.npz"))
     other = load(path.with_name("wordpiece.npz"))
     assert type(other) is Tables
@@ -161,7 +161,7 @@ def test_toy_encodes_batches(kind: type, threads: int, encoder: Encoder) -> None
 
 
 def test_toy_encodes_a_row_in_pieces(encoder: Encoder, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A row that is read in pieces has the ids of the whole, and no more than asked for are read."""
+    """A row that is read in pieces has the ids of the whole, and no more than requested are read."""
     monkeypatch.setattr(batch, "BLOCK", 64)
     assert [ids.tolist() for ids in encoder.encode_batch(LINES, threads=1)] == [toy(STRINGS).run(line) for line in LINES]
     assert encoder.encode_batch(["世 un " * 50_000], max_length=3).ids.tolist() == [2, 0, 2]
@@ -192,7 +192,7 @@ def test_toy_streams(size: int, kind: type, encoder: Encoder) -> None:
 
 @pytest.mark.parametrize("row", ["a\ud800b", b"a\xffb", b"\xe4\xb8"], ids=ascii)
 def test_toy_refuses_what_is_not_text(row: str | bytes, encoder: Encoder) -> None:
-    """What is not text is refused by its row, and replaced where that is asked for."""
+    """What is not text is refused by its row, and replaced where that is requested."""
     plain: Any = "a" if isinstance(row, str) else b"a"
     rows: Any = [plain, row, plain]
     with pytest.raises(fst.TextError, match="row 1, position"):

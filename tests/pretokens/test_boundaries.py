@@ -72,7 +72,7 @@ def contradictions(pattern: str, text: Sequence[int]) -> list[int]:
 
 
 def classes_of(pattern: str) -> int:
-    """How many classes a pattern tells apart."""
+    """How many classes a pattern distinguishes."""
     return int(compiled(pattern)[0].moves.shape[1]) - 1
 
 

@@ -32,7 +32,7 @@ from fst.tables.header import ContextualToken
 MERGES = [(b"a", b"b"), (b" ", b"a"), (b"\n", b"\n"), (b" a", b"b"), (b"'", b"s"), (b"b", b"b")]
 SPECIAL = ("<s>", "<ab<", "\n\n<", "é>", "<<<s>", "> b", "xab")
 PATTERNS = {"GPT-2": GPT2, "cl100k": CL100K, "look ahead": "a(?=b)|b+(?! )" + ANY, "runs": "(?:ab)+|ba| +" + ANY}
-# What may stand beside a cut: words, blanks, contractions, special tokens, whole and cut short, and what is not ASCII.
+# What may stand next to a cut: words, spaces, contractions, special tokens, whole and cut short, and what is not ASCII.
 PIECES = (
     *("ab", " ab", "abba", "Ab", "it's", " 'S", "12345", " 1", "  ", " \n", "\n\n", "\t", "!?", " ...", "x_y", "a" * 30, " " * 30, "the "),
     *(" we cut, (then) join;", "if x[0] == 'y':", "It's 3.14 o'clock ", "snake_case+CamelCase ", "//", "a\tb  c "),
@@ -49,7 +49,7 @@ def tokenizer(pattern: str, special: tuple[str, ...] = SPECIAL) -> Any:
 
 
 def text_of(seed: int | str, pieces: int) -> str:
-    """A text of everything that can stand beside a cut."""
+    """A text of everything that can stand next to a cut."""
     return "".join(random.Random(seed).choices(PIECES, k=pieces))
 
 
@@ -146,7 +146,7 @@ def test_what_is_not_text_is_replaced() -> None:
 
 
 def test_added_tokens_are_kept_away_from() -> None:
-    """No added token is in a window or beside it, by its first character, by two characters around the window's begin, or by its last."""
+    """No added token is in a window or next to it, by its first character, by two characters around the window's begin, or by its last."""
     text = "the abc def ghi jkl " * 4
     free, cut = cuts_of(tokenizer(GPT2, ()), text), text.index(" ghi")
     first = cut + PieceBegins.ahead - tokenizer(GPT2, ())._safe_cuts._width
@@ -159,7 +159,7 @@ def test_added_tokens_are_kept_away_from() -> None:
 
 
 def test_contextual_tokens_have_room() -> None:
-    """If added tokens may take white space along, no window begins or ends with it."""
+    """If added tokens may take whitespace along, no window begins or ends with it."""
     tok = tokenizer(GPT2, ())
     table: BpeTables = tok._table
     token = ContextualToken(0, single_word=False, lstrip=True, rstrip=True, normalized=False, decoded="<m>")

@@ -193,7 +193,7 @@ def test_kernel_rewrites_as_the_walk(case: Case) -> None:
 
 @pytest.mark.parametrize("separator", SEPARATORS)
 def test_room_for_symbols(separator: str | None) -> None:
-    """The room for a text counts the bytes of the symbols that blanks become, with those in front of words."""
+    """The room for a text counts the bytes of the symbols that spaces become, with those in front of words."""
     by = Rewriting(None, Images([]), Blanks("always", "▁", separator, keeps_symbol=True))
     for text in (1000 * "a ", 1000 * " "):
         written, _ = by_walk(by, added_tokens([], {}), text)
@@ -230,20 +230,20 @@ def test_older_forms(part: Json) -> None:
     ],
 )
 def test_refusals(part: Json, error: type[Exception], message: str) -> None:
-    """What cannot be reproduced is refused, and the message says why."""
+    """What cannot be reproduced is refused, and the message gives the reason."""
     with pytest.raises(error, match=message):
         metaspace.pipeline([], metaspace.components(part))
 
 
 def test_tokens_have_blanks() -> None:
-    """Tokens have a blank in place of the symbol, and none that has a blank of its own ever occurs."""
+    """Tokens have a space in place of the symbol, and none that has a space of its own ever occurs."""
     line = metaspace.pipeline([], metaspace.components(spaced()))
     assert [*map(line.spelled, ("▁a", "a b", "▁▁"))] == [" a", None, "  "]
     assert Pipeline([], False, NO_BLANKS, False, []).spelled("▁a b") == "▁a b"
 
 
 def test_stored_blanks_are_checked() -> None:
-    """Blanks of other forms than the stored one are refused."""
+    """Spaces of other forms than the stored one are refused."""
     stored = Blanks("first", "▁", "\n").stored()
     assert Blanks.from_stored(stored) == Blanks("first", "▁", "\n")
     wrongs = ({"prefix": "last"}, {"symbol": "ab"}, {"separator": "x"}, {"symbol": ""}, {"keeps_symbol": 1})

@@ -166,10 +166,10 @@ def test_strings_that_are_refused(string: str, behavior: str) -> None:
 @pytest.mark.parametrize(
     ("first", "second"),
     [
-        ("[0-9]{1,3}", "[0-9]"),  # at each cut of the second, the first would count anew
+        ("[0-9]{1,3}", "[0-9]"),  # at each cut of the second, the first would count again
         (r"<\|x\|>|[a-z]+|[^a-z]+", "[a-z]+|[^a-z]+"),  # |> ends with the match of the first, but does not by itself
         ("ab+c|[ab]|c", "[ab]|c"),  # only a c further on tells that a, b and c are one piece of the first
-        (r"\s?[a-z]+", "\\s?[!\u3000]+"),  # of ! and two blanks, the first piece ends before or after the first blank, as a letter follows
+        (r"\s?[a-z]+", "\\s?[!\u3000]+"),  # of ! and two spaces, the first piece ends before or after the first space, as a letter follows
     ],
 )
 def test_entangled_splits_are_refused(first: str, second: str) -> None:
@@ -422,7 +422,7 @@ def test_digits_among_bytes(name: str) -> None:
     ],
 )
 def test_splits_of_bytes_that_are_refused(behind: list[Json], model: Json, message: str) -> None:
-    """A split of bytes is refused if it may be another one in the text, and the message says why."""
+    """A split of bytes is refused if it may be another one in the text, and the message gives the reason."""
     with pytest.raises(UnsupportedError, match=message):
         table_of(behind_bytes([BARE, *behind], **model))
 

@@ -193,7 +193,7 @@ class TestRay:
         assert in_order(tmp_path / "output") == expected
 
     def test_missing_table(self, ray: Any, corpus: Path, tmp_path: Path) -> None:
-        """Where a table is missing, no actor starts, and the driver is told the name of the file."""
+        """Where a table is missing, no actor starts, and the driver is reported the name of the file."""
         from ray_data import encoded
 
         missing = tmp_path / "no such table.npz"
@@ -202,7 +202,7 @@ class TestRay:
             encoded(texts, str(missing), "text", actors=1).write_parquet(str(tmp_path / "output"))
 
     def test_row_that_is_not_text(self, ray: Any, table: Path, tmp_path: Path) -> None:
-        """A row that is not text ends the run, and the driver is told which one: its place, and what stands beside it."""
+        """A row that is not text ends the run, and the driver is reported which one: its place, and what stands next to it."""
         from ray_data import encoded
 
         texts = pa.array([b"one", None, b"th\xffree", b"\xff"], pa.binary())

@@ -32,7 +32,7 @@ def read_only(folder: Path) -> None:
 
 @pytest.fixture
 def site(tmp_path: Path) -> Path:
-    """A plain install of the package as it lies here, with the kernels that are kept beside it."""
+    """A plain install of the package as it lies here, with the kernels that are kept next to it."""
     compile_all()
     for folder, name in PACKAGE.items():
         shutil.copytree(REPOSITORY / folder, tmp_path / "site" / name)

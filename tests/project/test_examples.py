@@ -102,13 +102,13 @@ class TestRedactNames:
 
 @pytest.fixture(scope="module")
 def english() -> fst.Tokenizer:
-    """The tokenizer of the vocabulary beside the examples."""
+    """The tokenizer of the vocabulary next to the examples."""
     return fst.Tokenizer(tokenizer(ENGLISH))
 
 
 @pytest.fixture(scope="module")
 def gpt() -> fst.Tokenizer:
-    """Byte-level BPE whose tokens depend on blanks before them, and that spells most characters in several tokens."""
+    """Byte-level BPE whose tokens depend on spaces before them, and that spells most characters in several tokens."""
     tokens = [*(bytes([byte]) for byte in range(256)), b" t", b"he", b" the", b" b", b"the", b"in", b"\n\n", b"  "]
     ranks = {token: rank for rank, token in enumerate(tokens)}
     return fst.Tokenizer(bpe(tiktoken.Encoding("small", pat_str=r"\s?\w+|\s?[^\w\s]+|\s+", mergeable_ranks=ranks, special_tokens={})))
@@ -225,7 +225,7 @@ class TestChunks:
             assert "".join(text[chunk.start : chunk.end] for chunk in found) == text
 
     def test_white_space(self, english: fst.Tokenizer) -> None:
-        """A chunk ends at white space, and goes on without overlap from there, if the second half of the chunk has any."""
+        """A chunk ends at whitespace, and continues without overlap from there, if the second half of the chunk has any."""
         from chunks import chunks
 
         text = "unaffable unaffable unaffable"  # three tokens each
@@ -244,7 +244,7 @@ class TestLambdaHandler:
     """`examples/lambda_handler.py`."""
 
     def test_handler(self, english: fst.Tokenizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        """A function with the table beside it answers an event with the counts of its texts."""
+        """A function with the table next to it answers an event with the counts of its texts."""
         tokenizer(ENGLISH).save(tmp_path / "table.npz")
         shutil.copy(EXAMPLES / "lambda_handler.py", tmp_path)
         monkeypatch.syspath_prepend(str(tmp_path))
@@ -258,7 +258,7 @@ class TestLearnVocabulary:
 
     @needs_shared
     def test_the_vocabulary_beside_it(self) -> None:
-        """The vocabulary beside the program is made again from its text, in its own order of continuing letters."""
+        """The vocabulary next to the program is made again from its text, in its own order of continuing letters."""
         shipped = Path(ENGLISH).read_text(encoding="utf-8").splitlines()
         words = train.words([SHARED / "corpora" / "en_books_20MB.txt"], splitter="bert", normalizer="bert")
         letters = [token for token in shipped if token.startswith("##") and len(token) == len("##a")]

@@ -1,4 +1,4 @@
-"""README and docs can be pasted: their Python gives the values beside it, and their commands run."""
+"""README and docs can be pasted: their Python gives the values next to it, and their commands run."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def is_run(block: str) -> bool:
 
 
 def run(block: str, names: dict[str, Any]) -> None:
-    """Run a block, and compare the values of its lines with the results beside them."""
+    """Run a block, and compare the values of its lines with the results next to them."""
     for statement in ast.parse(block).body:
         source = ast.unparse(statement)
         result = RESULT.search(block.splitlines()[statement.end_lineno - 1] if statement.end_lineno else "")
@@ -72,7 +72,7 @@ def english(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.filterwarnings("default")  # other libraries warn about themselves
 @pytest.mark.parametrize("page", WITH_PYTHON, ids=named)
 def test_python_runs_in_order(page: Path, english: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The Python blocks of a page run one after the other beside the examples, and their lines give the results beside them."""
+    """The Python blocks of a page run one after the other next to the examples, and their lines give the results next to them."""
     shutil.copytree(REPOSITORY / "examples", tmp_path / "examples")
     shutil.copy(english, tmp_path)
     monkeypatch.chdir(tmp_path)
@@ -83,7 +83,7 @@ def test_python_runs_in_order(page: Path, english: Path, tmp_path: Path, monkeyp
 
 
 def test_few_blocks_are_marked() -> None:
-    """Only the two blocks that need a model of their own are marked, and results beside lines are found."""
+    """Only the two blocks that need a model of their own are marked, and results next to lines are found."""
     python = [block for page in PAGES for block in blocks(page, "python")]
     assert sum(block.startswith(MARK) for block in python) == 2
     assert sum(len(RESULT.findall(line)) for block in python for line in block.splitlines()) >= 8

@@ -195,7 +195,7 @@ def test_long_row_has_special_tokens_around_it_once(around: bool) -> None:
 @each_filler
 @pytest.mark.parametrize("position", [0, 1, BLOCK - 1, BLOCK, 2 * BLOCK + 1, 5 * BLOCK, 399])
 def test_what_is_no_text_in_a_long_row_is_named(position: int, filler: str) -> None:
-    """An error in any piece of a long row is refused with row and position, or replaced if asked for."""
+    """An error in any piece of a long row is refused with row and position, or replaced if requested."""
     text = (filler * 400)[:399]
     wrong = text[:position] + "\ud800" + text[position:]
     data = text[:position].encode() + b"\xff" + text[position:].encode()
@@ -228,7 +228,7 @@ def test_any_surrogates_in_a_long_row_are_refused_or_replaced(units: list[str]) 
 @each_filler
 @each_kind
 def test_row_of_true_blocks_is_whole(kind: type, filler: str) -> None:
-    """A row of more than two blocks of their true length has the ids of its parts, split at blanks."""
+    """A row of more than two blocks of their true length has the ids of its parts, split at spaces."""
     part = filler + "unaffable [MASK] 한 a\u302e\u1b44 " + "x" * 101 + " "
     expected = tables().run(part)
     times = 2 * batch.BLOCK // len(part) + 40
@@ -354,7 +354,7 @@ if __name__ == "__main__":
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
 def test_processes_of_a_pool_encode_with_threads(tmp_path: Path) -> None:
-    """Processes forked after threads were used encode with threads of their own, while their parent goes on."""
+    """Processes forked after threads were used encode with threads of their own, while their parent continues."""
     tables().save(tmp_path / "table.npz")
     (tmp_path / "forks.py").write_text(FORK, encoding="utf-8")
     command = [sys.executable, str(tmp_path / "forks.py"), str(tmp_path / "table.npz")]
@@ -394,7 +394,7 @@ def test_short_text_has_the_ids_of_the_walk(filler: str) -> None:
 @each_kind
 @pytest.mark.parametrize("length", [0, 1, SHORT - 1, SHORT, SHORT + 1])
 def test_short_text_that_is_no_text_is_named(length: int, kind: type) -> None:
-    """On the short path and the other, an error in a text is refused with its position, or replaced if asked for."""
+    """On the short path and the other, an error in a text is refused with its position, or replaced if requested."""
     wrong: Any = "a" * length + "\ud800" if kind is str else b"a" * length + b"\xff"
     with pytest.raises(fst.TextError, match=f"^row 0, position {length}: "):
         tokenizer().encode(wrong)

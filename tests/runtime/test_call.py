@@ -185,7 +185,7 @@ def test_windows_of_both_texts_are_combined() -> None:
     ],
 )
 def test_refusals(arguments: tuple[Any, ...], options: dict[str, Any], message: str) -> None:
-    """Arguments that contradict each other are refused, and the message says which."""
+    """Arguments that contradict each other are refused, and the message names it."""
     with pytest.raises(ValueError, match=message):
         tok()(*arguments, **options)
 
@@ -205,7 +205,7 @@ def test_refusals(arguments: tuple[Any, ...], options: dict[str, Any], message: 
     ],
 )
 def test_what_is_not_text_is_refused(arguments: tuple[Any, ...], options: dict[str, Any], message: str) -> None:
-    """An input that is not text is refused, and the message says where it is."""
+    """An input that is not text is refused, and the message gives the place it is."""
     with pytest.raises(fst.TextError, match=message):
         tok()(*arguments, **options)
 
@@ -254,7 +254,7 @@ def test_rows_of_different_lengths_are_arrays_of_arrays() -> None:
 
 
 def test_enumerations_count_by_their_value() -> None:
-    """An enumeration's member stands for its value."""
+    """An enumeration's member represents its value."""
     names = Enum("names", {"LONGEST": "longest", "ONLY_FIRST": "only_first", "NUMPY": "np"})
     found = tok()(["a", "a b c"], padding=names.LONGEST, truncation=names.ONLY_FIRST, max_length=4, return_tensors=names.NUMPY)
     assert found["input_ids"].tolist() == [[2, 5, 3, 0], [2, 5, 6, 3]]
@@ -276,7 +276,7 @@ def test_the_result_is_a_dictionary_with_attributes() -> None:
 
 
 def test_tokens_can_be_traced() -> None:
-    """Which token stands for which characters and words is known without having been asked for."""
+    """Which token represents which characters and words is known without having been requested."""
     found = tok()([("a cx", "b"), "d"], padding=True)
     assert (found.is_fast, found.n_sequences, len(found.encodings), len(found[0])) == (True, 2, 2, 7)
     assert found.tokens() == ["[CLS]", "a", "c", "##x", "[SEP]", "b", "[SEP]"]

@@ -115,7 +115,7 @@ def test_pieces_straddle_the_cut_of_a_true_chunk(filler: str, layout: str) -> No
     of, short = tables(100, layout), tables(100)
     limit = symbols_in_a_chunk(100)
     tokenizer = fst.Tokenizer(of)
-    start = filler * ((limit - 60) // symbols(short, filler))  # a blank is at its end
+    start = filler * ((limit - 60) // symbols(short, filler))  # a space is at its end
     start += " " * (limit - 60 - symbols(short, start))
     before = walked(short, start)
     for piece in ("unaffable", "[MASK]<s>x", "\U00010400\U0001f600é", "a\u302e\u1b44\u302e\u1b44[MASK]", "한한世", "x" * 101):
@@ -194,7 +194,7 @@ def test_any_unit_of_those_read_at_once_may_be_another(other: str) -> None:
 @pytest.mark.sampled
 @pytest.mark.parametrize("before", ["", "b", "!", "\u302e"], ids=ascii)
 def test_blanks_that_end_nothing_leave_no_trace(before: str) -> None:
-    """Any number of blanks after a blank, after punctuation, or at the start of a text changes nothing, wherever they stand."""
+    """Any number of spaces after a space, after punctuation, or at the start of a text changes nothing, wherever they stand."""
     of = tables()
     begun = ["a" * shift + before + " " * blanks for shift in range(55, 66) for blanks in (1, 2, 63, 64, 130)]
     texts = [begin + after for begin in begun for after in ("b", "!", "")]

@@ -249,7 +249,7 @@ def test_without_pyarrow() -> None:
 
 
 def test_nothing_is_copied() -> None:
-    """Arrow is asked for no memory for texts or ids: only null rows, views and what lists begin with take some."""
+    """Arrow is requested no memory for texts or ids: only null rows, views and what lists begin with take some."""
     texts = pa.array(["un b " * 100] * 1000)
     before = pa.total_allocated_bytes()
     found = tokenizer().encode_arrow(texts)

@@ -61,7 +61,7 @@ def test_ten_megabytes_are_encoded(text: str, expected: list[int], kind: type, t
     ],
 )
 def test_limit_counts_normalised_characters(char: str, counted: int, normalizer: dict[str, Any], folder: Path) -> None:
-    """A word of 100 characters is looked up and one of more is unknown as a whole, once it is normalised."""
+    """A word of 100 characters is looked up and one of more is unknown as a whole, once it is normalized."""
     tokenizer, reference = made(folder, "limit", **normalizer)
     most = 100 // counted
     for times in (1, most - 1, most, most + 1, most + 2):

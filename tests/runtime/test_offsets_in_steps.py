@@ -158,7 +158,7 @@ def test_streams_do_not_locate_in_steps(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", thinned(["BERT's twice", "lower case first", "composed before BERT's"], 3))
 def test_added_tokens_among_marks_in_steps(name: str, tmp_path: Path) -> None:
-    """Added tokens in normalised text, and what is beside them, are located as by the reference where marks are ordered in steps."""
+    """Added tokens in normalized text, and what is next to them, are located as by the reference where marks are ordered in steps."""
     tokens = small_vocabulary()
     source = document(NORMALIZERS[name], [BERT], tokens)
     plain, word, stripping = ["normalized"], ["normalized", "single_word"], ["lstrip", "rstrip"]

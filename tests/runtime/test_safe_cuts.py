@@ -49,7 +49,7 @@ each_machine = pytest.mark.parametrize("name", MACHINES)
 
 @functools.cache
 def tables(name: str) -> Tables:
-    """Compile few tokens, and some that are cut out of the raw text, of which none holds a blank."""
+    """Compile few tokens, and some that are cut out of the raw text, of which none holds a space."""
     added = {token: len(TOKENS) + number for number, token in enumerate(ADDED) if " " not in token}
     found: Tables = assemble(source_with(added, **MACHINES[name]), "auto")
     return found
@@ -95,7 +95,7 @@ def test_blanks_of_special_tokens(special: str, expected: str) -> None:
 
 @given(text=st.text(st.sampled_from("ab \n"), min_size=1, max_size=200), size=st.integers(1, 50), are_bytes=st.booleans())
 def test_parts(text: str, size: int, are_bytes: bool) -> None:
-    """The parts make the text, each but the last has its size at least and ends with a blank, the first one that it may end with."""
+    """The parts make the text, each but the last has its size at least and ends with a space, the first one that it may end with."""
     data: Any = text.encode() if are_bytes else text
     found = [text[begin:end] for begin, end in Blanks(" \n").parts(data, size)]
     assert "".join(found) == text
@@ -107,7 +107,7 @@ def test_parts(text: str, size: int, are_bytes: bool) -> None:
 
 
 def test_parts_where_nothing_can_be_cut() -> None:
-    """A text without a blank has one part."""
+    """A text without a space has one part."""
     assert Blanks(" \n").parts("a" * 1000, 10) == [(0, 1000)]
 
 
@@ -183,7 +183,7 @@ def test_errors_are_those_of_the_whole(texts: Any, message: str, threads: int) -
 
 @pytest.mark.usefixtures("short_parts")
 def test_late_tokens_are_not_cut() -> None:
-    """A long text has the ids of one piece also where added tokens take adjacent blanks."""
+    """A long text has the ids of one piece also where added tokens take adjacent spaces."""
     source = source_with({})
     late = ContextualToken(len(TOKENS), single_word=False, lstrip=True, rstrip=True, normalized=True, decoded="un a")
     tok = fst.Tokenizer(assemble(replace(source, added=replace(source.added, contextual={"un a": late})), "auto"))

@@ -1,4 +1,4 @@
-"""Streams refuse what they cannot take, and go on or end as their methods state."""
+"""Streams refuse what they cannot take, and continue or end as their methods state."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_a_character_that_is_never_finished() -> None:
 
 @pytest.mark.parametrize(("first", "second"), [("un ", b"a"), (b"un ", "a"), ("un ", 1), (b"un ", bytearray(b"a"))], ids=repr)
 def test_pieces_of_two_kinds(first: Piece, second: Any) -> None:
-    """A piece that is not of the kind of the first is refused and not taken, and the stream goes on."""
+    """A piece that is not of the kind of the first is refused and not taken, and the stream continues."""
     stream = made("as BERT").stream(add_special_tokens=False)
     stream.write(first)
     with pytest.raises(fst.TextError, match=type(second).__name__):
@@ -135,7 +135,7 @@ def test_a_closed_stream_gives_its_memory_back() -> None:
 
 
 def test_what_needs_a_second_reading_is_refused(tmp_path: Path) -> None:
-    """A vocabulary with tokens that are found in normalised text, or whose normalisation composes, has no streams, and says why."""
+    """A vocabulary with tokens that are found in normalized text, or whose normalization composes, has no streams, and says why."""
     path = tmp_path / "tokenizer.json"
     document = json.loads(reference_json())
     composing = {**document, "normalizer": {"type": "NFC"}}

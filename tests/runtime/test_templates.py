@@ -204,7 +204,7 @@ ONCE, EACH = "'single' does not have its text exactly once", "'pair' does not ha
     ],
 )
 def test_what_is_no_template_is_refused_by_name(post_processor: Any, message: str, tmp_path: Path) -> None:
-    """A post-processor that no template stands for is refused by its name."""
+    """A post-processor that no template represents is refused by its name."""
     path = tmp_path / "tokenizer.json"
     path.write_text(json.dumps(document(post_processor)), encoding="utf-8")
     with pytest.raises(fst.UnsupportedError, match=message):
@@ -265,7 +265,7 @@ def test_nested_sequences_are_refused_or_read(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("token", ["Ġa", "##Ġ", "Ġ", " a", "b ", "##\u3000", "x\u2003", "\x85", "\tq"], ids=ascii)
 def test_tokens_that_trim_offsets_would_shorten_are_refused(token: str, tmp_path: Path) -> None:
-    """Where the reference would take white space, or Ġ, out of offsets, trim_offsets is refused; without it nothing is."""
+    """Where the reference would take whitespace, or Ġ, out of offsets, trim_offsets is refused; without it nothing is."""
     path, tokens = tmp_path / "tokenizer.json", [*TOKENS, token]
     path.write_text(json.dumps(document(sequence(roberta()), tokens)), encoding="utf-8")
     with pytest.raises(fst.UnsupportedError, match="trim_offsets, which would shorten the token"):
@@ -275,7 +275,7 @@ def test_tokens_that_trim_offsets_would_shorten_are_refused(token: str, tmp_path
 
 @pytest.mark.parametrize("token", ["a b", "\x1c", "\x1ca", "\u200ba", "aĠb", "ġ"], ids=ascii)
 def test_tokens_that_trim_offsets_leaves_alone_are_read(token: str, tmp_path: Path) -> None:
-    """A token without white space at its ends has the offsets that it has without trim_offsets, also in the reference."""
+    """A token without whitespace at its ends has the offsets that it has without trim_offsets, also in the reference."""
     tokens = [*TOKENS, token]
     plain = Tokenizer.from_str(json.dumps(document(None, tokens) | {"pre_tokenizer": None}))
     trimming = Tokenizer.from_str(json.dumps(document(roberta(), tokens) | {"pre_tokenizer": None}))

@@ -105,7 +105,7 @@ def test_byte_that_is_no_text_is_refused_or_replaced(data: bytes, position: int,
     )
 )
 def test_any_bytes_are_refused_or_replaced_row_by_row(rows: list[bytes], raw: fst.Tokenizer) -> None:
-    """Each row of bytes is text or not by itself, as `bytes.decode` sees it; no character goes on in the next row."""
+    """Each row of bytes is text or not by itself, as `bytes.decode` sees it; no character continues in the next row."""
     mended = raw.encode_batch([row.decode(errors="replace") for row in rows])
     batch = raw.encode_batch(rows, errors="replace")
     assert batch.ids.tolist() == mended.ids.tolist()

@@ -76,7 +76,7 @@ def test_option_overrides_a_folder(tmp_path: Path) -> None:
 def test_vocabulary_alone_is_warned_of_what_its_folder_says(
     config: Any, options: Json, warned: str | None, caplog: pytest.LogCaptureFixture, tmp_path: Path
 ) -> None:
-    """Who names a vocab.txt is told once what the tokenizer_config.json beside it says otherwise, unless an option settles it."""
+    """Who names a vocab.txt is reported once what the tokenizer_config.json next to it says otherwise, unless an option settles it."""
     folder = write(tmp_path / "folder", {"vocab.txt": LINES, **({} if config is None else {"tokenizer_config.json": config})})
     wordpiece(folder / "vocab.txt", **options)
     said = f"which says {warned}: compile {folder} instead"
@@ -93,7 +93,7 @@ def test_vocabulary_alone_is_warned_of_what_its_folder_says(
 def test_vocabulary_of_a_tokenizer_that_is_refused_is_warned_of(
     config: Json, warned: str, caplog: pytest.LogCaptureFixture, tmp_path: Path
 ) -> None:
-    """Who names the vocab.txt of a tokenizer that is refused as a folder is told that its ids are others."""
+    """Who names the vocab.txt of a tokenizer that is refused as a folder is reported that its ids are others."""
     folder = write(tmp_path / "folder", {"vocab.txt": LINES, "tokenizer_config.json": config})
     wordpiece(folder / "vocab.txt")
     (message,) = caplog.messages
@@ -101,7 +101,7 @@ def test_vocabulary_of_a_tokenizer_that_is_refused_is_warned_of(
 
 
 def test_other_files_are_not_warned_of(caplog: pytest.LogCaptureFixture, tmp_path: Path) -> None:
-    """A folder, and lines of another name, have no tokenizer_config.json beside them that would be passed over."""
+    """A folder, and lines of another name, have no tokenizer_config.json next to them that would be passed over."""
     folder = write(tmp_path / "folder", {"words.txt": LINES, **bare(do_lower_case=False)})
     for source in (folder, folder / "words.txt"):
         wordpiece(source)

@@ -149,7 +149,7 @@ def test_files_of_public_vocabularies(name: str, tmp_path: Path) -> None:
 
 
 def test_tokens_that_are_only_added_are_none_of_the_model(tmp_path: Path, reference: Callable[..., Tokenizer]) -> None:
-    """An added token is not in the vocabulary of the model, be its id the next one: a word that is spelled so once it is normalised has
+    """An added token is not in the vocabulary of the model, be its id the next one: a word that is spelled so once it is normalized has
     other ids.
     """
     tokens = ["[UNK]", "new", "##s"]

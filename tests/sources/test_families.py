@@ -63,7 +63,7 @@ def library(name: str) -> Any:
 
 
 def texts(count: int) -> Sequence[str]:
-    """Words, characters and white space of all kinds."""
+    """Words, characters and whitespace of all kinds."""
     chance = random.Random(0)
     return ["", " ", *LINES, *("".join(chance.choices(PARTS, k=chance.randrange(1, 25))) for _ in range(count))]
 
@@ -128,7 +128,7 @@ def test_folder_and_live_tokenizer(name: str, tmp_path: Path) -> None:
 
 
 def test_live_tokenizer_of_tokenizers() -> None:
-    """A live tokenizer of tokenizers compiles as the file that it writes, and another kind than asked for is refused."""
+    """A live tokenizer of tokenizers compiles as the file that it writes, and another kind than requested is refused."""
     own = Reference.from_str(json.dumps(trained(json.loads(Reference(models.BPE()).to_str()))))
     rows = texts(30)
     assert [ids.tolist() for ids in fst.Tokenizer(bpe(own)).encode_batch(rows)] == [encoding.ids for encoding in own.encode_batch(rows)]

@@ -138,7 +138,7 @@ def test_source_that_cannot_be_had_is_told(code: str, name: str, variables: dict
     ),
 )
 def test_answer_of_the_hub_is_told(status: int, code: str, message: str, answer: Callable[[int, str], str], tmp_path: Path) -> None:
-    """What the Hub answers where it does not give a model is told in one line."""
+    """What the Hub answers where it does not give a model is reported in one line."""
     done = run(COMPILE, NAME, tmp_path, HF_ENDPOINT=answer(status, code))
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.startswith(message), done.stderr

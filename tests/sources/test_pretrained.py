@@ -236,7 +236,7 @@ def test_added_tokens_of_a_folder_are_the_reference_s(files: Json, auto: Any, tm
     ],
 )
 def test_folder_that_asks_for_more_is_refused_by_name(files: Json, message: str, tmp_path: Path) -> None:
-    """What a folder asks for and is not supported is refused by its name."""
+    """What a folder requests and is not supported is refused by its name."""
     with pytest.raises(fst.UnsupportedError, match=message):
         wordpiece(write(tmp_path / "folder", files))
 

@@ -53,7 +53,7 @@ def test_encoding_is_named_by_the_file_or_an_option(ranks: Path) -> None:
 
 
 def test_special_tokens_are_added_to_those_of_an_encoding(ranks: Path) -> None:
-    """Special tokens that are given stand beside the encoding's own, unless these are left out."""
+    """Special tokens that are given stand next to the encoding's own, unless these are left out."""
     end, given = tiktoken.ENCODINGS["gpt2"].special, {"<|start|>": 60000}
     for options, expected in ({}, {**end, **given}), ({"no_special": False}, {**end, **given}), ({"no_special": True}, given):
         assert read(ranks, {"encoding": "gpt2", "special": given, **options}).added.specials == expected
@@ -158,7 +158,7 @@ def test_live_encoding_takes_no_options() -> None:
 
 @pytest.mark.parametrize("packed", [False, True])
 def test_folder_with_one_file_of_ranks(packed: bool, ranks: Path) -> None:
-    """A folder with one file of ranks is that file, with its options, also packed with gzip, and beside files that are no vocabulary."""
+    """A folder with one file of ranks is that file, with its options, also packed with gzip, and next to files that are no vocabulary."""
     (ranks.parent / "config.json").write_text("{}", encoding="utf-8")
     expected = read(ranks, {"pattern": "."})
     if packed:
@@ -187,7 +187,7 @@ def test_folder_with_a_tekken(tmp_path: Path) -> None:
 
 
 def test_folder_with_several_files(ranks: Path) -> None:
-    """Files of ranks, and a tekken.json, of which a folder holds several, are listed in an error; a tokenizer.json beside them counts."""
+    """Files of ranks, and a tekken.json, of which a folder holds several, are listed in an error; a tokenizer.json next to them counts."""
     ranks.with_name("other.tiktoken").write_text(lines(), encoding="ascii")
     ranks.with_name("tekken.json").write_text(json.dumps(mistral()), encoding="utf-8")
     with pytest.raises(fst.VocabularyError, match=r"holds 'other\.tiktoken', 'own\.tiktoken', 'tekken\.json': name the one to compile"):

@@ -138,7 +138,7 @@ def test_self_test_data(kind: str) -> None:
 @each_real
 @needs_shared
 def test_texts_by_real_models(name: str) -> None:
-    """Texts with blanks at all places, with what vanishes, and with unknown characters."""
+    """Texts with spaces at all places, with what vanishes, and with unknown characters."""
     texts = ["", " ", "Hello  world ", " ▁ a▁", "日本語🙂é ﬁ½", "a\x00\x01 \x01b", "  \x01a", "a \ufffd" + " " * 40 + "b", "\u200b"]
     hold(real(name), texts)
 
@@ -149,7 +149,7 @@ CONTEXTS = ("{}", "a{}b", " {} ", "{0}{0} e{0}\u0301")
 @needs_shared
 @pytest.mark.sampled
 def test_every_code_point(name: str) -> None:
-    """Whatever stands in a text, alone, between letters, blanks or with itself: the ids are those of sentencepiece."""
+    """Whatever stands in a text, alone, between letters, spaces or with itself: the ids are those of sentencepiece."""
     made = real(name)
     for chars in (sample(SWEPT_CHARACTERS, 400, name), EVERY_CHARACTER[:0x300], EVERY_CHARACTER[0x2000:0x2100]):
         for context in CONTEXTS:
@@ -179,7 +179,7 @@ def test_tied_scores(scores: dict[str, float], texts: list[str]) -> None:
 
 @pytest.mark.parametrize("sizes", [(2, 4, 8, 5, 16, 6, 12, 13, 10, 14, 3, 9, 7, 11), range(2, 32), (2, 3, 5, 8)])
 def test_runs_of_one_score(sizes: Sequence[int]) -> None:
-    """Runs of blanks that have one score, as in Mistral's model, become pieces as by sentencepiece, however long they are."""
+    """Runs of spaces that have one score, as in Mistral's model, become pieces as by sentencepiece, however long they are."""
     every = [UNK, Piece("▁", -5), Piece("x", -5), Piece("▁x", -1), *(Piece("▁" * size, -1e9) for size in sizes), *ALL_BYTES]
     made = both(model_of(every, "bpe", Spaces(remove_extra_whitespaces=False), byte_fallback=True))
     hold(made, [" " * count + end for count in range(100) for end in ("", "x")])
@@ -204,7 +204,7 @@ def test_every_way_through_the_package(kind: str, byte_fallback: bool, is_suffix
     made, draw = both(data), random.Random(kind)
     bits = ["a", "b", "ab", " ", "  ", "é", "½", "\x01", "\u3000", "▁", "<x>", "b ", "漢", "\x00"]
     texts = ["".join(draw.choices(bits, k=draw.choice((1, 3, 10, 40)))) for _ in range(10)]
-    texts += [" ", "  \x01", "\x01 ", "\u3000" * 3]  # of which blanks or nothing are left
+    texts += [" ", "  \x01", "\x01 ", "\u3000" * 3]  # of which spaces or nothing are left
     hold(made, texts)
     hold_every_way(made.tokenizer, texts, made.of.encode(texts), draw)
     for text in sample(texts, 3):
@@ -313,7 +313,7 @@ def test_pieces_that_no_text_has_are_refused(kind: str) -> None:
 
 
 def test_blanks_need_a_piece_beside_bytes() -> None:
-    """With byte_fallback, ▁ is a piece: a blank in a text has no bytes of its own."""
+    """With byte_fallback, ▁ is a piece: a space in a text has no bytes of its own."""
     for kind in ("bpe", "unigram"):
         with pytest.raises(UnsupportedError, match="byte_fallback, and '▁', which stands for a blank"):
             both(model_of([UNK, Piece("a", -1), *ALL_BYTES], kind, byte_fallback=True))

@@ -67,7 +67,7 @@ def hold(folder: Path, texts: list[str]) -> None:
 
 
 def mixed(count: int) -> list[str]:
-    """Texts of characters, white space and special tokens."""
+    """Texts of characters, whitespace and special tokens."""
     chance = random.Random(0)
     return ["".join(chance.choices(PARTS, k=chance.randrange(15))) for _ in range(count)]
 
@@ -149,7 +149,7 @@ def test_model_alone_has_the_ids_of_sentencepiece(tmp_path: Path) -> None:
 
 
 def test_types_of_models_are_the_reference_s() -> None:
-    """The types of model stand for the classes that AutoTokenizer takes, and let the named class count."""
+    """The types of model represent the classes that AutoTokenizer takes, and let the named class count."""
     auto = transformers.models.auto.tokenization_auto
     names = auto.TOKENIZER_MAPPING_NAMES
     assert {kind: name for kind, name in names.items() if name in FAMILIES} == MODEL_TYPES

@@ -41,7 +41,7 @@ def test_real_models_are_read(path: Any) -> None:
 @needs_shared
 @pytest.mark.parametrize("path", MODELS, ids=lambda path: "/".join(path.parts[-2:]))
 def test_real_models_segment_by_definition(path: Any) -> None:
-    """The definitions give the ids of sentencepiece for normalised text."""
+    """The definitions give the ids of sentencepiece for normalized text."""
     model, of = parse(path.read_bytes(), path.name), sentencepiece.SentencePieceProcessor(model_file=str(path))
     pieces = [*map(Piece, model.pieces, model.scores, model.types)]
     for text in ("", " ", "A (small) example - £5, xxx\n", "---- ----  ab漢字🙂é", "naïve Straße ½ ﬁ"):

@@ -163,7 +163,7 @@ def put(source: Document, place: Sequence[Any], value: Any) -> Document:
     ],
 )
 def test_unsupported_part_is_refused_by_name(place: list[Any], value: Any, message: str, read: Read) -> None:
-    """What this version does not do is refused by the name of the part that asks for it, never left out."""
+    """What this version does not do is refused by the name of the part that requests it, never left out."""
     with pytest.raises(fst.UnsupportedError, match=message):
         read(put(document(), place, value))
 

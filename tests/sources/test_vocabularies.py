@@ -31,7 +31,7 @@ from fst.compile import bpe, keywords, lattice, maxmatch, tokenizer
 from fst.compile import wordpiece as compiled_anew
 from fst.compile.sources import read as sources
 
-# White space as Unicode has it, with which Rust agrees, and what else Python or a reader might take for it.
+# Whitespace as Unicode has it, with which Rust agrees, and what else Python or a reader might take for it.
 WHITE_SPACE = "\t\v\f\r \x85\xa0\u1680" + "".join(map(chr, range(0x2000, 0x200B))) + "\u2028\u2029\u202f\u205f\u3000"
 NO_WHITE_SPACE = "\x1c\x1d\x1e\x1f\x00\x08\x7f\u180e\u200b\u200c\u2060\ufeff"
 
@@ -76,7 +76,7 @@ def test_lines_are_read_as_the_reference_reads_them(data: bytes, tmp_path: Path)
 
 @pytest.mark.parametrize("char", [*WHITE_SPACE, *NO_WHITE_SPACE], ids=lambda char: f"U+{ord(char):04X}")
 def test_white_space_at_the_end_of_a_line_is_the_reference_s(char: str, tmp_path: Path) -> None:
-    """White space ends a token, before the end of its line and as a whole line; what is no white space is part of it."""
+    """Whitespace ends a token, before the end of its line and as a whole line; what is no whitespace is part of it."""
     ours, theirs = read_both(tmp_path / "vocab.txt", f"[UNK]\na{char}\n{char}\n{char}b\nc{char}{char} \nd{char}".encode())
     assert ours == theirs
     assert ("a" in ours) == (char in WHITE_SPACE)

@@ -2,7 +2,7 @@
 
 `answers.json` maps the digest of a question (the reference's version and settings, and the texts) to the digest of the answer. By default a
 test asks the reference only what is not kept. With ``--answers asked`` it asks everything, and fails where a kept answer is wrong.
-To write the file anew, after `tokenizers` or the texts have changed: ``python -m pytest -n 0 --answers anew``.
+To write the file again, after `tokenizers` or the texts have changed: ``python -m pytest -n 0 --answers anew``.
 """
 
 from __future__ import annotations

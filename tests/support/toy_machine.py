@@ -23,7 +23,7 @@ class Arguments(NamedTuple):
 
 
 class Work(NamedTuple):
-    """What the kernel keeps between calls, and the symbols that it holds back: none."""
+    """What the kernel keeps between calls, and the symbols that it keeps: none."""
 
     state: Array
     symbols: Array

@@ -258,7 +258,7 @@ def test_late_token_in_a_word_is_refused(read_twice: Mapping[str, Tables], tmp_p
 
 
 def test_words_of_other_ids_act_the_same_everywhere(good: Mapping[str, Tables], tmp_path: Path) -> None:
-    """A word in the table of words has its id there, for the walk too, and stands for all of its characters."""
+    """A word in the table of words has its id there, for the walk too, and represents all of its characters."""
     tables = good["compact"]
     used = 4 * np.flatnonzero(tables.words[3::4])
     words = tables.words.copy()
@@ -288,7 +288,7 @@ def test_unknown_statement_is_refused(good: Mapping[str, Tables], tmp_path: Path
 
 
 def test_late_tokens_without_blanks_are_refused(read_twice: Mapping[str, Tables], tmp_path: Path) -> None:
-    """Tables with late tokens need a class for blanks, which replace what is left of a token."""
+    """Tables with late tokens need a class for spaces, which replace what is left of a token."""
     classes = read_twice["late"].classes.copy()
     a = classes[0::2]
     a[1:][a[1:] == 0] = pack(ROOT, 0, 0, ONE)
@@ -379,7 +379,7 @@ def located(tokenizer: fst.Tokenizer, text: str) -> tuple[list[int], list[tuple[
 def test_places_are_safe_whatever_length_tokens_have(
     layout: str, seed: int, cuts: str, indicator: str, longest: int, good: Mapping[str, Tables]
 ) -> None:
-    """Places stay within their words where ids belong to other tokens than those that they stand for, of any length."""
+    """Places stay within their words where ids belong to other tokens than those that they represent, of any length."""
     tables, chance = good[layout], np.random.default_rng(seed)
     size, count = len(tables.token_bytes), len(tables.token_ids)
     ends = {

@@ -117,7 +117,7 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Any]:
 
 
 def rewritten() -> BpeTables:
-    """Byte-level BPE of normalised texts, with added tokens that take blanks along."""
+    """Byte-level BPE of normalized texts, with added tokens that take spaces along."""
     parts = byte_level(GPT2, MERGES)
     flags = {"<b>": ["lstrip"], "tt": ["normalized", "rstrip"], "é": ["single_word"]}
     first = len(parts["model"]["vocab"])
@@ -129,7 +129,7 @@ def rewritten() -> BpeTables:
 
 
 def scored(blanks: dict[str, Any], *, fallback: bool = False, carries: bool = False, has_words: bool = False) -> UnigramTables:
-    """Compile Unigram; with sums that carry on, or of whole words, if asked for."""
+    """Compile Unigram; with sums that carry on, or of whole words, if requested."""
     names = [*dict.fromkeys((*TOKENS, "▁", "▁un", "ab", "abc", "t", "tt", "é", *(f"<0x{byte:02X}>" for byte in range(256 * fallback))))]
     vocabulary = [[name, -1.5 * len(name)] for name in names]
     model = {"type": "Unigram", "unk_id": 1, "byte_fallback": fallback, "vocab": vocabulary}

@@ -264,7 +264,7 @@ def ids_of(one: fst.Tokenizer, texts: list[str], threads: int | None = None) -> 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_processes_of_every_kind_are_handed_a_tokenizer(method: str) -> None:
-    """A tokenizer is an argument for processes that are forked, or started anew, while the one that starts them encodes in threads."""
+    """A tokenizer is an argument for processes that are forked, or started again, while the one that starts them encodes in threads."""
     texts = [rows(seed) for seed in range(6)]
     expected = [ids_of(tokenizer(), some) for some in texts]
     with ThreadPoolExecutor(2) as threads, multiprocessing.get_context(method).Pool(2) as pool:
@@ -336,7 +336,7 @@ def test_process_forked_while_a_thread_is_the_first_to_encode(delay: float, tmp_
     assert (done.returncode, done.stderr) == (0, "")
 
 
-# Data sets, whose functions are told apart by the bytes that they pickle to
+# Data sets, whose functions are distinguished by the bytes that they pickle to
 
 
 MAP = """

@@ -99,7 +99,7 @@ def test_tokens_have_flags(stated: Any) -> None:
 
 
 def test_normalized_is_the_opposite_of_special() -> None:
-    """A token that says nothing of it is found in normalised text unless it is special."""
+    """A token that says nothing of it is found in normalized text unless it is special."""
     assert token_of({"content": "<x>"}).tokenize("<X>") == ["<x>"]
     assert token_of({"content": "<x>", "special": True}).tokenize("<X>") == ["[UNK]"] * 3
 
@@ -182,6 +182,6 @@ def test_names_with_white_space_keep_their_ids() -> None:
 
 
 def test_letters_for_white_space_are_refused() -> None:
-    """With trim_offsets, an added token that begins with the letter of white space is refused: offsets would differ."""
+    """With trim_offsets, an added token that begins with the letter of whitespace is refused: offsets would differ."""
     with pytest.raises(fst.UnsupportedError, match=r"^added token 'Ġab' with trim_offsets, which takes Ġ for white space"):
         table("byte_bpe").with_added_tokens(["Ġab"])

@@ -46,7 +46,7 @@ from fst.text.whitespace import NO_BLANKS
 Json = dict[str, Any]
 
 NMT, STRIP_ACCENTS = {"type": "Nmt"}, {"type": "StripAccents"}
-# Characters of all classes of clusters, some marks of two, three and four bytes, and blanks.
+# Characters of all classes of clusters, some marks of two, three and four bytes, and spaces.
 BITS = (
     *("a", "b", "e", "é", "E", "A", "_", "!", " ", "  ", "\t", "\u00a0", "\r", "\n", "\r\n", "\x01", "\u0301", "\u0323", "\u0903"),
     *("\u200d", "\u200c", "\u0600", "\u070f", "\u1100", "\u1161", "\u11a8", "가", "각", "क", "\u094d", "ी", "©", "☺", "😀", "🏻", "🇩"),
@@ -159,7 +159,7 @@ def test_room_is_counted_with_added_tokens() -> None:
 
 
 def test_memory_for_text_without_spaces() -> None:
-    """A long text without white space takes some bytes of memory for each of its own, although some characters may grow much."""
+    """A long text without whitespace takes some bytes of memory for each of its own, although some characters may grow much."""
     _, tokenizer, _ = machine("after maps")
     for text in ("a" * 1_500_000, "e\u0301" * 500_000):
         tracemalloc.start()
@@ -194,7 +194,7 @@ def test_refusals(normalizer: Json, message: str) -> None:
 
 
 def by_sentencepiece(data: bytes) -> Any:
-    """Sentencepiece's normalizer of a charsmap, which adds no blanks and removes none."""
+    """Sentencepiece's normalizer of a charsmap, which adds no spaces and removes none."""
     sentencepiece = pytest.importorskip("sentencepiece")
     size, coded = len(data), bytearray()
     while size:

@@ -70,7 +70,7 @@ from fst.text.composition import Composition
     ],
 )
 def test_refused_by_name(normalizer: list[Part], pre_tokenizer: list[Part], message: str, load: Load) -> None:
-    """What cannot be exact is refused when it is compiled, and the message says which component it is."""
+    """What cannot be exact is refused when it is compiled, and the message names it component it is."""
     with pytest.raises(fst.UnsupportedError, match=message):
         load(document(normalizer, pre_tokenizer))
 

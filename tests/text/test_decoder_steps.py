@@ -112,7 +112,7 @@ def test_streams(name: str, ids: list[int], sizes: list[int]) -> None:
 
 
 def test_stream_of_a_malformed_run() -> None:
-    """In a run that is not UTF-8, complete characters stay, and each byte behind them becomes U+FFFD."""
+    """In a run that is not UTF-8, complete characters stay, and each byte after them becomes U+FFFD."""
     ours, _ = small("llama")
     ids = [VOCABULARY.index(f"<0x{byte:02X}>") for byte in (0xC3, 0xA9, 0xFF, 0xC3, 0xA9)]
     stream = ours.decode_stream()

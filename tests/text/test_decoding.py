@@ -54,7 +54,7 @@ def document(**parts: Any) -> dict[str, Any]:
 
 
 def written(**parts: Any) -> Path:
-    """Write a tokenizer.json of the small vocabulary beside the kept tables."""
+    """Write a tokenizer.json of the small vocabulary next to the kept tables."""
     path = kept.FOLDER / f"small-{len(parts)}-{os.getpid()}.json"
     path.write_text(json.dumps(document(**parts)), encoding="utf-8")
     return path
@@ -76,7 +76,7 @@ def made(table: Any) -> BpeTokenizer:
 
 @cache
 def contents() -> dict[int, bytes]:
-    """Say for each id of the small vocabulary which bytes it stands for: by the definition."""
+    """Say for each id of the small vocabulary which bytes it represents: by the definition."""
     added = {len(TOKENS) + place: bytes_of(content) or content.encode() for place, content in enumerate(ADDED)}
     return {number: bytes_of(token) or b"" for number, token in enumerate(TOKENS)} | added
 
@@ -104,7 +104,7 @@ def test_text_is_that_of_the_reference(ids: list[int], skip: bool) -> None:
 
 @pytest.mark.parametrize("normalizer", [{"type": "Prepend", "prepend": " "}, {"type": "Lowercase"}, {"type": "NFD"}])
 def test_added_token_with_a_name_of_the_model(normalizer: dict[str, Any]) -> None:
-    """An added token with the name of a token of the model decodes to its spelling in normalised text, as in the reference."""
+    """An added token with the name of a token of the model decodes to its spelling in normalized text, as in the reference."""
     kinds = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": True, "special": False}
     parts = document(normalizer=normalizer)
     added = [{"id": TOKENS.index(content), "content": content, **kinds} for content in ("é", "A", "ab")]
@@ -213,7 +213,7 @@ def test_bytes_of_one_token() -> None:
 
 
 def test_vocabularies_without_a_decoder() -> None:
-    """If the source names no decoder, blanks stand between tokens as in the reference, bytes are bytes, and there is no stream."""
+    """If the source names no decoder, spaces stand between tokens as in the reference, bytes are bytes, and there is no stream."""
     path = written(decoder=None)
     ours, reference = made(bpe(path)), Reference.from_file(str(path))
     ids: list[int] = [*range(250, 262), len(TOKENS)]

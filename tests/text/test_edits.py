@@ -114,7 +114,7 @@ def test_refusals(normalizer: Json, message: str) -> None:
     ],
 )
 def test_tokens_with_white_space_of_their_own(added: list[Json], message: str) -> None:
-    """Added tokens are refused whose white space is another's, too, or if spans are trimmed is not told by their ids."""
+    """Added tokens are refused whose whitespace is another's, too, or if spans are trimmed is not told by their ids."""
     with pytest.raises(UnsupportedError, match=message):
         built(document(prepend(" x"), *added, trims=True))
 

@@ -1,4 +1,4 @@
-"""Texts in UTF-8: what kernels lay out is what Python's codec gives, and malformed text is told apart."""
+"""Texts in UTF-8: what kernels lay out is what Python's codec gives, and malformed text is distinguished."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ def count_under(control: Control, digest: str = "ten") -> tuple[int, bool]:
 
 
 def test_run_resumes_from_its_checkpoint_and_removes_it(tmp_path: Path) -> None:
-    """A run past its deadline leaves a checkpoint, and the next one goes on from there."""
+    """A run past its deadline leaves a checkpoint, and the next one continues from there."""
     path, seen = tmp_path / "run.npz", list[int]()
     for number in range(1, 4):
         assert count_under(Control(deadline=0, checkpoint=path)) == (number, False)
@@ -66,7 +66,7 @@ def test_run_resumes_from_its_checkpoint_and_removes_it(tmp_path: Path) -> None:
 
 
 def test_interrupt_writes_the_checkpoint(tmp_path: Path) -> None:
-    """Ctrl-C ends the round, writes the checkpoint and goes on as KeyboardInterrupt."""
+    """Ctrl-C ends the round, writes the checkpoint and continues as KeyboardInterrupt."""
     path, before = tmp_path / "run.npz", signal.getsignal(signal.SIGINT)
     with pytest.raises(KeyboardInterrupt):
         count_under(Control(lambda *_: signal.raise_signal(signal.SIGINT), checkpoint=path))

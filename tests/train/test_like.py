@@ -348,7 +348,7 @@ def test_real_vocabularies_are_those_of_transformers(name: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["t5", "albert"])
 def test_real_pieces_are_those_of_transformers(name: str) -> None:
-    """For Unigram tokenizers of known models, the pieces and everything beside the model are those of transformers."""
+    """For Unigram tokenizers of known models, the pieces and everything next to the model are those of transformers."""
     old = AutoTokenizer.from_pretrained(SHARED / "vocab_unigram" / name)
     expected = document_of(old.train_new_from_iterator(sample(), 4000))
     assert unordered(train.like(old, sample(), 4000).to_json()) == unordered(expected)

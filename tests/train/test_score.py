@@ -130,7 +130,7 @@ def test_alphabets_are_those_of_the_words_and_of_the_options() -> None:
 
 
 def test_special_tokens_equal_to_merges_keep_their_ids() -> None:
-    """A merge to a token that has an id takes no second one, and training goes on until the size is met."""
+    """A merge to a token that has an id takes no second one, and training continues until the size is met."""
     trained = train(HUGS, 16, special_tokens=["hug", "hugs"])
     others = "##g ##n ##s ##u b h p ##gs hu pu bu bun pug pun"
     assert [*trained.vocabulary] == ["hug", "hugs", *others.split(" ")]
@@ -159,7 +159,7 @@ def test_counts_are_those_of_the_merges() -> None:
 
 
 def test_run_resumes_bit_for_bit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A run that stops after each few merges, and goes on from its checkpoint, makes the same vocabulary."""
+    """A run that stops after each few merges, and continues from its checkpoint, makes the same vocabulary."""
     monkeypatch.setattr(score_state, "BUDGET", 30)
     monkeypatch.setattr(score_state, "FIRST_ROWS", 1)
     words = Counter(COURSE.lower().split())

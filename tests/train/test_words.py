@@ -65,7 +65,7 @@ def same(one: Words, other: Words) -> bool:
 
 
 def hostile(count: int) -> list[str]:
-    """Short texts of letters, marks and white space of many kinds."""
+    """Short texts of letters, marks and whitespace of many kinds."""
     random = Random(30)
     return ["".join(random.choices(ALPHABET, k=random.randrange(12))) for _ in range(count)]
 
@@ -220,7 +220,7 @@ class TestCounting:
         assert np.lexsort(merged.first.T[::-1]).tolist() == np.lexsort(words.first.T[::-1]).tolist()
 
     def test_words_of_any_length_count(self) -> None:
-        """Words beside and far above the size of a slot are counted apart, also if they begin alike or differ in zeros alone."""
+        """Words next to and far above the size of a slot are counted apart, also if they begin alike or differ in zeros alone."""
         lengths = [1, 23, 24, 25, 26, 47, 48, 49, 5000, 300_000]
         texts = ["a" * length + end for length in lengths for end in ("", "b", "\0", "\0\0")] * 2
         words = train.words(Random(1).sample(texts, len(texts)), splitter="none", threads=2)

@@ -67,7 +67,7 @@ class Lines:
         self._file = file
         self._spellings = names(tables)
         self._decimals = Decimals(int(tables.token_ids.max()) + 1 if form == "ids" else 0)
-        self._is_begun = False  # whether there are ids of a document that goes on
+        self._is_begun = False  # whether there are ids of a document that continues
         self._lines = self._numbers if form == "ids" else self._joined
 
     def write(self, encoded: Encoded) -> None:

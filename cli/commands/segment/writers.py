@@ -56,7 +56,7 @@ def writing(name: str, form: str) -> Iterator[Write[Segmented]]:
 
 
 def _write_lines(file: IO[bytes], segmented: Segmented) -> None:
-    """Write a line for each document: its tokens with spaces between them. Tokens of white space are left out."""
+    """Write a line for each document: its tokens with spaces between them. Tokens of whitespace are left out."""
     rows = segmented.rows()
     file.write("".join([" ".join([token for token in row or () if not token.isspace()]) + "\n" for row in rows]).encode())
     file.flush()

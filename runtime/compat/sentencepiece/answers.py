@@ -81,7 +81,7 @@ class Answers:
         return {"ids": ids, "pieces": [one.piece.encode() for one in located], "offsets": spans}
 
     def normalized(self, input: Any, with_offsets: Any) -> Any:
-        """A text, normalised."""
+        """A text, normalized."""
         text = self.read(input)
         normal, places = self.pieces.normalized(text)
         if isinstance(input, str):

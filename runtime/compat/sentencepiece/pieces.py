@@ -27,12 +27,12 @@ NO_PIECE = -1
 
 
 class Normalized(NamedTuple):
-    """A normalised text.
+    """A normalized text.
 
     Attributes:
         text: its characters.
         places: for each character the index of the character in the raw text from which it comes, and then the end of the raw text without
-            removed white space. For a text that vanishes, the end alone, or nothing if all of it becomes white space.
+            removed whitespace. For a text that vanishes, the end alone, or nothing if all of it becomes whitespace.
     """
 
     text: str
@@ -101,11 +101,11 @@ class Pieces:
         return [self.located(text, ids) for text, ids in zip(texts, rows, strict=True)]
 
     def normalized(self, text: str) -> Normalized:  # noqa: ARG002
-        """A text, normalised."""
+        """A text, normalized."""
         raise _refused("normalize", "tok.tokenize shows what becomes of a text")
 
     def need_mendable(self) -> None:
-        """Refuse bytes that are not UTF-8 if normalisation may change U+FFFD, which stands for them."""
+        """Refuse bytes that are not UTF-8 if normalization may change U+FFFD, which represents them."""
 
     def quick_text(self, ids: list[Any]) -> str | None:  # noqa: ARG002
         """The text of ids; None if they need `text`, or are none."""
@@ -211,7 +211,7 @@ class ModelPieces(Pieces):
         return found
 
     def normalized(self, text: str) -> Normalized:
-        """A text, normalised."""
+        """A text, normalized."""
         if not text:
             return Normalized("", [])
         by = self.fst._metadata.text.rewriting or NOTHING
@@ -224,7 +224,7 @@ class ModelPieces(Pieces):
         return Normalized(normal, self._with_own(text, places) if self._own else places)
 
     def _end_of_nothing(self, text: str, by: Rewriting) -> list[int]:
-        """The end of a text that vanishes, as sentencepiece counts; nothing if all of it becomes white space."""
+        """The end of a text that vanishes, as sentencepiece counts; nothing if all of it becomes whitespace."""
         charsmap = next((edit for edit in by.edits if isinstance(edit, Charsmap)), None)
         if charsmap is None:
             return []
@@ -244,7 +244,7 @@ class ModelPieces(Pieces):
         return [*found, *places[-1:]]
 
     def need_mendable(self) -> None:
-        """Refuse bytes that are not UTF-8 if normalisation may change U+FFFD, which stands for them."""
+        """Refuse bytes that are not UTF-8 if normalization may change U+FFFD, which represents them."""
         if self._changes_unknown:
             raise UnsupportedError("bytes that are not UTF-8: the model normalises U+FFFD, which stands for them; mend the text")
 

@@ -12,14 +12,14 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise, takewhile
 
-SPACES = b" \n\t"  # the white space that is unstable along with a piece
-NO_SPACES = "\x1c\x1d\x1e\x1f"  # characters that only Python counts as white space
+SPACES = b" \n\t"  # the whitespace that is unstable along with a piece
+NO_SPACES = "\x1c\x1d\x1e\x1f"  # characters that only Python counts as whitespace
 
 Row = tuple[int, ...]
 
 
 def with_spaces(contents: Sequence[bytes | None], count: int) -> int:
-    r"""The number of unstable tokens: those of the last piece and, if its first token is white space, the tokens of white space before it.
+    r"""The number of unstable tokens: those of the last piece and, if its first token is whitespace, the tokens of whitespace before it.
 
     Args:
         contents: the bytes of the tokens of a text; None for special tokens.

@@ -97,7 +97,7 @@ def strings_over(letters: bytes, longest: int) -> Iterator[bytes]:
 
 @cache
 def byte_of() -> dict[str, int]:
-    """The byte that each character stands for in a byte-level vocabulary."""
+    """The byte that each character represents in a byte-level vocabulary."""
     shown = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
     hidden = [byte for byte in range(256) if byte not in shown]
     return {chr(byte): byte for byte in shown} | {chr(256 + place): byte for place, byte in enumerate(hidden)}
@@ -105,7 +105,7 @@ def byte_of() -> dict[str, int]:
 
 @cache
 def char_of() -> dict[int, str]:
-    """The character that stands for each byte in a byte-level vocabulary."""
+    """The character that represents each byte in a byte-level vocabulary."""
     return {byte: char for char, byte in byte_of().items()}
 
 
@@ -201,7 +201,7 @@ BYTES = {atom: number for number, atom in enumerate(ATOMS)}
     ],
 )
 def test_faulty_lists_are_refused(tokens: Mapping[bytes, int], pairs: Pairs, fault: str) -> None:
-    """A merge list that is none is refused, and the message says why."""
+    """A merge list that is none is refused, and the message gives the reason."""
     with pytest.raises(VocabularyError, match=fault):
         canonical(Merges(tokens, pairs))
 
@@ -412,7 +412,7 @@ LAST = int(small().rows.slots.max())
     ],
 )
 def test_proof_names_the_fault(name: str, place: int, value: int, fault: str) -> None:
-    """A table with one wrong element is refused, and the message says which."""
+    """A table with one wrong element is refused, and the message names it."""
     arrays = {kind: getattr(small().rows, kind).copy() for kind in ("entries", "lengths", "depths")}
     arrays[name][place] = value
     with pytest.raises(TableError, match=f"^{fault}"):

@@ -71,7 +71,7 @@ def test_all_short_texts(name: str, pattern: str) -> None:
 
 @some.composite
 def machines(draw: some.DrawFn) -> Small:
-    """A machine over two letters and a blank. Each merge comes after the merges that make its parts."""
+    """A machine over two letters and a space. Each merge comes after the merges that make its parts."""
     tokens, merges = [b"a", b"b", b" "], list[tuple[bytes, bytes]]()
     for _ in range(draw(some.integers(0, 7))):
         pair = draw(some.sampled_from(tokens)), draw(some.sampled_from(tokens))

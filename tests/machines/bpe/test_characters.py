@@ -243,7 +243,7 @@ def test_reference_on_hostile_text(name: str, file: str) -> None:
 @pytest.mark.sampled
 @pytest.mark.parametrize("name", ["mistral01", "unknown"])
 def test_reference_on_long_runs(name: str) -> None:
-    """A run of one character without a blank has the reference's ids, however long it is."""
+    """A run of one character without a space has the reference's ids, however long it is."""
     for size in (1_000, 100_000 if LONG else 20_000):
         hold(name, [unit * size for unit in (" ", "a", "\n", "é", "▁", "東", "😸", "ab")])
 
@@ -293,7 +293,7 @@ WITHOUT_SYMBOL: Mapping[str, Json] = {
 @pytest.mark.parametrize("bytes_of", thinned([(range(256),), (range(128),), ((0x20,),), ("▁".encode(),)], 2), ids=str)
 @pytest.mark.parametrize("name", thinned(WITHOUT_SYMBOL, 2))
 def test_fallbacks_of_a_symbol_that_is_no_token(name: str, bytes_of: Sequence[int]) -> None:
-    """Where the symbol for blanks is no token, a blank becomes the fallbacks of the symbol, not those of a blank."""
+    """Where the symbol for spaces is no token, a space becomes the fallbacks of the symbol, not those of a space."""
     names = ["<unk>", *map(fallback, bytes_of), *"ab", "ab", "é", "▁a"]
     model = {"vocab": {token: number for number, token in enumerate(names)}, "merges": [["a", "b"]], "unk_token": "<unk>"}
     source = document({**model, "byte_fallback": True}, **WITHOUT_SYMBOL[name])
@@ -309,7 +309,7 @@ def test_fallbacks_of_a_symbol_that_is_no_token(name: str, bytes_of: Sequence[in
 
 
 def mixed_blanks(draw: random.Random, count: int) -> list[str]:
-    """Texts of blanks, symbols and letters."""
+    """Texts of spaces, symbols and letters."""
     return ["".join(draw.choices(" ▁abXé世\n", k=draw.randint(1, 20))) for _ in range(count)]
 
 

@@ -128,7 +128,7 @@ def test_missing_bytes_that_are_refused(model: dict[str, Any], message: str, tmp
 
 
 def test_unknown_token_that_is_a_byte_is_no_sound_table() -> None:
-    """A table is refused in which the token of a run is that of a byte: a kernel could not tell how many bytes it stands for."""
+    """A table is refused in which the token of a run is that of a byte: a kernel could not tell how many bytes it represents."""
     table = table_of(source(b"xyz", **SETTINGS["one a run"]))
     number = int(table.byte_tokens[ord("a")])
     with pytest.raises(fst.TableError, match=f"token {number} is that of one byte, and has 0"):

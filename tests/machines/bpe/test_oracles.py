@@ -78,7 +78,7 @@ def test_package_agrees_with_other_projects(row: Row) -> None:
     if row["expected_kind"] == "ids":
         assert ids == row["expected"]
     elif row["expected_kind"] == "tokens":
-        # The text of a token may include white space that the token takes along.
+        # The text of a token may include whitespace that the token takes along.
         assert ids == [tok.token_to_id(token) or tok.token_to_id(token.strip()) for token in row["expected"]]
     else:
         assert row["expected_kind"] == "starts"

@@ -56,7 +56,7 @@ def test_definition(kind: str, listed: list[str], texts: list[str]) -> None:
 @examples(200)
 @given(listed=some.lists(some.text("aé世", min_size=1, max_size=4), min_size=1, max_size=6), text=some.text("aé世😀二", max_size=20))
 def test_characters_of_several_bytes(kind: str, listed: list[str], text: str) -> None:
-    """Matches are counted in characters, or in bytes, as they are asked for."""
+    """Matches are counted in characters, or in bytes, as they are requested."""
     searcher, expected = fst.Searcher(keywords(listed, match_kind=kind)), keyword_matches(listed, text, kind)
     assert found_by(searcher, [text]) == [expected]
     assert found_by(searcher, [text], offsets="bytes") == [in_bytes(text, expected)]
@@ -238,7 +238,7 @@ HARM = {
 
 @pytest.mark.parametrize("name", HARM)
 def test_damaged_tables_are_refused(name: str) -> None:
-    """A table that is not as kernels assume is refused, and the message says why."""
+    """A table that is not as kernels assume is refused, and the message gives the reason."""
     member, place, value, message = HARM[name]
     array = getattr(sound(), member).copy()
     array[place] = value

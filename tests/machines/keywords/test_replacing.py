@@ -274,7 +274,7 @@ class TestStreams:
             stream.write("ab")
 
     def test_memory_does_not_grow(self) -> None:
-        """What a stream holds back is at most a keyword, however much was written."""
+        """What a stream keeps is at most a keyword, however much was written."""
         stream = fst.Searcher(keywords(["a" * 50 + "b", "cd"])).stream()
         for _ in range(200):
             stream.write("ca" * 5 + "a" * 5_000)

@@ -363,5 +363,5 @@ HARM_MECAB: dict[str, tuple[str, Any, Any, str]] = {
 
 @pytest.mark.parametrize("name", HARM_MECAB)
 def test_damaged_tables_of_mecab_are_refused(name: str, mecab_folder: Path) -> None:
-    """A table that is not as kernels assume is refused, and the message says why."""
+    """A table that is not as kernels assume is refused, and the message gives the reason."""
     refused(lattice.mecab(mecab_folder), *HARM_MECAB[name])

@@ -197,12 +197,12 @@ HARM_MODEL: dict[str, tuple[str, Any, Any, str]] = {
 
 @pytest.mark.parametrize("name", HARM_MODEL)
 def test_damaged_models_of_jieba_are_refused(name: str) -> None:
-    """A model that is not as kernels assume is refused, and the message says why."""
+    """A model that is not as kernels assume is refused, and the message gives the reason."""
     pytest.importorskip("jieba")
     refused(lattice.jieba(JIEBA, user=[("研生", 0), ("生命", 0)], hmm=True), *HARM_MODEL[name])
 
 
 @pytest.mark.parametrize("name", HARM_JIEBA)
 def test_damaged_tables_of_jieba_are_refused(name: str) -> None:
-    """A table that is not as kernels assume is refused, and the message says why."""
+    """A table that is not as kernels assume is refused, and the message gives the reason."""
     refused(lattice.jieba(JIEBA), *HARM_JIEBA[name])

@@ -92,7 +92,7 @@ def test_definition(direction: str, words: list[str], texts: list[str]) -> None:
     texts=some.lists(some.text("aé世😀😁二", max_size=20), min_size=1, max_size=3),
 )
 def test_characters_of_several_bytes(direction: str, words: list[str], texts: list[str]) -> None:
-    """Tokens end where characters do, and are counted in characters, or in bytes, as they are asked for."""
+    """Tokens end where characters do, and are counted in characters, or in bytes, as they are requested."""
     check(maxmatch(words, direction), texts, [defined(words, text, backward=direction == BACKWARD) for text in texts])
 
 
@@ -115,7 +115,7 @@ def cut_at(draw: random.Random, text: str) -> str:
 @examples(400)
 @given(words=WORDS, strings=some.lists(some.text("abé", min_size=1, max_size=6), max_size=4), texts=TEXTS, draw=some.randoms())
 def test_rules(direction: str, words: list[str], strings: list[str], texts: list[str], draw: random.Random) -> None:
-    """The string of a rule is a word that stands for the tokens of its right side; single characters are known or unseen as elsewhere."""
+    """The string of a rule is a word that represents the tokens of its right side; single characters are known or unseen as elsewhere."""
     is_backward = direction == BACKWARD
     rules = {"|".join(defined(words, string, backward=is_backward)): cut_at(draw, string) for string in strings}
     table = maxmatch(words, direction, rules)
@@ -370,7 +370,7 @@ REFUSED: list[tuple[Any, dict[str, Any], type[Exception], str]] = [
 
 @pytest.mark.parametrize(("words", "options", "error", "message"), REFUSED)
 def test_dictionaries_that_are_refused(words: Any, options: dict[str, Any], error: type[Exception], message: str) -> None:
-    """What cannot be a word or a rule is refused, and the message says where it stands."""
+    """What cannot be a word or a rule is refused, and the message gives the place it stands."""
     with pytest.raises(error, match=message):
         maxmatch(words, **options)
 
@@ -415,7 +415,7 @@ HARM: dict[str, tuple[dict[str, Any], str]] = {
 
 @pytest.mark.parametrize("name", HARM)
 def test_damaged_metadata_is_refused(name: str) -> None:
-    """A table that says what it cannot be is refused, and the message says why."""
+    """A table that says what it cannot be is refused, and the message gives the reason."""
     changes, message = HARM[name]
     with pytest.raises(fst.TableError, match=message):
         replace(sound(), about={**sound().about, **changes}).prove()
@@ -452,7 +452,7 @@ HARMED: dict[str, tuple[str, Any, int, str]] = {
 
 @pytest.mark.parametrize("name", HARMED)
 def test_damaged_arrays_are_refused(name: str) -> None:
-    """A table that is not as kernels assume is refused, and the message says why."""
+    """A table that is not as kernels assume is refused, and the message gives the reason."""
     member, place, value, message = HARMED[name]
     array = getattr(TABLE, member).copy()
     array[place] = value
@@ -462,7 +462,7 @@ def test_damaged_arrays_are_refused(name: str) -> None:
 
 @pytest.mark.parametrize("member", ["jumps", "lists"])
 def test_missing_rows_are_refused(member: str) -> None:
-    """Tables have a first jump and a first token, which stand for none."""
+    """Tables have a first jump and a first token, which represent none."""
     with pytest.raises(fst.TableError, match=f"{member} has the shape"):
         replace(TABLE, **{member: getattr(TABLE, member)[:0]}).prove()
 

@@ -180,7 +180,7 @@ def test_kernels_are_the_walks(tokens: dict[str, float], rows: list[str], alpha:
 @pytest.mark.sampled
 @pytest.mark.parametrize("size", [-1, 9])
 def test_kernels_are_the_walks_on_texts(case: tuple[str, str, bool], size: int) -> None:
-    """With added tokens, normalizers and dropped white space, the kernels give the ids of the slow walks."""
+    """With added tokens, normalizers and dropped whitespace, the kernels give the ids of the slow walks."""
     table, tokenizer = tokenizer_of(machine(case))
     rows = sample([text for text in texts() if len(text) < 300], 3)
     found = tokenizer.encode_batch(rows, randomness=Sampling(0.2, nbest_size=size, seed=11))

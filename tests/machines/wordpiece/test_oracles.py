@@ -50,7 +50,7 @@ NOT_DENSE = ("bert-base-multilingual-cased",)
 
 SPECIAL = ("[PAD]", "[CLS]", "[SEP]", "[MASK]")
 
-# Normalisation that changes nothing; the same, but Chinese characters are words; the same, but the text is one word.
+# Normalization that changes nothing; the same, but Chinese characters are words; the same, but the text is one word.
 AS_IT_IS: dict[str, Any] = dict.fromkeys(("lowercase", "strip_accents", "clean_text", "handle_chinese_chars"), False)
 SPLIT_ONLY = AS_IT_IS | {"handle_chinese_chars": True}
 ONE_WORD = AS_IT_IS | {"pre_tokenizer": "none"}
@@ -108,7 +108,7 @@ def plan_words(texts: list[tuple[str, list[str]]], options: dict[str, Any]) -> P
 
 
 def plan_basic(row: Row) -> Plan:
-    """Plan a row of BERT's BasicTokenizer: normalise and split."""
+    """Plan a row of BERT's BasicTokenizer: normalize and split."""
     config = row["config"]
     options = {"lowercase": config.get("do_lower_case", True), "strip_accents": config.get("strip_accents")}
     return plan_words([(row["input"], row["expected"])], options)
@@ -128,9 +128,9 @@ def plan_bertlike(row: Row) -> Plan | str:
         return plan_basic(row)
     options: dict[str, Any] = {}
     if kind == "WordpieceTokenizer":
-        options = AS_IT_IS  # it is given words with blanks between them
+        options = AS_IT_IS  # it is given words with spaces between them
     elif row["source"].endswith("bert_japanese"):
-        # Where punctuation and blanks alone separate the words, BERT's splitting finds the segmenter's words.
+        # Where punctuation and spaces alone separate the words, BERT's splitting finds the segmenter's words.
         if not row["input"].startswith("こんにちは、世界。"):
             return SEGMENTER
         options = AS_IT_IS
@@ -144,7 +144,7 @@ def plan_huggingface(row: Row) -> Plan | str:
     given, expected = row["input"], row["expected"]
     if "text_pair" in config:
         return PAIR
-    if config.get("mode") == "normalize":  # with the whole text as one word, its only token is the normalised text
+    if config.get("mode") == "normalize":  # with the whole text as one word, its only token is the normalized text
         tokens, named = with_unknown([expected])
         options = config["BertNormalizer"] | {"pre_tokenizer": "none"}
         return Plan(tokens, (Check("tokens", [given], [expected]),), options | named)
@@ -173,7 +173,7 @@ def plan_nanotoken(row: Row) -> Plan | str:
 
 
 def plan_nvtext(row: Row) -> Plan:
-    """Plan a row of RAPIDS cuDF: blanks separate words, and a row can be limited to its first words."""
+    """Plan a row of RAPIDS cuDF: spaces separate words, and a row can be limited to its first words."""
     words = row["input"].split()[: row["config"].get("max_words_per_row")]
     if isinstance(row["vocab"], list):
         tokens, named = with_unknown(row["vocab"])

@@ -201,7 +201,7 @@ each_options = pytest.mark.parametrize("number", range(len(OPTIONS)))
 @examples(300)
 @given(rows=st.lists(texts, max_size=6))
 def test_kernel_is_the_walk(layout: str, number: int, rows: list[str]) -> None:
-    """The kernel gives the ids of the walk for every text, whatever texts are in the batch beside it."""
+    """The kernel gives the ids of the walk for every text, whatever texts are in the batch next to it."""
     walked, as_strings, as_bytes = ids_of_all_paths(tokenizer(layout, number)[0], rows)
     assert as_strings == as_bytes == walked
 
@@ -221,7 +221,7 @@ def test_tables_follow_the_definition(layout: str, number: int, text: str) -> No
 @examples(300)
 @given(before=texts, after=texts)
 def test_a_blank_splits_a_text(layout: str, before: str, after: str) -> None:
-    """Two texts with a blank between have the ids of the one and then those of the other."""
+    """Two texts with a space between have the ids of the one and then those of the other."""
     _, tok = tokenizer(layout, 0)
     both, first, second = (tok.encode(text, add_special_tokens=False).tolist() for text in (f"{before} {after}", before, after))
     assert both == first + second

@@ -100,7 +100,7 @@ def pair_of_letters(setting: str, reference: Callable[..., Tokenizer]) -> Pair:
     ],
 )
 def test_every_character_in_context(name: str, context: str) -> None:
-    """Every character is what the reference makes of it, beside letters and between marks."""
+    """Every character is what the reference makes of it, next to letters and between marks."""
     pair_of(name).check(in_context(context, SWEPT_CHARACTERS))
 
 
@@ -224,7 +224,7 @@ def test_longest_words(name: str) -> None:
 
 @each_vocabulary
 def test_large_texts(name: str) -> None:
-    """A text of half a million characters, with blanks and without, is like any other."""
+    """A text of half a million characters, with spaces and without, is like any other."""
     rng = random.Random(4)
     words = glued_tokens(sorted(pair_of(name).reference.get_vocab()), rng)
     pair_of(name).check([" ".join(itertools.islice(words, 30_000)), "".join(itertools.islice(words, 30_000)), "a" * 500_000, ""])

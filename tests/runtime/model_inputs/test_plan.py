@@ -129,7 +129,7 @@ PIECE = st.sampled_from([-1, 0, 1])
 def test_the_layout_is_that_of_its_slow_twin(
     pieces: tuple[list[int], list[int]], rows: list[tuple[int, int, int, int, bool]], planes: int, width: int, from_left: bool
 ) -> None:
-    """Each row has the pieces of its template one after the other, and is padded on the side that is asked for."""
+    """Each row has the pieces of its template one after the other, and is padded on the side that is requested."""
     values = np.arange(100, 112, dtype=np.int32)
     templates = [
         np.array([[piece, *(1000 * plane + 10 * number for plane in range(planes))] for number, piece in enumerate([*some, -1])], np.int64)

@@ -36,7 +36,7 @@ def word_level() -> Tokenizer:
 
 
 def byte_bpe() -> Tokenizer:
-    """BPE over bytes, with nothing around texts, and offsets without blanks."""
+    """BPE over bytes, with nothing around texts, and offsets without spaces."""
     merges = [(b"a", b"b"), (b" ", b"ab"), (b"ab", b"ab"), (b"\xc3", b"\xa9")]
     made = Tokenizer.from_str(json.dumps({**byte_level(r"\s?\w+|\s+|[^\s\w]+", merges), "decoder": None}))
     made.decoder, made.post_processor = decoders.ByteLevel(), processors.ByteLevel(add_prefix_space=False, trim_offsets=True)

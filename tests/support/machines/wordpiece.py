@@ -95,7 +95,7 @@ def pair_of(name: str) -> Pair:
 
 @functools.cache
 def letters() -> list[str]:
-    """Make a vocabulary of single characters, in which every character that normalisation changes, makes or moves shows.
+    """Make a vocabulary of single characters, in which every character that normalization changes, makes or moves shows.
 
     It holds all that it makes of others, all marks that it moves, and of the rest the first 12,544 and one of 97.
     """
@@ -181,7 +181,7 @@ def words_by_script(rng: random.Random) -> Iterator[str]:
 
 
 def mixed(words: Iterator[str], rng: random.Random, rows: int) -> Iterator[str]:
-    """Texts of some words each, with blanks of every kind, or nothing, between, and now and then a special token."""
+    """Texts of some words each, with spaces of every kind, or nothing, between, and now and then a special token."""
     for _ in range(rows):
         text = ""
         for _ in range(rng.randint(1, 8)):

@@ -1,7 +1,7 @@
 """BERT's WordPiece and byte-pair encoding by their definitions: slow, obvious, and independent of the package that they check.
 
-WordPiece: a text is cut at special tokens; the rest is normalised and split into words; each word is segmented by MaxMatch. What
-characters are (white space, punctuation, lower case, decomposition) is asked of the reference, `tokenizers`, because
+WordPiece: a text is cut at special tokens; the rest is normalized and split into words; each word is segmented by MaxMatch. What
+characters are (whitespace, punctuation, lower case, decomposition) is asked of the reference, `tokenizers`, because
 no single version of Unicode says it; `split_ascii` needs no reference.
 """
 
@@ -51,7 +51,7 @@ def max_match(word: str, vocabulary: Mapping[str, int], *, unk_token: str = "[UN
 
 
 def split_ascii(text: str, *, lowercase: bool = True) -> list[str]:
-    """Split ASCII text as BERT does: control characters vanish, blanks separate, each punctuation mark is a word."""
+    """Split ASCII text as BERT does: control characters vanish, spaces separate, each punctuation mark is a word."""
     words = []
     for field in re.split(r"[ \t\n\r]", text):
         visible = "".join(char for char in field if char.isprintable())
@@ -67,7 +67,7 @@ def normalize(
     clean_text: bool = True,
     handle_chinese_chars: bool = True,
 ) -> str:
-    """Normalise as the reference does; accents are stripped as `lowercase` says where `strip_accents` is None."""
+    """Normalize as the reference does; accents are stripped as `lowercase` says where `strip_accents` is None."""
     from tokenizers import normalizers
 
     return normalizers.BertNormalizer(
@@ -79,7 +79,7 @@ def normalize(
 
 
 def split_bert(text: str) -> list[str]:
-    """Split normalised text into words at white space, which vanishes, and punctuation, which does not."""
+    """Split normalized text into words at whitespace, which vanishes, and punctuation, which does not."""
     from tokenizers import pre_tokenizers
 
     return [word for word, _ in pre_tokenizers.BertPreTokenizer().pre_tokenize_str(text)]
@@ -133,7 +133,7 @@ def encode(
 
 
 def decode(tokens: Iterable[str], *, prefix: str = "##", cleanup: bool = True) -> str:
-    """Join tokens into text: before each but the first a blank, or nothing where its prefix continues a word."""
+    """Join tokens into text: before each but the first a space, or nothing where its prefix continues a word."""
     parts = []
     for at, token in enumerate(tokens):
         part = token if at == 0 else token[len(prefix) :] if token.startswith(prefix) else " " + token

@@ -13,7 +13,7 @@ def keyword_matches(
 ) -> list[tuple[int, int, int]]:
     """The matches of keywords in a text, each with its first character and one past the last, by the definition of a kind of match.
 
-    After a match, the search goes on at its end. An empty match at the end of the match before it does not count.
+    After a match, the search continues at its end. An empty match at the end of the match before it does not count.
     """
     numbers: dict[str, list[int]] = {}
     for number, keyword in enumerate(keywords):
@@ -46,7 +46,7 @@ def folded(text: str) -> str:
 
 
 def is_whole(text: str, start: int, end: int) -> bool:
-    """Whether no word goes on beyond the ends of a part of a text."""
+    """Whether no word continues beyond the ends of a part of a text."""
     edges = [place for place in (start, end) if 0 < place < len(text) and start < end]
     return not any(is_of_words(text[place - 1]) and is_of_words(text[place]) for place in edges)
 
@@ -123,7 +123,7 @@ class MecabDictionary(NamedTuple):
         return known + [(text[start:end], left, right, cost) for end in ends for left, right, cost in entries]
 
     def least_cost(self, text: str) -> int:
-        """The cost of the best of all paths through a text; words of the dictionary have no blanks."""
+        """The cost of the best of all paths through a text; words of the dictionary have no spaces."""
 
         def rest(start: int, right: int) -> int:
             while start < len(text) and "SPACE" in self.of(text[start]):
@@ -139,7 +139,7 @@ class MecabDictionary(NamedTuple):
 def maxmatch(words: Iterable[str], text: str, *, backward: bool = False, rules: Mapping[str, str] | None = None) -> list[str]:
     """Segment a text: from where the last token ended, the longest word, or else one character.
 
-    A rule is a word that stands for the tokens of its right side.
+    A rule is a word that represents the tokens of its right side.
     """
     rewritten = {left.replace("|", ""): right.split("|") for left, right in (rules or {}).items()}
     known = {*words, *rewritten}

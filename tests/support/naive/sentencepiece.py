@@ -32,9 +32,9 @@ def normal_text(
     escape_whitespaces: bool,
     is_suffix: bool = False,
 ) -> tuple[str, list[int]]:
-    """A text as sentencepiece normalises it; and where each character begins in the raw text, and where the last one ends.
+    """A text as sentencepiece normalizes it; and where each character begins in the raw text, and where the last one ends.
 
-    With `is_suffix` the blank that is added stands behind the text. At each place stands the longest of users' own pieces, or else the
+    With `is_suffix` the space that is added comes after the text. At each place stands the longest of users' own pieces, or else the
     longest string of the charsmap, or else a character.
     """
 
@@ -72,7 +72,7 @@ def normal_text(
 
 
 def sentencepiece(pieces: Sequence[Piece], kind: str, text: str, *, byte_fallback: bool = False) -> list[int]:
-    """The ids of a normalised text by a model of sentencepiece. A run of unknown parts is one id, or the ids of all its bytes."""
+    """The ids of a normalized text by a model of sentencepiece. A run of unknown parts is one id, or the ids of all its bytes."""
     segment = {"unigram": best_path, "bpe": bpe_by_scores, "char": characters, "word": words}[kind]
     unknown = next(number for number, piece in enumerate(pieces) if piece.type == UNKNOWN)
     of_bytes = {piece.text: number for number, piece in enumerate(pieces)}

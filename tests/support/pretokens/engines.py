@@ -1,4 +1,4 @@
-"""The references' regex engines, asked for the matches of a pattern."""
+"""The references' regex engines, requested the matches of a pattern."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ OTHERS = ("한", "##한", "\u1112", "##\u1161", "##\u11ab", "##\u1112", "\U0001f
 
 
 def made(folder: Path, name: str, **normalizer: Any) -> tuple[fst.Tokenizer, Tokenizer]:
-    """Make a tokenizer of the same vocabulary with other normalisation, and the reference."""
+    """Make a tokenizer of the same vocabulary with other normalization, and the reference."""
     plain = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False)
     tokens = [*TOKENS, *OTHERS]
     document = {

@@ -74,7 +74,7 @@ def bare(files: Files = {}, /, **config: Any) -> Json:  # noqa: B006
 
 
 def full(files: Files = {}, /, **config: Any) -> Json:  # noqa: B006
-    """Describe a folder with a tokenizer.json, from which BERT's tokenizer is made anew."""
+    """Describe a folder with a tokenizer.json, from which BERT's tokenizer is made again."""
     return {"tokenizer.json": document(), **bare(files, **config)}
 
 
