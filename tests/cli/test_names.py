@@ -12,8 +12,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from support.commands import call, error_of, written
-from support.documents import byte_level
 from support.kept import wordpiece
+from support.machines.documents import byte_level
 
 import fst
 from fst.compile import keywords, maxmatch

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import pytest
 from support.compat.transformers import ATTRIBUTES, CALLS, CHANGES, TEXTS, TRACES, Two, assert_same, known, library
-from support.documents import byte_level
 from support.kept import bpe
+from support.machines.documents import byte_level
 from support.shared_data import REPOSITORY, SHARED, needs_shared
 from support.tiers import sample
 from tokenizers import ByteLevelBPETokenizer

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from support.compat.tables import TOKENS
 from support.compat.transformers import TEXTS, Two, library
-from support.documents import PIECES
+from support.machines.documents import PIECES
 from support.shared_data import EXAMPLES
 
 import fst

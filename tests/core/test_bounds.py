@@ -22,7 +22,7 @@ from support.core.drives import (
     HAS_JIEBA,
     drive,
 )
-from support.interpreted import printed
+from support.core.interpreted import printed
 
 from fst.compile import train as trainers
 from fst.core.jit import SETTINGS

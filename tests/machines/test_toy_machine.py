@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.documents import compiled
+from support.machines.documents import compiled
 from support.toy_machine import Toy, toy
 
 import fst

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 from hypothesis import given, reject
 from hypothesis import strategies as some
-from support.documents import byte_level
-from support.interpreted import printed, steps
+from support.core.interpreted import printed, steps
 from support.kept import assemble
 from support.machines.bpe import ENGLISH_MERGES, SPECIAL, ids_of, mixed
+from support.machines.documents import byte_level
 from support.pretokens.sequences import Json, alternatives, byte_level_last, small_texts, split, splitters
 from support.pretokens.splitters import PATTERNS, representatives, texts_over
 from support.tiers import examples, sample

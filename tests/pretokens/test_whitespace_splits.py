@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
-from support.documents import byte_level
 from support.machines.bpe import ENGLISH_MERGES
+from support.machines.documents import byte_level
 from support.pretokens.sequences import byte_level_last, small_texts, split, splitters
 from support.text.normalizers import CLIP_PATTERN, LOWER, NFC, built, hold, in_turn, replaced, to, token
 from support.tiers import examples, sample

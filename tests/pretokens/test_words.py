@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.documents import PIECES, TOKENS, compiled, without_words
 from support.kept import wordpiece
+from support.machines.documents import PIECES, TOKENS, compiled, without_words
 from support.shared_data import EXAMPLES, SHARED, needs_shared
 from support.tiers import examples, thinned
 

@@ -418,6 +418,14 @@ def test_tests_state_their_rule(path: Path) -> None:
             assert re.fullmatch(r"(?s)((?!\. |\n\n).)+\.", stated), f"{node.name}: {stated!r}"
 
 
+def test_no_test_imports_another() -> None:
+    """Tests import the package and `support`, and never a file of tests; none but those of the command line has more than 500 lines."""
+    for path in TEST_FILES:
+        text = path.read_text(encoding="utf-8")
+        assert not [name for name in imports(ast.parse(text)) if name.rpartition(".")[2].startswith("test_")], path
+        assert len(text.splitlines()) <= 500 or path.parent.name == "cli", path
+
+
 def test_version_is_one() -> None:
     """The version of the package is the version of the distribution."""
     assert version("fst-toolkit") == fst.__version__

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.documents import PIECES, TOKENS, compiled
+from support.machines.documents import PIECES, TOKENS, compiled
 from support.tiers import examples, sample, thinned
 
 import fst

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.documents import ADDED, PIECES
+from support.machines.documents import ADDED, PIECES
 from support.machines.wordpiece import (
     golden_texts,
     pair_of,

@@ -18,8 +18,8 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
-from support.documents import ADDED, PIECES, TOKENS
 from support.kept import wordpiece
+from support.machines.documents import ADDED, PIECES, TOKENS
 from support.machines.wordpiece import (
     CONTEXTS,
     FLAGS,

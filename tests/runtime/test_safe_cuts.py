@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
-from support.documents import ADDED, PIECES, TOKENS, source_with
 from support.kept import assemble, wordpiece
+from support.machines.documents import ADDED, PIECES, TOKENS, source_with
 from support.runtime.cuts import check_threads
 from support.shared_data import SHARED, needs_shared
 from support.tiers import examples

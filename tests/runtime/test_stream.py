@@ -17,8 +17,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.documents import ADDED, TOKENS, source_with
 from support.kept import assemble, wordpiece
+from support.machines.documents import ADDED, TOKENS, source_with
 from support.runtime.streams import HOSTILE, MACHINES, NOT_TEXT, Found, Piece, cut, hostile, made, whole
 from support.shared_data import SHARED, needs_shared
 from support.text.normalizers import machine

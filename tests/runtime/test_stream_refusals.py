@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.documents import TOKENS, compiled
 from support.kept import wordpiece
+from support.machines.documents import TOKENS, compiled
 from support.runtime.streams import NOT_TEXT, Piece, cut, hostile, made, whole
 from tokenizers import AddedToken
 from tokenizers import Tokenizer as Reference

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.documents import ADDED, PIECES, TOKENS
 from support.kept import wordpiece
+from support.machines.documents import ADDED, PIECES, TOKENS
 from support.shared_data import SHARED, needs_shared
 from support.tiers import thinned
 from tokenizers import Tokenizer

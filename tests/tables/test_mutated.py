@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.documents import Merges, byte_level, compiled, over_characters
 from support.kept import assemble, wordpiece
+from support.machines.documents import Merges, byte_level, compiled, over_characters
 
 import fst
 from fst.automata.rows import ENTRY, MAX_LABEL

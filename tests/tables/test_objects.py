@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.documents import ADDED, PIECES, compiled
+from support.machines.documents import ADDED, PIECES, compiled
 from support.shared_data import TESTS
 from support.tables.mapped import functions
 from support.tiers import thinned

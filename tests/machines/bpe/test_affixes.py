@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
-from support.documents import Merges, byte_level
 from support.kept import assemble
 from support.machines.bpe import SCRIPTS, WORDS, ids_of
+from support.machines.documents import Merges, byte_level
 from support.shared_data import SHARED, needs_shared
 from support.tiers import examples
 from tokenizers import Tokenizer

@@ -14,8 +14,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
-from support.documents import Merges
-from support.documents import compiled as wordpiece_machine
 from support.kept import bpe
 from support.machines.bpe import (
     CORPORA,
@@ -35,6 +33,8 @@ from support.machines.bpe import (
     small,
     streamed,
 )
+from support.machines.documents import Merges
+from support.machines.documents import compiled as wordpiece_machine
 from support.naive import models as naive
 from support.pretokens.patterns import CL100K, MANY_CLASSES, O200K, QWEN
 from support.shared_data import SHARED, needs_shared

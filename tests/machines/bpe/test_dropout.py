@@ -20,9 +20,9 @@ from hypothesis import given
 from hypothesis import strategies as some
 from pyarrow import parquet
 from support.commands import call
-from support.documents import Merges, byte_level, compiled
-from support.interpreted import printed, steps
+from support.core.interpreted import printed, steps
 from support.machines.bpe import LISTS, ids_of, small
+from support.machines.documents import Merges, byte_level, compiled
 from support.machines.merges import BESIDE, LATE, ONE_PIECE, lists, shuffled, strings
 from support.naive import models as naive
 from support.tiers import examples, sample

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
-from support.documents import Merges, byte_level
-from support.interpreted import printed, steps
+from support.core.interpreted import printed, steps
 from support.machines.bpe import ids_of, small
+from support.machines.documents import Merges, byte_level
 from support.machines.merges import BESIDE, LATE, ONE_PIECE, lists, strings
 from support.tiers import examples, sample
 from tokenizers import Tokenizer

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
-from support.documents import Merges, byte_level
 from support.machines.bpe import ids_of
+from support.machines.documents import Merges, byte_level
 from support.machines.merges import BESIDE
 from support.tiers import examples
 from tokenizers import Tokenizer

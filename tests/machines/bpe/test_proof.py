@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.documents import Merges, byte_level
+from support.machines.documents import Merges, byte_level
 
 import fst
 from fst.automata.rows import MAX_OUTPUT

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 from functools import cache
 
-from support.documents import byte_level, over_characters
+from support.machines.documents import byte_level, over_characters
 from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
 
 import fst

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from support.documents import ADDED, PIECES, TOKENS, Merges, byte_level, over_characters
+from support.machines.documents import ADDED, PIECES, TOKENS, Merges, byte_level, over_characters
 
 from fst.compile import bpe, keywords, lattice, maxmatch, tokenizer, wordpiece
 

@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from support.core.trainers import drive_trainers
-from support.documents import ADDED, PIECES, TOKENS, Merges, byte_level, over_characters, without_words
+from support.machines.documents import ADDED, PIECES, TOKENS, Merges, byte_level, over_characters, without_words
 
 import fst
 from fst.compile import keywords, lattice, maxmatch

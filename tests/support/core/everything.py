@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.documents import PIECES, TOKENS, compiled
+from support.machines.documents import PIECES, TOKENS, compiled
 
 import fst
 from fst.compile import tokenizer as compile_any

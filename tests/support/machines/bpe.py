@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from support.documents import Merges, byte_level
 from support.kept import assemble
+from support.machines.documents import Merges, byte_level
 from support.naive import models as naive
 from support.pretokens.patterns import ANY
 from support.shared_data import SHARED

@@ -8,8 +8,8 @@ from functools import cache
 from itertools import product
 
 from hypothesis import strategies as some
-from support.documents import Merges
 from support.machines.bpe import Small, small
+from support.machines.documents import Merges
 
 from fst.compile.pretokens.splits import GPT2
 

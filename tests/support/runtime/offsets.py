@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 from support import answers
-from support.documents import compiled
 from support.kept import wordpiece
+from support.machines.documents import compiled
 from support.machines.wordpiece import (
     CASED,
     OF_ALL_KINDS,

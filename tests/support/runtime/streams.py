@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from itertools import pairwise
 from typing import Any
 
-from support.documents import ADDED, PIECES, TOKENS, source_with
 from support.kept import assemble
+from support.machines.documents import ADDED, PIECES, TOKENS, source_with
 
 import fst
 from fst.runtime.rows.batch import Batch

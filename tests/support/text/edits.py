@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from support.documents import byte_level
 from support.machines.bpe import ENGLISH_MERGES
+from support.machines.documents import byte_level
 
 Json = dict[str, Any]
 LEFT, RIGHT, BOTH = (

@@ -9,9 +9,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from support.documents import byte_level
 from support.kept import assemble
 from support.machines.bpe import ENGLISH_MERGES
+from support.machines.documents import byte_level
 from support.pretokens.sequences import byte_level_last, split
 from support.pretokens.splitters import PATTERNS
 from tokenizers import Tokenizer

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.documents import PIECES, compiled
+from support.machines.documents import PIECES, compiled
 from support.tiers import examples, sample
 
 import fst

@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.documents import ADDED, PIECES, compiled
+from support.machines.documents import ADDED, PIECES, compiled
 from support.tiers import examples, sample
 
 import fst
