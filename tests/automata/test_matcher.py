@@ -23,12 +23,12 @@ OVERLAPPING = ["[" * 300, "ab" * 100 + "c", "ab" * 50 + "d", "aab"]
 
 
 def longest(strings: Sequence[str], text: str, at: int, end: int) -> int:
-    """The length of the longest string at a place, 0 if there is none: what the kernel is to find."""
+    """The expected result of the kernel: the length of the longest string at a place, 0 if there is none."""
     return max((len(string) for string in strings if text.startswith(string, at, end)), default=0)
 
 
 def is_open(strings: Sequence[str], text: str, at: int) -> bool:
-    """Whether a longer string than those at a place could stand there if the text went on."""
+    """Whether more text could make a longer string match at a place."""
     return any(len(string) > len(text) - at and string.startswith(text[at:]) for string in strings)
 
 
@@ -46,7 +46,7 @@ label_at = FunctionType(unicode.label_at.py_func.__code__, vars(unicode)) if has
 def found(
     of: Trie, items: Any, pair: np.uint64, more: bool, places: Sequence[int], step: Callable[..., Any] = child_of
 ) -> list[tuple[int, bool]]:
-    """What the kernel finds at ascending places: the length of the longest string, and whether a longer one may follow."""
+    """The kernel's results at ascending places: the length of the longest string, and whether a longer one may follow."""
     memo, end = np.zeros(3, np.uint64), np.uint64(len(items))
     walk = plain("match_at", child_of=step, label_at=label_at)
     with np.errstate(over="ignore"):
@@ -65,8 +65,8 @@ def leftmost(strings: Sequence[str], text: str) -> list[int]:
 
 @given(STRINGS, TEXTS, st.booleans(), st.data())
 def test_longest_string_at_each_place(strings: list[str], text: str, overlapping: bool, data: st.DataObject) -> None:
-    """At any places in ascending order, a walk finds the longest string, and knows whether there may be a longer one; inside a string that
-    it has found only if the trie is for that.
+    """At ascending places, a walk finds the longest string and whether a longer one may follow; inside a found string, only if the trie
+    allows overlaps.
     """
     of = trie(((list(map(ord, string)), number) for number, string in enumerate(strings)), overlapping=overlapping)
     asked = list(range(len(text))) if overlapping else leftmost(strings, text)

@@ -120,7 +120,7 @@ class TestIds:
             assert "does not take it" in error_of(said)
 
     def test_another_vocabulary(self, tmp_path: Path, texts: Path, reference: Build) -> None:
-        """Where ids differ, the number of texts is reported, and the place of the first one, in whichever file it is."""
+        """If ids differ, the number of texts and the place of the first one, in any file, are reported."""
         table = compiled(document(tmp_path, reference(TOKENS)))
         other = document(tmp_path, reference([token.replace("##able", "##abla") for token in TOKENS]))
         before = written(tmp_path / "before.txt", b"hello\nun")
@@ -148,7 +148,7 @@ class TestIds:
         ],
     )
     def test_differing(self, given: list[list[int]], expected: list[tuple[int, int]], table: Path) -> None:
-        """Each text whose ids differ comes with the first place that does, which may lie behind the last id."""
+        """Each text with other ids comes with the first different place, which may be after the last id."""
         batch = fst.Tokenizer.load(table).encode_batch(["", "", ""])
         own = type(batch)(np.array([1, 2, 3], np.int32), np.array([0, 2, 2, 3]))
         flat = np.array([*chain.from_iterable(given)], np.int64)
@@ -156,10 +156,10 @@ class TestIds:
 
 
 class TestSources:
-    """Which library reads which file."""
+    """The files that each library reads."""
 
     def test_all(self, tmp_path: Path, texts: Path, reference: Build) -> None:
-        """Of a folder each library takes its own file, and "all" leaves out those that find none."""
+        """In a folder, each library reads its own file, and "all" leaves out libraries without a file."""
         source = document(tmp_path, reference(TOKENS))
         table = compiled(source)
         ranks(tmp_path)
@@ -170,7 +170,7 @@ class TestSources:
 
     @pytest.mark.parametrize("name", ["tiktoken", "gigatoken"])
     def test_library_is_not_installed(self, name: str, table: Path, texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        """A library that is named and not installed is an error that says how to get it."""
+        """A named library that is not installed is an error with the command that installs it."""
         monkeypatch.setitem(sys.modules, name, None)
         said = error_of(call("bench", table, texts, "--against", name, "--source", ranks(tmp_path), code=1))
         told = f"--against needs {name}, which is not installed: pip install {name}, or all that can be compared with "
@@ -185,7 +185,7 @@ class TestSources:
         assert said == told + "the extra bench, in the repository pip install '.[bench]'"
 
     def test_source_of_another_kind(self, table: Path, texts: Path, tmp_path: Path) -> None:
-        """A library that does not read such a source is an error that says what it reads."""
+        """A library that cannot read a source is an error that lists the sources it reads."""
         source = ranks(tmp_path)
         said = error_of(call("bench", table, texts, "--against", "tokenizers", "--source", source, code=1))
         assert said == f"tokenizers does not read {source}: name a tokenizer.json with --source"

@@ -1,4 +1,4 @@
-"""What goes wrong with files: each fault is one message, leaves no half file, and nothing hangs."""
+"""Faults of files: each fault is one message and leaves no partial file, and nothing hangs."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ ROWS = 50_000
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """Files of every kind with so many documents that they are read and written in several blocks."""
+    """Files of every kind with enough documents for several blocks."""
     folder = tmp_path_factory.mktemp("data")
     texts = [f"unaffable hello {number}" for number in range(ROWS)]
     lines = "".join(f"{text}\n" for text in texts).encode()
@@ -71,7 +71,7 @@ def on_its_own(folder: Path) -> Path:
 
 
 class TestInput:
-    """Files that are damaged, or not what was said."""
+    """Files that are damaged, or of another kind than stated."""
 
     @pytest.mark.parametrize("kind", [*PACKINGS, "parquet", "arrow file", "arrow stream"])
     def test_cut_short(self, kind: str, table: Path, data: dict[str, Path], tmp_path: Path) -> None:
@@ -112,7 +112,7 @@ class TestInput:
 
     @pytest.mark.parametrize("packing", ["bz2", "xz"])
     def test_what_follows_a_stream(self, packing: str, table: Path, tmp_path: Path) -> None:
-        """What follows a stream and is no other one is damage, and not left out in silence."""
+        """Bytes after a stream that are not another stream are damage, and are reported."""
         packed = bz2.compress(b"un\n") if packing == "bz2" else lzma.compress(b"un\n")
         source = written(tmp_path / "in", packed + b"hello\n")
         said = call("encode", table, source, code=1).stderr
@@ -130,7 +130,7 @@ class TestInput:
 
     @pytest.mark.parametrize("kind", PACKINGS)
     def test_nothing_packed(self, kind: str, table: Path, tmp_path: Path) -> None:
-        """What packs nothing has no documents, and an empty file has none either."""
+        """A compressed empty file and an empty file have no documents."""
         packs: dict[str, Callable[[bytes], bytes]] = {"gzip": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress}
         packed = packs[kind](b"") if kind in packs else pa.compress(b"", "zstd", asbytes=True)
         for content in (packed, b""):
@@ -174,7 +174,7 @@ class TestOutput:
         thinned([("text", "ids"), ("text", "npy"), ("text", "parquet"), ("parquet", "arrow"), ("parquet", "parquet")], 5),
     )
     def test_full_disk(self, kind: str, form: str, table: Path, data: dict[str, Path], tmp_path: Path) -> None:
-        """A disk that is full while an output is written is an error that names the output, of which nothing stays."""
+        """A full disk is an error that names the output, and the partial output is removed."""
         out = on_its_own(tmp_path)
 
         def limit() -> None:
@@ -197,10 +197,10 @@ class TestOutput:
         assert call("encode", table, data["text"], "-o", out, code=1).stderr.startswith(f"Error: {out}: no folder {out.parent}")
 
     def test_folder_of_another(self) -> None:
-        """A folder that cannot be written is told by its name."""
+        """A folder that cannot be written is named in the error."""
         with TemporaryDirectory() as folder:
             Path(folder).chmod(0o555)
-            # The user to whom everything is allowed becomes one who has to ask.
+            # The process gives up the rights of the superuser.
             code = f"import os; from fst.cli.files.streams import target; os.geteuid() or os.setuid(65534); target({folder + '/ids.npy'!r})"
             done = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=TIMEOUT, check=False)
         said = done.stderr.decode().splitlines()[-1]
@@ -218,7 +218,7 @@ class TestOutput:
         assert len(found[0]) == (2 if form in ("npy", "bin") else 1)
 
     def test_two_at_once(self, table: Path, data: dict[str, Path], tmp_path: Path) -> None:
-        """Of two processes that write the same output at the same time one wins, and the file is whole."""
+        """If two processes write the same output at the same time, one wins, and the file is complete."""
         out = on_its_own(tmp_path)
         words = [[FST, "encode", str(table), str(data[kind]), "-o", str(out / "ids.txt")] for kind in ("text", "gzip")]
         processes = [subprocess.Popen(words[number % 2]) for number in range(2)]
@@ -242,7 +242,7 @@ class TestSignals:
         thinned([*((form, signal.SIGINT, 130) for form in FORMS), ("npy", signal.SIGTERM, 143), ("parquet", signal.SIGHUP, 129)], 8),
     )
     def test_in_the_middle(self, form: str, number: int, code: int, table: Path, data: dict[str, Path], tmp_path: Path) -> None:
-        """A signal in the middle of the work ends it at once, and leaves nothing behind."""
+        """A signal ends the work at once, and no file is left."""
         out = on_its_own(tmp_path)
         files = [data["text"]] * 2000 if form in ("ids", "json") else [data["parquet"]] * 2000
         words = ["encode", table, *files, *options_for("text" if form in ("ids", "json") else "parquet"), "-o", out / f"o.{form}"]
@@ -316,13 +316,13 @@ def waited(happened: Callable[[], Any]) -> None:
 
 
 class TestWithoutPyarrow:
-    """What there is where pyarrow is not installed."""
+    """The installed modules without pyarrow."""
 
     CODE = "import sys; sys.modules['pyarrow'] = None; from fst.cli.main import main; main()"
 
     @pytest.mark.parametrize("kind", thinned(["parquet", "arrow file", "arrow stream", "zstd"], 4))
     def test_what_takes_it(self, kind: str, table: Path, data: dict[str, Path]) -> None:
-        """What takes it says how to install it."""
+        """Commands that need it explain how to install it."""
         words = [sys.executable, "-c", self.CODE, "encode", str(table), str(data[kind]), *options_for(kind)]
         done = subprocess.run(words, capture_output=True, timeout=TIMEOUT, check=False)
         assert done.returncode == 1

@@ -54,7 +54,7 @@ def test_pattern_stands_for_the_files_that_match(pattern: str, files: list[str],
 
 
 def test_file_whose_name_is_a_pattern(table: Path, tmp_path: Path) -> None:
-    """A file that exists is itself, whatever its name looks like."""
+    """An existing file is never read as a pattern."""
     written(tmp_path / "a[1].txt", b"un\n")
     written(tmp_path / "a1.txt", b"able able\n")
     assert call("encode", table, tmp_path / "a[1].txt").data == b"1\n"
@@ -93,7 +93,7 @@ def test_outputs_are_named_as_inputs(table: Path, tmp_path: Path) -> None:
 
 
 def encoded(table: Path, *words: str | Path) -> bytes:
-    """What one file alone gives."""
+    """The output for one file alone."""
     return call("encode", table, *words).data
 
 

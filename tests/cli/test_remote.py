@@ -73,7 +73,7 @@ def test_files_are_written(store: Any, table: Path) -> None:
 
 
 def test_failed_output_is_not_there(store: Any, table: Path) -> None:
-    """What fails leaves no file behind."""
+    """A failed command leaves no file."""
     store.pipe("/in/wrong.txt", b"un\n\xff\n")
     assert "not UTF-8" in error_of(call("encode", table, "memory://in/wrong.txt", "-o", "memory://out/x.bin", code=1))
     assert store.find("/out") == []

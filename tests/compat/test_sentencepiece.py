@@ -1,4 +1,4 @@
-"""The stand-in for sentencepiece gives what sentencepiece gives: the same results, and errors of the same types."""
+"""The stand-in for sentencepiece has the same results and errors of the same types."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ def test_decoding(which: Any, ids: list[int]) -> None:
 @given(pieces=some.lists(some.one_of(some.sampled_from(PIECES), some.text(max_size=3)), max_size=8))
 @examples(100)
 def test_decoding_of_unknown_pieces(which: Any, pieces: list[str]) -> None:
-    """Pieces that are none represent themselves."""
+    """Strings that are not pieces represent themselves."""
     for kind in DECODED:
         assert_same(small(*which), "decode", pieces, out_type=kind)
 
@@ -317,7 +317,7 @@ def test_models_with_one_segmentation(kind: str) -> None:
     ],
 )
 def test_refusals(name: str, arguments: Any, message: str) -> None:
-    """What a table cannot give is refused, with what to do instead."""
+    """Results that a table cannot give are refused, with a remedy."""
     with pytest.raises(fst.UnsupportedError, match=message):
         getattr(small("bpe", False, False)[1], name)(*arguments)
 
@@ -325,7 +325,7 @@ def test_refusals(name: str, arguments: Any, message: str) -> None:
 @pytest.mark.parametrize("suffix", [False, True])
 @pytest.mark.parametrize("flags", [*product((False, True), repeat=3)])
 def test_texts_that_vanish(flags: tuple[bool, ...], suffix: bool) -> None:
-    """A text of which nothing is left is normalized with the offsets of sentencepiece."""
+    """A text that vanishes is normalized with the offsets of sentencepiece."""
     names = ("add_dummy_prefix", "remove_extra_whitespaces", "escape_whitespaces")
     changes = charsmap({"x": "", "y": " ", "é": "", "yb": "a"})
     made = proto("char", False, precompiled_charsmap=changes, **dict(zip(names, flags, strict=True)))
@@ -347,7 +347,7 @@ def test_bytes_that_normalisation_changes() -> None:
 
 
 def test_members_of_other_versions() -> None:
-    """A method of an older sentencepiece is missing, and the error says what to take."""
+    """A method of an older sentencepiece is missing, and the error names its replacement."""
     ours = small("bpe", False, False)[1]
     for name in ("set_encode_extra_options", "SetEncodeExtraOptions"):
         with pytest.raises(AttributeError, match=r"no attribute 'S?s?et_?E?e?ncode.*: pass add_bos"):
@@ -357,7 +357,7 @@ def test_members_of_other_versions() -> None:
 
 
 def test_other_tables() -> None:
-    """Tables of other sources give their own ids, pieces and texts; what only a model tells is refused."""
+    """Tables of other sources give their own ids, pieces and texts; facts that only a model contains are refused."""
     sp = fst.sentencepiece(fst.Tokenizer(wordpiece(["[UNK]", "[CLS]", "[SEP]", "un", "##able"])))
     assert sp.encode("unable") == [3, 4]
     assert sp.encode(["unable", "x"], out_type=str) == [["un", "##able"], ["[UNK]"]]
@@ -383,7 +383,7 @@ def test_other_tables() -> None:
     ],
 )
 def test_hostile_tables_are_refused(kind: str, harm: Any, message: str, tmp_path: Any) -> None:
-    """What a table says of its pieces is proven when it is loaded."""
+    """The facts about pieces in a table are proven when it is loaded."""
     table = small(kind, False, False)[1].fst._table
     replace(table, about={**table.about, "sentencepiece": {**table.about["sentencepiece"], **harm}}).save(tmp_path / "wrong.npz")
     with pytest.raises(fst.TableError, match=message):
@@ -391,6 +391,6 @@ def test_hostile_tables_are_refused(kind: str, harm: Any, message: str, tmp_path
 
 
 def test_sentencepiece_is_not_needed() -> None:
-    """The stand-in does not import what it stands in for."""
+    """The stand-in does not import the library that it replaces."""
     code = "import sys, fst; fst.sentencepiece; sys.exit('sentencepiece' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

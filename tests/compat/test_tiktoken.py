@@ -1,4 +1,4 @@
-"""The stand-in for tiktoken gives what tiktoken gives: the same results, and the same errors, word for word."""
+"""The stand-in for tiktoken has the same results and the same errors, word for word."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def assert_decoded_alike(two: Two, ids: Any) -> None:
 
 
 def assert_properties_alike(two: Two) -> None:
-    """Compare what encodings say of themselves."""
+    """Compare the attributes of encodings."""
     for name in (*PROPERTIES, "token_byte_values", "__repr__"):
         assert_same(two, name)
 
@@ -112,7 +112,7 @@ def assert_properties_alike(two: Two) -> None:
 @given(texts, sets_of_strings, sets_of_strings)
 @examples(3000)
 def test_special_tokens(text: str, allowed: Any, disallowed: Any) -> None:
-    """Any text has the same ids, or is refused by the same error, whatever is allowed and disallowed."""
+    """Any text has the same ids, or is refused by the same error, for any allowed and disallowed tokens."""
     for name in ("encode", "encode_to_numpy"):
         assert_same(small(), name, text, allowed_special=allowed, disallowed_special=disallowed)
         assert_same(small(), name, text)
@@ -199,7 +199,7 @@ def test_corners(name: str, argument: Any, beside: dict[str, Any]) -> None:
     ],
 )
 def test_errors_of_regular_expressions(name: str, argument: Any, beside: dict[str, Any]) -> None:
-    """Where tiktoken leaves a check to the engine of regular expressions, which may be one of two, the kind of error is the same."""
+    """If tiktoken leaves a check to one of its two engines of regular expressions, the kind of error is the same."""
     theirs, ours = (outcome(encoding, name, argument, **beside) for encoding in small())
     assert ours[0] is theirs[0] is TypeError
 
@@ -347,7 +347,7 @@ def test_pickles() -> None:
 
 
 def test_tiktoken_is_not_needed() -> None:
-    """The stand-in does not import what it stands in for."""
+    """The stand-in does not import the library that it replaces."""
     code = "import sys, fst; fst.tiktoken; sys.exit('tiktoken' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 

@@ -1,4 +1,4 @@
-"""The stand-in for `tokenizers.Tokenizer`: code that takes one gives the same with this one, and live tokenizers are compiled at once."""
+"""The stand-in for `tokenizers.Tokenizer` gives the same results in the same code, and live tokenizers are compiled at once."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def pair_of(kind: str) -> tuple[Tokenizer, Any]:
 
 
 def told(row: Any) -> list[Any]:
-    """All that a row says, and what those say that were cut off it."""
+    """All members of a row, and of its overflowing rows."""
     # Rows that were cut off have nothing cut off here; where both texts of a pair are cut, tokenizers gives them some of the others.
     return [known(row), len(row), [known(other) for other in row.overflowing]]
 
@@ -92,7 +92,7 @@ PADDING = some.none() | some.fixed_dictionaries(
 
 
 def settle(made: Any, truncation: dict[str, Any] | None, padding: dict[str, Any] | None) -> Any:
-    """Set the state of a tokenizer. What it refuses changes nothing."""
+    """Set the state of a tokenizer. A refused call changes nothing."""
     made.no_truncation()
     made.no_padding()
     if padding is not None:
@@ -107,7 +107,7 @@ def settle(made: Any, truncation: dict[str, Any] | None, padding: dict[str, Any]
 def test_rows_are_those_of_the_reference(
     kind: str, data: some.DataObject, truncation: dict[str, Any] | None, padding: dict[str, Any] | None, special: bool, split: bool
 ) -> None:
-    """Rows tell what those of `tokenizers` tell: of single texts, batches and pairs, whole or split, truncated, padded or neither."""
+    """Rows have the members of those of `tokenizers`, for single texts, batches and pairs, whole or split, truncated, padded or neither."""
     theirs, ours = pair_of(kind)
     assert settle(theirs, truncation, padding) == settle(ours, truncation, padding)
     unit: some.SearchStrategy[Any] = words if split else texts
@@ -143,7 +143,7 @@ def test_what_a_vocabulary_says(kind: str) -> None:
 @each_kind
 @pytest.mark.parametrize("change", range(len(CHANGES)))
 def test_rows_change(kind: str, change: int) -> None:
-    """Rows are padded and truncated as those of the reference, whatever was asked of them before."""
+    """Rows are padded and truncated as those of the reference, before and after the use of other members."""
     for asked in ((), ("offsets",), ("tokens", "ids"), ("overflowing",)):
         found = []
         for made in pair_of(kind):
@@ -176,7 +176,7 @@ def test_state_is_that_of_the_source() -> None:
 
 
 def test_later_changes_do_not_reach_rows() -> None:
-    """Rows tell what the state and the texts were when they were encoded."""
+    """Rows keep the state and the texts of their encoding."""
     theirs, ours = pair_of("wordpiece")
     expected = [told(row) for row in theirs.encode_batch(["ab a", "b"])]
     texts = ["ab a", "b"]
@@ -221,7 +221,7 @@ def test_wrong_settings_are_refused(ask: Callable[[Any], Any], what: str) -> Non
     ],
 )
 def test_what_tables_cannot_do_is_refused(ask: Callable[[Any], Any], what: str) -> None:
-    """What would change the model or the text before it is refused, and the message gives the remedy."""
+    """Calls that would change the model or its text pipeline are refused, and the message gives the remedy."""
     ours = fst.tokenizers(table("wordpiece"))
     with pytest.raises(fst.UnsupportedError, match=what):
         ask(ours)
@@ -230,7 +230,7 @@ def test_what_tables_cannot_do_is_refused(ask: Callable[[Any], Any], what: str) 
 
 
 def test_members_that_are_not_there() -> None:
-    """A member that the stand-in lacks is an AttributeError that says where to get it."""
+    """A member that the stand-in lacks is an AttributeError that names a replacement."""
     with pytest.raises(AttributeError, match=r"^'normalizer': .* save\(path\) writes a tokenizer.json"):
         fst.tokenizers(table("wordpiece")).normalizer  # noqa: B018
 
@@ -276,7 +276,7 @@ def test_copies_keep_the_state() -> None:
 @each_kind
 @pytest.mark.parametrize("pretty", [False, True])
 def test_saved_tokenizers_are_read_by_the_reference(kind: str, pretty: bool, tmp_path: Path) -> None:
-    """What is saved is read by `tokenizers`, which then gives the same, with the state."""
+    """`tokenizers` reads a saved file, and then gives the same results, with the state."""
     theirs, ours = pair_of(kind)
     for made in (theirs, ours):
         made.enable_truncation(8, stride=1, strategy="only_first", direction="left")
@@ -289,7 +289,7 @@ def test_saved_tokenizers_are_read_by_the_reference(kind: str, pretty: bool, tmp
 
 
 def test_many_ids() -> None:
-    """Rows of large batches have plain numbers, too, whatever the id of the padding token."""
+    """Rows of large batches have plain numbers, too, for any id of the padding token."""
     theirs, ours = pair_of("wordpiece")
     texts = ["ab a b 1. 日本 ab" * 5, "a"] * 1500
     for pad_id in (3, 1 << 20):
@@ -308,7 +308,7 @@ def test_threads_are_those_of_the_batch() -> None:
 
 @pytest.mark.parametrize("asker", ["hf", "tokenizers"])
 def test_what_is_no_tokenizer_is_refused(asker: str) -> None:
-    """What is neither a tokenizer of this package nor a live one is refused, and the message gives the remedy."""
+    """An object that is not a tokenizer is refused, and the message gives the remedy."""
     with pytest.raises(TypeError, match=rf"^fst.{asker} takes an fst.Tokenizer, or a live tokenizer .*, not str: compile a source first"):
         getattr(fst, asker)("bert-base-uncased")
 
@@ -380,14 +380,14 @@ def tables_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def compiles(kind: str, caplog: pytest.LogCaptureFixture) -> list[str]:
-    """Make a stand-in for a live tokenizer of a kind, with equal ids, and return what it says of compiling."""
+    """Make a stand-in for a live tokenizer of a kind, with equal ids, and return its log of compiling."""
     caplog.clear()
     assert fst.tokenizers(source(kind)).encode("ab a").ids == source(kind).encode("ab a").ids
     return [record.getMessage() for record in caplog.records if "compiling a live" in record.getMessage()]
 
 
 def test_tables_of_live_tokenizers_are_kept(tables_folder: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """A live tokenizer is compiled once, after a line that says so and where its table is kept; another one has a table of its own."""
+    """A live tokenizer is compiled once, after a line that gives the folder of its table; another tokenizer has its own table."""
     assert compiles("wordpiece", caplog) == [f"fst: compiling a live Tokenizer of 17 tokens, up to 20 s; kept in {tables_folder}"]
     assert not compiles("wordpiece", caplog)
     assert compiles("unigram", caplog)
@@ -424,7 +424,7 @@ def test_kept_tables_are_not_trusted(
 
 
 def test_folders_of_strangers_keep_no_tables(tables_folder: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """A folder that everybody can write to is neither read nor written, and a line says why."""
+    """A folder that everybody can write to is neither read nor written, and a line gives the reason."""
     compiles("unigram", caplog)
     (path,) = tables_folder.iterdir()
     tables_folder.chmod(0o777)

@@ -95,7 +95,7 @@ def test_calls(two: Two, call: int) -> None:
 @pytest.mark.parametrize("settings", [{"padding_side": "left", "truncation_side": "left", "model_max_length": 7}, {"pad_token": "[MASK]"},
                                       {"pad_token_id": 5}, {"model_input_names": ["input_ids"]}])  # fmt: skip
 def test_settings_that_are_set_later(two: Two, settings: dict[str, Any]) -> None:
-    """Attributes that are set hold for the calls after that, and for copies, and leave the tokenizer behind it as it was."""
+    """Attributes that are set apply to later calls and to copies, and do not change the tokenizer inside."""
     before = two.other.fst(TEXTS, padding=True)
     behind = two.other.fst
     two.set(**settings)
@@ -116,7 +116,7 @@ def test_settings_in_place_of_those_of_the_table(tables: Tables) -> None:
 
 @pytest.mark.parametrize("trace", range(len(TRACES)))
 def test_results_are_traced(two: Two, trace: int) -> None:
-    """Which tokens represent which characters and words is asked of a transformers.BatchEncoding, for single texts and for pairs."""
+    """The map between tokens, characters and words is that of a transformers.BatchEncoding, for single texts and for pairs."""
     for pair in (TEXTS[::-1], ["b"] * len(TEXTS)):
         two.same(lambda tokenizer, second: TRACES[trace](tokenizer(TEXTS, second, padding=True)), pair)
     two.same(lambda tokenizer: tokenizer(TEXTS[0]).word_ids())
@@ -124,7 +124,7 @@ def test_results_are_traced(two: Two, trace: int) -> None:
 
 @pytest.mark.parametrize(("change", "windows", "side"), thinned(product(CHANGES, (False, True), ("right", "left")), 4))
 def test_rows_overflow_and_change(two: Two, change: Callable[[Any], Any], windows: bool, side: str) -> None:
-    """What was cut off a row is known, whether or not it was requested, and rows are padded and truncated, as with `tokenizers`."""
+    """Overflowing rows are known without being requested, and rows are padded and truncated, as with `tokenizers`."""
     two.set(truncation_side=side)
 
     def ask(tokenizer: Any, pair: Any, **options: Any) -> list[Any]:
@@ -160,7 +160,7 @@ def test_deprecated_words(two: Two) -> None:
 
 @pytest.mark.parametrize("words", [False, True])
 def test_number_of_texts_in_a_row(two: Two, words: bool) -> None:
-    """A result says how many texts there are in its rows, without making them."""
+    """A result knows the number of texts in its rows without making the rows."""
     one: Any = ["un", "able"] if words else "unable"
     for text, pair in [(one, None), (one, one), ([one], None), ([one], [one]), ([(one, one)], None)]:
         found = two.same(lambda tokenizer, *given: tokenizer(*given, is_split_into_words=words).n_sequences, text, pair)
@@ -257,7 +257,7 @@ def test_ids_from_tokens(two: Two) -> None:
 
 
 def test_special_tokens_are_always_found(two: Two) -> None:
-    """Calls that ask to read special tokens in a text as ordinary text are refused by name."""
+    """Calls that would read special tokens in a text as ordinary text are refused by name."""
     with pytest.raises(fst.UnsupportedError, match=r"^split_special_tokens: "):
         two.other(TEXTS, split_special_tokens=True)
     with pytest.raises(fst.UnsupportedError, match=r"^sanitize_control_tokens: "):
@@ -281,7 +281,7 @@ def test_what_tables_cannot_do_is_refused(two: Two, ask: Callable[[Any], Any], w
 
 
 def test_there_is_no_tokenizer_behind_it(two: Two) -> None:
-    """Of the tokenizer behind a fast one, what is requested is there; the rest is an AttributeError that says where to get it."""
+    """The tokenizer inside a fast one has the members that programs use; any other is an AttributeError that names a replacement."""
     for asked in ((), (True,), (False,)):
         two.same(lambda tokenizer, *asked: tokenizer._tokenizer.get_vocab_size(*asked), *asked)
     assert not hasattr(two.other._tokenizer, "normalizer")
@@ -290,7 +290,7 @@ def test_there_is_no_tokenizer_behind_it(two: Two) -> None:
 
 
 def test_decoder_and_vocabulary_files(two: Two, tmp_path: Path) -> None:
-    """The decoder and the vocab.txt are those of `tokenizers`; what lines of a file cannot tell is refused."""
+    """The decoder and the vocab.txt are those of `tokenizers`; a vocabulary that lines cannot represent is refused."""
     two.same(lambda tokenizer: type(tokenizer.decoder))
     two.same(lambda tokenizer: tokenizer.decoder.decode(["un", "##able", "!"]))
     for prefix in (None, "x"):
@@ -330,7 +330,7 @@ def test_threads(two: Two, asked: int, helpers: Callable[..., int], tmp_path: Pa
 
 
 def test_transformers_may_be_missing() -> None:
-    """Without transformers, everything else works, and the drop-in says what is missing."""
+    """Without transformers, everything else works, and the drop-in names the missing package."""
     code = """
 import sys
 sys.modules["transformers"] = None

@@ -104,7 +104,7 @@ def test_calls(two: Two, call: Callable[[Any], Any]) -> None:
 @each_kind
 @pytest.mark.parametrize("options", [{}, {"padding": True, "truncation": True, "max_length": 9}, {"add_special_tokens": False}], ids=str)
 def test_texts_of_bytes(two: Two, options: dict[str, Any]) -> None:
-    """Ids, offsets, words and tokens are the same also where characters are of several tokens, and spaces or special tokens stand about."""
+    """Ids, offsets, words and tokens are also the same for characters of several tokens, with spaces or special tokens around."""
     asked = {**options, "return_offsets_mapping": True, "return_special_tokens_mask": True, "return_length": True}
     two.same(lambda tokenizer: tokenizer(MORE_TEXTS, **asked))
     two.same(lambda tokenizer: tokenizer(MORE_TEXTS, MORE_TEXTS[::-1], **asked))
@@ -114,7 +114,7 @@ def test_texts_of_bytes(two: Two, options: dict[str, Any]) -> None:
 
 @each_kind
 def test_results_are_traced(two: Two) -> None:
-    """Which tokens represent which characters and words is the same, for single texts and for pairs."""
+    """The map between tokens, characters and words is the same, for single texts and for pairs."""
     for trace in TRACES:
         two.same(lambda tokenizer, trace: trace(tokenizer(TEXTS, TEXTS[::-1], padding=True)), trace)
 
@@ -139,7 +139,7 @@ def test_rows_overflow_and_change(two: Two, kind: str) -> None:
 @each_kind
 @pytest.mark.parametrize("settings", [{"padding_side": "left", "truncation_side": "left", "model_max_length": 7}, {"pad_token": BEGIN}])
 def test_settings_that_are_set_later(two: Two, settings: dict[str, Any]) -> None:
-    """Attributes that are set hold for the calls after that, and for copies and pickles."""
+    """Attributes that are set apply to later calls, copies and pickles."""
     two.set(**settings)
     for copied in (lambda tokenizer: tokenizer, copy.deepcopy, lambda tokenizer: pickle.loads(pickle.dumps(tokenizer))):
         two.same(lambda tokenizer, copied: copied(tokenizer)(TEXTS, padding=True, truncation=True), copied)
@@ -166,7 +166,9 @@ def test_texts_from_ids(two: Two) -> None:
 
 @each_kind
 def test_tokens(two: Two) -> None:
-    """Tokens become ids, unknown ones that of the unknown token if there is one, and texts, also where one spells no bytes."""
+    """Tokens become ids and texts: unknown tokens the id of the unknown token, if any, and tokens outside of byte letters their own
+    text.
+    """
     tokens = [*two.own.tokenize(MORE_TEXTS[2]), "no such token", "", END]
     two.same(lambda tokenizer: tokenizer.convert_tokens_to_ids(tokens))
     two.same(lambda tokenizer: tokenizer.convert_tokens_to_string(tokens))
@@ -216,7 +218,7 @@ def test_saved_tokenizer(two: Two, tmp_path: Path) -> None:
 
 
 def test_vocabulary_files(folders: dict[str, Path], tmp_path: Path) -> None:
-    """The vocab.json and the merges.txt hold the tokens and the merges that the source has."""
+    """The vocab.json and the merges.txt contain the tokens and the merges of the source."""
     two = two_of(folders["GPT2"])
     two.same(getattr, "vocab_files_names")
     paths = two.other.save_vocabulary(tmp_path, "x")
@@ -227,7 +229,7 @@ def test_vocabulary_files(folders: dict[str, Path], tmp_path: Path) -> None:
 
 
 def test_merges_in_any_order_of_ids(tmp_path: Path) -> None:
-    """A table tells its merges, the lowest rank first, where ids have another order, and where merges have no effect."""
+    """A table returns its merges, the lowest rank first, also if ids have another order or merges have no effect."""
     pairs = [(b"b", b"c"), (b"a", b"b"), (b"a", b"bc"), (b"ab", b"c"), (b" ", b"abc")]  # "ab" + "c" never happens
     parts = byte_level(r"\s?\w+|\W", pairs, [b"zz"], ignore_merges=True)
     tokens = [*parts["model"]["vocab"]]

@@ -26,7 +26,7 @@ pytestmark = pytest.mark.filterwarnings("default")  # transformers and torch war
 
 
 def test_fingerprint_follows_from_table_and_settings(two: Two, tables: Tables, tmp_path: Path) -> None:
-    """Equal tables and settings have one fingerprint, wherever the table came from and the object went; other settings have another."""
+    """Equal tables and settings have one fingerprint, in any process and from any source; other settings have another."""
     fingerprint = library("datasets").fingerprint.Hasher.hash
     tables.save(tmp_path / "table.npz")
     loaded = fst.hf(fst.load(tmp_path / "table.npz"))
@@ -37,7 +37,7 @@ def test_fingerprint_follows_from_table_and_settings(two: Two, tables: Tables, t
 
 
 def test_copies_share_the_tokenizer(two: Two) -> None:
-    """A copy has settings of its own, and shares what it encodes with; what comes out of a pickle is of the same class."""
+    """A copy has its own settings and shares the table; an unpickled object has the same class."""
     copied = copy.deepcopy(two.other)
     copied.padding_side = "left"
     assert (two.other.padding_side, copied.fst) == ("right", two.other.fst)
@@ -102,7 +102,7 @@ def test_collators(two: Two, kind: str, side: str) -> None:
 @pytest.mark.parametrize("kind", ["pt", "np"])
 @pytest.mark.parametrize("whole", [False, True])
 def test_collators_of_masked_language_models(two: Two, kind: str, whole: bool) -> None:
-    """Data collators mask the same tokens by a seed, or the same whole words, which they know by the offsets."""
+    """With a seed, data collators mask the same tokens, or the same whole words by their offsets."""
     library("torch")
     collator = library("transformers").DataCollatorForLanguageModeling
     drawn: dict[str, Any] = {"seed": 7, "mlm_probability": 0.4, "return_tensors": kind}

@@ -23,7 +23,7 @@ each_sample = pytest.mark.parametrize("name", SAMPLES)
 
 
 def test_every_kind_has_samples() -> None:
-    """Each kind of table that the package knows has at least three samples."""
+    """Each kind of table in the registry has at least three samples."""
     counted = Counter(sample.kind for sample in SAMPLES.values())
     assert counted.keys() == MACHINES.keys()
     assert min(counted.values()) >= 3

@@ -103,7 +103,7 @@ def test_warmup_keeps_every_kernel(warm: Path) -> None:
 @bound
 @pytest.mark.parametrize("is_there", thinned([True, False], 2))
 def test_a_folder_that_cannot_be_written(is_there: bool, tmp_path: Path) -> None:
-    """If no folder can be written, kernels are compiled and not kept, and a warning says so and what to do."""
+    """If no folder can be written, kernels are compiled and not kept, and a warning gives the fault and the remedy."""
     folder = tmp_path / CACHE
     if is_there:
         folder.mkdir()
@@ -117,7 +117,7 @@ def test_a_folder_that_cannot_be_written(is_there: bool, tmp_path: Path) -> None
 
 @posix
 def test_a_full_disk(tmp_path: Path) -> None:
-    """A kernel that does not fit on the disk is not kept; the process says so once and continues."""
+    """A kernel that does not fit on the disk is not kept; the process warns once and continues."""
     folder = tmp_path / CACHE
     done = python(f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000)); {COMPILE}", tmp_path)
     assert done.stderr.splitlines() == [f"{COMPILING}kept in {folder}", f"fst: kernels are not kept: {folder}: {os.strerror(errno.EFBIG)}"]
@@ -127,7 +127,7 @@ def test_a_full_disk(tmp_path: Path) -> None:
 
 @posix
 def test_processes_at_the_same_time(tmp_path: Path) -> None:
-    """Of two processes that need a kernel at the same time, one compiles it."""
+    """If two processes need a kernel at the same time, one compiles it."""
     with ThreadPoolExecutor() as pool:
         both = list(pool.map(lambda _: python(COMPILE, tmp_path), range(2)))
     assert sum(done.stderr.count(COMPILING) for done in both) == 1
@@ -239,7 +239,7 @@ def toy(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def call_toy(folder: Path) -> tuple[str, bool]:
-    """What the kernel returns in a new process, and whether it was compiled there."""
+    """The kernel's result in a new process, and whether it was compiled there."""
     done = python(CALL_TOY, folder, folder)
     return done.stdout, "compiling" in done.stderr
 

@@ -43,7 +43,7 @@ def cache_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.slow  # the first process compiles all kernels, with reference counts
 @pytest.mark.parametrize("part", [*jit.PRIVATE, "dispatchers"])
 def test_ids_without_a_private_part(part: str, cache_folder: Path) -> None:
-    """A process that does not find one private part of numba says so, and computes the same ids and spans by public ones."""
+    """A process without a private part of numba logs this, and computes the same ids and spans with public parts."""
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(cache_folder), "PYTHONPATH": str(TESTS)}
     command = [sys.executable, "-c", ENCODE, part]
     done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment, timeout=2 * TIMEOUT)

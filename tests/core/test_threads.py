@@ -1,4 +1,4 @@
-"""How many threads work where no argument says: the cores that a process may use, and the variable in their place."""
+"""The default number of threads: the cores that a process may use, or the variable."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_quotas_of_control_groups(name: str, tmp_path: Path) -> None:
 
 
 def test_no_control_groups(tmp_path: Path) -> None:
-    """Where a system has no control groups, nothing is limited."""
+    """Without control groups, nothing is limited."""
     assert cores.cpu_quota(tmp_path) == NOTHING
 
 
@@ -122,7 +122,7 @@ ENCODERS: dict[str, Callable[..., Any]] = {
 def test_variable_says_how_many_threads(
     name: str, tokenizer: fst.Tokenizer, helpers: Callable[..., int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """FST_NUM_THREADS is how many threads work, read at each use, unless an argument says otherwise."""
+    """FST_NUM_THREADS, read at each use, is the default number of threads."""
     for asked in (1, 3):
         monkeypatch.setenv("FST_NUM_THREADS", f" {asked}")
         assert helpers(ENCODERS[name], tokenizer) == asked - 1

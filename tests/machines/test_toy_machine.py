@@ -1,4 +1,4 @@
-"""A machine that only these tests know is compiled, saved, loaded, proven and run like any other, next to one of another kind."""
+"""A machine outside of the package is compiled, saved, loaded, proven and run like any other, next to one of another kind."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ TEXTS = ("", "un", "xununé", "世界 un", "u")
 
 @pytest.fixture
 def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A toy's file, while the registry knows its kind."""
+    """A toy's file, while its kind is in the registry."""
     monkeypatch.setitem(MACHINES, "toy", "support.toy_machine.Toy")
     toy(STRINGS).save(tmp_path / "toy.npz")
     return tmp_path / "toy.npz"
@@ -66,7 +66,7 @@ def test_file_follows_the_schema(path: Path) -> None:
 
 
 def test_machine_is_pickled_as_its_file(path: Path) -> None:
-    """A pickle holds the bytes of the file, and the unpickled table those again."""
+    """A pickle contains the bytes of the file, and the unpickled table has the same bytes."""
     pickled = pickle.dumps(toy(STRINGS))
     assert path.read_bytes() in pickled
     assert pickle.loads(pickled).dumps() == path.read_bytes()
@@ -90,7 +90,7 @@ HARM: dict[str, tuple[Callable[[Toy], Toy], str]] = {
 
 @pytest.mark.parametrize(("harm", "fault"), HARM.values(), ids=HARM.keys())
 def test_harmful_machine_is_refused(harm: Callable[[Toy], Toy], fault: str, path: Path) -> None:
-    """The loader proves a machine by its class, and says what is wrong."""
+    """The loader proves a machine by its class, and the error names the fault."""
     harm(toy(STRINGS)).save(path)
     with pytest.raises(fst.TableError, match=fault) as error:
         load(path)
@@ -110,14 +110,14 @@ def test_damaged_machine_is_refused(share: float, path: Path) -> None:
 
 
 def test_unknown_machine_is_named(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without its line in the registry, a file is refused by the name of its kind, whatever its members are."""
+    """Without its line in the registry, a file with any members is refused by the name of its kind."""
     monkeypatch.delitem(MACHINES, "toy")
     with pytest.raises(fst.TableError, match=f"kind is 'toy'; this version reads {KNOWN}"):
         load(path)
 
 
 def test_members_of_another_machine_are_refused(path: Path) -> None:
-    """A file that states one kind and holds the arrays of another is refused."""
+    """A file with one kind and the arrays of another is refused."""
     made = toy(STRINGS)
     npz.save(path, {**made.about, "kind": "wordpiece"}, made.arrays(), made.schema())
     with pytest.raises(fst.TableError, match="no array 'pages' at byte"):
@@ -192,7 +192,7 @@ def test_toy_streams(size: int, kind: type, encoder: Encoder) -> None:
 
 @pytest.mark.parametrize("row", ["a\ud800b", b"a\xffb", b"\xe4\xb8"], ids=ascii)
 def test_toy_refuses_what_is_not_text(row: str | bytes, encoder: Encoder) -> None:
-    """What is not text is refused by its row, and replaced where that is requested."""
+    """A row that is not text is refused by its number, or replaced on request."""
     plain: Any = "a" if isinstance(row, str) else b"a"
     rows: Any = [plain, row, plain]
     with pytest.raises(fst.TextError, match="row 1, position"):

@@ -1,4 +1,4 @@
-"""Tokens with a prefix or suffix that tells where they stand: ids, offsets and decoded texts are those of the reference."""
+"""Tokens with a prefix or suffix for their place: ids, offsets and decoded texts are those of the reference."""
 
 from __future__ import annotations
 

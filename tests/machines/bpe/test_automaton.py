@@ -201,7 +201,7 @@ BYTES = {atom: number for number, atom in enumerate(ATOMS)}
     ],
 )
 def test_faulty_lists_are_refused(tokens: Mapping[bytes, int], pairs: Pairs, fault: str) -> None:
-    """A merge list that is none is refused, and the message gives the reason."""
+    """An invalid merge list is refused, and the message gives the reason."""
     with pytest.raises(VocabularyError, match=fault):
         canonical(Merges(tokens, pairs))
 
@@ -322,7 +322,7 @@ def pieces(tokens: Sequence[bytes], count: int) -> Iterator[bytes]:
 
 
 def of_text(tokens: Mapping[bytes, int]) -> list[bytes]:
-    """The tokens that may stand in a piece: their bytes are below 0xF8."""
+    """The tokens that may occur in a piece: their bytes are below 0xF8."""
     return [token for token in tokens if max(token, default=LABELS) < LABELS]
 
 

@@ -432,7 +432,7 @@ def test_definition_of_gpt2() -> None:
 
 
 def test_words_that_are_too_long_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A word longer than a kernel can read at once raises an error that says so; a text of shorter words may have any length."""
+    """A word longer than a kernel can read at once is an error that gives the limit; a text of shorter words may have any length."""
     monkeypatch.setattr("fst.runtime.run.MOST_UNITS", 1 << 18)
     tokenizer = fst.Tokenizer(small(r"[^ ]+| ", [(b"a", b"b")]).table)
     assert len(tokenizer.encode("ab " * (1 << 17))) == 1 << 18

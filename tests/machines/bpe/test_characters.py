@@ -269,7 +269,7 @@ def test_every_way(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_whole_pieces_that_spell_bytes() -> None:
-    """With `ignore_merges`, a text that spells a token of bytes is this token, as in the reference."""
+    """With `ignore_merges`, a text that equals the name of a byte token is this token, as in the reference."""
     names = ["<unk>", *map(fallback, range(256)), *"<0xA>a", "ab"]
     vocabulary = {name: number for number, name in enumerate(dict.fromkeys(names))}
     source = document({"vocab": vocabulary, "merges": [], "ignore_merges": True, "byte_fallback": True})
@@ -293,7 +293,7 @@ WITHOUT_SYMBOL: Mapping[str, Json] = {
 @pytest.mark.parametrize("bytes_of", thinned([(range(256),), (range(128),), ((0x20,),), ("▁".encode(),)], 2), ids=str)
 @pytest.mark.parametrize("name", thinned(WITHOUT_SYMBOL, 2))
 def test_fallbacks_of_a_symbol_that_is_no_token(name: str, bytes_of: Sequence[int]) -> None:
-    """Where the symbol for spaces is no token, a space becomes the fallbacks of the symbol, not those of a space."""
+    """If the symbol for spaces is not a token, a space becomes the fallbacks of the symbol, not those of a space."""
     names = ["<unk>", *map(fallback, bytes_of), *"ab", "ab", "é", "▁a"]
     model = {"vocab": {token: number for number, token in enumerate(names)}, "merges": [["a", "b"]], "unk_token": "<unk>"}
     source = document({**model, "byte_fallback": True}, **WITHOUT_SYMBOL[name])
@@ -324,7 +324,7 @@ def mixed_blanks(draw: random.Random, count: int) -> list[str]:
     ],
 )
 def test_models_that_are_refused(model: Json, message: str, tmp_path: Path) -> None:
-    """A model of which it is not clear what unknown characters become is refused."""
+    """A model with no clear result for unknown characters is refused."""
     path = tmp_path / "tokenizer.json"
     path.write_text(json.dumps(document(model)), encoding="utf-8")
     with pytest.raises(fst.FstError) as error:
@@ -346,6 +346,6 @@ UNIGRAM = {"type": "Unigram", "unk_id": 0, "vocab": [["<unk>", 0.0], ["a", -1.0]
     ],
 )
 def test_letters_for_bytes_are_refused(parts: Json, what: str) -> None:
-    """Components that take letters for bytes are refused where tokens are spelled in characters."""
+    """Components that treat letters as bytes are refused for tokens over characters."""
     with pytest.raises(fst.UnsupportedError, match=what):
         of_document({**document({"vocab": {"a": 0}, "merges": []}), **parts}, Path("x"))

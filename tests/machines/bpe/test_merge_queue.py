@@ -28,7 +28,7 @@ from fst.runtime.rows import batch
 
 
 def test_improper_lists_have_no_automaton() -> None:
-    """A table holds its merges, and an automaton unless a token is made before one of its parts."""
+    """A table contains its merges, and an automaton unless a token is made before one of its parts."""
     late, proper = small(ONE_PIECE, LATE).table, small(ONE_PIECE, [(b"a", b"b"), (b"ab", b"c")]).table
     assert (len(late.entries), len(late.depths), late.metadata.automaton.states) == (0, 0, 0)
     ids = dict(zip(late.contents, late.token_ids.tolist(), strict=True))

@@ -120,7 +120,7 @@ def test_offsets_where_bytes_vanish() -> None:
     ],
 )
 def test_missing_bytes_that_are_refused(model: dict[str, Any], message: str, tmp_path: Path) -> None:
-    """A vocabulary that lacks bytes is refused if it is not clear what becomes of them; the error says why."""
+    """A vocabulary that lacks bytes is refused if their result is not clear; the error gives the reason."""
     path = tmp_path / "tokenizer.json"
     path.write_text(json.dumps(source(b"xyz", **model)), encoding="utf-8")
     with pytest.raises(fst.FstError, match=message):
@@ -128,7 +128,7 @@ def test_missing_bytes_that_are_refused(model: dict[str, Any], message: str, tmp
 
 
 def test_unknown_token_that_is_a_byte_is_no_sound_table() -> None:
-    """A table is refused in which the token of a run is that of a byte: a kernel could not tell how many bytes it represents."""
+    """A table whose token for a run is also that of a byte is refused: its number of bytes would be ambiguous."""
     table = table_of(source(b"xyz", **SETTINGS["one a run"]))
     number = int(table.byte_tokens[ord("a")])
     with pytest.raises(fst.TableError, match=f"token {number} is that of one byte, and has 0"):

@@ -69,7 +69,7 @@ RUN = [
 
 @pytest.mark.parametrize("row", RUN)
 def test_package_agrees_with_other_projects(row: Row) -> None:
-    """What the package makes of a text is what another project expects."""
+    """The results of the package are those that another project expects."""
     tok, text, around = tokenizer_of(row), row["input"], row["config"].get("add_special_tokens", False)
     is_split = row["config"].get("is_pretokenized", False)
     ids = tok(text, row.get("text_pair"), add_special_tokens=around, is_split_into_words=is_split)["input_ids"]

@@ -1,4 +1,4 @@
-"""What tables of byte-level BPE prove of themselves when they are loaded: each rule is broken once, and named."""
+"""The proof of byte-level BPE tables: each rule is broken once, and named."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def contextual(table: BpeTables) -> BpeTables:
 
 
 def first_word(part: int, value: Any) -> Harm:
-    """Put another number into the first slot of the table of words that holds one."""
+    """Put another number into the first used slot of the table of words."""
     used = int(np.flatnonzero(sound().words[3::4])[0])
     return put("words", 4 * used + part, value)
 
@@ -179,7 +179,7 @@ HARM_OF_MERGES: dict[str, tuple[Harm, str]] = {
 
 
 def test_sound_tables_are_proven() -> None:
-    """What the others are made of is accepted."""
+    """The table that the broken ones are made from is accepted."""
     for table in (sound(), merging()):
         assert BpeTables.loads(table.dumps()).run("abc the <s>") == table.run("abc the <s>")
     assert sound().has_automaton
@@ -188,7 +188,7 @@ def test_sound_tables_are_proven() -> None:
 
 @pytest.mark.parametrize("merges", [MERGES, MERGES[::-1]], ids=["automaton", "merges"])
 def test_lengths_of_long_pieces_are_proven(merges: Merges) -> None:
-    """A whole piece has as many bytes as its token, whatever its length is."""
+    """A whole piece of any length has as many bytes as its token."""
     harm = both(said(long_pieces=[259], ignore_merges=True), put("token_ids", 260, 259))
     with pytest.raises(fst.TableError, match="a long piece has 3 bytes, and its token 259 has 4"):
         BpeTables.loads(harm(table_of(merges, (b"xyz", b"uvwx"))).dumps())

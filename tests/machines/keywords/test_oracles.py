@@ -102,7 +102,7 @@ def test_look_ups_do_not_depend_on_the_keywords() -> None:
 
 
 def test_replacements() -> None:
-    """A text, a list, a mapping and a function say what replaces a match; the rest stays."""
+    """A text, a list, a mapping or a function gives the replacement of a match; the rest does not change."""
     searcher = fst.Searcher(keywords(["he", "she", "世"]))
     assert searcher.replace(["ushers", "", "he世"], "*") == ["u*rs", "", "**"]
     assert searcher.replace("ushers 世", ["1", "2", "3"]) == "u2rs 3"
@@ -114,7 +114,7 @@ def test_replacements() -> None:
 
 @each_kind
 def test_short_texts(kind: str) -> None:
-    """Short texts of characters of any size give `Match` after `Match`, whatever is searched meanwhile; a lone surrogate is an error."""
+    """Short texts of characters of any size give `Match` after `Match`, also during other searches; a lone surrogate is an error."""
     searcher = fst.Searcher(keywords(["ab", "b", "é", "世a", "😀"], match_kind=kind))
     texts = ["", "xab", "éab" * 40, "xé" + "y" * 31, "世ab" * 9, "😀世ab" * 9, "ab" * 4_096, "世a" * 4_096]
     assert [[*matches] for matches in [searcher.find_iter(text) for text in texts]] == [*searcher.find_batch(texts)]
@@ -178,7 +178,7 @@ REFUSED: list[tuple[Any, dict[str, Any], type[Exception], str]] = [
 
 @pytest.mark.parametrize(("listed", "options", "error", "message"), REFUSED)
 def test_keywords_that_are_refused(listed: Any, options: dict[str, Any], error: type[Exception], message: str) -> None:
-    """What cannot be a keyword is refused, by its place."""
+    """An invalid keyword is refused by its place."""
     with pytest.raises(error, match=message):
         keywords(listed, **options)
 
@@ -215,7 +215,7 @@ def test_memory_of_the_compiler() -> None:
 
 
 def sound() -> KeywordTables:
-    """A table in which states, links and outputs of all sorts stand."""
+    """A table with states, links and outputs of all sorts."""
     return keywords(["ab", "bab", "abcab", "c", "cabd"])
 
 

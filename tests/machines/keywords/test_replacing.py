@@ -83,7 +83,7 @@ class TestLists:
                 assert searcher.replace(texts, by) == [replaced(text, by) for text in texts]
 
     def test_regular_expressions(self) -> None:
-        """In leftmost-first search, what is replaced is what `re.sub` replaces for the alternation of the keywords."""
+        """Leftmost-first search replaces the same text as `re.sub` with the alternation of the keywords."""
         draw = random.Random(1)
         for _ in range(20):
             listed = list(dict.fromkeys("".join(draw.choices("abé", k=draw.randint(1, 4))) for _ in range(8)))
@@ -207,12 +207,12 @@ class TestColumns:
 
     @pytest.mark.parametrize("by", [lambda match: f"<{match.id}>", "<{0.id}>".format, partial(str.format, "<{0.id}>")])
     def test_functions_of_one_argument(self, searcher: fst.Searcher, by: Any) -> None:
-        """A function of the match alone, as `re.sub` takes, says what replaces it, in texts and in columns."""
+        """A function of the match alone, as for `re.sub`, gives its replacement, in texts and in columns."""
         assert searcher.replace(["cab", "é"], by) == ["c<0>", "<2>"]
         assert checked(searcher.replace_arrow(column(["cab", None], pa.string()), by)) == ["c<0>", None]
 
     def test_functions(self, searcher: fst.Searcher) -> None:
-        """A function of the match and its text says what replaces it."""
+        """A function of the match and its text gives its replacement."""
         new = searcher.replace_arrow(column(self.TEXTS[:4], pa.large_string()), lambda match, text: f"<{match.start}{text}>")
         assert checked(new) == ["x<1ab><3é>", None, "", "<0世a><2😀><3ab>"]
 
@@ -274,7 +274,7 @@ class TestStreams:
             stream.write("ab")
 
     def test_memory_does_not_grow(self) -> None:
-        """What a stream keeps is at most a keyword, however much was written."""
+        """A stream keeps at most a keyword, after any amount of text."""
         stream = fst.Searcher(keywords(["a" * 50 + "b", "cd"])).stream()
         for _ in range(200):
             stream.write("ca" * 5 + "a" * 5_000)

@@ -189,7 +189,7 @@ def test_encodings(encoding: str, tmp_path: Path) -> None:
     assert lattice.mecab(tmp_path, user=[str(tmp_path / "user.txt")]).features[3] == "ユーザー"
 
 
-# What both have in common
+# The common part of both
 
 
 @each_kind
@@ -227,7 +227,7 @@ def test_long_texts_and_threads(kind: str, blanks: str, table: Any) -> None:
 
 
 def test_mecab_texts_that_stay_open(tmp_path: Path) -> None:
-    """As long as two paths cannot be told apart, both are kept; what is too much for the memory is refused."""
+    """As long as two paths are both possible, both are kept; a text with too many open words is refused."""
     files = SMALL | {"lex.csv": "aa,0,0,-9,x\naaa,0,0,-10,x\n", "matrix.def": "1 1\n0 0 0\n", "unk.def": "DEFAULT,0,0,1,x\nSPACE,0,0,0,x\n"}
     table = lattice.mecab(written(tmp_path, files))
     segmenter = fst.Segmenter(table)
@@ -259,7 +259,7 @@ REFUSED_JIEBA: list[tuple[Any, type[Exception], str]] = [
 
 @pytest.mark.parametrize(("listed", "error", "message"), REFUSED_JIEBA)
 def test_dictionaries_that_are_refused(listed: Any, error: type[Exception], message: str) -> None:
-    """What cannot be an entry of jieba's dictionary is refused, by its place."""
+    """An invalid entry of jieba's dictionary is refused by its place."""
     with pytest.raises(error, match=message):
         lattice.jieba(listed)
 

@@ -54,7 +54,7 @@ def test_jieba_kernel(mode: str, text: str) -> None:
 
 
 def test_jieba_ids() -> None:
-    """An id is the number of the token's word; of equal words the last one counts, and words of frequency 0 are none."""
+    """An id is the number of the token's word; the last of equal words counts, and words of frequency 0 are ignored."""
     segmenter = fst.Segmenter(lattice.jieba([("ab", 1), ("世", 2), ("ab", 3), ("c", 0)], user=[("世界", 9)]))
     found = segmenter.segment_batch(["ab世世界c。"], offsets=True)
     assert (found[0], found.ids.tolist()) == (["ab", "世", "世界", "c", "。"], [2, 1, 4, -1, -1])
@@ -93,7 +93,7 @@ def cut_by(jieba: Any, mode: str, text: str) -> list[str]:
 
 
 def joins_apart(tokens: Sequence[str], text: str) -> bool:
-    """Whether jieba has joined letters that do not stand together."""
+    """Whether jieba has joined letters that are not adjacent."""
     return any(token not in text for token in tokens)
 
 

@@ -212,7 +212,7 @@ def test_representation() -> None:
 
 
 def test_streams_backward_are_refused() -> None:
-    """A table that needs the end of a text first has no streams, and says so."""
+    """A table that needs the end of a text first refuses streams."""
     with pytest.raises(fst.UnsupportedError, match="needs the end of a text first"):
         fst.Segmenter(maxmatch(["a"], BACKWARD)).stream()
 
@@ -281,7 +281,7 @@ def test_columns_of_tokens_with_gaps() -> None:
 
 
 def test_columns_that_are_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The message says how many bytes there are, how many there may be, and what to do."""
+    """The message gives the number of bytes, the limit and the remedy."""
     monkeypatch.setattr(arrow, "MAX_VALUES", 10)
     with pytest.raises(fst.TextError, match=r"11 bytes of text in one array, and .* at most 10; pass slices"):
         fst.Segmenter(maxmatch(["a" * 11])).segment_arrow(pa.array(["a" * 11]))
@@ -303,7 +303,7 @@ def test_segments_are_columns_and_rows() -> None:
 
 @each_direction
 def test_malformed_texts(direction: str) -> None:
-    """A text that is none is refused by its row, or has U+FFFD where it is malformed."""
+    """A row that is not text is refused by its number, or gets U+FFFD at malformed places."""
     segmenter = fst.Segmenter(maxmatch(["ab"], direction))
     with pytest.raises(fst.TextError, match="row 1, position 1"):
         segmenter.segment_batch(["ab", "a\ud800"])
@@ -370,7 +370,7 @@ REFUSED: list[tuple[Any, dict[str, Any], type[Exception], str]] = [
 
 @pytest.mark.parametrize(("words", "options", "error", "message"), REFUSED)
 def test_dictionaries_that_are_refused(words: Any, options: dict[str, Any], error: type[Exception], message: str) -> None:
-    """What cannot be a word or a rule is refused, and the message gives the place it stands."""
+    """An invalid word or rule is refused, and the message gives its place."""
     with pytest.raises(error, match=message):
         maxmatch(words, **options)
 
@@ -399,7 +399,7 @@ def test_too_many_words(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def sound(direction: str = FORWARD) -> MaxMatchTables:
-    """A table in which states, jumps and tokens of all sorts stand."""
+    """A table with states, jumps and tokens of all sorts."""
     rules = {"ab|c": "abc"} if direction == FORWARD else {"a|bab": "aba|b"}
     return maxmatch(["ab", "bab", "abcab", "c", "cabd", "😀a😀b"], direction, rules)
 
@@ -415,7 +415,7 @@ HARM: dict[str, tuple[dict[str, Any], str]] = {
 
 @pytest.mark.parametrize("name", HARM)
 def test_damaged_metadata_is_refused(name: str) -> None:
-    """A table that says what it cannot be is refused, and the message gives the reason."""
+    """A table with contradictory metadata is refused, and the message gives the reason."""
     changes, message = HARM[name]
     with pytest.raises(fst.TableError, match=message):
         replace(sound(), about={**sound().about, **changes}).prove()

@@ -100,7 +100,7 @@ def weighed(word: str, alpha: float, vocabulary: Sequence[tuple[str, float]] = V
 @pytest.mark.sampled
 @pytest.mark.parametrize("word", ["ab", "abab", "babab", "ab☃ab", "é日本ab", "abababab"])
 def test_frequencies_are_those_of_the_definition(word: str) -> None:
-    """Every segmentation of a piece is as frequent as its weight among all weights says."""
+    """The frequency of every segmentation of a piece is its share in all weights."""
     _, tokenizer = small()
     for seed, alpha in enumerate((0.0, 0.1, 0.5, 1.0, -0.2)):
         rows = tokenizer.encode_batch([word] * ROWS, randomness=Sampling(alpha, seed=seed))
@@ -109,7 +109,7 @@ def test_frequencies_are_those_of_the_definition(word: str) -> None:
 
 @pytest.mark.parametrize("best", [2, 3, 5, 100])
 def test_frequencies_among_the_best(best: int) -> None:
-    """Among the n best segmentations of a piece, each is as frequent as its weight says."""
+    """Among the n best segmentations of a piece, the frequency of each is its share in their weights."""
     _, tokenizer = small()
     for seed, (word, alpha) in enumerate(product(("abab", "ababab"), (0.1, 1.0))):
         rows = tokenizer.encode_batch([word] * ROWS, randomness=Sampling(alpha, nbest_size=best, seed=seed))
@@ -117,7 +117,7 @@ def test_frequencies_among_the_best(best: int) -> None:
 
 
 def test_pieces_are_independent() -> None:
-    """What happens to one piece of a row says nothing of the others, nor does one seed of another."""
+    """The segmentations of different pieces, and those of different seeds, are independent."""
     _, tokenizer = tokenizer_of(machine(("always", "none", False)))
     alone = weighed("▁abab", 0.3)
     rows = ids_of(tokenizer.encode_batch(["abab abab"] * ROWS, randomness=Sampling(0.3, seed=1)))
@@ -143,7 +143,7 @@ def test_large_alphas_give_the_best_path() -> None:
 
 @pytest.mark.parametrize("alpha", [1.0, -1.0, 0.0, 100.0])
 def test_long_pieces_have_weights(alpha: float) -> None:
-    """The weight of a long piece is far beyond what a float holds, and the kernel still gives the ids of the walk."""
+    """The weight of a long piece exceeds the range of a float, and the kernel still gives the ids of the walk."""
     table, tokenizer = small()
     text = "abé☃" * 700
     assert tokenizer.encode(text, randomness=Sampling(alpha, seed=9)).tolist() == run_sampling(
@@ -216,7 +216,7 @@ def test_every_way_through_the_package(case: tuple[str, str, bool], size: int, m
 
 
 def test_frame() -> None:
-    """Special tokens around texts stand as they do without sampling."""
+    """Special tokens around texts are the same as without sampling."""
     around = [{"SpecialToken": {"id": "<s>", "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}}]
     known = {"<s>": {"id": "<s>", "ids": [len(VOCABULARY)], "tokens": ["<s>"]}}
     pair = [*around, {"Sequence": {"id": "B", "type_id": 0}}]
@@ -233,7 +233,7 @@ def test_frame() -> None:
 
 @pytest.mark.parametrize("size", [-1, 8])
 def test_spans(size: int) -> None:
-    """The spans of ids tile a text of a single piece, and each is where its token stands."""
+    """The spans of ids tile a text of a single piece, and each is that of its token."""
     _, tokenizer = small()
     rows = ["ababab", "abé日本ba" * 30, "☃☃ab"]
     batch = tokenizer.encode_batch(rows, offsets=True, randomness=Sampling(0.1, nbest_size=size, seed=3))
@@ -278,14 +278,14 @@ def test_nbest_is_the_enumeration(tokens: dict[str, float], text: str, most: int
 @examples(100)
 @given(some.dictionaries(some.text("ab", min_size=1, max_size=3), SCORES, max_size=8), some.text("ab ", max_size=14), some.integers(1, 70))
 def test_nbest_of_several_pieces(tokens: dict[str, float], text: str, most: int) -> None:
-    """The best segmentations of a text are the best sums over its pieces, whatever the ties."""
+    """The best segmentations of a text are the best sums over its pieces, with any ties."""
     vocabulary = [*{"<unk>": -1.0, "▁": -2.0, **tokens}.items()]
     table, tokenizer = tokenizer_of(built(document(vocabulary, pre_tokenizer=spaced())))
     assert [(score, ids.tolist()) for ids, score in tokenizer.nbest(text, most)] == best_of(table, vocabulary, text, most)
 
 
 def test_deviations_are_few() -> None:
-    """Of the best segmentations of a long text, none deviates from the best paths in more pieces than there is room for."""
+    """No best segmentation of a long text deviates from the best paths in more pieces than the list can store."""
     vocabulary = [("<unk>", 0.0), ("▁", -1.0), ("a", -1.0), ("▁a", -2.0)]
     _, tokenizer = tokenizer_of(built(document(vocabulary, pre_tokenizer=spaced())))
     found = tokenizer.nbest("a " * 400 + "a", 1024)
@@ -367,7 +367,7 @@ def test_nbest_of_sentencepiece() -> None:
 def hold_sentencepiece(processor: Any, tokenizer: UnigramTokenizer, rows: Sequence[str], changed: Callable[[str], str] = str) -> None:
     """Hold the n best segmentations of texts against those of sentencepiece, which reads changed texts.
 
-    Scores agree up to what a float of 32 bits holds. Of nearly equal ones, either may come first, or be left out at the end.
+    Scores agree up to the precision of float32. Nearly equal ones may be in any order, or be left out at the end.
     """
     for text in rows:
         theirs = [
@@ -434,7 +434,7 @@ def test_wrong_numbers_of_segmentations(most: Any) -> None:
 
 
 def test_wrong_texts() -> None:
-    """What is no text has no best segmentations."""
+    """An argument that is not text is refused."""
     _, tokenizer = small()
     with pytest.raises(fst.TextError, match="a text is str or bytes, not int"):
         tokenizer.nbest(3, 2)  # type: ignore[arg-type]
@@ -472,7 +472,7 @@ def test_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_alpha_that_a_vocabulary_cannot_have(tmp_path: Path) -> None:
-    """An alpha that is too great for the scores of a vocabulary is wrong usage, told before any document is read."""
+    """An alpha that is too great for the scores of a vocabulary is wrong usage, reported before any document is read."""
     model = {"type": "Unigram", "unk_id": 0, "vocab": [["<unk>", 0], ["a", -2e6]]}
     (tmp_path / "tokenizer.json").write_text(json.dumps({"model": model}), "utf-8")
     (tmp_path / "rows.txt").write_text("a\n", "utf-8")

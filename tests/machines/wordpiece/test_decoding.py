@@ -86,7 +86,7 @@ def test_rows_of_ids_decode_as_the_reference_decodes_them(skip: bool, decoding: 
 
 @pytest.mark.parametrize("ids", [["a"], "ab", 5, None, [None], [1.0], [[1, 2]], [-1], [1, 1 << 32], [-100]], ids=str)
 def test_what_is_no_row_of_ids_is_refused(ids: Any, decoding: dict[str, tuple[fst.Tokenizer, Tokenizer]]) -> None:
-    """What the reference does not take for ids is refused, by an error of the same kind, in one line."""
+    """Values that the reference refuses as ids are refused by an error of the same kind, in one line."""
     tokenizer, reference = decoding["with cleanup"]
     with pytest.raises((TypeError, OverflowError)) as refused:
         reference.decode(ids)
@@ -98,7 +98,7 @@ def test_what_is_no_row_of_ids_is_refused(ids: Any, decoding: dict[str, tuple[fs
 
 
 def test_vocabulary_of_a_tokenizer(decoding: dict[str, tuple[fst.Tokenizer, Tokenizer]]) -> None:
-    """A tokenizer says what its tokens are, and how many, as the reference does; what it gives out is a copy."""
+    """A tokenizer returns its tokens and their number, as the reference does; the result is a copy."""
     tokenizer, reference = decoding["with cleanup"]
     vocabulary = tokenizer.get_vocab()
     assert vocabulary == reference.get_vocab()

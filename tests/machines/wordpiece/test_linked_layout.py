@@ -64,7 +64,7 @@ def chinese() -> Tables:
 
 
 def test_auto_links_large_alphabets() -> None:
-    """Where folding would make many transitions a state, "auto" takes links, and look-ups stay below two a symbol."""
+    """If folding would make many transitions per state, "auto" chooses links, with fewer than two look-ups per symbol."""
     table, draw = chinese(), random.Random(1)
     assert table.about["layout"] == "linked"
     walk = Walk(table)

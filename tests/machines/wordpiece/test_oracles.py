@@ -62,7 +62,7 @@ Source = Path | tuple[str, ...]  # a tokenizer.json, or tokens
 
 @dataclass(frozen=True)
 class Check:
-    """What must come out for what goes in: ids or tokens for texts, one text's after the other's, or a text for ids."""
+    """The expected results: ids or tokens for texts, one after the other, or a text for ids."""
 
     kind: str  # "ids" or "tokens", as they are or "around": with [CLS] and [SEP]; or "text"
     given: Any
@@ -71,12 +71,12 @@ class Check:
 
 @dataclass(frozen=True)
 class Plan:
-    """How a row is put to a tokenizer."""
+    """The form of a row for a tokenizer."""
 
     source: Source
     checks: tuple[Check, ...]
     options: dict[str, Any] = field(default_factory=dict)
-    # What only a tokenizer.json can say: tokens that are found in the raw text, and how decoding joins tokens.
+    # The settings that only a tokenizer.json has: tokens found in raw text, and the joining of tokens.
     added: tuple[str, ...] = ()
     cleanup: bool = True
 
@@ -130,7 +130,7 @@ def plan_bertlike(row: Row) -> Plan | str:
     if kind == "WordpieceTokenizer":
         options = AS_IT_IS  # it is given words with spaces between them
     elif row["source"].endswith("bert_japanese"):
-        # Where punctuation and spaces alone separate the words, BERT's splitting finds the segmenter's words.
+        # If only punctuation and spaces separate the words, BERT's splitting finds the segmenter's words.
         if not row["input"].startswith("こんにちは、世界。"):
             return SEGMENTER
         options = AS_IT_IS
@@ -304,13 +304,13 @@ each_row = pytest.mark.parametrize("plan", PARAMS)
 
 
 def special_tokens(plan: Plan, vocabulary: dict[str, int]) -> list[str]:
-    """List what is found in the raw text: BERT's special tokens that the vocabulary has, and what was added."""
+    """List the tokens found in raw text: BERT's special tokens in the vocabulary, and added tokens."""
     names = (*SPECIAL, plan.options.get("unk_token", "[UNK]"), *plan.added)
     return [token for token in names if token in vocabulary]
 
 
 def tokenizer_json(plan: Plan) -> dict[str, Any]:
-    """Write a plan's vocabulary and options as a document, for what a list of tokens cannot say."""
+    """Write a plan's vocabulary and options as a document, for options that a list of tokens lacks."""
     assert isinstance(plan.source, tuple)
     options = dict(plan.options)
     vocabulary = {token: token_id for token_id, token in enumerate(plan.source)}
@@ -348,7 +348,7 @@ def tokenizer_json(plan: Plan) -> dict[str, Any]:
 
 
 def tokenizer_of(plan: Plan, layout: str, compile_: Callable[..., Tables], folder: Path) -> fst.Tokenizer:
-    """Compile a plan: tokens or a file with its options, or a document for what options cannot say."""
+    """Compile a plan: tokens or a file with its options, or a document for other settings."""
     if plan.added or not plan.cleanup:
         path = folder / "tokenizer.json"
         path.write_text(json.dumps(tokenizer_json(plan)), encoding="utf-8")
@@ -358,12 +358,12 @@ def tokenizer_of(plan: Plan, layout: str, compile_: Callable[..., Tables], folde
 
 @functools.cache
 def compiled(source: Source, options: tuple[tuple[str, Any], ...], layout: str, compile_: Callable[..., Tables]) -> fst.Tokenizer:
-    """Compile a source; plans that ask for the same one share it."""
+    """Compile a source; plans with the same source share the table."""
     return fst.Tokenizer(compile_(list(source) if isinstance(source, tuple) else source, layout=layout, **dict(options)))
 
 
 def answer(tokenizer: fst.Tokenizer, check: Check) -> Any:
-    """Ask the package what it makes of what is given."""
+    """Compute the results with the package."""
     if check.kind == "text":
         return tokenizer.decode(check.given, skip_special_tokens=False)
     if check.kind == "tokens":
@@ -381,7 +381,7 @@ def document(path: Path) -> dict[str, Any]:
 
 
 def answer_by_definition(plan: Plan, check: Check) -> Any:
-    """Ask the definition what it makes of what is given."""
+    """Compute the results by the definition."""
     options = plan.options
     if isinstance(plan.source, tuple):
         vocabulary = {token: token_id for token_id, token in enumerate(plan.source)}
@@ -403,7 +403,7 @@ def answer_by_definition(plan: Plan, check: Check) -> Any:
 
 @each_row
 def test_definition_agrees_with_other_projects(plan: Plan) -> None:
-    """MaxMatch by its definition gives what other projects expect, so the plans are right whatever the package does."""
+    """MaxMatch by its definition gives the results of other projects, so the plans are right."""
     for check in plan.checks:
         assert answer_by_definition(plan, check) == check.expected, check.given
 
