@@ -12,7 +12,7 @@ from fst.compile.machines.unigram.compiler import UnigramModel
 from fst.compile.machines.wordpiece.compiler import WordPieceModel
 from fst.compile.sources.read import OPTIONS, read
 from fst.compile.sources.source import Source
-from fst.errors import UnsupportedError, VocabularyError, quoted
+from fst.errors import UnsupportedError, VocabularyError, not_one_of
 from fst.machines.bpe.table import BpeTables
 from fst.machines.unigram.table import UnigramTables
 from fst.machines.wordpiece.table import Tables
@@ -167,7 +167,7 @@ def tokenizer(source: Any, *, layout: str = "auto", **options: Any) -> Table:
     _need_layout(layout)
     unknown = sorted(options.keys() - set(OPTIONS))
     if unknown:
-        raise TypeError(f"tokenizer() got an unexpected keyword argument {unknown[0]!r}; there are {', '.join(OPTIONS)}")
+        raise TypeError(f"tokenizer() got an unexpected keyword argument {unknown[0]!r}; expected {', '.join(OPTIONS)}")
     return _compiled(source, read(source, options), layout)
 
 
@@ -184,4 +184,4 @@ def _compiled(source: Any, found: Source[Any], layout: str) -> Table:
 def _need_layout(layout: str) -> None:
     layouts = ("auto", *LAYOUTS)
     if layout not in layouts:
-        raise UnsupportedError(f"layout {quoted(layout)}: there are {', '.join(map(repr, layouts))}")
+        raise UnsupportedError(not_one_of("layout", layout, layouts))

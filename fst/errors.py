@@ -5,7 +5,7 @@ Every message contains the fault, its place (file, line, member, row, character)
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from itertools import islice
 
 
@@ -79,6 +79,17 @@ def listed(names: Collection[object]) -> str:
     first = ", ".join(map(quoted, islice(names, MAX_NAMED)))
     more = len(names) - MAX_NAMED
     return f"{first} and {more:,} more" if more > 0 else first
+
+
+def not_one_of(name: str, value: object, choices: Iterable[object]) -> str:
+    """The message for an argument whose value is not one of the choices.
+
+    Examples:
+        >>> not_one_of("mode", "x", ("default", "search", "all"))
+        "mode is 'x'; expected 'default', 'search' or 'all'"
+    """
+    *first, last = map(repr, choices)
+    return f"{name} is {quoted(value)}; expected {', '.join(first)} or {last}"
 
 
 def reason(error: Exception) -> str:

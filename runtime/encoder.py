@@ -9,7 +9,7 @@ import numpy as np
 
 from fst.core.lazy import Lazy
 from fst.core.threads import thread_count
-from fst.errors import UnsupportedError, quoted
+from fst.errors import UnsupportedError, not_one_of, quoted
 from fst.runtime.front_end import Pending
 from fst.runtime.randomness import Randomness
 from fst.runtime.rows.batch import Batch, Job
@@ -121,7 +121,7 @@ class Encoder:
             (array([1, 2, 1, 1], dtype=int32), array([0, 2, 2, 4]))
         """
         if offsets not in OFFSETS:
-            raise ValueError(f"offsets={offsets!r}: there are False, True or 'chars', and 'bytes'")
+            raise ValueError(not_one_of("offsets", offsets, OFFSETS))
         frame = self._frame if add_special_tokens else NO_FRAME
         max_ids = _max_ids(max_length, frame)
         texts = texts if type(texts) is list else listed(texts)
@@ -269,7 +269,7 @@ class Encoder:
         """
         check(errors)
         if offsets not in (False, True):
-            raise ValueError(f"offsets={offsets!r}: a stream has False and True")
+            raise ValueError(not_one_of("offsets of a stream", offsets, (False, True)))
         frame = self._frame if add_special_tokens else NO_FRAME
         return Stream(self._streaming_runner(offsets), self._pending(offsets), frame, errors, self._trim)
 

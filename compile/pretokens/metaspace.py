@@ -21,7 +21,7 @@ from fst.compile.pretokens.sequences import chained, split_of
 from fst.compile.text import sentencepiece
 from fst.compile.text.components import FLAG_OR_NULL, STRING, STRING_OR_NULL, Component, Fields, flat
 from fst.compile.text.normalizer import rewriting, told_apart
-from fst.errors import UnsupportedError, quoted
+from fst.errors import UnsupportedError, not_one_of, quoted
 from fst.tables.header import AddedTokens, ContextualToken
 from fst.text.normalizer import Rewriting, late
 from fst.text.splitter import Splitter
@@ -63,9 +63,9 @@ def _metaspace(part: Component) -> dict[str, Any]:
     """Metaspace as the reference reads it; older files have ``add_prefix_space`` in place of ``prepend_scheme``."""
     scheme = part["prepend_scheme"] or ALWAYS
     if len(part["replacement"]) != 1:
-        raise ValueError(f"pre_tokenizer Metaspace has {quoted(part['replacement'])} for its replacement; it is one character")
+        raise ValueError(f"replacement of Metaspace is {quoted(part['replacement'])}; expected one character")
     if scheme not in PREFIXES:
-        raise ValueError(f"pre_tokenizer Metaspace has {quoted(scheme)} for its prepend_scheme; there are {', '.join(PREFIXES)}")
+        raise ValueError(not_one_of("prepend_scheme of Metaspace", scheme, PREFIXES))
     if part["add_prefix_space"] is False and scheme != NEVER:
         raise ValueError(f"pre_tokenizer Metaspace has add_prefix_space false and the prepend_scheme {scheme}; the reference refuses it")
     return {"type": METASPACE, "replacement": part["replacement"], "prepend_scheme": scheme, "split": part["split"] is not False}

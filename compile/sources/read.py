@@ -23,7 +23,7 @@ from fst.compile.sources.source import Source, TextPipeline
 from fst.compile.sources.templates import added_ids
 from fst.compile.sources.vocab_txt import of_tokens, parse_lines
 from fst.core.json_fields import is_text, written
-from fst.errors import UnsupportedError, VocabularyError, listed, quoted
+from fst.errors import UnsupportedError, VocabularyError, listed, not_one_of, quoted
 from fst.tables.header import FLAGS, RULES
 
 NO_NORMALIZER = {"type": "BertNormalizer", **dict.fromkeys(FLAGS, False)}
@@ -237,7 +237,7 @@ def _text_with(text: TextPipeline, given: Given) -> TextPipeline:
         return text
     splitter = given["pre_tokenizer"]
     if splitter not in [*PRE_TOKENIZERS]:  # of any type
-        raise UnsupportedError(f"pre_tokenizer {quoted(splitter)}: there are 'bert' and 'none'")
+        raise UnsupportedError(not_one_of("pre_tokenizer", splitter, ("bert", "none")))
     return replace(text, pre_tokenizers=PRE_TOKENIZERS[splitter])
 
 

@@ -21,7 +21,7 @@ from fst.compile.pretokens.splits import BYTES, Pattern, tiktoken_split
 from fst.compile.sources.source import NO_SETTINGS, TIKTOKEN, Source, TextPipeline
 from fst.compile.sources.templates import BARE
 from fst.compile.text.added_tokens import numbered
-from fst.errors import UnsupportedError, VocabularyError, quoted
+from fst.errors import UnsupportedError, VocabularyError, not_one_of, quoted
 from fst.pretokens.byte_letters import bytes_of
 from fst.tables.header import BYTE_LEVEL, AddedTokens
 
@@ -122,7 +122,7 @@ def _encoding(path: Path, given: Mapping[str, Any]) -> Encoding:
     stem = path.name.partition(".")[0]
     name = given.get("encoding", stem if stem in ENCODINGS and "pattern" not in given else None)
     if name is not None and name not in ENCODINGS:
-        raise UnsupportedError(f"encoding {quoted(name)}: there are {', '.join(ENCODINGS)}; of another, give pattern and special tokens")
+        raise UnsupportedError(f"{not_one_of('encoding', name, ENCODINGS)}; for another, give pattern and special tokens")
     if name is None and "pattern" not in given:
         said = f"name its encoding, {', '.join(ENCODINGS)}, or give its pattern and special tokens"
         raise VocabularyError(f"{path} contains ranks, but no pattern that splits text: {said}")

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.core.lazy import Lazy
-from fst.errors import UnsupportedError
+from fst.errors import UnsupportedError, not_one_of
 
 Ints = NDArray[np.int64]
 Span = tuple[int, int]
@@ -395,7 +395,7 @@ def tensor_kind(asked: Any) -> str | None:
     """
     kind = getattr(asked, "value", asked)
     if kind is not None and kind not in TENSORS:
-        raise ValueError(f"return_tensors={kind!r}: there are 'np', 'pt' and None")
+        raise ValueError(not_one_of("return_tensors", kind, (*TENSORS, None)))
     return None if kind is None else str(kind)
 
 
@@ -439,7 +439,7 @@ def _numpy(value: Any) -> NDArray[Any]:
 
 def _check(direction: str) -> None:
     if direction not in ("right", "left"):
-        raise ValueError(f"direction={direction!r}: there are 'right' and 'left'")
+        raise ValueError(not_one_of("direction", direction, ("right", "left")))
 
 
 def _windows(count: int, longest: int, stride: int, direction: str) -> list[Span]:

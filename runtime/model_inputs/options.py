@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from fst.errors import not_one_of, quoted
 from fst.runtime.model_inputs.encoding import Ints, tensor_kind
 from fst.runtime.model_inputs.plan import KEEP, LONGEST_FIRST, ONLY_FIRST, ONLY_SECOND
 from fst.runtime.model_inputs.settings import Padding, Truncation
@@ -215,7 +216,7 @@ class Resolver:
             ValueError: the vocabulary has none.
         """
         if self._pad_id is None:
-            raise ValueError(f"padding={padding!r}: the vocabulary's source names no token for it, such as '[PAD]', or does not hold it")
+            raise ValueError(f"padding is {quoted(padding)}; expected False, because the vocabulary has no padding token, such as '[PAD]'")
         return self._pad_id
 
 
@@ -223,7 +224,7 @@ def _choice(name: str, asked: Any, choices: Any) -> Any:
     """The choice for an argument, which is one of some values, or an enumeration's member with such a value."""
     value = getattr(asked, "value", asked)
     if value not in choices:
-        raise ValueError(f"{name}={value!r}: there are {', '.join(map(repr, choices))}")
+        raise ValueError(not_one_of(name, value, choices))
     return choices[value] if isinstance(choices, dict) else value
 
 
@@ -232,7 +233,7 @@ def _count(name: str, asked: Any) -> int:
     try:
         number = index(asked)
     except TypeError:
-        raise ValueError(f"{name}={asked!r} is no whole number") from None
+        raise ValueError(f"{name} is {quoted(asked)}; expected a whole number") from None
     if not 0 <= number <= MAX_NUMBER:
-        raise ValueError(f"{name}={number} is below 0, or too large")
+        raise ValueError(f"{name} is {number}; expected a whole number from 0 to {MAX_NUMBER:,}")
     return number

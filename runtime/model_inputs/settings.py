@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from fst.errors import not_one_of, quoted
 from fst.tables.header import MAX_NUMBER, MAX_SIZE, SIDES
 
 Json = dict[str, Any]
@@ -98,9 +99,9 @@ class Padding(NamedTuple):
 
 def _need_whole(name: str, value: Any, most: int) -> None:
     if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= most:
-        raise ValueError(f"{name}={value!r}: a whole number from 0 to {most} is needed")
+        raise ValueError(f"{name} is {quoted(value)}; expected a whole number from 0 to {most}")
 
 
 def _need_one_of(name: str, value: Any, choices: tuple[str, ...]) -> None:
     if value not in choices:
-        raise ValueError(f"{name}={value!r}: there are {', '.join(map(repr, choices))}")
+        raise ValueError(not_one_of(name, value, choices))

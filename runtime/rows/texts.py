@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.core.jit import Deferred
-from fst.errors import TextError
+from fst.errors import TextError, not_one_of
 
 UNIT_TYPES: dict[str, np.dtype[Any]] = {"utf-16": np.dtype(np.uint16), "utf-8": np.dtype(np.uint8)}  # by a machine's `unit`
 ERRORS = ("strict", "replace")
@@ -236,7 +236,7 @@ def check(errors: str) -> None:
         ValueError: it is neither "strict" nor "replace".
     """
     if errors not in ERRORS:
-        raise ValueError(f"errors={errors!r}: there are 'strict' and 'replace'")
+        raise ValueError(not_one_of("errors", errors, ("strict", "replace")))
 
 
 def of_utf_8(data: Bytes, starts: Ints, text: Units) -> tuple[Units, Ints]:

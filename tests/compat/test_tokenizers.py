@@ -190,12 +190,12 @@ def test_later_changes_do_not_reach_rows() -> None:
 @pytest.mark.parametrize(
     ("ask", "what"),
     [
-        (lambda tok: tok.enable_truncation(5, strategy="no"), r"^strategy='no': there are 'longest_first', 'only_first', 'only_second'"),
-        (lambda tok: tok.enable_truncation(5, direction="up"), r"^direction='up': there are 'right', 'left'"),
-        (lambda tok: tok.enable_truncation(-1), r"^max_length=-1: a whole number"),
+        (lambda tok: tok.enable_truncation(5, strategy="no"), r"^strategy is 'no'; expected 'longest_first', 'only_first'"),
+        (lambda tok: tok.enable_truncation(5, direction="up"), r"^direction is 'up'; expected 'right' or 'left'"),
+        (lambda tok: tok.enable_truncation(-1), r"^max_length is -1; expected a whole number"),
         (lambda tok: tok.enable_truncation(4, stride=3), r"^stride=3: with max_length=4 a row has 2 ids"),
-        (lambda tok: tok.enable_padding(pad_id=-1), r"^pad_id=-1: a whole number"),
-        (lambda tok: tok.enable_padding(length=2.5), r"^length=2.5: a whole number"),
+        (lambda tok: tok.enable_padding(pad_id=-1), r"^pad_id is -1; expected a whole number"),
+        (lambda tok: tok.enable_padding(length=2.5), r"^length is 2.5; expected a whole number"),
         (lambda tok: tok.enable_padding(pad_token=3), r"^pad_token=3 is no str"),
     ],
 )

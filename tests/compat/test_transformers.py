@@ -148,7 +148,7 @@ def test_changes_that_cannot_be(two: Two) -> None:
     with pytest.raises(ValueError, match=r"^stride=3: it must be less than max_length=3$"):
         row.truncate(3, stride=3)
     for change in (row.pad, row.truncate):
-        with pytest.raises(ValueError, match=r"^direction='up': there are 'right' and 'left'$"):
+        with pytest.raises(ValueError, match=r"^direction is 'up'; expected 'right' or 'left'$"):
             change(3, direction="up")
 
 

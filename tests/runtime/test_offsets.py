@@ -425,7 +425,7 @@ def test_offsets_in_bytes_of_surrogates() -> None:
 @pytest.mark.parametrize("asked", ["utf-8", "characters", "", None, 2, ["bytes"]])
 def test_other_offsets_are_refused(asked: Any) -> None:
     """Offsets are none, in characters or in bytes; whatever else is asked for is refused by its name."""
-    with pytest.raises(ValueError, match=r"^offsets=.*: there are False, True or 'chars', and 'bytes'$"):
+    with pytest.raises(ValueError, match=r"^offsets is .*; expected False, True, 'chars' or 'bytes'$"):
         tokenizer().encode_batch(["a"], offsets=asked)
 
 

@@ -99,7 +99,7 @@ def test_faulty_ranks_are_refused(content: str, message: str, ranks: Path) -> No
 OPTIONS: list[tuple[Json, str]] = [
     ({}, "contains ranks, but no pattern that splits text: name its encoding, gpt2, r50k_base, p50k_base, cl100k_base, o200k_base"),
     ({"special": {}}, "contains ranks, but no pattern"),
-    ({"encoding": "p99k"}, "encoding 'p99k': there are gpt2, r50k_base"),
+    ({"encoding": "p99k"}, "encoding is 'p99k'; expected 'gpt2', 'r50k_base'"),
     ({"pattern": ".", "special": {"<e>": 256}}, "special token '<e>' has the id 256, which is the rank of b'ab'"),
     ({"pattern": ".", "special": {"Ġab": 400}}, "special token 'Ġab' is also a token with a rank"),
     ({"pattern": ".", "special": {"<e>": 400, "<f>": 400}}, "special token '<f>' has the id 400, as '<e>' has"),

@@ -342,8 +342,8 @@ def test_accents_go_with_case_unless_said(lowercase: bool, strip_accents: bool |
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"layout": "sparse"}, fst.UnsupportedError, "layout 'sparse': there are 'auto', 'dense', 'compact'"),
-        ({"pre_tokenizer": "whitespace"}, fst.UnsupportedError, "pre_tokenizer 'whitespace': there are 'bert' and 'none'"),
+        ({"layout": "sparse"}, fst.UnsupportedError, "layout is 'sparse'; expected 'auto', 'dense', 'compact'"),
+        ({"pre_tokenizer": "whitespace"}, fst.UnsupportedError, "pre_tokenizer is 'whitespace'; expected 'bert' or 'none'"),
         ({"unk_token": "<unk>"}, fst.VocabularyError, "does not hold the unknown token '<unk>'"),
         ({"lowercase": "yes"}, fst.VocabularyError, "lowercase is 'yes'"),
         ({"max_input_chars_per_word": -1}, fst.VocabularyError, "max_input_chars_per_word is -1"),

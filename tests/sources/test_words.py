@@ -76,7 +76,7 @@ REFUSED_FILES: list[tuple[str, bytes, dict[str, Any], type[Exception], str]] = [
     ("long.txt", b"a\n" + b"b" * 70_000, {}, fst.UnsupportedError, "long.txt, line 2: 'bbb.* has 70,000 bytes"),
     ("cut.gz", gzip.compress(b"a" * 99, mtime=0)[:-9], {}, fst.VocabularyError, "cut.gz is packed with gzip, and damaged or cut short"),
     ("a.txt", b"a\n", {"column": "word"}, fst.UnsupportedError, "column='word': .*a.txt is read as lines, which has no columns"),
-    ("a.txt", b"a\n", {"format": "json"}, fst.UnsupportedError, "format 'json': there are 'lines', 'jieba'"),
+    ("a.txt", b"a\n", {"format": "json"}, fst.UnsupportedError, "format is 'json'; expected 'lines', 'jieba'"),
     ("a.txt", b"a 1\nb c d e\n", {"format": "jieba"}, fst.VocabularyError, "a.txt, line 2: 'b c d e' is not 'word frequency'"),
     ("a.txt", b"a 1\nb -1\n", {"format": "jieba"}, fst.VocabularyError, "a.txt, line 2: 'b -1' is not 'word frequency'"),
     ("a.txt", b"a " + b"9" * 19, {"format": "jieba"}, fst.VocabularyError, "a.txt, line 1: .* is not 'word frequency'"),

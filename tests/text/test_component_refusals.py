@@ -140,7 +140,7 @@ def test_option_that_a_sequence_has_no_place_for_is_refused(tmp_path: Path) -> N
     path.write_text(json.dumps(document([NFD, LOWERCASE], [SPLIT])))
     with pytest.raises(fst.UnsupportedError, match="lowercase: the source does not use one BertNormalizer for it"):
         wordpiece(path, lowercase=False)
-    with pytest.raises(fst.UnsupportedError, match="pre_tokenizer 'whitespace': there are 'bert' and 'none'"):
+    with pytest.raises(fst.UnsupportedError, match="pre_tokenizer is 'whitespace'; expected 'bert' or 'none'"):
         wordpiece(path, pre_tokenizer="whitespace")
     assert wordpiece(path, pre_tokenizer="bert").about["pre_tokenizer"] == "bert"
 

@@ -16,7 +16,7 @@ from fst.compile.machines.keywords.text import keyword_text, spelled
 from fst.compile.machines.keywords.tries import KeywordTrie, trie_of
 from fst.compile.sources.dictionaries.words import Words, read_words
 from fst.core.jit import Deferred
-from fst.errors import UnsupportedError, VocabularyError, quoted, reason
+from fst.errors import UnsupportedError, VocabularyError, not_one_of, quoted, reason
 from fst.machines.keywords.overlapping import COLUMNS as OVERLAPPING_COLUMNS
 from fst.machines.keywords.overlapping import COUNT, OverlappingTables
 from fst.machines.keywords.table import (
@@ -146,7 +146,7 @@ def keywords(
     Source: Aho and Corasick 1975, *Efficient string matching*; Song et al. 2021, *Fast WordPiece Tokenization*, Section 3.6.
     """
     if match_kind not in KINDS:
-        raise ValueError(f"match_kind={match_kind!r}: there are {', '.join(map(repr, KINDS))}")
+        raise ValueError(not_one_of("match_kind", match_kind, KINDS))
     text = keyword_text(normalizer, ignore_case, whole_words)
     listed = spelled_words(read_words(source, form=format, column=column, noun="keyword"), "keyword", allow_empty=allow_empty)
     if not listed:

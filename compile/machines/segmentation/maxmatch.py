@@ -14,7 +14,7 @@ from fst.compile.machines.keywords.compiler import MAX_MATCHES, spelled_words
 from fst.compile.machines.segmentation.unit_tries import unit_trie
 from fst.compile.sources.dictionaries.words import Words, read_words
 from fst.core.jit import Deferred
-from fst.errors import UnsupportedError, VocabularyError, quoted
+from fst.errors import UnsupportedError, VocabularyError, not_one_of, quoted
 from fst.machines.segmentation.maxmatch import BACKWARD, DIRECTIONS, FORWARD, JUMP, TOKEN, MaxMatchTables, about
 from fst.machines.segmentation.strings import stored
 from fst.machines.segmentation.unit_trie import MAX_VALUE, UNITS, units_of
@@ -68,7 +68,7 @@ def maxmatch(
     Maximum Matching with Fully Lexicalized Rules*.
     """
     if direction not in DIRECTIONS:
-        raise ValueError(f"direction={direction!r}: there are {', '.join(map(repr, DIRECTIONS))}")
+        raise ValueError(not_one_of("direction", direction, DIRECTIONS))
     given = read_words(dictionary, form=format, column=column)
     words = [word.decode() for word in spelled_words(given, "word")]
     if not words:

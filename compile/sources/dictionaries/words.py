@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from fst.compile.sources.files import read_text
-from fst.errors import UnsupportedError, VocabularyError, listed, quoted, reason
+from fst.errors import UnsupportedError, VocabularyError, listed, not_one_of, quoted, reason
 
 FORMATS = ("lines", "jieba", "csv", "tsv", "parquet", "arrow")
 ENDINGS = {".csv": "csv", ".tsv": "tsv", ".parquet": "parquet", ".arrow": "arrow", ".feather": "arrow", ".ipc": "arrow"}
@@ -74,7 +74,7 @@ def read_words(source: Any, *, form: str | None = None, column: str | None = Non
         OSError: the file cannot be read.
     """
     if form is not None and form not in FORMATS:
-        raise UnsupportedError(f"format {quoted(form)}: there are {', '.join(map(repr, FORMATS))}")
+        raise UnsupportedError(not_one_of("format", form, FORMATS))
     if isinstance(source, str | Path):
         return _of_file(_path(source, noun), form, column)
     if isinstance(source, bytes | bytearray | memoryview):

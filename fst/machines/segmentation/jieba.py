@@ -30,6 +30,7 @@ import numpy as np
 from fst.automata.rows import Array
 from fst.core.json_fields import FLAG, TEXT, one_of, stored_as, whole
 from fst.core.lazy import Lazy
+from fst.errors import not_one_of
 from fst.machines.segmentation.jieba_model import HAN, end_of_signs, word_ends
 from fst.machines.segmentation.jieba_model import prove as prove_model
 from fst.machines.segmentation.strings import prove_strings
@@ -163,7 +164,7 @@ class JiebaTables(UnitTrieTable):
             ValueError: there is no such mode.
         """
         if mode not in MODES:
-            raise ValueError(f"mode={mode!r}: there are {', '.join(map(repr, MODES))}")
+            raise ValueError(not_one_of("mode", mode, MODES))
         return replace(self, about={**self.about, "mode": mode})
 
     @property

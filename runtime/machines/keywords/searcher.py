@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 import numpy as np
 
 from fst.core.lazy import Lazy
+from fst.errors import not_one_of
 from fst.machines.keywords.table import OVERLAPPING, KeywordTables
 from fst.runtime.encoder import NO_FRAME, Encoder
 from fst.runtime.machines.keywords.empty import Empties, EmptyStream, lengths_of
@@ -169,7 +170,7 @@ class Searcher:
             ValueError: `offsets`, `threads` or `errors` has a value that it cannot have.
         """
         if offsets not in OFFSETS:
-            raise ValueError(f"offsets={offsets!r}: there are {', '.join(map(repr, OFFSETS))}")
+            raise ValueError(not_one_of("offsets", offsets, OFFSETS))
         return _matches(self._matcher.encode_batch(texts, offsets=OFFSETS[offsets], threads=threads, errors=errors))
 
     def find_iter(self, text: str | bytes, *, errors: str = "strict") -> Iterator[Match]:

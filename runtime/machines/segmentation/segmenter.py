@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fst.core.lazy import Lazy
-from fst.errors import UnsupportedError
+from fst.errors import UnsupportedError, not_one_of
 from fst.machines.segmentation.jieba import JiebaTables
 from fst.runtime.encoder import NO_FRAME, Encoder
 from fst.runtime.front_end import Pending
@@ -154,7 +154,7 @@ class Segmenter:
             ValueError: `offsets`, `threads` or `errors` has a value that it cannot have.
         """
         if offsets not in WITH_SPANS:
-            raise ValueError(f"offsets={offsets!r}: there are False, True or 'characters', and 'bytes'")
+            raise ValueError(not_one_of("offsets", offsets, WITH_SPANS))
         return _Source(self._encoder, listed(texts), errors, threads).segments(WITH_SPANS[offsets])
 
     def segment_arrow(self, column: Any, *, threads: int | None = None) -> Any:

@@ -172,7 +172,7 @@ REFUSED: list[tuple[Any, dict[str, Any], type[Exception], str]] = [
     (["\ud800"], {}, fst.VocabularyError, "keyword 0: .* is not text"),
     ([b"\xff"], {}, fst.VocabularyError, "keyword 0: .* is not text"),
     (["a" * 70_000], {}, fst.UnsupportedError, "keyword 0: .* has 70,000 bytes"),
-    (["a"], {"match_kind": "longest"}, ValueError, "match_kind='longest'"),
+    (["a"], {"match_kind": "longest"}, ValueError, "match_kind is 'longest'"),
 ]
 
 

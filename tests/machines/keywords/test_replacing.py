@@ -290,7 +290,7 @@ class TestStreams:
         stream = searcher.stream(errors="replace")
         stream.write(b"ab\xffab")
         assert stream.close()[0] == [fst.Match(0, 0, 2), fst.Match(0, 3, 5)]
-        with pytest.raises(ValueError, match="errors='skip'"):
+        with pytest.raises(ValueError, match="errors is 'skip'"):
             searcher.stream(errors="skip")
 
 

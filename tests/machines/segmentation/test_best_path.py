@@ -340,7 +340,7 @@ def test_files_of_another_encoding(tmp_path: Path) -> None:
 def test_modes_that_are_none() -> None:
     """A mode that jieba does not have is refused."""
     segmenter: Any = fst.Segmenter(lattice.jieba(JIEBA))
-    with pytest.raises(ValueError, match="mode='fast': there are 'default', 'search', 'all'"):
+    with pytest.raises(ValueError, match="mode is 'fast'; expected 'default', 'search' or 'all'"):
         segmenter.segment("a", mode="fast")
 
 

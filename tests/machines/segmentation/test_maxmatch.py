@@ -312,9 +312,9 @@ def test_malformed_texts(direction: str) -> None:
     for offsets in (False, True, "bytes"):
         assert [*segmenter.segment_batch(["ab\ud800ab"], offsets=offsets, errors="replace")] == [["ab", "\ufffd", "ab"]]
         assert [*segmenter.segment_batch([b"ab\xffab"], offsets=offsets, errors="replace")] == [["ab", "\ufffd", "ab"]]
-    with pytest.raises(ValueError, match="offsets='chars'"):
+    with pytest.raises(ValueError, match="offsets is 'chars'"):
         segmenter.segment_batch(["a"], offsets="chars")
-    with pytest.raises(ValueError, match="errors='ignore'"):
+    with pytest.raises(ValueError, match="errors is 'ignore'"):
         fst.Segmenter(maxmatch(["ab"])).stream(errors="ignore")
 
 
@@ -358,7 +358,7 @@ REFUSED: list[tuple[Any, dict[str, Any], type[Exception], str]] = [
     (["a", 3], {}, fst.VocabularyError, "word 1 is int, not str"),
     (["\ud800"], {}, fst.VocabularyError, "word 0: .* is not text"),
     (["a" * 70_000], {}, fst.UnsupportedError, "70,000 bytes"),
-    (["a"], {"direction": "left"}, ValueError, "direction='left': there are 'forward', 'backward'"),
+    (["a"], {"direction": "left"}, ValueError, "direction is 'left'; expected 'forward' or 'backward'"),
     (CHINESE, {"rules": {"研究|生命": "研究生|命"}}, fst.VocabularyError, r"rule '研究\|生命': the dictionary segments .* '研究生\|命'"),
     (CHINESE, {"rules": {"研究生|命": "研究|生"}}, fst.VocabularyError, r"rule '研究生\|命': '研究\|生' does not segment the same string"),
     (CHINESE, {"rules": {"研究生|命": "研究||生命"}}, fst.VocabularyError, "does not segment the same string"),

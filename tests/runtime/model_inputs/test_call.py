@@ -166,20 +166,20 @@ def test_windows_of_both_texts_are_combined() -> None:
     [
         (("a b",), {"max_length": 1}, "max_length=1 is less than the 2 special tokens"),
         (("a", "b"), {"max_length": 2, "truncation": True}, "max_length=2 is less than the 3 special tokens"),
-        (("a b",), {"max_length": -1}, "max_length=-1 is below 0"),
-        (("a b",), {"max_length": 2.0}, "max_length=2.0 is no whole number"),
+        (("a b",), {"max_length": -1}, "max_length is -1; expected a whole number from 0 to 9,223"),
+        (("a b",), {"max_length": 2.0}, "max_length is 2.0; expected a whole number"),
         (("a b c",), {"max_length": 4, "stride": 2}, "stride=2: row 0 has 3 ids"),
         (("a b c",), {"max_length": 4, "stride": 3}, "stride=3: with max_length=4 a row has 2 ids of a text"),
-        (("a b c",), {"max_length": 4, "stride": -1}, "stride=-1 is below 0"),
+        (("a b c",), {"max_length": 4, "stride": -1}, "stride is -1; expected a whole number from 0"),
         (("a b c",), {"max_length": 4, "truncation": "only_second"}, "row 0 has 3 ids, and there is room for 2, but there is no second"),
         ((["a", "b"], ["c", "d e f"]), {"max_length": 6, "truncation": "only_first"}, "row 1 has 1 and 3 ids, and there is room for 3"),
-        (("a",), {"truncation": "first"}, "truncation='first': there are"),
-        (("a",), {"padding": None}, "padding=None: there are"),
-        (("a",), {"padding_side": "up"}, "padding_side='up': there are"),
-        (("a",), {"truncation_side": "up"}, "truncation_side='up': there are"),
-        (("a",), {"return_tensors": "tf"}, "return_tensors='tf': there are 'np', 'pt'"),
+        (("a",), {"truncation": "first"}, "truncation is 'first'; expected False, 'do_not_truncate', True"),
+        (("a",), {"padding": None}, "padding is None; expected False, 'do_not_pad', True"),
+        (("a",), {"padding_side": "up"}, "padding_side is 'up'; expected 'right' or 'left'"),
+        (("a",), {"truncation_side": "up"}, "truncation_side is 'up'; expected 'right' or 'left'"),
+        (("a",), {"return_tensors": "tf"}, "return_tensors is 'tf'; expected 'np', 'pt' or None"),
         (("a",), {"max_length": 9, "truncation": True, "padding": True, "pad_to_multiple_of": 4}, "max_length=9 is no multiple"),
-        (("a",), {"padding": True, "pad_to_multiple_of": -4}, "pad_to_multiple_of=-4 is below 0"),
+        (("a",), {"padding": True, "pad_to_multiple_of": -4}, "pad_to_multiple_of is -4; expected a whole number from 0"),
         ((["a"], "b"), {}, "text_pair must be a list of as many; it is str"),
         ((["a"], ["b", "c"]), {}, "text is a list of 1, so text_pair must be a list of as many; it is a list of 2"),
     ],
@@ -214,7 +214,7 @@ def test_padding_needs_a_token() -> None:
     """Without a token for padding nothing is padded."""
     tokenizer = fst.Tokenizer(wordpiece(["[UNK]", "a"]))
     assert tokenizer(["a"])["input_ids"] == [[1]]
-    with pytest.raises(ValueError, match="padding=True: the vocabulary's source names no token for it"):
+    with pytest.raises(ValueError, match="padding is True; expected False, because the vocabulary has no padding token"):
         tokenizer(["a"], padding=True)
 
 
