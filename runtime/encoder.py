@@ -250,9 +250,7 @@ class Encoder:
             `fst.runtime.stream`, except for ids that are not read.
 
         Raises:
-            UnsupportedError: a WordPiece vocabulary has contextual added tokens, found in normalised text or dependent on their neighbours;
-                or its normalisation composes characters, or with `offsets` orders marks in several steps; or `offsets` is asked for, but
-                two tokens of different lengths have one id.
+            UnsupportedError: `offsets` is asked for, but two tokens of different lengths have one id.
             ValueError: `errors` has an unknown value, or `offsets` is neither True nor False.
 
         Examples:

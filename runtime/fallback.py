@@ -1,40 +1,36 @@
-"""The protocol of the fallback: it reads the few texts that the main kernels cannot read."""
+"""The protocol of the fallback: it finds the few texts that the kernels of a table cannot read, and has them encoded in another way."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fst.runtime.rows.texts import Ints, Units
 
-Read = tuple[NDArray[np.uint16], NDArray[np.uint64]]
+if TYPE_CHECKING:
+    from fst.runtime.run import Runner
 
 
 class Fallback(Protocol):
-    """Finds the texts that a kernel cannot read, and reads them."""
+    """Finds the texts that a kernel cannot read.
 
-    @property
-    def is_noted(self) -> bool:
-        """Whether kernels must note suspected texts while they encode."""
+    Attributes:
+        marks_rows: whether kernels mark such texts while they encode.
+        runner: encodes these texts.
+    """
 
-    def suspected(self, text: Units, starts: Ints, noted: NDArray[np.uint8]) -> NDArray[Any]:
-        """Find the texts that `read` must read.
+    marks_rows: bool
+    runner: Runner
+
+    def suspected(self, text: Units, starts: Ints, marked: NDArray[np.uint8]) -> NDArray[Any]:
+        """Find the texts that `runner` must encode again.
 
         Args:
             text, starts: as from `fst.runtime.rows.texts.Source.gather`.
-            noted: uint8[rows], 1 for the texts that a kernel has noted.
+            marked: uint8[rows], 1 for the texts that a kernel has marked.
 
         Returns:
             bool[rows] or uint8[rows], nonzero for these texts.
-        """
-
-    def read(self, texts: Sequence[str]) -> Read:
-        """Read texts into symbols, for `fst.runtime.machines.wordpiece.kernels.encode.encode_read`.
-
-        Returns:
-            uint16[n], the classes of all texts, with the class that ends a text after each; uint64[n], the span of each symbol in its
-            text, ``first | one past the last << 32``.
         """

@@ -76,14 +76,14 @@ class Runner:
         arguments: the kernels' argument ``machine``.
         workspaces: idle workspaces for the kernels.
         with_spans: whether to find the spans of ids.
-        fallback: reads texts that the kernels cannot; None if they can read every text.
+        fallback: encodes texts that the kernels cannot; None if they can read every text.
         front_end: prepares texts before the kernels read them; None if they read every text as it is.
         first_row: the number of the first row, if ids depend on the numbers of rows; else None.
 
     Attributes:
         unit_type: the dtype of a unit of text.
         is_plain: whether `encode_text` and `encode_texts` may be called: no spans, no fallback.
-        is_noted: whether the kernels note rows for the fallback.
+        marks_rows: whether the kernels mark rows for the fallback.
     """
 
     def __init__(
@@ -104,9 +104,9 @@ class Runner:
         self.is_plain = not with_spans and not fallback and self._is_bounded
         self._ids_per_unit: int = table.ids_per_unit
         self._ids_per_read = max(table.ids_per_unit // front_end.growth, 1) if front_end else table.ids_per_unit
-        self.is_noted = fallback is not None and fallback.is_noted
-        self._output: type[Output] = SpansOutput if with_spans or self.is_noted else IdsOutput
-        self._rows, self._read = (kernel_of(table.kernel, name, len(self._output._fields)) for name in ("encode_rows", "encode_read"))
+        self.marks_rows = fallback is not None and fallback.marks_rows
+        self._output: type[Output] = SpansOutput if with_spans or self.marks_rows else IdsOutput
+        self._rows = kernel_of(table.kernel, "encode_rows", len(self._output._fields))
         self._find = kernel_of(table.kernel, "find_in_string", len(self._output._fields))
         if not self._rows.is_ready:
             number_kernels(table.kind + " with offsets" * with_spans, self._kernels())
@@ -130,8 +130,8 @@ class Runner:
         return workspace.symbols + self.room_as_is(units + (0 if self.front_end else workspace.kept), rows, frame)
 
     def suspects(self, rows: int) -> NDArray[np.uint8]:
-        """The array in which kernels note rows for the fallback; empty if they note none."""
-        return np.zeros(rows, np.uint8) if self.is_noted else NO_SUSPECTS
+        """The array in which kernels mark rows for the fallback; empty if they mark none."""
+        return np.zeros(rows, np.uint8) if self.marks_rows else NO_SUSPECTS
 
     def kept_spans(self, workspace: Workspace) -> NDArray[np.uint64]:
         """The spans of what a workspace keeps for the next call: of each symbol, or of each rewritten character.
@@ -246,10 +246,6 @@ class Runner:
         if isinstance(output, SpansOutput) and self.with_spans and state[COUNT] <= len(output.ids):
             front_end.restore(output, count, state[COUNT], rewritten)
         return front_end.resume(text, starts, rewritten, read, state, room, more=bool(more))
-
-    def encode_read(self, symbols: NDArray[np.uint16], spans: NDArray[np.uint64], output: Output, workspace: Workspace) -> None:
-        """Encode the symbols that `fst.runtime.fallback.Fallback.read` has read."""
-        self._read.call(symbols, spans, self.arguments, output, workspace.work)
 
     def encode_text(self, text: str, frame: Frame) -> Ids | None:
         """The ids of one text of at most `SHORT` characters, without the overhead of a batch; None if it needs more."""

@@ -61,7 +61,7 @@ class Stream:
     Only one thread at a time may use a stream. Different streams are independent.
 
     Args:
-        runner: runs the kernels; it has no fallback.
+        runner: runs the kernels.
         pending: recognises text that is held back and may be long; None if the machine has no such text.
         frame: the ids around the text.
         errors: "strict" or "replace", as in `fst.Tokenizer.encode`.

@@ -2,9 +2,8 @@
 
 A trie finds most of them while the raw text is read (`fst.machines.wordpiece.table.Tables.specials`). The others are *contextual*. They are
 found in normalized text, depend on their neighbours, include the whitespace around them, or begin with a letter or a digit, so that the
-trie would be tried at nearly every character. In WordPiece, the kernel searches normalised words for their symbols and reports the texts
-that may hold one; `fst.runtime.machines.wordpiece.fallback_added_tokens` reads these texts again. In byte-level BPE, `fst.text.normalizer`
-finds them.
+trie would be tried at nearly every character. In WordPiece, the kernel searches normalised words for their symbols, and marks texts that
+may hold others; in these texts `fst.text.steps` finds the tokens. In byte-level BPE, `fst.text.normalizer` finds them.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from fst.automata.rows import CODE_POINTS
 from fst.compile.text.characters import reference
 from fst.compile.text.characters.maps import Ints, Map, Symbols, closed_up, counts, union
 from fst.compile.text.components import Component
-from fst.compile.text.compositions import composition, placing
+from fst.compile.text.compositions import composition, seen_in_spans
 from fst.compile.text.folding import Normalization, normalization, ordered
 from fst.compile.text.pre_tokenizers import Splits
 from fst.errors import UnsupportedError
@@ -79,12 +79,20 @@ def _folded(described: str) -> Folded:
     hidden = np.where(dropped, ranks[:, 0], 0)
     is_bare = dropped & (ranks[:, 0] == 0)
     rows, ranks = _mapped(rows, ranks, last)
-    places = placing(normal, last, codes[is_bare & (ranks[:, 0] > 0)])
+    placed = seen_in_spans(normal, codes[is_bare & (ranks[:, 0] > 0)])
     rows, ranks = _settled(rows, ranks)
     ranks, hidden = _renumbered(ranks, hidden)
     rows = _isolated(rows)
     _need_room(codes, rows)
-    return Folded(normal, Alphabet(codes, rows, ranks, passes & ranks.any(), hidden, {}, composed, places))
+    return Folded(normal, Alphabet(codes, rows, ranks, passes & ranks.any(), hidden, {}, composed, placed))
+
+
+def of_normalized(pre_tokenizers: Sequence[Component]) -> Alphabet:
+    """The alphabet of normalised text: what pre-tokenizers alone do."""
+    split = Splits(pre_tokenizers).map()
+    rows, ranks = _settled(split.images, np.zeros(split.images.shape, np.uint8))
+    none = np.zeros(len(rows), np.uint8)
+    return Alphabet(split.sources, _isolated(rows), ranks, none.astype(bool), none)
 
 
 def _need_splits_at_white_space(normal: Normalization, split: Map) -> None:

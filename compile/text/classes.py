@@ -96,6 +96,7 @@ def classify(
     word_of_one: Mapping[str, int],
     other_ids: Collection[int],
     apart: Collection[int],
+    normalized: Alphabet | None = None,
 ) -> Classes:
     """Find the classes.
 
@@ -105,6 +106,7 @@ def classify(
         word_of_one: the token ids of the characters that are a whole token.
         other_ids: first the id of all other isolated characters, then the ids of added tokens that are not in the alphabet.
         apart: symbols that get a class of their own, even if they act like others.
+        normalized: the symbols of every normalised code point; None if no text is normalised before it is read.
 
     Raises:
         UnsupportedError: there are more than 65,535 classes.
@@ -113,6 +115,12 @@ def classify(
     class_of_symbol, class_of_letter, class_of_id, records = _kept_apart(found, letters, apart) if apart else found
     single, list_records, pool = _of_code_points(alphabet, class_of_symbol, len(records))
     classes = np.concatenate([records, list_records])
+    if normalized:
+        own, list_records, lists = _of_code_points(normalized, class_of_symbol, len(classes), len(pool))
+        is_symbol = alphabet.readable()
+        is_symbol[normalized.codes[normalized.symbols[:, 0] != normalized.codes]] = True
+        single = np.append(single, np.where(is_symbol, own, single))  # others become no symbol, so any class will do
+        classes, pool = np.concatenate([classes, list_records]), np.append(pool, lists)
     if len(classes) > MAX_LABEL:
         raise UnsupportedError(f"{len(classes)} classes of characters: a table has room for {MAX_LABEL}")
     pages, blocks = paged(single.astype(np.uint16))
@@ -163,9 +171,12 @@ def _kept_apart(found: SymbolClasses, letters: Letters, symbols: Collection[int]
 
 
 def _of_code_points(
-    alphabet: Alphabet, class_of_symbol: NDArray[np.int32], known: int
+    alphabet: Alphabet, class_of_symbol: NDArray[np.int32], known: int, pooled: int = 0
 ) -> tuple[NDArray[np.int32], NDArray[np.uint64], NDArray[np.uint32]]:
-    """The class of each code point; and the records, numbered on from the known ones, and the pool of those that are lists of symbols."""
+    """The class of each code point; and the records, numbered on from the known ones, and the pool of those that are lists of symbols.
+
+    The pool goes after one of so many elements.
+    """
     starters = np.unique([ord(special[0]) for special in alphabet.specials]).astype(np.int64)
     alphabet = alphabet.listing(starters)
     symbols = alphabet.symbols
@@ -177,7 +188,7 @@ def _of_code_points(
     found[alphabet.codes[is_single]] = class_of_symbol[symbols[is_single, 0]]
     found[alphabet.codes[~is_single]] = known + number
     pool, places = _pool(different[:, 1:])
-    return found, np.column_stack([pack(places, 0, different[:, 0], LIST), np.zeros(len(places), np.uint64)]), pool
+    return found, np.column_stack([pack(pooled + places, 0, different[:, 0], LIST), np.zeros(len(places), np.uint64)]), pool
 
 
 def _lists(alphabet: Alphabet, rows: Ints, class_of_symbol: NDArray[np.int32], starters: Ints) -> tuple[Ints, Ints]:
@@ -217,7 +228,7 @@ def paged(single: NDArray[np.unsignedinteger[Any]]) -> tuple[NDArray[np.uint16],
     width = 1 << PAGE_BITS
     first: dict[bytes, int] = {}
     blocks: list[NDArray[Any]] = []
-    pages = np.empty(CODE_POINTS // width, np.uint16)
+    pages = np.empty(len(single) // width, np.uint16)
     for page, block in enumerate(single.reshape(-1, width)):
         key = block.tobytes()
         if key not in first:

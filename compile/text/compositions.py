@@ -1,6 +1,7 @@
 """Composition and repeated ordering of marks, which classes of characters cannot express; see `fst.text.composition`.
 
-A table whose pipeline leaves composed letters keeps a `Composition`; a table that orders marks in several steps keeps a `Placing`.
+A table whose pipeline leaves composed letters, or orders marks in several steps, contains these steps (`fst.text.steps`), and the
+characters of texts that need them.
 """
 
 from __future__ import annotations
@@ -17,7 +18,6 @@ from fst.compile.text.characters import reference
 from fst.compile.text.characters.maps import Ints, Map, counts, union
 from fst.compile.text.folding import Normalization, decomposition
 from fst.errors import UnsupportedError
-from fst.text.alphabet import BREAK, ISOLATED
 from fst.text.composition import (
     HANGUL,
     ITSELF,
@@ -30,7 +30,6 @@ from fst.text.composition import (
     VOWELS,
     Composition,
     Images,
-    Placing,
 )
 
 
@@ -53,12 +52,11 @@ def composition(normal: Normalization) -> tuple[Composition, Map]:
     return replace(found, suspects=_suspects(first)), first
 
 
-def placing(normal: Normalization, last: Map, bare: Ints) -> Placing | None:
-    """The steps that determine the offsets of symbols; None if ordering marks once, as a table does, gives the same offsets.
+def seen_in_spans(normal: Normalization, bare: Ints) -> Sequence[Sequence[int]]:
+    """Runs of characters for which ordering marks once, as an alphabet does, may give other offsets of symbols than the normalizers.
 
     Args:
         normal: the normalizers.
-        last: the map of characters to symbols after the last ordering.
         bare: characters that become marks alone, without a letter before them.
 
     Raises:
@@ -67,16 +65,10 @@ def placing(normal: Normalization, last: Map, bare: Ints) -> Placing | None:
     is_single = len(normal.steps) == 1
     alone = union(bare, _with_marks_of_their_own(*normal.steps[0])) if is_single else bare
     if len(normal.steps) < 2 and not len(alone):
-        return None
+        return []
     _need_few([before.then(decomposition(name)) for before, name in normal.steps])
     steps = [step_of(before, name) for before, name in normal.steps]
-    suspects = [[code, code] for code in alone.tolist()] + ([] if is_single else _seen_in_steps(steps))
-    if not suspects:
-        return None
-    is_left = (last.images >= 0) & ((last.images < BREAK) | (last.images >= ISOLATED))
-    changed = counts(is_left) != 1
-    left = Map(last.sources[changed], np.where(is_left, last.sources[:, None], -1).astype(np.int32)[changed])
-    return Placing(steps, [name for _, name in normal.steps], images_of(left), suspects)
+    return [[code, code] for code in alone.tolist()] + ([] if is_single else _seen_in_steps(steps))
 
 
 def _need_few(steps: Sequence[Map]) -> None:

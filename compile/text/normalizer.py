@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fst.automata.rows import CODE_POINTS, WHITE_SPACE
 from fst.compile.text.added_tokens import runs
+from fst.compile.text.alphabets import KEPT_PIPELINES
 from fst.compile.text.characters import reference
 from fst.compile.text.characters.maps import union
 from fst.compile.text.components import Component
@@ -22,7 +25,8 @@ from fst.tables.header import AddedTokens, Context, ContextualToken
 from fst.text.arguments import MAX_GROWTH, growth
 from fst.text.composition import Composition
 from fst.text.normalizer import NO_CUTS, NOTHING, Rewriting, without_context
-from fst.text.whitespace import Blanks
+from fst.text.steps import NormalizerSteps
+from fst.text.whitespace import NO_BLANKS, Blanks
 
 
 def rewriting(normalizers: Sequence[Component], blanks: Blanks) -> Rewriting:
@@ -40,7 +44,7 @@ def rewriting(normalizers: Sequence[Component], blanks: Blanks) -> Rewriting:
     before, maps, after = in_three(normalizers)
     normal = normalization(maps)
     if len(normal.steps) > 1:
-        names = [part["type"] for part in maps if part["type"].startswith("NF") or strips(part)]
+        names = [part["type"] for part in maps if _orders(part)]
         raise UnsupportedError(f"normalizers {listed(names)}, each of which orders marks; one is supported")
     last = images_of(normal.second if normal.steps else normal.first)
     composition = _composition(normal) if normal.steps else None
@@ -48,6 +52,36 @@ def rewriting(normalizers: Sequence[Component], blanks: Blanks) -> Rewriting:
     if growth(by) > MAX_GROWTH:
         raise UnsupportedError(f"normalizers may make more than {MAX_GROWTH} bytes of one; at most {MAX_GROWTH} are possible")
     return by
+
+
+def steps_of(normalizers: Sequence[Component]) -> NormalizerSteps:
+    """The steps of a text pipeline that an alphabet expresses in part: as few as possible.
+
+    Raises:
+        UnsupportedError: a step does more than a `Rewriting` can express.
+    """
+    return _steps(json.dumps([*normalizers]))
+
+
+@lru_cache(maxsize=KEPT_PIPELINES)
+def _steps(described: str) -> NormalizerSteps:
+    groups: list[list[Component]] = [[]]
+    for part in json.loads(described):
+        if any(_must_follow(before, part) for before in groups[-1]):
+            groups.append([])
+        groups[-1].append(part)
+    return NormalizerSteps([rewriting(group, NO_BLANKS) for group in groups])
+
+
+def _must_follow(before: Component, part: Component) -> bool:
+    """Whether two normalizers, one somewhere after the other, cannot be in one step."""
+    strips_between = before["type"] == "Strip" and part["type"] != "Strip"
+    return strips_between or (_orders(before) and _orders(part))
+
+
+def _orders(part: Component) -> bool:
+    """Whether a normalizer orders marks."""
+    return part["type"].startswith("NF") or strips(part)
 
 
 def told_apart(added: AddedTokens, by: Rewriting, *, are_normal: bool = False) -> tuple[AddedTokens, Rewriting | None]:

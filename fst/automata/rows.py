@@ -183,12 +183,6 @@ def are_fences(records: Array) -> Array:
     return fences
 
 
-def are_left(records: Array) -> Array:
-    """Whether each class is a part of words or a word by itself, by record A; all others stand between words, or are lists."""
-    left: Array = are_parts(records) | (field_kind(records) == ONE)
-    return left
-
-
 def pack(next_state: Array | int, label: Array | int, output: Array | int, kind: Array | int) -> Array:
     """Entries from their four fields. The caller keeps these in range."""
     return ENTRY.pack(label, next_state, np.asarray(output, np.uint64) << KIND_BITS | np.asarray(kind, np.uint64))

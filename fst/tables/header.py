@@ -30,7 +30,6 @@ from fst.core.json_fields import (
 )
 from fst.errors import TableError, listed
 from fst.tables.ids import IDS, are_ids, is_id
-from fst.text.composition import Composition, Placing
 from fst.text.decoder_steps import Steps, are_steps
 
 LAYOUTS = DENSE, COMPACT, LINKED = "dense", "compact", "linked"
@@ -105,26 +104,6 @@ COMPONENTS = or_null(Rule(_is_components, "a list of mappings that hold strings,
 def form_of(kind: Any) -> Rule:
     """The rule for objects of a class with `stored` and `from_stored`, or null."""
     return or_null(Rule(lambda value: isinstance(value, dict), "a mapping", kind.from_stored, lambda value: value.stored()))
-
-
-@dataclass(frozen=True)
-class Normalizer:
-    """How text is normalised.
-
-    Attributes:
-        lowercase, strip_accents, clean_text, handle_chinese_chars: the settings of BertNormalizer; with `parts` only a summary of these.
-        parts: the components, where they are not one BertNormalizer.
-        composition: the rewriting of texts in which characters compose.
-        placing: the steps by which offsets are found, where they depend on several of them.
-    """
-
-    lowercase: bool = stored_as(FLAG)
-    strip_accents: bool | None = stored_as(or_null(FLAG))
-    clean_text: bool = stored_as(FLAG)
-    handle_chinese_chars: bool = stored_as(FLAG)
-    parts: Sequence[Mapping[str, Any]] | None = stored_as(COMPONENTS, "normalizer_parts")
-    composition: Composition | None = stored_as(form_of(Composition))
-    placing: Placing | None = stored_as(form_of(Placing))
 
 
 @dataclass(frozen=True)
@@ -436,26 +415,3 @@ class Sections:
     def to_json(self) -> Json:
         """What `from_json` reads."""
         return {key: value for one in fields(cast(Any, self)) for key, value in written(getattr(self, one.name)).items()}
-
-
-@dataclass(frozen=True)
-class Metadata(Sections):
-    """All that a WordPiece table says beside its arrays."""
-
-    SECTIONS = (Automaton, Model, Normalizer, PreTokenizer, AddedTokens, Templates, Settings)
-
-    automaton: Automaton
-    model: Model
-    normalizer: Normalizer
-    pre_tokenizer: PreTokenizer
-    added_tokens: AddedTokens
-    templates: Templates
-    settings: Settings
-
-    @classmethod
-    def from_json(cls, stored: Mapping[str, Any]) -> Metadata:
-        """The metadata of a file; see `Sections.from_json`."""
-        found = super().from_json(stored)
-        if found.pre_tokenizer.name == "other" and found.pre_tokenizer.parts is None:
-            raise TableError("pre_tokenizer is 'other', but pre_tokenizer_parts is null")
-        return found

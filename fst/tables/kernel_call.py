@@ -46,7 +46,7 @@ class SpansOutput(NamedTuple):
         prefix, suffix, ids, ends: as in `IdsOutput`.
         offsets: int32[2 * n], filled like `ids`: for each id its first character in the text and one past the last; 0 and 0 in the frame.
         words: int32[n], filled like `ids`: the number of each id's word in the text; -1 in the frame.
-        suspects: uint8[rows], set to 1 for texts that the fallback must read, because they may contain a contextual added token.
+        suspects: uint8[rows], set to 1 for texts that must be encoded again, because they may contain a contextual added token.
     """
 
     prefix: Array

@@ -1,19 +1,20 @@
 """The proof of added tokens: special ones, which the trie of `fst.text.reading` holds, and contextual ones.
 
-A contextual token depends on normalised text or on its neighbours. A kernel finds most of them among symbols, a fallback the others in the
-text itself: both must find the same. What the compiler refuses is therefore refused here too.
+A contextual token depends on normalised text or on its neighbours. A kernel finds most of them among symbols, and the others are found in
+normalised text: both must find the same. What the compiler refuses is therefore refused here too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from fst.automata.matcher import overlapping
 from fst.automata.rows import BLANK, ONE, WHITE_SPACE, are_fences, field_kind, field_output
 from fst.errors import quoted
-from fst.tables.header import AddedTokens, ContextualToken, Metadata
+from fst.tables.header import AddedTokens, ContextualToken
 from fst.tables.proof import Tokens, need, need_ids, prove_around
 from fst.text.reading import ReadingTable
 
@@ -23,7 +24,7 @@ MAX_OVERLAPS = 1 << 28  # characters of special tokens times characters of conte
 Patterns = Mapping[str, Sequence[int]]
 
 
-def prove_ids(table: ReadingTable, tokens: Tokens, metadata: Metadata) -> None:
+def prove_ids(table: ReadingTable, tokens: Tokens, metadata: Any) -> None:
     """Prove that the metadata names only ids of tokens, by the right names, and that added tokens are words by themselves."""
     added, model = metadata.added_tokens, metadata.model
     prove_around(added, metadata.templates, tokens.named)
@@ -42,20 +43,20 @@ def prove_ids(table: ReadingTable, tokens: Tokens, metadata: Metadata) -> None:
 
 
 def prove_contextual(table: ReadingTable, added: AddedTokens) -> Patterns:
-    """Prove that a kernel and the fallback find the same contextual tokens; the symbols of each token."""
+    """Prove that the search among symbols and the one in text find the same contextual tokens; the symbols of each token."""
     tokens, a = added.contextual, table.classes[0::2]
     size = sum(map(len, tokens))
     need(size <= MAX_CONTEXTUAL, f"the contextual tokens have {size} characters; at most {MAX_CONTEXTUAL} are possible")
     need(np.any(a[1:] == BLANK), "there are contextual tokens, but no class that is a blank between them")
     need(not np.any(are_fences(a)), "there are contextual tokens, and fences, which may stand beside them")
-    patterns = {content: _pattern(table, content) for content in tokens}
+    patterns = {content: pattern_of(table, content) for content in tokens}
     _prove_patterns(table, {content: pattern for content, pattern in patterns.items() if tokens[content].normalized})
     _prove_white_space(table, tokens)
     _prove_apart(added.specials, [content for content, token in tokens.items() if not token.normalized])
     return patterns
 
 
-def _pattern(table: ReadingTable, content: str) -> Sequence[int]:
+def pattern_of(table: ReadingTable, content: str) -> Sequence[int]:
     """The classes of a contextual token."""
     symbols = [symbol for char in content for symbol in table.listed(table.class_of(ord(char)))]
     need(symbols, f"contextual token {quoted(content)} has no symbol once it is normalised")

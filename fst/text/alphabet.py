@@ -10,14 +10,14 @@ code points. Only two rules depend on neighbours:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fst.automata.rows import CODE_POINTS
-from fst.text.composition import Composition, Placing
+from fst.text.composition import Composition
 
 BREAK = CODE_POINTS  # the symbol between two words; symbols above it, up to `ISOLATED`, are fences
 ISOLATED = 1 << 21  # added to a symbol that is a word by itself
@@ -37,7 +37,7 @@ class Alphabet:
             shifts the offsets of the marks after it.
         specials: the id of each special token. They are cut out of the raw text first: the leftmost match, and there the longest.
         composition: rewrites stretches with suspects between special tokens, before the map applies; None if nothing composes.
-        placing: finds offsets step by step, where a single ordering would give other offsets; None where it is not needed.
+        placed: runs of characters, by first and last code point, of which only normalising step by step finds the offsets.
     """
 
     codes: NDArray[np.int64]
@@ -47,7 +47,7 @@ class Alphabet:
     hidden: NDArray[np.uint8]
     specials: Mapping[str, int] = field(default_factory=dict)
     composition: Composition | None = None
-    placing: Placing | None = None
+    placed: Sequence[Sequence[int]] = ()
 
     @classmethod
     def plain(cls) -> Alphabet:

@@ -7,6 +7,7 @@ number. UTF-8 has no byte 0xFF, so nothing else looks like a mark, and the split
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from math import ceil
 from typing import NamedTuple
 
@@ -25,7 +26,7 @@ from fst.text.composition import NO_ASCII, Composition, Images, ascii_of, lists_
 from fst.text.edits import ALL_KINDS, PREPEND, REPLACE, RUNS, SPACES, STRIP, Edit, charsmap_of, edits_before_charsmap
 from fst.text.normalizer import Rewriting, early, late, without_context
 from fst.text.splitter import Splitter
-from fst.text.whitespace import BLANK, BREAK, BREAKS, JOINS, KEEPS, NEVER, PREFIXES, SEPARATORS, Blanks
+from fst.text.whitespace import BLANK, BREAK, BREAKS, JOINS, KEEPS, NEVER, NO_BLANKS, PREFIXES, SEPARATORS, Blanks
 
 # Kinds of a code point, as bits: it or the text before it may change; it is of a word; it is white space; as in
 # `fst.text.normalizer.Cuts`; a charsmap may make it vanish.
@@ -189,6 +190,32 @@ class Rewritten(NamedTuple):
     firsts: Array
 
 
+def rewriters(steps: Sequence[Rewriting], added: AddedTokens) -> list[Rewriter]:
+    """The arguments for rewritings one after the other, see `fst.text.steps`.
+
+    The first one finds the tokens of raw text, and the last one those of normalised text. All but the first find marks.
+    """
+    raw, last = early(added), len(steps) - 1
+    marked = {mark(row).decode(errors="surrogateescape"): token.id for row, token in enumerate(raw.values())}
+    found = []
+    for number, by in enumerate(steps):
+        contextual = {content: token for content, token in added.contextual.items() if number == (last if token.normalized else 0)}
+        known = replace(added, specials=marked if number else added.specials, contextual=contextual)
+        found.append(rewriter(by, known, None))
+    for one in found[1:]:
+        one.params[COPIES] = 0  # a text that is copied may begin with no mark
+    return found
+
+
+def border_arguments(steps: Sequence[Rewriting], added: AddedTokens) -> Rewriter:
+    """The arguments by which borders of rewritings one after the other are found: a character changes if any of them changes it."""
+    edits = tuple(edit for by in steps for edit in by.edits)
+    every = rewriter(Rewriting(None, Images([]), NO_BLANKS, before=edits), added, None)
+    for one in rewriters(steps, added):
+        np.bitwise_or(every.kinds, one.kinds, out=every.kinds)
+    return every
+
+
 def rewriter(by: Rewriting, added: AddedTokens, trimming: bool | None) -> Rewriter:
     """The arguments for a rewriting and its added tokens; `trimming` is as in `fst.machines.bpe.header.BpeText`."""
     composition = by.composition or Composition(Images([]), {}, {}, {}, frozenset())
@@ -214,10 +241,10 @@ def rewriter(by: Rewriting, added: AddedTokens, trimming: bool | None) -> Rewrit
         pairs_of(composition),
         ascii_,
         *lists_of(by.last, {}),
-        trie((spelling.encode(), row) for row, spelling in enumerate(raw)),
+        trie((_utf_8(spelling), row) for row, spelling in enumerate(raw)),
         trie((spelling.encode(), row) for row, spelling in enumerate(normalized, len(raw))),
         np.array([_flags(token) for token in (*raw.values(), *normalized.values())], np.uint8),
-        trie(((spelling.encode(), alone) for spelling, alone in every.items()), overlapping=True),
+        trie(((_utf_8(spelling), alone) for spelling, alone in every.items()), overlapping=True),
         trie(((string.encode(), 0) for string in by.cuts.strings), overlapping=True),
         _edits(by),
         charsmap_arguments(charsmap_of(by.edits)),
@@ -363,7 +390,12 @@ def _every(added: AddedTokens, by: Rewriting) -> dict[str, int]:
 
 def _longest(spellings: Iterable[str]) -> int:
     """The most bytes of a spelling; 0 if there is none."""
-    return max((len(spelling.encode()) for spelling in spellings), default=0)
+    return max((len(_utf_8(spelling)) for spelling in spellings), default=0)
+
+
+def _utf_8(spelling: str) -> bytes:
+    """The bytes of a spelling, which may be a mark."""
+    return spelling.encode(errors="surrogateescape")
 
 
 def _flags(token: ContextualToken) -> int:
@@ -373,10 +405,10 @@ def _flags(token: ContextualToken) -> int:
 def _bytes(every: Iterable[str], by: Rewriting) -> NDArray[np.uint8]:
     bits = np.zeros(256, np.uint8)
     for spelling in every:
-        first, *others = spelling.encode()
+        first, *others = _utf_8(spelling)
         bits[first] |= FIRST
         bits[others[:1] or range(256)] |= SECOND
-        bits[spelling.encode()[-1]] |= ENDS
+        bits[_utf_8(spelling)[-1]] |= ENDS
     bits[[string.encode()[0] for string in by.cuts.strings]] |= CUT
     bits |= ENDS * any(edit.kind in (REPLACE, RUNS) and not edit.content for edit in edits_before_charsmap(by.edits))
     return bits
@@ -384,7 +416,7 @@ def _bytes(every: Iterable[str], by: Rewriting) -> NDArray[np.uint8]:
 
 def _stops(every: Mapping[str, int], kinds: NDArray[np.uint8], bits: NDArray[np.uint8], mapped: NDArray[np.uint8]) -> NDArray[np.uint8]:
     stops = np.append(bits & SECOND, bits & (FIRST | SECOND))
-    stops[[spelling.encode()[0] for spelling, found in every.items() if found == FOUND_ALONE]] |= FIRST
+    stops[[_utf_8(spelling)[0] for spelling, found in every.items() if found == FOUND_ALONE]] |= FIRST
     for table in (stops[IF_FOUND_ALONE:][:256], stops[IF_FOUND_ANYWAY:]):
         table[np.append(kinds[:128] & CHANGES > 0, np.ones(128, np.bool_))] |= STOP
     stops[IF_FOUND_ANYWAY:][mapped != np.arange(256)] &= ~np.uint8(STOP)

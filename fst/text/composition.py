@@ -4,16 +4,16 @@ Most texts are composed already. *Suspects* are the characters that composition 
 in order, and WordPiece's kernels do this. Every other text goes through the kernels of `fst.runtime.text.kernels.stretches`, which
 `Composition.apply` specifies.
 
-The algorithm is that of The Unicode Standard, 3.11: decompose, order, compose. If normalizers do this several times, or only in part,
-`Placing` finds the offsets step by step.
+The algorithm is that of The Unicode Standard, 3.11: decompose, order, compose. If normalizers do this several times, each is a step, see
+`fst.text.steps`.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import groupby, islice, repeat
+from dataclasses import dataclass
+from itertools import groupby, islice
 from operator import itemgetter
 from typing import Any
 
@@ -31,7 +31,6 @@ VOWEL_COUNT, TRAILING_COUNT, SYLLABLES = 21, 28, 11172
 
 ITSELF = CODE_POINTS  # in an image; one past the last code point
 MAX_ROW = 64  # numbers in a stored row, except for suspects; also the factor by which a text may grow
-MAX_STEPS = 100  # the limit for a sequence of normalizers, too
 NO_ASCII = 0xFF
 FIRST_PART = 1 << 21  # the bit above a code point: the part is the first of its character
 
@@ -169,64 +168,6 @@ class Composition:
         if 0 <= first - HANGUL < SYLLABLES and not (first - HANGUL) % TRAILING_COUNT and 0 < trailing < TRAILING_COUNT:
             return first + trailing
         return self.pairs.get((first, second))
-
-
-@dataclass(frozen=True)
-class Placing:
-    """Finds the spans of symbols step by step: each step maps the spans that the previous one has found.
-
-    Attributes:
-        steps: the normalizers that decompose a text, each with the map of characters before it.
-        names: the name of each step's normalizer. Steps of one name differ only in `first`.
-        last: the map of characters after the last step. Only the length of an image counts: the symbols that stay in words.
-        suspects: runs of characters, by first and last code point, for which a single step would find other spans.
-    """
-
-    steps: Sequence[Composition]
-    names: Sequence[str]
-    last: Images
-    suspects: Sequence[Sequence[int]]
-
-    def stored(self) -> dict[str, Any]:
-        """The JSON form. Steps of one name share a stored composition."""
-        named = list(zip(self.names, self.steps, strict=True))
-        return {
-            "kinds": {name: replace(step, first=Images([])).stored() for name, step in named},
-            "steps": [{"name": name, "first": step.first.runs} for name, step in named],
-            "last": self.last.runs,
-            "suspects": self.suspects,
-        }
-
-    @classmethod
-    def from_stored(cls, stored: Any) -> Placing:
-        """Read the placing from its JSON form.
-
-        Raises:
-            ValueError: it is not a JSON form that `stored` gives.
-        """
-        last, suspects = Images.from_stored(stored, "last"), _rows(stored, "suspects")
-        kinds, steps = stored.get("kinds"), stored.get("steps")
-        if not isinstance(kinds, dict) or not isinstance(steps, list) or not all(isinstance(step, dict) for step in steps):
-            raise ValueError("'kinds' is not a mapping, or 'steps' not a list of mappings")
-        names = [step.get("name") for step in steps]
-        if len(steps) > MAX_STEPS:
-            raise ValueError(f"there are {len(steps)} steps; at most {MAX_STEPS} are possible")
-        if not all(isinstance(name, str) and name in kinds for name in names):
-            raise ValueError("a step has a name that 'kinds' does not have")
-        if any(len(run) != 2 for run in suspects):
-            raise ValueError("a row of 'suspects' has other than 2 numbers")
-        known = {name: Composition.from_stored(kind) for name, kind in kinds.items()}
-        firsts = [Images.from_stored(step, "first") for step in steps]
-        return cls([replace(known[name], first=first) for name, first in zip(names, firsts, strict=True)], names, last, suspects)
-
-    def places(self, text: str) -> Iterator[Place]:
-        """The span of each symbol that stays in words."""
-        places, most = [(at, at + 1) for at in range(len(text))], MAX_ROW * len(text)
-        for step in self.steps:
-            text, own = step.apply(text, most)
-            places = [(places[first][0], places[last - 1][1]) for first, last in own]
-        for char, place in zip(text, places, strict=True):
-            yield from repeat(place, len(self.last.of(ord(char))))
 
 
 def _rows(stored: Any, name: str, highest: int = CODE_POINTS - 1) -> list[list[int]]:

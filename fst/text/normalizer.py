@@ -169,6 +169,11 @@ class Rewriting:
         """All edits."""
         return (*self.before, *self.after)
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether it only normalises stretches: blanks stay, and no splitter begins anew."""
+        return self.blanks == NO_BLANKS and self.cuts == NO_CUTS and self.splitter is None
+
     @Lazy
     def growth(self) -> Fraction:
         """The most bytes that each byte of a stretch becomes."""
@@ -188,7 +193,7 @@ class Rewriting:
 
     def stretches(self, text: str, added: AddedTokens) -> Iterator[Stretch]:
         """The parts of a rewritten text, in order."""
-        raw, normalized, word = early(added), late(added), _word(added)
+        raw, normalized, word = early(added), late(added), word_of(added)
         for begin, end, number in found(text, raw, word):
             if number is not None:
                 yield Stretch(text[begin:end], [(begin, end)], number)
@@ -289,6 +294,7 @@ def flagged(token: ContextualToken) -> bool:
     return token.single_word or token.lstrip or token.rstrip
 
 
-def _word(added: AddedTokens) -> frozenset[int]:
+def word_of(added: AddedTokens) -> frozenset[int]:
+    """The code points beside which a token with ``single_word`` does not count."""
     runs = added.context.word if added.context else ()
     return frozenset(code for first, last in zip(runs[0::2], runs[1::2], strict=True) for code in range(first, last + 1))

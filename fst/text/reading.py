@@ -12,6 +12,9 @@ A machine reads one *symbol* (normalised character) at a time. Five arrays take 
     Class 0 is a mark that leaves no symbol: it counts where a run of marks is located.
 ``specials``
     the trie of the added tokens that are cut out of the raw text before anything else, one character a node; each token has a class.
+
+If neighbours may change a character, ``pages`` has a second half. Texts with such characters are normalised before they are read, and the
+second half has the classes of normalised characters: as if their code points were `NORMALIZED` higher.
 """
 
 from __future__ import annotations
@@ -45,6 +48,8 @@ MAX_RANK = 63
 MAX_LISTED = 32  # symbols of a character; U+FDFA, decomposed, has 18
 KNOWN_FLAGS = STARTS_SPECIAL | HAS_MARKS | CONTINUES_RUN
 
+NORMALIZED = CODE_POINTS  # added to the code point of a normalised character
+
 Symbol = tuple[int, Place]  # a class, and its place in the text
 
 
@@ -52,7 +57,7 @@ class ReadingTable(Table):
     """A table that reads raw text by the arrays of this module.
 
     Attributes:
-        pages: uint16[8704], block of each 128 code points.
+        pages: uint16[8704], block of each 128 code points; or uint16[17408], then those of normalised characters.
         blocks: uint16[128 * n], class of each code point of a block.
         classes: uint64[2 * classes], records A and B.
         symbols: uint32[n], lists of symbols.
@@ -77,8 +82,13 @@ class ReadingTable(Table):
         records = self.classes[0::2]
         return np.where(field_kind(records) == LIST, field_output(records), 0).astype(np.uint8)
 
+    @property
+    def has_normalized(self) -> bool:
+        """Whether there are classes of normalised characters."""
+        return len(self.pages) > CODE_POINTS >> PAGE_BITS
+
     def class_of(self, code_point: int) -> int:
-        """The class of a code point."""
+        """The class of a code point, with `NORMALIZED` added to that of a normalised character."""
         return int(self.blocks[int(self.pages[code_point >> PAGE_BITS]) << PAGE_BITS | code_point & 127])
 
     def classes_of(self, code_points: Array) -> Array:
@@ -204,7 +214,8 @@ def prove_lists(table: ReadingTable) -> None:
 def prove_characters(table: ReadingTable) -> None:
     """Prove that code points lead to classes."""
     pages, blocks, width, count = table.pages, table.blocks, 1 << PAGE_BITS, len(table.classes) // 2
-    need(len(pages) == CODE_POINTS // width, f"there are {len(pages)} pages for {CODE_POINTS // width} blocks of code points")
+    known = CODE_POINTS // width
+    need(len(pages) in (known, 2 * known), f"there are {len(pages)} pages; expected {known}, or twice as many with normalised characters")
     need(len(blocks) and len(blocks) % width == 0, f"blocks has {len(blocks)} elements, not {width} for each block")
     numbered = len(blocks) // width
     need_none(pages >= numbered, lambda page: f"U+{page * width:04X} is on page {pages[page]}; there are {numbered}")

@@ -35,7 +35,6 @@ from fst.runtime.rows.batch import Batch
 from fst.runtime.rows.texts import Limits, Source, rows_of
 from fst.runtime.run import Runner
 from fst.runtime.workspace import Frame, Ids
-from fst.tables.header import Metadata
 
 # The first five fields of `Encoding.table`.
 TRACED = ("input_ids", "token_type_ids", "attention_mask", "special_tokens_mask", "sequence_ids")
@@ -63,7 +62,7 @@ class Caller(Resolver):
         ids: token → id.
     """
 
-    def __init__(self, metadata: Metadata, ids: Mapping[str, int]) -> None:
+    def __init__(self, metadata: Any, ids: Mapping[str, int]) -> None:
         super().__init__(metadata, ids)
         self._speller = Speller(metadata, ids)
 

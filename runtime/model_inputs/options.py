@@ -15,7 +15,7 @@ from fst.runtime.model_inputs.encoding import Ints, tensor_kind
 from fst.runtime.model_inputs.plan import KEEP, LONGEST_FIRST, ONLY_FIRST, ONLY_SECOND
 from fst.runtime.model_inputs.settings import Padding, Truncation
 from fst.runtime.model_inputs.templates import Filler, Template, added, template_of
-from fst.tables.header import SIDES, Metadata
+from fst.tables.header import SIDES
 
 TRUNCATION = {
     False: KEEP,
@@ -90,7 +90,7 @@ class Resolver:
         ids: token → id.
     """
 
-    def __init__(self, metadata: Metadata, ids: Mapping[str, int]) -> None:
+    def __init__(self, metadata: Any, ids: Mapping[str, int]) -> None:
         single, pair = metadata.templates.single, metadata.templates.pair
         self._added = added(single), added(pair)
         self._reverse = [content for content, _ in pair if isinstance(content, str)] == ["B", "A"]

@@ -8,9 +8,9 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from fst.machines.unigram.header import UnigramModel
-from fst.tables.header import Metadata
 from fst.text.normalizer import EDGE, NOTHING, Rewriting
 from fst.text.whitespace import BLANK, BREAK, BREAKS
 
@@ -58,7 +58,7 @@ class Speller:
         ids: the ids of such tokens.
     """
 
-    def __init__(self, metadata: Metadata, ids: Mapping[str, int]) -> None:
+    def __init__(self, metadata: Any, ids: Mapping[str, int]) -> None:
         rewriting: Rewriting | None = getattr(getattr(metadata, "text", None), "rewriting", None)
         contextual, model = metadata.added_tokens.contextual.values(), metadata.model
         self._rewriting, self._added = rewriting or NOTHING, metadata.added_tokens

@@ -33,6 +33,7 @@ from fst.runtime.rows.texts import (
     length,
     not_text_at,
     readable,
+    rows_of,
     units,
     whole,
     wrong_at,
@@ -163,10 +164,10 @@ class Job:
     def run(self, threads: int | None) -> Batch:
         """Encode all texts."""
         batch, suspects = self._run(threads)
-        return self._run_fallback(batch, suspects) if suspects else batch
+        return self._run_fallback(batch, suspects, threads) if suspects else batch
 
     def _run(self, threads: int | None) -> tuple[Batch, list[int]]:
-        """Encode all texts. Returns the batch, and the rows that the fallback must read."""
+        """Encode all texts. Returns the batch, and the rows that the fallback must encode."""
         rows = len(self.source)
         block = self._run_block() if rows <= MAX_CHUNK else None
         if block:
@@ -209,21 +210,20 @@ class Job:
         return block
 
     def suspected(self, text: Units, starts: Ints, suspects: NDArray[np.uint8]) -> list[int]:
-        """The rows that the fallback must read."""
+        """The rows that the fallback must encode."""
         fallback = self.runner.fallback
         return np.flatnonzero(fallback.suspected(text, starts, suspects)).tolist() if fallback else []
 
-    def _run_fallback(self, batch: Batch, rows: Sequence[int]) -> Batch:
-        """Replace some rows of the batch, in ascending order, by those that the fallback reads."""
+    def _run_fallback(self, batch: Batch, rows: Sequence[int], threads: int | None) -> Batch:
+        """Replace some rows of the batch, in ascending order, by those that the fallback encodes."""
         size = max(BLOCK // self.length, 1)
-        parts = [self._encode_again(rows[first : first + size]) for first in range(0, len(rows), size)]
-        again = [ids for part in parts for ids in part]
+        parts = [self._encode_again(rows[first : first + size], threads) for first in range(0, len(rows), size)]
         lengths = np.diff(batch.row_splits)
-        lengths[rows] = [len(ids) for ids in again]
+        lengths[rows] = np.concatenate([np.diff(part.row_splits) for part in parts])
         splits = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
         if self.counted:
             return self.batch(Buffers(self.runner.with_spans), 0, splits)
-        ids = _spliced(batch.ids, batch.row_splits, rows, again)
+        ids = _spliced(batch.ids, batch.row_splits, rows, [ids for part in parts for ids in part])
         if batch.offsets is None or batch.words is None:
             return Batch(ids, splits)
         offsets = [row for part in parts if part.offsets is not None for row in np.split(part.offsets, part.row_splits[1:-1])]
@@ -231,17 +231,11 @@ class Job:
         spans = (_spliced(all_rows, batch.row_splits, rows, own) for all_rows, own in ((batch.offsets, offsets), (batch.words, words)))
         return Batch(ids, splits, *spans)
 
-    def _encode_again(self, rows: Sequence[int]) -> Batch:
-        """Encode some rows through the fallback."""
-        runner = self.runner
-        assert runner.fallback
-        symbols, spans = runner.fallback.read([whole(self.source, row, self.errors) for row in rows])
-        splits, buffers = np.zeros(len(rows) + 1, np.int64), Buffers(runner.with_spans)
-        buffers.reserve(len(symbols) + runner.room(0, len(rows), self.frame), 0)
-        workspace = runner.workspaces.take()
-        runner.encode_read(symbols, spans, runner.output(self.frame, buffers, splits[1:]), workspace)
-        runner.workspaces.give_back(workspace)
-        return self.batch(buffers, int(splits[-1]), splits)
+    def _encode_again(self, rows: Sequence[int], threads: int | None) -> Batch:
+        """Encode some rows by the fallback."""
+        assert self.runner.fallback
+        texts = rows_of([whole(self.source, row, self.errors) for row in rows])
+        return Job(texts, self.frame, "strict", self.runner.fallback.runner, self.max_ids, self.counted).run(threads)
 
     def batch(self, buffers: Buffers, count: int, splits: Ints) -> Batch:
         """The batch of the first `count` ids in some buffers, with their spans if needed."""
@@ -325,7 +319,7 @@ class Worker:
         buffers: the ids of all its chunks, one after the other, and unused room after them.
         count: the number of ids in `buffers`.
         results: the result of each chunk.
-        suspects: the rows that the fallback must read.
+        suspects: the rows that the fallback must encode.
     """
 
     def __init__(self, job: Job, workspace: Workspace) -> None:
@@ -445,7 +439,7 @@ def _spliced(numbers: Ids, splits: Ints, rows: Sequence[int], others: Sequence[I
 
 
 def _joined(workers: Sequence[Worker], job: Job) -> tuple[Batch, list[int]]:
-    """Join the workers' ids into one batch, in the order of the rows. Returns it, and the rows that the fallback must read."""
+    """Join the workers' ids into one batch, in the order of the rows. Returns it, and the rows that the fallback must encode."""
     with_spans, front = job.runner.with_spans, workers[0].buffers
     total = sum(worker.count for worker in workers)
     front.reserve(total, workers[0].count)

@@ -32,7 +32,7 @@ KERNELS = {
     **{
         f"{name} for {output.__name__}": kernel_of(Tables.kernel, name, len(output._fields))
         for output in (IdsOutput, SpansOutput)
-        for name in ("encode_rows", "encode_read")
+        for name in ("encode_rows",)
     },
     **{name: getattr(texts, name)[np.dtype(np.uint16)] for name in ("gather_strings", "gather_bytes", "transcode")},
     **{name: getattr(layout, name) for name in ("plan_rows", "lay_out")},

@@ -146,14 +146,16 @@ def some_normalizers(rng: random.Random) -> list[Any]:
     return [rng.choice([NFC, NFD, NFKC, NFKD]) if rng.random() < 0.5 else rng.choice(others)() for _ in range(rng.randint(1, 5))]
 
 
-def test_streams_do_not_locate_in_steps(tmp_path: Path) -> None:
-    """A text that comes in pieces is not located where marks are ordered in several steps; that is refused by name, and ids are as ever."""
+def test_streams_locate_in_steps(tmp_path: Path) -> None:
+    """A text that comes in pieces is located as a whole text is where marks are ordered in several steps."""
     tok = pair_of_components(NORMALIZERS["lower case first"], [BERT], tmp_path).tokenizer
-    with pytest.raises(fst.UnsupportedError, match="streams with normalisation that orders marks in several steps: encode"):
-        tok.stream(offsets=True)
-    stream = tok.stream()
-    stream.write("\u0130\u0323 a")
-    assert stream.close().ids.tolist() == tok.encode("\u0130\u0323 a").tolist()
+    stream, text = tok.stream(offsets=True), "\u0130\u0323\u0301 ab\u1b44\u0301 abba " * 9
+    for char in text:
+        stream.write(char)
+    part, whole = stream.close(), tok.encode_batch([text], offsets=True)
+    assert part.offsets is not None
+    assert whole.offsets is not None
+    assert (part.ids.tolist(), part.offsets.tolist()) == (whole.ids.tolist(), whole.offsets.tolist())
 
 
 @pytest.mark.parametrize("name", thinned(["BERT's twice", "lower case first", "composed before BERT's"], 3))

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from support.kept import wordpiece
 from support.machines.documents import TOKENS, compiled
 from support.runtime.streams import NOT_TEXT, Piece, cut, hostile, made, whole
-from tokenizers import AddedToken
-from tokenizers import Tokenizer as Reference
 
 import fst
 
@@ -132,30 +127,3 @@ def test_a_closed_stream_gives_its_memory_back() -> None:
         assert again._workspace is stream._workspace
         again.write("a")
         assert again.close().ids.tolist() == tok.encode("a").tolist()
-
-
-def test_what_needs_a_second_reading_is_refused(tmp_path: Path) -> None:
-    """A vocabulary with tokens that are found in normalized text, or whose normalization composes, has no streams, and says why."""
-    path = tmp_path / "tokenizer.json"
-    document = json.loads(reference_json())
-    composing = {**document, "normalizer": {"type": "NFC"}}
-    path.write_text(json.dumps(composing))
-    with pytest.raises(fst.UnsupportedError, match="composes"):
-        fst.Tokenizer(wordpiece(path)).stream()
-    composed_and_decomposed = {**document, "normalizer": {"type": "Sequence", "normalizers": [{"type": "NFC"}, {"type": "NFD"}]}}
-    path.write_text(json.dumps(composed_and_decomposed))
-    assert fst.Tokenizer(wordpiece(path)).stream().close().ids.tolist() == fst.Tokenizer(wordpiece(path)).encode("").tolist()
-    with pytest.raises(fst.UnsupportedError, match="orders marks in several steps"):
-        fst.Tokenizer(wordpiece(path)).stream(offsets=True)
-    late = Reference.from_str(json.dumps(document))
-    late.add_tokens([AddedToken("new york", normalized=True)])
-    late.save(str(path))
-    with pytest.raises(fst.UnsupportedError, match="added tokens in normalised text"):
-        fst.Tokenizer(wordpiece(path)).stream()
-
-
-def reference_json() -> str:
-    """Say in full what the tokens of all tests are."""
-    from fst.runtime.compat.transformers.document import document
-
-    return json.dumps(document(compiled(added=())))

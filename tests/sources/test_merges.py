@@ -29,8 +29,9 @@ from fst.automata.rows import CODE_POINTS
 from fst.compile import wordpiece
 from fst.compile.pretokens import splits
 from fst.compile.sources.source import Trimming
+from fst.machines.wordpiece.header import Metadata
 from fst.pretokens.byte_letters import LETTERS, bytes_of, spelled
-from fst.tables.header import BYTE_LEVEL, Metadata, Settings
+from fst.tables.header import BYTE_LEVEL, Settings
 
 # The definitions, in plain Python
 

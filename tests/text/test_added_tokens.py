@@ -6,7 +6,7 @@ import pickle
 import random
 from collections.abc import Callable, Sequence
 from functools import partial
-from itertools import product
+from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ import fst
 from fst.automata.rows import WHITE_SPACE
 from fst.compile import tokenizer as compile_tokenizer
 from fst.compile.text.added_tokens import added_tokens
+from fst.runtime.machines.wordpiece.tokenizer import WordPieceTokenizer
 
 TOKENS = (
     *("[UNK]", "a", "b", "c", "##a", "##b", "foo", "##foo", "你", "好", "s", "e", "sea", "##d", "fo", "##o", "##c", "f", "##f", "##s"),
@@ -158,10 +159,17 @@ def different(added: Sequence[AddedToken]) -> list[AddedToken]:
 def refuse_to_read(tokenizer: fst.Tokenizer, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let no text be read a second time."""
 
-    def refuse(texts: Sequence[str]) -> Any:
-        raise AssertionError(f"{len(texts)} texts are read again")
+    def refuse(*_: Any, **__: Any) -> Any:
+        raise AssertionError("texts are normalised")
 
-    monkeypatch.setattr(tokenizer._ids_runner.fallback, "read", refuse)
+    monkeypatch.setattr(normalizer_of(tokenizer), "normalise", refuse)
+
+
+def normalizer_of(tokenizer: fst.Tokenizer) -> Any:
+    """The front end of texts that are read again."""
+    assert isinstance(tokenizer, WordPieceTokenizer)
+    assert tokenizer._normalizer
+    return tokenizer._normalizer
 
 
 @pytest.mark.parametrize("seed", thinned(range(24), 24))
@@ -292,15 +300,13 @@ def test_most_text_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     """Of many texts only those in which an added token may stand are read again."""
     of, tokenizer = compiled(reference([AddedToken("abcfoo", normalized=True), AddedToken("new york", normalized=True)]), tmp_path)
     read: list[str] = []
-    added = tokenizer._ids_runner.fallback
-    assert added
-    original = added.read
+    original = normalizer_of(tokenizer).normalise
 
-    def noted(texts: Sequence[str]) -> Any:
-        read.extend(texts)
-        return original(texts)
+    def noted(text: Any, starts: Any, *others: Any, **flags: Any) -> Any:
+        read.extend(text[begin:end].tobytes().decode() for begin, end in pairwise(starts))
+        return original(text, starts, *others, **flags)
 
-    monkeypatch.setattr(added, "read", noted)
+    monkeypatch.setattr(normalizer_of(tokenizer), "normalise", noted)
     texts = ["abc foo", "abcfo", "new", "newyork", "york new", "abcFOO", "a new york b", "a b"]
     check(of, tokenizer, texts)
     assert {*read} == {"a new york b"}

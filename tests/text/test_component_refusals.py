@@ -38,7 +38,6 @@ from tokenizers.pre_tokenizers import Split
 import fst
 from fst.compile.machines.wordpiece.compiler import source_of
 from fst.compile.text import folding
-from fst.runtime.machines.wordpiece.fallback_composition import CompositionFallback
 from fst.runtime.rows.texts import ONE_TEXT, ROOMS, rows_of
 from fst.runtime.run import NO_SUSPECTS
 from fst.text.composition import Composition
@@ -160,9 +159,9 @@ def test_second_reading(normalizer: list[Part], tmp_path: Path) -> None:
     texts = [*COMPOSED_TEXTS, *mixtures(6, 1000), *map("[MASK]".join, itertools.pairwise(mixtures(7, 300)))]
     rows = rows_of(texts)
     gathered = rows.gather(0, len(rows), ONE_TEXT, np.empty(ROOMS["utf-16"], np.uint16), "strict")
-    reader = tokenizer._ids_runner.arguments.reader
-    before = CompositionFallback(tokenizer._table, reader, Composition.from_stored(tokenizer.about["composition"]))
-    suspected = before.suspected(*gathered, NO_SUSPECTS).tolist()
+    fallback = tokenizer._ids_runner.fallback
+    assert fallback
+    suspected = fallback.suspected(*gathered, NO_SUSPECTS).tolist()
     assert 0 < sum(suspected) < len(texts)
     batch = tokenizer.encode_batch(texts, add_special_tokens=False, offsets=True)
     assert batch.offsets is not None

@@ -14,14 +14,14 @@ from fst.automata.rows import MAX_WORD, WHITE_SPACE
 from fst.automata.transducer import Transducer, count_explicit, fold, unfolded
 from fst.automata.trie import Strings, Trie, build
 from fst.compile.layout.transducer import DENSE_SLOTS, lay_out
+from fst.compile.machines.wordpiece.header import is_stepwise, metadata_of, normalizer_of, text_pipeline
 from fst.compile.sources.source import Source, Trimming
 from fst.compile.text.added_tokens import completed, patterns
 from fst.compile.text.alphabets import alphabet as alphabet_of
-from fst.compile.text.alphabets import folded
+from fst.compile.text.alphabets import folded, of_normalized
 from fst.compile.text.classes import Classes, Letters, classify
 from fst.compile.text.components import field_of, mapping, only
 from fst.compile.text.folding import Normalization
-from fst.compile.text.header import metadata_of, text_pipeline
 from fst.compile.text.words import renumbered, word_table
 from fst.errors import UnsupportedError, VocabularyError, quoted
 from fst.machines.wordpiece.table import Tables
@@ -174,7 +174,8 @@ def with_added(tables: Tables, added: AddedTokens) -> Tables:
     numbers, words, displacements = np.append(0, classes.of_letter), tables.words, tables.displacements
     if inside or not np.array_equal(numbers, np.arange(len(numbers))):
         words, displacements = renumbered(words, numbers, inside)
-    metadata = replace(tables.metadata, added_tokens=completed(added, alphabet, normalization))
+    normalizer = normalizer_of(source.text.normalizers, added, alphabet)
+    metadata = replace(tables.metadata, normalizer=normalizer, added_tokens=completed(added, alphabet, normalization))
     return replace(tables, about=metadata.to_json(), words=words, displacements=displacements, **_arrays(source, classes))
 
 
@@ -186,7 +187,8 @@ def _classes(
     strings = patterns(alphabet, contextual, normalization)
     other_ids = [model.unk_id, *(token.id for token in contextual.values())]
     apart = {symbol for string in strings for symbol in string}.difference([BREAK])
-    classes = classify(alphabet, letters, model.words_of_one(), other_ids, apart)
+    normalized = of_normalized(source.text.pre_tokenizers) if is_stepwise(source.added, alphabet) else None
+    classes = classify(alphabet, letters, model.words_of_one(), other_ids, apart, normalized)
     return classes, [tuple(classes.of_symbol[list(string)].tolist()) for string in strings if max(string) < BREAK]
 
 

@@ -46,8 +46,8 @@ class AddedTokens(NamedTuple):
         sides: uint8[classes + 1], bits. `ENDS`: the class is the first border of a token; `BEGINS`: the first border, and the token's
             first symbol. For a token that only counts as a whole word, `IN_WORD`: it never counts beside the class; `CLEAR`: the class
             never prevents it.
-        trie: the tokens. The value of a token is 0 if the fallback must read every text that holds it, and 1 if it must where the token
-            may be a whole word. Other values are for inside tokens: ``class << 1``, | 1 if the token only counts as a whole word.
+        trie: the tokens. The value of a token is 0 if every text that holds it must be noted, and 1 if it must where the token may be a
+            whole word. Other values are for inside tokens: ``class << 1``, | 1 if the token only counts as a whole word.
     """
 
     params: Array
@@ -88,6 +88,20 @@ class Arguments(NamedTuple):
     key_masks: Array
     token_lengths: Array
     added: AddedTokens
+
+
+class NormalizedArguments(NamedTuple):
+    """The arrays that `fst.runtime.machines.wordpiece.kernels.normalized` reads.
+
+    Attributes:
+        table: the table.
+        tokens: uint16[tokens], the class of the token of each mark.
+        places: uint64[n], the span of each character or mark in its raw text, ``first | one past the last << 32``; empty without spans.
+    """
+
+    table: Arguments
+    tokens: Array
+    places: Array
 
 
 def arguments(

@@ -58,15 +58,17 @@ from fst.automata.rows import (
 )
 from fst.core.lazy import Lazy
 from fst.machines.wordpiece.arguments import Arguments, arguments, token_lengths
+from fst.machines.wordpiece.header import Metadata
 from fst.machines.wordpiece.proof import prove_rows
 from fst.tables import words
-from fst.tables.header import LINKED, Metadata
+from fst.tables.header import LINKED
 from fst.tables.kernel_call import Work, work_of
 from fst.tables.proof import Tokens, are_named, need, need_none
 from fst.tables.table import Each, member
 from fst.text import added_tokens
+from fst.text.arguments import prove_rewriting
 from fst.text.composition import Place
-from fst.text.reading import ReadingTable, prove_characters, prove_lists, prove_specials
+from fst.text.reading import NORMALIZED, ReadingTable, Symbol, prove_characters, prove_lists, prove_specials
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,9 +137,30 @@ class Tables(ReadingTable):
         specials = self.metadata.added_tokens.specials
         return tuple(token for token in specials if self.flags[self.class_of(ord(token[0]))] & CONTINUES_RUN)
 
+    @Lazy
+    def class_of_id(self) -> Mapping[int, int]:
+        """The class of each id of a word of one symbol; of several classes the first."""
+        a = self.classes[0::2]
+        ones = np.flatnonzero(field_kind(a) == ONE)[::-1]
+        return dict(zip(field_output(a[ones]).tolist(), ones.tolist(), strict=True))
+
     def run(self, text: str) -> list[int]:
-        """The token ids of a text that no fallback reads: what the kernel computes, in slow and plain Python."""
+        """The token ids of a text: what the kernel computes, in slow and plain Python."""
         return Walk(self).run(text)
+
+    def read(self, text: str) -> Iterator[Symbol]:
+        """The symbols of a text, see `ReadingTable.read`; normalised first if the alphabet does not express what neighbours change."""
+        steps = self.metadata.normalizer.steps
+        if steps is None:
+            yield from super().read(text)
+            return
+        for part in steps.stretches(text, self.metadata.added_tokens):
+            if part.token is not None:
+                yield self.class_of_id[part.token], part.places[0]
+                continue
+            for char, place in zip(part.text, part.places, strict=True):
+                for number, _ in self.listed(self.class_of(ord(char) + NORMALIZED)):
+                    yield number, place
 
     def arguments(self) -> Arguments:
         """The arguments of the kernels, for ids alone and without contextual added tokens."""
@@ -172,9 +195,19 @@ class Tables(ReadingTable):
         prove_specials(self, added.specials)
         added_tokens.prove_ids(self, tokens, metadata)
         words.prove(self.words, self.displacements, tokens.named, model.max_input_chars_per_word)
+        self._prove_steps()
         if added.contextual:
-            need(metadata.normalizer.composition is None, "there are contextual tokens, and a normalizer that composes characters")
             self._prove_words_without(added_tokens.prove_contextual(self, added))
+
+    def _prove_steps(self) -> None:
+        """Prove that texts which the alphabet does not express can be normalised."""
+        normalizer, added = self.metadata.normalizer, self.metadata.added_tokens
+        need(normalizer.steps or not added.contextual, "there are contextual tokens, and no normalizer step by step")
+        has_steps = normalizer.steps is not None
+        need(has_steps == (normalizer.suspects is not None), "the normalizer has steps without suspects, or suspects without steps")
+        need(has_steps == self.has_normalized, "the normalizer has steps without pages of normalised characters, or pages without steps")
+        for by in normalizer.steps.rewritings if normalizer.steps else ():
+            prove_rewriting(by, added)
 
     def _prove_classes(self, named: Array, depths: Array) -> None:
         """Prove that classes have labels in range and lead to states."""

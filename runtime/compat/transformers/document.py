@@ -9,8 +9,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from fst.machines.wordpiece.header import Normalizer
 from fst.machines.wordpiece.table import Tables
-from fst.tables.header import Normalizer, Piece, PreTokenizer
+from fst.tables.header import Piece, PreTokenizer
 
 Json = dict[str, Any]
 BERT = ("clean_text", "handle_chinese_chars", "strip_accents", "lowercase")  # settings of BertNormalizer

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from fst.core.lazy import Lazy
-from fst.errors import UnsupportedError
+from fst.machines.wordpiece.added_tokens import with_contextual
+from fst.machines.wordpiece.arguments import Arguments
 from fst.machines.wordpiece.table import Tables
-from fst.runtime.fallback import Fallback
-from fst.runtime.machines.wordpiece.fallback_added_tokens import ContextualTokens
-from fst.runtime.machines.wordpiece.fallback_composition import CompositionFallback
+from fst.runtime.front_end import Pending
+from fst.runtime.machines.wordpiece.normalizer import NormalizingRunner, StepNormalizer, SuspectFilter
 from fst.runtime.machines.wordpiece.pending import Runs
 from fst.runtime.machines.wordpiece.safe_cuts import blanks
-from fst.runtime.run import Runner
+from fst.runtime.rows.texts import MOST_UNITS
+from fst.runtime.run import SHORT, Runner, room_for
 from fst.runtime.safe_cuts import Blanks, SafeCuts
 from fst.runtime.tokenizer import Tokenizer
-from fst.text.composition import Placing
-from fst.text.reading_arguments import Reader
+from fst.runtime.workspace import Workspace, Workspaces
 
 
 class WordPieceTokenizer(Tokenizer):
@@ -30,39 +30,41 @@ class WordPieceTokenizer(Tokenizer):
 
     @Lazy
     def _ids_runner(self) -> Runner:
-        arguments = self._table.arguments()
-        fallback = self._fallback(arguments.reader, None)
-        if isinstance(fallback, ContextualTokens):
-            arguments = fallback.arguments(arguments)
-        return Runner(self._table, arguments, self._workspaces, fallback=fallback)
+        table, arguments = self._table, self._table.arguments()
+        if table.metadata.added_tokens.contextual:
+            arguments = with_contextual(arguments, table)
+        return Runner(table, arguments, self._workspaces, fallback=self._fallback(arguments, with_spans=False))
 
     @Lazy
     def _spans_runner(self) -> Runner:
-        ids, placing = self._ids_runner, self._metadata.normalizer.placing
-        fallback = self._fallback(ids.arguments.reader, placing) if placing else ids.fallback
-        arguments = ids.arguments._replace(token_lengths=self._table.token_lengths())
+        arguments = self._ids_runner.arguments._replace(token_lengths=self._table.token_lengths())
+        fallback = self._fallback(arguments, with_spans=True)
         return Runner(self._table, arguments, self._workspaces, with_spans=True, fallback=fallback)
 
-    def _fallback(self, reader: Reader, placing: Placing | None) -> Fallback | None:
-        """The fallback, which reads texts that kernels cannot; None if they can read every text."""
-        composition = self._metadata.normalizer.composition
-        if self._metadata.added_tokens.contextual:
-            return ContextualTokens(self._table, reader, placing)
-        return CompositionFallback(self._table, reader, composition, placing) if composition or placing else None
+    def _fallback(self, arguments: Arguments, *, with_spans: bool) -> SuspectFilter | None:
+        """Finds the texts that must be normalised first; None if the alphabet expresses all of them."""
+        metadata, normalizer = self._table.metadata, self._normalizer
+        suspects, has_contextual = metadata.normalizer.suspects, bool(metadata.added_tokens.contextual)
+        runs = [*suspects.ids, *(suspects.spans if with_spans else ())] if suspects else []
+        if normalizer is None or not (runs or has_contextual):
+            return None
+        runner = NormalizingRunner(self._table, arguments, self._normalized_workspaces, normalizer, with_spans=with_spans)
+        return SuspectFilter(runs, has_contextual, runner)
+
+    @Lazy
+    def _normalizer(self) -> StepNormalizer | None:
+        steps = self._table.metadata.normalizer.steps
+        return StepNormalizer(steps, self._table.metadata.added_tokens) if steps else None
+
+    @Lazy
+    def _normalized_workspaces(self) -> Workspaces:
+        short = room_for(self._table.ids_per_unit, SHORT * MOST_UNITS["utf-8"], 1, self._frame)
+        return Workspaces(lambda: Workspace(self._table.work(), "utf-8", short))
 
     def _streaming_runner(self, with_spans: bool) -> Runner:
         runner = super()._streaming_runner(with_spans)
-        if runner.fallback:
-            raise UnsupportedError(f"streams with {self._needs_whole_texts}: encode the whole text at once")
-        return runner
+        return runner.fallback.runner if runner.fallback else runner
 
-    @property
-    def _needs_whole_texts(self) -> str:
-        """The feature for which streams are refused, for a message."""
-        if self._metadata.added_tokens.contextual:
-            return "added tokens in normalised text"
-        composes = self._metadata.normalizer.composition is not None
-        return f"normalisation that {'composes characters' if composes else 'orders marks in several steps'}"
-
-    def _pending(self, with_spans: bool) -> Runs:
-        return Runs(self._table, with_spans)
+    def _pending(self, with_spans: bool) -> Pending:
+        runner = self._streaming_runner(with_spans)
+        return runner.normalizer.pending() if isinstance(runner, NormalizingRunner) else Runs(self._table, with_spans)

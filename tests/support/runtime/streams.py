@@ -10,6 +10,7 @@ from typing import Any
 
 from support.kept import assemble
 from support.machines.documents import ADDED, PIECES, TOKENS, source_with
+from tokenizers import AddedToken
 
 import fst
 from fst.runtime.rows.batch import Batch
@@ -23,7 +24,14 @@ MACHINES: dict[str, dict[str, Any]] = {
     "fences": {"pre_tokenizers": WORDS_AND_NUMBERS},
     "one word": {"pre_tokenizer": "none"},
     "marks stay": {"normalizers": ({"type": "NFD"},)},
+    "composed": {"normalizers": ({"type": "NFC"},)},
+    "composed in steps": {"normalizers": ({"type": "NFKD"}, {"type": "Lowercase"}, {"type": "NFC"})},
+    "in context": {},
 }
+IN_CONTEXT = [
+    *(AddedToken("b", lstrip=True, normalized=True), AddedToken("1", rstrip=True, normalized=False), AddedToken("東京", normalized=True)),
+    *(AddedToken("x_y", single_word=True, normalized=False), AddedToken("don't", single_word=True, normalized=True)),
+]
 HOSTILE = (
     *PIECES,
     *(" ", "\n", "\t", " b ", "ab!", "[", "]", "a1a22!!b", "1", "²", "\r", "\x85", "\x1f", "\u200b", "\ufeff", "\ue000", "\ufffd"),
@@ -37,7 +45,8 @@ NOT_TEXT = (b"\x80", b"\xbf\xbf", b"\xe4\xb8", b"\xf0\x9f\x98", b"\xed\xa0\xbd",
 def made(name: str) -> fst.Tokenizer:
     """Make a tokenizer of few tokens, among them some that are cut out of the raw text."""
     added = {token: len(TOKENS) + number for number, token in enumerate(ADDED)}
-    return fst.Tokenizer(assemble(source_with(added, **MACHINES[name]), "auto"))
+    tokenizer = fst.Tokenizer(assemble(source_with(added, **MACHINES[name]), "auto"))
+    return tokenizer.with_added_tokens(IN_CONTEXT if name == "in context" else [])
 
 
 @functools.cache

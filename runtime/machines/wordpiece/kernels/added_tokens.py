@@ -1,4 +1,4 @@
-"""Contextual added tokens. Inside tokens are found here; a text that may hold a bordered one is noted for the fallback.
+"""Contextual added tokens. Inside tokens are found here; a text that may hold a bordered one is marked, to be normalised.
 
 `fst.machines.wordpiece.arguments.AddedTokens` describes both kinds, and grams.
 """
@@ -80,8 +80,8 @@ def token_at(symbols, first, end, before, added, memo):
     """The longest inside token from `first` on in a word that ends at `end`; `before` is the class before it.
 
     Returns:
-        Where the token ends, or `first` if there is none; its class, 0 if it does not count here; and whether only the fallback can
-        decide this.
+        Where the token ends, or `first` if there is none; its class, 0 if it does not count here; and whether only normalised text
+        decides this.
     """
     nodes, sides = added.trie.nodes, added.sides
     node, _ = match_at(symbols, ITEMS, first, end, U0, added.trie, memo)
@@ -102,7 +102,7 @@ def token_at(symbols, first, end, before, added, memo):
 def find_tokens(symbols, pending, count, machine, suspects, state, tokens, memo):
     """Find inside tokens. Only pending words can hold them: no word in the table of words does.
 
-    A text that only the fallback can decide is noted in `suspects`; so is a text with a word too long to be in `symbols` as a whole.
+    A text in which symbols do not decide is marked in `suspects`; so is a text with a word too long to be in `symbols` as a whole.
 
     Returns:
         Twice the number of tokens. `tokens` holds for each ``first symbol | one past the last << 32`` and

@@ -12,8 +12,8 @@ hardly any branch that depends on the text, so that the processor works on many 
 
 Words with added tokens inside are not in the table of words, so they are pending. Between `look_up` and `transduce`, `find_tokens` finds
 these tokens, and `cut_words` makes pending words of the pieces around them; at the end `join_words` puts the ids of each word together.
-`suspects` notes a text that may hold another contextual added token. `fst.runtime.machines.wordpiece.fallback_added_tokens` then reads
-this text again, and `encode_read` encodes its symbols.
+`suspects` marks a text that may hold another contextual added token. `fst.runtime.machines.wordpiece.normalizer` then normalises this text,
+and `fst.runtime.machines.wordpiece.kernels.normalized` encodes it.
 
 If spans are asked for, `locate` writes them before `emit`.
 
@@ -57,7 +57,7 @@ from fst.runtime.kernels.output import copy, frame
 from fst.runtime.machines.wordpiece.kernels.added_tokens import cut_words, find_bordered_suspects, find_tokens, join_words
 from fst.runtime.machines.wordpiece.kernels.spans import locate
 from fst.runtime.machines.wordpiece.kernels.words import FAILED, find_slots, find_words, look_up
-from fst.runtime.text.kernels.reading import PAST_LIMIT, begin_reading, is_fence, read, skip_row
+from fst.runtime.text.kernels.reading import begin_reading, is_fence, read, skip_row
 from fst.tables.kernel_call import AT, BEFORE, BESIDE, COUNT, IDS_ALONE, KEPT, OPEN, READ_ROW, ROW
 
 
@@ -286,27 +286,6 @@ def encode_rows(text, starts, more, machine, output, work):
         filled, is_more = read(text, starts, more, machine.params[END_CLASS], with_spans, machine.reader, work)
         state[KEPT] = encode_symbols(filled, machine, output, work)
         if len(output) > IDS_ALONE and len(output.suspects) and is_more and output.suspects[reading[READ_ROW]]:
-            skip_row(starts, reading)  # the fallback reads the whole text again
+            skip_row(starts, reading)  # the whole text is encoded again
     state[BEFORE] += reading[AT]
     return reading[AT]
-
-
-@kernel
-def encode_read(read_symbols, read_spans, machine, output, work):
-    """Encode texts that the fallback has read into symbols.
-
-    Args:
-        read_symbols: uint16[n], n > 0: the classes of all texts, with the class that ends a text after each.
-        read_spans: uint64[n], the span of each symbol in its text, ``first | one past the last << 32``.
-        machine, output, work: as in `encode_rows`.
-    """
-    symbols, spans, state = work.symbols, work.spans, work.state
-    limit = np.uint64(len(symbols)) - PAST_LIMIT
-    state[COUNT] = frame(output.prefix, state[COUNT], output)
-    filled = U0
-    for index in range(len(read_symbols)):
-        symbols[filled], spans[filled] = read_symbols[index], read_spans[index]
-        filled += U1
-        if filled >= limit:
-            filled = encode_symbols(filled, machine, output, work)
-    encode_symbols(filled, machine, output, work)

@@ -5,14 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
+from fst.automata.rows import CODE_POINTS
 from fst.compile.layout.transducer import Rows
 from fst.compile.sources.source import Source, TextPipeline
 from fst.compile.text import folding, pre_tokenizers
-from fst.compile.text.added_tokens import completed
+from fst.compile.text.added_tokens import completed, runs
 from fst.compile.text.components import Component
 from fst.compile.text.folding import Normalization
+from fst.compile.text.normalizer import steps_of
 from fst.errors import TableError, reason
-from fst.tables.header import FLAGS, Automaton, Metadata, Model, Normalizer, PreTokenizer
+from fst.machines.wordpiece.header import Metadata, Normalizer, Suspects
+from fst.tables.header import FLAGS, AddedTokens, Automaton, Model, PreTokenizer
 from fst.text.alphabet import Alphabet
 
 
@@ -31,7 +36,7 @@ def metadata_of(kind: str, model: Model, source: Source[Any], alphabet: Alphabet
     return Metadata(
         automaton=Automaton(kind, rows.layout, len(rows.slots), columns, int(rows.slots[-1])),
         model=model,
-        normalizer=_normalizer(source.text.normalizers, alphabet),
+        normalizer=normalizer_of(source.text.normalizers, source.added, alphabet),
         pre_tokenizer=_pre_tokenizer(source.text.pre_tokenizers),
         added_tokens=completed(source.added, alphabet, normalization),
         templates=source.templates,
@@ -39,16 +44,30 @@ def metadata_of(kind: str, model: Model, source: Source[Any], alphabet: Alphabet
     )
 
 
-def _normalizer(parts: Sequence[Component], alphabet: Alphabet) -> Normalizer:
+def normalizer_of(parts: Sequence[Component], added: AddedTokens, alphabet: Alphabet) -> Normalizer:
     """The settings of one BertNormalizer, or of none; for other normalizers a summary in these settings, and the components."""
     berts = [part for part in parts if part["type"] == "BertNormalizer"]
     is_bert = len(parts) == len(berts) == 1
     return Normalizer(
         **({name: parts[0][name] for name in FLAGS} if is_bert else _summary(parts, berts)),
         parts=None if is_bert else parts or None,
-        composition=alphabet.composition,
-        placing=alphabet.placing,
+        steps=steps_of(parts) if is_stepwise(added, alphabet) else None,
+        suspects=_suspects(alphabet) if is_stepwise(added, alphabet) else None,
     )
+
+
+def is_stepwise(added: AddedTokens, alphabet: Alphabet) -> bool:
+    """Whether there are texts that the alphabet does not express, which are normalised step by step."""
+    return bool(added.contextual or alphabet.composition or len(alphabet.placed))
+
+
+def _suspects(alphabet: Alphabet) -> Suspects:
+    """The characters of these texts."""
+    ids, spans = np.zeros((2, CODE_POINTS), np.bool_)
+    ids[[*alphabet.composition.suspects] if alphabet.composition else []] = True
+    for first, last in alphabet.placed:
+        spans[first : last + 1] = True
+    return Suspects(runs(ids), runs(spans))
 
 
 def _summary(parts: Sequence[Component], berts: Sequence[Component]) -> dict[str, bool]:

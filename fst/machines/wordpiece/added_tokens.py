@@ -1,0 +1,131 @@
+"""Contextual added tokens, as kernels search for them among symbols, see `fst.machines.wordpiece.arguments.AddedTokens`.
+
+The kernels find the tokens in normalised text in which no word ends, and which take no white space around them. They mark a text if another
+token may stand in it, if symbols alone do not determine whether a token counts, or if a word is too long. Such a text is normalised first,
+and `fst.text.steps` finds its tokens.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fst.automata.matcher import trie
+from fst.automata.rows import CODE_POINTS, ENTRY, LIST, MULTIPLIERS, are_parts, field_kind
+from fst.machines.wordpiece.arguments import (
+    BEGINNING,
+    BEGINS,
+    BLANK_CLASS,
+    BORDER,
+    BORDERS,
+    CLEAR,
+    ENDS,
+    FILLER,
+    GRAMS,
+    HAS_BORDERS,
+    IN_WORD,
+    INSIDE,
+    OWN,
+    SHORTEST,
+    AddedTokens,
+    Arguments,
+    blank,
+)
+from fst.machines.wordpiece.table import Tables
+from fst.tables.header import Context, ContextualToken
+from fst.text.added_tokens import pattern_of
+
+IN_GRAM = 8  # maximum of symbols in a gram, see `fst.machines.wordpiece.arguments.AddedTokens`
+MASK = (1 << 64) - 1
+# The kinds of a code point, as bits: its first normalised character is a part of words; its last is one; normalisation puts blanks around
+# it; only some of its normalised characters are parts of words.
+BEGINS_WORD, ENDS_WORD, SPACED, MIXED = (1 << kind for kind in range(4))
+
+
+def with_contextual(of: Arguments, table: Tables) -> Arguments:
+    """The kernel arguments, completed so that kernels find inside tokens, and mark texts that may hold another contextual token."""
+    tokens, a = table.metadata.added_tokens.contextual, table.classes[0::2]
+    parts = int(np.count_nonzero(are_parts(a)))
+    patterns = {content: tuple(pattern_of(table, content)) for content in tokens}
+    inside = {content: pattern for content, pattern in patterns.items() if max(pattern) <= parts}
+    params, grams, sides = of.added.params.copy(), np.zeros(3 << 10, np.uint64), _sides(table)
+    lengths = [min(len(pattern), IN_GRAM) for pattern in inside.values()]
+    params[INSIDE] = sum({1 << length for length in lengths})
+    for pattern in inside.values():
+        _note(grams, pattern[:IN_GRAM], OWN)
+        _note(grams, pattern[: min(lengths)], BEGINNING)
+    bordered = {pattern for content, pattern in patterns.items() if content not in inside}
+    borders = {pattern: next(place for place, number in enumerate(pattern) if number > parts) for pattern in bordered}
+    around = {pattern[place - 1 :][:IN_GRAM] for pattern, place in borders.items() if place}
+    for pattern, place in borders.items():
+        _note(grams, pattern[:IN_GRAM], OWN)
+        sides[pattern[place]] |= ENDS if place else BEGINS
+    for gram in around:
+        _note(grams, gram, BORDER)
+    params[GRAMS] = sum({1 << min(len(pattern), IN_GRAM) for pattern in bordered})
+    params[BORDERS] = sum({1 << len(gram) for gram in around})
+    params[HAS_BORDERS] = len(bordered) > 0
+    params[FILLER] = blank(a)
+    if inside:
+        params[SHORTEST] = min(lengths)
+    # Equal patterns go in order of their kind, since the first counts: one to be marked first, then one that counts anywhere.
+    kinds = {content: _kind(token, content in inside, table.class_of_id[token.id]) for content, token in tokens.items()}
+    found = trie(((patterns[content], kinds[content]) for content in sorted(kinds, key=kinds.__getitem__)), overlapping=True)
+    of_words = of.params.copy()
+    if bordered:  # no blank may be skipped: a token may begin with it
+        of_words[BLANK_CLASS] = 0
+    return of._replace(params=of_words, added=AddedTokens(params, grams, sides, found))
+
+
+def _kind(token: ContextualToken, is_inside: bool, number: int) -> int:
+    """The value of a token in `fst.machines.wordpiece.arguments.AddedTokens.trie`; `number` is its class."""
+    # Each text that may hold a bordered token, or one in raw text, must be marked, even where that overlaps an inside token. In raw text,
+    # normalisation may drop the character between a token and the next letter.
+    if not is_inside or not token.normalized:
+        return 0
+    return (0 if token.lstrip or token.rstrip else number) << 1 | int(token.single_word)
+
+
+def _sides(table: Tables) -> NDArray[np.uint8]:
+    """uint8[classes + 1], `IN_WORD` and `CLEAR` of each class that has one of them for all characters from which it comes."""
+    a, context = table.classes[0::2], table.metadata.added_tokens.context
+    if context is None:
+        return np.zeros(len(a) + 1, np.uint8)
+    codes = np.delete(np.arange(CODE_POINTS), slice(0xD800, 0xE000))
+    own, kinds = table.classes_of(codes).astype(np.int64), _kinds(context)[codes]
+    listed = np.flatnonzero(field_kind(a[own]) == LIST)
+    first = ENTRY.targets_of(a[own[listed]])
+    sizes = table.symbols[first].astype(np.int64)
+    places = np.repeat(first + 1 - (np.cumsum(sizes) - sizes), sizes) + np.arange(sizes.sum())
+    numbers = np.append(np.delete(own, listed), table.symbols[places].astype(np.int64) & 0xFFFF)
+    kinds = np.append(np.delete(kinds, listed), np.repeat(kinds[listed], sizes))
+    numbers, kinds = numbers[numbers > 0], kinds[numbers > 0]  # class 0 is no symbol, but stands before a text
+    sides = kinds & (BEGINS_WORD | ENDS_WORD | SPACED)
+    always, never = np.ones((2, len(a) + 1), bool)
+    always[numbers[(sides != BEGINS_WORD | ENDS_WORD) | (kinds & MIXED > 0)]] = False
+    never[numbers[(sides & SPACED == 0) & (sides > 0) | (kinds & MIXED > 0)]] = False
+    specials = table.specials[:, 3]
+    always[specials[specials >= 0]] = False
+    always &= ~never  # both hold for a class that no character becomes
+    found: NDArray[np.uint8] = (IN_WORD * always + CLEAR * never).astype(np.uint8)
+    return found
+
+
+def _kinds(context: Context) -> NDArray[np.uint8]:
+    """uint8[0x110000], the kinds of each code point."""
+    kinds = np.zeros(CODE_POINTS, np.uint8)
+    for name, kind in (("begins_word", BEGINS_WORD), ("ends_word", ENDS_WORD), ("spaced", SPACED)):
+        runs = np.array(getattr(context, name), np.int64)
+        for begin, last in runs.reshape(-1, 2).tolist():
+            kinds[begin : last + 1] |= kind
+    kinds[np.array(context.mixed, np.int64)[0::2]] |= MIXED
+    return kinds
+
+
+def _note(grams: NDArray[np.uint64], symbols: tuple[int, ...], kind: int) -> None:
+    """Add a gram to the set of a kind; `fst.runtime.machines.wordpiece.kernels.added_tokens.is_gram` computes the same hash."""
+    four = min(len(symbols), 4)
+    ends = symbols[:four], symbols[-four:]
+    first, last = (sum(number << 64 - 16 * (four - place) for place, number in enumerate(part)) for part in ends)
+    hashed = (first ^ last << 8) * MULTIPLIERS[0] & MASK
+    grams[kind | hashed >> 54] |= np.uint64(1 << (hashed >> 48 & 63) | 1 << (hashed >> 42 & 63))

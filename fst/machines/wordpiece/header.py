@@ -1,0 +1,71 @@
+"""The metadata of WordPiece tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from fst.core.json_fields import FLAG, or_null, record, stored_as
+from fst.errors import TableError
+from fst.tables.header import COMPONENTS, RUNS, AddedTokens, Automaton, Model, PreTokenizer, Sections, Settings, Templates, form_of
+from fst.text.steps import NormalizerSteps
+
+
+@dataclass(frozen=True)
+class Suspects:
+    """Characters that neighbours change, or that change their neighbours: first and last code point of each run.
+
+    Attributes:
+        ids: a text with one of these may have other ids than the alphabet gives it.
+        spans: the same of its offsets.
+    """
+
+    ids: Sequence[int] = stored_as(RUNS)
+    spans: Sequence[int] = stored_as(RUNS)
+
+
+SUSPECTS = record(Suspects, "a mapping of 'ids' and 'spans' to ascending runs")
+
+
+@dataclass(frozen=True)
+class Normalizer:
+    """How text is normalised.
+
+    Attributes:
+        lowercase, strip_accents, clean_text, handle_chinese_chars: the settings of BertNormalizer; with `parts` only a summary of these.
+        parts: the components, where they are not one BertNormalizer.
+        steps: the normalizers step by step, for texts that the alphabet cannot express; None if it expresses all.
+        suspects: the characters of such texts; None if `steps` is.
+    """
+
+    lowercase: bool = stored_as(FLAG)
+    strip_accents: bool | None = stored_as(or_null(FLAG))
+    clean_text: bool = stored_as(FLAG)
+    handle_chinese_chars: bool = stored_as(FLAG)
+    parts: Sequence[Mapping[str, Any]] | None = stored_as(COMPONENTS, "normalizer_parts")
+    steps: NormalizerSteps | None = stored_as(form_of(NormalizerSteps), "composition")
+    suspects: Suspects | None = stored_as(or_null(SUSPECTS), "placing")
+
+
+@dataclass(frozen=True)
+class Metadata(Sections):
+    """All that a WordPiece table says beside its arrays."""
+
+    SECTIONS = (Automaton, Model, Normalizer, PreTokenizer, AddedTokens, Templates, Settings)
+
+    automaton: Automaton
+    model: Model
+    normalizer: Normalizer
+    pre_tokenizer: PreTokenizer
+    added_tokens: AddedTokens
+    templates: Templates
+    settings: Settings
+
+    @classmethod
+    def from_json(cls, stored: Mapping[str, Any]) -> Metadata:
+        """The metadata of a file; see `Sections.from_json`."""
+        found = super().from_json(stored)
+        if found.pre_tokenizer.name == "other" and found.pre_tokenizer.parts is None:
+            raise TableError("pre_tokenizer is 'other', but pre_tokenizer_parts is null")
+        return found

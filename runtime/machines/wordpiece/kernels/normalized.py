@@ -1,0 +1,84 @@
+"""WordPiece of normalised texts, in which the normalizer has found the added tokens: `fst.machines.wordpiece.table.Walk` specifies the ids.
+
+Few texts come here, see `fst.text.steps`. Each character, or mark of an added token, is read into symbols with its span in the raw text.
+The loops of `fst.runtime.machines.wordpiece.kernels.encode` do the rest.
+
+Kernels require what those of `encode` require, and that texts and spans come from `fst.runtime.text.kernels.normalizer.rewrite`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fst.core.jit import inlined, kernel
+from fst.machines.wordpiece.arguments import END_CLASS
+from fst.runtime.kernels.constants import KIND_SHIFT, LIST, U0, U1, U3
+from fst.runtime.kernels.output import frame
+from fst.runtime.kernels.utf_8 import LOW_6
+from fst.runtime.machines.wordpiece.kernels.encode import encode_symbols
+from fst.runtime.text.kernels.reading import PAST_LIMIT, class_of, put_list
+from fst.runtime.text.kernels.stretches import code_at
+from fst.tables.kernel_call import COUNT, KEPT, OPEN, ROW
+from fst.text import arguments as of
+from fst.text.reading import NORMALIZED as FIRST_NORMALIZED
+
+MARK, MARK_BITS, MARK_BYTES, NORMALIZED = np.uint8(of.MARK), np.uint64(of.MARK_BITS), np.uint64(of.MARK_BYTES), np.uint64(FIRST_NORMALIZED)
+
+
+@inlined
+def number_at(text, at):
+    """The number of the token whose mark is at a position."""
+    number = U0
+    for index in range(U1, MARK_BYTES):
+        number = number << MARK_BITS | np.uint64(text[at + np.uint64(index)]) & LOW_6
+    return number
+
+
+@inlined
+def put_symbol(number, filled, span, work):
+    """Append a symbol. Returns the new count of symbols."""
+    work.symbols[filled], work.spans[filled] = number, span
+    return filled + U1
+
+
+@kernel
+def encode_rows(text, starts, more, machine, output, work):
+    """Encode normalised texts.
+
+    Args:
+        text: uint8[n], UTF-8 with marks of all texts.
+        starts, more, output, work: as in `fst.runtime.machines.wordpiece.kernels.encode.encode_rows`.
+        machine: `fst.machines.wordpiece.arguments.NormalizedArguments`.
+
+    Returns:
+        Where reading stopped: the end.
+    """
+    reader, table, places, state = machine.table.reader, machine.table, machine.places, work.state
+    limit, rows = np.uint64(len(work.symbols)) - PAST_LIMIT, len(starts) - 1
+    state[ROW] = U0
+    if rows and not state[OPEN]:
+        state[COUNT] = frame(output.prefix, state[COUNT], output)
+    state[OPEN] = more
+    filled, index, span = state[KEPT], U0, U0
+    for row in range(rows):
+        at, stop = np.uint64(starts[row]), np.uint64(starts[row + 1])
+        while at < stop:
+            if len(places):
+                span = places[index]
+            index += U1
+            if text[at] == MARK:
+                filled = put_symbol(machine.tokens[number_at(text, at)], filled, span, work)
+                at += MARK_BYTES
+            else:
+                code, at = code_at(text, at)
+                number = class_of(code + NORMALIZED, reader)
+                if reader.records[number] >> KIND_SHIFT & U3 == LIST:
+                    filled = put_list(number, U0, filled, span, reader, work)
+                else:
+                    filled = put_symbol(number, filled, span, work)
+            if filled >= limit:
+                filled = encode_symbols(filled, table, output, work)
+        if not more or row + 1 < rows:
+            filled = put_symbol(table.params[END_CLASS], filled, U0, work)
+    state[KEPT] = encode_symbols(filled, table, output, work)
+    return np.uint64(starts[rows])

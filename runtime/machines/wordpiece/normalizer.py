@@ -1,0 +1,169 @@
+"""The text front end of WordPiece for the few texts that its alphabet does not express.
+
+The alphabet folds normalizers and pre-tokenizers into a map of characters. It does not express what neighbours change: characters that
+compose, marks that several normalizers order, added tokens that depend on their context. Such a text is found by its characters, or marked
+by the kernels, and encoded again: normalised step by step first, see `fst.text.steps`. A stream cannot go back, so all of its text is
+normalised.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fst.automata.rows import CODE_POINTS
+from fst.core.jit import Deferred
+from fst.core.lazy import Lazy
+from fst.machines.wordpiece.arguments import Arguments, NormalizedArguments
+from fst.machines.wordpiece.table import Tables
+from fst.runtime.front_end import NOWHERE, Room
+from fst.runtime.kernels.constants import HALF, LOW_HALF
+from fst.runtime.rows.texts import Ints, Units, characters
+from fst.runtime.run import Buffers, Kernel, Runner
+from fst.runtime.text.normalizer import last_border, rewrite
+from fst.runtime.text.pending import PendingBorder
+from fst.runtime.workspace import Workspace, Workspaces
+from fst.tables.header import AddedTokens
+from fst.tables.kernel_call import BEFORE, COUNT, OPEN, Output
+from fst.text.arguments import MARK_BYTES, Rewriter, Rewritten, border_arguments, growth, marks, rewriters
+from fst.text.steps import NormalizerSteps
+
+KERNEL = "fst.runtime.machines.wordpiece.kernels.normalized"
+
+
+class SuspectFilter:
+    """Finds texts that contain some characters. It compares only the first unit of each, so it may find a few texts without any.
+
+    Args:
+        runs: first and last code points of the characters, one after the other.
+        marks_rows: whether kernels mark texts, too.
+        runner: encodes the texts again.
+    """
+
+    def __init__(self, runs: Sequence[int], marks_rows: bool, runner: Runner) -> None:
+        begins, ends = np.array([*runs], np.int64).reshape(-1, 2).T
+        inside = np.cumsum(np.bincount(begins, minlength=CODE_POINTS + 1) - np.bincount(ends + 1, minlength=CODE_POINTS + 1))
+        codes = np.flatnonzero(inside > 0)
+        self._units = np.zeros(1 << 16, bool)
+        self._units[np.where(codes < 1 << 16, codes, 0xD800 + (codes - (1 << 16) >> 10))] = True
+        self._has_units = len(codes) > 0
+        self.marks_rows, self.runner = marks_rows, runner
+
+    def suspected(self, text: Units, starts: Ints, marked: NDArray[np.uint8]) -> NDArray[Any]:
+        """The texts to encode again, see `fst.runtime.fallback.Fallback`."""
+        if not self._has_units:
+            return marked
+        found = np.diff(np.searchsorted(np.flatnonzero(self._units[text]), starts)) > 0
+        return found | marked.astype(bool) if self.marks_rows else found
+
+
+class StepNormalizer:
+    """Normalises texts step by step, with the added tokens that it finds as marks.
+
+    Args:
+        steps: the normalizers.
+        added: the added tokens.
+    """
+
+    def __init__(self, steps: NormalizerSteps, added: AddedTokens) -> None:
+        self._by, self._added = steps.rewritings, added
+        self._growths = [growth(by) for by in steps.rewritings]
+
+    @Lazy
+    def _steps(self) -> Sequence[Rewriter]:
+        return rewriters(self._by, self._added)
+
+    @Lazy
+    def _border(self) -> Rewriter:
+        return border_arguments(self._by, self._added)
+
+    def pending(self) -> PendingBorder:
+        """An object that recognises text without a border."""
+        return PendingBorder(self._border)
+
+    def border(self, text: Units, starts: Ints, memo: Any) -> int:
+        """The last border of a text that goes on; its beginning if it has none."""
+        return int(last_border.call(text, np.uint64(starts[0]), np.uint64(starts[-1]), self._border, memo))
+
+    def normalise(
+        self, text: Units, starts: Ints, before: np.uint64, room: Room, *, is_inside: bool, with_spans: bool, more: bool
+    ) -> Rewritten:
+        """Normalise texts.
+
+        Args:
+            text, starts: UTF-8 of all texts, and where each begins.
+            before: the number of the first character in its text.
+            room: where to write.
+            is_inside, more: whether the first text goes on from a border, and the last one goes on behind one.
+            with_spans: whether to write the spans of characters.
+        """
+        ends, nothing = (np.uint64(is_inside), np.uint64(more)), np.uint64(0)
+        found, rooms = Rewritten(text, starts, NOWHERE, starts), (room, room.normalised)
+        for number, (by, most) in enumerate(zip(self._steps, self._growths, strict=True)):
+            room, rows = rooms[number % 2], len(starts) - 1
+            room.reserve(most * (int(found.starts[-1] - found.starts[0]) + rows) + MARK_BYTES, rows, with_spans=with_spans)
+            rewrite.call(found.text, found.starts, nothing if number else before, *ends, nothing, nothing, by, room.work, room.rewritten)
+            if number and with_spans:
+                _place(room.rewritten, found)
+            found = room.rewritten
+        return found
+
+
+def _place(rewritten: Rewritten, raw: Rewritten) -> None:
+    """Turn the spans of characters in texts that were rewritten before into spans in the raw ones."""
+    places = rewritten.places[: rewritten.firsts[-1]]
+    begins = np.repeat(raw.firsts[:-1], np.diff(rewritten.firsts))
+    firsts, lasts = begins + (places & LOW_HALF).astype(np.int64), begins + (places >> HALF).astype(np.int64) - 1
+    places[:] = raw.places[firsts] & LOW_HALF | raw.places[lasts] >> HALF << HALF
+
+
+class NormalizingRunner(Runner):
+    """Encodes texts that are normalised first.
+
+    Args:
+        table: the table.
+        arguments: the arguments of its kernels.
+        workspaces: idle workspaces for texts in UTF-8.
+        normalizer: normalises the texts.
+        with_spans: whether to find the spans of ids.
+    """
+
+    def __init__(
+        self, table: Tables, arguments: Arguments, workspaces: Workspaces, normalizer: StepNormalizer, *, with_spans: bool = False
+    ) -> None:
+        super().__init__(Kernel("wordpiece, normalised", "utf-8", KERNEL, table.ids_per_unit), arguments, workspaces, with_spans=with_spans)
+        self.normalizer = normalizer
+        self._tokens = np.array([table.class_of_id[token] for token in marks(table.metadata.added_tokens).values()], np.uint16)
+
+    def _kernels(self) -> list[list[Deferred]]:
+        gather, *others = super()._kernels()
+        return [gather, [rewrite], *others]
+
+    def encode(
+        self,
+        text: Units,
+        starts: Ints,
+        more: np.uint64,
+        output: Output,
+        workspace: Workspace,
+        buffers: Buffers,
+        counted: bool = False,
+    ) -> int:
+        """Encode rows of text, see `Runner.encode`. Text after the last border is left unread."""
+        if more:
+            starts = np.array([starts[0], self.normalizer.border(text, starts, workspace.memo)])
+            if starts[0] == starts[1]:
+                return int(starts[0])
+        state, stop = workspace.state, int(starts[-1])
+        before, is_inside, count = state[BEFORE], bool(state[OPEN]), state.item(COUNT)
+        flags = {"is_inside": is_inside, "more": bool(more), "with_spans": self.with_spans}
+        found = self.normalizer.normalise(text[:stop], starts, before, workspace.rewriting, **flags)
+        own = found.text[: found.starts[-1]]
+        buffers.reserve(count + self.room_behind(workspace, len(own), len(starts) - 1, (output.prefix, output.suffix)), count)
+        machine = NormalizedArguments(self.arguments, self._tokens, found.places)
+        self._call(own, found.starts, more, machine, self._into(buffers, output), workspace, buffers, counted)
+        state[BEFORE] = before + np.uint64(characters(text[starts[0] : stop])) if more else 0
+        return stop
