@@ -52,7 +52,7 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder of Parquet files with the columns ``number`` and ``text``, of which some are null and some empty."""
+    """A folder of Parquet files with the columns ``number`` and ``text``; some texts are null and some empty."""
     folder = tmp_path_factory.mktemp("corpus")
     chance = random.Random(5)
     words = (EXAMPLES / "english-uncased-8000.txt").read_text(encoding="utf-8").replace("##", "").split("\n")
@@ -129,7 +129,7 @@ class Watched:
         self.processes = list(self._counts())
 
     def _counts(self) -> dict[int, int]:
-        """How many blocks came to each process."""
+        """The number of blocks of each process."""
         return {int(file.name): len(file.read_text().splitlines()) for file in self._notes.iterdir()}
 
     def _watch(self) -> None:
@@ -159,7 +159,7 @@ class TestRay:
 
     @pytest.fixture(scope="class")
     def undisturbed(self, ray: Any, corpus: Path, table: Path, tmp_path_factory: pytest.TempPathFactory) -> Any:
-        """What two actors wrote, the processes that they were, and what both had mapped of the table."""
+        """The output of two actors, their processes, and their mappings of the table."""
         folder = tmp_path_factory.mktemp("undisturbed")
         (folder / "notes").mkdir()
         sizes: list[Counter[str]] = []
@@ -193,7 +193,7 @@ class TestRay:
         assert in_order(tmp_path / "output") == expected
 
     def test_missing_table(self, ray: Any, corpus: Path, tmp_path: Path) -> None:
-        """Where a table is missing, no actor starts, and the driver is reported the name of the file."""
+        """If a table is missing, no actor starts, and the driver gets the name of the file."""
         from ray_data import encoded
 
         missing = tmp_path / "no such table.npz"
@@ -202,7 +202,7 @@ class TestRay:
             encoded(texts, str(missing), "text", actors=1).write_parquet(str(tmp_path / "output"))
 
     def test_row_that_is_not_text(self, ray: Any, table: Path, tmp_path: Path) -> None:
-        """A row that is not text ends the run, and the driver is reported which one: its place, and what stands next to it."""
+        """A row that is not text ends the run, and the driver gets its place and its other columns."""
         from ray_data import encoded
 
         texts = pa.array([b"one", None, b"th\xffree", b"\xff"], pa.binary())
@@ -211,7 +211,7 @@ class TestRay:
             encoded(ray.data.read_parquet(str(tmp_path)), str(table), "text", actors=1).materialize()
 
     def test_program(self, ray: Any, corpus: Path, table: Path, expected: list[dict[str, Any]], tmp_path: Path) -> None:
-        """The program writes the folder that it is told to, and does not add to one that is there."""
+        """The program writes the given folder, and does not add to an existing one."""
         del ray
         from ray_data import main
 

@@ -48,7 +48,7 @@ def shell(command: str, site: Path, prefix: list[str], stdin: bytes = b"") -> su
 
 @pytest.mark.slow
 def test_image(site: Path, table: Path) -> None:
-    """An image that is built as the page says encodes as a user who can write nowhere, and compiles nothing."""
+    """An image built by the page encodes as a user without write access, and compiles nothing."""
     (dockerfile,) = re.findall(r"^```dockerfile\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
     (warmup,) = re.findall(r"^RUN (fst .*)$", dockerfile, re.MULTILINE)
     entry, words = (json.loads(line) for line in re.findall(r"^(?:ENTRYPOINT|CMD) (.*)$", dockerfile, re.MULTILINE))

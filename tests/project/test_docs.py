@@ -82,7 +82,7 @@ def test_every_page_is_linked() -> None:
 
 
 def test_excerpts_are_literal() -> None:
-    """A block of code below a comment `excerpt: FILE` stands in that file, letter for letter but for its indentation."""
+    """A block of code below a comment `excerpt: FILE` is in that file, letter for letter except for its indentation."""
     found = excerpts()
     assert found
     for page, name, block in found:

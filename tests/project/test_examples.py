@@ -108,7 +108,7 @@ def english() -> fst.Tokenizer:
 
 @pytest.fixture(scope="module")
 def gpt() -> fst.Tokenizer:
-    """Byte-level BPE whose tokens depend on spaces before them, and that spells most characters in several tokens."""
+    """Byte-level BPE whose tokens depend on spaces before them, with several tokens for most characters."""
     tokens = [*(bytes([byte]) for byte in range(256)), b" t", b"he", b" the", b" b", b"the", b"in", b"\n\n", b"  "]
     ranks = {token: rank for rank, token in enumerate(tokens)}
     return fst.Tokenizer(bpe(tiktoken.Encoding("small", pat_str=r"\s?\w+|\s?[^\w\s]+|\s+", mergeable_ranks=ranks, special_tokens={})))
@@ -152,7 +152,7 @@ class TestTrainingData:
     """`examples/training_data.py`."""
 
     def test_files(self, english: fst.Tokenizer, lines: str, tmp_path: Path) -> None:
-        """The program writes ids and an index that lead to those of each line, and says so."""
+        """The program writes ids and an index of the lines, and reports them."""
         from training_data import main, read_ids, read_index
 
         prefix = str(tmp_path / "train.v1")
@@ -188,7 +188,7 @@ class TestCountWords:
     """`examples/count_words.py`."""
 
     def test_parts_make_the_words_of_one_machine(self, tmp_path: Path) -> None:
-        """Parts that DuckDB merges have the words and the vocabulary of one machine, and the program says so."""
+        """Parts that DuckDB merges have the words and the vocabulary of one machine, and the program reports this."""
         pytest.importorskip("duckdb", reason="the example takes duckdb")
         count_words = importlib.import_module("count_words")
         names = [str(tmp_path / f"{number}.txt") for number in range(3)]

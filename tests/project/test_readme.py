@@ -149,7 +149,7 @@ def test_examples_of_help_are_commands() -> None:
 
 
 def test_nothing_is_installed_by_a_name() -> None:
-    """No page, message or docstring installs the package by its name, which no registry knows."""
+    """No page, message or docstring installs the package by its name, which is in no registry."""
     folders = [REPOSITORY / name for name in ("fst", "compile", "runtime", "cli", "examples", "docs")]
     files = [*REPOSITORY.glob("*.md"), *(path for folder in folders for path in folder.rglob("*.[mp][dy]"))]
     assert len(files) > 60

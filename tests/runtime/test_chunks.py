@@ -194,7 +194,7 @@ def test_any_unit_of_those_read_at_once_may_be_another(other: str) -> None:
 @pytest.mark.sampled
 @pytest.mark.parametrize("before", ["", "b", "!", "\u302e"], ids=ascii)
 def test_blanks_that_end_nothing_leave_no_trace(before: str) -> None:
-    """Any number of spaces after a space, after punctuation, or at the start of a text changes nothing, wherever they stand."""
+    """Any number of spaces after a space, after punctuation, or at the start of a text changes nothing."""
     of = tables()
     begun = ["a" * shift + before + " " * blanks for shift in range(55, 66) for blanks in (1, 2, 63, 64, 130)]
     texts = [begin + after for begin in begun for after in ("b", "!", "")]

@@ -49,7 +49,7 @@ each_machine = pytest.mark.parametrize("name", MACHINES)
 
 @functools.cache
 def tables(name: str) -> Tables:
-    """Compile few tokens, and some that are cut out of the raw text, of which none holds a space."""
+    """Compile few tokens, and some that are cut out of the raw text, none with a space."""
     added = {token: len(TOKENS) + number for number, token in enumerate(ADDED) if " " not in token}
     found: Tables = assemble(source_with(added, **MACHINES[name]), "auto")
     return found
@@ -69,13 +69,13 @@ def short_parts(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def hostile(seed: int, pieces: int) -> str:
-    """Make a text of everything that can stand next to a cut."""
+    """Make a text of everything that can be next to a cut."""
     return "".join(random.Random(seed).choices(HOSTILE, k=pieces))
 
 
 @each_machine
 def test_texts_fall_apart_at_blanks(name: str) -> None:
-    """Where a text may be cut, what comes before has the ids that it has alone, and so has what comes after."""
+    """At a safe cut, the text before has the same ids as alone, and so has the text after."""
     may_be_cut = blanks(tables(name))
     assert may_be_cut == {"one word": ""}.get(name, " \n")
     tok, text = made(name), hostile(1, 40)
@@ -89,7 +89,7 @@ def test_texts_fall_apart_at_blanks(name: str) -> None:
     ("special", "expected"), [("[X]", " \n"), ("a b", "\n"), ("a\nb", " "), ("\n \n", ""), (" ", "\n"), ("a\tb", " \n")], ids=ascii
 )
 def test_blanks_of_special_tokens(special: str, expected: str) -> None:
-    """A text is not cut at a character that a special token holds."""
+    """A text is not cut at a character that a special token contains."""
     assert blanks(assemble(source_with({special: len(TOKENS)}), "auto")) == expected
 
 
@@ -143,7 +143,7 @@ def test_long_beside_short(name: str) -> None:
 @pytest.mark.usefixtures("short_parts")
 @pytest.mark.parametrize("most", [2, 3, 17, 100, 10_000])
 def test_at_most_so_many_ids(most: int) -> None:
-    """Of long texts as many ids are given as are wanted."""
+    """Long texts have as many ids as requested."""
     check_threads(made("as BERT"), [hostile(6, 100), "a", hostile(7, 300)], max_length=most, offsets=True)
 
 

@@ -1,6 +1,6 @@
-"""Streams: a text that comes in pieces has the ids, the places and the words of the whole, wherever it is cut, each once it is certain.
+"""Streams: a text in pieces has the ids, the spans and the words of the whole, wherever it is cut, each as soon as it is certain.
 
-What a stream is held against is one call on the whole text, which other tests hold against the reference, and the reference itself.
+Streams are compared with one call on the whole text, which other tests compare with the reference, and with the reference itself.
 """
 
 from __future__ import annotations
@@ -161,7 +161,7 @@ def test_bytes_that_are_not_text_are_replaced(name: str) -> None:
 
 
 def test_lone_surrogates_are_replaced() -> None:
-    """Where errors are replaced, lone surrogates are, and two that stand side by side are one character, as in the whole."""
+    """If errors are replaced, lone surrogates are, and two adjacent ones are one character, as in the whole."""
     draw = random.Random(17)
     text = "".join(draw.choice(["\ud83d", "\ude00", "a", " ", "\U0001f600", "un", "\ud800\ud83d\ude00"]) for _ in range(200))
     expected = whole(made("as BERT"), text, errors="replace")
@@ -172,7 +172,7 @@ def test_lone_surrogates_are_replaced() -> None:
 
 @each_machine
 def test_what_is_certain_is_read(name: str) -> None:
-    """A read gives at least the ids of all that stands before the last blank, where no special token has one."""
+    """A read gives at least the ids of the text before the last space, if no special token contains a space."""
     added = {token: len(TOKENS) + number for number, token in enumerate(ADDED) if " " not in token}
     tok = fst.Tokenizer(assemble(source_with(added, **MACHINES[name]), "auto"))
     text = hostile(18, 250)
@@ -209,7 +209,7 @@ def test_what_is_certain_is_read(name: str) -> None:
     ids=ascii,
 )
 def test_what_is_held_back(text: str, certain: str) -> None:
-    """A word is held back until what ends it was read, and so is what may be a special token, or a run of marks that may go on."""
+    """A word is kept until its end was read, and so is text that may be a special token, or a run of marks that may continue."""
     tok = made("as BERT")
     names = dict(enumerate([*TOKENS, *ADDED]))
     for pieces in ([text], list(text)):
@@ -284,7 +284,7 @@ def test_memory_does_not_grow(unit: str) -> None:
 
 @pytest.mark.parametrize("unit", ["\0", "\u0301"], ids=ascii)
 def test_what_is_dropped_takes_no_memory(unit: str) -> None:
-    """The same for characters that are dropped, where no offsets are asked for."""
+    """The same for dropped characters, without offsets."""
     check_memory(unit, offsets=False)
 
 
@@ -393,7 +393,7 @@ def test_end_of_pending_text_is_seen_at_once(name: str, monkeypatch: pytest.Monk
     make, unit = PENDING[name]
 
     def counts(draw: random.Random) -> list[int]:
-        """How many ids are given after each write."""
+        """The number of ids after each write."""
         parts = unit * draw.randint(1, 60), "b ", " the ", "é!", "<s>", "1", "世", "[L", "e\u0301"
         text = "".join(draw.choice(parts) for _ in range(30))
         stream, size, found = make(), draw.choice((1, 3, 10)), list[int]()
@@ -410,7 +410,7 @@ def test_end_of_pending_text_is_seen_at_once(name: str, monkeypatch: pytest.Monk
 
 
 def test_special_tokens_in_runs_of_marks() -> None:
-    """Special tokens that begin with marks are found in a stream wherever a run of marks holds them, and where they are cut."""
+    """Special tokens that begin with marks are found in a stream anywhere in a run of marks, and wherever they are cut."""
     specials = {"\u0301!": 90, "\u1b44\u302e\u1b44": 91, "\u302e\u302e": 92, "\u0301\u0301\u0301": 93}
     tok = fst.Tokenizer(assemble(source_with(specials), "auto"))
     draw = random.Random(3)

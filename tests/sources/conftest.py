@@ -37,7 +37,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def read(file: Path) -> Read:
-    """Compile a document; tests that ask for the same one share it."""
+    """Compile a document; tests with the same document share it."""
 
     @functools.cache
     def compiled(source: str, options: tuple[tuple[str, Any], ...]) -> fst.Tokenizer:

@@ -16,7 +16,7 @@ import fst
 
 
 def test_folder_without_a_class_is_its_tokenizer_json(tmp_path: Path) -> None:
-    """Where no file names a class, a folder is its tokenizer.json, with the settings that tokenizer_config.json states."""
+    """If no file names a class, a folder is its tokenizer.json, with the settings of its tokenizer_config.json."""
     (tmp_path / "tokenizer.json").write_text(json.dumps(document(normalizer=CASED)), encoding="utf-8")
     alone = wordpiece(tmp_path / "tokenizer.json")
     config = {"do_lower_case": True, "model_max_length": 512, "padding_side": "left", "pad_token": "<pad>"}
@@ -40,7 +40,7 @@ def test_folder_without_a_class_and_a_tokenizer_json_is_bert_s(config: Json, tmp
 
 
 def test_option_overrides_a_folder(tmp_path: Path) -> None:
-    """An option counts, whatever a folder says, and the unknown token is then the one that has the name."""
+    """An option overrides a folder, and the unknown token is then the one with the name."""
     folder = write(tmp_path / "folder", bare(do_lower_case=False))
     tables = wordpiece(folder, lowercase=True, unk_token="q", layout="dense")
     assert tables.run("B") == [TOKENS.index("q")]
@@ -76,7 +76,7 @@ def test_option_overrides_a_folder(tmp_path: Path) -> None:
 def test_vocabulary_alone_is_warned_of_what_its_folder_says(
     config: Any, options: Json, warned: str | None, caplog: pytest.LogCaptureFixture, tmp_path: Path
 ) -> None:
-    """Who names a vocab.txt is reported once what the tokenizer_config.json next to it says otherwise, unless an option settles it."""
+    """A vocab.txt alone gives one warning if the tokenizer_config.json next to it has other settings, unless an option decides."""
     folder = write(tmp_path / "folder", {"vocab.txt": LINES, **({} if config is None else {"tokenizer_config.json": config})})
     wordpiece(folder / "vocab.txt", **options)
     said = f"which says {warned}: compile {folder} instead"
@@ -93,7 +93,7 @@ def test_vocabulary_alone_is_warned_of_what_its_folder_says(
 def test_vocabulary_of_a_tokenizer_that_is_refused_is_warned_of(
     config: Json, warned: str, caplog: pytest.LogCaptureFixture, tmp_path: Path
 ) -> None:
-    """Who names the vocab.txt of a tokenizer that is refused as a folder is reported that its ids are others."""
+    """The vocab.txt of a tokenizer that is refused as a folder gives a warning about its ids."""
     folder = write(tmp_path / "folder", {"vocab.txt": LINES, "tokenizer_config.json": config})
     wordpiece(folder / "vocab.txt")
     (message,) = caplog.messages

@@ -149,9 +149,7 @@ def test_files_of_public_vocabularies(name: str, tmp_path: Path) -> None:
 
 
 def test_tokens_that_are_only_added_are_none_of_the_model(tmp_path: Path, reference: Callable[..., Tokenizer]) -> None:
-    """An added token is not in the vocabulary of the model, be its id the next one: a word that is spelled so once it is normalized has
-    other ids.
-    """
+    """An added token is outside of the model's vocabulary, even with the next id: an equal word after normalization has other ids."""
     tokens = ["[UNK]", "new", "##s"]
     start = reference(tokens)
     start.add_special_tokens(["news"])

@@ -69,7 +69,7 @@ def texts(count: int) -> Sequence[str]:
 
 
 def trained(document: Any) -> Any:
-    """The document of a tokenizer, with a vocabulary of some hundred tokens that its pipeline meets, behind its added tokens."""
+    """The document of a tokenizer, with a vocabulary of some hundred tokens of its pipeline after its added tokens."""
     special = [token["content"] for token in sorted(document["added_tokens"], key=lambda token: token["id"])]
     unknown = document["model"].get("unk_token") or ("<unk>" if "<unk>" in special else "[UNK]")
     special += [] if unknown in special else [unknown]
@@ -162,7 +162,7 @@ def test_replace_of_a_choice(pattern: str, content: str, text: str) -> None:
 
 @pytest.mark.parametrize(("pattern", "content"), [("[ab]", "ab"), ("ab|c", ""), ("[a-z]|[|]|x{2,3}", ""), (r"\p{L}", "")])
 def test_other_choices_are_refused(pattern: str, content: str) -> None:
-    """A Replace of which one part could replace what another has put, or that replaces strings or many characters, is refused by name."""
+    """A Replace is refused by name if one part could replace the result of another, or if it replaces strings or many characters."""
     part = {"type": "Replace", "pattern": {"Regex": pattern}, "content": content}
     with pytest.raises(fst.UnsupportedError, match="normalizer Replace of "):
         rewriting(components(part, WITH_PREPEND), NO_BLANKS)

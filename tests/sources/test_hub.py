@@ -19,7 +19,7 @@ from support.tiers import thinned
 
 NAME = "some-owner/some-model"
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
-# What a user runs, in a process of its own: huggingface_hub looks at its variables once.
+# A user's program, in a separate process: huggingface_hub reads its variables once.
 COMPILE = "from fst.cli.main import main; main(prog_name='fst')"
 WITHOUT = "import sys; sys.modules['huggingface_hub'] = None; " + COMPILE
 
@@ -43,7 +43,7 @@ def cache(home: Path, files: Files, name: str = NAME) -> None:
 
 @pytest.fixture(scope="module")
 def hub() -> None:
-    """The library that knows the Hub."""
+    """The library of the Hub."""
     pytest.importorskip("huggingface_hub", reason="names on the Hub are its business")
 
 
@@ -88,7 +88,7 @@ def test_name_in_the_cache_is_its_folder(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("hub")
 def test_files_come_before_names(tmp_path: Path) -> None:
-    """Where there is a folder of that name, the Hub is not asked."""
+    """If a folder has the name, the Hub is not used."""
     (tmp_path / "some-owner").mkdir()
     write(tmp_path / NAME, bare())
     assert run(WITHOUT, NAME, tmp_path).returncode == 0
@@ -117,7 +117,7 @@ UNASKED = f"{NO_FILE}, and no model of that name in the cache; the Hugging Face 
     ),
 )
 def test_source_that_cannot_be_had_is_told(code: str, name: str, variables: dict[str, str], message: str, tmp_path: Path) -> None:
-    """A source that is no file, and that cannot be had from the Hub, fails with one line that says why, and what to do."""
+    """A source that is neither a file nor available from the Hub fails with one line of reason and remedy."""
     done = run(code, name, tmp_path, **variables)
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.startswith(message)
@@ -138,7 +138,7 @@ def test_source_that_cannot_be_had_is_told(code: str, name: str, variables: dict
     ),
 )
 def test_answer_of_the_hub_is_told(status: int, code: str, message: str, answer: Callable[[int, str], str], tmp_path: Path) -> None:
-    """What the Hub answers where it does not give a model is reported in one line."""
+    """The answer of the Hub is reported in one line if it does not give a model."""
     done = run(COMPILE, NAME, tmp_path, HF_ENDPOINT=answer(status, code))
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.startswith(message), done.stderr

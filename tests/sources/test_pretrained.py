@@ -21,7 +21,7 @@ from fst.compile.sources.pretrained import folder as pretrained
 
 
 def standing(files: Files = {}, /, **config: Any) -> Json:  # noqa: B006
-    """Describe a folder whose tokenizer.json counts as it stands."""
+    """Describe a folder whose tokenizer.json counts without changes."""
     return full(files, tokenizer_class="PreTrainedTokenizerFast", **config)
 
 
@@ -178,7 +178,7 @@ CLASSES = st.sampled_from(["BertTokenizer", "ConvBertTokenizer", "DistilBertToke
 def test_any_folder_is_refused_or_what_the_reference_makes_of_it(
     config: Json, kind: str, older: Json, numbers: Json, has_document: bool, lower: bool, auto: Any, tmp_path: Path
 ) -> None:
-    """Whatever the files say: a folder is refused in this package's own words, or gives what AutoTokenizer gives."""
+    """A folder with any files is refused in this package's own words, or gives the results of AutoTokenizer."""
     normalizer = {**document()["normalizer"], "lowercase": lower}
     files = bare({"special_tokens_map.json": older, "added_tokens.json": numbers}, **{"tokenizer_class": kind, **config})
     folder = write(tmp_path / "folder", files | ({"tokenizer.json": document(normalizer=normalizer)} if has_document else {}))
@@ -205,7 +205,7 @@ FLAGGED: dict[str, Json] = {
 
 @pytest.mark.parametrize("files", FLAGGED.values(), ids=FLAGGED.keys())
 def test_added_tokens_of_a_folder_are_the_reference_s(files: Json, auto: Any, tmp_path: Path) -> None:
-    """The added tokens of a folder have the ids and the settings that AutoTokenizer gives them, whatever is made of these settings."""
+    """The added tokens of a folder have the ids and the settings of AutoTokenizer."""
     folder = write(tmp_path / "folder", files)
     read, _ = pretrained.read(folder)
     expected = json.loads(auto(folder).backend_tokenizer.to_str())
@@ -236,7 +236,7 @@ def test_added_tokens_of_a_folder_are_the_reference_s(files: Json, auto: Any, tm
     ],
 )
 def test_folder_that_asks_for_more_is_refused_by_name(files: Json, message: str, tmp_path: Path) -> None:
-    """What a folder requests and is not supported is refused by its name."""
+    """An unsupported feature of a folder is refused by its name."""
     with pytest.raises(fst.UnsupportedError, match=message):
         wordpiece(write(tmp_path / "folder", files))
 
@@ -250,14 +250,14 @@ OTHER_CLASSES = [
 
 @pytest.mark.parametrize(("files", "message"), OTHER_CLASSES)
 def test_class_that_only_transformers_knows(files: Json, message: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """A folder of a class that the compiler does not know is refused by name where transformers is not installed."""
+    """Without transformers, a folder of an unknown class is refused by name."""
     monkeypatch.setitem(sys.modules, "transformers", None)
     with pytest.raises(fst.UnsupportedError, match=f"{message}.*; or install transformers"):
         wordpiece(write(tmp_path / "folder", files))
 
 
 def test_class_that_transformers_cannot_make(auto: Any, tmp_path: Path) -> None:  # noqa: ARG001 - skips without transformers
-    """A folder of which transformers makes nothing, or a tokenizer in Python, is refused with the reason."""
+    """A folder is refused with the reason if transformers fails or makes a tokenizer in Python."""
     with pytest.raises(fst.UnsupportedError, match="BertJapaneseTokenizer, which transformers runs in Python"):
         wordpiece(write(tmp_path / "python", OTHER_CLASSES[0][0]))
     with pytest.raises(fst.UnsupportedError, match=r"'t5', and no file a.*; transformers cannot make it, either: "):
@@ -340,7 +340,7 @@ KEYS = (
 @given(config=st.dictionaries(st.sampled_from(KEYS), JSON, max_size=3), other=JSON, name=st.sampled_from(pretrained.FILES))
 @examples(60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_values_are_read_or_refused(config: Json, other: Any, name: str, tmp_path: Path) -> None:
-    """Whatever stands in the files of a folder, it is read, or refused in this package's own words."""
+    """A folder with any content of files is read, or refused in this package's own words."""
     content = json.dumps(other) if name.endswith(".json") else LINES
     files = {"vocab.txt": LINES, "tokenizer_config.json": config, name: content}
     try:

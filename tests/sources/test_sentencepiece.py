@@ -129,7 +129,7 @@ def test_small_models(
 
 @pytest.mark.parametrize("kind", KINDS.values())
 def test_self_test_data(kind: str) -> None:
-    """The self-tests of older models count for nothing, whether they hold or not, as in sentencepiece."""
+    """The self-tests of older models are ignored, as in sentencepiece."""
     sample_ = b"\x0a\x02ab\x12\x05wrong"
     data = model_of([UNK, *CHARS, Piece("ab", -1)], kind) + b"\x22" + bytes([len(sample_) + 2]) + b"\x0a" + bytes([len(sample_)]) + sample_
     hold(both(data), ["ab ab", " a▁b é", ""])
@@ -149,7 +149,7 @@ CONTEXTS = ("{}", "a{}b", " {} ", "{0}{0} e{0}\u0301")
 @needs_shared
 @pytest.mark.sampled
 def test_every_code_point(name: str) -> None:
-    """Whatever stands in a text, alone, between letters, spaces or with itself: the ids are those of sentencepiece."""
+    """Any string, alone, between letters, spaces or repeated, has the ids of sentencepiece."""
     made = real(name)
     for chars in (sample(SWEPT_CHARACTERS, 400, name), EVERY_CHARACTER[:0x300], EVERY_CHARACTER[0x2000:0x2100]):
         for context in CONTEXTS:
@@ -246,7 +246,7 @@ def test_streams_decode_as_sentencepiece() -> None:
 
 @pytest.mark.parametrize("name", ["x.model", "x.model.gz", "spiece.model", "download"])
 def test_files_and_folders(name: str, tmp_path: Path) -> None:
-    """A model is read whatever its name, also packed, as is a folder with no other file of a vocabulary; the table tells its reference."""
+    """A model with any name, also packed, is read, and so is a folder with no other vocabulary; the table names its reference."""
     data = model_of([UNK, *CHARS, Piece("▁a", -1)], "bpe")
     (tmp_path / name).write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
     for source in [tmp_path / name, *([tmp_path] if "model" in name else [])]:
@@ -256,7 +256,7 @@ def test_files_and_folders(name: str, tmp_path: Path) -> None:
 
 
 def test_commands(tmp_path: Path) -> None:
-    """`fst compile`, `fst info` and `fst verify` know models and their reference."""
+    """`fst compile`, `fst info` and `fst verify` support models and their reference."""
     of, other, text = tmp_path / "x.model", tmp_path / "y.model", tmp_path / "text.txt"
     of.write_bytes(model_of([UNK, *CHARS, Piece("▁a", -1)], "bpe"))
     other.write_bytes(model_of([UNK, *CHARS, Piece("▁a", -1)], "char"))
@@ -298,7 +298,7 @@ REFUSED: list[tuple[list[Piece], str, dict[str, Any], str]] = [
 
 @pytest.mark.parametrize(("pieces", "kind", "trainer", "message"), REFUSED)
 def test_refusals(pieces: list[Piece], kind: str, trainer: dict[str, Any], message: str, tmp_path: Path) -> None:
-    """What is not known to be exact is refused by name, and the message begins with the file."""
+    """A feature that is not known to be exact is refused by name, and the message begins with the file."""
     path = tmp_path / "x.model"
     path.write_bytes(model_of([UNK, *CHARS, *pieces], kind, **trainer))
     with pytest.raises(UnsupportedError, match=rf"^{path}: {message}"):
@@ -369,7 +369,7 @@ def test_damaged_models_are_refused_or_sound(damage: list[tuple[int, int]], size
         assert made.tokenizer.encode_batch(texts).ids.tolist() == [number for text in texts for number in made.of.encode(text)]
 
 
-# What other projects expect.
+# The results that other projects expect.
 
 
 def oracle_rows() -> Iterator[Any]:
@@ -381,7 +381,7 @@ def oracle_rows() -> Iterator[Any]:
 
 
 def inline(row: Any) -> Both:
-    """Both of a row's model. It says less than a file: which pieces are for control, and the types that are not normal."""
+    """Both of a row's model. It contains less than a file: the control pieces, and the types other than normal."""
     said, types = row["vocab"]["sentencepiece"], {"user_defined": USER_DEFINED, "unused": UNUSED}
     pieces = [Piece(name, 0, UNKNOWN if name == "<unk>" else CONTROL) for name in said["control"]]
     pieces += [Piece(name, score, types.get(said["types"].get(name), NORMAL)) for name, score in said["pieces"]]
@@ -391,7 +391,7 @@ def inline(row: Any) -> Both:
 @needs_shared
 @pytest.mark.parametrize("row", [*oracle_rows()])
 def test_rows_of_other_projects(row: Any) -> None:
-    """What the package makes of a text is what another project expects, or else what sentencepiece does."""
+    """The results of the package are those that another project expects, or those of sentencepiece."""
     if not isinstance(row["vocab"], str):
         try:
             made = inline(row)

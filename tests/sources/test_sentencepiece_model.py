@@ -27,7 +27,7 @@ MODELS = sorted(SHARED.glob("vocab_*/**/*.model"))
 @needs_shared
 @pytest.mark.parametrize("path", MODELS, ids=lambda path: "/".join(path.parts[-2:]))
 def test_real_models_are_read(path: Any) -> None:
-    """Each piece of a real model has the id, the score and the type that sentencepiece tells."""
+    """Each piece of a real model has the id, the score and the type of sentencepiece."""
     model, of = parse(path.read_bytes(), path.name), sentencepiece.SentencePieceProcessor(model_file=str(path))
     numbers = range(of.get_piece_size())
     assert model.pieces == [of.id_to_piece(number) for number in numbers]
@@ -85,7 +85,7 @@ def test_definitions_are_those_of_sentencepiece(kind: str, byte_fallback: bool, 
     ],
 )
 def test_unsound_models_are_refused(pieces: list[Piece], trainer: dict[str, Any], message: str) -> None:
-    """A model that sentencepiece refuses is refused, and the message tells why."""
+    """A model that sentencepiece refuses is refused, and the message gives the reason."""
     data = proto(pieces, "unigram", **trainer).SerializeToString()
     with pytest.raises(RuntimeError):
         sentencepiece.SentencePieceProcessor(model_proto=data)
@@ -96,7 +96,7 @@ def test_unsound_models_are_refused(pieces: list[Piece], trainer: dict[str, Any]
 
 @pytest.mark.parametrize("part", ["model", "trainer_spec", "normalizer_spec"])
 def test_unknown_fields_are_refused(part: str) -> None:
-    """A field that sentencepiece does not know is refused by its number and place."""
+    """A field that is unknown to sentencepiece is refused by its number and place."""
     made, field = proto(SOUND, "unigram"), bytes([100 << 3 & 127 | 128, 100 >> 4, 1])  # field 100, a number
     parts = {"trainer_spec": made.trainer_spec, "normalizer_spec": made.normalizer_spec}
     (parts.get(part) or made).MergeFromString(field)
@@ -106,7 +106,7 @@ def test_unknown_fields_are_refused(part: str) -> None:
 
 @pytest.mark.parametrize("size", [1, 10, 20])
 def test_damaged_files_are_refused(size: int) -> None:
-    """A file that is cut short, or is none, is refused."""
+    """A file that is cut short or of another kind is refused."""
     data = proto(SOUND, "unigram").SerializeToString()
     for damaged in (data[:-size], b"\xff" * size):
         with pytest.raises(VocabularyError, match=r"x\.model"):

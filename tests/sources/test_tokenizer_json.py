@@ -114,7 +114,7 @@ def test_document_gives_the_reference_s_names(source: Document, read: Read) -> N
 
 @pytest.mark.parametrize("name", ["tokenizer", "tokenizer.json", "tokenizer.bin"])
 def test_document_is_known_by_its_name_or_its_brace(name: str, tmp_path: Path) -> None:
-    """A file is a document if its name says so, or its first character where the name says nothing."""
+    """The name of a file determines whether it is a document, or else its first character."""
     file = tmp_path / name
     file.write_text("\n " + json.dumps(document()), encoding="utf-8")
     same_ids(fst.Tokenizer(wordpiece(file)), Tokenizer.from_str(json.dumps(document())))
@@ -163,13 +163,13 @@ def put(source: Document, place: Sequence[Any], value: Any) -> Document:
     ],
 )
 def test_unsupported_part_is_refused_by_name(place: list[Any], value: Any, message: str, read: Read) -> None:
-    """What this version does not do is refused by the name of the part that requests it, never left out."""
+    """An unsupported feature is refused by the name of its part, never ignored."""
     with pytest.raises(fst.UnsupportedError, match=message):
         read(put(document(), place, value))
 
 
 def test_added_token_whose_id_another_takes_is_refused(read: Read) -> None:
-    """Where a new added token gets the id of a later one, the reference loses it; that is refused with the names of both."""
+    """If a new added token gets the id of a later one, the reference loses it; this is refused with the names of both."""
     tokens = {"[UNK]": 0, "a": 3, "b": 2}
     with pytest.raises(fst.UnsupportedError, match="added tokens '<x>' and 'a' with one id, 3"):
         read(document(tokens, post_processor=None, added_tokens=[added(3, X), added(3, "a")]))
@@ -200,7 +200,7 @@ def test_added_token_whose_id_another_takes_is_refused(read: Read) -> None:
     ids=lambda value: repr(value)[:40],
 )
 def test_other_document_is_refused(source: str, message: str, read: Read, file: Path) -> None:
-    """What is no tokenizer.json is refused, however deep it nests, and the message says how it differs."""
+    """Any other JSON, however deep it nests, is refused, and the message gives the difference."""
     with pytest.raises(fst.FstError, match=message) as error:
         read(source)
     assert str(file) in str(error.value) or isinstance(error.value, fst.UnsupportedError)
@@ -210,7 +210,7 @@ MAX_MESSAGE = 300
 
 
 def refusal(file: Path) -> str:
-    """What is said where a source is refused: one line without the words of Python's own errors, the file left out."""
+    """The message for a refused source: one line without the words of Python's own errors, the file left out."""
     with pytest.raises(fst.FstError) as error:
         sources.read(file, {})
     message = str(error.value).replace(str(file), "PATH")
@@ -259,7 +259,7 @@ def archive(name: str) -> bytes:
     ],
 )
 def test_file_that_is_no_vocabulary_is_told_by_what_it_is(data: bytes, message: str, name: str, tmp_path: Path) -> None:
-    """A file that people take for a vocabulary, whatever its name, is refused with what it is and what to do."""
+    """A file that is mistaken for a vocabulary, with any name, is refused with its kind and the remedy."""
     file = tmp_path / name
     file.write_bytes(data)
     assert message in refusal(file)
@@ -365,7 +365,7 @@ ALIKE: dict[type, st.SearchStrategy[Any]] = {
 @given(draw=st.data(), place=st.sampled_from(places(SMALL)))
 @examples(80)
 def test_any_value_anywhere_is_read_or_refused(draw: st.DataObject, place: tuple[Any, ...], read: Read) -> None:
-    """Whatever stands anywhere in a document: it is refused in this package's own words, or means what it means to the reference."""
+    """Any value anywhere in a document is refused in this package's own words, or has the meaning of the reference."""
     value = functools.reduce(lambda part, key: part[key], place, SMALL)
     source = put(SMALL, place, draw.draw(st.one_of(ALIKE[type(value)], ANYTHING)))
     try:
@@ -388,7 +388,7 @@ WRONG: tuple[Any, ...] = (
 @pytest.mark.sampled
 @pytest.mark.parametrize("part", SMALL)
 def test_refusals_are_short_and_in_plain_words(part: str, file: Path) -> None:
-    """Whatever is left out of a document, or stands in a wrong place, it is read, or refused with one short line in plain words."""
+    """A document with missing or misplaced parts is read, or refused with one short line in plain words."""
     for place in places(SMALL):
         if place[0] != part:
             continue

@@ -1,8 +1,8 @@
-"""What the reference answers, kept as digests, because it takes longer to answer than the package.
+"""The results of the reference, kept as digests, because it is slower than the package.
 
-`answers.json` maps the digest of a question (the reference's version and settings, and the texts) to the digest of the answer. By default a
-test asks the reference only what is not kept. With ``--answers asked`` it asks everything, and fails where a kept answer is wrong.
-To write the file again, after `tokenizers` or the texts have changed: ``python -m pytest -n 0 --answers anew``.
+`answers.json` maps the digest of a question (the reference's version and settings, and the texts) to the digest of the answer. By default,
+a test runs the reference only for missing results. With ``--answers asked`` it runs the reference for everything, and fails if a kept
+result is wrong. To write the file again, after `tokenizers` or the texts have changed: ``python -m pytest -n 0 --answers anew``.
 """
 
 from __future__ import annotations

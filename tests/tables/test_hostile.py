@@ -52,7 +52,7 @@ def lengths(data: bytes) -> Iterator[int]:
 
 
 def test_file_cut_short_is_refused(data: bytes, tmp_path: Path) -> None:
-    """No beginning of a file is a file, wherever it was cut."""
+    """A truncated file of any length is refused."""
     for length in {length for length in lengths(data) if 0 <= length < len(data)}:
         refused(tmp_path / "short.npz", data[:length])
 
@@ -67,7 +67,7 @@ def test_file_cut_anywhere_is_refused(share: float, data: bytes, tmp_path: Path)
 @pytest.mark.parametrize("extra", [b"\0", b"\n", b"PK\x05\x06" + bytes(18), bytes(4096)])
 @pytest.mark.parametrize("before", [False, True], ids=["after", "before"])
 def test_file_with_more_bytes_is_refused(extra: bytes, before: bool, data: bytes, tmp_path: Path) -> None:
-    """Nothing stands before or after the archive, although zip allows it."""
+    """Bytes before or after the archive are refused, although zip allows them."""
     refused(tmp_path / "long.npz", extra + data if before else data + extra)
 
 

@@ -1,7 +1,7 @@
 """Tables with something changed at random, and the right checksums: each is refused, or acts the same on every path.
 
-A table of byte-level BPE says some things twice, in a short form for its kernel: windows, and pieces that are one token. The kernel takes
-them for true, whatever they are. Where they are changed, it need not give the ids of the walk, but its ids are safe ones on every path.
+A table of byte-level BPE contains some facts twice, in a short form for its kernel: windows, and pieces that are one token. The kernel
+trusts them. If they are changed, its ids may differ from those of the walk, but they are safe on every path.
 """
 
 from __future__ import annotations
@@ -202,7 +202,7 @@ def changed(value: Any, rng: random.Random) -> Any:
 
 
 def other_elements(tables: Any, rng: random.Random) -> Any:
-    """Change elements of an array, its length, or what stands where."""
+    """Change elements of an array, its length, or their order."""
     name = rng.choice((*tables.schema(), "words", "token_ids", "token_ends", "token_bytes"))
     array = getattr(tables, name).copy()
     flat = array.reshape(-1)
@@ -256,7 +256,7 @@ def streamed(tokenizer: fst.Tokenizer, text: str, size: int) -> list[int]:
 
 
 def check(tables: Any, texts: Sequence[str], original: Any) -> None:
-    """Do everything with tables that were loaded, and hold it against the rest."""
+    """Use loaded tables in every way, and compare the results."""
     tokenizer = fst.Tokenizer(tables)
     ids = [tokenizer.encode(text, add_special_tokens=False).tolist() for text in texts]
     named = set(tables.token_ids.tolist())
@@ -310,7 +310,7 @@ def check_sampling(tokenizer: fst.Tokenizer, texts: Sequence[str], original: Any
 
 
 def says_otherwise(tables: Any, original: Any) -> bool:
-    """Whether tables of BPE or Unigram may say something twice, and differently."""
+    """Whether tables of BPE or Unigram may contain a fact twice, and differently."""
     if isinstance(tables, Tables):
         return False
     names = {*TWICE, *BEHIND}.intersection(tables.schema())
@@ -414,7 +414,7 @@ def test_sound_tables_act_the_same_on_every_path(sound: Mapping[str, Any]) -> No
 
 
 def test_mutants_are_refused_or_act_the_same_on_every_path(sound: Mapping[str, Any]) -> None:
-    """What a file says wrong is refused, or has the same ids, places and names whatever reads it."""
+    """A wrong value in a file is refused, or gives the same ids, places and names on every path."""
     assert 2 < sweep(sound, range(20)) < 10
 
 

@@ -57,7 +57,7 @@ def rows(seed: int, count: int = 40) -> list[str]:
 
 @pytest.mark.parametrize("protocol", range(2, pickle.HIGHEST_PROTOCOL + 1))
 def test_equal_tables_pickle_to_equal_bytes(protocol: int, tmp_path: Path) -> None:
-    """A tokenizer's pickle is that of any tokenizer with equal tables: compiled again, loaded from wherever, unpickled, or used."""
+    """A tokenizer's pickle is that of any tokenizer with equal tables: compiled again, loaded, unpickled, or used."""
     (tmp_path / "folder").mkdir()
     for path in (tmp_path / "one.npz", tmp_path / "folder" / "two.npz"):
         tables().save(path)
@@ -124,7 +124,7 @@ def test_pickled_tables_are_proven() -> None:
 
 
 class _Forged:
-    """What pickles as a tokenizer whose tables are any bytes."""
+    """An object that pickles as a tokenizer with any bytes as its table."""
 
     def __init__(self, data: bytes) -> None:
         self.data = data
@@ -147,7 +147,7 @@ def test_copies_are_the_tokenizer_itself() -> None:
 
 
 def test_batches_pickle() -> None:
-    """A batch comes out of a pickle as it was, with the offsets if it has them, and without the room that was behind it."""
+    """An unpickled batch is equal, with its offsets if any, and without unused capacity."""
     for offsets in (False, True):
         batch = tokenizer().encode_batch(rows(2), offsets=offsets)
         data = pickle.dumps(batch)
@@ -161,7 +161,7 @@ def test_batches_pickle() -> None:
 
 @pytest.mark.parametrize("kind", [None, "np"])
 def test_results_of_calls_pickle(kind: str | None) -> None:
-    """The result of a call comes out of a pickle with the same members; the pickle holds neither texts nor tokenizer."""
+    """The unpickled result of a call has the same members; the pickle contains neither texts nor tokenizer."""
     texts = ["un b"] * 3 + ["e" * 90_000]
     encoding = tokenizer()(texts, return_tensors=kind, padding=True, truncation=True, max_length=8, return_length=True)
     data = pickle.dumps(encoding)

@@ -99,7 +99,7 @@ def test_tokens_have_flags(stated: Any) -> None:
 
 
 def test_normalized_is_the_opposite_of_special() -> None:
-    """A token that says nothing of it is found in normalized text unless it is special."""
+    """A token without this flag is found in normalized text unless it is special."""
     assert token_of({"content": "<x>"}).tokenize("<X>") == ["<x>"]
     assert token_of({"content": "<x>", "special": True}).tokenize("<X>") == ["[UNK]"] * 3
 
@@ -135,7 +135,7 @@ def test_streams_find_added_tokens() -> None:
     ],
 )
 def test_wrong_tokens_are_refused(ask: Callable[[Any], Any], error: type[Exception], what: str) -> None:
-    """What is no token, and what no table finds as the reference does, is refused by name."""
+    """An invalid token, or one that no table finds as the reference does, is refused by name."""
     with pytest.raises(error, match=what):
         ask(fst.Tokenizer(wordpiece(TOKENS)))
 
@@ -158,7 +158,7 @@ def test_ids_after_those_of_tiktoken() -> None:
 
 @pytest.mark.filterwarnings("default")  # transformers warns of itself
 def test_embeddings_have_room_for_all_ids() -> None:
-    """The size that is asked of embeddings is above the highest id, also where ids of tiktoken have gaps."""
+    """The size of embeddings is above the highest id, also if ids of tiktoken have gaps."""
     pytest.importorskip("transformers")
     tiktoken = pytest.importorskip("tiktoken")
     ranks = {bytes([byte]): byte for byte in range(256)}
@@ -169,7 +169,7 @@ def test_embeddings_have_room_for_all_ids() -> None:
 
 
 def test_names_with_white_space_keep_their_ids() -> None:
-    """A token of the vocabulary that spells no bytes keeps its id in a tokenizer.json, also if it is an added token."""
+    """A token of the vocabulary outside of byte letters keeps its id in a tokenizer.json, also as an added token."""
     names = {"<a b>": 0, **{letter: number for number, letter in enumerate(sorted(pre_tokenizers.ByteLevel.alphabet()), 1)}}
     of = Tokenizer(models.BPE(names, []))
     of.pre_tokenizer, of.decoder = pre_tokenizers.ByteLevel(add_prefix_space=False), decoders.ByteLevel()

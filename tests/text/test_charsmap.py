@@ -185,7 +185,7 @@ def test_any_text_is_rewritten_as_by_the_reference(name: str, texts: list[str]) 
     ],
 )
 def test_refusals(normalizer: Json, message: str) -> None:
-    """What is not known to be exact is refused by name."""
+    """A feature that is not known to be exact is refused by name."""
     with pytest.raises(UnsupportedError, match=message):
         built(document(normalizer))
 
@@ -348,7 +348,7 @@ MALFORMED = [
 
 
 def test_charsmap_that_has_no_room() -> None:
-    """A node of a charsmap is refused whose children lie farther away than a unit can tell."""
+    """A node of a charsmap is refused if its children are farther away than a unit can encode."""
     with pytest.raises(ValueError, match="no room for more: unit 0 cannot tell its base 4194304"):
         of_nodes([({0x61: ~5}, None)], b"\0", np.zeros(1 << 22, np.uint32))
 
@@ -399,7 +399,7 @@ HARM: list[tuple[Json, str]] = [
 
 @pytest.mark.parametrize(("harm", "message"), HARM)
 def test_hostile_tables_are_refused(harm: Json, message: str, tmp_path: Path) -> None:
-    """What a table says of a charsmap is proven when it is loaded."""
+    """The charsmap of a table is proven when the table is loaded."""
     table, _, _ = machine("composed")
     stored = table.about["rewriting"]
     wrong = replace(table, about={**table.about, "rewriting": {**stored, "after": [{**stored["after"][0], **harm}]}})
@@ -409,7 +409,7 @@ def test_hostile_tables_are_refused(harm: Json, message: str, tmp_path: Path) ->
 
 
 def test_a_table_has_one_charsmap(tmp_path: Path) -> None:
-    """Kernels know one charsmap."""
+    """Kernels support one charsmap."""
     table, _, _ = machine("composed")
     stored = table.about["rewriting"]
     wrong = replace(table, about={**table.about, "rewriting": {**stored, "after": [*stored["after"], *stored["after"]]}})
@@ -426,7 +426,7 @@ def test_texts_without_strings_are_read_where_they_lie() -> None:
 
 
 def test_a_person_is_shown_the_beginning_of_a_charsmap() -> None:
-    """`fst info` tells the size of a charsmap, and cuts it; as JSON it is whole."""
+    """`fst info` prints the size of a charsmap and its beginning; as JSON it is complete."""
     description = described(machine("composed")[0], "table.npz", 1)
     (line,) = (line for line in listed(description) if line.startswith("normalizer_parts"))
     data = CASES["composed"]["normalizers"][1]["precompiled_charsmap"]

@@ -1,6 +1,6 @@
 """Normalizers and pre-tokenizers of a ``tokenizer.json``, alone and in sequences: words and ids are the reference's, or they are refused.
 
-What components make of a text is compared as words, which needs no vocabulary; what the kernel makes of that, as ids.
+The results of components are compared as words, without a vocabulary, and those of the kernel as ids.
 """
 
 from __future__ import annotations
@@ -94,14 +94,14 @@ def known() -> list[str]:
 @pytest.mark.sampled
 @each("normalizer", NORMALIZERS, 6)
 def test_notable_characters(normalizer: list[Part]) -> None:
-    """What each normalizer makes of a character, beside letters and between marks, is what the reference makes of it."""
+    """The result of each normalizer for a character, next to letters and between marks, is the reference's."""
     check_words(normalizer, [SPLIT], [CONTEXT.format(char) for char in sample(notable()[::13], 6, str(normalizer))])
 
 
 @pytest.mark.sampled
 @each("normalizer", COMPOSING, 5)
 def test_notable_characters_composed(normalizer: list[Part]) -> None:
-    """What normalizers that compose make of a character is what the reference makes of it."""
+    """The result of composing normalizers for a character is the reference's."""
     chars = sample(notable()[::13], 12, str(normalizer))
     check_words(normalizer, [SPLIT], [context.format(char) for char in chars for context in (CONTEXT, "a{0}b", "e\u0301 {0}A")])
 
@@ -109,7 +109,7 @@ def test_notable_characters_composed(normalizer: list[Part]) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [*NORMALIZERS, *COMPOSING])
 def test_every_character(name: str) -> None:
-    """The same for one of sixteen code points of which there is anything to say, and others, from another one on for each."""
+    """The same for every sixteenth code point with any property, and for others, with another start for each."""
     chosen = known()[[*NORMALIZERS, *COMPOSING].index(name) % 16 :: 16]
     check_words((NORMALIZERS | COMPOSING)[name], [SPLIT], [CONTEXT.format(char) for char in chosen])
 
@@ -117,7 +117,7 @@ def test_every_character(name: str) -> None:
 @pytest.mark.sampled
 @each("pre_tokenizer", PRE_TOKENIZERS, 4)
 def test_notable_characters_split(pre_tokenizer: list[Part]) -> None:
-    """Where each pre-tokenizer splits, beside letters and beside its like, is where the reference splits."""
+    """Each pre-tokenizer splits where the reference splits, next to letters and next to equal characters."""
     chars = sample(notable()[::13], 6, str(pre_tokenizer))
     check_words([], pre_tokenizer, [f"a{char}b{char}{char}1.{char}" for char in chars])
 
@@ -125,7 +125,7 @@ def test_notable_characters_split(pre_tokenizer: list[Part]) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PRE_TOKENIZERS)
 def test_every_character_splits(name: str) -> None:
-    """The same for every eighth of the code points of which there is anything to say, and others, from another one on for each."""
+    """The same for every eighth code point with any property, and for others, with another start for each."""
     chosen = known()[list(PRE_TOKENIZERS).index(name) % 8 :: 8]
     check_words([], PRE_TOKENIZERS[name], [f"a{char}b{char}{char}1.{char}" for char in chosen])
 
@@ -327,7 +327,7 @@ def test_ids_of_real_text(name: str, load: Load) -> None:
     ],
 )
 def test_what_is_not_seen_takes_nothing(parts: list[Part], same: list[Part]) -> None:
-    """What a later component undoes leaves no trace in the alphabet."""
+    """A change that a later component undoes leaves no trace in the alphabet."""
     ours, theirs = alphabet_of(parts, [BERT]), alphabet_of(same, [BERT])
     for name in ("symbols", "ranks", "passes", "hidden"):
         assert np.array_equal(getattr(ours, name), getattr(theirs, name))

@@ -98,7 +98,7 @@ def test_text_is_that_of_the_reference(name: str, ids: list[int], skip: bool) ->
 @given(ids=some_ids, sizes=some.lists(some.integers(1, 3), min_size=12, max_size=12))
 @examples(200, deadline=None)
 def test_streams(name: str, ids: list[int], sizes: list[int]) -> None:
-    """What a stream gives, joined, is the text of all ids, but for runs of bytes that are not UTF-8."""
+    """The joined results of a stream are the text of all ids, except for runs of bytes that are not UTF-8."""
     ours, _ = small(name)
     stream, parts, at = ours.decode_stream(), [], 0
     for size in sizes:

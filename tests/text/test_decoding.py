@@ -213,7 +213,7 @@ def test_bytes_of_one_token() -> None:
 
 
 def test_vocabularies_without_a_decoder() -> None:
-    """If the source names no decoder, spaces stand between tokens as in the reference, bytes are bytes, and there is no stream."""
+    """Without a decoder in the source, tokens are joined with spaces as in the reference, bytes are bytes, and there is no stream."""
     path = written(decoder=None)
     ours, reference = made(bpe(path)), Reference.from_file(str(path))
     ids: list[int] = [*range(250, 262), len(TOKENS)]
@@ -225,7 +225,7 @@ def test_vocabularies_without_a_decoder() -> None:
         ours.decode_stream()
 
 
-# Of characters, all but the last byte or more; characters whose last six bits alone differ have the same.
+# Beginnings of characters without the last byte or more; characters that differ only in their last six bits have the same beginning.
 CHARACTERS = [chr(code) for code in range(0x80, 0x110000, 1 << 6) if not 0xD800 <= code < 0xE000]
 PREFIXES = {character.encode()[:size] for character in CHARACTERS for size in range(1, len(character.encode()))}
 
@@ -295,7 +295,7 @@ def test_real_vocabulary(ids: list[int], skip: bool) -> None:
 
 @needs_shared
 def test_every_token_of_a_real_vocabulary() -> None:
-    """Every token of GPT-2 has the bytes that its spelling says, alone and in one long row."""
+    """Every token of GPT-2 has the bytes of its letters, alone and in one long row."""
     ours, reference = gpt2()
     spellings = [reference.id_to_token(number) for number in range(reference.get_vocab_size())]
     alone = [ours.token_bytes(number) for number in range(len(spellings))]

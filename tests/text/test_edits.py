@@ -114,7 +114,7 @@ def test_refusals(normalizer: Json, message: str) -> None:
     ],
 )
 def test_tokens_with_white_space_of_their_own(added: list[Json], message: str) -> None:
-    """Added tokens are refused whose whitespace is another's, too, or if spans are trimmed is not told by their ids."""
+    """Added tokens are refused if another token takes their whitespace, too, or if spans are trimmed and their ids do not determine it."""
     with pytest.raises(UnsupportedError, match=message):
         built(document(prepend(" x"), *added, trims=True))
 
@@ -140,7 +140,7 @@ HARM: list[tuple[Json, str]] = [
 
 @pytest.mark.parametrize(("harm", "message"), HARM)
 def test_hostile_tables_are_refused(harm: Json, message: str, tmp_path: Path) -> None:
-    """What a table says of edits is proven when it is loaded."""
+    """The edits of a table are proven when the table is loaded."""
     table, _, _ = machine("string of blanks")
     stored = table.about["rewriting"]
     wrong = replace(table, about={**table.about, "rewriting": {**stored, "after": [{**stored["after"][0], **harm}]}})

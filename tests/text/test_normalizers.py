@@ -125,7 +125,7 @@ LOWERED: dict[str, tuple[Json, tuple[Json, ...]]] = {
 @pytest.mark.parametrize("adds_blank", [False, True])
 @pytest.mark.parametrize("name", LOWERED)
 def test_lowered_ascii(name: str, adds_blank: bool) -> None:
-    """Texts of which only ASCII letters change are those of the reference, whatever else is next to lower-casing."""
+    """Texts in which only ASCII letters change are those of the reference, with any other normalizers next to lower-casing."""
     normalizer, added = LOWERED[name]
     parts = document(("none", "none", adds_blank, False))
     tokens = [{"id": len(parts["model"]["vocab"]) + place, **part} for place, part in enumerate(added)]
@@ -174,7 +174,7 @@ def test_longest_token_from_the_left() -> None:
 
 
 def test_white_space_that_a_token_of_raw_text_takes() -> None:
-    """Whitespace that a token of raw text takes holds no token of normalized text, as in the reference."""
+    """Whitespace that a token of raw text takes contains no token of normalized text, as in the reference."""
     added = [
         token("\n", "normalized"),
         token("  ", "normalized"),

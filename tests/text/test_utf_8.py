@@ -1,4 +1,4 @@
-"""Texts in UTF-8: what kernels lay out is what Python's codec gives, and malformed text is distinguished."""
+"""Texts in UTF-8: kernels lay out the bytes of Python's codec, and find malformed text."""
 
 from __future__ import annotations
 

@@ -107,7 +107,7 @@ def test_order_of_words_is_that_of_first_occurrence() -> None:
 
 
 def test_texts_give_the_vocabulary_of_the_course() -> None:
-    """Texts that the trainer splits itself have the vocabulary of the course's code, whatever the threads and the order in memory."""
+    """Texts that the trainer splits itself have the vocabulary of the course's code, for any threads and order in memory."""
     draw = random.Random(5)
     texts = [" ".join("".join(draw.choices("abc", k=draw.randint(1, 5))) for _ in range(6)) for _ in range(40)]
     words = Counter(word for text in texts for word in text.split())

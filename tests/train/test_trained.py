@@ -91,7 +91,7 @@ def wordpiece() -> Trained:
 
 @cache
 def characters() -> Trained:
-    """BPE over characters, each text of which gets ▁ in front."""
+    """BPE over characters, with ▁ added before each text."""
     trainer: Any = trainers.BpeTrainer(vocab_size=80, special_tokens=SPECIALS, show_progress=False)
     model: Any = models.BPE(unk_token="<unk>", fuse_unk=True)
     parts = pre_tokenizers.Metaspace(prepend_scheme="never"), normalizers.Prepend("▁"), decoders.Metaspace()
@@ -100,7 +100,7 @@ def characters() -> Trained:
 
 @cache
 def unigram() -> Trained:
-    """Unigram, each text of which gets ▁ in front."""
+    """Unigram, with ▁ added before each text."""
     trainer: Any = trainers.UnigramTrainer(vocab_size=60, special_tokens=SPECIALS, unk_token="<unk>", show_progress=False)
     parts = pre_tokenizers.Metaspace(prepend_scheme="never"), normalizers.Prepend("▁"), decoders.Metaspace()
     return of_reference(taught(models.Unigram(), trainer, *parts), SPECIALS)

@@ -162,7 +162,7 @@ def test_pruning_keeps_the_pieces_of_the_greatest_loss(words: dict[str, int], se
 
 @pytest.mark.parametrize("seed", range(6))
 def test_random_words_as_referred(seed: int) -> None:
-    """Random words over one to sixteen letters give the reference's pieces and scores, whatever the options."""
+    """Random words over one to sixteen letters give the reference's pieces and scores, for any options."""
     source = random.Random(seed)
     for _ in range(15):
         words = some_words(source)
@@ -341,6 +341,6 @@ def test_tokens_must_be_text(options: dict[str, Any], message: str) -> None:
 
 
 def test_counts_of_characters_must_fit() -> None:
-    """More characters by their counts than 63 bits hold are an error, not a negative count."""
+    """Counts of characters beyond 63 bits are an error, not a negative count."""
     with pytest.raises(fst.VocabularyError, match="characters by their counts"):
         unigram(Words.of_pairs([("aaaaaaaa", (1 << 63) - 1)]), vocab_size=20)

@@ -59,7 +59,7 @@ def listed(words: Words) -> dict[bytes, tuple[int, tuple[int, int, int]]]:
 
 
 def same(one: Words, other: Words) -> bool:
-    """Whether two objects hold the same words, but for the number of documents."""
+    """Whether two objects contain the same words, except for the number of documents."""
     arrays = ("text", "ends", "counts", "first")
     return one.split == other.split and all(np.array_equal(getattr(one, name), getattr(other, name)) for name in arrays)
 
@@ -180,7 +180,7 @@ class TestSplitters:
         ],
     )
     def test_wrong_arguments(self, arguments: dict[str, Any], message: str) -> None:
-        """A splitter, a normalizer or a number that is none is refused with what there is."""
+        """An invalid splitter, normalizer or number is refused, and the error lists valid ones."""
         with pytest.raises(FstError, match=message):
             train.words(**{"sources": TEXTS, **arguments})
 
@@ -268,7 +268,7 @@ class TestCounting:
         assert words.documents == len(TEXTS)
 
     def test_error_of_the_first_document_is_raised(self) -> None:
-        """Of several wrong documents the first one is named, with any number of threads."""
+        """The first of several wrong documents is named, with any number of threads."""
         texts = [f"text {number}".encode() for number in range(20_000)]
         texts[9000], texts[19_000] = b"\xff", b"a\xff"
         for threads in (1, 2, 3):
@@ -293,7 +293,7 @@ class TestCounting:
 
 
 class TestSources:
-    """What words come from."""
+    """The sources of words."""
 
     @pytest.mark.parametrize(
         "make",

@@ -57,7 +57,7 @@ def outcome(call: Callable[[], Any]) -> Any:
 def plain(value: Any) -> Any:
     """A member as something that compares, types included."""
     if isinstance(value, np.ndarray) and value.dtype == object:
-        # The reference has rows of floating point where there are no ids, since it does not say what they are.
+        # The reference has rows of floating point if there are no ids, because it gives them no type.
         return "rows", [plain(row) if row.size else None for row in value]
     if isinstance(value, list):
         return value, list(map(type, value))
@@ -194,7 +194,7 @@ POST_PROCESSORS = {
 @needs_shared
 @pytest.mark.parametrize("post_processor", thinned(POST_PROCESSORS, 2))
 def test_windows_of_pairs_are_those_of_the_reference_in_any_template(post_processor: str, tmp_path: Any) -> None:
-    """The text that stands first has the outer windows, and every window has the special tokens of its template."""
+    """The first text has the outer windows, and every window has the special tokens of its template."""
     transformers = pytest.importorskip("transformers", reason="the reference")
     path = tmp_path / "tokenizer.json"
     path.write_text(json.dumps(edited("bert-base-uncased", post_processor=POST_PROCESSORS[post_processor])), encoding="utf-8")
@@ -222,7 +222,7 @@ def test_the_longest_input_of_the_model_is_the_default(text: str) -> None:
 
 @needs_shared
 def test_sides_and_the_padding_token_are_those_of_the_source(tmp_path: Any) -> None:
-    """Where the source truncates or pads on the left, or with another token, that is the default; that it does, is not."""
+    """The side and the token of the source's truncation and padding are the defaults; truncating and padding themselves are not."""
     transformers = pytest.importorskip("transformers", reason="the reference")
     truncation = {"direction": "Left", "max_length": 3, "strategy": "LongestFirst", "stride": 0}
     padding: dict[str, Any] = {"direction": "Left", "strategy": "BatchLongest", "pad_to_multiple_of": None}

@@ -91,7 +91,7 @@ Around = list[tuple[int, int]]
 
 
 def applied(pieces: Any, texts: Sequence[list[int]], *, framed: bool) -> Around:
-    """Put ids together as a template says, each with its type id."""
+    """Put ids together by a template, each with its type id."""
     found: Around = []
     for content, type_id in pieces:
         if content in ("A", "B"):
@@ -108,7 +108,7 @@ def said_by(reference: Tokenizer, text: str, pair: str | None = None, *, framed:
 
 
 def same_around(post_processor: Any, path: Path, tokens: Sequence[str] = TOKENS) -> None:
-    """Compare what stands around texts and pairs with what the reference puts there, before and after a file."""
+    """Compare the ids around texts and pairs with those of the reference, before and after a file."""
     source = json.dumps(document(post_processor, tokens))
     path.write_text(source, encoding="utf-8")
     reference = Tokenizer.from_str(source)
@@ -265,7 +265,7 @@ def test_nested_sequences_are_refused_or_read(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("token", ["Ġa", "##Ġ", "Ġ", " a", "b ", "##\u3000", "x\u2003", "\x85", "\tq"], ids=ascii)
 def test_tokens_that_trim_offsets_would_shorten_are_refused(token: str, tmp_path: Path) -> None:
-    """Where the reference would take whitespace, or Ġ, out of offsets, trim_offsets is refused; without it nothing is."""
+    """If the reference would take whitespace, or Ġ, out of offsets, trim_offsets is refused; otherwise nothing is."""
     path, tokens = tmp_path / "tokenizer.json", [*TOKENS, token]
     path.write_text(json.dumps(document(sequence(roberta()), tokens)), encoding="utf-8")
     with pytest.raises(fst.UnsupportedError, match="trim_offsets, which would shorten the token"):

@@ -91,7 +91,7 @@ def in_whole(texts: Sequence[str], longest: int = 100) -> list[list[int]]:
 @each_filler
 @pytest.mark.parametrize("piece", PIECES, ids=lambda piece: f"{piece!a:.30}")
 def test_cut_within_a_long_row_leaves_no_trace(piece: str, filler: str) -> None:
-    """A long row has the ids that it has in one piece, wherever in it pieces begin and end, as str and as bytes."""
+    """A long row has the same ids as in one piece, wherever pieces begin and end, as str and as bytes."""
     start = filler * (2 * BLOCK // len(filler) + 1)
     texts = [start + "a" * more + piece + " b" + start[: 40 - more % 40] for more in sample(range(BLOCK + 2), 4, piece)]
     expected = in_whole(texts)
@@ -129,7 +129,7 @@ def test_row_of_about_some_blocks_is_whole(length: int, filler: str) -> None:
 @pytest.mark.usefixtures("short_blocks")
 @pytest.mark.parametrize("special", ADDED, ids=ascii)
 def test_special_token_straddles_a_cut(special: str) -> None:
-    """A special token is found wherever in it a piece ends, and what only begins like one is not."""
+    """A special token is found wherever a piece ends in it, and a text that only begins like one is not."""
     for text in (special, special * 3, special[:-1], special[:-1] + " " + special, special + special[:-1]):
         rows = ["b" * 3 + " " + "a " * BLOCK + "b " * (more // 2) + " " * (more % 2) + text + " b" for more in range(BLOCK + 2)]
         assert [ids(row) for row in rows] == in_whole(rows)
@@ -169,7 +169,7 @@ def test_special_token_of_marks_straddles_a_cut() -> None:
 @each_kind
 @pytest.mark.parametrize("run", ["a", "q", "\u0301", "\u302e\u1b44", "e\u0301", "\U00010400", "<", "[MASK", "\0", "한"], ids=ascii)
 def test_long_row_of_one_thing(run: str, kind: type) -> None:
-    """A word, a run of marks or anything else that is many blocks long is what it is in whole, and so is what follows it."""
+    """A word, a run of marks or any other text of many blocks has the ids of the whole, and so has the text after it."""
     texts = [
         f"b {(run * 20 * BLOCK)[:length]}{end}"
         for length in (20 * BLOCK, 15 * BLOCK + 1, 3 * BLOCK - 2)
@@ -276,7 +276,7 @@ def test_ids_do_not_depend_on_threads_with_true_blocks(kind: type) -> None:
 @pytest.mark.usefixtures("short_blocks")
 @pytest.mark.parametrize("wrong", ["a\ud800", b"a\xff"], ids=["str", "bytes"])
 def test_first_wrong_row_is_named_whatever_threads_find(wrong: Any) -> None:
-    """Of several rows that are not text, the first is named, whichever thread finds an error first."""
+    """The first of several rows that are not text is named, in any order of threads."""
     for first, others in ((0, [599]), (3, [4, 5]), (300, [301, 598]), (599, []), (10, range(11, 600))):
         rows = [wrong[:1] * (1 + 500 * (row % 97 == 5)) for row in range(600)]
         for row in (first, *others):
@@ -300,7 +300,7 @@ def test_first_wrong_row_is_named_whatever_threads_find(wrong: Any) -> None:
 @pytest.mark.parametrize("row", [1, 64, 1_023, 1_024, 2_570, 3_999])
 @pytest.mark.parametrize("length", [1, 300])
 def test_row_of_another_kind_is_named(row: int, length: int, good: Any, wrong: Any, found: str, expected: str) -> None:
-    """A row of another type is named wherever it is, also among others of its type."""
+    """A row of another type is named at any place, also among others of its type."""
     for last in {row + 1, min(row + 200, 4_000)}:
         rows = [good] * 4_000
         rows[row:last] = [wrong if wrong is None else wrong * length] * (last - row)
@@ -311,7 +311,7 @@ def test_row_of_another_kind_is_named(row: int, length: int, good: Any, wrong: A
 
 @pytest.mark.usefixtures("short_blocks")
 def test_threads_share_a_tokenizer() -> None:
-    """Threads that share a tokenizer get what each would get alone, with errors among what they ask for."""
+    """Threads that share a tokenizer get the results that each would get alone, errors included."""
     shared = fst.Tokenizer(tables())
     batches = [uneven(seed)[:120] for seed in range(8)]
     alone = [[tokenizer().encode(row).tolist() for row in rows] for rows in batches]

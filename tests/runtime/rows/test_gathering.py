@@ -1,4 +1,4 @@
-"""Texts are laid out one after the other, whatever their kinds and lengths."""
+"""Texts of any kinds and lengths are laid out one after the other."""
 
 from __future__ import annotations
 
@@ -55,14 +55,14 @@ def check_gathered(rows: list[Any], limits: Limits, errors: str = "strict") -> N
     kind=st.sampled_from([str, bytes]),
 )
 def test_rows_are_laid_out_one_after_the_other(rows: list[str], limits: Limits, kind: type) -> None:
-    """Rows of any characters are laid out as UTF-16, as many as the limits allow, and nothing is written behind rows of str."""
+    """Rows of any characters are laid out as UTF-16 up to the limits, and nothing is written after rows of str."""
     check_gathered(rows if kind is str else [row.encode() for row in rows], limits)
 
 
 @pytest.mark.parametrize("kind", [str, bytes], ids=["str", "bytes"])
 @pytest.mark.parametrize("last", CHARACTERS, ids=ascii)
 def test_rows_of_all_lengths_and_kinds_are_laid_out(last: str, kind: type) -> None:
-    """A row of any length is laid out whole, wherever the character stands that makes Python store the row wider."""
+    """A row of any length is laid out whole, wherever the character is that makes Python store the row wider."""
     rows = [("ab世é"[number % 4 :: 4] * size)[:size] + last * more for size in range(70) for number in range(4) for more in (0, 1)]
     check_gathered(rows if kind is str else [row.encode() for row in rows], Limits(MAX_GATHERED, MAX_GATHERED))
 
@@ -81,7 +81,7 @@ def test_row_that_is_no_text_is_named_among_rows_of_any_kind(others: str, wrong:
 
 
 class Liar(str):
-    """A kind of str that says of itself what it is not."""
+    """A subclass of str with wrong results about itself."""
 
     __slots__ = ()
 

@@ -113,7 +113,7 @@ CHANGES: tuple[Callable[[Any], Any], ...] = (
 
 
 def known(row: Any) -> list[Any]:
-    """All that a row says, but for what was cut off it."""
+    """All members of a row, except its overflowing rows."""
     found = [getattr(row, name) for name in ROWS]
     found += [row.token_to_sequence(token) for token in range(len(row))]
     return found + [[row.char_to_token(place, text), row.word_to_tokens(place, text)] for place in range(9) for text in (0, 1)]

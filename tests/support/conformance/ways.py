@@ -68,7 +68,7 @@ def cut(draw: random.Random, text: str | bytes) -> Iterator[Any]:
 
 
 def streamed(encoder: Encoder, pieces: Iterator[Any]) -> Located:
-    """What a stream gives for a text in pieces."""
+    """The result of a stream for a text in pieces."""
     stream, parts = encoder.stream(offsets=True, **BARE), []
     for piece in pieces:
         stream.write(piece)

@@ -13,7 +13,7 @@ from support.shared_data import TESTS
 
 
 def printed(function: Callable[[], None]) -> str:
-    """What a function of a test module prints in a process in which kernels are interpreted."""
+    """The output of a function of a test module in a process with interpreted kernels."""
     environment = {**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": str(TESTS), "PYTHONWARNINGS": "ignore"}
     program = f"import runpy; runpy.run_path({function.__code__.co_filename!r})[{function.__name__!r}]()"
     done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=False)

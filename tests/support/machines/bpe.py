@@ -1,4 +1,4 @@
-"""Small byte-level vocabularies, and what holds a machine against its walk in every way."""
+"""Small byte-level vocabularies, and comparisons of a machine with its walk in every way."""
 
 from __future__ import annotations
 
@@ -178,7 +178,7 @@ def hold_every_way(tokenizer: fst.Tokenizer, texts: Sequence[str], expected: lis
 
 
 def hold_in_pieces(tokenizer: fst.Tokenizer, text: str, size: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Compare what a text gives when it is read in pieces of a size with what it gives when it is read at once."""
+    """Compare the results of a text read in pieces of a size with those of the whole text."""
     whole = tokenizer.encode_batch([text], offsets=True)
     with monkeypatch.context() as patched:
         patched.setattr("fst.runtime.rows.batch.BLOCK", size)

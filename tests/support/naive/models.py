@@ -1,8 +1,8 @@
 """BERT's WordPiece and byte-pair encoding by their definitions: slow, obvious, and independent of the package that they check.
 
-WordPiece: a text is cut at special tokens; the rest is normalized and split into words; each word is segmented by MaxMatch. What
-characters are (whitespace, punctuation, lower case, decomposition) is asked of the reference, `tokenizers`, because
-no single version of Unicode says it; `split_ascii` needs no reference.
+WordPiece: a text is cut at special tokens; the rest is normalized and split into words; each word is segmented by MaxMatch. The properties
+of characters (whitespace, punctuation, lower case, decomposition) come from the reference, `tokenizers`, because no single version of
+Unicode has them; `split_ascii` needs no reference.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import string
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
 
-# What the reference's decoder replaces when it cleans up, in this order.
+# The replacements of the reference's decoder for cleaning up, in this order.
 CLEANUP = (
     (" .", "."),
     (" ?", "?"),
@@ -107,7 +107,7 @@ def encode(
 ) -> list[int]:
     """Encode a text: the tokens of `special` wherever they stand, and between them word by word.
 
-    With `pre_tokenizer="none"` all that stands between two special tokens is one word.
+    With `pre_tokenizer="none"` the whole text between two special tokens is one word.
     """
     ids = []
     for at, part in enumerate(cut(text, special)):

@@ -34,8 +34,8 @@ def normal_text(
 ) -> tuple[str, list[int]]:
     """A text as sentencepiece normalizes it; and where each character begins in the raw text, and where the last one ends.
 
-    With `is_suffix` the space that is added comes after the text. At each place stands the longest of users' own pieces, or else the
-    longest string of the charsmap, or else a character.
+    With `is_suffix` the space that is added comes after the text. At each place the longest user-defined piece counts, or else the longest
+    string of the charsmap, or else a character.
     """
 
     def chunk(at: int) -> tuple[str, int]:
@@ -110,7 +110,7 @@ def best_path(pieces: Sequence[Piece], unknown: int, text: str) -> Parts:
 
 
 def _score(piece: Piece, penalty: np.float32) -> np.float32:
-    """What a piece adds to a path. Users' own pieces nearly always win, the longer the rather."""
+    """The score of a piece on a path. Users' own pieces nearly always win, the longer the rather."""
     if piece.type == USER_DEFINED:
         return np.float32(0.1 * (len(piece.text.encode()) - 1))
     return penalty if piece.type == UNKNOWN else np.float32(piece.score)
@@ -158,7 +158,7 @@ def _with_own(own: Sequence[str], text: str) -> list[str]:
 
 
 def _apart(part: str, made_of: Mapping[str, tuple[str, str]]) -> list[str]:
-    """The pieces of which a piece that is not to be used was made."""
+    """The pieces that an unused piece was made from."""
     return [part] if part not in made_of else [piece for half in made_of[part] for piece in _apart(half, made_of)]
 
 

@@ -1,4 +1,4 @@
-"""Slow and obvious twins of the trainers. They know nothing of the package."""
+"""Slow and obvious twins of the trainers. They import nothing of the package."""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ def unigram_seeds(words: Mapping[str, int], longest: int) -> list[tuple[str, int
 
 
 def unigram_expectations(words: Mapping[str, int], scores: Mapping[str, float]) -> Counter[str]:
-    """How often each piece occurs in the words, over all segmentations by their probability."""
+    """The expected number of each piece in the words, over all segmentations by their probability."""
     expected = Counter[str]()
     for word, count in words.items():
         paths = [(path, exp(fsum(scores[piece] for piece in path))) for path in segmentations(word, scores)]

@@ -33,7 +33,7 @@ each_vocabulary = pytest.mark.parametrize("name", [UNCASED, CASED])
 
 @dataclass(frozen=True)
 class Rows:
-    """What is known of the ids of texts: the ids, their offsets, their words, and how many there are of each text."""
+    """The ids of texts with their offsets and words, and their number in each text."""
 
     ids: list[int]
     offsets: list[int]
@@ -59,14 +59,14 @@ def located(tokenizer: fst.Tokenizer, texts: Any, **options: Any) -> Rows:
 
 
 def digest_of(found: fst.Batch) -> str:
-    """The digest of all that a batch says."""
+    """The digest of all members of a batch."""
     assert found.offsets is not None
     assert found.words is not None
     return answers.digest(found.ids, found.offsets.ravel(), found.words, np.diff(found.row_splits))
 
 
 def kept_digest(reference: Tokenizer, texts: Sequence[str], **options: Any) -> str:
-    """The digest of all that the reference says, kept or asked."""
+    """The digest of all results of the reference, kept or computed."""
 
     def ask() -> str:
         rows = referred(reference, texts, **options)

@@ -28,7 +28,7 @@ def as_known(length: float) -> int | None:
 
 
 def same_settings(tokenizer: fst.Tokenizer, reference: Any) -> None:
-    """Compare what is kept next to what ids follow from."""
+    """Compare the settings that are kept besides those for ids."""
     about = tokenizer.about
     assert about["named_tokens"] == {name: str(token) for name, token in reference.special_tokens_map.items()}
     assert about["extra_special_tokens"] == [str(token) for token in reference.extra_special_tokens]

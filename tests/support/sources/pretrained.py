@@ -79,7 +79,7 @@ def full(files: Files = {}, /, **config: Any) -> Json:  # noqa: B006
 
 
 def same_ids(tokenizer: fst.Tokenizer, reference: Any) -> None:
-    """Compare ids, with what stands around texts and pairs, and text from ids."""
+    """Compare ids, including those around texts and pairs, and text from ids."""
     pair = tokenizer.about["pair"]
     backend = reference.backend_tokenizer
     backend.no_truncation()

@@ -1,4 +1,4 @@
-"""Added tokens with every flag, and what holds them against the reference."""
+"""Added tokens with every flag, and comparisons with the reference."""
 
 from __future__ import annotations
 

@@ -154,7 +154,7 @@ def small_vocabulary() -> list[str]:
 
 
 def words_after(char: str) -> Iterator[str]:
-    """What any of the normalizers makes of a character."""
+    """The result of any of the normalizers for a character."""
     for parts in NORMALIZERS.values():
         reference = Tokenizer.from_str(json.dumps(document(parts, [])))
         yield from itertools.chain.from_iterable(words_of(reference, char))

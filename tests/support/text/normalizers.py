@@ -1,4 +1,4 @@
-"""Normalizers and added tokens before BPE, and what holds a machine against the reference."""
+"""Normalizers and added tokens before BPE, and comparisons of a machine with the reference."""
 
 from __future__ import annotations
 
