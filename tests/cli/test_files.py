@@ -1,24 +1,32 @@
-"""Files of every kind in and out of the command line: all ways give the ids of the package."""
+"""Files of every kind as inputs: all ways give the ids of the package, and each fault has a place."""
 
 from __future__ import annotations
 
-import bz2
-import gzip
-import io
 import json
-import lzma
-import math
 from collections.abc import Callable, Sequence
-from datetime import datetime, timedelta
-from decimal import Decimal
 from itertools import product
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import pytest
-from support.commands import TOKENS, call, ids_of, written
-from support.kept import wordpiece
+from support.commands import (
+    TOKENS,
+    call,
+    ids_of,
+    written,
+)
+from support.document_files import (
+    ENDINGS,
+    INPUTS,
+    OUTPUTS,
+    PACKINGS,
+    SEPARATOR,
+    TEXTS,
+    as_input,
+    as_table,
+    options_for,
+    packed,
+    rows_of,
+)
 from support.tiers import sample, thinned
 from tokenizers import Tokenizer, processors
 
@@ -28,91 +36,6 @@ from fst.runtime.files.packing import CHUNK
 pa = pytest.importorskip("pyarrow", reason="tables take pyarrow: the extra [arrow]")
 pq = pytest.importorskip("pyarrow.parquet", reason="tables take pyarrow: the extra [arrow]")
 
-TEXTS = ("unaffable", "", "  Hello [MASK]!  ", "héllo", "xyz un", "un\u2028hello", "un " * 50)
-SEPARATOR = "<|endoftext|>"
-INPUTS = ("lines", "documents", "json", "parquet", "arrow file", "arrow stream")
-PACKINGS = ("plain", "gzip", "zstd", "bz2", "xz")
-ENDINGS = {"plain": "", "gzip": ".gz", "zstd": ".zst", "bz2": ".bz2", "xz": ".xz"}
-OUTPUTS = ("ids", "tokens", "json", "npy", "bin", "arrow", "parquet")
-
-
-@pytest.fixture(scope="module")
-def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A table of a small vocabulary with a frame."""
-    path = tmp_path_factory.mktemp("tables") / "small.npz"
-    wordpiece(TOKENS).save(path)
-    return path
-
-
-def packed(data: bytes, packing: str) -> bytes:
-    """Data in two streams, members or frames that follow each other, or as it is."""
-    half = len(data) // 2
-    packs: dict[str, Callable[[bytes], bytes]] = {"gzip": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress}
-    packs["zstd"] = lambda part: bytes(pa.compress(part, "zstd", asbytes=True))
-    return data if packing == "plain" else b"".join(map(packs[packing], (data[:half], data[half:])))
-
-
-def unpacked(data: bytes, packing: str) -> bytes:
-    """The data that was packed, by the libraries that others use."""
-    if packing == "zstd":
-        return bytes(pa.CompressedInputStream(pa.BufferReader(data), "zstd").read())
-    unpacks = {"gzip": gzip.decompress, "bz2": bz2.decompress, "xz": lzma.decompress}
-    return data if packing == "plain" else unpacks[packing](data)
-
-
-def as_input(kind: str, texts: Sequence[Any], others: Sequence[Any] | None = None) -> bytes:
-    """A file of some kind with documents, and a column "number" where a kind has others."""
-    if kind == "lines":
-        return "".join(f"{text}\n" for text in texts).encode()
-    if kind == "documents":
-        return SEPARATOR.join(texts).encode()
-    numbers = list(range(len(texts))) if others is None else others
-    if kind == "json":
-        return "".join(json.dumps({"number": number, "text": text}) + "\n" for number, text in zip(numbers, texts, strict=True)).encode()
-    return as_table(kind, pa.table({"number": pa.array(numbers, pa.int64()), "text": pa.array(texts, pa.string())}))
-
-
-def as_table(kind: str, table: Any, **options: Any) -> bytes:
-    """A file of some kind with a table."""
-    file = io.BytesIO()
-    if kind == "parquet":
-        pq.write_table(table, file, **options)
-    else:
-        with (pa.ipc.new_file if kind == "arrow file" else pa.ipc.new_stream)(file, table.schema) as writer:
-            writer.write_table(table, **options)
-    return file.getvalue()
-
-
-def options_for(kind: str) -> list[str]:
-    """The options that a kind of file takes."""
-    return {"lines": [], "documents": ["--separator", SEPARATOR], "json": ["--field", "text"]}.get(kind, ["--column", "text"])
-
-
-def rows_of(path: Path, form: str) -> list[Any]:
-    """The rows of ids in a file that was written; of tokens, the tokens."""
-    if form in ("npy", "bin"):
-        ids, splits = np.load(path) if form == "npy" else np.fromfile(path, "<u2"), np.load(path.with_suffix(".splits.npy"))
-        assert (ids.dtype, splits.dtype, int(splits[0])) == (np.int32 if form == "npy" else np.uint16, np.int64, 0)
-        return [row.tolist() for row in np.split(ids, splits[1:-1])] if len(splits) > 1 else []
-    if form == "parquet":
-        return list(pq.read_table(path)["input_ids"].to_pylist())
-    if form == "arrow":
-        with pa.ipc.open_file(path) as reader:
-            return list(reader.read_all()["input_ids"].to_pylist())
-    rows = path.read_text(encoding="utf-8").splitlines()
-    if form == "json":
-        return [json.loads(row)["input_ids"] for row in rows]
-    return [row.split() if form == "tokens" else list(map(int, row.split())) for row in rows]
-
-
-def records_of(path: Path, form: str) -> list[dict[str, Any]]:
-    """The rows in a file that was written, with all columns."""
-    if form == "json":
-        return [json.loads(row) for row in path.read_bytes().splitlines()]
-    if form == "parquet":
-        return list(pq.read_table(path).to_pylist())
-    with pa.ipc.open_file(path) as reader:
-        return list(reader.read_all().to_pylist())
 
 
 @pytest.mark.parametrize(("kind", "packing", "form"), thinned(product(INPUTS, PACKINGS, OUTPUTS), 6))
@@ -254,264 +177,6 @@ class TestInput:
         source = written(tmp_path / "in.txt", b"un\n")
         done = call("encode", table, source, *words, code=2)
         assert (done.stdout, "Usage: " in done.stderr) == ("", True)
-
-
-class TestOutput:
-    """Outputs."""
-
-    @pytest.mark.parametrize("packing", PACKINGS)
-    @pytest.mark.parametrize(("ending", "form"), [("txt", "ids"), ("tokens", "tokens"), ("JSONL", "json"), ("ndjson", "json")])
-    def test_packed(self, packing: str, ending: str, form: str, table: Path, tmp_path: Path) -> None:
-        """Lines are packed as the end of the name says, and are the same lines."""
-        source = written(tmp_path / "in", as_input("lines", TEXTS * 1000))
-        out = tmp_path / f"out.{ending}{ENDINGS[packing]}"
-        asked = ["--format", "tokens"] if form == "tokens" else []
-        call("encode", table, source, *asked, "-o", out)
-        call("encode", table, source, "--format", form, "-o", tmp_path / "plain")
-        assert unpacked(out.read_bytes(), packing) == (tmp_path / "plain").read_bytes()
-        assert packing == "plain" or len(out.read_bytes()) < len((tmp_path / "plain").read_bytes()) / 10
-
-    @pytest.mark.parametrize("packing", PACKINGS)
-    def test_packed_nothing(self, packing: str, table: Path, tmp_path: Path) -> None:
-        """A packed output without documents is whole."""
-        out = tmp_path / f"out.txt{ENDINGS[packing]}"
-        call("encode", table, written(tmp_path / "in", b""), "-o", out)
-        assert unpacked(out.read_bytes(), packing) == b""
-
-    @pytest.mark.parametrize(
-        ("ending", "form"), [("NPY", "npy"), ("Bin", "bin"), ("Arrow", "arrow"), ("PARQUET", "parquet"), ("Json", "json")]
-    )
-    def test_endings_in_any_case(self, ending: str, form: str, table: Path, tmp_path: Path) -> None:
-        """The ending of an output name counts in any case."""
-        call("encode", table, written(tmp_path / "in", as_input("lines", TEXTS)), "-o", tmp_path / f"out.{ending}")
-        assert rows_of(tmp_path / f"out.{ending}", form) == [ids.tolist() for ids in fst.Tokenizer.load(table).encode_batch(TEXTS)]
-
-    @pytest.mark.parametrize("ending", ["csv", "CSV.gz", "npz", "feather", "orc", "zip", "jsonl.lz4", "npy.gz", "arrow.xz", "parquet.zst"])
-    def test_what_is_not_written(self, ending: str, table: Path, tmp_path: Path) -> None:
-        """A format that is known and not written is refused by name, with what to do instead."""
-        out = tmp_path / f"out.{ending}"
-        said = call("encode", table, written(tmp_path / "in", b"un\n"), "-o", out, code=2).stderr
-        assert f"Error: {out}: " in said
-        assert "; " in said
-        assert [path.name for path in tmp_path.iterdir()] == ["in"]
-
-    @pytest.mark.parametrize("ending", ["ids", "out", "2024-01-31", "csv"])
-    def test_other_endings(self, ending: str, table: Path, tmp_path: Path) -> None:
-        """An unknown ending says nothing: that is a file of ids, as is any other with --format ids."""
-        out = tmp_path / f"out.{ending}"
-        call("encode", table, written(tmp_path / "in", b"un\n"), "-o", out, *(["--format", "ids"] if ending == "csv" else []))
-        assert out.read_bytes() == ids_of(table, ["un"])
-
-    def test_other_columns(self, table: Path, tmp_path: Path) -> None:
-        """Parquet and Arrow keep the other columns, with their types and nulls and before the ids, and not the text."""
-        others = {"b": pa.array([1, None, 3], pa.int16()), "d": pa.array(["x", "y", "x"]).dictionary_encode()}
-        others["l"] = pa.array([[1], [], None])
-        source = written(tmp_path / "in", as_table("parquet", pa.table({"text": ["un", None, "hello"], **others})))
-        for out in (tmp_path / "out.parquet", tmp_path / "out.arrow"):
-            call("encode", table, source, "--column", "text", "-o", out)
-            found = pq.read_table(out) if out.suffix == ".parquet" else pa.ipc.open_file(out).read_all()
-            assert found.schema.names == ["b", "d", "l", "input_ids"]
-            assert found.schema.field("input_ids").type == pa.list_(pa.int32())
-            assert found.schema.field("b").type == pa.int16()
-            assert found.to_pydict() == {
-                **{name: column.to_pylist() for name, column in others.items()},
-                "input_ids": [[2, 5, 3], None, [2, 8, 3]],
-            }
-
-    def test_other_fields(self, table: Path, tmp_path: Path) -> None:
-        """JSON keeps the other fields of JSON lines as they are."""
-        source = written(tmp_path / "in", b'{"a": {"b": [1.5, null]}, "text": "un", "c": "\\ud800\xc3\xa9"}\n{"text": "", "ids": 1}\n')
-        written_lines = call("encode", table, source, "--field", "text", "--format", "json").stdout.splitlines()
-        assert [json.loads(line) for line in written_lines] == [
-            {"a": {"b": [1.5, None]}, "c": "\ud800é", "input_ids": [2, 5, 3]},
-            {"ids": 1, "input_ids": [2, 3]},
-        ]
-
-    @pytest.mark.parametrize("kind", ["json", "parquet", "arrow file"])
-    @pytest.mark.parametrize("form", ["json", "parquet", "arrow"])
-    def test_tokens(self, kind: str, form: str, table: Path, tmp_path: Path) -> None:
-        """--tokens adds the tokens of every document, and other columns, nulls and ids stay as they are without it."""
-        texts = ["unaffable é!", "", "hello"] if kind == "json" else ["unaffable é!", None, "hello"]
-        source = written(tmp_path / "in", as_input(kind, texts))
-        found = {}
-        for more in ([], ["--tokens"]):
-            out = tmp_path / f"out.{form}"
-            call("encode", table, source, *options_for(kind), *more, "-o", out)
-            found[len(more)] = records_of(out, form)
-        tokens = [["[CLS]", "un", "##aff", "##able", "[UNK]", "!", "[SEP]"], ["[CLS]", "[SEP]"] if kind == "json" else None]
-        tokens.append(["[CLS]", "hello", "[SEP]"])
-        assert found[1] == [{**record, "tokens": names} for record, names in zip(found[0], tokens, strict=True)]
-        assert [list(record) for record in found[1]] == [["number", "input_ids", "tokens"]] * 3
-
-    def test_columns_in_json(self, table: Path, tmp_path: Path) -> None:
-        """JSON lines keep the other columns of a table: times and decimals as strings, NaN as null."""
-        moment = datetime(2024, 1, 31, 12, 0, 0, 5)
-        columns = {
-            "bool": pa.array([True, None]),
-            "int": pa.array([2**64 - 1, None], pa.uint64()),
-            "float": pa.array([1.5, math.nan]),
-            "half": pa.array([1.5, None], pa.float16()),
-            "none": pa.nulls(2),
-            "text": ["un", "hello"],
-            "string": pa.array(["é\u2028\"", None], pa.large_string()),
-            "of few": pa.array(["x", "x"]).dictionary_encode(),
-            "date": pa.array([moment.date(), None]),
-            "moment": pa.array([moment, None], pa.timestamp("ns", "UTC")),
-            "decimal": pa.array([Decimal("12.50"), None]),
-            "list": pa.array([[[1], None], []]),
-            "two": pa.array([[1, 2], None], pa.list_(pa.int8(), 2)),
-            "struct": pa.array([{"a": moment.date(), "b": [-math.inf]}, None]),
-        }
-        source = written(tmp_path / "in", as_table("arrow file", pa.table(columns)))
-        call("encode", table, source, "--column", "text", "-o", tmp_path / "out.jsonl")
-        assert records_of(tmp_path / "out.jsonl", "json") == [
-            {
-                "bool": True, "int": 2**64 - 1, "float": 1.5, "half": 1.5, "none": None, "string": "é\u2028\"", "of few": "x",
-                "date": "2024-01-31", "moment": "2024-01-31 12:00:00.000005000Z", "decimal": "12.50", "list": [[1], None], "two": [1, 2],
-                "struct": {"a": "2024-01-31", "b": [None]}, "input_ids": [2, 5, 3],
-            },
-            {**dict.fromkeys(columns.keys() - {"text"}), "of few": "x", "list": [], "input_ids": [2, 8, 3]},
-        ]  # fmt: skip
-
-    @pytest.mark.parametrize(
-        "column",
-        [pa.array([b"x"]), pa.array([timedelta(1)]), pa.array([[("a", 1)]], pa.map_(pa.string(), pa.int8())), pa.array([[{"a": b"x"}]])],
-        ids=["bytes", "duration", "map", "nested bytes"],
-    )
-    def test_columns_that_json_does_not_have(self, column: Any, table: Path, tmp_path: Path) -> None:
-        """A column of values that JSON has no form for is refused by its name, and one that is not kept is not looked at."""
-        source = written(tmp_path / "in", as_table("arrow file", pa.table({"text": ["un"], "odd": column})))
-        said = call("encode", table, source, "--column", "text", "--format", "json", code=1).stderr
-        assert said.startswith(f"Error: {source}: column 'odd' is {column.type}, which JSON does not have; write Parquet or Arrow, ")
-        assert call("encode", table, source, "--column", "text").data == ids_of(table, ["un"])
-
-    def test_columns_of_one_name(self, table: Path, tmp_path: Path) -> None:
-        """Two columns of one name, of which an object would have one, are refused in JSON."""
-        columns = pa.table([pa.array(["un"]), pa.array([1]), pa.array([2])], ["text", "a", "a"])
-        source = written(tmp_path / "in", as_table("arrow file", columns))
-        assert "several columns are called 'a'" in call("encode", table, source, "--column", "text", "--format", "json", code=1).stderr
-
-    def test_numbers_that_json_does_not_have(self, table: Path, tmp_path: Path) -> None:
-        """NaN and infinities, which Python reads in JSON lines, become null."""
-        source = written(tmp_path / "in", b'{"text": "un", "a": NaN, "b": [1e999, -Infinity], "c": 2}\n')
-        done = call("encode", table, source, "--field", "text", "--format", "json")
-        assert done.stdout == '{"a":null,"b":[null,null],"c":2,"input_ids":[2,5,3]}\n'
-
-    @pytest.mark.parametrize("ending", ["arrow", "parquet"])
-    def test_fields_as_columns(self, ending: str, table: Path, tmp_path: Path) -> None:
-        """Parquet and Arrow have a column for every other field of JSON lines, with nulls where it is not."""
-        source = written(tmp_path / "in", b'{"text": "un", "a": 1}\n{"text": "un", "b": ["x"]}\n')
-        out = tmp_path / f"out.{ending}"
-        call("encode", table, source, "--field", "text", "-o", out)
-        found = pq.read_table(out) if ending == "parquet" else pa.ipc.open_file(out).read_all()
-        assert found.to_pydict() == {"a": [1, None], "b": [None, ["x"]], "input_ids": [[2, 5, 3]] * 2}
-
-    @pytest.mark.parametrize(("first", "second"), [("1", '"x"'), ("1", "1.5"), ("null", "1")])
-    def test_fields_that_are_no_columns(self, first: str, second: str, table: Path, tmp_path: Path) -> None:
-        """A field with values of several types is refused as a column, with the lines and a remedy."""
-        filling = b'{"text": "", "a": %s}\n' % first.encode()
-        source = written(tmp_path / "in", filling * (2 * CHUNK // len(filling)) + b'{"text": "", "a": %s}\n' % second.encode())
-        said = call("encode", table, source, "--field", "text", "-o", tmp_path / "out.parquet", code=1).stderr
-        assert "'a'" in said
-        assert "write JSON lines" in said
-        assert list(tmp_path.iterdir()) == [source]
-
-    def test_field_that_comes_late(self, table: Path, tmp_path: Path) -> None:
-        """A field that is missing in the first lines is refused as a column."""
-        filling = b'{"text": ""}\n'
-        source = written(tmp_path / "in", filling * (CHUNK // 6) + b'{"text": "", "a": 1}\n')
-        said = call("encode", table, source, "--field", "text", "-o", tmp_path / "out.parquet", code=1).stderr
-        assert f"line {CHUNK // 6 + 1}: the field 'a' comes too late" in said
-
-    @pytest.mark.parametrize(
-        ("kind", "name", "ending"),
-        [
-            ("json", "input_ids", "jsonl"),
-            ("json", "tokens", "jsonl"),
-            ("json", "input_ids", "arrow"),
-            ("parquet", "input_ids", "jsonl"),
-            ("parquet", "input_ids", "parquet"),
-            ("parquet", "tokens", "parquet"),
-        ],
-    )
-    def test_names_that_are_taken(self, kind: str, name: str, ending: str, table: Path, tmp_path: Path) -> None:
-        """A column with the name of the ids is not overwritten."""
-        data = b'{"text": "", "%s": 1}\n' % name.encode() if kind == "json" else as_table(kind, pa.table({name: [1], "text": ["un"]}))
-        source, out = written(tmp_path / "in", data), tmp_path / f"o.{ending}"
-        said = call("encode", table, source, *options_for(kind), "--tokens", "-o", out, code=1).stderr
-        assert repr(name) in said
-        assert "rename it" in said
-
-    def test_tables_with_different_columns(self, table: Path, tmp_path: Path) -> None:
-        """Files whose other columns differ do not go into one."""
-        files = [written(tmp_path / name, as_table("parquet", pa.table({"text": ["un"], name: [1]}))) for name in "ab"]
-        said = call("encode", table, *files, "--column", "text", "-o", tmp_path / "out.parquet", code=1).stderr
-        assert said.startswith(f"Error: {files[1]}: its columns are not those")
-
-    @pytest.mark.parametrize("form", OUTPUTS)
-    def test_nulls(self, form: str, table: Path, tmp_path: Path) -> None:
-        """A null stays null where there is such a thing, and has no ids elsewhere."""
-        source = written(tmp_path / "in", as_input("parquet", ["un", None, None]))
-        out = tmp_path / f"out.{form}"
-        call("encode", table, source, "--column", "text", "-o", out, *(["--format", "tokens"] if form == "tokens" else []))
-        none: list[int] | None = None if form in ("json", "arrow", "parquet") else []
-        assert rows_of(out, form) == [["[CLS]", "un", "[SEP]"] if form == "tokens" else [2, 5, 3], none, none]
-
-    @pytest.mark.parametrize("form", OUTPUTS)
-    @pytest.mark.parametrize("kind", INPUTS)
-    def test_nothing(self, kind: str, form: str, table: Path, tmp_path: Path) -> None:
-        """An input without documents becomes a whole file without rows."""
-        source = written(tmp_path / "in", as_input(kind, []))
-        call("encode", table, source, *options_for(kind), "-o", tmp_path / f"out.{form}")
-        assert rows_of(tmp_path / f"out.{form}", form) == []
-
-    @pytest.mark.parametrize(
-        ("kind", "form"), thinned(product(("lines", "json", "parquet", "arrow file"), ("npy", "bin", "arrow", "parquet")), 8)
-    )
-    def test_more_than_a_block(self, kind: str, form: str, table: Path, tmp_path: Path) -> None:
-        """Blocks, row groups and batches do not show in what is written."""
-        texts = [f"un hello {'unaffable ' * (number % 40)}" for number in range(60_000)]
-        source = written(tmp_path / "in", as_input(kind, texts))
-        out = tmp_path / f"out.{form}"
-        call("encode", table, source, *options_for(kind), "-o", out)
-        assert rows_of(out, form) == [ids.tolist() for ids in fst.Tokenizer.load(table).encode_batch(texts)]
-        if kind != "lines" and form not in ("npy", "bin"):
-            numbers = pq.read_table(out) if form == "parquet" else pa.ipc.open_file(out).read_all()
-            assert numbers["number"].to_pylist() == list(range(len(texts)))
-
-    def test_many_row_groups(self, table: Path, tmp_path: Path) -> None:
-        """A table of many small row groups is written in few, and the other way round."""
-        texts = pa.table({"text": ["un hello"] * 5000})
-        source = written(tmp_path / "in", as_table("parquet", texts, row_group_size=10))
-        call("encode", table, source, "--column", "text", "-o", tmp_path / "out.parquet")
-        assert pq.ParquetFile(tmp_path / "out.parquet").num_row_groups == 1
-        assert pq.read_table(tmp_path / "out.parquet")["input_ids"].to_pylist() == [[2, 5, 8, 3]] * 5000
-
-    def test_max_length(self, table: Path, tmp_path: Path) -> None:
-        """--max-length cuts as `encode_batch` does."""
-        rows = fst.Tokenizer.load(table).encode_batch(TEXTS, max_length=4)
-        expected = [row.tolist() for row in rows]
-        for kind in INPUTS:
-            source = written(tmp_path / "in", as_input(kind, TEXTS))
-            call("encode", table, source, *options_for(kind), "--max-length", "4", "-o", tmp_path / "out.npy")
-            assert rows_of(tmp_path / "out.npy", "npy") == expected
-
-    def test_pairs_of_npy(self, table: Path, tmp_path: Path) -> None:
-        """The row splits lie beside the ids, and are mapped like them."""
-        source = written(tmp_path / "in", as_input("lines", TEXTS))
-        call("encode", table, source, "-o", tmp_path / "a.b.npy")
-        assert {path.name for path in tmp_path.iterdir()} == {"in", "a.b.npy", "a.b.splits.npy"}
-        assert np.load(tmp_path / "a.b.npy", mmap_mode="r").tolist() == fst.Tokenizer.load(table).encode_batch(TEXTS).ids.tolist()
-
-
-    @pytest.mark.parametrize(("highest", "dtype"), [(65_535, "<u2"), (65_536, "<u4")])
-    def test_raw_ids(self, highest: int, dtype: str, tmp_path: Path) -> None:
-        """A .bin holds nothing but ids, two bytes each, or four if the vocabulary has an id above 65,535."""
-        tokens = ["[UNK]", "un", *(f"x{number}" for number in range(2, highest)), "last"]
-        wordpiece(tokens).save(tmp_path / "large.npz")
-        call("encode", tmp_path / "large.npz", written(tmp_path / "in", b"last un\n\nun\n"), "-o", tmp_path / "out.bin")
-        assert np.fromfile(tmp_path / "out.bin", dtype).tolist() == [highest, 1, 1]
-        assert np.load(tmp_path / "out.splits.npy").tolist() == [0, 2, 2, 3]
 
 
 class TestErrors:

@@ -27,6 +27,8 @@ TIMEOUT = 900  # seconds; a process may compile all kernels, on a machine with o
 
 TOKENS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "un", "##aff", "##able", "hello", "!", "é", "\u2028")
 
+TEXTS = ("unaffable", "", "  Hello [MASK]!  ", "héllo", "xyz un")  # documents of the fixture `texts`
+
 # The tests may have been started with SIGINT ignored, or with SIGHUP ignored by `nohup`, and a process inherits that.
 INTERRUPTIBLE = """
 import signal

@@ -1,7 +1,8 @@
-"""`fst bench --against`: other tokenizers next to a table, on the same documents. No test asserts a time."""
+"""`fst bench`: figures of a table, and other tokenizers on the same documents. No test asserts a time."""
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from base64 import b64encode
@@ -16,18 +17,38 @@ import numpy as np
 import pytest
 from sentencepiece import sentencepiece_model_pb2
 from support import kept
-from support.commands import TOKENS, Called, call, error_of, posix, written
+from support.commands import (
+    TOKENS,
+    Called,
+    call,
+    error_of,
+    posix,
+    run,
+    written,
+)
+from support.kept import wordpiece
 from tokenizers import Tokenizer
 
 import fst
 from fst.cli import process as workers
 from fst.cli.commands.bench import comparison
+from fst.cli.commands.bench import figures as bench
 from fst.cli.commands.bench.command import PEERS
 from fst.cli.main import main
 from fst.cli.peers import libraries
 
-TEXTS = "unaffable hello!\n\nun [SEP] é\nhello"
+DOCUMENTS = "unaffable hello!\n\nun [SEP] é\nhello"
 Build = Callable[..., Tokenizer]
+# A tokenizer that puts [CLS] and [SEP] around a text.
+FRAMED: dict[str, Any] = {
+    "added_tokens": [],
+    "normalizer": None,
+    "pre_tokenizer": None,
+    "decoder": None,
+    "model": {"type": "WordPiece", "vocab": {"[UNK]": 0}, "unk_token": "[UNK]", "continuing_subword_prefix": "##",
+              "max_input_chars_per_word": 100},
+    "post_processor": {"type": "BertProcessing", "sep": ["[SEP]", 3], "cls": ["[CLS]", 2]},
+}  # fmt: skip
 
 
 @pytest.fixture(autouse=True)
@@ -38,9 +59,9 @@ def _short(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def texts(tmp_path: Path) -> Path:
-    """A file of documents."""
-    return written(tmp_path / "texts.txt", TEXTS.encode())
+def documents(tmp_path: Path) -> Path:
+    """A file of `DOCUMENTS`."""
+    return written(tmp_path / "texts.txt", DOCUMENTS.encode())
 
 
 def document(folder: Path, tokenizer: Tokenizer) -> Path:
@@ -83,49 +104,140 @@ def rows(done: Called) -> dict[str, list[str]]:
     return {name: rest for name, *rest in cells}
 
 
+class TestFigures:
+    """`fst bench`."""
+
+    @staticmethod
+    def figures(stdout: str) -> dict[str, str]:
+        """The figures printed before the unknown words, by name."""
+        lines = stdout.partition("\n\nmost frequent unknown words\n")[0].splitlines()
+        return {name: value.strip() for name, _, value in (line.partition("  ") for line in lines)}
+
+    def test_counts(self, table: Path, texts: Path) -> None:
+        """Sizes and token counts exclude line feeds, [CLS] and [SEP]."""
+        told = self.figures(call("bench", table, texts).stdout)
+        assert (told["texts"], told["size"], told["tokens"]) == ("5", "0.00 MB of UTF-8 (38 bytes)", "9")
+        assert (told["tokens per character"], told["tokens per word"]) == ("0.243", "1.500")
+        assert told["unknown tokens"] == "11.111%"
+
+    @pytest.mark.parametrize(("cores", "head"), [(1, ["1 thread"]), (3, ["1 thread", "3 threads", "ratio"])])
+    def test_speeds(self, table: Path, texts: Path, cores: int, head: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+        """The speeds are those of one thread and, where there are more cores, of all of them."""
+        monkeypatch.setattr("fst.core.threads.usable_cores", lambda: cores)
+        told = self.figures(call("bench", table, texts).stdout)
+        assert told[""].split("  ") == head
+        for name in ("MB/s", "million tokens/s"):
+            assert len([float(cell) for cell in told[name].split()]) == len(head)
+
+    @staticmethod
+    def unknown(stdout: str) -> list[tuple[int, str]]:
+        """The unknown words that were printed, with how many there are."""
+        _, _, listed = stdout.partition("\n\nmost frequent unknown words\n")
+        return [(int(count.replace(",", "")), word) for count, word in (line.lstrip().split("  ", 1) for line in listed.splitlines())]
+
+    def test_unknown_words(self, table: Path, tmp_path: Path) -> None:
+        """The ten most frequent unknown words are listed as they stand in the text, the most frequent first."""
+        words = [f"Q{chr(97 + place)}é" for place in range(12)]
+        texts = "\n".join(f"un {word} hello{word} xyz unaffable!" for place, word in enumerate(words) for _ in range(place + 1))
+        told = self.unknown(call("bench", table, written(tmp_path / "words.txt", texts.encode())).stdout)
+        most = [(78, "xyz"), *((place + 1, word) for place, word in reversed(list(enumerate(words))) for word in (word, f"hello{word}"))]
+        assert told == most[:10]
+
+    def test_no_unknown_words(self, table: Path, tmp_path: Path) -> None:
+        """Where all words are known, none are listed."""
+        assert "unknown words" not in call("bench", table, written(tmp_path / "known.txt", b"hello un")).stdout
+
+    def test_how_unknown_words_are_shown(self, table: Path, tmp_path: Path) -> None:
+        """A long word is shortened, and what a terminal would obey is written as an escape."""
+        text = "\N{FULLWIDTH LATIN SMALL LETTER Q}" * 99 + "\nq\N{RIGHT-TO-LEFT OVERRIDE}q q\N{RIGHT-TO-LEFT OVERRIDE}q"
+        told = self.unknown(call("bench", table, written(tmp_path / "odd.txt", text.encode())).stdout)
+        assert told == [(2, r"q\u202eq"), (1, "\N{FULLWIDTH LATIN SMALL LETTER Q}" * 39 + "…")]
+
+    def test_many_unknown_words(self, table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """However many different words are unknown, few are kept, and the frequent ones are among them with all their occurrences."""
+        monkeypatch.setattr(bench, "DIFFERENT", 100)
+        monkeypatch.setattr(bench, "GROUP", 10)
+        texts = [f"often q{number}q un twice{number // 2}".encode() for number in range(1000)]
+        counts = bench.unknown_words(fst.Tokenizer.load(table), texts)
+        assert counts.most_common(1) == [(b"often", 1000)]
+        assert len(counts) <= 100
+
+    def test_unknown_words_without_places(self, tmp_path: Path) -> None:
+        """Where a vocabulary does not say how long its tokens are, the figures come without the words."""
+        source = {"[UNK]": 0, "a": 1, "##bc": 1}
+        document = {**FRAMED, "model": {**FRAMED["model"], "vocab": source}, "post_processor": None}
+        (tmp_path / "tokenizer.json").write_text(json.dumps(document), encoding="utf-8")
+        wordpiece(tmp_path / "tokenizer.json").save(tmp_path / "t.npz")
+        told = call("bench", tmp_path / "t.npz", written(tmp_path / "text.txt", b"a q")).stdout
+        assert "unknown words are not found: " in told
+
+    @pytest.mark.parametrize("dash", [[], ["-"]])
+    def test_standard_input(self, table: Path, dash: list[str]) -> None:
+        """Without a file, or for "-", documents come from standard input, and a process that nobody watches says nothing else."""
+        done = run("bench", table, *dash, stdin=b"un\n\nhello un")
+        told = self.figures(done.stdout.decode())
+        assert (told["texts"], told["tokens"], done.stderr) == ("3", "3", b"")
+
+    @pytest.mark.parametrize("text", [b"", b"\n\n", b" \n\0"])
+    def test_nothing_to_measure(self, table: Path, tmp_path: Path, text: bytes) -> None:
+        """An input without a token is an error that says so."""
+        said = call("bench", table, written(tmp_path / "empty.txt", text), code=1).stderr
+        assert said == "Error: nothing to measure: the input has no tokens; name a file with text in it\n"
+
+    def test_missing_file(self, table: Path, texts: Path) -> None:
+        """A file that is not there is an error that names it."""
+        assert call("bench", table, texts, "none.txt", code=1).stderr.startswith("Error: none.txt: ")
+
+    def test_invalid_utf_8(self, table: Path, tmp_path: Path) -> None:
+        """Bytes that are not UTF-8 are an error that names file and line."""
+        file = written(tmp_path / "bad.txt", b"un\n\xff\n")
+        assert call("bench", table, file, code=1).stderr == f"Error: {file}, line 2: not UTF-8 at byte 0; mend it\n"
+
+
 class TestIds:
     """The ids of a library against those of the table."""
 
-    def test_tokenizers(self, tmp_path: Path, texts: Path, reference: Build) -> None:
+    def test_tokenizers(self, tmp_path: Path, documents: Path, reference: Build) -> None:
         """A table and the tokenizer that it was compiled from have equal ids, and a library that caches has two speeds and two ratios."""
         source = document(tmp_path, reference(TOKENS))
-        found = rows(call("bench", compiled(source), texts, "--against", "tokenizers", "--source", source))
+        found = rows(call("bench", compiled(source), documents, "--against", "tokenizers", "--source", source))
         assert list(found) == ["fst", "tokenizers"]
         assert found["fst"][0] == fst.__version__
         version, *figures, ids = found["tokenizers"]
         assert (version, len([*map(float, figures)]), ids) == ("0.23.3", 4, "equal")
 
-    def test_tiktoken(self, tmp_path: Path, texts: Path) -> None:
+    def test_tiktoken(self, tmp_path: Path, documents: Path) -> None:
         """The same holds for a file of ranks, special tokens in texts included, and tiktoken, which caches nothing, has one speed."""
         source, special = ranks(tmp_path), written(tmp_path / "special.txt", b"un<|endoftext|>he")
-        found = rows(call("bench", compiled(source), texts, special, "--against", "tiktoken", "--source", source, "--threads", "2"))
+        found = rows(call("bench", compiled(source), documents, special, "--against", "tiktoken", "--source", source, "--threads", "2"))
         _, *figures, ids = found["tiktoken"]
         assert (len([*map(float, figures)]), ids) == (2, "equal")
 
-    def test_sentencepiece(self, tmp_path: Path, texts: Path) -> None:
+    def test_sentencepiece(self, tmp_path: Path, documents: Path) -> None:
         """The same holds for a model of sentencepiece."""
         source = model(tmp_path)
-        found = rows(call("bench", compiled(source), texts, "--against", "sentencepiece", "--source", source))
+        found = rows(call("bench", compiled(source), documents, "--against", "sentencepiece", "--source", source))
         assert found["sentencepiece"][-1] == "equal"
 
     @pytest.mark.parametrize("make", [ranks, model])
-    def test_gigatoken(self, make: Callable[[Path], Path], tmp_path: Path, texts: Path) -> None:
+    def test_gigatoken(self, make: Callable[[Path], Path], tmp_path: Path, documents: Path) -> None:
         """Ids of gigatoken are equal for a file of ranks, and its refusal of a model of Unigram is reported."""
         pytest.importorskip("gigatoken")
         source = make(tmp_path)
         if make is ranks:
-            assert rows(call("bench", compiled(source), texts, "--against", "gigatoken", "--source", source))["gigatoken"][-1] == "equal"
+            found = rows(call("bench", compiled(source), documents, "--against", "gigatoken", "--source", source))
+            assert found["gigatoken"][-1] == "equal"
         else:
-            said = call("bench", compiled(source), texts, "--against", "gigatoken", "--source", source, code=1)
+            said = call("bench", compiled(source), documents, "--against", "gigatoken", "--source", source, code=1)
             assert "does not take it" in error_of(said)
 
-    def test_another_vocabulary(self, tmp_path: Path, texts: Path, reference: Build) -> None:
+    def test_another_vocabulary(self, tmp_path: Path, documents: Path, reference: Build) -> None:
         """If ids differ, the number of texts and the place of the first one, in any file, are reported."""
         table = compiled(document(tmp_path, reference(TOKENS)))
         other = document(tmp_path, reference([token.replace("##able", "##abla") for token in TOKENS]))
         before = written(tmp_path / "before.txt", b"hello\nun")
-        found = rows(call("bench", table, before, texts, "--against", "tokenizers", "--source", other))
-        assert found["tokenizers"][-1] == f"1 of 6 texts differ, first {texts}, line 1, from token 1 on"
+        found = rows(call("bench", table, before, documents, "--against", "tokenizers", "--source", other))
+        assert found["tokenizers"][-1] == f"1 of 6 texts differ, first {documents}, line 1, from token 1 on"
 
     def test_places_leave_out_nulls(self, tmp_path: Path, reference: Build) -> None:
         """A place counts the rows of a column, nulls included."""
@@ -158,36 +270,38 @@ class TestIds:
 class TestSources:
     """The files that each library reads."""
 
-    def test_all(self, tmp_path: Path, texts: Path, reference: Build) -> None:
+    def test_all(self, tmp_path: Path, documents: Path, reference: Build) -> None:
         """In a folder, each library reads its own file, and "all" leaves out libraries without a file."""
         source = document(tmp_path, reference(TOKENS))
         table = compiled(source)
         ranks(tmp_path)
-        found = rows(call("bench", table, texts, "--against", "all", "--source", tmp_path))
+        found = rows(call("bench", table, documents, "--against", "all", "--source", tmp_path))
         assert found["tokenizers"][-1] == "equal"
-        assert found["tiktoken"][-1].startswith(f"3 of 4 texts differ, first {texts}, line 1, ")
+        assert found["tiktoken"][-1].startswith(f"3 of 4 texts differ, first {documents}, line 1, ")
         assert "sentencepiece" not in found
 
     @pytest.mark.parametrize("name", ["tiktoken", "gigatoken"])
-    def test_library_is_not_installed(self, name: str, table: Path, texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_library_is_not_installed(
+        self, name: str, table: Path, documents: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         """A named library that is not installed is an error with the command that installs it."""
         monkeypatch.setitem(sys.modules, name, None)
-        said = error_of(call("bench", table, texts, "--against", name, "--source", ranks(tmp_path), code=1))
+        said = error_of(call("bench", table, documents, "--against", name, "--source", ranks(tmp_path), code=1))
         told = f"--against needs {name}, which is not installed: pip install {name}, or all that can be compared with "
         assert said == told + "the extra bench, in the repository pip install '.[bench]'"
 
-    def test_nothing_is_installed(self, table: Path, texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_nothing_is_installed(self, table: Path, documents: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """With "all", too, it is an error if no library is left."""
         for name in libraries.LIBRARIES:
             monkeypatch.setitem(sys.modules, name, None)
-        said = error_of(call("bench", table, texts, "--against", "all", "--source", ranks(tmp_path), code=1))
+        said = error_of(call("bench", table, documents, "--against", "all", "--source", ranks(tmp_path), code=1))
         told = "none of tokenizers, tiktoken, sentencepiece, gigatoken is installed and reads the source; install "
         assert said == told + "the extra bench, in the repository pip install '.[bench]'"
 
-    def test_source_of_another_kind(self, table: Path, texts: Path, tmp_path: Path) -> None:
+    def test_source_of_another_kind(self, table: Path, documents: Path, tmp_path: Path) -> None:
         """A library that cannot read a source is an error that lists the sources it reads."""
         source = ranks(tmp_path)
-        said = error_of(call("bench", table, texts, "--against", "tokenizers", "--source", source, code=1))
+        said = error_of(call("bench", table, documents, "--against", "tokenizers", "--source", source, code=1))
         assert said == f"tokenizers does not read {source}: name a tokenizer.json with --source"
 
     @pytest.mark.parametrize(
@@ -199,11 +313,11 @@ class TestSources:
             ("tokenizer.json", b"{}", "tokenizers 0.23.3 does not take it"),
         ],
     )
-    def test_unknown_source(self, name: str, data: bytes | None, told: str, table: Path, texts: Path, tmp_path: Path) -> None:
+    def test_unknown_source(self, name: str, data: bytes | None, told: str, table: Path, documents: Path, tmp_path: Path) -> None:
         """A source that no library reads is an error that names it."""
         if data is not None:
             written(tmp_path / name, data)
-        said = error_of(call("bench", table, texts, "--against", "tokenizers", "--source", tmp_path / name, code=1))
+        said = error_of(call("bench", table, documents, "--against", "tokenizers", "--source", tmp_path / name, code=1))
         assert said.startswith(f"{tmp_path / name}: {told}")
 
     def test_libraries_are_those_of_the_option(self) -> None:
@@ -219,9 +333,9 @@ class TestSources:
             (["--against", "nltk", "--source", "t.json"], "'nltk' is not one of"),
         ],
     )
-    def test_wrong_usage(self, options: list[str], told: str, table: Path, texts: Path) -> None:
+    def test_wrong_usage(self, options: list[str], told: str, table: Path, documents: Path) -> None:
         """Options that do not go together are wrong usage."""
-        assert told in call("bench", table, texts, *options, code=2).stderr
+        assert told in call("bench", table, documents, *options, code=2).stderr
 
     def test_no_tokens(self, table: Path, tmp_path: Path) -> None:
         """Documents without a token are an error, as without --against."""
@@ -236,13 +350,13 @@ class TestDrawing:
     @posix
     @pytest.mark.parametrize(("encoding", "character"), [("utf-8", "█"), ("ascii", "#")])
     def test_terminal(
-        self, encoding: str, character: str, tmp_path: Path, texts: Path, reference: Build, monkeypatch: pytest.MonkeyPatch
+        self, encoding: str, character: str, tmp_path: Path, documents: Path, reference: Build, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """In a terminal the table is followed by a bar for each speed, the longest one the widest, in characters that the terminal has."""
         import pty
 
         source = document(tmp_path, reference(TOKENS))
-        words = ["bench", compiled(source), texts, "--against", "tokenizers", "--source", source]
+        words = ["bench", compiled(source), documents, "--against", "tokenizers", "--source", source]
         terminal, end = pty.openpty()
         with os.fdopen(end, "wb") as file, TextIOWrapper(file, encoding) as out:
             monkeypatch.setattr(sys, "stdout", out)

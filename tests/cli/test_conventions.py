@@ -1,0 +1,383 @@
+"""Rules for all commands: help, exit codes, imports, signals, pipes and progress."""
+
+from __future__ import annotations
+
+import errno
+import gc
+import io
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+from support.commands import (
+    CACHE,
+    FST,
+    INTERRUPTIBLE,
+    TIMEOUT,
+    TOKENS,
+    call,
+    error_of,
+    execute,
+    ids_of,
+    on_terminal,
+    posix,
+    run,
+    written,
+)
+from support.kept import wordpiece
+from support.tiers import thinned
+from tokenizers import Tokenizer
+
+import fst
+from fst.cli.commands.warmup.kernels import PARTS
+from fst.cli.files import progress
+from fst.cli.main import main
+from fst.core import jit
+from fst.runtime.run import kernel_of
+
+COMMANDS = ("compile", "encode", "search", "segment", "decode", "info", "verify", "bench", "count", "explain", "warmup")
+# Runs command lines in one process, and prints of each its exit code, its standard error and the modules imported by then.
+IMPORTED = """
+import contextlib, io, json, sys
+from fst.cli.main import main
+for words in json.loads(sys.argv[1]):
+    with contextlib.redirect_stderr(io.StringIO()) as said:
+        try:
+            main(words, prog_name="fst")
+        except SystemExit as end:
+            print("", json.dumps([end.code or 0, said.getvalue(), list(sys.modules)]), sep="\\n")
+"""
+WRONG_USAGE = (
+    "encode table a.txt --format npy",
+    "encode table a.txt -o none/ids.npy",
+    "encode table a.txt -o a.txt",
+    "encode table a.txt -o a.csv",
+    "encode table a.jsonl",
+    "encode table parquet",
+    "encode table a.txt a.jsonl --separator x",
+    "encode table a.txt --column text",
+    "encode table a.txt --max-length 1",
+    "encode table a.csv",
+    "count table a.jsonl",
+)
+# SIGINT as soon as a process imports a module.
+INTERRUPTED_AT = """
+import os, signal, sys
+module = sys.argv.pop(1)
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
+class Interrupter:
+    @staticmethod
+    def find_spec(name, *_):
+        if name == module:
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Interrupter)
+from fst.__main__ import main
+main()
+"""
+# Progress of 123 GB in 100,000 steps.
+WATCHED = """
+import sys
+from fst.cli.files import progress
+progress.PATIENCE = 0
+with progress.progress(sys.argv[1], 123_456_000_000) as advance:
+    for _ in range(100_000):
+        advance(1_234_560)
+"""
+
+
+class TestConventions:
+    """Rules for all commands."""
+
+    @staticmethod
+    def imports(lines: Sequence[Sequence[str | Path]], **more: Any) -> Iterator[tuple[int, str, set[str]]]:
+        """The exit code and standard error of each command line, and all modules imported by then."""
+        done = execute([sys.executable, "-c", IMPORTED], json.dumps([list(map(str, words)) for words in lines]), **more)
+        for line in done.stdout.decode().splitlines():
+            if line.startswith("["):
+                code, said, modules = json.loads(line)
+                yield code, said, set(modules)
+
+    def test_help_needs_click_alone(self) -> None:
+        """Help and version import neither numba nor numpy."""
+        lines = [["--help"], ["--version"], *([command, "--help"] for command in COMMANDS)]
+        for words, (code, _, modules) in zip(lines, self.imports(lines), strict=True):
+            assert (code, modules & {"numba", "numpy", "tokenizers"}) == (0, set()), words
+
+    def test_no_numba(self, table: Path) -> None:
+        """`fst info` and `fst verify` do not import numba."""
+        lines: list[list[str | Path]] = [["info", table], ["verify", table]]
+        for words, (code, _, modules) in zip(lines, self.imports(lines), strict=True):
+            assert (code, modules & {"numba"}) == (0, set()), words
+
+    def test_version(self) -> None:
+        """--version is the package's."""
+        assert run("--version").stdout.decode() == f"fst {fst.__version__}\n"
+
+    @pytest.mark.parametrize("command", COMMANDS)
+    def test_examples(self, command: str) -> None:
+        """Every help has an example."""
+        assert f"fst {command}" in call(command, "--help").stdout.split("Example", 1)[1]
+
+    @pytest.mark.parametrize("command", COMMANDS)
+    def test_defaults(self, command: str) -> None:
+        """The help of an option that takes a value says what its default is, where it has one."""
+        found = main.get_command(click.Context(main), command)
+        assert found is not None
+        context = click.Context(found)
+        for option in context.command.params:
+            if isinstance(option, click.Option) and not option.required and option.name not in ("field", "column", "against", "by"):
+                shown = " ".join(option.get_help_record(context) or ())
+                assert "[default: " in shown or (option.is_flag and not option.secondary_opts), option.name
+
+    @pytest.mark.parametrize(
+        "words",
+        ["", "encode", "nothing", "encode t --threads 0", "encode t --format xml", "compile v", "compile - -o t", "encode -", "info -"],
+    )
+    def test_usage(self, words: str) -> None:
+        """Wrong usage is 2, and said on standard error."""
+        done = call(*words.split(), code=2)
+        assert (done.stdout, "Usage: " in done.stderr) == ("", True)
+
+    @pytest.mark.parametrize("command", ["encode", "decode", "info", "verify", "bench", "explain"])
+    def test_missing_table(self, command: str) -> None:
+        """A table that is not there is 1, and one line that names it."""
+        said = call(command, "none.npz", *["text"] * (command == "explain"), code=1).stderr
+        assert said == f"Error: none.npz: {os.strerror(errno.ENOENT)}; check the name\n"
+
+    def test_missing_file(self, table: Path, texts: Path) -> None:
+        """A file that is not there is known before the one before it is read."""
+        done = call("encode", table, texts, "none.txt", code=1)
+        assert done.data == b""
+        assert error_of(done) == f"none.txt: {os.strerror(errno.ENOENT)}; check the name"
+
+    def test_wrong_usage_is_told_at_once(self, table: Path, tmp_path: Path) -> None:
+        """Options that are wrong, or do not fit the files, are refused before numba is imported."""
+        for name, data in (("a.txt", b"un\n"), ("a.csv", b"un\n"), ("a.jsonl", b'{"text": "un"}\n'), ("parquet", b"PAR1")):
+            written(tmp_path / name, data)
+        lines = [[table if word == "table" else word for word in words.split()] for words in WRONG_USAGE]
+        for words, (code, said, modules) in zip(lines, self.imports(lines, cwd=tmp_path), strict=True):
+            assert (code, "numba" in modules) == (1 if "none/ids.npy" in words else 2, False), words
+            assert "Error: " in said
+
+    @posix
+    @pytest.mark.parametrize("words", ["encode {} -", "encode table {}", "encode table - -o {}", "compile {} -o t", "compile v -o {}"])
+    @pytest.mark.parametrize("name", ["loop", "x" * 300 + ".txt"], ids=["loop", "long"])
+    def test_names_of_no_file(self, name: str, words: str, table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Links that lead back to themselves, and names that are too long, are one line that says so."""
+        (tmp_path / "loop").symlink_to("back")
+        (tmp_path / "back").symlink_to("loop")
+        written(tmp_path / "v", b"[UNK]")
+        monkeypatch.chdir(tmp_path)
+        done = call(*(word.replace("table", str(table)).format(name) for word in words.split()), code=1)
+        number, remedy = (errno.ELOOP, "a link leads back to itself") if name == "loop" else (errno.ENAMETOOLONG, "name it shorter")
+        assert error_of(done) == f"{name}: {os.strerror(number)}; {remedy}"
+
+    def test_folder(self, table: Path, tmp_path: Path) -> None:
+        """A folder is refused as the output of a command that writes one file."""
+        assert "name a file in it" in error_of(call("compile", table, "--output", tmp_path, code=1))
+
+    def test_no_table(self, texts: Path) -> None:
+        """A file of another kind is not taken for a table."""
+        assert "fst compile" in call("info", texts, code=1).stderr
+
+    @posix
+    def test_broken_pipe(self, table: Path, tmp_path: Path) -> None:
+        """A reader that leaves early, as `head` does, is not an error and prints nothing."""
+        file = written(tmp_path / "texts.txt", b"hello unaffable\n" * 200_000)
+        with subprocess.Popen([FST, "encode", str(table), str(file)], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+            assert process.stdout is not None
+            assert process.stderr is not None
+            assert process.stdout.readline() == ids_of(table, ["hello unaffable"])
+            process.stdout.close()
+            assert process.stderr.read() == b""
+            assert process.wait(TIMEOUT) == 0
+
+    @posix
+    @pytest.mark.parametrize(
+        "module", thinned(["fst.cli.main", "click", "click.core", "numpy", "numba", "numba.core.types", "fst.core.kernel_cache"], 4)
+    )
+    def test_interrupted_while_importing(self, module: str, table: Path) -> None:
+        """SIGINT during any import ends with 130 and prints nothing."""
+        done = execute([sys.executable, "-c", INTERRUPTED_AT, module], "encode", table, stdin=b"un\n", code=130)
+        assert (done.stdout, done.stderr) == (b"", b"")
+
+    @posix
+    def test_as_a_module(self, table: Path) -> None:
+        """`python -m fst` is `fst`, also in its usage."""
+        assert execute([sys.executable, "-m", "fst"], "info", table).stdout == run("info", table).stdout
+        assert execute([sys.executable, "-m", "fst"], "--help").stdout.startswith(b"Usage: python -m fst ")
+
+    @posix
+    def test_interrupted(self, table: Path) -> None:
+        """SIGINT ends with 130 and prints nothing."""
+        words = [sys.executable, "-c", INTERRUPTIBLE, "encode", str(table)]
+        with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+            assert process.stdin is not None
+            assert process.stdout is not None
+            assert process.stderr is not None
+            process.stdin.write(b"un\n")
+            process.stdin.flush()
+            assert process.stdout.readline() == ids_of(table, ["un"])
+            process.send_signal(signal.SIGINT)
+            assert process.wait(TIMEOUT) == 130
+            assert process.stderr.read() == b""
+
+    @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is always full")
+    @pytest.mark.parametrize("words", ["encode", "info"])
+    def test_full_disk(self, table: Path, words: str) -> None:
+        """Output that cannot be written is an error, not silence."""
+        with Path("/dev/full").open("wb") as full:
+            done = run(words, table, *["-"] * (words == "encode"), stdin=b"un\n", stdout=full, code=1)
+        assert error_of(done) == f"{os.strerror(errno.ENOSPC)}; make room"
+
+    @posix
+    @pytest.mark.parametrize(("stream", "closing"), [("standard input", "<&-"), ("standard output", ">&-")])
+    def test_closed_streams(self, table: Path, stream: str, closing: str) -> None:
+        """Standard input or output that is closed is an error."""
+        done = execute(["sh", "-c", f'exec "$0" "$@" {closing}', FST], "encode", table, code=1)
+        assert error_of(done) == f"{stream}: it is closed"
+
+    def test_warmup(self) -> None:
+        """`fst warmup` counts what it compiles, and says on standard error how long it took and where kernels are kept."""
+        done = run("warmup")
+        _, *counted, last = done.stderr.decode().splitlines()
+        assert done.stdout == b""
+        assert [line.partition(":")[0] for line in counted] == [f"{number} of {len(PARTS)}" for number in range(1, len(PARTS) + 1)]
+        assert {line.partition(": ")[2] for line in counted} == {*PARTS}
+        assert re.fullmatch(r"ready, in [\d.]+ s; kept in .+", last)
+
+    @posix
+    @pytest.mark.parametrize("command", ["encode", "warmup"])
+    def test_a_signal_while_kernels_are_compiled(self, command: str, table: Path, tmp_path: Path) -> None:
+        """A signal while kernels are compiled ends the command with one more line."""
+        words, cold = [FST, command, *[str(table)] * (command == "encode")], {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+        with subprocess.Popen(words, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, env=cold) as process:
+            assert process.stderr is not None
+            assert process.stderr.readline().startswith((b"fst: compiling kernel 1 of 2 for wordpiece (gather_bytes)", b"compiling"))
+            process.send_signal(signal.SIGTERM)
+            (line,) = process.stderr.read().decode().splitlines()
+            assert process.wait(TIMEOUT) == 143
+        assert "interrupted" in line
+
+    @pytest.mark.slow
+    @posix
+    def test_first_run(self, table: Path, tmp_path: Path) -> None:
+        """Whoever waits for kernels to be compiled is told how long and where they are kept, also off a terminal, and data stays clean."""
+        cold: dict[str, Any] = {"stdin": b"un\n", "env": {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}}
+        done = run("encode", table, **cold)
+        kept = f"up to 20 s; kept in {tmp_path / CACHE}"
+        *compiling, last = done.stderr.decode().splitlines()
+        names = ("1 of 2 for wordpiece (gather_bytes)", "2 of 2 for wordpiece (encode_rows)")
+        assert compiling == [f"fst: compiling kernel {name}, {kept}" for name in names]
+        assert re.fullmatch(r"fst: compiled 2 kernels for wordpiece in [\d.]+ s", last)
+        assert done.stdout == ids_of(table, ["un"])
+        assert on_terminal("encode", table, **cold) == b""
+
+    @pytest.mark.parametrize("command", ["encode", "bench", "verify"])
+    def test_commands_with_kernels(
+        self, command: str, table: Path, texts: Path, tmp_path: Path, reference: Callable[..., Tokenizer], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Every command that uses kernels tells when they are not there, which of how many it compiles, and how long that took."""
+        monkeypatch.setattr(jit, "_kept_code", lambda *_: None)
+        kernel_of.cache_clear()
+        words: list[str | Path] = [table, texts]
+        if command == "verify":
+            reference(TOKENS).save(str(tmp_path / "tokenizer.json"))
+            wordpiece(tmp_path / "tokenizer.json").save(tmp_path / "t.npz")
+            words = [tmp_path / "t.npz", "--against", tmp_path / "tokenizer.json", texts]
+        compiling, compiled, *_ = call(command, *words).stderr.splitlines()
+        assert compiling.startswith("fst: compiling kernel 2 of 2 for wordpiece (encode_rows), up to 20 s; ")
+        assert re.fullmatch(r"fst: compiled 1 kernel for wordpiece in [\d.]+ s", compiled)
+
+    def test_the_collector_goes_on(self, table: Path, texts: Path) -> None:
+        """Garbage is collected again when kernels are there."""
+        call("bench", table, texts)
+        assert gc.isenabled()
+
+
+class TestProgress:
+    """The bar on standard error."""
+
+    class Terminal(io.StringIO):
+        """A standard error that somebody watches."""
+
+        def isatty(self) -> bool:
+            """Say yes."""
+            return True
+
+    @pytest.fixture
+    def shown(self, monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
+        """What is shown during two steps from nothing to everything."""
+
+        def show(
+            total: int | None, *, patience: float = 0, hidden: bool = False, stream: io.StringIO | None = None, done: Any = None
+        ) -> str:
+            stream = stream or self.Terminal()
+            monkeypatch.setattr(sys, "stderr", stream)
+            for name in ("PATIENCE", "LINES"):
+                monkeypatch.setattr(progress, name, patience)
+            with progress.progress("counting", total, hidden=hidden, done=done) as advance:
+                advance(50)
+                advance(50)
+            return stream.getvalue()
+
+        return show
+
+    @posix
+    @pytest.mark.parametrize("columns", [1, 20, 60, 80, 200])
+    def test_fits_the_terminal(self, columns: int) -> None:
+        """A bar takes one line of a terminal of any width, and is redrawn only now and then."""
+        shown = on_terminal("encoding", program=[sys.executable, "-c", WATCHED], columns=columns).decode()
+        lines = shown.removesuffix("\r\n").split("\r")[1:]
+        assert len(lines) < 100
+        assert {len(line) for line in lines} == {columns - 1}
+        if columns >= 60:
+            assert all(line.startswith("encoding  ") for line in lines)
+            assert "100%  123,456.0 of 123,456.0 MB" in lines[-1]
+        if columns == 200:
+            assert f"[{'#' * 40}]" in lines[-1]
+
+    def test_after_a_second(self, shown: Callable[..., str]) -> None:
+        """A bar appears when patience is at its end."""
+        assert "counting" in shown(100)
+        assert "100%" in shown(100)
+
+    def test_what_is_quick(self, shown: Callable[..., str]) -> None:
+        """A quick job has no bar."""
+        assert shown(100, patience=60) == ""
+
+    def test_unknown_length(self, shown: Callable[..., str]) -> None:
+        """A job of unknown length has no bar."""
+        assert shown(None) == ""
+
+    def test_data_on_the_terminal(self, shown: Callable[..., str]) -> None:
+        """A job that writes data to the terminal has no bar."""
+        assert shown(100, hidden=True) == ""
+
+    def test_nobody_watches(self, shown: Callable[..., str]) -> None:
+        """A stream that is not a terminal gets no bar, but a line now and then if the job is long."""
+        assert shown(100, stream=io.StringIO(), patience=60) == ""
+        first, second = shown(100, stream=io.StringIO()).splitlines()
+        assert first.startswith("counting   50%  0.0 of 0.0 MB")
+        assert second.startswith("counting  100%  0.0 of 0.0 MB")
+        assert shown(None, stream=io.StringIO()).startswith("counting  0.0 MB, ")
+
+    def test_sum(self, shown: Callable[..., str]) -> None:
+        """A job that took long tells at its end what it did."""
+        done = progress.Sum("document", "token")
+        done.add(1, 2)
+        done.add(0, 1_000)
+        for total, stream in ((100, None), (None, None), (100, io.StringIO())):
+            assert shown(total, stream=stream, done=done).splitlines()[-1].startswith("1 document, 1,002 tokens, 0.0 MB, ")
+        for options in ({"patience": 60}, {"hidden": True}):
+            assert shown(100, done=done, **options) == ""
