@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 # The kinds of tables that a command accepts, by public class.
 TAKEN = {
-    "Searcher": "one of keywords, from `fst compile keywords`",
-    "MecabSegmenter": "one of a dictionary of MeCab, from `fst compile mecab`",
-    "Segmenter": "one of a dictionary, from `fst compile maxmatch`, `jieba` or `mecab`",
+    "Searcher": "keywords; make one with `fst compile keywords`",
+    "MecabSegmenter": "a dictionary of MeCab; make one with `fst compile mecab`",
+    "Segmenter": "a dictionary; make one with `fst compile maxmatch`, `jieba` or `mecab`",
 }
 
 
@@ -31,7 +31,7 @@ def load(path: str) -> Any:
     """
     table = registry.load(path)
     if not table.has_tokens:
-        raise UnsupportedError(f"{path} is a table of {table.kind}, and has no tokens: this command takes the table of a tokenizer")
+        raise UnsupportedError(f"{path} is a table of {table.kind}; expected the table of a tokenizer; make one with `fst compile SOURCE`")
     return table
 
 
@@ -44,7 +44,7 @@ def load_for(face: str, path: str) -> Any:
     """
     table = registry.load(path)
     if face not in [base.__name__ for base in resolve_name(table.face).__mro__]:
-        raise UnsupportedError(f"{path} is a table of {table.kind}: this command takes {TAKEN[face]}")
+        raise UnsupportedError(f"{path} is a table of {table.kind}; expected a table of {TAKEN[face]}")
     return table
 
 

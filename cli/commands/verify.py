@@ -48,7 +48,7 @@ def command(ctx: click.Context, /, table: str, files: tuple[str, ...], against: 
       fst verify gpt4.npz --against cl100k_base.tiktoken reviews.txt
     """
     if files and against is None:
-        raise click.UsageError("files are compared with the reference: name it with --against tokenizer.json")
+        raise click.UsageError("FILE is compared with the reference; name it with --against, as in --against tokenizer.json")
     keep_apart([STANDARD], [table, *files])
     if against is None:
         from fst import registry

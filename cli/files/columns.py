@@ -85,10 +85,10 @@ class Writer(Generic[Result]):
         schema = pa.schema([*((name, column.type) for name, column in others), *self._added])
         for name, _ in self._added:
             if schema.names.count(name) > 1:
-                raise TextError(f"{documents.file}: {name!r} is there already, which is what is written; rename it")
+                raise TextError(f"{documents.file}: the column {name!r} has the name of an added one; rename it")
         self._open(schema)
         if not schema.equals(self._schema):
-            raise TextError(f"{documents.file}: its columns are not those of the files before it; write it to another output")
+            raise TextError(f"{documents.file}: its columns differ from those of earlier files; write it to another output")
         return pa.RecordBatch.from_arrays([*(column for _, column in others), *arrays], schema=schema)
 
     def _others(self, documents: Documents) -> list[tuple[str, Any]]:

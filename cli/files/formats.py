@@ -102,12 +102,12 @@ def _form(forms: Forms, name: str, form: str | None) -> str:
     if kind in UNSUPPORTED:
         raise click.UsageError(f"{name}: {kind} is not written; compress with gzip, zstd, bz2 or xz, as in ids.jsonl.gz")
     if form is None and kind in forms.instead:
-        raise click.UsageError(f"{name}: {kind} is not written; {forms.instead[kind]}, or say with --format what the file is to be")
+        raise click.UsageError(f"{name}: {kind} is not written; {forms.instead[kind]}, or pass --format")
     return form or forms.endings.get(kind, forms.lines[0])
 
 
 def _check_whole_file(name: str, form: str) -> None:
     if name == STANDARD or is_device(Path(name)):
-        raise click.UsageError(f"--format {form} takes a regular file, since it is not written from beginning to end: name one with -o")
+        raise click.UsageError(f"--format {form} needs a regular file, because its header is written last; name one with -o")
     if packing := ending(name)[1]:
-        raise click.UsageError(f"{name}: {form} is not packed with {packing}, since programs map such files; leave that ending out")
+        raise click.UsageError(f"{name}: {form} is not compressed with {packing}, because programs map such files; leave out that ending")

@@ -79,10 +79,10 @@ def rows(block: Block, known: Container[int]) -> Iterator[list[int]]:
             ids = _of_json(line) if line.lstrip().startswith(b"{") else list(map(_number, line.split()))
             unknown = next((number for number in ids if number not in known), None)
             if unknown is not None:
-                raise ValueError(f"{unknown} is no id of this table")
+                raise ValueError(f"{unknown} is not an id of this table")
             yield ids
     except (ValueError, RecursionError) as error:
-        raise TextError(f"{block.place(row)}: {error}; a line is what `fst encode` writes with --format ids or json") from None
+        raise TextError(f"{block.place(row)}: {error}; expected a line of `fst encode` with --format ids or json") from None
 
 
 def _of_json(line: bytes) -> list[int]:
@@ -100,5 +100,5 @@ def _of_json(line: bytes) -> list[int]:
 
 def _number(word: bytes) -> int:
     if not word.isdigit():  # int() accepts more than this program writes: 1_000, +5
-        raise ValueError(f"{word.decode('utf-8', 'replace')[:40]!a} is no id")
+        raise ValueError(f"{word.decode('utf-8', 'replace')[:40]!a} is not an id")
     return int(word)

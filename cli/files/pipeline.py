@@ -121,7 +121,7 @@ class Policy:
 
     def notes(self) -> Iterator[str]:
         """Lines for the end of a command: how many documents were repaired or left out."""
-        for count, what in ((self.replaced, "read with U+FFFD for what is no text"), (self.skipped, "left out")):
+        for count, what in ((self.replaced, "repaired with U+FFFD"), (self.skipped, "skipped")):
             if count:
                 yield f"{count:,} document{'s' * (count != 1)} {what}"
 

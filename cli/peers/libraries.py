@@ -117,7 +117,7 @@ def readable(name: str, sources: Mapping[str, Path]) -> Path:
     found = [sources[one] for one in reads if one in sources]
     if not found:
         given = " and ".join(map(str, sources.values()))
-        raise UnsupportedError(f"{name} does not read {given}: name {' or '.join(map(KINDS.__getitem__, reads))} with --source")
+        raise UnsupportedError(f"{name} does not read {given}; name {' or '.join(map(KINDS.__getitem__, reads))} with --source")
     return found[0]
 
 

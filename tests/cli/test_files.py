@@ -217,7 +217,7 @@ class TestErrors:
         source = written(tmp_path / "in", self.bad(kind))
         done = call("encode", table, source, *self.options(kind), "--errors", "replace")
         assert done.data == ids_of(table, self.BAD, errors="replace")
-        assert done.stderr == "2 documents read with U+FFFD for what is no text\n"
+        assert done.stderr == "2 documents repaired with U+FFFD\n"
 
     @pytest.mark.parametrize("form", ["json", "parquet", "arrow", "npy"])
     @pytest.mark.parametrize("kind", KINDS)
@@ -227,7 +227,7 @@ class TestErrors:
         out = tmp_path / f"out.{form}"
         done = call("encode", table, source, *self.options(kind), "--errors", "skip", "-o", out)
         assert rows_of(out, form) == [ids.tolist() for ids in fst.Tokenizer.load(table).encode_batch(self.GOOD)]
-        assert done.stderr == "2 documents left out\n"
+        assert done.stderr == "2 documents skipped\n"
         if kind != "lines" and form == "parquet":
             assert pq.read_table(out)["number"].to_pylist() == [0, 3]
 
@@ -251,7 +251,7 @@ class TestErrors:
         assert said.startswith(f"Error: {source}, line 2: {what}")
         assert said.endswith("; mend it, or pass --errors skip\n")
         done = call("encode", table, source, "--field", "text", "--errors", "skip")
-        assert (done.stdout.encode(), done.stderr) == (ids_of(table, ["un", "!"]), "1 document left out\n")
+        assert (done.stdout.encode(), done.stderr) == (ids_of(table, ["un", "!"]), "1 document skipped\n")
 
     def test_lone_surrogates(self, table: Path, tmp_path: Path) -> None:
         """A lone surrogate that JSON escapes is not text."""
@@ -291,7 +291,7 @@ class TestCount:
         """Documents that are left out are not counted, but told."""
         done = call("count", table, "--errors", "skip", "--json", stdin=b"un\n\xff\n")
         assert json.loads(done.stdout)["documents"] == 1
-        assert done.stderr == "1 document left out\n"
+        assert done.stderr == "1 document skipped\n"
         assert "line 2: not UTF-8" in call("count", table, stdin=b"un\n\xff\n", code=1).stderr
 
 

@@ -94,7 +94,7 @@ class TestLongDocuments:
             assert said.startswith(f"Error: {source}, line 2: not UTF-8 at byte {wrong.value.start}; mend it")
             done = call("encode", table, source, "--errors", "replace")
             assert done.data == ids_of(table, ["un", line.decode("utf-8", "replace"), "un"])
-            assert done.stderr == "1 document read with U+FFFD for what is no text\n"
+            assert done.stderr == "1 document repaired with U+FFFD\n"
             assert "too long to be left out" in call("encode", table, source, "--errors", "skip", code=1).stderr
 
     @pytest.mark.parametrize("words", [["--format", "json"], ["-o", "out.parquet"], ["--field", "text"]], ids=" ".join)

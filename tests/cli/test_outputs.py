@@ -231,7 +231,7 @@ class TestOutput:
         """Files whose other columns differ do not go into one."""
         files = [written(tmp_path / name, as_table("parquet", pa.table({"text": ["un"], name: [1]}))) for name in "ab"]
         said = call("encode", table, *files, "--column", "text", "-o", tmp_path / "out.parquet", code=1).stderr
-        assert said.startswith(f"Error: {files[1]}: its columns are not those")
+        assert said.startswith(f"Error: {files[1]}: its columns differ")
 
     @pytest.mark.parametrize("form", OUTPUTS)
     def test_nulls(self, form: str, table: Path, tmp_path: Path) -> None:

@@ -177,14 +177,14 @@ def test_packed_rows(table: Path, lines: Path, tmp_path: Path, tok: fst.Tokenize
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--offsets"], "--offsets does not go with ids"),
-        (["--keep", "text", "--format", "npy", "-o", "x.npy"], "--keep text does not go with npy"),
+        (["--offsets"], "--offsets cannot be combined with ids"),
+        (["--keep", "text", "--format", "npy", "-o", "x.npy"], "--keep text cannot be combined with npy"),
         (["--stride", "1"], "--stride is for windows of --max-length ids"),
         (["--max-length", "4", "--stride", "2"], "a window has 2 ids of a text"),
         (["--append", "[SEP]", "--max-length", "4"], "pass one of them"),
-        (["--append", "nobody"], "the vocabulary has no such token"),
-        (["--pack", "4", "--max-length", "4"], "--max-length has no place in them"),
-        (["--pack", "4", "--format", "json", "--tokens"], "--tokens has no place in them"),
+        (["--append", "nobody"], "is not a token of the vocabulary"),
+        (["--pack", "4", "--max-length", "4"], "--pack cannot be combined with --max-length"),
+        (["--pack", "4", "--format", "json", "--tokens"], "--pack cannot be combined with --tokens"),
     ],
 )
 def test_options_that_contradict_each_other(words: list[str], message: str, table: Path, lines: Path) -> None:

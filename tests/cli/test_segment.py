@@ -72,5 +72,5 @@ def test_errors(table: Path, tmp_path: Path) -> None:
     assert call("segment", table, source, "--errors", "replace").stdout == "命\nx \ufffd\n"
     assert call("segment", table, source, "--errors", "skip").stdout == "命\n"
     done = call("search", table, source, code=2)
-    assert error_of(done).endswith("is a table of maxmatch: this command takes one of keywords, from `fst compile keywords`")
+    assert error_of(done).endswith("is a table of maxmatch; expected a table of keywords; make one with `fst compile keywords`")
     assert "write JSON lines (.jsonl), or Parquet" in call("segment", table, source, "-o", tmp_path / "out.npy", code=2).stderr

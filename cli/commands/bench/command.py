@@ -78,6 +78,6 @@ def _check_against(against: tuple[str, ...], **options: Any) -> None:
     """Refuse options of a comparison that do not go together."""
     given = [name for name, value in options.items() if value is not None]
     if given and not against:
-        raise click.UsageError(f"--{given[0]} is for a comparison: name a library with --against")
+        raise click.UsageError(f"--{given[0]} is for a comparison; name a library with --against")
     if against and options["source"] is None:
-        raise click.UsageError("--against makes tokenizers from a file: name it with --source, as in --source tokenizer.json")
+        raise click.UsageError("--against needs the file that the libraries read; name it with --source, as in --source tokenizer.json")

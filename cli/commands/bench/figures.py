@@ -124,7 +124,7 @@ def counted(tables: Tables, found: Documents, batch: Batch, **more: str) -> Iter
     """
     size, tokens, unknown = found.size, len(batch.ids), np.count_nonzero(batch.ids == tables.metadata.model.unk_id)
     if not tokens:
-        raise TextError("nothing to measure: the input has no tokens; name a file with text in it")
+        raise TextError("the input has no tokens; name a file with text in it")
     shown = {
         "texts": f"{len(found.lines):,}",
         "size": f"{size / 1e6:,.2f} MB of UTF-8 ({size:,} bytes)",

@@ -139,9 +139,9 @@ def _randomness(dropout: float | None, sample: float | None, seed: int | None) -
     from fst import Dropout, Sampling
 
     if dropout is sample is None and seed is not None:
-        raise click.UsageError("--seed is for random ids: pass --dropout or --sample, too")
+        raise click.UsageError("--seed is for random ids; pass --dropout or --sample, too")
     if dropout is not None and sample is not None:
-        raise click.UsageError("--dropout is for BPE and --sample for Unigram: pass one of them")
+        raise click.UsageError("--dropout is for BPE and --sample for Unigram; pass one of them")
     if sample is not None:
         return Sampling(sample, seed=seed)
     return None if dropout is None else Dropout(dropout, seed=seed)

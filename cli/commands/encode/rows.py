@@ -55,15 +55,15 @@ class Rows:
         beside = {"--tokens": self.tokens, "--offsets": self.offsets, "--keep text": self.text is not None}
         asked = [option for option, is_asked in beside.items() if is_asked]
         if asked and self.form not in KEEP_OTHERS:
-            more = "; for tokens alone use --format tokens" if self.tokens else ""
-            raise click.UsageError(f"{asked[0]} does not go with {self.form}, only with json, arrow and parquet{more}")
+            more = "; for tokens alone, pass --format tokens" if self.tokens else ""
+            raise click.UsageError(f"{asked[0]} cannot be combined with {self.form}; expected the format json, arrow or parquet{more}")
         if self.stride is not None and self.max_length is None:
             raise click.UsageError("--stride is for windows of --max-length ids; pass both")
         if self.append is not None and self.max_length is not None:
-            raise click.UsageError("--append puts a token after a document, which --max-length may cut off; pass one of them")
+            raise click.UsageError("--append cannot be combined with --max-length, which may cut off the token; pass one of them")
         if self.pack is not None and (asked or self.max_length is not None):
             option = asked[0] if asked else "--max-length"
-            raise click.UsageError(f"--pack {self.pack}: rows go on from document to document, so {option} has no place in them")
+            raise click.UsageError(f"--pack cannot be combined with {option}, because rows continue across documents; pass one of them")
 
     @property
     def takes_pieces(self) -> bool:
@@ -78,7 +78,7 @@ class Rows:
         """
         self._window(tables)
         if self.append is not None and self.append not in names(tables).values():
-            raise click.UsageError(f"--append {self.append!r}: the vocabulary has no such token; `fst info` lists the special ones")
+            raise click.UsageError(f"--append {self.append!r} is not a token of the vocabulary; `fst info` lists the special ones")
 
     def encode(self, tokenizer: Tokenizer, threads: int | None, randomness: Randomness | None) -> Encode:
         """A function that encodes documents.

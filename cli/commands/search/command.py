@@ -86,7 +86,7 @@ def command(
     from fst.runtime.files.inputs import Reading
 
     if counts and (by is not None or names or form or output != STANDARD):
-        raise click.UsageError("--count prints numbers alone: leave out --replace, --names, --format and --output")
+        raise click.UsageError("--count cannot be combined with --replace, --names, --format or --output")
     form = form or ("matches" if names and output == STANDARD else None)
     how = Reading(**reading, mends=errors == "replace")
     outputs = Target(output, form, overwrite, resume).outputs(FORMS, files, table, how, of_text="matches" if names else None)

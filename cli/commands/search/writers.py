@@ -42,9 +42,9 @@ def check_options(form: str, names: bool, replaces: bool) -> None:
     """
     if names and (replaces or form in ("lines", "npz")):
         what = "--replace" if replaces else form
-        raise click.UsageError(f"--names does not go with {what}, only with the forms matches, json, arrow and parquet")
+        raise click.UsageError(f"--names cannot be combined with {what}; expected the format matches, json, arrow or parquet")
     if replaces and form in ("matches", "npz"):
-        raise click.UsageError(f"--replace does not go with {form}: with it documents are written, as lines, json, arrow or parquet")
+        raise click.UsageError(f"--replace cannot be combined with {form}; expected the format lines, json, arrow or parquet")
 
 
 def check_replacing(tables: KeywordTables) -> None:
@@ -54,7 +54,7 @@ def check_replacing(tables: KeywordTables) -> None:
         click.UsageError: they may.
     """
     if tables.metadata.automaton.match_kind == OVERLAPPING:
-        raise click.UsageError("--replace: the table is one of overlapping matches; compile the keywords with another --match-kind")
+        raise click.UsageError("--replace cannot replace overlapping matches; compile the keywords with another --match-kind")
 
 
 def is_colored(color: str, output: str) -> bool:
@@ -263,7 +263,8 @@ class Arrays:
         """Add the matches of some documents."""
         assert found.matches is not None
         if len(found.matches.ends) and found.matches.ends.max() > MAX_PLACE:
-            raise TextError(f"{found.documents.file}: a document has more than {MAX_PLACE:,} characters; split it, or use --format matches")
+            name = found.documents.file
+            raise TextError(f"{name}: a document has more than {MAX_PLACE:,} characters; split it, or pass --format matches")
         arrays = {name: getattr(found.matches, name) for name in ARRAYS}
         arrays["row_splits"] = (arrays["row_splits"][1:] + self._count)[: len(found.documents)]  # none if the document goes on
         self._count += len(found.matches.ids)
