@@ -121,6 +121,26 @@ class TestTrainers:
         call(*SPECIAL, words, "-o", tmp_path / "o.json")
         assert (tmp_path / "o.json").read_bytes() == vocabulary.read_bytes()
 
+    def test_report_by_a_field(self, tmp_path: Path) -> None:
+        """With --by, a report has a row for each value of a field, which needs a file with fields."""
+        rows = [{"text": text, "lang": lang} for text, lang in (("the cat", "en"), ("die Katze", "de"), ("a dog", "en"))]
+        source = written(tmp_path / "in.jsonl", "".join(json.dumps(row) + "\n" for row in rows).encode())
+        more = (source, "-o", tmp_path / "o.json", "--report", source, "--by", "lang")
+        shown = call(*BPE, "--field", "text", *more).stdout
+        trained = train.bpe([row["text"] for row in rows], splitter="gpt2", vocab_size=270)
+        assert shown == f"{trained.report(str(source), field='text', by='lang')}\n"
+        assert "--by needs a file with columns or fields" in call(*BPE, *more, code=2).stderr
+
+    def test_alphabet_and_affixes(self, tmp_path: Path) -> None:
+        """Options give characters, tokens of bytes, a prefix and a suffix, as the arguments of the trainer do."""
+        source = written(tmp_path / "in.txt", b"abab ab\nba\n")
+        words = ("train", "bpe", source, "--splitter", "whitespace", "--vocab-size", "290")
+        special = ("--special-tokens", "<unk>", "--unk-token", "<unk>")
+        call(*words, *special, "--initial-alphabet", "xé", "--byte-fallback", "--end-of-word-suffix", "@", "-o", tmp_path / "o.json")
+        arguments: dict[str, Any] = {"initial_alphabet": ["x", "é"], "byte_fallback": True, "end_of_word_suffix": "@", "vocab_size": 290}
+        arguments |= {"special_tokens": ["<unk>"], "unk_token": "<unk>", "splitter": "whitespace"}
+        assert tokens(tmp_path / "o.json") == train.bpe(["abab ab", "ba"], **arguments).vocabulary
+
     def test_report(self, texts: Path, tmp_path: Path) -> None:
         """A report on held-out texts goes to standard output, and what was written to standard error."""
         done = call(*BPE, texts, "-o", tmp_path / "o.json", "--report", texts)

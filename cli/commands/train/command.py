@@ -38,7 +38,11 @@ output_option = click.option("-o", "--output", required=True, type=FileName(), m
 writing_options = with_options(
     output_option,
     click.option("--overwrite", is_flag=True, help="Replace files that exist in FOLDER."),
-    click.option("--report", type=FileName(), metavar="HELD_OUT", help="Print figures on this file, with the reading options of FILE."),
+    with_options(
+        click.option("--report", type=FileName(), metavar="HELD_OUT", help="Print figures on this file, read as FILE."),
+        click.option("--by", metavar="NAME", help="Print figures for each value of this column or field, such as the language."),
+        section="Options for a report",
+    ),
 )
 run_options: Option = with_options(
     click.option("--checkpoint", type=FileName(), metavar="FILE", help="The file for the state of a run that stops early."),
@@ -57,9 +61,24 @@ unknown_option = click.option(
 frequency_option = click.option(
     "--min-frequency", type=click.IntRange(min=0), metavar="N", show_default="0", help="Make no token from rarer pairs or words."
 )
-alphabet_option = click.option(
-    "--limit-alphabet", type=click.IntRange(min=0), metavar="N", show_default="all", help="Keep the N most frequent characters."
+initial_option = click.option(
+    "--initial-alphabet",
+    metavar="CHARACTERS",
+    show_default="all bytes for splitters of bytes, else none",
+    callback=lambda _ctx, _parameter, given: given and list(given),
+    help="Characters that are tokens in any case.",
 )
+alphabet_options = with_options(
+    initial_option,
+    click.option(
+        "--limit-alphabet", type=click.IntRange(min=0), metavar="N", show_default="all", help="Keep the N most frequent characters."
+    ),
+)
+affix_options = with_options(
+    click.option("--continuing-subword-prefix", metavar="PREFIX", show_default="wordpiece: ##; bpe: none", help="The prefix inside words."),
+    click.option("--end-of-word-suffix", metavar="SUFFIX", show_default="none", help="The suffix at the ends of words."),
+)
+fallback_option = click.option("--byte-fallback", is_flag=True, help="Add a token for each byte, for unknown characters.")
 length_option = click.option(
     "--max-token-length",
     type=click.IntRange(min=1),
@@ -162,7 +181,15 @@ new_options: Option = with_options(size_option, special_option, unknown_option, 
 
 
 @trainer(
-    "bpe", new_options, frequency_option, alphabet_option, length_option, reference_option("huggingface", "sentencepiece"), run_options
+    "bpe",
+    new_options,
+    frequency_option,
+    alphabet_options,
+    affix_options,
+    fallback_option,
+    length_option,
+    reference_option("huggingface", "sentencepiece"),
+    run_options,
 )
 def bpe_command(**options: Any) -> None:
     """Train byte-pair encoding: repeatedly merge the most frequent pair of tokens.
@@ -178,7 +205,7 @@ def bpe_command(**options: Any) -> None:
     train("bpe", **options)
 
 
-@trainer("wordpiece", new_options, criterion_option, frequency_option, alphabet_option, run_options)
+@trainer("wordpiece", new_options, criterion_option, frequency_option, alphabet_options, affix_options, run_options)
 def wordpiece_command(**options: Any) -> None:
     """Train WordPiece: merge pairs by frequency, like the library tokenizers, or by the score count(ab) / (count(a) * count(b)).
 
@@ -194,7 +221,7 @@ def wordpiece_command(**options: Any) -> None:
     train("wordpiece", **options)
 
 
-@trainer("unigram", new_options, reference_option("huggingface", "exact"), run_options)
+@trainer("unigram", new_options, initial_option, reference_option("huggingface", "exact"), run_options)
 def unigram_command(**options: Any) -> None:
     """Train a Unigram model: begin with all frequent substrings, and drop the least useful until the size is met.
 

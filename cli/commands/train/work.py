@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -50,7 +50,15 @@ def count(files: Sequence[str], output: str, **options: Any) -> None:
 
 
 def train(
-    trainer: str, files: Sequence[str], output: str, *, overwrite: bool, report: str | None, old: str | None = None, **options: Any
+    trainer: str,
+    files: Sequence[str],
+    output: str,
+    *,
+    overwrite: bool,
+    report: str | None,
+    by: str | None,
+    old: str | None = None,
+    **options: Any,
 ) -> None:
     """Train a vocabulary on files, and write it.
 
@@ -60,6 +68,7 @@ def train(
         output: a file, whose name gives the form, or a folder.
         overwrite: whether existing files in the folder are replaced.
         report: a file of held-out texts; None: no report.
+        by: a column or field of this file: the report has figures for each of its values; None: for the whole file.
         old: the old vocabulary, for `like` and `extend`; None: for other trainers.
         options: the other options of the command. For options without a value, the default of the trainer applies.
 
@@ -72,7 +81,7 @@ def train(
     _check_output(output, overwrite, [*files, *filter(None, [report, old])], KINDS.get(trainer))
     options["normalizer"] = _normalizer(options.get("normalizer"))
     reading, counting = _taken(options, READING), _taken(options, COUNTING)
-    held_out = _held_out(report, reading)
+    measured = _measured(report, by, reading)
     given = _taken(options, options.keys() - {*READING, *COUNTING})
     before = [] if old is None else [_tokenizer(old, trainer, output)]
     words = _words(files, reading, {**counting, **({"splitter": before[0]} if before else {})})
@@ -81,11 +90,20 @@ def train(
         watched = {} if trainer in AT_ONCE else {"progress": reach}
         with _telling_checkpoint(given.get("checkpoint")):
             result = getattr(fst.train, trainer)(*before, words, **given, **watched)
-    _write(result, output, held_out)
+    _write(result, output, measured)
 
 
 def trim(
-    old: str, files: Sequence[str], output: str, *, keep: int, ids: str | None, overwrite: bool, report: str | None, **options: Any
+    old: str,
+    files: Sequence[str],
+    output: str,
+    *,
+    keep: int,
+    ids: str | None,
+    overwrite: bool,
+    report: str | None,
+    by: str | None,
+    **options: Any,
 ) -> None:
     """Trim a vocabulary to the tokens that files use, and write it.
 
@@ -93,7 +111,7 @@ def trim(
         old: the vocabulary.
         keep: the number of tokens that stay.
         ids: the file for the new id of each old id; None: no file.
-        files, output, overwrite, report, options: as in `train`.
+        files, output, overwrite, report, by, options: as in `train`.
 
     Raises:
         click.UsageError, UnsupportedError: as in `train`.
@@ -106,13 +124,13 @@ def trim(
         keep_apart([ids], [*inputs, output])
         check_target(ids)
     reading, tokenizer = _taken(options, READING), _tokenizer(old, "trim", output)
-    held_out = _held_out(report, reading)
+    measured = _measured(report, by, reading)
     words = _words(files, reading, {**_taken(options, COUNTING), "splitter": tokenizer})
     trimmed = fst.train.trim(tokenizer, words, keep)
     if ids is not None:
         with written(ids) as file:
             np.save(file, trimmed.ids, allow_pickle=False)
-    _write(trimmed.trained, output, held_out)
+    _write(trimmed.trained, output, measured)
 
 
 @contextmanager
@@ -149,22 +167,27 @@ def _tokenizer(old: str, command: str, output: str) -> Any:
     return tokenizer
 
 
-def _held_out(report: str | None, reading: Mapping[str, Any]) -> Iterator[bytes] | None:
-    """The texts of a report. The file is opened later, but checked now."""
+def _measured(report: str | None, by: str | None, reading: Mapping[str, Any]) -> Callable[[Trained], Any] | None:
+    """A function that measures a vocabulary on a file. The file is opened later, but checked now."""
     from fst.runtime.files.reading import Files
 
+    place = {name: reading[name] for name in ("column", "field") if name in reading}
+    if by is not None and not (report and place):
+        raise click.UsageError("--by needs a file with columns or fields; pass --report, and --column or --field")
     if report is None:
         return None
     documents = Files([report], for_command=True, **reading).documents()
-    return (text for some in documents for text in some.in_utf8().texts)
+    if by is not None:
+        return lambda result: result.report(report, by=by, **place)
+    return lambda result: result.report(text for some in documents for text in some.in_utf8().texts)
 
 
-def _write(result: Trained, output: str, held_out: Iterator[bytes] | None) -> None:
+def _write(result: Trained, output: str, measured: Callable[[Trained], Any] | None) -> None:
     """Write a vocabulary, and print its figures on held-out texts."""
     result.save(output)
     click.echo(f"{output}: {len(result.vocabulary):,} tokens; stopped by {result.stopped}", err=True)
-    if held_out is not None:
-        show(str(result.report(held_out)).splitlines())
+    if measured is not None:
+        show(str(measured(result)).splitlines())
 
 
 def _taken(options: Mapping[str, Any], names: Collection[str]) -> dict[str, Any]:
