@@ -10,7 +10,6 @@ import atexit
 import gzip
 import json
 import os
-import time
 from base64 import b64decode
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -24,6 +23,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from rows import ROWS, Row
+
+from fst.cli.peers.turns import seconds
 
 AT_LEAST = 0.1  # seconds of a run; a pass over few texts is made again and again
 DIGEST = 8  # bytes
@@ -292,26 +293,20 @@ class Worker:
         self.tokenizer = self.made[row.vocabulary]
         self.call = self.tokenizer.one if row.call == 1 else self.tokenizer.batch
         self.inputs = calls(row, [text.encode() for text in texts] if self.tokenizer.as_bytes else texts)
-        results = self.run()[1]
+        self.tokenizer.forget()
+        results = self.run()
         found = map(ids, results) if row.call == 1 else chain.from_iterable(map(self.tokenizer.rows, results))
         size = sum(len(text.encode()) for text in texts)
         return {"texts": len(texts), "bytes": size, "calls": len(self.inputs), "digests": "".join(map(digest, found))}
 
     def time(self) -> dict[str, Any]:
         """The seconds of a pass, the mean of as many as fill a run."""
-        spent, passes = 0.0, 0
-        while spent < AT_LEAST:
-            spent += self.run()[0]
-            passes += 1
-        return {"seconds": spent / passes}
+        return {"seconds": seconds(self.run, AT_LEAST, self.tokenizer.forget)}
 
-    def run(self) -> tuple[float, list[Any]]:
-        """One pass over the texts: its seconds, and what came of it, which is let go after the clock has stopped."""
+    def run(self) -> list[Any]:
+        """The results of one pass over the texts."""
         assert self.call
-        self.tokenizer.forget()
-        begun = time.perf_counter()
-        results = [self.call(texts) for texts in self.inputs]
-        return time.perf_counter() - begun, results
+        return [self.call(texts) for texts in self.inputs]
 
 
 def calls(row: Row, texts: list[Any]) -> list[Any]:
