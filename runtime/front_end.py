@@ -1,8 +1,8 @@
-"""Front ends: they prepare texts before the kernels of a table read them. The runner knows the protocol `TextFrontEnd` alone.
+"""Front ends: they prepare texts before the kernels of a table read them. The runner uses only the protocol `TextFrontEnd`.
 
 Kernels read most texts in place: those that `leaves` finds fine. All others are rewritten into the arrays of a `Room`. The kernels then
 read the rewritten text, `restore` turns the spans of ids back into spans in the raw text, and `resume` returns the place from which the raw
-text is passed again if it goes on in the next call.
+text is passed again if it continues in the next call.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from fst.tables.kernel_call import Output
 from fst.text.arguments import RANKS, RewritingWork, Rewritten
 from fst.text.splitter import FAILED, FAILED_BITS
 
-NOWHERE = np.empty(0, np.uint64)  # in place of spans that are not asked for
+NOWHERE = np.empty(0, np.uint64)  # in place of spans that are not requested
 
 
 class Pending(Protocol):
-    """Recognises unfinished text that a stream holds back even if it is long, such as a piece of a million letters.
+    """Recognises unfinished text that a stream keeps even if it is long, such as a pre-token of a million letters.
 
     A kernel would read it from its beginning with each call, in quadratic time. A stream therefore first examines the new text alone, and
     calls no kernel while the pending text certainly continues. False is always a safe result: a kernel then reads the text.
@@ -40,7 +40,7 @@ class Pending(Protocol):
 class TextFrontEnd(Protocol):
     """Prepares texts. Immutable: all that changes is in the arguments `state` and `room`.
 
-    By default, every text is rewritten, and an unfinished one as far as it is known.
+    By default, every text is rewritten, an unfinished one up to its known end.
 
     Attributes:
         arguments: the kernels' argument ``machine`` for rewritten texts.
@@ -78,9 +78,9 @@ class TextFrontEnd(Protocol):
         Args:
             text, starts, state: as for `leaves`.
             room: the arrays to write to.
-            is_inside: whether the first text goes on from a border.
-            with_spans: whether spans of ids are asked for.
-            more: whether the last text goes on in the next call, after a border.
+            is_inside: whether the first text continues from a border.
+            with_spans: whether spans of ids are needed.
+            more: whether the last text continues in the next call, after a border.
         """
 
     def goes_on(self, text: Units, room: Room) -> bool:  # noqa: ARG002
@@ -157,7 +157,7 @@ class Room:
 
 
 def _work(size: int) -> RewritingWork:
-    """The kernels' argument ``work`` for so many rewritten bytes, without room for spans."""
+    """The kernels' argument ``work`` for a number of rewritten bytes, without capacity for spans."""
     return RewritingWork(
         items=np.empty(size, np.uint64),
         sorted_items=np.empty(size, np.uint64),

@@ -1,8 +1,8 @@
-"""Streams: encode one text that comes in pieces, of any size and cut anywhere. Ids come out as soon as they are certain.
+"""Streams: encode one text that comes in pieces, of any size and cut anywhere. Each id is returned as soon as it is certain.
 
 Kernels can read a text in pieces: they keep the symbols of an unfinished word, and stop before a prefix of a special token, or before a run
-of marks that may continue. A stream does the rest. It collects small pieces until they are worth a call, holds back the bytes of a
-character that is cut in two, and reads the characters that a kernel has left together with the next ones.
+of marks that may continue. A stream does the rest. It collects small parts until they are worth a call, keeps the bytes of a character that
+is cut in two, and reads the characters that a kernel has left together with the next ones.
 
 A kernel reads pending text, such as a piece of a million letters, from its beginning with each call. A stream therefore first examines the
 new text alone: whether the pending text continues to its end, see `fst.runtime.front_end`. A read takes time linear in the text since
@@ -45,9 +45,9 @@ class Part:
     Attributes:
         ids: int32[n].
         offsets: int64[n, 2], the span of each id in the whole stream: its first character and one past the last; (0, 0) for the special
-            tokens around the text. None if offsets were not asked for.
+            tokens around the text. None if offsets were not requested.
         words: int64[n], the number of each id's word in the whole stream; -1 for the special tokens around the text. None if offsets were
-            not asked for.
+            not requested.
     """
 
     ids: Ids
@@ -65,7 +65,7 @@ class Stream:
         pending: recognises text that is held back and may be long; None if the machine has no such text.
         frame: the ids around the text.
         errors: "strict" or "replace", as in `fst.Tokenizer.encode`.
-        trim: leaves out of the offsets of ids what does not count; it writes to the offsets. Its last argument holds the index of the
+        trim: leaves out of the offsets of ids what does not count; it writes to the offsets. Its last argument contains the index of the
             text's first id, if this is among the ids.
     """
 
@@ -169,7 +169,7 @@ class Stream:
             self._run(NO_MORE if is_last else MORE)
 
     def _text_of(self, block: Any, is_last: bool) -> str:
-        """Decode a block. The decoder holds back a character that the end cuts in two."""
+        """Decode a block. The decoder keeps a character that the end cuts in two."""
         if self._decoder is None:
             text: str = block
             return text
@@ -236,7 +236,7 @@ class Spans:
     def __init__(self, runner: Runner, workspace: Workspace) -> None:
         self._runner, self._workspace = runner, workspace
         self._known = np.empty(0, np.int64)  # the position in the whole text of each of the lowest numbers
-        self._first = self._origin = 0  # the first number after them, and the position that it stands for
+        self._first = self._origin = 0  # the first number after them, and the position that it represents
         self._words = 0  # words before those of the current call
 
     @property

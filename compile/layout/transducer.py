@@ -179,7 +179,7 @@ def _differences(transducer: Transducer, shapes: Ints, labels: Ints) -> NDArray[
 
 def _untangled(labels: Ints, differences: NDArray[np.float32]) -> Ints:
     """The labels in an order in which neighbours differ little: 2-opt reverses stretches as long as that helps."""
-    order = np.arange(len(labels) + 1)  # the last stands for the end, which costs nothing
+    order = np.arange(len(labels) + 1)  # the last represents the end, which costs nothing
     costs = np.pad(differences, ((0, 1), (0, 1)))
     for _ in range(ROUNDS):
         for first in range(1, len(labels)):

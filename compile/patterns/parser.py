@@ -30,7 +30,7 @@ from fst.compile.patterns.tree import Atomic, Characters, Choice, LookAhead, Loo
 from fst.errors import UnsupportedError, quoted
 
 WORD_EDGES = ("<", ">", "b{")  # of fancy-regex
-MAX_COUNT = 1000  # repetitions that a count asks for
+MAX_COUNT = 1000  # repetitions that a count requests
 MAX_PATTERN = 1 << 14  # characters; parsing takes up to 0.2 ms for each
 
 END_OF_TEXT = LookAhead(Characters(ANY), negative=True)

@@ -20,7 +20,7 @@ from fst.text.splitter import Splitter
 from fst.text.whitespace import BLANK
 
 GROUPS = 3  # groups of joined characters with a class of their own
-UNKNOWN, BLANKS, ALONE, BEHIND, OTHERS = range(5)  # ALONE: joined to no others; BEHIND: to a blank before it; from OTHERS on: groups
+UNKNOWN, BLANKS, ALONE, BEHIND, OTHERS = range(5)  # ALONE: joined to no others; BEHIND: to a space before it; from OTHERS on: groups
 
 
 def between_tokens(tokens: Iterable[str], known: Collection[str]) -> Splitter:

@@ -108,7 +108,7 @@ class Pipeline(NamedTuple):
     def rewriting(self, added: AddedTokens) -> tuple[AddedTokens, Rewriting | None]:
         """The rewriting of texts, and the added tokens by how they are found; see `fst.compile.text.normalizer.told_apart`.
 
-        Blanks are replaced last. So this can be left to `fst.text.whitespace`, unless an added token of normalised text looks at blanks.
+        Spaces are replaced last. So this can be left to `fst.text.whitespace`, unless an added token of normalized text looks at spaces.
         """
         if self.replaces:
             added_before, by = told_apart(added, rewriting(self.normalizers[:-1], self.blanks), are_normal=self._is_of_sentencepiece)

@@ -4,7 +4,7 @@ The automata of both splits run side by side over a piece of the first. For the 
 automata report an end one symbol late, so one automaton can report the ends of the second. The compiler explores both automata over all
 texts, and refuses the splits unless two conditions hold:
 
-- At each symbol, one end can be reported, whether the piece of the first ends here or goes on.
+- At each symbol, one end can be reported, whether the piece of the first ends here or continues.
 - After a reported end, the search begins again. So if the second cuts inside a piece of the first, a search of the first from the cut must
   end where the piece does.
 """

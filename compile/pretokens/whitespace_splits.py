@@ -63,7 +63,7 @@ def _reached(steps: Sequence[Sequence[Step]], firsts: Iterable[int], others: Ite
     return found
 
 
-# White space that becomes other white space.
+# Whitespace that becomes other whitespace.
 
 
 def makes_white_space(part: Component) -> bool:
@@ -79,7 +79,7 @@ def need_without_effect(part: Component, after: Rewriting, late: Mapping[str, Co
     Args:
         part: the normalizer.
         after: what rewriting does after it.
-        late: the added tokens of normalised text by their spelling there.
+        late: the added tokens of normalized text by their spelling there.
         split: the splitter.
 
     Raises:

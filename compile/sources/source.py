@@ -52,7 +52,7 @@ class TextPipeline:
 
 @dataclass(frozen=True)
 class Trimming:
-    """The offsets of tokens leave out the white space at their ends.
+    """The offsets of tokens leave out the whitespace at their ends.
 
     Attributes:
         add_prefix_space: whether the first space of a text is kept.

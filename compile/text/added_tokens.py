@@ -2,7 +2,7 @@
 
 A trie finds most of them while the raw text is read (`fst.machines.wordpiece.table.Tables.specials`). The others are *contextual*. They are
 found in normalized text, depend on their neighbours, include the whitespace around them, or begin with a letter or a digit, so that the
-trie would be tried at nearly every character. In WordPiece, the kernel searches normalised words for their symbols, and marks texts that
+trie would be tried at nearly every character. In WordPiece, the kernel searches normalized words for their symbols, and marks texts that
 may hold others; in these texts `fst.text.steps` finds the tokens. In byte-level BPE, `fst.text.normalizer` finds them.
 """
 
@@ -151,7 +151,7 @@ def _need_fixed_symbols(alphabet: Alphabet, contextual: Mapping[str, ContextualT
 
 
 def _need_different(normalized: Mapping[str, tuple[int, ...]]) -> None:
-    """Refuse two tokens that are equal once normalised: the reference finds one of them by chance."""
+    """Refuse two tokens that are equal once normalized: the reference finds one of them by chance."""
     first: dict[tuple[int, ...], str] = {}
     for content, pattern in normalized.items():
         if first.setdefault(pattern, content) != content:
@@ -160,7 +160,7 @@ def _need_different(normalized: Mapping[str, tuple[int, ...]]) -> None:
 
 
 def _need_one_white_space(normalized: Mapping[str, tuple[int, ...]], normal: Normalization) -> None:
-    """Refuse tokens with white space inside unless all white space is equal once normalised, since all of it becomes one symbol."""
+    """Refuse tokens with whitespace inside unless all whitespace is equal once normalized, since all of it becomes one symbol."""
     kinds = set(_normalized(normal, WHITE_SPACE)).intersection(WHITE_SPACE)
     for content, pattern in normalized.items():
         if BREAK in pattern and len(kinds) > 1:
@@ -189,7 +189,7 @@ def _pattern(alphabet: Alphabet, content: str, token: ContextualToken, raw_strip
 
 
 def completed(added: AddedTokens, alphabet: Alphabet, normal: Normalization) -> AddedTokens:
-    """Add the parts of added tokens that depend on the text pipeline: their context, and the decoded spelling of normalised tokens.
+    """Add the parts of added tokens that depend on the text pipeline: their context, and the decoded spelling of normalized tokens.
 
     Decoded text has the spelling by which the reference finds the token.
     """
@@ -215,7 +215,7 @@ def _context(alphabet: Alphabet, contextual: Iterable[ContextualToken]) -> Conte
         return None
     is_word, is_ideograph = np.zeros((2, CODE_POINTS + 1), bool)
     is_word[reference.those("word")] = is_ideograph[reference.those("cjk")] = True
-    codes, symbols = alphabet.codes, alphabet.symbols  # all other characters stand for themselves
+    codes, symbols = alphabet.codes, alphabet.symbols  # all other characters represent themselves
     normal = np.where(symbols >= ISOLATED, symbols - ISOLATED, np.where(symbols < CODE_POINTS, symbols, CODE_POINTS))
     sizes = counts(symbols >= 0)
     first, last = normal[:, 0], normal[np.arange(len(codes)), np.maximum(sizes, 1) - 1]

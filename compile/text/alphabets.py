@@ -88,7 +88,7 @@ def _folded(described: str) -> Folded:
 
 
 def of_normalized(pre_tokenizers: Sequence[Component]) -> Alphabet:
-    """The alphabet of normalised text: what pre-tokenizers alone do."""
+    """The alphabet of normalized text: what pre-tokenizers alone do."""
     split = Splits(pre_tokenizers).map()
     rows, ranks = _settled(split.images, np.zeros(split.images.shape, np.uint8))
     none = np.zeros(len(rows), np.uint8)

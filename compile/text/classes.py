@@ -106,7 +106,7 @@ def classify(
         word_of_one: the token ids of the characters that are a whole token.
         other_ids: first the id of all other isolated characters, then the ids of added tokens that are not in the alphabet.
         apart: symbols that get a class of their own, even if they act like others.
-        normalized: the symbols of every normalised code point; None if no text is normalised before it is read.
+        normalized: the symbols of every normalized code point; None if no text is normalized before it is read.
 
     Raises:
         UnsupportedError: there are more than 65,535 classes.
@@ -136,7 +136,7 @@ def _symbol_classes(alphabet: Alphabet, letters: Letters, word_of_one: Mapping[s
     ids = np.unique([*other_ids, *word_of_one.values(), *alphabet.specials.values()])
     alone = np.column_stack([pack(ROOT, 0, ids, ONE), np.zeros(len(ids), np.uint64)])
     fences = np.arange(1 + alphabet.fences)
-    between = np.column_stack([pack(ROOT, 0, fences, NONE), np.zeros(len(fences), np.uint64)])  # fence 0 is a blank
+    between = np.column_stack([pack(ROOT, 0, fences, NONE), np.zeros(len(fences), np.uint64)])  # fence 0 is a space
     records, number = np.unique(np.concatenate([between, letters.records, alone]), axis=0, return_inverse=True)
     # Class 0 is no class. Parts of words come first, so that one comparison separates them from symbols that end a word.
     order = np.argsort(~are_parts(records[:, 0]), kind="stable")

@@ -40,7 +40,7 @@ def composition(normal: Normalization) -> tuple[Composition, Map]:
     marks remains.
 
     Raises:
-        UnsupportedError: normalising a text twice, as a table does, would change it.
+        UnsupportedError: normalizing a text twice, as a table does, would change it.
     """
     name = str(normal.composed)
     whole = normal.before.then(decomposition(name))

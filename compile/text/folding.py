@@ -8,7 +8,7 @@ and so does composition. Decomposition is a map followed by canonical ordering. 
 - Composition has no effect if an ordering follows and the maps in between treat each composed character like its parts. (The ordering
   sorts its marks in again.)
 - Offsets depend on every ordering, with an effect or not: `fst.text.steps` applies them one by one.
-- Strip has no effect if words are split at white space.
+- Strip has no effect if words are split at whitespace.
 
 Everything else is refused.
 """
@@ -200,7 +200,7 @@ def ordered(rows: Symbols) -> tuple[Symbols, NDArray[np.uint8], NDArray[np.bool_
 
     Returns:
         The symbols; the rank of each, its place in canonical ordering, or 0 if symbols of neighbours cannot move past it; and whether all
-        symbols of a character may move, so that a run of marks goes on through it.
+        symbols of a character may move, so that a run of marks continues through it.
 
     Raises:
         UnsupportedError: a character becomes marks followed by a letter, so that the marks would join the letter before them.

@@ -101,7 +101,7 @@ def told_apart(added: AddedTokens, by: Rewriting, *, are_normal: bool = False) -
     _need_different(contextual)
     _need_own_white_space(contextual)
     free = without_context(replace(added, contextual=contextual))
-    # A token of normalised text may decide whether its neighbour is found: all of them are searched together.
+    # A token of normalized text may decide whether its neighbour is found: all of them are searched together.
     are_early = (
         by == NOTHING
         and _has_own_white_space(contextual)
@@ -125,7 +125,7 @@ def _decoded(by: Rewriting, content: str, token: ContextualToken) -> str:
 
 
 def _need_different(contextual: Mapping[str, ContextualToken]) -> None:
-    """Refuse two tokens that are equal once normalised: the reference finds one of them by chance."""
+    """Refuse two tokens that are equal once normalized: the reference finds one of them by chance."""
     first: dict[str, str] = {}
     for content, token in contextual.items():
         if token.normalized and first.setdefault(token.decoded, content) != content:

@@ -43,7 +43,7 @@ GROUPS = {"word": 1, "punctuation": 2, "numeric": 4}
 
 
 class Splits:
-    """The effect of a sequence of pre-tokenizers at each normalised character.
+    """The effect of a sequence of pre-tokenizers at each normalized character.
 
     Each splits the words of the one before it. Two neighbouring characters alone decide whether a word ends between them, so the ends of
     all pre-tokenizers add up.
@@ -85,7 +85,7 @@ class Splits:
             self.after[found] = True
 
     def map(self) -> Map:
-        """The symbols of each normalised character; see `fst.text.alphabet.Alphabet`."""
+        """The symbols of each normalized character; see `fst.text.alphabet.Alphabet`."""
         fences = self._fences()
         changed = np.flatnonzero(self.removed | self.before | self.after | (fences >= 0))
         removed, before, after = (array[changed] for array in (self.removed, self.before, self.after))

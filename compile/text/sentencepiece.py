@@ -1,6 +1,6 @@
 """The normalizer of a model of sentencepiece, as components: a charsmap, and the rules for spaces.
 
-Users' own pieces are found in the raw text and not normalised: the charsmap replaces them by themselves. Where one begins, no other string
+Users' own pieces are found in the raw text and not normalized: the charsmap replaces them by themselves. Where one begins, no other string
 counts. The models find them again in the normalized text.
 """
 

@@ -64,7 +64,7 @@ class Trie:
 
     Attributes:
         roots: the names of the roots, for readers.
-        letters: int64[labels], the symbol of each label, ascending; label 0 stands for all symbols that no edge has.
+        letters: int64[labels], the symbol of each label, ascending; label 0 represents all symbols that no edge has.
         label_of: int32[0x110000], the label of each symbol.
         parent: int64[nodes], -1 for the roots.
         label: int64[nodes], the label of the edge from the parent, 0 for the roots.

@@ -25,7 +25,7 @@ NOT_PLAIN = 0xFF  # in `ascii_symbols`: the byte alone does not determine a symb
 FIRST, SECOND = 1, 2  # bits of `special_bytes`
 KEY_PARTS = 3  # 64-bit words of a key
 LONGEST = 1024  # most bytes of a piece that is read together with others
-PIECES = 2 * CHUNK + MARGIN  # room for the pieces of a round, and for its bytes: a round goes on while it has fewer than `CHUNK` of each
+PIECES = 2 * CHUNK + MARGIN  # room for the pieces of a round, and for its bytes: a round continues while it has fewer than `CHUNK` of each
 
 KEY_MASKS = np.array(
     [[(1 << 8 * min(max(length - 8 * word, 0), 8)) - 1 for word in range(KEY_PARTS)] + [0] for length in range(8 * KEY_PARTS + 1)],
@@ -38,7 +38,7 @@ class Arguments(NamedTuple):
 
     Attributes:
         params: uint64[8].
-            `COLUMNS`: the number of columns of `moves`; the last stands for the end of a text. `WINDOW_BITS`: the number of bits of a
+            `COLUMNS`: the number of columns of `moves`; the last represents the end of a text. `WINDOW_BITS`: the number of bits of a
             symbol in a window. `WINDOW_MASK`: a mask of the bits of a window. `BEGIN`: the window before a text. `BUCKET_SHIFT`,
             `SLOT_SHIFT`: the shifts, below 64, that turn a hash into a bucket and a slot. `JOINS_WORDS`: 1 if the pieces of a stretch are
             one word. `DROPS_BYTES`: 1 if missing bytes vanish.
@@ -50,8 +50,8 @@ class Arguments(NamedTuple):
         moves: as in `PieceTable`, flat, row after row.
         factors: uint8, see `fst.pretokens.boundaries`; empty if windows do not factor.
         drops: as in `PieceTable`; empty if no piece is dropped.
-        lengths: uint16[ids], the number of bytes that each id stands for; 0 for a token that stands for a run of missing bytes.
-        missing: uint8[256], 1 for each byte that is no token; empty if no token stands for a run of missing bytes, and none vanish.
+        lengths: uint16[ids], the number of bytes that each id represents; 0 for a token that represents a run of missing bytes.
+        missing: uint8[256], 1 for each byte that is no token; empty if no token represents a run of missing bytes, and none vanish.
         byte_kinds: as in `PieceTable`.
         alphabet: the characters, if symbols are characters and some have no token and no fallbacks; else `NO_ALPHABET`.
         key_masks: uint64[4 * 25], four for each length of a word, 0 to 24 bytes. They mask the 32 bytes from the start of a word, and leave

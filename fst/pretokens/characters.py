@@ -21,7 +21,7 @@ class Alphabet(NamedTuple):
     Attributes:
         characters: the known characters, each as its place and its bytes in UTF-8, and their tokens. The place is the code of its first
             byte (`fst.machines.bpe.affixes`) without the byte, shifted down, as far as affixes tell places apart.
-        rules: int32[4]; empty if symbols are bytes. `PLACES`: the bits of places that affixes tell apart. `UNKNOWN`: the ``unk_token``, or
+        rules: int32[4]; empty if symbols are bytes. `PLACES`: the bits of places that affixes distinguish. `UNKNOWN`: the ``unk_token``, or
             `ABSENT`. `FUSES`: 1 if a run of unknown characters becomes a single one, else 0. `FALLS_BACK`: 1 if bytes have fallbacks.
     """
 

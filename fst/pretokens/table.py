@@ -1,4 +1,4 @@
-"""Tables of machines over bytes that cut a text into pieces, and turn each piece into tokens by itself: what they share.
+"""The common part of BPE and Unigram tables: a text is cut into pre-tokens, and each pre-token becomes tokens alone.
 
 A text becomes ids in three steps, each with arrays of its own:
 
@@ -7,12 +7,12 @@ A text becomes ids in three steps, each with arrays of its own:
 its class,
    ``blocks[pages[code_point >> 7] << 7 | code_point & 127]``, and ``moves`` is the automaton over classes. ``symbols`` and ``decisions``
    decide nearly all places without the automaton, see `fst.compile.pretokens.boundaries`; the kernel relies on them, and runs the
-   automaton only elsewhere. Some pieces are dropped, such as white space: ``drops`` marks the classes of their first characters.
+   automaton only elsewhere. Some pieces are dropped, such as whitespace: ``drops`` marks the classes of their first characters.
 3. The bytes of each piece become tokens. ``words`` and ``displacements`` are a perfect hash table of the pieces that are one token. For all
    others, each machine has arrays of its own.
 
 A word of up to `WORD_BYTES` bytes is a key of three 64-bit numbers: its bytes in the order of memory, then zeros. A slot of ``words`` is
-the key and ``length << 32 | id``: the length tells apart words that differ only in zero bytes at their ends. Hash, buckets and
+the key and ``length << 32 | id``: the length distinguishes words that differ only in zero bytes at their ends. Hash, buckets and
 displacements are as in `fst.tables.words`.
 """
 
@@ -88,7 +88,7 @@ class PieceTable(Table):
     @property
     @abstractmethod
     def metadata(self) -> Any:
-        """What the file says beside the arrays: a `fst.tables.header.Sections` with the text and the added tokens."""
+        """The metadata of the file: a `fst.tables.header.Sections` with the text and the added tokens."""
 
     @property
     @abstractmethod
@@ -98,11 +98,11 @@ class PieceTable(Table):
     @property
     @abstractmethod
     def lengths(self) -> Array:
-        """uint16[highest id + 1], the number of bytes that each token of the model stands for; 0 for other ids, and if it varies."""
+        """uint16[highest id + 1], the number of bytes of each token of the model; 0 for other ids, and if it varies."""
 
     @abstractmethod
     def fallbacks_of(self, bytes_: Iterable[int]) -> Sequence[int]:
-        """The ids of the tokens that stand for some bytes of characters that are no tokens, as far as there are any."""
+        """The ids of the fallback tokens for some bytes, as far as there are any."""
 
     @abstractmethod
     def run_piece(self, piece: bytes) -> Sequence[int]:

@@ -1,7 +1,7 @@
 """The proof of added tokens: special ones, which the trie of `fst.text.reading` holds, and contextual ones.
 
-A contextual token depends on normalised text or on its neighbours. A kernel finds most of them among symbols, and the others are found in
-normalised text: both must find the same. What the compiler refuses is therefore refused here too.
+A contextual token depends on normalized text or on its neighbours. A kernel finds most of them among symbols, and the others are found in
+normalized text: both must find the same. What the compiler refuses is therefore refused here too.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def pattern_of(table: ReadingTable, content: str) -> Sequence[int]:
 
 
 def _prove_patterns(table: ReadingTable, normalized: Patterns) -> None:
-    """Prove that tokens in normalised text differ there, and neither begin nor end with a blank."""
+    """Prove that tokens in normalized text differ there, and neither begin nor end with a space."""
     seen: dict[tuple[int, ...], str] = {}
     for content, pattern in normalized.items():
         other = seen.setdefault(tuple(pattern), content)
@@ -75,7 +75,7 @@ def _prove_patterns(table: ReadingTable, normalized: Patterns) -> None:
 
 
 def _prove_white_space(table: ReadingTable, tokens: Mapping[str, ContextualToken]) -> None:
-    """Prove that white space that tokens take along is nothing but blanks."""
+    """Prove that whitespace that tokens take along is nothing but spaces."""
     takes = next((content for content, token in tokens.items() if token.lstrip or token.rstrip), None)
     if takes is not None:
         numbers = [(char, number) for char in WHITE_SPACE for number, _ in table.listed(table.class_of(ord(char)))]

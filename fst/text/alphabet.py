@@ -1,11 +1,11 @@
 """The alphabet: the symbols that each character of raw text becomes.
 
-A raw code point becomes zero or more *symbols*: characters after normalisation, and boundaries of words. Nearly all of this is a map from
+A raw code point becomes zero or more *symbols*: characters after normalization, and boundaries of words. Nearly all of this is a map from
 code points. Only two rules depend on neighbours:
 
-- Combining marks are sorted within a run of marks by a rank, which stands for their combining class.
-- Words may end where characters of two kinds meet. Each character of one kind then stands between two *fences*. Two equal fences side by
-  side cancel out, which leaves one fence at each end of a run.
+- Combining marks are sorted within a run of marks by a rank, in the order of their combining classes.
+- Words may end where characters of two kinds meet. Each character of one kind is then between two *fences*. Two equal fences side by side
+  cancel out, which leaves one fence at each end of a run.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ ISOLATED = 1 << 21  # added to a symbol that is a word by itself
 
 @dataclass(frozen=True, eq=False)
 class Alphabet:
-    """What every code point becomes: itself, a part of a word, unless it is listed.
+    """The image of every code point: itself, a part of a word, unless it is listed.
 
     Attributes:
         codes: int64[n], the listed code points, ascending. The arrays below have a row for each.
@@ -37,7 +37,7 @@ class Alphabet:
             shifts the offsets of the marks after it.
         specials: the id of each special token. They are cut out of the raw text first: the leftmost match, and there the longest.
         composition: rewrites stretches with suspects between special tokens, before the map applies; None if nothing composes.
-        placed: runs of characters, by first and last code point, of which only normalising step by step finds the offsets.
+        placed: runs of characters, by first and last code point, of which only normalizing step by step finds the offsets.
     """
 
     codes: NDArray[np.int64]
@@ -90,7 +90,7 @@ class Alphabet:
         return alphabet.symbols[np.searchsorted(alphabet.codes, code_points)]
 
     def run(self, text: str) -> list[str | int]:
-        """The words of a text, normalised, and the ids of the special tokens between them.
+        """The words of a text, normalized, and the ids of the special tokens between them.
 
         >>> Alphabet.plain().run("any text is one word")
         ['any text is one word']
@@ -128,7 +128,7 @@ class Alphabet:
         yield from _in_order(run)
 
     def _row(self, code_point: int) -> tuple[bool, list[tuple[int, int]]]:
-        """Whether a run of marks goes on through a code point, and its symbols, each after its rank."""
+        """Whether a run of marks continues through a code point, and its symbols, each after its rank."""
         row = int(np.searchsorted(self.codes, code_point))
         if row == len(self.codes) or self.codes[row] != code_point:
             return False, [(0, code_point)]

@@ -4,7 +4,7 @@ characters.
 Few characters grow much: U+FDFA becomes 18 letters. The room for a long text is the sum over its characters.
 
 Bounds are computed backwards, from the last step of rewriting to the first. A replaced string counts at its first character, and a
-composite at its first part. Cuts and tokens of normalised text are rare, so they simply multiply the sum.
+composite at its first part. Cuts and tokens of normalized text are rare, so they simply multiply the sum.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class CharacterGrowth:
 
     Args:
         by: the rewriting.
-        early, late: the added tokens of raw and of normalised text.
+        early, late: the added tokens of raw and of normalized text.
         token: the most bytes that an added token becomes.
     """
 

@@ -30,7 +30,7 @@ class Edit:
     """An edit.
 
     Attributes:
-        kind: `STRIP`: remove white space at the ends. `PREPEND`: put `content` before, unless there is no text. `REPLACE`: put `content` in
+        kind: `STRIP`: remove whitespace at the ends. `PREPEND`: put `content` before, unless there is no text. `REPLACE`: put `content` in
             place of each `string`, from the left. `RUNS`: put it in place of runs of some characters, as long as they can be. `SPACES`:
             change spaces as sentencepiece does, see `_spaced`.
         left, right: whether this end is stripped. Of `SPACES`: whether a space is added before; and whether spaces at the ends are removed,
@@ -104,9 +104,9 @@ class Edit:
     def _spaced(self, text: str, places: Sequence[Place], end: int) -> tuple[str, list[Place]]:
         """The text with the spaces of sentencepiece, and its spans: each character ends where the next one begins.
 
-        The blank that is put before stands behind all blanks with which the raw text begins. It ends where the first character begins, so
-        that it has the span of what vanishes in between. The blank that is put behind has the span of nothing. There is none if the raw
-        text has nothing but blanks, and they go.
+        The space added before is after all spaces at the beginning of the raw text. It ends where the first character begins, so that it
+        has the span of what vanishes in between. The space added at the end has an empty span. There is none if the raw text consists of
+        spaces, and they are removed.
         """
         at = begun = 0
         while self.right and at < len(text) and text[at] == BLANK and places[at][0] == begun:

@@ -1,4 +1,4 @@
-"""How much a text may grow when its characters change: the most bytes of UTF-8 that become of one byte."""
+"""Upper bound on output bytes per input byte, in UTF-8, when characters change."""
 
 from __future__ import annotations
 

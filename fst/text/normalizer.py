@@ -1,14 +1,13 @@
 """Rewriting: what happens to a text before a splitter cuts it into pieces, and the slow walk that is the specification.
 
 1. Added tokens are found in the raw text.
-2. Each stretch between them is normalised: it is edited, its marks are put in order, its characters composed and mapped, and edited again.
-3. Added tokens are found in each normalised stretch.
-4. The blanks of each remaining stretch are written, see `fst.text.whitespace`: one with ``add_prefix_space`` gets a leading blank, for
-example. If
-   splits come before ``add_prefix_space``, each of their pieces does, and an `EDGE` goes between two of them.
-5. A blank goes after each string at which the splitter is to begin anew, see `Cuts`.
+2. Each stretch between them is normalized: it is edited, its marks are put in order, its characters composed and mapped, and edited again.
+3. Added tokens are found in each normalized stretch.
+4. The spaces of each remaining stretch are written, see `fst.text.whitespace`: with ``add_prefix_space``, for example, it gets a leading
+space. If splits come before ``add_prefix_space``, each of their pieces does, and an `EDGE` goes between two of them.
+5. A space goes after each string at which the splitter is to begin again, see `Cuts`.
 
-At each place the search finds the longest token that begins there, and goes on after it, like ``AddedVocabulary.find_matches`` of
+At each place the search finds the longest token that begins there, and continues after it, like ``AddedVocabulary.find_matches`` of
 ``tokenizers``.
 """
 
@@ -33,7 +32,7 @@ from fst.text.splitter import Splitter
 from fst.text.whitespace import BLANK, BREAKS, NO_BLANKS, Blanks
 
 KEYS = ["after", "before", "blanks", "composition", "cuts", "last", "splitter"]
-EDGE = "\ud800"  # a surrogate, which no text has; the table's splitter drops it, and begins anew behind it
+EDGE = "\ud800"  # a surrogate, which no text has; the table's splitter drops it, and begins again behind it
 MAX_ORDER, MAX_LISTS, MAX_CUTS = 255, (1 << 15) - 1, 1 << 14  # a list may be in two forms, and numbers of lists are uint16
 
 
@@ -42,7 +41,7 @@ class Stretch(NamedTuple):
 
     Attributes:
         text: its characters.
-        places: the span of each character in the raw text; for an added token a single span, with the white space that it takes.
+        places: the span of each character in the raw text; for an added token a single span, with the whitespace that it takes.
         token: the id of an added token; None for a stretch between two.
     """
 
@@ -53,14 +52,15 @@ class Stretch(NamedTuple):
 
 @dataclass(frozen=True)
 class Cuts:
-    """Strings that the splitter takes for pieces, although its automaton knows nothing of them.
+    """Strings that the splitter keeps as pre-tokens, although its automaton ignores them.
 
-    A pattern may spell an added token. Stretches do not hold it, as it is found before; but normalizers may make it of something else, as
-    `Lowercase` does of CLIP's ``<|EndOfText|>``. Behind such a string goes a blank. The splitter drops blanks, and begins anew behind them.
+    A pattern may contain an added token. Stretches do not contain it, as it is found before; but normalizers may make it from other text,
+    as `Lowercase` does from CLIP's ``<|EndOfText|>``. Behind such a string goes a space. The splitter drops spaces, and begins again behind
+    them.
 
     Attributes:
         strings: the strings. None begins with another.
-        inside: runs of code points, by first and last. Behind one of these a string counts for nothing: a piece goes on there.
+        inside: runs of code points, by first and last. Behind one of these a string counts for nothing: a piece continues there.
     """
 
     strings: Sequence[str]
@@ -89,7 +89,7 @@ class Cuts:
         return cls(strings, inside)
 
     def ends(self, text: str) -> Iterator[int]:
-        """Where a part of a stretch, without added tokens, gets blanks."""
+        """The places where a part of a stretch, without added tokens, gets spaces."""
         at = begun = 0
         while at < len(text):
             string = next((string for string in self.strings if text.startswith(string, at)), "")
@@ -108,16 +108,16 @@ NO_CUTS = Cuts([], [])
 
 @dataclass(frozen=True)
 class Rewriting:
-    """How the text around added tokens is rewritten.
+    """The rewriting of the text around added tokens.
 
     Attributes:
         composition: the normalizers up to the one that orders marks or composes; None if no normalizer does. Its suspects are all
             characters that it may change, or that may change the characters before them.
         last: the map of characters after `composition`.
-        blanks: how blanks are written.
-        cuts: where the splitter begins anew.
+        blanks: the writing of spaces.
+        cuts: the places where the splitter begins again.
         before, after: the edits before all these maps, and after them.
-        splitter: cuts a part into the pieces whose blanks are written each by itself; None: the part is one piece.
+        splitter: cuts a part into the pieces whose spaces are written each by itself; None: the part is one piece.
     """
 
     composition: Composition | None
@@ -171,7 +171,7 @@ class Rewriting:
 
     @property
     def is_plain(self) -> bool:
-        """Whether it only normalises stretches: blanks stay, and no splitter begins anew."""
+        """Whether it only normalizes stretches: spaces stay, and no splitter begins again."""
         return self.blanks == NO_BLANKS and self.cuts == NO_CUTS and self.splitter is None
 
     @Lazy
@@ -182,7 +182,7 @@ class Rewriting:
         return composed * growth.of_images(self.last) * edited * spread(self)
 
     def normalized(self, text: str) -> tuple[str, Sequence[Place]]:
-        """A stretch between added tokens, normalised, and the span of each of its characters."""
+        """A stretch between added tokens, normalized, and the span of each of its characters."""
         size = len(text)
         text, places = applied(self.before, text, [(at, at + 1) for at in range(size)], size)
         if self.composition:
@@ -208,7 +208,7 @@ class Rewriting:
                     yield self._part(part, part_places)
 
     def _part(self, text: str, places: Sequence[Place]) -> Stretch:
-        """A part of a normalised stretch, in which no token stands, with the blanks that it gets."""
+        """A part of a normalized stretch without tokens, with its added spaces."""
         if self.splitter:
             return self._in_pieces(text, places, self.splitter)
         text, places = self.blanks.written(text, places)
@@ -218,7 +218,7 @@ class Rewriting:
         return Stretch(BLANK.join(parts), parts_places[:-1], None)
 
     def _in_pieces(self, text: str, places: Sequence[Place], splitter: Splitter) -> Stretch:
-        """The same, by pieces, each with the blank that it gets."""
+        """The same, by pieces, each with the space that it gets."""
         written = [self.blanks.written(text[begin:end], places[begin:end]) for begin, end in splitter.pieces(text)]
         own = [place for _, piece_places in written for place in (piece_places[0], *piece_places)]
         return Stretch(EDGE.join(piece for piece, _ in written), own[1:], None)
@@ -228,14 +228,14 @@ NOTHING = Rewriting(None, Images([]), NO_BLANKS)
 
 
 def found(text: str, tokens: Mapping[str, ContextualToken], word: frozenset[int]) -> Iterator[tuple[int, int, int | None]]:
-    """Begin, end and id of each added token in a text, and of the stretches between them, whose id is None.
+    """Begin, end and id of each added token in a text, and of the stretches between them, with the id None.
 
     Args:
-        text: raw, or normalised.
+        text: raw, or normalized.
         tokens: the tokens by their spelling.
-        word: the code points of letters and the like, beside which a token with ``single_word`` does not count.
+        word: the code points of letters and the like, next to which a token with ``single_word`` does not count.
     """
-    at = begun = white = 0  # where the search goes on; the end of the last token; the end of the white space that a token has taken
+    at = begun = white = 0  # where the search continues; the end of the last token; the end of the whitespace that a token has taken
     while at < len(text):
         spelling = max((token for token in tokens if text.startswith(token, at)), key=len, default="")
         first, at = at, at + (len(spelling) or 1)
@@ -260,7 +260,7 @@ def found(text: str, tokens: Mapping[str, ContextualToken], word: frozenset[int]
 
 
 def spread(by: Rewriting) -> int:
-    """The most bytes that each byte of a part becomes when its blanks and cuts are written."""
+    """Upper bound on output bytes per byte of a part, when its spaces and cuts are written."""
     if by.splitter:
         return len(f"{EDGE}{BLANK}.".encode(errors="surrogatepass"))
     breaks = len(by.cuts.strings) > 0 or by.blanks.separator == BREAKS
@@ -270,7 +270,7 @@ def spread(by: Rewriting) -> int:
 def without_context(added: AddedTokens) -> dict[str, int]:
     """The spellings and ids of the tokens that a search in a text finds without rewriting, if rewriting leaves the text as it is.
 
-    These tokens have no flags, and those of normalised text cannot overlap with those of raw text.
+    These tokens have no flags, and those of normalized text cannot overlap with those of raw text.
     """
     raw = early(added)
     shared = {*overlapping(late(added), raw)}
@@ -285,7 +285,7 @@ def early(added: AddedTokens) -> dict[str, ContextualToken]:
 
 
 def late(added: AddedTokens) -> dict[str, ContextualToken]:
-    """The tokens of normalised text by their spelling there."""
+    """The tokens of normalized text by their spelling there."""
     return {token.decoded: token for token in added.contextual.values() if token.normalized}
 
 
@@ -295,6 +295,6 @@ def flagged(token: ContextualToken) -> bool:
 
 
 def word_of(added: AddedTokens) -> frozenset[int]:
-    """The code points beside which a token with ``single_word`` does not count."""
+    """The code points next to which a token with ``single_word`` does not count."""
     runs = added.context.word if added.context else ()
     return frozenset(code for first, last in zip(runs[0::2], runs[1::2], strict=True) for code in range(first, last + 1))

@@ -1,6 +1,6 @@
-"""How raw text becomes symbols, in every machine over normalised text: slowly, and the proof that kernels may do the same.
+"""The way from raw text to symbols, in every machine over normalized text: the slow walk, and the proof for kernels.
 
-A machine reads one *symbol* (normalised character) at a time. Five arrays take a text to its symbols:
+A machine reads one *symbol* (normalized character) at a time. Five arrays take a text to its symbols:
 
 ``pages``, ``blocks``
     two-stage table, code point → class: ``blocks[pages[code_point >> 7] << 7 | code_point & 127]``.
@@ -13,8 +13,8 @@ A machine reads one *symbol* (normalised character) at a time. Five arrays take 
 ``specials``
     the trie of the added tokens that are cut out of the raw text before anything else, one character a node; each token has a class.
 
-If neighbours may change a character, ``pages`` has a second half. Texts with such characters are normalised before they are read, and the
-second half has the classes of normalised characters: as if their code points were `NORMALIZED` higher.
+If neighbours may change a character, ``pages`` has a second half. Texts with such characters are normalized before they are read, and the
+second half has the classes of normalized characters: as if their code points were `NORMALIZED` higher.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ MAX_RANK = 63
 MAX_LISTED = 32  # symbols of a character; U+FDFA, decomposed, has 18
 KNOWN_FLAGS = STARTS_SPECIAL | HAS_MARKS | CONTINUES_RUN
 
-NORMALIZED = CODE_POINTS  # added to the code point of a normalised character
+NORMALIZED = CODE_POINTS  # added to the code point of a normalized character
 
 Symbol = tuple[int, Place]  # a class, and its place in the text
 
@@ -57,7 +57,7 @@ class ReadingTable(Table):
     """A table that reads raw text by the arrays of this module.
 
     Attributes:
-        pages: uint16[8704], block of each 128 code points; or uint16[17408], then those of normalised characters.
+        pages: uint16[8704], block of each 128 code points; or uint16[17408], then those of normalized characters.
         blocks: uint16[128 * n], class of each code point of a block.
         classes: uint64[2 * classes], records A and B.
         symbols: uint32[n], lists of symbols.
@@ -84,11 +84,11 @@ class ReadingTable(Table):
 
     @property
     def has_normalized(self) -> bool:
-        """Whether there are classes of normalised characters."""
+        """Whether there are classes of normalized characters."""
         return len(self.pages) > CODE_POINTS >> PAGE_BITS
 
     def class_of(self, code_point: int) -> int:
-        """The class of a code point, with `NORMALIZED` added to that of a normalised character."""
+        """The class of a code point, with `NORMALIZED` added to that of a normalized character."""
         return int(self.blocks[int(self.pages[code_point >> PAGE_BITS]) << PAGE_BITS | code_point & 127])
 
     def classes_of(self, code_points: Array) -> Array:
@@ -97,7 +97,7 @@ class ReadingTable(Table):
         return found
 
     def listed(self, number: int) -> list[tuple[int, int]]:
-        """The classes that a class stands for, each with its rank in canonical ordering (0: never moves)."""
+        """The classes that a class expands to, each with its rank in canonical ordering (0: never moves)."""
         record = self.classes[2 * number]
         if field_kind(record) != LIST:
             return [(number, 0)]
@@ -131,7 +131,7 @@ class ReadingTable(Table):
             position = end
 
     def _run_end(self, text: str, position: int) -> int:
-        """Where a run of marks ends. A starter before them comes first."""
+        """The end of a run of marks. A starter before them comes first."""
         end = position + 1
         while end < len(text):
             flags = self.flags[self.class_of(ord(text[end]))]
@@ -141,7 +141,7 @@ class ReadingTable(Table):
         return end
 
     def _run(self, text: str, position: int, end: int) -> Iterator[Symbol]:
-        """The symbols of a character or of a run of marks, by rank, and among equals as they stand.
+        """The symbols of a character or of a run of marks, by rank; equal ranks keep their order.
 
         Places stay in the order of the text: the first symbol of each character, whichever it is, takes the next place of a character that
         has any, and other symbols the place of the symbol before them.
@@ -181,7 +181,7 @@ def parents_of(specials: Array) -> Array:
 
 
 def prove_lists(table: ReadingTable) -> None:
-    """Prove that lists hold classes of one symbol, in canonical order, and that their flags say what they hold."""
+    """Prove that lists contain classes of one symbol, in canonical order, and that their flags match their content."""
     a, symbols = table.classes[0::2], table.symbols
     lists = np.flatnonzero(field_kind(a) == LIST)
     kind, fences, flags, start = field_kind(a), are_fences(a), field_output(a[lists]), ENTRY.targets_of(a[lists])
@@ -232,7 +232,7 @@ def _code_point(pages: Array, at: int) -> str:
 
 
 def prove_specials(table: ReadingTable, specials: Mapping[str, int]) -> None:
-    """Prove that the trie holds the special tokens of the metadata and no others, and that the class of each first character is flagged.
+    """Prove that the trie contains the special tokens of the metadata and no others, and that the class of each first character is flagged.
 
     Args:
         table: its other arrays are proven.

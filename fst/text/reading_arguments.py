@@ -21,7 +21,7 @@ class Reader(NamedTuple):
     Attributes:
         bmp_classes: uint16[65536], by UTF-16 unit: its class; or `NOT_PLAIN`, if the unit alone does not determine one symbol; or both,
             if it does unless a special token begins there.
-        records: uint64[classes + 1], record A of each class, and the record of a blank for the end of a text.
+        records: uint64[classes + 1], record A of each class, and the record of a space for the end of a text.
         pages, blocks, lists: as in `fst.text.reading.ReadingTable`; `lists` is its ``symbols``.
         specials: the special tokens; the value of each is its class.
         second_units: uint64[1], a set of the lowest 6 bits of all second units of special tokens. All bits are set if a special token

@@ -1,7 +1,7 @@
 """Normalizers that change a text one after the other, for machines that otherwise fold them into an alphabet.
 
 A single `Rewriting` orders marks once. Offsets depend on each ordering, so a sequence of normalizers such as NFC, BertNormalizer takes a
-`Rewriting` for each. Added tokens of raw text are found before the first step, those of normalised text after the last one.
+`Rewriting` for each. Added tokens of raw text are found before the first step, those of normalized text after the last one.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class NormalizerSteps:
     """Normalizers, step by step.
 
     Attributes:
-        rewritings: the steps, at least one. None writes white space anew.
+        rewritings: the steps, at least one. None writes whitespace again.
     """
 
     rewritings: Sequence[Rewriting]
@@ -49,7 +49,7 @@ class NormalizerSteps:
         return found
 
     def normalized(self, text: str) -> tuple[str, Sequence[Place]]:
-        """A stretch between added tokens, normalised, and the span of each of its characters."""
+        """A stretch between added tokens, normalized, and the span of each of its characters."""
         places: Sequence[Place] = [(at, at + 1) for at in range(len(text))]
         for by in self.rewritings:
             text, own = by.normalized(text)
@@ -57,7 +57,7 @@ class NormalizerSteps:
         return text, places
 
     def stretches(self, text: str, added: AddedTokens) -> Iterator[Stretch]:
-        """The parts of a normalised text, in order."""
+        """The parts of a normalized text, in order."""
         raw, normalized, word = early(added), late(added), word_of(added)
         for begin, end, number in found(text, raw, word):
             if number is not None:

@@ -27,7 +27,7 @@ class Blanks:
         prefix: whether a word gets a leading space, unless it begins with a space or the symbol. `ALWAYS`; `NEVER`; `FIRST`: only if it
             begins where the raw text begins.
         symbol: the character for a space; "" without one.
-        separator: `KEEPS`: the whole part is one word. Otherwise white space separates words, and words are joined by the separator:
+        separator: `KEEPS`: the whole part is one word. Otherwise whitespace separates words, and words are joined by the separator:
             `JOINS`, nothing, or `BREAKS`, a line break.
         keeps_symbol: whether spaces are written as the symbol. Otherwise the symbol is written as a space.
     """

@@ -15,7 +15,7 @@ EXCERPT = 40  # characters shown of a line that is not text
 
 
 def documents(source: Source, name: str, *, others: bool, mends: bool, with_text: bool = False) -> Iterator[Documents]:
-    """The documents of JSON lines. A line of white space alone is skipped.
+    """The documents of JSON lines. A line of whitespace alone is skipped.
 
     Args:
         source: the file.

@@ -3,7 +3,7 @@
 Kernels check nothing. They require:
 
 - The low `SIZE_BITS` bits of a span are a number of bytes, and the bits above tell where they begin in ``contents``. The last span is
-  empty; it stands for every number that is no id.
+  empty; it represents every number that is no id.
 - ``contents`` has `STEP` more bytes than the spans cover, and ``data`` `STEP` more than the rows have: bytes are copied `STEP` at a time.
 - ``splits`` ascends within ``ids``.
 

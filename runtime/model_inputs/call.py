@@ -7,7 +7,7 @@ A call has four steps::
     layout    ids of all texts → plan: the ids of each row, after truncation and windows
               plan → arrays: with special tokens, padding, type ids and masks
 
-A call leaves no state behind: each step passes its result on to the next.
+A call keeps no state: each step passes its result to the next.
 """
 
 from __future__ import annotations
@@ -91,14 +91,14 @@ class Caller(Resolver):
         return BatchEncoding(data, partial(self._rows, model, inputs, options, threads))
 
     def encodings(self, model: Model, inputs: Inputs, options: Options, threads: int | None, *, located: bool) -> list[Encoding]:
-        """The row of each sample. Only its ids are computed now, everything else when it is first asked for.
+        """The row of each sample. Only its ids are computed now; everything else at its first use.
 
         Args:
             model: the tokenizer.
             inputs: texts that do not change.
             options: how rows are made of them, from `settled`.
             threads: as in `fst.Tokenizer.__call__`.
-            located: whether rows will tell words, spans and the names of tokens.
+            located: whether rows will have words, spans and the names of tokens.
         """
         ids, splits = _encoded(model, inputs, options, threads)
         layout = planned(splits, inputs.samples, options)
@@ -125,7 +125,7 @@ class Caller(Resolver):
         cut = options.cut.copy()
         cut[WINDOWS] = True
         asked = (model, inputs, replace(options, cut=cut, max_ids=None, windows=True), threads, located)
-        # Either the rows are all windows already; or the windows of all samples are made once those of any sample are asked for.
+        # Either the rows are all windows already; or the windows of all samples are made once those of any sample are requested.
         windows = lru_cache(1)(lambda: _by_sample(rows, samples) if options.windows else _by_sample(*self._traced(*asked)))
         for number, first in enumerate(np.unique(samples, return_index=True)[1].tolist()):
             rows[first].cut_off = partial(_others, windows, number)
@@ -164,11 +164,11 @@ class Caller(Resolver):
         return None if located and self._depends(table).any() else self._names(model, options, located, table)
 
     def _depends(self, table: Ints) -> NDArray[np.bool_]:
-        """Which names of tokens may depend on the text, from the first fields of `Encoding.table`."""
+        """The tokens whose names may depend on the text, from the first fields of `Encoding.table`."""
         return np.isin(table[0], self._speller.ids)
 
     def _spelled(self, model: Model, options: Options, located: bool, inputs: Inputs, sample: int, table: Ints) -> list[str | None]:
-        """The names of the tokens of a row, as `_names`; those that depend on the texts of its sample as these spell them."""
+        """The names of the tokens of a row, as `_names`; names that depend on the sample have the letters of its texts."""
         found, parts = self._names(model, options, located, table), dict[int, Parts]()
         for place in np.flatnonzero(self._depends(table) & (table[4] >= 0)).tolist() if located else ():
             number, sequence, word, begin, end = table[[0, 4, 5, 6, 7], place].tolist()
@@ -186,7 +186,7 @@ class Caller(Resolver):
 
 
 def _batch(model: Model, inputs: Inputs, options: Options, with_spans: bool, threads: int | None) -> Batch:
-    """The ids of texts, and their spans if these are asked for."""
+    """The ids of texts, and their spans if needed."""
     try:
         max_ids = None if inputs.paired else options.max_ids
         return model._encode(rows_of(inputs.texts), frame=NO_FRAME, with_spans=with_spans, max_ids=max_ids, threads=threads)
@@ -235,5 +235,5 @@ def _word_numbers(batch: Batch, inputs: Inputs, options: Options) -> NDArray[np.
 
 
 def _no_places(count: int) -> Ints:
-    """The last three fields of `Encoding.table`, for tokens of which no words and spans are known."""
+    """The last three fields of `Encoding.table`, for tokens without known words and spans."""
     return np.concatenate([np.full((1, count), -1, np.int64), np.zeros((2, count), np.int64)])

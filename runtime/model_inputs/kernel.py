@@ -85,7 +85,7 @@ def plan_rows(splits, samples, cut, plan):
 
     Returns:
         The number of rows; the length of the longest first row of a sample; the lengths of the shortest and the longest row written; and
-        the index of the first sample that cannot be truncated as asked, or -1.
+        the index of the first sample that cannot be truncated to the given length, or -1.
     """
     strategy, stride, from_left, every, reverse = cut[STRATEGY], cut[STRIDE], cut[CUT_LEFT], cut[WINDOWS], cut[REVERSED]
     rows, longest, least, most = 0, 0, np.int64(1 << 62), 0

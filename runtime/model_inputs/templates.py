@@ -11,7 +11,7 @@ from fst.runtime.model_inputs.encoding import Ints
 
 
 class Filler(NamedTuple):
-    """What rows are padded with.
+    """The padding of rows.
 
     Attributes:
         number, type_id: the id of a padding token, and its type id.

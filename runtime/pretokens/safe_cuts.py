@@ -1,4 +1,4 @@
-"""The safe cuts of byte-level BPE: places where a piece begins, whatever the text around the few characters that decide it.
+"""The safe cuts of byte-level BPE: places where a few characters determine, in any text, that a pre-token begins.
 
 A window (`fst.compile.pretokens.boundaries`) decides whether a piece begins before the last character but one in it. If one does, every
 search of the splitter that began before this place is over by the last character. So the text up to the last character determines the
@@ -6,11 +6,11 @@ pieces before the place, and the text from the place on determines those after i
 is a safe cut if
 
 - the decision is the same if a text begins inside the window, since a kernel may begin to read there;
-- the characters of the window, and those beside it, are ASCII, which neither composes with the character before it nor is a part of
+- the characters of the window, and those next to it, are ASCII, which neither composes with the character before it nor is a part of
   malformed bytes;
 - no added token is in the window or touches it: none begins with one of its characters or with the next one, contains the two characters
   around its beginning, or ends before it;
-- if added tokens may take white space, the window neither begins nor ends with white space.
+- if added tokens may take whitespace, the window neither begins nor ends with whitespace.
 
 So a kernel that reads up to the last character of the window, with more to come, stops at the cut: a piece begins there, and no later
 piece is certain yet.
@@ -31,7 +31,7 @@ from fst.pretokens.table import PieceTable
 from fst.runtime.rows.texts import Text
 from fst.runtime.safe_cuts import SafeCuts
 
-OTHER = 128  # stands for all characters that are not ASCII
+OTHER = 128  # represents all characters that are not ASCII
 STRETCHES = (1 << 7, 1 << 13)  # characters searched for a cut, few at first: English has a cut at most words
 UNCHANGING = ("NFC", "NFD", "NFKC", "NFKD")  # normalizers that leave ASCII as it is
 
@@ -69,7 +69,9 @@ class PieceBegins(SafeCuts):
         return None
 
     def _cuts(self, codes: Codes) -> NDArray[np.int64]:
-        """All safe cuts of a text, given as codes below `OTHER`, or `OTHER`. The text holds their windows and a character on both sides."""
+        """All safe cuts of a text, given as codes below `OTHER`, or `OTHER`. The text contains their windows and a character on both
+        sides.
+        """
         count = max(len(codes) - self._width - 1, 0)
         before, *window, after = (codes[place : place + count] for place in range(self._width + 2))
         safe = self._may_be_beside[before, window[0]] & self._may_be_outer[window[0]] & self._may_be_outer[window[-1]]

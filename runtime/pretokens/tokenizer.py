@@ -50,11 +50,11 @@ class PieceTokenizer(Tokenizer):
 
     @Lazy
     def _continues(self) -> NDArray[np.bool_]:
-        """By id, whether a token stands for a byte that continues a character."""
+        """By id, whether a token is a byte that continues a character."""
         return self._stand_for(range(0x80, 0xC0))
 
     def _stand_for(self, bytes_: Iterable[int]) -> NDArray[np.bool_]:
-        """By id, whether a token stands for one of some bytes."""
+        """By id, whether a token is one of some bytes."""
         found = np.zeros(int(self._table.token_ids.max()) + 1, np.bool_)
         found[self._table.fallbacks_of(bytes_)] = True
         return found
@@ -80,4 +80,4 @@ class PieceTokenizer(Tokenizer):
         return Runner(self._table, ids.arguments, self._workspaces, with_spans=True, front_end=ids.front_end)
 
     def _need_spans(self) -> None:
-        """Refuse spans if ids do not tell them."""
+        """Refuse spans if ids do not determine them."""

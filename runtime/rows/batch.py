@@ -64,9 +64,9 @@ class Batch:
         ids: int32[n].
         row_splits: int64[rows + 1]; the ids of row r are ``ids[row_splits[r]:row_splits[r + 1]]``, which is also ``batch[r]``.
         offsets: int32[n, 2], the span of each id in its row: the first character, or byte, and one past the last; (0, 0) for the special
-            tokens around a text. None if offsets were not asked for.
+            tokens around a text. None if offsets were not requested.
         words: int32[n], the number of each id's word in its row; a special token inside the text counts as a word. -1 for the special
-            tokens around a text. None if offsets were not asked for.
+            tokens around a text. None if offsets were not requested.
     """
 
     ids: Ids

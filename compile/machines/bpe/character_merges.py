@@ -6,7 +6,7 @@ left to right: é from C3 and A9; ▁ from E2 and 96, and the result and 81. The
 begin with bytes that continue none, so these merges happen inside characters alone, and a known character is a token before any other
 merge takes it.
 
-A partial token is left where a character goes on otherwise than all known ones. This character stands for its bytes, see `stand_ins`.
+A partial token is left where a character continues otherwise than all known ones. This character represents its bytes, see `stand_ins`.
 """
 
 from __future__ import annotations

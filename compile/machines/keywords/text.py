@@ -70,7 +70,7 @@ def folds() -> Images:
 
 @cache
 def words() -> Set:
-    """The characters of words: letters, marks, digits and connectors, but for scripts that are written without blanks between words."""
+    """The characters of words: letters, marks, digits and connectors, but for scripts that are written without spaces between words."""
     unspaced = (*map(properties.named, (*IDEOGRAPHS, *KANA)), of_runs(MARKS_OF_KANA))
     return difference(union(*map(properties.named, WORDS)), union(*unspaced))
 

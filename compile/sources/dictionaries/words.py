@@ -5,7 +5,7 @@ The ending of a file's name determines its format, unless the caller does. The c
 ======= ============================ =================================================================
 format  endings                      a word
 ======= ============================ =================================================================
-lines   all others, as in vocab.txt  a line, blanks included, without "\n" or "\r\n" at its end
+lines   all others, as in vocab.txt  a line, spaces included, without "\n" or "\r\n" at its end
 jieba   none                         a line ``word frequency`` or ``word frequency part-of-speech``
 csv     .csv                         a field of each record: of a column by its name in the first record, else the first field
 tsv     .tsv                         the same, separated by tabs

@@ -11,8 +11,8 @@ from itertools import islice
 
 from fst.compile.text.edits.double_arrays import of_every_character
 
-APART = "\n"  # no cluster goes on behind it, and the charsmap leaves it
-MANY = 10_000  # characters that are asked for at once
+APART = "\n"  # no cluster continues behind it, and the charsmap leaves it
+MANY = 10_000  # characters that are requested at once
 
 # Properties of a character: a text with it, and how many clusters' worth of texts the reference makes of this if the character has the
 # property. An accent makes a cluster long enough to be told from two.

@@ -73,7 +73,7 @@ class Map:
 
     def _rows(self, symbols: Ints | Symbols) -> NDArray[np.int32]:
         """The row of each symbol's image, from 1 on; 0 for symbols that do not change."""
-        rows = np.zeros(CODE_POINTS + 1, np.int32)  # the last one stands for all that are not code points
+        rows = np.zeros(CODE_POINTS + 1, np.int32)  # the last one represents all that are not code points
         rows[self.sources] = np.arange(1, 1 + len(self.sources))
         found: NDArray[np.int32] = rows[np.minimum(symbols, CODE_POINTS)]
         return found

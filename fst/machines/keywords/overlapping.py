@@ -100,7 +100,7 @@ class OverlappingTables(KeywordTables):
         need_none(longer, lambda row: f"match {row} has {lengths[row]} characters, and leads to match {following[row]}, of more")
 
     def _prove_strings(self) -> tuple[States, Strings]:
-        """Prove in addition that no match begins before what a state stands for."""
+        """Prove in addition that no match begins before what a state represents."""
         states, strings = super()._prove_strings()
         begins = (np.arange(BYTES) & 0xC0 != 0x80).astype(np.int32)
         edges = np.flatnonzero(ENTRY.labels_of(self.entries) < BYTES)

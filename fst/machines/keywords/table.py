@@ -3,7 +3,7 @@
 The automaton reads a text by the rules of `fst.machines.keywords.text`; without any, the bytes of the text.
 
 For the leftmost kinds it is MaxMatch (Song et al. 2021, *Fast WordPiece Tokenization*, Section 3.6): the tokens are the keywords, and each
-byte, which is not reported. For the standard kind it is the automaton of Aho and Corasick (1975), which begins anew after each match. For
+byte, which is not reported. For the standard kind it is the automaton of Aho and Corasick (1975), which begins again after each match. For
 the overlapping kind see `fst.machines.keywords.overlapping`.
 
 The layout is *linked*: a state has its own transitions and a failure link. Letters, as in `fst.automata.trie`: u, v are states, f(v) is
@@ -18,8 +18,8 @@ from the first of the |v| bytes; and the match before it, or 0. So outputs may s
 of u.
 
 **What kernels may assume** once a table is proven: states have all slots of a row, links lead to states of less depth, a transition adds at
-most one to the depth, a state stands for the bytes just read (`fst.machines.keywords.strings`), and the matches of an output follow each
-other among those of the |v| bytes, and of the one just read, that the next state does not stand for. So the matches of a text lie in it, do
+most one to the depth, a state represents the bytes just read (`fst.machines.keywords.strings`), and the matches of an output follow each
+other among those of the |v| bytes, and of the one just read, that the next state does not represent. So the matches of a text lie in it, do
 not overlap, and are in order.
 """
 
@@ -155,7 +155,7 @@ class KeywordTables(Table):
 
     @Lazy
     def metadata(self) -> KeywordMetadata:
-        """What the table says beside its arrays."""
+        """What the table says next to its arrays."""
         return KeywordMetadata.from_json(self.about)
 
     @property
@@ -235,7 +235,7 @@ class KeywordTables(Table):
             state = link.target
 
     def _matches_of(self, entry: Entry, begin: int) -> list[Match]:
-        """The matches of an entry's output; `begin` is the place of the first byte that its state stands for."""
+        """The matches of an entry's output; `begin` is the place of the first byte that its state represents."""
         number, matches = entry.value, list[Match]()
         while number:
             keyword, start, end, number = self.matches[number].tolist()
@@ -289,7 +289,7 @@ class KeywordTables(Table):
         need_none(begins & 0xC0 == 0x80, lambda keyword: f"keyword {keyword} ends inside a character")
 
     def _prove_slots(self, each: Each) -> None:
-        """Prove that links and transitions lead to states, and that depths bound what a state stands for."""
+        """Prove that links and transitions lead to states, and that depths bound what a state represents."""
         entries, depths, count = self.entries, self.depths, self.metadata.automaton.states
         need(len(depths) == len(entries), f"there are {len(depths)} depths for {len(entries)} slots")
         states = prove_states(ENTRY, entries, BYTE_ROW, "entries", each)
@@ -307,7 +307,7 @@ class KeywordTables(Table):
         need_none((after > depths[states])[1:], lambda at: f"the link of state {states[1 + at]} does not lead to less depth")
 
     def _prove_strings(self) -> tuple[States, Strings]:
-        """Prove that states stand for what was read."""
+        """Prove that states represent what was read."""
         labels = ENTRY.labels_of(self.entries).astype(np.int16)
         slots, edges = np.flatnonzero(labels == OWN), np.flatnonzero(labels < BYTES)
         states = States.of(slots, edges, labels, ENTRY.targets_of(self.entries), self.depths)

@@ -2,7 +2,7 @@
 
 The compiler changes keywords by the same rules. So the automaton finds them by their bytes, without these rules.
 
-1. The text is normalised, see `fst.text.normalizer`. One character may become several, or none. The result of several characters covers all
+1. The text is normalized, see `fst.text.normalizer`. One character may become several, or none. The result of several characters covers all
 of them, and the result of one also covers vanished characters after it, such as accents. So replacing a match leaves no accent.
 2. Each character is folded into one character for all its cases.
 3. With whole words, the byte `BORDER` goes between a character of words and a neighbour outside of words, or the end of the text. So a

@@ -9,10 +9,10 @@ on a kernel that sums from left to right.
 A table does one of three things, its `mode`:
 
 - "default": the words of the best path. Neighbouring words of one letter or digit of ASCII are joined; or with a model, neighbouring words
-  of one character become those that it finds, see `fst.machines.segmentation.jieba_model`. Outside of blocks, white space and
+  of one character become those that it finds, see `fst.machines.segmentation.jieba_model`. Outside of blocks, whitespace and
   other characters are tokens one by one, except that CR LF is one.
 - "search": as "default", and before each word the words of two and then of three characters that are in it.
-- "all": all words of two or more characters at each place, and single characters that are in none. Outside of blocks, white space and the
+- "all": all words of two or more characters at each place, and single characters that are in none. Outside of blocks, whitespace and the
   text between it, also where that is empty.
 
 The id of a token is the number of its word in the dictionary, or -1.
@@ -41,7 +41,7 @@ from fst.tables.table import Each, member
 from fst.text.reading_arguments import borrowable
 
 MODES = DEFAULT, SEARCH, ALL = "default", "search", "all"
-KINDS = OTHER, SPACE, LETTER, CHINESE = range(4)  # of units: outside of blocks, white space, ASCII letters and digits, others in blocks
+KINDS = OTHER, SPACE, LETTER, CHINESE = range(4)  # of units: outside of blocks, whitespace, ASCII letters and digits, others in blocks
 SLOT_BITS, LENGTH_BITS = 23, 9  # a kernel keeps the slot of a word and its length in 32 bits
 MAX_SLOT, MAX_LENGTH = (1 << SLOT_BITS) - 1, (1 << LENGTH_BITS) - 1
 MAX_WORDS = (1 << 31) - 1

@@ -28,7 +28,7 @@ class Ends(NamedTuple):
         `fst.machines.unigram.aho_corasick.NONE`.
         nodes: uint64[items]: each item as a node, see `fst.machines.unigram.viterbi_kernels.node_size`, in the low half, its number of
         bytes in the high half,
-            with the bit `GOES_ON` if it is the last of a block and the list goes on.
+            with the bit `GOES_ON` if it is the last of a block and the list continues.
         unknown: the score of a character that is no token; a single element of the type of sums.
         widest, stride: uint64[1], the length of the segments in which long pieces are read, and how far apart these begin: they overlap by
             as many bytes as a token has, less one. With tokens too long for that `stride` is 0, and long pieces are not read.
@@ -52,13 +52,13 @@ class UnigramArguments(NamedTuple):
         unknown: the score of a character that is no token; a single element of the same type.
         limit: the limit of sums; a single element of the same type.
         most: float64[1]: a byte of text changes a sum by no more.
-        rules: uint8[2]. `RESTART`: where sums begin anew, an index into `fst.machines.unigram.viterbi.RESTARTS`. `IS_WHOLE`: 1 if sums are
+        rules: uint8[2]. `RESTART`: where sums begin again, an index into `fst.machines.unigram.viterbi.RESTARTS`. `IS_WHOLE`: 1 if sums are
         those of whole
             texts.
         unk_id: int32[1].
-        fallbacks: int32[256], by byte: the id of the token that stands for it, or -1; empty without any.
+        fallbacks: int32[256], by byte: the id of the token that represents it, or -1; empty without any.
         ends: the automaton.
-        blank: int32[n], of a model of whole words with `fallbacks` the ids of the bytes of the symbol for a blank; else empty.
+        blank: int32[n], of a model of whole words with `fallbacks` the ids of the bytes of the symbol for a space; else empty.
     """
 
     shared: Arguments

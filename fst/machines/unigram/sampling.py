@@ -34,7 +34,7 @@ from fst.machines.unigram.viterbi import Node, tokens_at
 
 DIGIT = 256  # the bits of a step of an exponent
 STEP, LARGEST, LEAST = 2.0**-DIGIT, 2.0 ** (DIGIT // 2), 2.0 ** -(DIGIT // 2)  # numbers of final weights are LEAST to below LARGEST
-FAR = 4  # exponents so far apart: the smaller weight is nothing beside the other
+FAR = 4  # exponents so far apart: the smaller weight is nothing next to the other
 SIZE_SHIFT = 48
 MOST_PATHS = 1024  # of the best ones of a text
 ALL = -1  # as `Sampling.nbest_size`

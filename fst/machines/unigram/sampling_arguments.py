@@ -82,7 +82,7 @@ def most_narrow_bytes(numbers: Array, exponents: Array) -> int:
 
 
 def sampling_work(own: UnigramWork, longest: int) -> SamplingWork:
-    """The working arrays beside those of encoding, which must not be in use elsewhere; `longest` is the most bytes of a token."""
+    """The working arrays next to those of encoding, which must not be in use elsewhere; `longest` is the most bytes of a token."""
     room = 1 << longest.bit_length()
     shared = _shared(own, SamplingWork)
     return SamplingWork(
@@ -160,7 +160,7 @@ class NBestWork(NamedTuple):
 
 
 def nbest_work(own: UnigramWork, longest: int) -> NBestWork:
-    """The working arrays beside those of encoding, which must not be in use elsewhere; `longest` is the most bytes of a token."""
+    """The working arrays next to those of encoding, which must not be in use elsewhere; `longest` is the most bytes of a token."""
     return NBestWork(
         **_shared(own, NBestWork),
         found=np.zeros(longest + 1, np.int32),

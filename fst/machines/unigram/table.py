@@ -1,7 +1,7 @@
 """Unigram: the table that a kernel walks, and a slow walk that is the kernel's specification.
 
 A text is cut into pieces as `fst.pretokens.table` says. A piece that is not in the table of words has the tokens of its best path, see
-`fst.machines.unigram.viterbi`. In SentencePiece's manner the tokens have a symbol, mostly ▁, for a blank; texts and the trie have blanks,
+`fst.machines.unigram.viterbi`. In SentencePiece's manner the tokens have a symbol, mostly ▁, for a space; texts and the trie have spaces,
 see `fst.text.whitespace`.
 """
 
@@ -42,7 +42,7 @@ class UnigramTables(PieceTable):
         scores: float64[tokens], the score of each token of the model, by its id, as its source states it.
         types: uint8[tokens], the type of each token of the model, if sums are those of whole texts; else empty. Only tokens that are
             `NORMAL` or `USER_DEFINED` are in texts and in the trie.
-        token_bytes: as in `PieceTable`; all tokens are UTF-8, with the symbol for blanks.
+        token_bytes: as in `PieceTable`; all tokens are UTF-8, with the symbol for spaces.
     """
 
     kind: ClassVar[str] = "unigram"
@@ -77,7 +77,7 @@ class UnigramTables(PieceTable):
 
     @property
     def restarts(self) -> str:
-        """Where sums begin anew, see `fst.machines.unigram.viterbi`."""
+        """The places where sums begin again, see `fst.machines.unigram.viterbi`."""
         return self.metadata.automaton.restarts
 
     @property
@@ -92,7 +92,7 @@ class UnigramTables(PieceTable):
 
     @Lazy
     def metadata(self) -> UnigramMetadata:
-        """What the file says beside the arrays.
+        """The metadata of the file.
 
         Raises:
             TableError: `about` is not of the form that this version writes.
@@ -101,18 +101,18 @@ class UnigramTables(PieceTable):
 
     @property
     def symbol(self) -> str:
-        """The character that stands for a blank in tokens; "" if there is none."""
+        """The character for a space in tokens; "" without one."""
         by = self.metadata.text.rewriting
         return (by.blanks if by else NO_BLANKS).symbol
 
     @property
     def ids_per_unit(self) -> int:
-        """The most ids that a byte of text becomes: the growth by rewriting, times the fallbacks that stand for a blank, if any."""
+        """The most ids per byte of text: the expansion by normalization, times the number of fallbacks for a space, if any."""
         return self.growth * max(len(self.blank), 1)
 
     @Lazy
     def path_scores(self) -> Array:
-        """What each token of the model adds to a path, in the type of sums."""
+        """The score of each token of the model, in the type of sums."""
         if not self.is_whole:
             return self.scores
         sizes = np.diff(self.token_ends[: len(self.types)], prepend=0)
@@ -133,7 +133,7 @@ class UnigramTables(PieceTable):
 
     @Lazy
     def lengths(self) -> Array:
-        """uint16[highest id + 1], the number of bytes of text that each token of the model stands for; 0 for other ids."""
+        """uint16[highest id + 1], the number of bytes of text of each token of the model; 0 for other ids."""
         known = self.metadata.model.model_tokens
         ends = self.token_ends[:known]
         sizes = np.diff(ends, prepend=0)
@@ -160,7 +160,7 @@ class UnigramTables(PieceTable):
 
     @Lazy
     def fallbacks(self) -> Array:
-        """int32[256], the id of the token that stands for each byte, or `NO_FALLBACK`."""
+        """int32[256], the id of the fallback token for each byte, or `NO_FALLBACK`."""
         fallbacks = np.full(256, NO_FALLBACK, np.int32)
         if self.metadata.model.byte_fallback:
             ids = dict(zip(self.contents[: self.metadata.model.model_tokens], self.token_ids.tolist(), strict=False))
@@ -174,7 +174,7 @@ class UnigramTables(PieceTable):
 
     @property
     def _are_bytewise(self) -> bool:
-        """Whether each byte has a token that stands for it."""
+        """Whether each byte has a token that represents it."""
         return bool((self.fallbacks >= 0).all())
 
     def fallbacks_of(self, bytes_: Iterable[int]) -> Sequence[int]:
@@ -205,7 +205,7 @@ class UnigramTables(PieceTable):
         return ids
 
     def token_of(self, string: bytes) -> int | None:
-        """The id of the token that a string, in the UTF-8 of texts, is as a whole; None if it is none."""
+        """The id of the token that equals a string in the UTF-8 of texts; None if no token does."""
         return dict(viterbi.tokens_at(self.trie, string, 0)).get(len(string))
 
     @Lazy
@@ -231,7 +231,7 @@ class UnigramTables(PieceTable):
         return viterbi.best_path(self.trie, self.path_scores, self.unknown, piece, zero if before is None else before, self.limit)
 
     def spans(self, piece: bytes, path: Sequence[viterbi.Node]) -> Iterator[tuple[int, tuple[int, int]]]:
-        """The token ids of a path through a piece, and for each the bytes for which it stands."""
+        """The token ids of a path through a pre-token, and the bytes of each."""
         run = 0  # where a run of unknown nodes begins
         size = len(piece)
         for first, last, number in [*path, (size, size, NO_FALLBACK)]:

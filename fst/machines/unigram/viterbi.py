@@ -10,15 +10,15 @@ a text into words, and sums float64 over each word by itself: `WORDS`. ``unigram
 beginning of the text: `WHOLE`. To keep them precise, the sum at a character where it is beyond `LIMIT` is subtracted from all that are
 known there, see `best_path`.
 
-**Pieces.** The compiler cuts words further, wherever no token can be, and sums carry on from piece to piece. They begin anew as `RESTARTS`
-tells: at every piece, at pieces that begin with a blank, or never within a stretch of text.
+**Pieces.** The compiler cuts words further, wherever no token can be, and sums carry on from piece to piece. They begin again as `RESTARTS`
+tells: at every piece, at pieces that begin with a space, or never within a stretch of text.
 
 **Certain pieces.** Sums that carry on depend on what stands before a piece by their rounding alone. A path through n characters is rounded
 n times at most. If a single token is better than all other paths through a piece by more than n + 1 roundings, it is so whatever stands
 before, see `are_certain`.
 
 **Words.** With `WORD`, as in SentencePiece's kind word, tokens are whole words: there are no paths and no sums. A piece is a word, cut
-before each symbol for a blank. It is a token as a whole, or unknown as a whole.
+before each symbol for a space. It is a token as a whole, or unknown as a whole.
 
 **Ids.** Characters that are no token, and the unknown token where the text spells it, are *unknown*. A run of them becomes one string.
 With the sums of `WORDS`, the string may be a token after all. Else it becomes the tokens of its bytes, if all bytes have one, or else the
@@ -45,7 +45,7 @@ from fst.tables.proof import Each, Transitions, need, need_none, prove_states, p
 
 PENALTY = 10.0
 WORDS, WHOLE = SUMS = "float64", "float32"  # how sums are added
-PIECE, BLANK, STRETCH, WORD = RESTARTS = "piece", "blank", "stretch", "word"  # where sums begin anew; `WORD`: there are none
+PIECE, BLANK, STRETCH, WORD = RESTARTS = "piece", "blank", "stretch", "word"  # where sums begin again; `WORD`: there are none
 LIMIT = 1e5  # of sums that carry on
 LABELS, HEAD = 0xF8, 0xFF
 ENTRY = RowFormat(label_bits=8, target_bits=28, value_bits=28, dtype=np.uint64, labels=LABELS, own=HEAD, free=0xFE << 56)

@@ -1,7 +1,7 @@
 """Contextual added tokens, as kernels search for them among symbols, see `fst.machines.wordpiece.arguments.AddedTokens`.
 
-The kernels find the tokens in normalised text in which no word ends, and which take no white space around them. They mark a text if another
-token may stand in it, if symbols alone do not determine whether a token counts, or if a word is too long. Such a text is normalised first,
+The kernels find the tokens in normalized text in which no word ends, and which take no whitespace around them. They mark a text if another
+token may stand in it, if symbols alone do not determine whether a token counts, or if a word is too long. Such a text is normalized first,
 and `fst.text.steps` finds its tokens.
 """
 
@@ -37,8 +37,8 @@ from fst.text.added_tokens import pattern_of
 
 IN_GRAM = 8  # maximum of symbols in a gram, see `fst.machines.wordpiece.arguments.AddedTokens`
 MASK = (1 << 64) - 1
-# The kinds of a code point, as bits: its first normalised character is a part of words; its last is one; normalisation puts blanks around
-# it; only some of its normalised characters are parts of words.
+# The kinds of a code point, as bits: its first normalized character is a part of words; its last is one; normalization puts spaces around
+# it; only some of its normalized characters are parts of words.
 BEGINS_WORD, ENDS_WORD, SPACED, MIXED = (1 << kind for kind in range(4))
 
 
@@ -72,7 +72,7 @@ def with_contextual(of: Arguments, table: Tables) -> Arguments:
     kinds = {content: _kind(token, content in inside, table.class_of_id[token.id]) for content, token in tokens.items()}
     found = trie(((patterns[content], kinds[content]) for content in sorted(kinds, key=kinds.__getitem__)), overlapping=True)
     of_words = of.params.copy()
-    if bordered:  # no blank may be skipped: a token may begin with it
+    if bordered:  # no space may be skipped: a token may begin with it
         of_words[BLANK_CLASS] = 0
     return of._replace(params=of_words, added=AddedTokens(params, grams, sides, found))
 
@@ -80,7 +80,7 @@ def with_contextual(of: Arguments, table: Tables) -> Arguments:
 def _kind(token: ContextualToken, is_inside: bool, number: int) -> int:
     """The value of a token in `fst.machines.wordpiece.arguments.AddedTokens.trie`; `number` is its class."""
     # Each text that may hold a bordered token, or one in raw text, must be marked, even where that overlaps an inside token. In raw text,
-    # normalisation may drop the character between a token and the next letter.
+    # normalization may drop the character between a token and the next letter.
     if not is_inside or not token.normalized:
         return 0
     return (0 if token.lstrip or token.rstrip else number) << 1 | int(token.single_word)

@@ -38,16 +38,16 @@ class AddedTokens(NamedTuple):
         params: uint64[6].
             `GRAMS`, `BORDERS`: a bit for each width of the `OWN` and of the `BORDER` grams of bordered tokens. `HAS_BORDERS`: 1 if there
             are bordered tokens. `INSIDE`: a bit for each width of the `OWN` grams of inside tokens. `SHORTEST`: the number of symbols in
-            the shortest inside token, at most 8; without inside tokens more than any word has. `FILLER`: the class of a blank, which
+            the shortest inside token, at most 8; without inside tokens more than any word has. `FILLER`: the class of a space, which
             replaces all symbols of an inside token but the first.
         grams: uint64[3 * 1024], three Bloom filters. The hash of a gram selects a 64-bit word and two bits in it. `OWN`: the first symbols
             of each token, at most 8. `BEGINNING`: the first `SHORTEST` symbols of each inside token. `BORDER`: at most 8 symbols of each
             bordered token, from the one before its first border on.
         sides: uint8[classes + 1], bits. `ENDS`: the class is the first border of a token; `BEGINS`: the first border, and the token's
-            first symbol. For a token that only counts as a whole word, `IN_WORD`: it never counts beside the class; `CLEAR`: the class
+            first symbol. For a token that only counts as a whole word, `IN_WORD`: it never counts next to the class; `CLEAR`: the class
             never prevents it.
-        trie: the tokens. The value of a token is 0 if every text that holds it must be noted, and 1 if it must where the token may be a
-            whole word. Other values are for inside tokens: ``class << 1``, | 1 if the token only counts as a whole word.
+        trie: the tokens. The value of a token is 0 if every text with it must be noted, and 1 if only a text in which the token may be a
+            whole word must. Other values are for inside tokens: ``class << 1``, | 1 if the token only counts as a whole word.
     """
 
     params: Array
@@ -65,10 +65,10 @@ class Arguments(NamedTuple):
             `DEAD`: the dead state. `UNK`: the id of the unknown token. `LONGEST`: the number of symbols in the longest word that is looked
             up; longer words are unknown. `PARTS`: the first class that is not a part of words. `END_CLASS`: the class of the end of a text.
             `BUCKET_SHIFT`, `SLOT_SHIFT`: the shifts, below 64, that turn a hash into a bucket and a slot. `BLANK_CLASS`: the class of
-            the blanks that are skipped if they end no word; 0, which is no symbol's class, if none are. `IS_LINKED`: 1 if rows have
+            the spaces that are skipped if they end no word; 0, which is no symbol's class, if none are. `IS_LINKED`: 1 if rows have
             failure links, else 0.
         start_targets: uint64[classes + 1], the target of each class at the start of a word (record B).
-        isolated_ids: uint64[classes + 1], ``1 << 32 | id`` of a class that is a word by itself, else 0.
+        isolated_ids: uint64[classes + 1], ``1 << 32 | id`` of a class that is a whole word, else 0.
         entries, pool, words, displacements: as in `fst.machines.wordpiece.table.Tables`.
         key_masks: uint64[4 * 14], four for each length of a word. They mask the sixteen symbols from the start of a word on, and leave its
             key. The last four are for lengths over 12, which no key has: they leave symbols 13 to 16, so that no slot matches.

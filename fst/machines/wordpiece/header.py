@@ -30,7 +30,7 @@ SUSPECTS = record(Suspects, "a mapping of 'ids' and 'spans' to ascending runs")
 
 @dataclass(frozen=True)
 class Normalizer:
-    """How text is normalised.
+    """The normalization of text.
 
     Attributes:
         lowercase, strip_accents, clean_text, handle_chinese_chars: the settings of BertNormalizer; with `parts` only a summary of these.
@@ -50,7 +50,7 @@ class Normalizer:
 
 @dataclass(frozen=True)
 class Metadata(Sections):
-    """All that a WordPiece table says beside its arrays."""
+    """The metadata of a WordPiece table."""
 
     SECTIONS = (Automaton, Model, Normalizer, PreTokenizer, AddedTokens, Templates, Settings)
 

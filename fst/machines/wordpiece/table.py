@@ -107,7 +107,7 @@ class Tables(ReadingTable):
 
     @Lazy
     def metadata(self) -> Metadata:
-        """What the file says beside the arrays.
+        """The metadata of the file.
 
         Raises:
             TableError: `about` is not of the form that this version writes.
@@ -149,7 +149,7 @@ class Tables(ReadingTable):
         return Walk(self).run(text)
 
     def read(self, text: str) -> Iterator[Symbol]:
-        """The symbols of a text, see `ReadingTable.read`; normalised first if the alphabet does not express what neighbours change."""
+        """The symbols of a text, see `ReadingTable.read`; normalized first if the alphabet does not express what neighbours change."""
         steps = self.metadata.normalizer.steps
         if steps is None:
             yield from super().read(text)
@@ -200,7 +200,7 @@ class Tables(ReadingTable):
             self._prove_words_without(added_tokens.prove_contextual(self, added))
 
     def _prove_steps(self) -> None:
-        """Prove that texts which the alphabet does not express can be normalised."""
+        """Prove that texts which the alphabet does not express can be normalized."""
         normalizer, added = self.metadata.normalizer, self.metadata.added_tokens
         need(normalizer.steps or not added.contextual, "there are contextual tokens, and no normalizer step by step")
         has_steps = normalizer.steps is not None
@@ -233,9 +233,10 @@ class Tables(ReadingTable):
         refuse((kind == ONE) & ~are_named(field_output(a), named), "has an id that no token has")
 
     def _prove_words_without(self, patterns: added_tokens.Patterns) -> None:
-        """Prove that the transducer and the table of words give a word the same id, and that no word in the table holds a contextual token.
+        """Prove that the transducer and the table of words give a word the same id, and that no word in the table contains a contextual
+        token.
 
-        A kernel looks for contextual tokens only in words that this table does not hold. It sends the rest of such a word through the
+        A kernel searches for contextual tokens only in words outside of this table. It sends the rest of such a word through the
         transducer.
         """
         keys, ids = words.used(self.words)
@@ -265,9 +266,9 @@ class Walk:
 
     Attributes:
         ids: the token ids so far.
-        offsets: of each id, the first character in its text that it stands for, and one past the last.
+        offsets: of each id, its first character in its text, and one past the last.
         words: of each id, the number of the word in its text that it belongs to.
-        symbols: symbols read so far, the end of each text counting as one blank.
+        symbols: symbols read so far; the end of each text counts as one space.
         lookups: entries loaded so far.
     """
 
@@ -315,7 +316,7 @@ class Walk:
             self._step(number)
 
     def _step(self, number: int) -> None:
-        """Read one symbol: one transition; at a boundary also the end of the word, and perhaps a word of one symbol. Class 0 is a blank."""
+        """Read one symbol: one transition; at a boundary also the end of the word, and perhaps a word of one symbol. Class 0 is a space."""
         a, b = self.tables.classes[2 * number : 2 * number + 2]
         entry = self._look_up(int(ENTRY.labels_of(a)))
         boundary = ENTRY.labels_of(a) == 0 and field_kind(a) != OTHER
@@ -343,9 +344,9 @@ class Walk:
             self.state = int(ENTRY.targets_of(b if len(self.word_places) == 1 else a))
 
     def _locate_word(self, whole: bool) -> None:
-        """Say where the ids of a word come from: each from as many symbols as its token has, or one from the whole word.
+        """The symbols of the ids of a word: each id has as many as its token, or one id has the whole word.
 
-        No id is from beyond the end of the word, and none from nowhere, whatever a table says.
+        For any table, no id has symbols beyond the end of the word, and none has no symbols.
         """
         symbols = len(self.word_places)
         begin = 0
@@ -377,7 +378,7 @@ class Walk:
         entry = self._entry(label)
         while label and ENTRY.labels_of(entry) != label:
             finish = self._entry(0)
-            link = self.tables.entries[self.state + LINK] if self._is_linked else finish  # beside it, so this is one look-up
+            link = self.tables.entries[self.state + LINK] if self._is_linked else finish  # next to it, so this is one look-up
             if ENTRY.labels_of(link) != LINK:
                 return finish
             self._emit(link)

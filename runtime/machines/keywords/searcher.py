@@ -78,7 +78,7 @@ class Matches:
     Attributes:
         ids: int32[n], the number of each match's keyword.
         starts, ends: int32[n], the first character, or byte, of each match in its row, and one past the last; int64[n] from a stream.
-            Empty if only ids were asked for.
+            Empty if only ids were requested.
         row_splits: int64[rows + 1]; the matches of row r are those from ``row_splits[r]`` to before ``row_splits[r + 1]``.
     """
 
@@ -176,7 +176,7 @@ class Searcher:
     def find_iter(self, text: str | bytes, *, errors: str = "strict") -> Iterator[Match]:
         """The matches in one text: in characters of a str, in bytes of bytes. The arguments are those of `find_batch`.
 
-        A long str is read piece by piece, as far as matches are asked for. So what is no text in it raises its error only there.
+        A long str is read piece by piece, as far as matches are requested. So what is no text in it raises its error only there.
         """
         if type(text) is str and len(text) <= SHORT and errors == "strict" and self._matcher.is_plain:
             found = self._matcher._spans_runner.find_in_text(text)

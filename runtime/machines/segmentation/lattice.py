@@ -66,7 +66,7 @@ class JiebaSegmenter(Segmenter):
 
     @Lazy
     def _others(self) -> dict[str, JiebaSegmenter]:
-        """Segmenters of other modes, by their modes, once they were asked for."""
+        """Segmenters of other modes, by their modes, once they were requested."""
         return {}
 
 

@@ -1,4 +1,4 @@
-"""Segmentation: texts to the words of a dictionary, and whatever else stands between them.
+"""Segmentation: texts to the words of a dictionary, and the text between them.
 
 A `Segmenter` runs every table whose kernel gives an id and a span for each token. Ids are indices into the words, or negative for tokens
 outside of the dictionary. If a text can be read in pieces, the last token of each piece is the one that ends last. The table has three
@@ -46,8 +46,7 @@ class Segments:
 
     Attributes:
         ids: int32[n], the id of each token, which is an index into the segmenter's `words`; -1 for a token outside of the dictionary.
-        starts, ends: int32[n], the first character, or byte, of each token in its row, and one past the last; None if offsets were not
-            asked for.
+        starts, ends: int32[n], the first character, or byte, of each token in its row, and one past the last; None without offsets.
         row_splits: int64[rows + 1]; the tokens of row r are those from ``row_splits[r]`` to before ``row_splits[r + 1]``.
     """
 
@@ -313,7 +312,7 @@ class _RecordedStream(Stream):
 
 
 class _Source:
-    """What segments are made of.
+    """The parts of segments.
 
     Args:
         encoder: encodes the texts.

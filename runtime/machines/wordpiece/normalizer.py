@@ -2,8 +2,8 @@
 
 The alphabet folds normalizers and pre-tokenizers into a map of characters. It does not express what neighbours change: characters that
 compose, marks that several normalizers order, added tokens that depend on their context. Such a text is found by its characters, or marked
-by the kernels, and encoded again: normalised step by step first, see `fst.text.steps`. A stream cannot go back, so all of its text is
-normalised.
+by the kernels, and encoded again: normalized step by step first, see `fst.text.steps`. A stream cannot go back, so all of its text is
+normalized.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class SuspectFilter:
 
 
 class StepNormalizer:
-    """Normalises texts step by step, with the added tokens that it finds as marks.
+    """Normalizes texts step by step, with the added tokens that it finds as marks.
 
     Args:
         steps: the normalizers.
@@ -85,19 +85,19 @@ class StepNormalizer:
         return PendingBorder(self._border)
 
     def border(self, text: Units, starts: Ints, memo: Any) -> int:
-        """The last border of a text that goes on; its beginning if it has none."""
+        """The last border of a text that continues; its beginning if it has none."""
         return int(last_border.call(text, np.uint64(starts[0]), np.uint64(starts[-1]), self._border, memo))
 
     def normalise(
         self, text: Units, starts: Ints, before: np.uint64, room: Room, *, is_inside: bool, with_spans: bool, more: bool
     ) -> Rewritten:
-        """Normalise texts.
+        """Normalize texts.
 
         Args:
             text, starts: UTF-8 of all texts, and where each begins.
             before: the number of the first character in its text.
             room: where to write.
-            is_inside, more: whether the first text goes on from a border, and the last one goes on behind one.
+            is_inside, more: whether the first text continues from a border, and the last one continues behind one.
             with_spans: whether to write the spans of characters.
         """
         ends, nothing = (np.uint64(is_inside), np.uint64(more)), np.uint64(0)
@@ -121,13 +121,13 @@ def _place(rewritten: Rewritten, raw: Rewritten) -> None:
 
 
 class NormalizingRunner(Runner):
-    """Encodes texts that are normalised first.
+    """Encodes texts that are normalized first.
 
     Args:
         table: the table.
         arguments: the arguments of its kernels.
         workspaces: idle workspaces for texts in UTF-8.
-        normalizer: normalises the texts.
+        normalizer: normalizes the texts.
         with_spans: whether to find the spans of ids.
     """
 

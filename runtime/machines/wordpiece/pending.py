@@ -14,7 +14,7 @@ class Runs:
 
     Args:
         tables: the tables of the stream's tokenizer.
-        with_spans: whether spans are asked for. Only then may a run begin with a mark that leaves no symbol.
+        with_spans: whether spans are requested. Only then may a run begin with a mark that leaves no symbol.
     """
 
     def __init__(self, tables: Tables, with_spans: bool) -> None:

@@ -1,4 +1,4 @@
-"""The blanks after which a text of WordPiece may be cut."""
+"""The spaces after which a text of WordPiece may be cut."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from fst.runtime.safe_cuts import CANDIDATES
 
 
 def blanks(tables: Tables) -> str:
-    """The characters after which any text may be cut; empty if the tables do not end words at blanks."""
+    """The characters after which any text may be cut; empty if the tables do not end words at spaces."""
     codes = np.array(list(map(ord, CANDIDATES)))
     are_blank = tables.classes[2 * tables.classes_of(codes).astype(np.int64)] == BLANK
     in_specials = (codes[:, None] == tables.specials[1:, 0]).any(axis=1)

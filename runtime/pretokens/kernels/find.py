@@ -67,7 +67,7 @@ def note(decided, before, begins, count):
 def note_all(found, doubtful, first, begins, count):
     """Note a begin for each bit of `found`, from position `first` on, with `DOUBT` if `doubtful` has the bit, too. Returns the new count.
 
-    They are noted eight at a time, with some too many in the end: a loop over each would often end otherwise than the processor foretells.
+    They are noted eight at a time, with some too many in the end: a loop over each would often end otherwise than the processor predicts.
     """
     left = found
     for index in range(U0, ones(found), U8):
@@ -273,7 +273,7 @@ def find_pieces(text, starts, row, at, more, machine, work):
             if ends:
                 at = reached
             elif filled > first + U1:
-                filled -= U1  # the last one may go on
+                filled -= U1  # the last one may continue
                 at = np.uint64(pieces[filled])
             else:
                 filled = first

@@ -1,4 +1,4 @@
-"""Spans of ids that tile the bytes of their pieces: the stage of byte-level machines that runs only if spans are asked for."""
+"""Spans of ids that tile the bytes of their pieces: the stage of byte-level machines that runs only if spans are requested."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def end_of_run(text, begin, at, end, missing, alphabet):
 
 @inlined
 def end_of(text, begin, at, end, token, machine):
-    """Where the bytes that a token stands for end, in a piece. One of no bytes stands for a run of missing bytes or unknown characters.
+    """Where the bytes that a token represents end, in a piece. One of no bytes represents a run of missing bytes or unknown characters.
 
     Inlined: nearly all tokens have a length, and a call passes all arrays of the machine, which takes as long as the rest of `locate`.
     """

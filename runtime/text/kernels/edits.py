@@ -114,7 +114,7 @@ def copy_more(text, begin, stop, own, index, into, filled, places, written):
 
 @part
 def strip(row, text, stop, own, is_inside, kinds, into, places):
-    """Copy a stretch without white space at its ends; it has no begin if text stands before. Returns the size."""
+    """Copy a stretch without whitespace at its ends; it has no begin if text stands before. Returns the size."""
     begin = U0
     while row[RIGHT] and stop > U0 and kinds[code_at(text, start_before(text, stop))[0]] & WHITE:
         stop = start_before(text, stop)
@@ -126,7 +126,7 @@ def strip(row, text, stop, own, is_inside, kinds, into, places):
 
 @inlined
 def stands_at_end(row, text, stop, edits):
-    """How many bytes of blanks, or of the string of an edit, a text ends with: one of them, or 0."""
+    """How many bytes of spaces, or of the string of an edit, a text ends with: one of them, or 0."""
     if stop and text[stop - U1] == BLANK_BYTE:
         return U1
     size = row[STRING_END] - row[STRING]
@@ -140,11 +140,11 @@ def stands_at_end(row, text, stop, edits):
 
 @part
 def space(row, text, stop, own, origin, end, is_inside, more, edits, into, places):
-    """Write the blanks of a stretch as `fst.text.edits.Edit` says of `SPACES`. Returns the size. Most arguments are as in `strip`.
+    """Write the spaces of a stretch as `fst.text.edits.Edit` says of `SPACES`. Returns the size. Most arguments are as in `strip`.
 
     Args:
         origin, end: the number of the stretch's first character in the raw text, and one more than that of the last.
-        more: whether text stands behind, so that no blank is put there.
+        more: whether text comes after, so that no space is put there.
     """
     removes, has_spans, puts = row[RIGHT] > U0, len(own) > 0, row[CONTENT_END] > row[CONTENT] and not more
     at = index = filled = written = U0
@@ -222,7 +222,7 @@ def edit(first, last, origin, end, is_inside, more, size, is_spare, rewriter, wo
 
 @part
 def normalise_and_edit(text, begin, stop, origin, is_inside, more, rewriter, work):
-    """Normalise a stretch between tokens of the raw text, with all edits. Returns its size, and whether it lies in the spare array.
+    """Normalize a stretch between tokens of the raw text, with all edits. Returns its size, and whether it lies in the spare array.
 
     The arguments are as in `fst.runtime.text.kernels.normalizer.put_stretch`.
     """

@@ -60,13 +60,13 @@ def next_token(text, start, at, begun, white, stop, trie, rewriter, memo):
     Args:
         text, start, stop: the text in which tokens are sought.
         at: the position.
-        begun: where the last token ended, with the white space that it took.
-        white: the end of the white space that the last token with `RSTRIP` has taken.
+        begun: where the last token ended, with the whitespace that it took.
+        white: the end of the whitespace that the last token with `RSTRIP` has taken.
         trie: the tokens.
         rewriter, memo: as in `rewrite`.
 
     Returns:
-        Where the token begins and ends, with white space; where it begins and ends without, which is where the search goes on; `white`;
+        Where the token begins and ends, with whitespace; where it begins and ends without, which is where the search continues; `white`;
         and the token's row, or `NONE`.
     """
     kinds, nodes, tokens = rewriter.kinds, trie.nodes, rewriter.tokens
@@ -98,12 +98,12 @@ def next_token(text, start, at, begun, white, stop, trie, rewriter, memo):
 
 @inlined
 def without_blanks(text, first, begin, end, last, left, right, is_first, rewriter):
-    """The span of a token in characters, without the white space beside it if spans are trimmed.
+    """The span of a token in characters, without the whitespace next to it if spans are trimmed.
 
     Args:
-        text, first, last: the token, with white space.
+        text, first, last: the token, with whitespace.
         begin, end: the token without it.
-        left, right: the span with white space.
+        left, right: the span with whitespace.
         is_first: whether the text begins with the token, or its first id is the token's.
         rewriter: as in `rewrite`.
     """
@@ -118,14 +118,14 @@ def without_blanks(text, first, begin, end, last, left, right, is_first, rewrite
 
 @part
 def next_cut(text, begin, stop, rewriter, memo):
-    """Find the next position in a part at which the splitter begins anew, see `fst.text.normalizer.Cuts`.
+    """Find the next position in a part at which the splitter begins again, see `fst.text.normalizer.Cuts`.
 
     Args:
         text, begin, stop: the part, or the rest of it after such a position.
         rewriter, memo: as in `rewrite`.
 
     Returns:
-        The position, or the end of the part; and whether a blank goes there.
+        The position, or the end of the part; and whether a space goes there.
     """
     nodes, at = rewriter.cuts.nodes, begin if len(rewriter.cuts.nodes) > 1 else stop
     while at < stop:
@@ -140,7 +140,7 @@ def next_cut(text, begin, stop, rewriter, memo):
 
 @part
 def put_pieces(text, own, begin, stop, index, rewriter, memo, into, filled, places, written):
-    """Write a part of a normalised stretch by pieces of the rewriter's splitter. The arguments are as in `put_part`."""
+    """Write a part of a normalized stretch by pieces of the rewriter's splitter. The arguments are as in `put_part`."""
     splitter, is_first = rewriter.splitter, True
     forget(memo)
     while begin < stop:
@@ -162,7 +162,7 @@ def put_pieces(text, own, begin, stop, index, rewriter, memo, into, filled, plac
 
 @part
 def put_part(text, own, begin, stop, index, goes_on, rewriter, memo, into, filled, places, written):
-    """Write a part of a normalised stretch that holds no token, with its blanks.
+    """Write a part of a normalized stretch that holds no token, with its spaces.
 
     Args:
         text, own, begin, stop: the part, and the spans of the stretch's characters.
@@ -199,7 +199,7 @@ def put_stretch(text, begin, stop, origin, is_inside, more, row, rewriter, work,
         text, begin, stop: the stretch.
         origin: the number of its first character in the raw text.
         is_inside, more: whether text stands before the stretch, and behind it, without a token between the two.
-        row: how many characters were written before the text; none knows for a text that goes on.
+        row: how many characters were written before the text; none knows for a text that continues.
         rewriter, work, into, filled, places, written: as in `normalise`.
     """
     if not rewriter.params[LONGEST] and not rewriter.params[PREFIX] and not rewriter.params[EDITS]:
@@ -216,7 +216,7 @@ def put_stretch(text, begin, stop, origin, is_inside, more, row, rewriter, work,
             goes_on = is_inside and begun == U0
             filled, written = put_part(stretch, own, begun, first, index, goes_on, rewriter, work.cut_memo, into, filled, places, written)
             index += count_characters(stretch, begun, first)
-        elif first < begun:  # in the white space that the token before has taken
+        elif first < begun:  # in the whitespace that the token before has taken
             index -= count_characters(stretch, first, begun)
         if number != NONE:
             after = index + count_characters(stretch, first, last)
@@ -230,7 +230,7 @@ def put_stretch(text, begin, stop, origin, is_inside, more, row, rewriter, work,
 
 @inlined
 def rewrite_row(text, begin, stop, origin, is_inside, more, rewriter, work, into, filled, places, written):
-    """Write a text. The arguments are as in `put_stretch`; `is_inside` and `more` tell whether it goes on from a border, and behind one.
+    """Write a text. The arguments are as in `put_stretch`; `is_inside` and `more` tell whether it continues from a border, and behind one.
 
     Inlined: a call passes each array of `rewriter` and `work`, some 45, and takes longer than to rewrite a short text.
     """
@@ -244,7 +244,7 @@ def rewrite_row(text, begin, stop, origin, is_inside, more, rewriter, work, into
             inside, goes_on = is_inside and begun == begin, more and number == NONE
             filled, written = put_stretch(text, begun, first, origin, inside, goes_on, row, rewriter, work, into, filled, places, written)
             origin += count_characters(text, begun, first)
-        elif first < begun:  # in the white space that the token before has taken
+        elif first < begun:  # in the whitespace that the token before has taken
             origin -= count_characters(text, first, begun)
         if number != NONE:
             after = origin + count_characters(text, first, last)
@@ -263,7 +263,7 @@ def rewrite(text, starts, origin, is_inside, more, kept, kept_characters, rewrit
         text: uint8[n], UTF-8 of all texts.
         starts: int64[rows + 1], where each text begins, and where the last one ends.
         origin: uint64, the number of the first character in its text.
-        is_inside, more: uint64, 1 if the first text goes on from a border, see `last_border`; and if the last one goes on behind one.
+        is_inside, more: uint64, 1 if the first text continues from a border, see `last_border`; and if the last one continues behind one.
         kept, kept_characters: uint64, the numbers of bytes and characters of the first text that are in `rewritten` already.
         rewriter, work, rewritten: see `fst.text.arguments`; `rewritten` is filled.
     """
@@ -304,10 +304,10 @@ def restore(output, begin, end, rewritten):
 
 @kernel
 def last_border(text, begin, stop, rewriter, memo):
-    """Find the last border of a text that goes on: a place such that rewriting on either side does not depend on the other side.
+    """Find the last border of a text that continues: a place such that rewriting on either side does not depend on the other side.
 
-    No token spans a border or touches it. The characters on both sides, as far as a token of normalised text may reach, stay as they are;
-    those beside the border are not white space. If there are edits, no text that tokens or edits may take stays as it is, nor does white
+    No token spans a border or touches it. The characters on both sides, as far as a token of normalized text may reach, stay as they are;
+    those next to the border are not whitespace. If there are edits, no text that tokens or edits may take stays as it is, nor does white
     space after it. If a splitter cuts parts, there is no border: where a piece begins may depend on all text before it.
 
     Returns:
@@ -351,7 +351,7 @@ def border_between(text, begin, stop, covered, stays, limit, rewriter, memo):
         begin, stop: the places.
         covered: how far tokens from before `begin` may cover the text.
         stays: how many bytes right before `begin` are known to stay as they are.
-        limit: up to where to note a place from which on another search may go on.
+        limit: up to where to note a place from which on another search may continue.
 
     Returns:
         The border, `begin` if there is none; this place, and its `covered` and `stays`.

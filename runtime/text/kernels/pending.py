@@ -1,4 +1,4 @@
-"""Text that surely goes on: what tells a stream, from new text alone, that a kernel would read nothing of all that is unread.
+"""Text that surely continues: what tells a stream, from new text alone, that a kernel would read nothing of all that is unread.
 
 Kernels require what those of `fst.runtime.text.kernels.normalizer` require.
 """
@@ -16,7 +16,7 @@ PLACE, COVERED, STAYS = 0, 1, 2  # indices into `noted`
 
 @kernel
 def has_border(text, limit, rewriter, memo, noted):
-    """Whether a text that goes on has a border, see `fst.runtime.text.kernels.normalizer.last_border`.
+    """Whether a text that continues has a border, see `fst.runtime.text.kernels.normalizer.last_border`.
 
     Args:
         text: uint8[n], UTF-8.

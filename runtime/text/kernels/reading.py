@@ -1,4 +1,4 @@
-"""From text to symbols: the first stage of every machine over normalised text.
+"""From text to symbols: the first stage of every machine over normalized text.
 
 A symbol is a class of characters (uint16). Most characters are one symbol, found by one look-up in `bmp_classes`. `read_other` reads the
 rest: special tokens, characters that become several symbols or none, and runs of marks, which canonical ordering may permute.
@@ -6,7 +6,7 @@ rest: special tokens, characters that become several symbols or none, and runs o
 A machine pulls symbols: `read` fills `work.symbols` until it is full or the texts end, and `work.reading` holds where it resumes. The
 machine encodes the symbols, moves those of an incomplete word to the front, and calls `read` again.
 
-If spans are asked for, `work.spans` holds the span of each symbol, ``first character | one past the last << 32``.
+If spans are requested, `work.spans` holds the span of each symbol, ``first character | one past the last << 32``.
 """
 
 from __future__ import annotations
@@ -156,7 +156,7 @@ def run_end(text, at, end, more, record, reader, memo):
 
 @inlined
 def is_fence(record):
-    """Whether a record is that of a fence: a blank with an output."""
+    """Whether a record is that of a fence: a space with an output."""
     return record > U0 and record & ~FENCE == U0
 
 
@@ -295,7 +295,7 @@ def read(text, starts, more, end, with_spans, reader, work):
     Args:
         text, starts, more: as in `fst.runtime.machines.wordpiece.kernels.encode.encode_rows`.
         end: the class to append after each text.
-        with_spans: whether spans are asked for. Only then may a run begin with a mark that leaves no symbol.
+        with_spans: whether spans are requested. Only then may a run begin with a mark that leaves no symbol.
         reader: `fst.text.reading_arguments.Reader`.
         work: only symbols, spans, state, reading and memo are used.
 

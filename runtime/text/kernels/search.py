@@ -63,7 +63,7 @@ def search_on(text, at, end, state, stop, machine, memo):
 
 @part
 def remember(text, begin, end, reached, machine, memo):
-    """Remember the states of a search that began at `begin`, ended at `end` and read up to `reached` in vain."""
+    """Remember the states of a search that began at `begin`, ended at `end` and read up to `reached` without success."""
     moves, columns = machine.moves, machine.params[COLUMNS]
     memo[HAS_FAILED] = U1
     at, state = begin, SEARCHES

@@ -36,7 +36,7 @@ def may_begin(text, at, stop, rewriter):
 
 @inlined
 def has_blank_ends(text, begin, stop, kinds):
-    """Whether a text begins or ends with white space."""
+    """Whether a text begins or ends with whitespace."""
     return begin < stop and (kinds[code_at(text, begin)[0]] | kinds[code_at(text, start_before(text, stop))[0]]) & WHITE > 0
 
 
@@ -115,7 +115,7 @@ def put_front(byte, origin, width, into, filled, places, written):
 
 @part
 def put_places(text, begin, stop, origin, joins, places, written):
-    """Write the spans of the characters of a text. If it `joins` words, a blank is put there with the word behind it, and has its span."""
+    """Write the spans of the characters of a text. If it `joins` words, a space is put there with the word after it, and has its span."""
     for at in range(begin, stop):
         byte = text[np.uint64(at)]
         if byte & LEAD_MASK != CONTINUES:

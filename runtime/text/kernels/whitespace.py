@@ -1,4 +1,4 @@
-"""The blanks of a part of a text without added tokens. `fst.text.whitespace.Blanks.written` specifies the result.
+"""The spaces of a part of a text without added tokens. `fst.text.whitespace.Blanks.written` specifies the result.
 
 Kernels require what `fst.runtime.text.kernels.stretches` requires.
 """
@@ -22,7 +22,7 @@ KEEPS_WHITE, HAS_BREAKS = (np.uint64(SEPARATORS.index(separator)) for separator 
 
 @inlined
 def copy_place(own, first, last, places, written):
-    """Note the span of some characters of a normalised stretch, if spans are asked for. Returns the new count."""
+    """Note the span of some characters of a normalized stretch, if spans are requested. Returns the new count."""
     if len(places):
         places[written] = own[first] & LOW_HALF | own[last] >> HALF << HALF
     return written + U1
@@ -37,7 +37,7 @@ def put_byte(byte, own, index, into, filled, places, written):
 
 @inlined
 def put_blank(own, index, rewriter, into, filled, places, written):
-    """Write a blank, as the rewriter writes it, with the span of another character. Returns the new counts."""
+    """Write a space, as the rewriter writes it, with the span of another character. Returns the new counts."""
     for place in range(len(rewriter.blank)):
         into[filled] = rewriter.blank[place]
         filled += U1
@@ -46,14 +46,14 @@ def put_blank(own, index, rewriter, into, filled, places, written):
 
 @inlined
 def takes_prefix(index, own, rewriter):
-    """Whether a word gets a leading blank, by the number of its first character."""
+    """Whether a word gets a leading space, by the number of its first character."""
     prefix = rewriter.params[PREFIX]
     return prefix == IS_ALWAYS or (prefix == IS_FIRST and own[index] & LOW_HALF == U0)
 
 
 @part
 def put_words(text, own, begin, stop, index, goes_on, rewriter, into, filled, places, written):
-    """Write a part of a normalised stretch that holds no token, with its blanks, if a symbol stands for them.
+    """Write a part of a normalized stretch that holds no token, with its spaces, if a symbol represents them.
 
     Args:
         text, own, begin, stop, index: as in `fst.runtime.text.kernels.normalizer.put_part`. With the prefix `FIRST`, spans must be there.

@@ -63,7 +63,7 @@ def back(text, at, count):
 
 @kernel
 def cover(text, starts, origin, kept_characters, normalised):
-    """Let the span of each normalised character go on to where the next one begins, and that of the last one to the end of its text.
+    """Let the span of each normalized character go on to where the next one begins, and that of the last one to the end of its text.
 
     Args:
         text, starts, origin: as in `spell`.
@@ -87,18 +87,18 @@ def spell(text, starts, origin, in_word, more, kept, kept_characters, codes, nor
     """Fold the case of texts, and put borders at both ends of words.
 
     Args:
-        text: uint8[n], UTF-8 of all texts, normalised.
+        text: uint8[n], UTF-8 of all texts, normalized.
         starts: int64[rows + 1], where each text begins, and where the last one ends.
         origin: uint64, the number of the first character in its text.
-        in_word: uint64, 1 if the first text goes on after a character of a word.
-        more: uint64, 1 if the last text goes on in the next call.
+        in_word: uint64, 1 if the first text continues after a character of a word.
+        more: uint64, 1 if the last text continues in the next call.
         kept, kept_characters: uint64, the numbers of bytes and characters of the first text that are in `spelled` already.
         codes: uint32[0x110000], see `fst.machines.keywords.text.KeywordText.codes`.
         normalised: `fst.text.arguments.Rewritten`, whose spans the characters have; empty spans if these are raw texts.
         spelled: the same, filled; without spans if there is no room for them.
 
     Returns:
-        1 if the last text goes on after a character of a word.
+        1 if the last text continues after a character of a word.
     """
     into, places, filled, written = spelled.text, spelled.places, kept, kept_characters
     own, index = normalised.places, U0
@@ -112,7 +112,7 @@ def spell(text, starts, origin, in_word, more, kept, kept_characters, codes, nor
             folded = np.uint64(codes[code])
             is_word = np.uint64(folded > CODE)
             first, last = (own[index] & LOW_HALF, own[index] >> HALF) if len(own) else (origin, origin + U1)
-            # A border is written in any case, and overwritten if there is none: no branch can foretell where words end.
+            # A border is written in any case, and overwritten if there is none: no branch can predicts where words end.
             into[filled] = BORDER
             put_place(first, max(first, end), places, written)
             filled, written = filled + (is_word ^ was_word), written + (is_word ^ was_word)

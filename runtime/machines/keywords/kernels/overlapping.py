@@ -4,7 +4,7 @@ matches.
 As in `fst.runtime.machines.keywords.kernels.search`, a text of n bytes takes at most 2n look-ups. It may have many more matches: the
 kernel counts all of them, and writes those for which there is room. If there are more, the caller makes room for them, and calls again.
 
-If a text goes on, the kernel stops before the bytes of the state, in which keywords may begin, and the caller gives these again. It then
+If a text continues, the kernel stops before the bytes of the state, in which keywords may begin, and the caller gives these again. It then
 reports no match that ends in them.
 
 Kernels check nothing. They require a proven table, and UTF-8.

@@ -2,7 +2,7 @@
 
 Each byte takes a transition, after as many failure links as lead to a state that has one. A link leads to less depth, and a transition adds
 at most one, so a text of n bytes takes at most 2n look-ups, whatever the keywords are. The kernel keeps nothing from one call to the next:
-if a text goes on, it stops before the bytes that may still belong to a match, and the caller gives these again.
+if a text continues, it stops before the bytes that may still belong to a match, and the caller gives these again.
 
 There are three ways to read, which give the same matches:
 
@@ -57,7 +57,7 @@ def in_characters(text, begin, before, offsets, first, last):
     """Turn positions in a row of text into numbers of characters.
 
     Args:
-        begin: the position at which the row begins, or goes on.
+        begin: the position at which the row begins, or continues.
         before: the characters of the row before `begin`.
         offsets: int32[n]; those from `first` to before `last` are positions, ascending, and are changed.
     """
@@ -73,7 +73,7 @@ def report(begin, number, machine, output, notes):
     """Write the matches of an output.
 
     Args:
-        begin: the position in the text of the first byte that the state stands for.
+        begin: the position in the text of the first byte that the state represents.
         number: the number of the last match.
     """
     matches, last, place = machine.matches, number << U2, notes[PLACE]

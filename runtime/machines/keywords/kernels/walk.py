@@ -4,7 +4,7 @@ An event is a place at which a look-up found something to report, and the slot o
 ``place 32 | slot 28 | 0 3 | FINISH 1``. The bit `FINISH` says that a text ends at the place, in the state of the slot.
 
 A walk waits for memory more than it computes, so four of them take turns: each has a quarter of the text, and begins at the root. The root
-may be the wrong state, if a match goes on from one quarter to the next. `fst.runtime.machines.keywords.kernels.search` mends this.
+may be the wrong state, if a match continues from one quarter to the next. `fst.runtime.machines.keywords.kernels.search` mends this.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def output_of(entry):
 
 @inlined
 def step(text, machine, state, at, events, count):
-    """Take the transition of a state on a byte, or its failure link, and from the root's link go on with the byte at once.
+    """Take the transition of a state on a byte, or its failure link, and from the root's link continue with the byte at once.
 
     A mispredicted branch costs more than all loads, so there is none: the event is always written, and counted if there is an output.
 
@@ -61,7 +61,7 @@ def step(text, machine, state, at, events, count):
 
 @inlined
 def stop_of(starts, closed, row, at, end):
-    """Find the row in which a walk goes on, from a row on, and the position at which it stops: the end of the row, or of its segment."""
+    """Find the row in which a walk continues, from a row on, and the position at which it stops: the end of the row, or of its segment."""
     while row < closed and np.uint64(starts[row + U1]) <= at:
         row += U1
     return row, min(np.uint64(starts[row + U1]), end) if row < closed else end

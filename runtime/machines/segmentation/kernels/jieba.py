@@ -4,7 +4,7 @@ The first characters of a block, and often all, are in no word with the next one
 right to left for the best word at each place, and from left to right for the tokens. The best words are kept where the tokens will be
 written; a place is always read before a token is written there, since no word is empty. Of the scores only those within reach of a word are
 kept. So a block takes no other memory, however long it is. The kernel keeps nothing from one call to the next: if a text goes on, it stops
-before a block or a character that may go on, and the caller gives these units again.
+before a block or a character that may continue, and the caller gives these units again.
 
 Kernels check nothing. They require a proven table, UTF-16, and room for as many ids for each unit as the table says.
 """
@@ -64,7 +64,7 @@ def find_best(text, begin, end, machine, output, place, scores, labels):
 
     Args:
         output, place: `output.ids[place + n]` becomes the choice n units after the beginning: ``slot << LENGTH_BITS | length`` of the best
-            word. Slot 0 stands for a character that begins no word.
+            word. Slot 0 represents a character that begins no word.
         scores, labels: rings of the scores of the last places, and of the labels of the units there.
     """
     entries, values, mask = machine.entries, machine.scores, np.uint64(len(scores)) - U1
@@ -205,7 +205,7 @@ def put_outside(text, begin, stop, is_open, machine, output, place, characters):
     """Write the tokens of a text outside of blocks, from a position on.
 
     Args:
-        stop: where the text ends, as far as it is known; `is_open` if it goes on.
+        stop: where the text ends, as far as it is known; `is_open` if it continues.
         characters: the characters of the text before the position.
 
     Returns:
@@ -241,7 +241,7 @@ def put_outside(text, begin, stop, is_open, machine, output, place, characters):
 
 @inlined
 def end_of_block(text, at, stop, machine):
-    """Where a block ends that goes on at a position. `find_best` will read what this prefetches."""
+    """Where a block ends that continues at a position. `find_best` will read what this prefetches."""
     state = LEAF
     while at < stop:
         unit = np.uint64(machine.units[text[at]])

@@ -70,7 +70,7 @@ def put_parts(text, start, end, machine, output, place, row, characters):
 
 @inlined
 def put_whole(text, start, end, word, machine, output, place, row, characters):
-    """Write a word of a block, and before it those that are in it if the mode asks for them."""
+    """Write a word of a block, and before it those that are in it if the mode requests them."""
     if machine.mode[0] == SEARCH:
         place = put_parts(text, start, end, machine, output, place, row, characters)
     return put(output, place, word, start, end, row, characters)

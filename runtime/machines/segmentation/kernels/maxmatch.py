@@ -1,10 +1,10 @@
 """MaxMatch. `fst.machines.segmentation.maxmatch` says what the tokens are; its slow walk specifies them.
 
 A row is read from its begin, or backward from its end. *Positions* count in this order, from where the row begins in the text, and
-`unit_at` finds the unit of a position. Tokens are written as they are found, with their sizes if spans are asked for. When the row ends,
+`unit_at` finds the unit of a position. Tokens are written as they are found, with their sizes if spans are requested. When the row ends,
 backward tokens are turned round, and sizes become places in characters.
 
-The kernel keeps nothing from one call to the next: if a text goes on, it stops before the first token that is not certain, and the caller
+The kernel keeps nothing from one call to the next: if a text continues, it stops before the first token that is not certain, and the caller
 gives these units again. Backward it reads such a text up to its last cut.
 
 Kernels check nothing. They require a proven table, UTF-16, and room for an id for each unit.
@@ -36,7 +36,7 @@ def unit_at(text, at, is_backward, bounds):
 
 @inlined
 def put(output, place, value, size):
-    """Write a token, and its size if spans are asked for."""
+    """Write a token, and its size if spans are requested."""
     output.ids[place] = np.int64(value) - 1
     if len(output) > IDS_ALONE and len(output.offsets):
         output.offsets[place << U1 | U1] = size
@@ -59,7 +59,7 @@ def put_tokens(text, begin, stop, is_open, machine, output, place):
     """Write the tokens of a row.
 
     Args:
-        begin, stop: the bounds of the row, or of what is known of it; `is_open` if it goes on.
+        begin, stop: the bounds of the row, or of what is known of it; `is_open` if it continues.
 
     Returns:
         Where the tokens end, and the place after the last one.

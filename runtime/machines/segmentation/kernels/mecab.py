@@ -1,6 +1,6 @@
 """MeCab's segmentation. `fst.machines.segmentation.mecab` says what it is; its slow walk specifies the words.
 
-`fst.runtime.machines.segmentation.kernels.lattice` has the lattice. If a text goes on, the kernel stops after the last certain word. It
+`fst.runtime.machines.segmentation.kernels.lattice` has the lattice. If a text continues, the kernel stops after the last certain word. It
 keeps the right id of this word, and the caller gives the units after it again.
 
 Kernels check nothing. They require a proven table, UTF-16, and room for an id for each unit of text.

@@ -16,7 +16,7 @@ ROOT, LEAF = np.uint64(rows.ROOT), np.uint64(unit_trie.LEAF)
 
 @inlined
 def state_of(entry):
-    """Where a walk goes on after an entry, or `LEAF`."""
+    """Where a walk continues after an entry, or `LEAF`."""
     return entry & STATE
 
 

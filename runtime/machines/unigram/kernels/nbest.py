@@ -1,7 +1,7 @@
 """The n best segmentations of Unigram, or one of them at random. `fst.machines.unigram.nbest` says what they are, and specifies the result.
 
 Each row is read twice. The first time, `scan` lists the best paths through each piece, and from these the best segmentations of the row so
-far; it keeps only their scores and deviations. The second time, `put_row` writes the segmentation that was asked for.
+far; it keeps only their scores and deviations. The second time, `put_row` writes the segmentation that was requested.
 
 Kernels check nothing. They require what those of `fst.runtime.machines.unigram.kernels.encode` require.
 """

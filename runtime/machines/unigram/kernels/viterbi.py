@@ -3,7 +3,7 @@
 `find_nodes` reads all pieces together, one byte at a time: memory accesses overlap, and so do sums, each of which waits for one before it
 in its piece. For each byte it finds the list of the tokens that end there, and the best of these as
 `fst.machines.unigram.viterbi_kernels.find_best` does: the first item of the list with the greatest sum, since the longest tokens begin
-first. Blocks of four items are compared without a branch, which could not be foretold.
+first. Blocks of four items are compared without a branch, which could not be predicted.
 
 Each piece has sums of its own, which begin with 0. Nearly always that is the sum before it. For the other pieces, `find_path` goes through
 the lists again.

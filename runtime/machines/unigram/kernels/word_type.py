@@ -3,7 +3,7 @@
 A round has the loops of `fst.runtime.machines.unigram.kernels.encode`, without paths: the table of words or the trie holds a piece, or it
 is unknown.
 
-Without fallbacks, a *run* of unknown words is one id, and may go on in the next round or call. A call that ends inside a run removes the
+Without fallbacks, a *run* of unknown words is one id, and may continue in the next round or call. A call that ends inside a run removes the
 run's id from the output, and reading stops where the run begins: the next call reads the run again.
 
 Kernels check nothing. They require what those of `fst.runtime.machines.unigram.kernels.encode` require.
@@ -30,7 +30,7 @@ NO_RUN = ~U0  # in place of where a run begins
 
 @inlined
 def put_end(end, output, at):
-    """Let the id before an index stand for bytes up to an end, if spans are asked for."""
+    """Let the id before an index represent bytes up to an end, if spans are requested."""
     if len(output) > IDS_ALONE and len(output.offsets):
         output.offsets[(at << U1) - U1] = end
 
@@ -53,12 +53,12 @@ def emit(text, pieces, scratch, written, pending, waiting, row, run, machine, ou
     """Write ids to the output, and the frames and ends of texts.
 
     Args:
-        run: where the open run begins, or `NO_RUN`. Words by which an earlier round's run goes on are marked as dropped. The other
+        run: where the open run begins, or `NO_RUN`. Words by which an earlier round's run continues are marked as dropped. The other
             arguments are as in `fst.runtime.machines.unigram.kernels.encode.emit`.
 
     Returns:
         The row after the last that ended; where the run begins that is open then, or `NO_RUN`; and the end of the words by which an
-        earlier round's run goes on, or 0.
+        earlier round's run continues, or 0.
     """
     special_ids, ids, start, at = work.special_ids, output.ids, work.state[COUNT], work.state[COUNT]
     begin = special = reached = U0
@@ -90,7 +90,7 @@ def emit(text, pieces, scratch, written, pending, waiting, row, run, machine, ou
 
 @part
 def take_back(at, run, output, state):
-    """Take the id of a run back that may go on in the next call. Returns where reading stopped: `at`, or where the run begins."""
+    """Take the id of a run back that may continue in the next call. Returns where reading stopped: `at`, or where the run begins."""
     if run == NO_RUN:
         return at
     state[COUNT] -= U1

@@ -1,4 +1,4 @@
-"""Contextual added tokens. Inside tokens are found here; a text that may hold a bordered one is marked, to be normalised.
+"""Contextual added tokens. Inside tokens are found here; a text that may hold a bordered one is marked, to be normalized.
 
 `fst.machines.wordpiece.arguments.AddedTokens` describes both kinds, and grams.
 """
@@ -80,7 +80,7 @@ def token_at(symbols, first, end, before, added, memo):
     """The longest inside token from `first` on in a word that ends at `end`; `before` is the class before it.
 
     Returns:
-        Where the token ends, or `first` if there is none; its class, 0 if it does not count here; and whether only normalised text
+        Where the token ends, or `first` if there is none; its class, 0 if it does not count here; and whether only normalized text
         decides this.
     """
     nodes, sides = added.trie.nodes, added.sides

@@ -12,10 +12,10 @@ hardly any branch that depends on the text, so that the processor works on many 
 
 Words with added tokens inside are not in the table of words, so they are pending. Between `look_up` and `transduce`, `find_tokens` finds
 these tokens, and `cut_words` makes pending words of the pieces around them; at the end `join_words` puts the ids of each word together.
-`suspects` marks a text that may hold another contextual added token. `fst.runtime.machines.wordpiece.normalizer` then normalises this text,
+`suspects` marks a text that may hold another contextual added token. `fst.runtime.machines.wordpiece.normalizer` then normalizes this text,
 and `fst.runtime.machines.wordpiece.kernels.normalized` encodes it.
 
-If spans are asked for, `locate` writes them before `emit`.
+If spans are requested, `locate` writes them before `emit`.
 
 Kernels check nothing. They require:
 
@@ -235,7 +235,7 @@ def encode_symbols(filled, machine, output, work):
         cut = find_tokens(symbols, pending, count, machine, output.suspects, state, tokens, work.symbol_memo)
         if cut:
             of_words, known = pieces, cut_words(symbols, pending, count, tokens, cut, machine.added.params[FILLER], spans, pieces)
-            if len(output.offsets):  # find the words again, with all blanks: a blank after a token may end a pending word
+            if len(output.offsets):  # find the words again, with all spaces: a space after a token may end a pending word
                 found = find_words(symbols, filled, params, work.masks, begins, stops, U0)
     transduce(symbols, machine, scratch, of_words, known, work.active, results, slots)  # slots are no longer needed: reused as `longer`
     if len(output) > IDS_ALONE and len(output.offsets):
@@ -252,7 +252,7 @@ def encode_symbols(filled, machine, output, work):
         end = spans[filled - U1]
         for index in range(kept):
             spans[index] = spans[start + np.uint64(index)]
-        spans[kept - U1] = end  # the last kept symbol stands for all that were dropped
+        spans[kept - U1] = end  # the last kept symbol represents all that were dropped
     if fenced:
         symbols[kept], spans[kept] = symbols[filled], spans[filled]
         kept += U1

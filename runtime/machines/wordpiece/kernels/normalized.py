@@ -1,4 +1,4 @@
-"""WordPiece of normalised texts, in which the normalizer has found the added tokens: `fst.machines.wordpiece.table.Walk` specifies the ids.
+"""WordPiece of normalized texts, in which the normalizer has found the added tokens: `fst.machines.wordpiece.table.Walk` specifies the ids.
 
 Few texts come here, see `fst.text.steps`. Each character, or mark of an added token, is read into symbols with its span in the raw text.
 The loops of `fst.runtime.machines.wordpiece.kernels.encode` do the rest.
@@ -43,7 +43,7 @@ def put_symbol(number, filled, span, work):
 
 @kernel
 def encode_rows(text, starts, more, machine, output, work):
-    """Encode normalised texts.
+    """Encode normalized texts.
 
     Args:
         text: uint8[n], UTF-8 with marks of all texts.

@@ -29,7 +29,7 @@ def put_bits(mask, base, numbers, count):
 def find_words(symbols, filled, params, masks, begins, stops, omits):
     """Write where each word begins and ends. A word ends at a symbol that is not a part of words, and may be empty.
 
-    A blank after such a symbol ends only an empty word, and has no id: with `omits` it is skipped.
+    A space after such a symbol ends only an empty word, and has no id: with `omits` it is skipped.
 
     Returns:
         The number of words. The start of the next word is written, too.
