@@ -11,7 +11,7 @@ from fst.compile.machines.bpe.model import BpeModel
 from fst.compile.machines.unigram.compiler import UnigramModel
 from fst.compile.machines.wordpiece.compiler import WordPieceModel
 from fst.compile.sources.read import OPTIONS, read
-from fst.compile.sources.source import Source
+from fst.compile.text.source import Source
 from fst.errors import UnsupportedError, VocabularyError, not_one_of
 from fst.machines.bpe.table import BpeTables
 from fst.machines.unigram.table import UnigramTables

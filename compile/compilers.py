@@ -12,15 +12,16 @@ from fst.compile.machines.wordpiece import compiler as wordpiece
 from fst.compile.machines.wordpiece import word_level
 from fst.compile.machines.wordpiece.compiler import WordPieceModel
 from fst.compile.pretokens import metaspace, splits
-from fst.compile.sources.mistaken import ONLY
-from fst.compile.sources.source import Model, Source, TextPipeline
 from fst.compile.text import folding, pre_tokenizers
 from fst.compile.text.components import Component, field_of, flat, kind_of, mapping
+from fst.compile.text.source import Model, Source, TextPipeline
 from fst.errors import UnsupportedError, cut
 from fst.tables.header import BYTE_LEVEL, Decoder
 from fst.tables.table import Table
 
 Text = Callable[[Component | None, Component | None], TextPipeline]
+
+ONLY = "only WordPiece, WordLevel, BPE and Unigram vocabularies, such as BERT's, GPT-2's and T5's, can be compiled"
 
 
 class Compiler(NamedTuple):

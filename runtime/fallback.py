@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fst.runtime.rows.texts import Ints, Units
-
-if TYPE_CHECKING:
-    from fst.runtime.run import Runner
 
 
 class Fallback(Protocol):
@@ -18,11 +15,11 @@ class Fallback(Protocol):
 
     Attributes:
         marks_rows: whether kernels mark such texts while they encode.
-        runner: encodes these texts.
+        runner: encodes these texts; a `fst.runtime.run.Runner`.
     """
 
     marks_rows: bool
-    runner: Runner
+    runner: Any
 
     def suspected(self, text: Units, starts: Ints, marked: NDArray[np.uint8]) -> NDArray[Any]:
         """Find the texts that `runner` must encode again.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from numpy.typing import NDArray
 
@@ -18,9 +18,9 @@ from fst.runtime.public_class import class_for, load_as
 from fst.runtime.text.decoder import decoded
 from fst.runtime.text.decoder_steps import StepDecoder
 from fst.runtime.text.templates import frame
+from fst.tables.decoder_steps import PIECES
 from fst.tables.header import Settings, StepsDecoder
 from fst.tables.table import Table
-from fst.text.decoder_steps import PIECES
 
 if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
@@ -40,8 +40,6 @@ class Tokenizer(Encoder):
     Raises:
         UnsupportedError: the table is not that of a tokenizer.
     """
-
-    backend: ClassVar[str] = ""  # the dotted name of the class by which `fst.hf` knows the machine
 
     def __new__(cls, table: Table) -> Self:
         """The tokenizer of the table's machine, a subclass."""

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from fst.cli.peers.references import DOCUMENT, MODEL, RANKS, SentencePiece, Tiktoken, Tokenizers, kind, library
 from fst.cli.peers.turns import seconds
-from fst.compile.sources.files import contents
+from fst.compile.files import contents
 from fst.errors import FstError, UnsupportedError, VocabularyError, reason
 
 KINDS = {DOCUMENT: "a tokenizer.json", RANKS: "a file of tiktoken's ranks", MODEL: "a model of sentencepiece"}

@@ -10,8 +10,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol
 
+from fst.compile.files import contents, read_text
 from fst.compile.sources import tekken, tiktoken
-from fst.compile.sources.files import contents, read_text
 from fst.compile.sources.pretrained import sentencepiece
 from fst.compile.sources.read import is_model, single_files
 from fst.compile.sources.sentencepiece import model

@@ -18,7 +18,7 @@ from fst.compile.text import pre_tokenizers
 from fst.compile.text.characters import reference
 from fst.compile.text.components import FLAG, FLAG_OR_NULL, MAPPING, STRING, Component, Fields, flat
 from fst.errors import UnsupportedError, quoted
-from fst.machines.bpe.header import PREFIX_SPACE
+from fst.pretokens.header import PREFIX_SPACE
 
 KNOWN: Fields = {
     **pre_tokenizers.KNOWN,

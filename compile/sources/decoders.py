@@ -5,8 +5,8 @@ from __future__ import annotations
 from fst.compile.pretokens import metaspace
 from fst.compile.text.components import Component, field_of, kind_of, only, sequence
 from fst.errors import UnsupportedError, cut, quoted
+from fst.tables.decoder_steps import KNOWN, METASPACE, Step, are_steps
 from fst.tables.header import BYTE_LEVEL, AnyDecoder, Decoder, StepsDecoder
-from fst.text.decoder_steps import KNOWN, METASPACE, Step, are_steps
 
 
 def decoder_of(part: Component | None, supported: str) -> AnyDecoder | None:
@@ -14,7 +14,7 @@ def decoder_of(part: Component | None, supported: str) -> AnyDecoder | None:
 
     Args:
         part: from the file; None if it has none.
-        supported: the type that goes with the model; unless it is WordPiece, there are steps (`fst.text.decoder_steps`), too.
+        supported: the type that goes with the model; unless it is WordPiece, there are steps (`fst.tables.decoder_steps`), too.
 
     Raises:
         UnsupportedError: it is not supported.

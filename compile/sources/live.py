@@ -9,9 +9,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-from fst.bridge.from_live import statement
 from fst.compile.sources.pretrained import chat_templates
 from fst.errors import UnsupportedError, reason
+from fst.tables.live import statement
 
 Json = dict[str, Any]
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from fst.compile.sources.files import beginning
+from fst.compile.files import beginning
 
-ONLY = "only WordPiece, WordLevel, BPE and Unigram vocabularies, such as BERT's, GPT-2's and T5's, can be compiled"
 COMPRESSED = "is compressed with {}: decompress it first"
 
 _BEGINNINGS = (

@@ -10,21 +10,21 @@ from types import NoneType
 from typing import Any
 
 from fst.automata.rows import MAX_OUTPUT
-from fst.bridge.from_live import is_encoding, is_live
 from fst.compile.compilers import need_kind
+from fst.compile.files import beginning, contents, parse_json, read_text
 from fst.compile.sources import live, tekken, tiktoken, tokenizer_json
-from fst.compile.sources.files import beginning, contents, parse_json, read_text
 from fst.compile.sources.mistaken import mistaken
 from fst.compile.sources.pretrained import chat_templates, hub, sentencepiece
 from fst.compile.sources.pretrained import folder as pretrained
 from fst.compile.sources.sentencepiece import model as sentencepiece_model
 from fst.compile.sources.sentencepiece import source as sentencepiece_source
-from fst.compile.sources.source import Source, TextPipeline
 from fst.compile.sources.templates import added_ids
 from fst.compile.sources.vocab_txt import of_tokens, parse_lines
+from fst.compile.text.source import Source, TextPipeline
 from fst.core.json_fields import is_text, written
 from fst.errors import UnsupportedError, VocabularyError, listed, not_one_of, quoted
 from fst.tables.header import FLAGS, RULES
+from fst.tables.live import is_encoding, is_live
 
 NO_NORMALIZER = {"type": "BertNormalizer", **dict.fromkeys(FLAGS, False)}
 PRE_TOKENIZERS = {"bert": ({"type": "BertPreTokenizer"},), "none": ()}

@@ -11,9 +11,9 @@ from typing import Any
 
 from fst.automata.rows import MAX_OUTPUT
 from fst.compile.machines.bpe.model import BpeModel
-from fst.compile.sources.source import MISTRAL, Source
 from fst.compile.sources.tiktoken import base64_bytes, source_of
 from fst.compile.text.components import field_of, mapping, only, sequence
+from fst.compile.text.source import MISTRAL, Source
 from fst.errors import FstError, VocabularyError, quoted, reason
 from fst.tables.header import AddedTokens
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from fst.compile.sources.source import Trimming
 from fst.compile.text.components import field_of, kind_of, sequence
+from fst.compile.text.source import Trimming
 from fst.errors import UnsupportedError, cut, listed, quoted
 from fst.tables.header import FIRST, MAX_TYPE_ID, SECOND, Piece, Template, Templates
 

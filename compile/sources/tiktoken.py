@@ -18,9 +18,9 @@ from typing import Any, NamedTuple
 
 from fst.compile.machines.bpe.model import BpeModel
 from fst.compile.pretokens.splits import BYTES, Pattern, tiktoken_split
-from fst.compile.sources.source import NO_SETTINGS, TIKTOKEN, Source, TextPipeline
 from fst.compile.sources.templates import BARE
 from fst.compile.text.added_tokens import numbered
+from fst.compile.text.source import NO_SETTINGS, TIKTOKEN, Source, TextPipeline
 from fst.errors import UnsupportedError, VocabularyError, not_one_of, quoted
 from fst.pretokens.byte_letters import bytes_of
 from fst.tables.header import BYTE_LEVEL, AddedTokens

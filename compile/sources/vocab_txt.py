@@ -9,8 +9,8 @@ from typing import Any
 from fst.automata.rows import WHITE_SPACE
 from fst.compile.machines.wordpiece.compiler import WordPieceModel
 from fst.compile.sources.pretrained.conventions import model_input_names, named_tokens
-from fst.compile.sources.source import NO_SETTINGS, Source, TextPipeline
 from fst.compile.sources.templates import BARE, bert
+from fst.compile.text.source import NO_SETTINGS, Source, TextPipeline
 from fst.tables.header import AddedTokens, Decoder
 
 BERT_SPECIALS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")

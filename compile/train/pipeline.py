@@ -18,10 +18,10 @@ from typing import Any, cast
 
 from fst.compile.compilers import COMPILERS, assembled
 from fst.compile.pretokens import splits
-from fst.compile.sources.source import TextPipeline
 from fst.compile.sources.tiktoken import ENCODINGS
 from fst.compile.sources.tokenizer_json import of_document
 from fst.compile.text.components import Component
+from fst.compile.text.source import TextPipeline
 from fst.errors import UnsupportedError, VocabularyError, quoted, reason
 from fst.machines.bpe.table import BpeTables
 from fst.pretokens.byte_letters import LETTERS

@@ -21,11 +21,11 @@ def statement_of(old: Any, asker: str = ASKER) -> tuple[Mapping[str, Any], Mappi
     Raises:
         VocabularyError, UnsupportedError, TypeError, OSError: the tokenizer cannot be read, or no ``tokenizer.json`` can express it.
     """
-    from fst.bridge.from_live import is_live
     from fst.compile.sources.read import stated
     from fst.compile.train.old.counterparts import counterpart
     from fst.compile.train.result import Trained
     from fst.runtime.compat.transformers.backend import backend_of
+    from fst.tables.live import is_live
 
     if isinstance(old, Trained):
         return old.to_json(), old.settings

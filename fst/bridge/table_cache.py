@@ -32,7 +32,7 @@ def table_of(name: str, statement: tuple[str, Any], compile_it: Callable[[], Any
 
     Args:
         name: the name of the tokenizer in the line.
-        statement: everything that determines the table, see `fst.bridge.from_live.statement`.
+        statement: everything that determines the table, see `fst.tables.live.statement`.
         compile_it: a function that compiles the table.
     """
     users = cache_folder.users()

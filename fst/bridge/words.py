@@ -122,11 +122,11 @@ def _pipeline(splitter: Any, normalizer: Any) -> Pipeline | None:
 
 def _document_of(splitter: Any) -> Mapping[str, Any] | None:
     """The ``tokenizer.json`` of a tokenizer of any form; None if `splitter` is a name, a pattern or a component."""
-    from fst.bridge.from_live import is_encoding, is_live
     from fst.bridge.like import statement_of
     from fst.compile.train.pipeline import SPLITTERS
     from fst.compile.train.result import Trained
     from fst.runtime.tokenizer import Tokenizer
+    from fst.tables.live import is_encoding, is_live
     from fst.tables.table import Table
 
     is_path = isinstance(splitter, os.PathLike) or (isinstance(splitter, str) and splitter not in SPLITTERS and _exists(splitter))

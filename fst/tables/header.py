@@ -29,8 +29,8 @@ from fst.core.json_fields import (
     written,
 )
 from fst.errors import TableError, listed
+from fst.tables.decoder_steps import Steps, are_steps
 from fst.tables.ids import IDS, are_ids, is_id
-from fst.text.decoder_steps import Steps, are_steps
 
 LAYOUTS = DENSE, COMPACT, LINKED = "dense", "compact", "linked"
 SIDES = ("right", "left")
@@ -288,7 +288,7 @@ BYTE_LEVEL = ByteLevelDecoder("", cleanup=False)
 
 @dataclass(frozen=True)
 class StepsDecoder:
-    """How tokens are joined step by step, see `fst.text.decoder_steps`.
+    """How tokens are joined step by step, see `fst.tables.decoder_steps`.
 
     Attributes:
         steps: the steps, as a ``tokenizer.json`` has them.

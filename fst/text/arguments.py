@@ -217,7 +217,7 @@ def border_arguments(steps: Sequence[Rewriting], added: AddedTokens) -> Rewriter
 
 
 def rewriter(by: Rewriting, added: AddedTokens, trimming: bool | None) -> Rewriter:
-    """The arguments for a rewriting and its added tokens; `trimming` is as in `fst.machines.bpe.header.BpeText`."""
+    """The arguments for a rewriting and its added tokens; `trimming` is as in `fst.pretokens.header.PretokenText`."""
     composition = by.composition or Composition(Images([]), {}, {}, {}, frozenset())
     raw, normalized = early(added), late(added)
     every, kinds = _every(added, by), _kinds(by, composition, added)

@@ -17,10 +17,9 @@ from fst.runtime.files.documents import Documents, Encoded, Fault, not_text
 from fst.runtime.files.packing import CHUNK
 from fst.runtime.files.streams import Source
 from fst.runtime.files.with_pyarrow import pa, pq
-from fst.runtime.machines.keywords.searcher import Matches
 
 if TYPE_CHECKING:
-    from fst import Searcher, Segmenter, Tokenizer
+    from fst import Matches, Searcher, Segmenter, Tokenizer
 
 BLOCK_BYTES = 1 << 21  # of columns that are dealt with together
 MOST_ROWS = 1 << 14  # of them: where texts repeat, a Parquet file has fewer bytes than they are
@@ -124,6 +123,8 @@ class Column(Documents):
         lists = searcher.find_arrow(self.texts, threads=threads)
         nulls = lists.is_null().to_numpy(zero_copy_only=False) if lists.null_count else None
         ids, starts, ends = _ids_and_spans(lists.values)
+        from fst import Matches
+
         return Matches(ids, starts, ends, lists.offsets.to_numpy().astype(np.int64)), nulls
 
     def count_matches(self, searcher: Searcher, threads: int | None) -> NDArray[np.int64]:

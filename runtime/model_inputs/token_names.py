@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from fst.machines.unigram.header import UnigramModel
 from fst.text.normalizer import EDGE, NOTHING, Rewriting
 from fst.text.whitespace import BLANK, BREAK, BREAKS
 
@@ -64,7 +63,7 @@ class Speller:
         self._rewriting, self._added = rewriting or NOTHING, metadata.added_tokens
         self._symbol = self._rewriting.blanks.symbol
         stripping = [token.id for token in contextual if (token.lstrip or token.rstrip) and (rewriting or not token.normalized)]
-        self._unknown = model.unk_id if isinstance(model, UnigramModel) else None
+        self._unknown = model.unk_id if getattr(model, "unknown_is_text", False) else None
         self._known = {token.replace(self._symbol, BLANK) if self._symbol else token for token in ids if len(token) == 1}
         self._known |= {EDGE, BREAK} if self._rewriting.blanks.separator == BREAKS else {EDGE}
         self.ids = [*stripping, *([] if self._unknown is None else [self._unknown])]

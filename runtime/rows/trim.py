@@ -14,7 +14,7 @@ from fst.runtime.rows.batch import Batch
 from fst.runtime.rows.texts import Ints, replaced
 from fst.runtime.workspace import Ids
 
-MALFORMED = "fst.malformed"  # an error handler that decodes malformed UTF-8 to stand-ins, which hold its length
+MALFORMED = "fst-malformed"  # an error handler that decodes malformed UTF-8 to stand-ins, which hold its length
 STAND_IN = 0xDC00  # plus the number of malformed bytes: a lone surrogate, which no text has
 LONGEST = 4  # maximum of bytes in a character
 

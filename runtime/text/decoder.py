@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from fst.tables.decoder_steps import joined
 from fst.tables.header import AnyDecoder, StepsDecoder
-from fst.text.decoder_steps import joined
 
 CLEANED = (
     (" .", "."), (" ?", "?"), (" !", "!"), (" ,", ","), (" ' ", "'"), (" n't", "n't"), (" 'm", "'m"),

@@ -1,4 +1,4 @@
-"""Decoding by steps (`fst.text.decoder_steps`): ids to text, all at once or as the ids arrive.
+"""Decoding by steps (`fst.tables.decoder_steps`): ids to text, all at once or as the ids arrive.
 
 Nearly all decoders change tokens one by one, make text of bytes, and in the end strip the text. The changed tokens are kept as bytes, so
 that kernels join them. If the bytes of a row are UTF-8, so is each run of them. Rows whose bytes are not take the steps one by one.
@@ -17,7 +17,7 @@ from fst.core.lazy import Lazy
 from fst.errors import UnsupportedError
 from fst.runtime.decoder import ByteDecoder, DecodeStream, IdsLike, array_of, decoder_of_contents, row_of
 from fst.runtime.rows.batch import Batch
-from fst.text.decoder_steps import (
+from fst.tables.decoder_steps import (
     ALL,
     METASPACE,
     NONE,

@@ -72,7 +72,7 @@ class TextRewriter(KeepingRewriter):
         arguments: the kernels' argument ``machine`` for rewritten texts.
         by: how texts are rewritten.
         added: the added tokens.
-        trimming: as in `fst.machines.bpe.header.BpeText`.
+        trimming: as in `fst.pretokens.header.PretokenText`.
     """
 
     kernels = (is_unchanged, rewrite)

@@ -28,7 +28,7 @@ from tokenizers import Tokenizer, pre_tokenizers
 from fst.automata.rows import CODE_POINTS
 from fst.compile import wordpiece
 from fst.compile.pretokens import splits
-from fst.compile.sources.source import Trimming
+from fst.compile.text.source import Trimming
 from fst.machines.wordpiece.header import Metadata
 from fst.pretokens.byte_letters import LETTERS, bytes_of, spelled
 from fst.tables.header import BYTE_LEVEL, Settings

@@ -17,7 +17,7 @@ from fst.compile.compilers import assembled
 from fst.compile.machines.bpe.model import BpeModel
 from fst.compile.machines.wordpiece.compiler import WordPieceModel
 from fst.compile.sources.read import read
-from fst.compile.sources.source import Source
+from fst.compile.text.source import Source
 from fst.machines.bpe.table import BpeTables
 from fst.machines.wordpiece.table import Tables
 

@@ -19,7 +19,7 @@ from tokenizers.decoders import DecodeStream as ReferenceStream
 
 import fst
 from fst.compile.sources.tokenizer_json import of_document
-from fst.text.decoder_steps import joined, plan
+from fst.tables.decoder_steps import joined, plan
 
 Json = dict[str, Any]
 TOKENS = ["a", "b", "▁", "▁a", "a▁b", "▁▁", " ", "é", "##", "b##", "x", "<0x41>", "<0x0a>", "<0x+F>", "<0xZZ>", "東▁"]

@@ -31,7 +31,7 @@ def hint(source: str) -> str:
 
 
 def _of_text(path: Path) -> str:
-    from fst.compile.sources.files import beginning
+    from fst.compile.files import beginning
     from fst.compile.sources.mistaken import mistaken
     from fst.compile.sources.read import SINGLE
 

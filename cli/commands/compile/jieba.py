@@ -28,6 +28,6 @@ def command(source: str | None, output: str, **options: Any) -> None:
       fst compile jieba -o zh.npz --hmm
       fst compile jieba dict.txt --user names.txt -o zh.npz
     """
-    from fst.compile.sources.dictionaries.jieba_model import dictionary
+    from fst.compile.machines.segmentation.jieba_model import dictionary
 
     write_table("fst.compile.machines.segmentation.lattice:jieba", source or str(dictionary()), output, **options)

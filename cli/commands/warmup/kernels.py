@@ -156,9 +156,9 @@ def _unigram(folder: Path) -> Path:
 
 def _compile_sentencepiece(folder: Path) -> None:
     from fst.compile.machines.unigram.compiler import UnigramModel, assemble
-    from fst.compile.sources.source import NO_SETTINGS, Source, TextPipeline
     from fst.compile.sources.templates import BARE
     from fst.compile.text.sentencepiece import WORD_CUTS
+    from fst.compile.text.source import NO_SETTINGS, Source, TextPipeline
     from fst.machines.unigram.viterbi import NORMAL, UNKNOWN, WHOLE
     from fst.tables.header import AddedTokens
 

@@ -26,13 +26,14 @@ from fst.compile.pretokens.joins import between_tokens
 from fst.compile.pretokens.sequences import chained, in_sequence
 from fst.compile.pretokens.splits import BYTES
 from fst.compile.pretokens.whitespace_splits import makes_white_space, need_without_effect, splitter_and_cuts
-from fst.compile.sources.source import Source, TextPipeline
 from fst.compile.text.components import Component, field_of, mapping
 from fst.compile.text.normalizer import rewriting, told_apart
+from fst.compile.text.source import Source, TextPipeline
 from fst.errors import UnsupportedError, quoted
-from fst.machines.bpe.header import PREFIX_SPACE, BpeAutomaton, BpeMetadata, BpeText
+from fst.machines.bpe.header import BpeAutomaton, BpeMetadata
 from fst.machines.bpe.header import BpeModel as BpeModelMetadata
 from fst.machines.bpe.table import BpeTables
+from fst.pretokens.header import PREFIX_SPACE, PretokenText
 from fst.pretokens.token_letters import Letters
 from fst.tables.header import AddedTokens
 from fst.text.normalizer import NOTHING, Rewriting, early, flagged, late
@@ -73,7 +74,7 @@ def assemble(source: Source[BpeModel], layout: str) -> BpeTables:  # noqa: ARG00
     metadata = BpeMetadata(
         automaton=BpeAutomaton(BpeTables.kind, len(rows.slots) if rows else 0, window_bits),
         model=_model_metadata(source, tokens, words, len(named)),
-        text=BpeText(
+        text=PretokenText(
             source.text.normalizers,
             source.text.pre_tokenizers,
             rewritten,

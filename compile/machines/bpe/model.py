@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 
-from fst.compile.sources.merges_txt import pairs
+from fst.compile.machines.bpe.merges_txt import pairs
 from fst.compile.text.components import field_of, mapping, only, sequence
 from fst.errors import UnsupportedError, VocabularyError, quoted
 from fst.machines.bpe.affixes import NO_AFFIXES, Affixes
@@ -109,7 +109,7 @@ class BpeModel:
 
     @property
     def tokens(self) -> Mapping[str, int]:
-        """Token → id, as `fst.compile.sources.source.Model` has it."""
+        """Token → id, as `fst.compile.text.source.Model` has it."""
         return self.names
 
     @property

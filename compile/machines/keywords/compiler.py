@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 
 from fst.automata.rows import BYTE_ROW, ROOT
 from fst.automata.trie import NULL, Ints
+from fst.compile.dictionaries.spelling import MAX_MATCHES, spelled_words
+from fst.compile.dictionaries.words import read_words
 from fst.compile.layout.rows import placed
 from fst.compile.machines.keywords.text import keyword_text, spelled
 from fst.compile.machines.keywords.tries import KeywordTrie, trie_of
-from fst.compile.sources.dictionaries.words import Words, read_words
 from fst.core.jit import Deferred
-from fst.errors import UnsupportedError, VocabularyError, not_one_of, quoted, reason
+from fst.errors import UnsupportedError, VocabularyError, not_one_of
 from fst.machines.keywords.overlapping import COLUMNS as OVERLAPPING_COLUMNS
 from fst.machines.keywords.overlapping import COUNT, OverlappingTables
 from fst.machines.keywords.table import (
@@ -38,11 +39,8 @@ from fst.machines.keywords.table import (
 from fst.machines.keywords.text import PLAIN
 from fst.tables.npz import MAX_FILE_BYTES
 
-MAX_BYTES = 1 << 16  # of a keyword: the compiler visits a trie level by level
-MAX_TOTAL = 1 << 27  # bytes of all keywords together; compiling takes up to 100 bytes of memory for each byte
 MAX_SLOTS = MAX_FILE_BYTES // 12  # slots of the automaton; each has an entry and a depth
 CHUNK = 1 << 20  # entries that are packed at a time
-MAX_MATCHES = 1 << 24  # that the outputs of a table list
 link_longest, link_standard, link_overlapping = (
     Deferred("fst.compile.machines.keywords.links", f"link_{kind}") for kind in ("longest", "standard", "overlapping")
 )
@@ -168,25 +166,6 @@ def keywords(
     )
 
 
-def spelled_words(given: Words, noun: str, *, allow_empty: bool = False) -> list[bytes]:
-    """Words in UTF-8; `noun` is what messages call one.
-
-    Raises:
-        VocabularyError, UnsupportedError: as for `keywords`.
-    """
-    found, total = list[bytes](), 0
-    for number, word in enumerate(given.words):
-        data = _utf_8(word, given, number)
-        if not data and not allow_empty:
-            way = ", or allow it with allow_empty or --allow-empty" if noun == "keyword" else ""
-            raise VocabularyError(f"{given.place(number)}: the {noun} is empty; leave it out{way}")
-        total += len(data)
-        if total > MAX_TOTAL:
-            raise UnsupportedError(f"{given.place(number)}: up to here there are {total:,} bytes; at most {MAX_TOTAL:,} are possible")
-        found.append(data)
-    return found
-
-
 def numbered(read: Sequence[bytes]) -> dict[bytes, int]:
     """The number of each keyword that is not empty; of equal ones, that of the first."""
     numbers: dict[bytes, int] = {}
@@ -205,25 +184,6 @@ def _characters(strings: Sequence[bytes]) -> Ints:
     """The number of characters of each string, borders included."""
     begins = np.frombuffer(b"".join(strings), np.uint8) & 0xC0 != 0x80
     return np.diff(np.append(0, np.cumsum(begins))[np.cumsum(lengths_of(strings))], prepend=0)
-
-
-def _utf_8(keyword: object, given: Words, number: int) -> bytes:
-    """A keyword in UTF-8."""
-    if not isinstance(keyword, str | bytes):
-        raise VocabularyError(f"{given.place(number)} is {type(keyword).__name__}, not str or bytes")
-    _need_length(keyword, given, number)
-    try:
-        data = keyword.encode() if isinstance(keyword, str) else keyword
-        data.decode()
-    except UnicodeError as error:
-        raise VocabularyError(f"{given.place(number)}: {quoted(keyword)} is not text: {reason(error)}") from None
-    _need_length(data, given, number)
-    return data
-
-
-def _need_length(keyword: str | bytes, given: Words, number: int) -> None:
-    if len(keyword) > MAX_BYTES:
-        raise UnsupportedError(f"{given.place(number)}: {quoted(keyword)} has {len(keyword):,} bytes; at most {MAX_BYTES:,} are possible")
 
 
 def _possible(read: Sequence[bytes], match_kind: str) -> Sequence[bytes]:

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.automata.trie import NULL, Ints
-from fst.compile.machines.segmentation.unit_tries import unit_trie
-from fst.compile.sources.dictionaries.jieba_model import read_model
-from fst.compile.sources.dictionaries.mecab import (
+from fst.compile.dictionaries.words import Words, read_words
+from fst.compile.machines.segmentation.jieba_model import read_model
+from fst.compile.machines.segmentation.mecab import (
     DEFAULT,
     UTF_8,
     Categories,
@@ -25,7 +25,7 @@ from fst.compile.sources.dictionaries.mecab import (
     read_matrix,
     read_settings,
 )
-from fst.compile.sources.dictionaries.words import Words, read_words
+from fst.compile.machines.segmentation.unit_tries import unit_trie
 from fst.errors import UnsupportedError, VocabularyError, quoted
 from fst.machines.segmentation.jieba import CHINESE, LETTER, MAX_LENGTH, MAX_SLOT, NO_WORD, OTHER, SPACE, JiebaTables, about
 from fst.machines.segmentation.jieba_model import STATES

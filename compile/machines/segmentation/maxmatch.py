@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from fst.automata.trie import Ints
-from fst.compile.machines.keywords.compiler import MAX_MATCHES, spelled_words
+from fst.compile.dictionaries.spelling import MAX_MATCHES, spelled_words
+from fst.compile.dictionaries.words import Words, read_words
 from fst.compile.machines.segmentation.unit_tries import unit_trie
-from fst.compile.sources.dictionaries.words import Words, read_words
 from fst.core.jit import Deferred
 from fst.errors import UnsupportedError, VocabularyError, not_one_of, quoted
 from fst.machines.segmentation.maxmatch import BACKWARD, DIRECTIONS, FORWARD, JUMP, TOKEN, MaxMatchTables, about

@@ -19,17 +19,17 @@ from fst.compile.pretokens import metaspace
 from fst.compile.pretokens.arrays import more_tokens, splitter_arrays, word_table
 from fst.compile.pretokens.forced_boundaries import between_tokens
 from fst.compile.pretokens.metaspace import Pipeline
-from fst.compile.sources.source import Source
 from fst.compile.text.components import field_of, only, sequence
+from fst.compile.text.source import Source
 from fst.core.jit import Deferred
 from fst.core.json_fields import is_text
 from fst.core.json_numbers import reference_float
 from fst.errors import UnsupportedError, VocabularyError, quoted
-from fst.machines.bpe.header import BpeText
 from fst.machines.unigram.header import UnigramMetadata, UnigramTrie
 from fst.machines.unigram.header import UnigramModel as UnigramModelMetadata
 from fst.machines.unigram.table import UnigramTables
 from fst.machines.unigram.viterbi import BLANK, ENTRY, IN_TEXT, MAX_DEPTH, PIECE, STRETCH, UNKNOWN, WHOLE, WORD, WORDS, are_certain
+from fst.pretokens.header import PretokenText
 from fst.pretokens.token_letters import fallback
 from fst.tables.header import AddedTokens
 from fst.text.splitter import Splitter
@@ -83,7 +83,7 @@ class UnigramModel:
 
     @cached_property
     def tokens(self) -> Mapping[str, int]:
-        """Token → id, as `fst.compile.sources.source.Model` has it."""
+        """Token → id, as `fst.compile.text.source.Model` has it."""
         return {name: number for number, name in enumerate(self.names)}
 
     @property
@@ -173,7 +173,7 @@ def assemble(source: Source[UnigramModel], layout: str) -> UnigramTables:  # noq
         model=UnigramModelMetadata(
             len(model.names), model.unk_id, model.unk_token, model.byte_fallback, model.sums, source.sentencepiece
         ),
-        text=BpeText(source.text.normalizers, source.text.pre_tokenizers, by, None, source.reference),
+        text=PretokenText(source.text.normalizers, source.text.pre_tokenizers, by, None, source.reference),
         added_tokens=added,
         templates=source.templates,
         settings=source.settings,

@@ -15,13 +15,13 @@ from fst.automata.transducer import Transducer, count_explicit, fold, unfolded
 from fst.automata.trie import Strings, Trie, build
 from fst.compile.layout.transducer import DENSE_SLOTS, lay_out
 from fst.compile.machines.wordpiece.header import is_stepwise, metadata_of, normalizer_of, text_pipeline
-from fst.compile.sources.source import Source, Trimming
 from fst.compile.text.added_tokens import completed, patterns
 from fst.compile.text.alphabets import alphabet as alphabet_of
 from fst.compile.text.alphabets import folded, of_normalized
 from fst.compile.text.classes import Classes, Letters, classify
 from fst.compile.text.components import field_of, mapping, only
 from fst.compile.text.folding import Normalization
+from fst.compile.text.source import Source, Trimming
 from fst.compile.text.words import renumbered, word_table
 from fst.errors import UnsupportedError, VocabularyError, quoted
 from fst.machines.wordpiece.table import Tables

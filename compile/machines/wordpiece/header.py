@@ -9,12 +9,12 @@ import numpy as np
 
 from fst.automata.rows import CODE_POINTS
 from fst.compile.layout.transducer import Rows
-from fst.compile.sources.source import Source, TextPipeline
 from fst.compile.text import folding, pre_tokenizers
 from fst.compile.text.added_tokens import completed, runs
 from fst.compile.text.components import Component
 from fst.compile.text.folding import Normalization
 from fst.compile.text.normalizer import steps_of
+from fst.compile.text.source import Source, TextPipeline
 from fst.errors import TableError, reason
 from fst.machines.wordpiece.header import Metadata, Normalizer, Suspects
 from fst.tables.header import FLAGS, AddedTokens, Automaton, Model, PreTokenizer

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from fst.compile.sources.files import read_text
+from fst.compile.files import read_text
 from fst.errors import VocabularyError, quoted
 
 FILE, FOLDER, SUFFIX, DEFAULT = "chat_template.jinja", "additional_chat_templates", ".jinja", "default"

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from fst.automata.rows import MAX_OUTPUT
-from fst.compile.sources.files import contents
+from fst.compile.files import contents
 from fst.compile.sources.pretrained import folder as pretrained
 from fst.compile.sources.pretrained.conventions import BERT_NAMES, ROBERTA_NAMES
 from fst.compile.sources.pretrained.folder import ADDED, CONFIG, ELSE, MODEL, OTHER_INPUTS, SPECIALS, Files

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from fst.errors import UnsupportedError, VocabularyError, quoted
-from fst.pretokens.sentencepiece_info import SCORE, PieceFacts
+from fst.tables.sentencepiece_info import SCORE, PieceFacts
 
 SUFFIX = ".model"
 NORMAL, UNKNOWN, CONTROL, USER_DEFINED, UNUSED, BYTE = range(1, 7)  # the types of pieces

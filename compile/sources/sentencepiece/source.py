@@ -9,13 +9,13 @@ from fst.compile.machines.unigram.compiler import UnigramModel
 from fst.compile.sources.sentencepiece import model as sentencepiece_model
 from fst.compile.sources.sentencepiece.bpe import bpe_model
 from fst.compile.sources.sentencepiece.model import BYTES, CONTROL, USER_DEFINED, SentencePieceModel
-from fst.compile.sources.source import NO_SETTINGS, SENTENCEPIECE, Model, Source, TextPipeline
 from fst.compile.sources.templates import BARE
 from fst.compile.text import sentencepiece
+from fst.compile.text.source import NO_SETTINGS, SENTENCEPIECE, Model, Source, TextPipeline
 from fst.errors import UnsupportedError, VocabularyError, quoted
 from fst.machines.unigram.viterbi import WHOLE
+from fst.tables.decoder_steps import ALL, FIRST, NONE, PIECES, Step, byte_of
 from fst.tables.header import AddedTokens, ContextualToken, StepsDecoder
-from fst.text.decoder_steps import ALL, FIRST, NONE, PIECES, Step, byte_of
 
 INPUTS = ["input_ids", "attention_mask"]
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from fst.automata.rows import MAX_NEXT, MAX_OUTPUT
 from fst.core.json_fields import FLAG, TEXT, number, or_null, record, stored_as, whole
-from fst.pretokens.sentencepiece_info import PIECE_FACTS, PieceFacts
+from fst.pretokens.header import PretokenText
 from fst.pretokens.token_letters import Letters
-from fst.tables.header import COMPONENTS, AddedTokens, Sections, Settings, Templates, form_of
+from fst.tables.header import AddedTokens, Sections, Settings, Templates
 from fst.tables.ids import IDS
-from fst.text.normalizer import Rewriting
+from fst.tables.sentencepiece_info import PIECE_FACTS, PieceFacts
 
 
 @dataclass(frozen=True)
@@ -72,37 +71,15 @@ class BpeModel:
     sentencepiece: PieceFacts | None = stored_as(PIECE_FACTS)
 
 
-PREFIX_SPACE = {"type": "PrefixSpace"}  # in place of a ByteLevel that adds a space before a text
-
-
-@dataclass(frozen=True)
-class BpeText:
-    """The steps that a text goes through before the model reads it.
-
-    Attributes:
-        normalizers, pre_tokenizers: the components, in the forms of `fst.compile.text.folding` and `fst.compile.pretokens.splits`.
-        rewriting: how texts are rewritten before they are split; None if only special tokens are cut out.
-        trimming: None if offsets include the spaces at the ends of tokens. Otherwise they do not; True if the first space of a text stays
-            in them.
-        reference: the library whose ids these are, and its version.
-    """
-
-    normalizers: Sequence[Mapping[str, Any]] | None = stored_as(COMPONENTS, "normalizer_parts")
-    pre_tokenizers: Sequence[Mapping[str, Any]] | None = stored_as(COMPONENTS, "pre_tokenizer_parts")
-    rewriting: Rewriting | None = stored_as(form_of(Rewriting))
-    trimming: bool | None = stored_as(or_null(FLAG))
-    reference: str = stored_as(TEXT)
-
-
 @dataclass(frozen=True)
 class BpeMetadata(Sections):
     """The metadata of a byte-level BPE table, section by section."""
 
-    SECTIONS = (BpeAutomaton, BpeModel, BpeText, AddedTokens, Templates, Settings)
+    SECTIONS = (BpeAutomaton, BpeModel, PretokenText, AddedTokens, Templates, Settings)
 
     automaton: BpeAutomaton
     model: BpeModel
-    text: BpeText
+    text: PretokenText
     added_tokens: AddedTokens
     templates: Templates
     settings: Settings

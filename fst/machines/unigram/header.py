@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from fst.automata.rows import MAX_NEXT, MAX_OUTPUT
 from fst.core.json_fields import FLAG, TEXT, one_of, stored_as, whole
-from fst.machines.bpe.header import BpeText
 from fst.machines.unigram.viterbi import MAX_DEPTH, RESTARTS, SUMS
-from fst.pretokens.sentencepiece_info import PIECE_FACTS, PieceFacts
+from fst.pretokens.header import PretokenText
 from fst.tables.header import AddedTokens, Sections, Settings, Templates
+from fst.tables.sentencepiece_info import PIECE_FACTS, PieceFacts
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,8 @@ class UnigramModel:
         sentencepiece: the facts about pieces of a model of sentencepiece; None for other sources.
     """
 
+    unknown_is_text: ClassVar[bool] = True  # the name of an unknown token is its text
+
     model_tokens: int = stored_as(whole(1, 1 << 31))
     unk_id: int = stored_as(whole(0, MAX_OUTPUT))
     unk_token: str = stored_as(TEXT)
@@ -56,11 +59,11 @@ class UnigramModel:
 class UnigramMetadata(Sections):
     """The metadata of a Unigram table, section by section."""
 
-    SECTIONS = (UnigramTrie, UnigramModel, BpeText, AddedTokens, Templates, Settings)
+    SECTIONS = (UnigramTrie, UnigramModel, PretokenText, AddedTokens, Templates, Settings)
 
     automaton: UnigramTrie
     model: UnigramModel
-    text: BpeText
+    text: PretokenText
     added_tokens: AddedTokens
     templates: Templates
     settings: Settings

@@ -12,13 +12,13 @@ import numpy as np
 from fst.automata.rows import Array
 from fst.core.lazy import Lazy
 from fst.errors import TableError, UnsupportedError, quoted
-from fst.pretokens.sentencepiece_info import WORD, PieceFacts
 from fst.runtime.compat.sentencepiece.arguments import EACH_BYTE, UNKNOWN
 from fst.runtime.text.decoder_steps import StepDecoder
 from fst.runtime.tokenizer import Tokenizer
+from fst.tables.decoder_steps import ALL, SYMBOL, Step, byte_of, changed, leading
 from fst.tables.header import StepsDecoder
+from fst.tables.sentencepiece_info import WORD, PieceFacts
 from fst.text.charsmap import Charsmap
-from fst.text.decoder_steps import ALL, SYMBOL, Step, byte_of, changed, leading
 from fst.text.edits import SPACES, Edit
 from fst.text.normalizer import NOTHING, Rewriting
 from fst.text.whitespace import BLANK
@@ -62,7 +62,7 @@ class Pieces:
 
     Attributes:
         fst: the same.
-        kind: the kind of the model, see `fst.pretokens.sentencepiece_info`; "" if it is no model of sentencepiece.
+        kind: the kind of the model, see `fst.tables.sentencepiece_info`; "" if it is no model of sentencepiece.
         names: the pieces by id.
         ids: the ids by piece.
         unk_id, bos_id, eos_id, pad_id: special pieces, or `NO_PIECE`.

@@ -8,7 +8,6 @@ from typing import Any, NoReturn
 
 from fst.errors import TextError, UnsupportedError
 from fst.machines.unigram.sampling import Sampling
-from fst.pretokens.sentencepiece_info import BPE, UNIGRAM
 from fst.runtime.compat.sentencepiece.arguments import (
     Form,
     counts_bytes,
@@ -19,6 +18,7 @@ from fst.runtime.compat.sentencepiece.arguments import (
 )
 from fst.runtime.compat.sentencepiece.vocabulary import Vocabulary, in_both_spellings
 from fst.runtime.tokenizer import Tokenizer
+from fst.tables.sentencepiece_info import BPE, UNIGRAM
 
 DECODED_TYPES = (str, bytes, "offset_mapping")
 NOT_GIVEN = (None,) * 10  # arguments that are left out

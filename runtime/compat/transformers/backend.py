@@ -27,6 +27,12 @@ Json = dict[str, Any]
 PARTS = ("model", "normalizer", "pre_tokenizer", "post_processor", "decoder")
 COMPILED = "tables do not change; set it before compiling, in the tokenizer.json or in the live tokenizer"
 
+BACKENDS = {  # kind of table → the class of its backend
+    "bpe": "fst.runtime.compat.transformers.bpe.BpeBackend",
+    "unigram": "fst.runtime.compat.transformers.unigram.UnigramBackend",
+    "wordpiece": "fst.runtime.compat.transformers.wordpiece.WordPieceBackend",
+}
+
 
 def tokenizers(tokenizer: Any, *, threads: int | None = None) -> Backend:
     """A stand-in for a ``tokenizers.Tokenizer``.
@@ -68,9 +74,10 @@ def backend_of(tokenizer: Tokenizer, asker: str = "fst.hf", threads: int | None 
     Raises:
         UnsupportedError: its machine has none.
     """
-    module, _, name = tokenizer.backend.rpartition(".")
-    if not name:
-        raise UnsupportedError(f"{asker} of {tokenizer.about['kind']} tables: there is none; the call, tok(...), has the same arguments")
+    kind = tokenizer.about["kind"]
+    if kind not in BACKENDS:
+        raise UnsupportedError(f"{asker} of {kind} tables: there is none; the call, tok(...), has the same arguments")
+    module, _, name = BACKENDS[kind].rpartition(".")
     return cast(Backend, getattr(import_module(module), name)(tokenizer, threads))
 
 

@@ -9,8 +9,8 @@ from types import SimpleNamespace
 from typing import Any, ClassVar
 
 from fst.core.lazy import Lazy
-from fst.machines.bpe.header import PREFIX_SPACE
 from fst.pretokens.byte_letters import bytes_of
+from fst.pretokens.header import PREFIX_SPACE
 from fst.runtime.compat.transformers.backend import Backend, Json
 from fst.runtime.compat.transformers.bpe_document import decoder, document, merges, vocabulary
 from fst.runtime.decoder import text_of

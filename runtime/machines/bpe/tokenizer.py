@@ -43,7 +43,6 @@ class BpeTokenizer(PieceTokenizer):
         ['caf', '', 'é']
     """
 
-    backend = "fst.runtime.compat.transformers.bpe.BpeBackend"
     _kinds_of_randomness = (Dropout,)
     _table: BpeTables
 

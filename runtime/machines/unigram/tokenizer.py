@@ -34,7 +34,6 @@ class UnigramTokenizer(PieceTokenizer):
         (['▁c', 'af', 'é', '▁', '<unk>'], 'café')
     """
 
-    backend = "fst.runtime.compat.transformers.unigram.UnigramBackend"
     _kinds_of_randomness = (Sampling,)
     _table: UnigramTables
 

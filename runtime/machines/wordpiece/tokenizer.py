@@ -20,7 +20,6 @@ from fst.runtime.workspace import Workspace, Workspaces
 class WordPieceTokenizer(Tokenizer):
     """A tokenizer over a WordPiece table."""
 
-    backend = "fst.runtime.compat.transformers.wordpiece.WordPieceBackend"
     _table: Tables
 
     @Lazy

@@ -15,7 +15,7 @@ from support.machines.oracles import NOT_BPE, REASONS, ROWS, Row, file_of
 from support.shared_data import needs_shared
 
 import fst
-from fst.compile.sources.files import parse_json
+from fst.compile.files import parse_json
 from fst.compile.sources.tokenizer_json import of_document
 
 pytestmark = needs_shared

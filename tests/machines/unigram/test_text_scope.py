@@ -20,9 +20,9 @@ import fst
 from fst.cli.commands.explain.command import explained
 from fst.compile.machines.unigram.compiler import assemble
 from fst.compile.sources.sentencepiece.model import BYTE, BYTES, CONTROL, parse
-from fst.compile.sources.source import NO_SETTINGS, Source, TextPipeline
 from fst.compile.sources.templates import BARE
 from fst.compile.text.sentencepiece import WORD_CUTS
+from fst.compile.text.source import NO_SETTINGS, Source, TextPipeline
 from fst.errors import TableError, UnsupportedError, VocabularyError
 from fst.machines.unigram.table import UnigramTables
 from fst.machines.unigram.viterbi import WORDS

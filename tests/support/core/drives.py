@@ -26,11 +26,11 @@ from fst.compile import tokenizer as compile_any
 from fst.compile.machines.unigram.compiler import UnigramModel, assemble
 from fst.compile.pretokens.splits import GPT2
 from fst.compile.sources.sentencepiece.model import BYTES
-from fst.compile.sources.source import NO_SETTINGS, Source, TextPipeline
 from fst.compile.sources.templates import BARE
 from fst.compile.text.edits.charsmaps import of_bytes
 from fst.compile.text.edits.double_arrays import charsmap
 from fst.compile.text.sentencepiece import WORD_CUTS
+from fst.compile.text.source import NO_SETTINGS, Source, TextPipeline
 from fst.machines.keywords.table import KINDS as MATCH_KINDS
 from fst.machines.segmentation.jieba import MODES as JIEBA_MODES
 from fst.machines.segmentation.maxmatch import DIRECTIONS, FORWARD

@@ -11,7 +11,7 @@ from support.kept import assemble
 
 from fst.compile.machines.wordpiece.compiler import WordPieceModel
 from fst.compile.sources.read import read
-from fst.compile.sources.source import Source
+from fst.compile.text.source import Source
 from fst.machines.wordpiece.table import Tables
 from fst.pretokens.byte_letters import spelled
 from fst.pretokens.token_letters import fallback

@@ -11,8 +11,8 @@ from support.naive.sentencepiece import UNKNOWN, Piece
 from support.sources.sentencepiece_proto import proto
 
 from fst.compile.machines.unigram.compiler import UnigramModel, assemble
-from fst.compile.sources.source import NO_SETTINGS, Source, TextPipeline
 from fst.compile.sources.templates import BARE
+from fst.compile.text.source import NO_SETTINGS, Source, TextPipeline
 from fst.machines.unigram.table import UnigramTables
 from fst.machines.unigram.viterbi import WHOLE
 from fst.tables.header import AddedTokens

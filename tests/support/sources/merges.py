@@ -17,8 +17,8 @@ import fst
 from fst.compile.machines.bpe.model import BpeModel
 from fst.compile.pretokens import splits
 from fst.compile.sources.read import read
-from fst.compile.sources.source import Source
 from fst.compile.text.components import Component
+from fst.compile.text.source import Source
 from fst.pretokens.byte_letters import LETTERS
 
 Json = dict[str, Any]

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
 from fst.compile.text.components import Component
-from fst.pretokens.sentencepiece_info import PieceFacts
 from fst.tables import header
 from fst.tables.header import TOKENIZERS, AddedTokens, Settings, Templates
+from fst.tables.sentencepiece_info import PieceFacts
 
 
 class Model(Protocol):

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from fst.compile.sources.files import parse_json, read_text
+from fst.compile.files import parse_json, read_text
 from fst.errors import VocabularyError, quoted
 
 VOCABULARY, MERGES = "vocab.json", "merges.txt"

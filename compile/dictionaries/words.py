@@ -25,7 +25,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from fst.compile.sources.files import read_text
+from fst.compile.files import read_text
 from fst.errors import UnsupportedError, VocabularyError, listed, not_one_of, quoted, reason
 
 FORMATS = ("lines", "jieba", "csv", "tsv", "parquet", "arrow")
@@ -83,7 +83,7 @@ def read_words(source: Any, *, form: str | None = None, column: str | None = Non
         if value is not None:
             raise UnsupportedError(f"{name}={value!r}: only a file has it; this source is {type(source).__name__}")
     if hasattr(source, "__arrow_c_array__") or hasattr(source, "__arrow_c_stream__"):
-        from fst.compile.sources.dictionaries.columns import words_of
+        from fst.compile.dictionaries.columns import words_of
 
         return Words(words_of(source), origin=noun)
     return Words(source, origin=noun)
@@ -108,7 +108,7 @@ def _of_file(path: Path, form: str | None, column: str | None) -> Words:
     if column is not None and form not in WITH_COLUMNS:
         raise UnsupportedError(f"column={column!r}: {path} is read as {form}, which has no columns; say format= if it is not")
     if form in ("parquet", "arrow"):
-        from fst.compile.sources.dictionaries.columns import words_of_file
+        from fst.compile.dictionaries.columns import words_of_file
 
         words = words_of_file(path, form, column)
         return Words(words, origin=str(path), unit="row", places=range(1, len(words) + 1))

@@ -1,0 +1,32 @@
+"""The section of metadata about the text of tables over pieces."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from fst.core.json_fields import FLAG, TEXT, or_null, stored_as
+from fst.tables.header import COMPONENTS, form_of
+from fst.text.normalizer import Rewriting
+
+PREFIX_SPACE = {"type": "PrefixSpace"}  # in place of a ByteLevel that adds a space before a text
+
+
+@dataclass(frozen=True)
+class PretokenText:
+    """The steps that a text goes through before the model reads it.
+
+    Attributes:
+        normalizers, pre_tokenizers: the components, in the forms of `fst.compile.text.folding` and `fst.compile.pretokens.splits`.
+        rewriting: how texts are rewritten before they are split; None if only special tokens are cut out.
+        trimming: None if offsets include the spaces at the ends of tokens. Otherwise they do not; True if the first space of a text stays
+            in them.
+        reference: the library whose ids these are, and its version.
+    """
+
+    normalizers: Sequence[Mapping[str, Any]] | None = stored_as(COMPONENTS, "normalizer_parts")
+    pre_tokenizers: Sequence[Mapping[str, Any]] | None = stored_as(COMPONENTS, "pre_tokenizer_parts")
+    rewriting: Rewriting | None = stored_as(form_of(Rewriting))
+    trimming: bool | None = stored_as(or_null(FLAG))
+    reference: str = stored_as(TEXT)
