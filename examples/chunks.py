@@ -1,4 +1,4 @@
-"""Cut a text into chunks that overlap, of at most so many tokens each, as an index for retrieval stores them.
+"""Cut a text into overlapping chunks of at most n tokens, for an index for retrieval.
 
 Name a source of a vocabulary and a text::
 

@@ -22,7 +22,7 @@ import fst
 
 
 class Encode:
-    """What one actor does: give a block of rows one more column, ``input_ids``.
+    """The work of one actor: add the column ``input_ids`` to a block of rows.
 
     The table is loaded and verified once, when the actor starts. Its file is mapped, so that the actors of a machine share its memory.
 
@@ -41,7 +41,7 @@ class Encode:
         try:
             return block.append_column("input_ids", self._ids(block))
         except fst.TextError as error:
-            # The number of a row in a block says nothing to whoever has the files.
+            # The number of a row in a block means nothing to a user of the files.
             raise fst.TextError(f"{error}; beside it stands {shortened(self._beside_first_wrong(block))}") from None
 
     def _ids(self, block: pa.Table) -> Any:
@@ -65,8 +65,8 @@ def encoded(texts: Dataset, table: str, column: str, actors: int) -> Dataset:
     """A data set with the ids of a column.
 
     An actor whose process is killed is started again, and does its block again: ``max_restarts`` and ``max_task_retries`` of Ray Data's
-    actors are -1, without limit. So a block that is too large for the memory of whoever takes it is taken for ever, and Ray says so at
-    each death. Errors are not tried again: they end the run, and reach the driver.
+    actors are -1, without limit. So a block that is too large for the memory of an actor is tried for ever, and Ray reports each death.
+    Errors are not tried again: they end the run, and reach the driver.
     """
     return texts.map_batches(
         Encode,
@@ -90,7 +90,7 @@ def main(table: str, inputs: tuple[str, ...], output: str, column: str, actors: 
     cores = int(ray.cluster_resources().get("CPU", 0))
     if actors >= cores:  # Ray would wait for ever
         raise click.UsageError(f"{actors} actors take {actors} cores, and reading and writing take one more; the cluster has {cores}")
-    # Where the folder is there already, its files would stay, and their rows be there twice.
+    # In an existing folder, old files would stay, and their rows would be there twice.
     encoded(ray.data.read_parquet(list(inputs)), table, column, actors).write_parquet(output, mode=SaveMode.ERROR)
 
 

@@ -28,7 +28,7 @@ def pair(source: str) -> tuple[Any, Any]:
 
 
 def results(tok: Any, texts: list[str]) -> dict[str, Any]:
-    """What programs ask of a tokenizer."""
+    """The uses of a tokenizer in programs."""
     return {
         "ids of all texts": tok(texts)["input_ids"],
         "truncated and padded rows": tok(texts, padding=tok.pad_token is not None, truncation=True),
@@ -40,7 +40,7 @@ def results(tok: Any, texts: list[str]) -> dict[str, Any]:
 
 
 def checks(tok: Any) -> dict[str, bool]:
-    """What programs ask about a tokenizer, before they take it."""
+    """The checks of programs before they accept a tokenizer."""
     return {
         "tok.is_fast": tok.is_fast,
         "isinstance(tok, PreTrainedTokenizerBase)": isinstance(tok, PreTrainedTokenizerBase),

@@ -19,7 +19,7 @@ from fst.compile import wordpiece
 
 
 def loaded(folder: Path, device: str | None) -> Any:
-    """A model whose texts go through a compiled tokenizer; its embeddings are those that it gives with its own one."""
+    """A model with a compiled tokenizer; its embeddings are the same as with its own tokenizer."""
     model: Any = SentenceTransformer(str(folder), device=device)
     tokenizer = fst.Tokenizer(wordpiece(folder))  # or fst.load("model.npz"), of a table that was compiled before
     model[0].processor = fst.hf(tokenizer, model_max_length=model.max_seq_length)

@@ -28,8 +28,8 @@ def loaded(name: str) -> fst.Tokenizer:
 def input_ids(spark: SparkSession, table: str, column: str) -> Column:
     """The ids of a column of text.
 
-    The table is sent to each machine along with the job, and so is this module: of a module that they import, workers keep what it has
-    loaded, and of a script they do not.
+    The table is sent to each machine with the job, and so is this module: workers keep the data of an imported module, but not that of a
+    script.
     """
     spark.sparkContext.addFile(table)
     spark.sparkContext.addPyFile(__file__)

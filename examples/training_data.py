@@ -1,4 +1,4 @@
-"""Encode a text, a document a line, into raw ids for training, and write the index that Megatron-LM reads next to them.
+"""Encode a text with one document per line into raw ids for training, and write the index of Megatron-LM.
 
 Name a source of a vocabulary, a text, and the prefix of the files to write::
 

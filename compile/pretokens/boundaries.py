@@ -175,7 +175,7 @@ class _Simulation:
         return BEGINS if answers.pop() else INSIDE
 
     def _simulate(self, text: Sequence[int], asked: int, at_begin: bool) -> Iterator[bool]:
-        """The answers of a search that begins with the window, and, unless a text does, too, of searches that have reached any state."""
+        """The answers of a search that begins with the window, and, unless the text begins there, too, of searches in any state."""
         yield from self._search(text, asked, 0)
         if not at_begin:
             for state in range(START + 1, len(self._moves)):

@@ -76,7 +76,7 @@ def _of_name(name: str) -> Any:
 
 
 def _begun(file: Any) -> tuple[io.RawIOBase, bytes]:
-    """A file, and what it begins with, as far as that is needed to recognise it: who types a line has it taken at once."""
+    """A file and its first bytes, as many as needed to recognise it, so that a typed line is read at once."""
     head = b""
     while any(len(head) < len(magic) and magic.startswith(head) for magic in (*PACKED, *COLUMNS)):
         if not (more := file.read(1)):

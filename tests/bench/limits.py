@@ -49,7 +49,7 @@ def main() -> None:
 
 
 def lengths(tok: fst.Tokenizer, english: list[str]) -> Iterator[tuple[str, str]]:
-    """Time for a character in one text, by its length, of ten million characters in texts that all differ, and of one text of more.
+    """Time per character by the length of a text, for ten million characters in different texts, and for one longer text.
 
     One short text again and again would be a fifth faster: the processor then predicts its words, and finds them in its nearest cache.
     """

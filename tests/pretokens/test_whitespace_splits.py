@@ -100,7 +100,7 @@ def test_white_space_may_become_other_white_space(normalizer: Json, pre_tokenize
     ],
 )
 def test_white_space_that_counts_is_replaced(normalizer: Json, pre_tokenizer: Json, added: list[Json]) -> None:
-    """Where what follows tells one whitespace from another, a `Replace` is an edit."""
+    """If a later step distinguishes whitespace characters, a `Replace` is an edit."""
     made = built(document(normalizer, pre_tokenizer, *added))
     by = made[0].metadata.text.rewriting
     assert by

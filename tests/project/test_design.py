@@ -1,4 +1,4 @@
-"""The house rules: which folder imports which, what is imported when, and what is written down twice and must stay the same."""
+"""The house rules: imports between folders, late imports, and constants that must agree."""
 
 from __future__ import annotations
 

@@ -169,7 +169,7 @@ def test_type_of_a_model_stands_for_the_reference_s_class(kind: str, tmp_path: P
 
 
 def test_class_with_another_type_of_model_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where the reference may take another class than the files name, and is not there to be asked, the folder is refused."""
+    """Without transformers, a folder is refused if the reference may use another class than the files name."""
     monkeypatch.setitem(sys.modules, "transformers", None)
     for name, content in {"tokenizer.json": UNLIKE, "config.json": {"model_type": "granite", "tokenizer_class": "GPT2Tokenizer"}}.items():
         (tmp_path / name).write_text(json.dumps(content), encoding="utf-8")

@@ -123,7 +123,7 @@ def test_long_texts_are_read_in_pieces(name: str, monkeypatch: pytest.MonkeyPatc
 
 
 def test_every_way_through_the_package() -> None:
-    """Whatever the form of the texts, the number of threads and the cuts of streams, the ids are those of the walk."""
+    """For any form of texts, number of threads and cuts of streams, the ids are those of the walk."""
     draw = random.Random(1)
     texts = ["", *(mixed(draw, draw.choice((1, 3, 10, 40))) for _ in range(10)), "\x01", mixed(draw, 300)]
     table, tokenizer, _ = machine("then edits")

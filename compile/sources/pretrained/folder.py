@@ -4,7 +4,7 @@ The reference is ``transformers.AutoTokenizer.from_pretrained``, version 5.24. T
 classes use a ``tokenizer.json`` without changes; ConvBERT's ignores its post-processor. BERT's and its other relatives take only the tokens
 from it and rebuild the rest from the settings in ``tokenizer_config.json``. In every case one ``tokenizer.json`` can state the outcome;
 this module makes it. For any other class, ``transformers`` does this, if it is installed. A folder of ``vocab.json`` and ``merges.txt``
-that names no class is what ``ByteLevelBPETokenizer`` of ``tokenizers`` makes of them.
+without a class has the tokenizer that ``ByteLevelBPETokenizer`` of ``tokenizers`` makes from them.
 """
 
 from __future__ import annotations

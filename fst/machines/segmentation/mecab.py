@@ -412,7 +412,7 @@ class MecabTables(UnitTrieTable):
         need_none((numbers < 0) | (numbers >= ids), lambda place: f"word {place} has the id {numbers[place]}; there are {ids}")
 
     def _prove_kinds(self) -> None:
-        """Prove that kinds have categories, and these unknown words."""
+        """Prove that kinds have categories, and that categories have unknown words."""
         kinds, count = self.units >> np.uint32(KIND_SHIFT), len(self.kinds)
         need(0 < len(self.unknowns) <= CATEGORIES, f"there are {len(self.unknowns)} categories; at most {CATEGORIES} are possible")
         places, size = self.unknowns, len(self.lists)

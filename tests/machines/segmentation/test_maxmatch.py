@@ -99,7 +99,7 @@ def test_characters_of_several_bytes(direction: str, words: list[str], texts: li
 @examples(300)
 @given(words=WORDS, texts=TEXTS)
 def test_backward_is_forward_of_the_reverse(words: list[str], texts: list[str]) -> None:
-    """Backward, a text has the tokens that its reverse has forward with reversed words."""
+    """The backward tokens of a text are the reversed forward tokens of the reversed text with reversed words."""
     backward = fst.Segmenter(maxmatch(words, BACKWARD))
     forward = fst.Segmenter(maxmatch([word[::-1] for word in words]))
     expected = [[token[::-1] for token in forward.segment(text[::-1])][::-1] for text in texts]

@@ -299,7 +299,7 @@ def test_kinds_of_str_and_bytes_are_texts(texts: Any, plain: list[str], tokenize
 
 @pytest.mark.parametrize("errors", ["ignore", "", None, "STRICT"])
 def test_unknown_treatment_of_errors_is_refused(errors: Any, tokenizer: fst.Tokenizer) -> None:
-    """Errors are refused or replaced, and nothing else is done about them, also where there are none."""
+    """Malformed text is refused or replaced, and any other value of `errors` is refused, also for valid text."""
     with pytest.raises(ValueError, match="expected 'strict' or 'replace'"):
         tokenizer.encode("a", errors=errors)
 
