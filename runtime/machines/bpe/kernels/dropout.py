@@ -6,10 +6,8 @@ take any of them apart.
 The number of skips is found bit by bit, from the powers p, p², p⁴, p⁸ …, by multiplications and comparisons alone, so that it is the same
 everywhere. Rounding changes P(S ≥ s) by less than s · 2⁻⁵².
 
-The candidate after so many others is found in a treap (Seidel and Aragon 1996, "Randomized search trees"), a search tree in the order of
-ranks and places, whose nodes know the sizes of their subtrees. Its shape depends on pseudo-random priorities alone, so a search takes
-O(log n) steps on average, whatever the text. A merge takes one such search, and changes at most five candidates. So a piece of n bytes
-takes O(n log n) steps, whatever its bytes and p are.
+The candidates are in the queue of `fst.runtime.machines.bpe.kernels.merge_queue`. A step takes the skipped ones out and puts them back: so
+a piece of n bytes takes O(n log n / (1 - p)) steps, whatever its bytes are.
 
 Kernels check nothing. They require what those of `fst.runtime.machines.bpe.kernels.merge_queue` require.
 """
@@ -20,9 +18,9 @@ import numpy as np
 
 from fst.core.jit import inlined, kernel, part
 from fst.machines.bpe.pairs import NO_RANK
-from fst.runtime.kernels.constants import HALF, U0, U1, U2, U3, U5, U6, U7
+from fst.runtime.kernels.constants import HALF, LOW_HALF, U0, U1, U2, U3
 from fst.runtime.kernels.random import GAMMA, TO_SHARE, UNIT, key_of, mixed
-from fst.runtime.machines.bpe.kernels.merge_queue import begin_merging, collect, link, note_rank
+from fst.runtime.machines.bpe.kernels.merge_queue import begin_merging, collect, item_at, link, offer, pop, push, put_item
 from fst.runtime.pretokens.kernels.find import DROPPED, KIND, PLACE, ROW_END, find_pieces, mark_dropped
 from fst.runtime.pretokens.kernels.rows import begin_call, put_other
 from fst.runtime.pretokens.kernels.spans import locate
@@ -50,155 +48,84 @@ def skips(number, powers, count):
 
 
 @inlined
-def arrays_of(at, size):
-    """Where the arrays of the treap are: ranks, lower and upper children, sizes; and the root. See `merge`."""
-    return at + size * U3, at + (size << U2), at + size * U5, at + size * U6, at + size * U7 + U1
+def is_candidate(item, numbers, ranks):
+    """Whether an item of the queue is not out of date."""
+    return numbers[ranks + (item & LOW_HALF)] == np.int32(item >> HALF)
+
+
+@part
+def take(numbers, ranks, queue, count, skipped):
+    """Take the candidate after some skipped ones out of the queue, and items that are out of date.
+
+    The skipped ones wait in the places that the queue has left, and then go back.
+
+    Returns:
+        The place of the candidate, and the new count of the queue.
+    """
+    end = waiting = count
+    item = item_at(numbers, queue, U0)
+    count = pop(numbers, queue, count)
+    while skipped or not is_candidate(item, numbers, ranks):
+        if is_candidate(item, numbers, ranks):
+            waiting -= U1
+            put_item(numbers, queue, waiting, item)
+            skipped -= U1
+        item = item_at(numbers, queue, U0)
+        count = pop(numbers, queue, count)
+    for index in range(waiting, end):
+        count = push(numbers, queue, count, item_at(numbers, queue, np.uint64(index)))
+    return item & LOW_HALF, count
 
 
 @inlined
-def item_of(numbers, ranks, place):
-    """A candidate as a number, ``rank << 32 | place``: candidates are ordered by it."""
-    return np.uint64(numbers[ranks + place]) << HALF | place
-
-
-@inlined
-def is_above(place, other, stream):
-    """Whether the candidate at a place has a higher priority than another one, so that it is above it in the treap."""
-    return mixed(stream ^ place) > mixed(stream ^ other)
+def offer_again(numbers, at, size, place, pairs, count, candidates):
+    """`offer` the pair at a place where another one was. Returns the new count of the queue, and the number of candidates."""
+    rank = at + size * U3 + place
+    candidates -= np.uint64(numbers[rank] != NO_RANK)
+    count = offer(numbers, at, size, place, pairs, count)
+    return count, candidates + np.uint64(numbers[rank] != NO_RANK)
 
 
 @part
-def count_below(numbers, at, size, node, item):
-    """How many candidates below a node, it included, come before an item."""
-    ranks, lows, highs, sizes, _ = arrays_of(at, size)
-    count = U0
-    while node < size:
-        if item_of(numbers, ranks, node) < item:
-            count += np.uint64(numbers[sizes + np.uint64(numbers[lows + node])]) + U1
-            node = np.uint64(numbers[highs + node])
-        else:
-            node = np.uint64(numbers[lows + node])
-    return count
+def join(numbers, at, size, place, machine, count, candidates):
+    """Merge the pair at a place, and offer the pairs of the new token with its neighbours.
 
-
-@part
-def insert(numbers, at, size, place, stream):
-    """Put the candidate at a place into the treap: above all nodes of lower priority, which are split into those before and after it."""
-    ranks, lows, highs, sizes, hole = arrays_of(at, size)
-    item, node = item_of(numbers, ranks, place), np.uint64(numbers[hole])
-    while node < size and is_above(node, place, stream):
-        numbers[sizes + node] += 1
-        hole = (highs if item_of(numbers, ranks, node) < item else lows) + node
-        node = np.uint64(numbers[hole])
-    numbers[hole], numbers[sizes + place] = place, numbers[sizes + node] + 1
-    before, low, high = count_below(numbers, at, size, node, item), lows + place, highs + place
-    while node < size:
-        if item_of(numbers, ranks, node) < item:
-            under = np.uint64(numbers[sizes + np.uint64(numbers[lows + node])]) + U1
-            numbers[low], numbers[sizes + node] = node, before
-            before -= under
-            low = highs + node
-            node = np.uint64(numbers[low])
-        else:
-            numbers[high] = node
-            numbers[sizes + node] -= np.int32(before)
-            high = lows + node
-            node = np.uint64(numbers[high])
-    numbers[low] = numbers[high] = size
-
-
-@part
-def withdraw(numbers, at, size, place, stream):
-    """Take the pair at a place out of the treap, if it is a candidate: its two subtrees become one."""
-    ranks, lows, highs, sizes, hole = arrays_of(at, size)
-    if numbers[ranks + place] == NO_RANK:
-        return
-    item, node = item_of(numbers, ranks, place), np.uint64(numbers[hole])
-    while node != place:
-        numbers[sizes + node] -= 1
-        hole = (highs if item_of(numbers, ranks, node) < item else lows) + node
-        node = np.uint64(numbers[hole])
-    low, high = np.uint64(numbers[lows + place]), np.uint64(numbers[highs + place])
-    while low < size and high < size:
-        if is_above(low, high, stream):
-            numbers[sizes + low] += numbers[sizes + high]
-            numbers[hole], hole = low, highs + low
-            low = np.uint64(numbers[hole])
-        else:
-            numbers[sizes + high] += numbers[sizes + low]
-            numbers[hole], hole = high, lows + high
-            high = np.uint64(numbers[hole])
-    numbers[hole] = low if low < size else high
-    numbers[ranks + place] = NO_RANK
-
-
-@part
-def candidate_after(numbers, at, size, count):
-    """The place of the candidate that so many others come before."""
-    _, lows, highs, sizes, root = arrays_of(at, size)
-    node = np.uint64(numbers[root])
-    below = np.uint64(numbers[sizes + np.uint64(numbers[lows + node])])
-    while count != below:
-        if count < below:
-            node = np.uint64(numbers[lows + node])
-        else:
-            node = np.uint64(numbers[highs + node])
-            count -= below + U1
-        below = np.uint64(numbers[sizes + np.uint64(numbers[lows + node])])
-    return node
-
-
-@inlined
-def offer(numbers, at, size, place, pairs, stream):
-    """Make the pair at a place of the piece a candidate if it may merge."""
-    if note_rank(numbers, at, size, place, pairs) != NO_RANK:
-        insert(numbers, at, size, place, stream)
-
-
-@part
-def join(numbers, at, size, place, machine, stream):
-    """Merge the pair at a place, and offer the pairs of the new token with its neighbours."""
-    token, pairs = machine.made[numbers[at + size * U3 + place]], machine.pairs
-    gone = link(numbers, at, size, place, token)
-    withdraw(numbers, at, size, place, stream)
-    withdraw(numbers, at, size, gone, stream)
-    offer(numbers, at, size, place, pairs, stream)
+    Returns:
+        The new count of the queue, and the number of candidates.
+    """
+    ranks, pairs = at + size * U3, machine.pairs
+    gone = link(numbers, at, size, place, machine.made[numbers[ranks + place]])
+    candidates -= np.uint64(numbers[ranks + gone] != NO_RANK)
+    numbers[ranks + gone] = NO_RANK
+    count, candidates = offer_again(numbers, at, size, place, pairs, count, candidates)
     if place:
         before = np.uint64(numbers[at + (size << U1) + place])
-        withdraw(numbers, at, size, before, stream)
-        offer(numbers, at, size, before, pairs, stream)
+        count, candidates = offer_again(numbers, at, size, before, pairs, count, candidates)
+    return count, candidates
 
 
 @part
 def merge(text, begin, end, machine, stream, numbers, at):
-    """Encode a piece of n atoms.
-
-    The ids themselves are the scratch, from `at` on: n tokens; for each the place of the next one, n after the last; the place of the one
-    before; the rank of its pair with the next one, or `NO_RANK`; its lower and its upper child in the treap, n for none; n + 1 sizes of
-    subtrees, of which the last is 0; and the root: 7n + 2 in all, of which `fst.tables.kernel_call.SLACK` has room for some if n is 1.
+    """Encode a piece. Result and scratch are those of `fst.runtime.machines.bpe.kernels.merge_queue.merge`.
 
     Args:
         machine: `fst.machines.bpe.arguments.DropoutArguments`.
         stream: uint64, the state of the generator before the first number of the piece.
-
-    Returns:
-        The index after the last id.
     """
     merging = machine.merging
     size = begin_merging(text, begin, end - begin, merging, numbers, at)
-    _, _, _, sizes, root = arrays_of(at, size)
-    numbers[sizes + size], numbers[root] = 0, size
+    ranks, queue, count = at + size * U3, at + (size << U2), U0
     for index in range(size):
-        offer(numbers, at, size, np.uint64(index), merging.pairs, stream)
-    state, count = stream, np.uint64(numbers[sizes + np.uint64(numbers[root])])
-    while count:
+        count = offer(numbers, at, size, np.uint64(index), merging.pairs, count)
+    state, candidates = stream, count  # the queue may also have items that are out of date
+    while candidates:
         state += GAMMA
-        skipped = skips(mixed(state), machine.powers, count)
-        if skipped < count:
-            join(numbers, at, size, candidate_after(numbers, at, size, skipped), merging, stream)
-            count = np.uint64(numbers[sizes + np.uint64(numbers[root])])
+        skipped = skips(mixed(state), machine.powers, candidates)
+        if skipped < candidates:
+            place, count = take(numbers, ranks, queue, count, skipped)
+            count, candidates = join(numbers, at, size, place, merging, count, candidates)
         else:
-            count = U0
+            candidates = U0
     return collect(numbers, at, size)
 
 
