@@ -65,33 +65,11 @@ def find_best(text, begin, end, trie, scores, unknown, before, limit, sums, size
     Returns:
         The sum of the best path.
     """
-    mask = np.uint64(len(sums)) - U1
-    unset(sizes, at, at + (end - begin << shift_of(sums)))
-    sums[begin & mask] = before
-    go_on(text, begin, begin, end, end, trie, scores, unknown, limit, sums, sizes, at)
-    return sums[end & mask]
-
-
-@inlined
-def unset(sizes, first, last):
-    """Clear the sizes in some bytes."""
-    for index in range(first, last):
+    mask, place = np.uint64(len(sums)) - U1, begin
+    for index in range(at, at + (end - begin << shift_of(sums))):
         sizes[np.uint64(index)] = UNSET
-
-
-@part
-def go_on(text, begin, place, stop, end, trie, scores, unknown, limit, sums, sizes, at):
-    """Offer the nodes that begin from a place of a piece on, where all before have been offered.
-
-    Args:
-        text, begin, end, trie, scores, unknown, limit, sums, sizes, at: as in `find_best`.
-        place, stop: where the first of these nodes begins, and where no more do.
-
-    Returns:
-        The first place from `stop` on where a character begins.
-    """
-    mask = np.uint64(len(sums)) - U1
-    while place < stop:
+    sums[begin & mask] = before
+    while place < end:
         if abs(sums[place & mask]) > limit:
             rebase(place, begin, end, mask, sums, sizes, at)
         so_far = sums[place & mask]
@@ -112,7 +90,7 @@ def go_on(text, begin, place, stop, end, trie, scores, unknown, limit, sums, siz
         if not is_token:
             offer(unknown + so_far, after - place, after, mask, sums, sizes, at, begin)
         place = after
-    return place
+    return sums[end & mask]
 
 
 @part
@@ -132,26 +110,6 @@ def offer(total, size, end, mask, sums, sizes, at, begin):
     if size_at(sizes, at, end - begin - U1, shift) == UNSET or total > sums[end & mask]:
         sums[end & mask] = total
         put_size(size, sizes, at, end - begin - U1, shift)
-
-
-@part
-def common_place(sizes, at, first, last, shift):
-    """The last place that all paths to some places have in common.
-
-    Args:
-        sizes, at: as in `find_best`; all nodes that begin before `first` have been offered.
-        first, last: the places, as numbers of bytes from the beginning of the piece; paths lead to those that have a node.
-        shift: see `shift_of`.
-    """
-    place = first
-    for end in range(first + U1, last + U1):
-        other = np.uint64(end) if size_at(sizes, at, np.uint64(end) - U1, shift) != UNSET else place
-        while place != other:
-            if place > other:
-                place -= size_at(sizes, at, place - U1, shift)
-            else:
-                other -= size_at(sizes, at, other - U1, shift)
-    return place
 
 
 @inlined

@@ -33,7 +33,6 @@ from fst.machines.unigram.table import UnigramTables
 from fst.machines.unigram.viterbi import ENTRY
 from fst.pretokens.arguments import PIECES
 from fst.runtime.compat.transformers.backend import backend_of
-from fst.runtime.machines.unigram.kernels.encode import WINDOW
 
 CASES = [*product(PIPELINES, ADDED, (False, True))]
 some_cases = pytest.mark.parametrize("case", thinned([pytest.param(case, id="-".join(map(str, case))) for case in CASES], 6))
@@ -74,17 +73,17 @@ def test_long_pieces(text: str, times: int) -> None:
 
 
 @pytest.mark.parametrize(("parts", "fallback"), thinned(product((["a", "b"], ["ab"], ["a", "b", "é", "日", "☃"], ["☃"]), (False, True)), 4))
-def test_pieces_beyond_the_window(parts: list[str], fallback: bool) -> None:
-    """A piece so long that its ids are written part by part has the ids, offsets and words of the reference."""
-    text = "".join(random.Random(4).choices(parts, k=5 * int(WINDOW) // 2))
+def test_pieces_of_many_characters(parts: list[str], fallback: bool) -> None:
+    """A piece of 40,000 characters has the ids, offsets and words of the reference."""
+    text = "".join(random.Random(4).choices(parts, k=40_000))
     hold(machine(("plain", "none", fallback)), [text])
 
 
 @pytest.mark.parametrize("longest", [255, 256])
-def test_long_tokens_beyond_the_window(longest: int) -> None:
-    """A piece whose ids are written part by part has the ids of the reference with tokens whose size takes one byte, and with others."""
+def test_long_tokens(longest: int) -> None:
+    """A long piece has the ids of the reference with tokens whose size takes one byte, and with others."""
     draw = random.Random(longest)
-    text = "".join(draw.choices(["a", "b", "é", "ab" * longest], [9, 9, 1, 1], k=int(WINDOW) // 9))
+    text = "".join(draw.choices(["a", "b", "é", "ab" * longest], [9, 9, 1, 1], k=1_800))
     hold(built(document([*VOCABULARY, (("ab" * longest)[:longest], 5.0)])), [text])
 
 

@@ -41,7 +41,6 @@ from fst.runtime.decoder import TYPES
 from fst.runtime.kernels.intrinsics import DISABLED
 from fst.runtime.machines.bpe.tokenizer import BpeTokenizer
 from fst.runtime.machines.keywords.kernels import search as keyword_kernels
-from fst.runtime.machines.unigram.kernels import encode as unigram_kernels
 from fst.runtime.machines.unigram.tokenizer import UnigramTokenizer
 from fst.runtime.pretokens.kernels import find
 from fst.runtime.text.kernels import search
@@ -276,7 +275,7 @@ def drive_sampling(tok: fst.Tokenizer, texts: list[str], draw: random.Random) ->
 
 
 def drive_long(tok: fst.Tokenizer, draw: random.Random) -> None:
-    """Encode a piece so long that its ids are written part by part; uncompiled kernels have shorter parts."""
+    """Encode a piece that is too long to be read together with others."""
     if isinstance(tok, UnigramTokenizer) and not DISABLED:
         text = "".join(draw.choices("ab", k=40_000))
         assert tok.encode_batch([text.encode()], offsets=True).ids.tolist() == tok.encode(text).tolist()
@@ -482,7 +481,6 @@ def drive(seed: int, size: int) -> None:
             for name, number in (("FEW", 2), ("FAIRLY_FEW", 3), ("NEAR", 1), ("FAR", 3)):
                 patch.setattr(search, name, np.uint64(number))  # and searches remember where they failed
             patch.setattr(keyword_kernels, "FEW", np.uint64(8))  # and walks take turns over them
-            patch.setattr(unigram_kernels, "WINDOW", np.uint64(4))  # and ids of a piece are written part by part
         kinds = characterwise, vocabulary, bytewise, scored, vocabulary, bytewise, vocabulary
         tok, texts = tokenizer(draw, kinds[seed % len(kinds)]), texts_of(draw, size)
         if seed % len(kinds) == LONG_PIECES:

@@ -2,9 +2,8 @@
 
 A round has the loops of `fst.runtime.machines.bpe.kernels.encode`, with the best path in place of the automaton. The table of words finds
 pieces that are one token. For the others, `find_nodes` or `fst.machines.unigram.viterbi_kernels` finds the best node that ends at each
-byte; these are read off backwards. Only the sums within reach of a token are kept, so a piece takes linear time. The ids of a long piece
-are written as soon as all paths agree on them. Until then the sizes of its nodes lie where its ids will be: one byte for each byte of
-text, or two if a token may have more than 255 bytes. At worst, paths agree only at the end of the piece.
+byte; these are read off backwards. A search keeps only the sums within reach of a token, and takes linear time. The sizes of its nodes lie
+where its ids will be: one byte for each byte of text, or two if a token may have more than 255 bytes.
 
 If sums carry on from piece to piece (`fst.machines.unigram.viterbi`), `emit` adds them up.
 
@@ -22,7 +21,7 @@ from fst.core.jit import inlined, kernel, part
 from fst.machines.unigram.arguments import IS_WHOLE, RESTART
 from fst.machines.unigram.viterbi import BLANK as BLANKS
 from fst.machines.unigram.viterbi import PIECE, RESTARTS, STRETCH
-from fst.machines.unigram.viterbi_kernels import common_place, find_best, go_on, node_of, node_size, shift_of, size_at, token_of, unset
+from fst.machines.unigram.viterbi_kernels import find_best, node_of, node_size, shift_of, size_at, token_of
 from fst.pretokens.arguments import JOINS_WORDS
 from fst.runtime.kernels.code_points import characters_before, count_from, count_to
 from fst.runtime.kernels.constants import HALF, LOW_HALF, U0, U1, U2, U3
@@ -40,7 +39,6 @@ from fst.text.whitespace import BLANK as BLANK_CHARACTER
 
 AT_PIECE, AT_BLANK, AT_STRETCH = (np.uint8(RESTARTS.index(restart)) for restart in (PIECE, BLANKS, STRETCH))
 BLANK = np.uint8(ord(BLANK_CHARACTER))
-WINDOW = np.uint64(1 << 14)  # bytes of a long piece that are searched before ids are written
 
 
 @inlined
@@ -175,72 +173,8 @@ def put_nodes(text, begin, end, nodes, machine, output, at):
 
 
 @part
-def settled(text, begin, place, last, machine, sizes, at, shift):
-    """The end of the last token of a piece up to which all paths agree. Unknown nodes behind it do not count, since their run may go on.
-
-    Args:
-        text, machine: as in `encode`.
-        begin: where the piece begins.
-        place, last: where nodes begin that have not been offered yet, and where the known ones end.
-        sizes, at, shift: as in `fst.machines.unigram.viterbi_kernels.common_place`.
-    """
-    end = begin + common_place(sizes, at, place - begin, last - begin, shift)
-    while end > begin:
-        size = size_at(sizes, at, end - begin - U1, shift)
-        node = node_of(text, end - size, end, machine.trie)
-        if node >= 0 and node != machine.unk_id[0]:
-            break
-        end -= size
-    return end
-
-
-@part
-def settle(text, begin, place, last, machine, work, output, at):
-    """Write the ids of the beginning of a piece that all paths have in common, and move the sizes behind it to where its ids end.
-
-    Args:
-        text, machine, work, output: as in `encode`.
-        begin, place, last: as in `settled`; the sizes begin at ``output.ids[at]``.
-
-    Returns:
-        Where the rest of the piece begins, and the next index.
-    """
-    ids, sizes, shift = output.ids, output.ids.view(np.uint8), shift_of(work.sums)
-    end = settled(text, begin, place, last, machine, sizes, at << U2, shift)
-    if end == begin:
-        return begin, at
-    first, rest, away = (at << U2) + (end - begin << shift), last - end << shift, at + (end - begin) << U2
-    for index in range(rest):  # out of the way of the nodes; backwards, since they may overlap
-        sizes[away + (rest - U1 - np.uint64(index))] = sizes[first + (rest - U1 - np.uint64(index))]
-    at = put_nodes(text, begin, end, line_up(text, begin, end, machine, work.sums, ids, at), machine, output, at)
-    for index in range(rest):
-        sizes[(at << U2) + np.uint64(index)] = sizes[away + np.uint64(index)]
-    return end, at
-
-
-@part
-def encode_long(text, begin, end, machine, work, output, at):
-    """Write the ids of a long piece, and few nodes at a time. Returns the next index."""
-    ids, sizes, sums, reach, shift = output.ids, output.ids.view(np.uint8), work.sums, np.uint64(len(work.sums)), shift_of(work.sums)
-    place, known, stretch = begin, begin, WINDOW  # `known`: up to here the sizes are set or cleared
-    scores, unknown, limit = machine.scores, machine.unknown[0], machine.limit[0]
-    sums[begin & (reach - U1)] = work.total[0]
-    while place < end:
-        first, stop = at << U2, min(max(place, begin + stretch), end)
-        last = min(stop + reach, end)
-        unset(sizes, first + (known - begin << shift), first + (last - begin << shift))
-        place = go_on(text, begin, place, stop, end, machine.trie, scores, unknown, limit, sums, sizes, first)
-        rest, at = settle(text, begin, place, last, machine, work, output, at)
-        known, stretch, begin = last, WINDOW if rest > begin else U2 * stretch, rest
-    work.total[0] = sums[end & (reach - U1)]
-    return put_nodes(text, begin, end, line_up(text, begin, end, machine, sums, ids, at), machine, output, at)
-
-
-@part
 def encode_piece(text, begin, end, machine, work, output, at):
     """Write the ids of a piece. Returns the next index."""
-    if end - begin > U2 * WINDOW:
-        return encode_long(text, begin, end, machine, work, output, at)
     search(text, begin, end, machine, work, output.ids, at)
     return put_nodes(text, begin, end, line_up(text, begin, end, machine, work.sums, output.ids, at), machine, output, at)
 
