@@ -225,8 +225,8 @@ class Runner:
             starts = np.array([starts[0], front_end.border(text, starts, workspace.memo)])
             if starts[0] == starts[1]:
                 return int(starts[0])
+            text = text[: starts[1]]
         state, room = workspace.state, workspace.rewriting
-        text = text[: starts[-1]]
         is_inside, kept, count = bool(state[OPEN]), int(state[KEPT]), state[COUNT]
         reads = True
         if front_end.leaves(text, starts, state, workspace.memo):
@@ -238,9 +238,10 @@ class Runner:
         own = rewritten.text[: rewritten.starts[-1]]
         read = 0
         if reads and not (more and kept and front_end.goes_on(own, room)):
-            frame = output.prefix, output.suffix
-            buffers.reserve(int(count) + self.room_as_is(len(own), len(rewritten.starts), frame), int(count))
-            output = self._into(buffers, output)
+            if len(own) > len(text):  # for which there is room
+                frame = output.prefix, output.suffix
+                buffers.reserve(int(count) + self.room_as_is(len(own), len(rewritten.starts), frame), int(count))
+                output = self._into(buffers, output)
             read, output = self._call(own, rewritten.starts, more, front_end.arguments, output, workspace, buffers, counted)
             room.piece = None
         if isinstance(output, SpansOutput) and self.with_spans and state[COUNT] <= len(output.ids):

@@ -53,8 +53,8 @@ class Folder(TextFrontEnd):
 
     def resume(self, text: Units, starts: Ints, rewritten: Rewritten, read: int, *_: Any, **__: Any) -> int:
         """The place of the first character that kernels have not read."""
-        left, stop = characters(rewritten.text[read : rewritten.starts[-1]]), int(starts[-1])
-        return int(back.call(text, np.uint64(stop), np.uint64(left))) if left else stop
+        stop, end = int(starts[-1]), int(rewritten.starts[-1])
+        return int(back.call(text, np.uint64(stop), np.uint64(characters(rewritten.text[read:end])))) if read < end else stop
 
 
 class Normalizer(TextRewriter):
