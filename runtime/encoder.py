@@ -109,7 +109,7 @@ class Encoder:
 
         Raises:
             TextError: a row is not text; the message names it. Or `texts` is a single text, a data frame, or not iterable.
-            UnsupportedError: `offsets` is asked for, but two tokens of different lengths have one id; or `randomness` as in `encode`.
+            UnsupportedError: `offsets` with two tokens of different lengths that have one id; or `randomness` as in `encode`.
             ValueError: `threads` or ``FST_NUM_THREADS`` is not a whole number of at least 1, `max_length` is less than the special tokens
                 around a text, `offsets` has an unknown value; or as in `encode`.
 
@@ -159,8 +159,7 @@ class Encoder:
                 or DuckDB. Its type is ``string``, ``large_string``, ``binary`` or ``large_binary``, all of UTF-8, which are read in place;
                 or ``string_view``, ``binary_view``, or a ``dictionary`` of any of these.
             add_special_tokens, max_length, threads, errors, randomness: as in `encode_batch`; nulls are no rows.
-            stride: split a text of more than `max_length` ids into windows, of which each shares so many ids with the one before. None:
-                cut its ids off.
+            stride: split texts of more than `max_length` ids into windows that overlap by `stride` ids. None: cut its ids off.
             offsets: also give the span of each id in characters.
             padding: pad rows, or windows, to `max_length`.
 
@@ -170,7 +169,7 @@ class Encoder:
             ChunkedArray with the same chunks.
 
         Raises:
-            TextError: a row is not text, or the column does not hold texts; the message names the row, or the type.
+            TextError: a row is not text, or the column is not one of texts; the message names the row, or the type.
             UnsupportedError: `randomness` as in `encode`.
             ValueError: as in `encode_batch`; or `padding` or `stride` without `max_length`, `padding` with `offsets`, or without a padding
                 token in the vocabulary; or windows do not go beyond the one before.
@@ -188,8 +187,10 @@ class Encoder:
         """
         from fst.runtime.rows.arrow import Filling, encoded, windowed
 
-        if padding and (max_length is None or offsets):
-            raise ValueError("padding=True: rows are filled up to max_length, and there is none; or spans are to be beside ids")
+        if padding and max_length is None:
+            raise ValueError("padding=True needs max_length")
+        if padding and offsets:
+            raise ValueError("padding=True cannot be combined with offsets=True")
         frame = self._frame if add_special_tokens else NO_FRAME
         max_ids, drawn = _max_ids(max_length, frame), self._seeded(randomness)
         step = None if stride is None else window(max_ids, stride, frame)
@@ -238,7 +239,7 @@ class Encoder:
         return np.diff(counted.row_splits)
 
     def stream(self, *, add_special_tokens: bool = True, offsets: bool = False, errors: str = "strict") -> Stream:
-        """Encode one text that comes in pieces. The ids are the same as from `encode`, and each comes out as soon as it is certain.
+        """Encode one text that comes in pieces. The ids are the same as from `encode`, and each is returned as soon as it is certain.
 
         Args:
             add_special_tokens: as in `encode`.
@@ -250,7 +251,7 @@ class Encoder:
             `fst.runtime.stream`, except for ids that are not read.
 
         Raises:
-            UnsupportedError: `offsets` is asked for, but two tokens of different lengths have one id.
+            UnsupportedError: `offsets` with two tokens of different lengths that have one id.
             ValueError: `errors` has an unknown value, or `offsets` is neither True nor False.
 
         Examples:
@@ -298,7 +299,7 @@ class Encoder:
 
     @Lazy
     def _safe_cuts(self) -> SafeCuts | None:
-        """Where long texts may be cut; None if the machine has no safe cuts."""
+        """The places where long texts may be cut; None if the machine has no safe cuts."""
         return None
 
     @Lazy
@@ -336,12 +337,12 @@ class Encoder:
         return self._spans_runner if with_spans else self._ids_runner
 
     def _pending(self, with_spans: bool) -> Pending | None:  # noqa: ARG002 - for machines with runs of marks
-        """An object that recognises text that a stream must hold back; None if such text is never long."""
+        """An object that recognises text that a stream must keep; None if such text is never long."""
         front_end = self._ids_runner.front_end
         return front_end.pending() if front_end else None
 
     def _trim(self, ids: Ids, offsets: Ids | Ints, firsts: Ints) -> None:
-        """Leave the blanks at the ends of tokens out of their offsets, for machines that do; `firsts` are indices of texts' first ids."""
+        """Leave the spaces at the ends of tokens out of their offsets, for machines that do; `firsts` are indices of texts' first ids."""
 
     def _padding(self) -> tuple[int, str]:
         """The id of the padding, and its side."""

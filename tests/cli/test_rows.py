@@ -134,7 +134,7 @@ def test_column_of_windows(tok: fst.Tokenizer) -> None:
         ({"stride": 3, "max_length": 5}, "a window has 3 ids of a text"),
         ({"stride": -1, "max_length": 5}, "a window has 3 ids of a text"),
         ({"stride": 0.5, "max_length": 5}, "not a whole number"),
-        ({"padding": True, "max_length": 5, "offsets": True}, "spans are to be beside ids"),
+        ({"padding": True, "max_length": 5, "offsets": True}, "cannot be combined with offsets=True"),
     ],
 )
 def test_windows_that_cannot_be(options: dict[str, Any], message: str, tok: fst.Tokenizer) -> None:
