@@ -17,16 +17,16 @@ from fst.compile.sources.pretrained.special_tokens import AddedToken, added_toke
 from fst.compile.text.added_tokens import added_tokens
 from fst.core.json_fields import is_text
 from fst.errors import FstError, TableError, UnsupportedError, VocabularyError, quoted, reason
-from fst.machines.bpe.table import BpeTables
-from fst.machines.unigram.table import UnigramTables
-from fst.machines.wordpiece.table import Tables
+from fst.machines.bpe.table import BpeTable
+from fst.machines.unigram.table import UnigramTable
+from fst.machines.wordpiece.table import WordPieceTable
 from fst.tables.header import CONTEXTUAL_FLAGS, SENTENCEPIECE, TOKENIZERS, AddedTokens
 from fst.tables.table import Table
 
 WITH_ADDED: Mapping[str, Callable[[Any, AddedTokens], Table]] = {
-    Tables.kind: with_added_to_wordpiece,
-    BpeTables.kind: with_added_to_bpe,
-    UnigramTables.kind: with_added_to_unigram,
+    WordPieceTable.kind: with_added_to_wordpiece,
+    BpeTable.kind: with_added_to_bpe,
+    UnigramTable.kind: with_added_to_unigram,
 }
 FLAGS = (*CONTEXTUAL_FLAGS, "special")
 
@@ -113,4 +113,4 @@ def _named(table: Any, new: Collection[str]) -> Any:
 
 def _reference(table: Any) -> str:
     """The library that defines the ids of a table."""
-    return TOKENIZERS if table.kind == Tables.kind else table.metadata.text.reference
+    return TOKENIZERS if table.kind == WordPieceTable.kind else table.metadata.text.reference

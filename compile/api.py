@@ -13,9 +13,9 @@ from fst.compile.machines.wordpiece.compiler import WordPieceModel
 from fst.compile.sources.read import OPTIONS, read
 from fst.compile.text.source import Source
 from fst.errors import UnsupportedError, VocabularyError, not_one_of
-from fst.machines.bpe.table import BpeTables
-from fst.machines.unigram.table import UnigramTables
-from fst.machines.wordpiece.table import Tables
+from fst.machines.bpe.table import BpeTable
+from fst.machines.unigram.table import UnigramTable
+from fst.machines.wordpiece.table import WordPieceTable
 from fst.tables.header import LAYOUTS
 from fst.tables.table import Table
 
@@ -32,7 +32,7 @@ def wordpiece(
     max_input_chars_per_word: int | None = None,
     pre_tokenizer: str | None = None,
     layout: str = "auto",
-) -> Tables:
+) -> WordPieceTable:
     """Compile a WordPiece vocabulary.
 
     Normalisation, pre-tokenisation and WordPiece become one transducer over the characters of raw text. For every string its ids equal
@@ -79,7 +79,7 @@ def wordpiece(
         "pre_tokenizer": pre_tokenizer,
     }
     tables = _compiled(source, read(source, options, WordPieceModel.kind), layout)
-    assert isinstance(tables, Tables)
+    assert isinstance(tables, WordPieceTable)
     return tables
 
 
@@ -90,7 +90,7 @@ def bpe(
     pattern: str | None = None,
     special: Mapping[str, int] | None = None,
     no_special: bool | None = None,
-) -> BpeTables:
+) -> BpeTable:
     """Compile a BPE vocabulary, over bytes or over characters.
 
     For every string the ids equal those of the reference for the source: ``tokenizers.Tokenizer.from_file`` for a ``tokenizer.json``,
@@ -118,11 +118,11 @@ def bpe(
     """
     options = {"encoding": encoding, "pattern": pattern, "special": special, "no_special": no_special}
     table = _compiled(source, read(source, options, BpeModel.kind), "auto")
-    assert isinstance(table, BpeTables)
+    assert isinstance(table, BpeTable)
     return table
 
 
-def unigram(source: Any) -> UnigramTables:
+def unigram(source: Any) -> UnigramTable:
     """Compile a Unigram vocabulary, such as those of T5, XLM-R and ALBERT.
 
     For every string the ids equal those of ``tokenizers.Tokenizer.from_file``, for a folder those of
@@ -141,7 +141,7 @@ def unigram(source: Any) -> UnigramTables:
     Source: Kudo 2018, *Subword Regularization*.
     """
     table = _compiled(source, read(source, {}, UnigramModel.kind), "auto")
-    assert isinstance(table, UnigramTables)
+    assert isinstance(table, UnigramTable)
     return table
 
 

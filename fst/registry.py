@@ -11,14 +11,14 @@ from fst.tables import npz
 from fst.tables.table import need_kind
 
 MACHINES: dict[str, str] = {  # kind → the class of its tables, imported when a file has the kind
-    "bpe": "fst.machines.bpe.table.BpeTables",
-    "jieba": "fst.machines.segmentation.jieba.JiebaTables",
-    "keywords": "fst.machines.keywords.table.KeywordTables",
-    "maxmatch": "fst.machines.segmentation.maxmatch.MaxMatchTables",
-    "mecab": "fst.machines.segmentation.mecab.MecabTables",
-    "overlapping-keywords": "fst.machines.keywords.overlapping.OverlappingTables",
-    "unigram": "fst.machines.unigram.table.UnigramTables",
-    "wordpiece": "fst.machines.wordpiece.table.Tables",
+    "bpe": "fst.machines.bpe.table.BpeTable",
+    "jieba": "fst.machines.segmentation.jieba.JiebaTable",
+    "keywords": "fst.machines.keywords.table.KeywordTable",
+    "maxmatch": "fst.machines.segmentation.maxmatch.MaxMatchTable",
+    "mecab": "fst.machines.segmentation.mecab.MecabTable",
+    "overlapping-keywords": "fst.machines.keywords.overlapping.OverlappingTable",
+    "unigram": "fst.machines.unigram.table.UnigramTable",
+    "wordpiece": "fst.machines.wordpiece.table.WordPieceTable",
 }
 
 

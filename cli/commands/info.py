@@ -14,8 +14,8 @@ from fst.cli.options import table_argument
 from fst.runtime.files.streams import STANDARD, size
 
 if TYPE_CHECKING:
-    from fst.machines.bpe.table import BpeTables
-    from fst.machines.wordpiece.table import Tables
+    from fst.machines.bpe.table import BpeTable
+    from fst.machines.wordpiece.table import WordPieceTable
 
 OPTIONS = (
     "lowercase",
@@ -55,7 +55,7 @@ def command(table: str, as_json: bool) -> None:
     show([json.dumps(description, ensure_ascii=False)] if as_json else listed(description))
 
 
-def described(tables: Tables | BpeTables, path: str, size: int) -> dict[str, Any]:
+def described(tables: WordPieceTable | BpeTable, path: str, size: int) -> dict[str, Any]:
     """All facts of tables, as a JSON object."""
     from fst.cli.files.ids import names
     from fst.tables.header import RULES, TOKENIZERS

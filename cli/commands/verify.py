@@ -19,7 +19,7 @@ from fst.runtime.files.streams import STANDARD, size
 
 if TYPE_CHECKING:
     from fst.cli.peers.references import Reference
-    from fst.machines.wordpiece.table import Tables
+    from fst.machines.wordpiece.table import WordPieceTable
     from fst.runtime.files.documents import Documents
     from fst.runtime.files.inputs import Reading
 
@@ -101,7 +101,7 @@ class Difference:
 class Comparison:
     """A table and the reference, side by side."""
 
-    def __init__(self, tables: Tables, reference: Reference) -> None:
+    def __init__(self, tables: WordPieceTable, reference: Reference) -> None:
         from fst.cli.files.ids import names
         from fst.cli.tables import ready
 

@@ -13,8 +13,8 @@ from fst.errors import TextError
 from fst.runtime.files.lines import Block
 
 if TYPE_CHECKING:
-    from fst.machines.bpe.table import BpeTables
-    from fst.machines.wordpiece.table import Tables
+    from fst.machines.bpe.table import BpeTable
+    from fst.machines.wordpiece.table import WordPieceTable
 
 IDS, TOKENS, OFFSETS = "input_ids", "tokens", "offset_mapping"  # their names in JSON lines and tables
 
@@ -27,7 +27,7 @@ class Spellings(dict[int, str]):
         return self[number]
 
 
-def names(tables: Tables | BpeTables) -> Spellings:
+def names(tables: WordPieceTable | BpeTable) -> Spellings:
     """The tokens of tables by their ids."""
     return Spellings(zip(tables.token_ids.tolist(), tables.tokens, strict=True))
 

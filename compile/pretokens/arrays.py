@@ -12,12 +12,12 @@ from fst.automata.trie import Ints
 from fst.compile.pretokens.boundaries import windows
 from fst.compile.text.classes import paged
 from fst.compile.text.words import hashed
-from fst.pretokens.table import WORD_BYTES, PieceTable
+from fst.pretokens.table import WORD_BYTES, PretokenTable
 from fst.text.splitter import Splitter
 
 
-def splitter_arrays(split: Splitter, known: PieceTable | None = None) -> tuple[dict[str, NDArray[Any]], int]:
-    """The arrays of a `fst.pretokens.table.PieceTable` that cut texts, by their names; and the number of bits of a symbol in windows.
+def splitter_arrays(split: Splitter, known: PretokenTable | None = None) -> tuple[dict[str, NDArray[Any]], int]:
+    """The arrays of a `fst.pretokens.table.PretokenTable` that cut texts, by their names; and the number of bits of a symbol in windows.
 
     Args:
         split: the splitter.
@@ -32,7 +32,7 @@ def splitter_arrays(split: Splitter, known: PieceTable | None = None) -> tuple[d
     return {**arrays, "symbols": window.symbols, "decisions": window.decisions}, window.bits
 
 
-def more_tokens(table: PieceTable, added: Mapping[str, int]) -> dict[str, NDArray[Any]]:
+def more_tokens(table: PretokenTable, added: Mapping[str, int]) -> dict[str, NDArray[Any]]:
     """The arrays of a table's tokens, by their names; added tokens that the table lacks are appended."""
     known = {name for name in table.tokens if name in added}
     more = {name: number for name, number in added.items() if name not in known}
@@ -45,7 +45,7 @@ def more_tokens(table: PieceTable, added: Mapping[str, int]) -> dict[str, NDArra
 
 
 def word_table(symbols: NDArray[np.uint8], starts: Ints, lengths: Ints, ids: Ints) -> tuple[NDArray[np.uint64], NDArray[np.uint16]]:
-    """``words`` and ``displacements`` of a `fst.pretokens.table.PieceTable`.
+    """``words`` and ``displacements`` of a `fst.pretokens.table.PretokenTable`.
 
     Args:
         symbols: the bytes of tokens.

@@ -1,6 +1,6 @@
 """Added tokens: strings that the reference cuts out of a text, before the model sees what is between them.
 
-A trie finds most of them while the raw text is read (`fst.machines.wordpiece.table.Tables.specials`). The others are *contextual*. They are
+A trie finds most of them while the raw text is read (`fst.text.reading.ReadingTable.specials`). The others are *contextual*. They are
 found in normalized text, depend on their neighbours, include the whitespace around them, or begin with a letter or a digit, so that the
 trie would be tried at nearly every character. In WordPiece, the kernel searches normalized words for their symbols, and marks texts that
 may hold others; in these texts `fst.text.steps` finds the tokens. In byte-level BPE, `fst.text.normalizer` finds them.

@@ -37,7 +37,7 @@ from fst.text.reading import ReadingTable
 
 @dataclass(frozen=True, eq=False)
 class Classes:
-    """The arrays of `fst.machines.wordpiece.table.Tables` that map code points to symbols, and the classes by symbol and letter.
+    """The arrays of `fst.machines.wordpiece.table.WordPieceTable` that map code points to symbols, and the classes by symbol and letter.
 
     Attributes:
         of_letter: int64[letters], the class of each letter.
@@ -239,7 +239,7 @@ def paged(single: NDArray[np.unsignedinteger[Any]]) -> tuple[NDArray[np.uint16],
 
 
 def _special_trie(specials: Mapping[str, int]) -> NDArray[np.int32]:
-    """The trie of the special tokens and their classes: `fst.machines.wordpiece.table.Tables.specials`."""
+    """The trie of the special tokens and their classes: `fst.machines.wordpiece.table.WordPieceTable.specials`."""
     nodes = [[-1, -1, -1, -1]]
     for special, number in specials.items():
         node = 0

@@ -12,7 +12,7 @@ from typing import Generic, Protocol, TypeVar
 from fst.compile.text.components import Component
 from fst.tables import header
 from fst.tables.header import TOKENIZERS, AddedTokens, Settings, Templates
-from fst.tables.sentencepiece_info import PieceFacts
+from fst.tables.sentencepiece_info import SentencePieceInfo
 
 
 class Model(Protocol):
@@ -103,4 +103,4 @@ class Source(Generic[AnyModel_co]):
     settings: Settings
     trimming: Trimming | None = None
     reference: str = TOKENIZERS
-    sentencepiece: PieceFacts | None = None
+    sentencepiece: SentencePieceInfo | None = None

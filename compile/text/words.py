@@ -24,7 +24,7 @@ WORDS_PER_BUCKET = 4  # on average, at most; slots and buckets are powers of two
 displace = Deferred("fst.compile.layout.displacement", "displace")
 
 
-WordTable = tuple[NDArray[np.uint64], NDArray[np.uint16]]  # ``words`` and ``displacements`` of `fst.machines.wordpiece.table.Tables`
+WordTable = tuple[NDArray[np.uint64], NDArray[np.uint16]]  # ``words`` and ``displacements``, see `fst.tables.words`
 
 
 def word_table(trie: Trie, class_of_label: Ints, forbidden: Sequence[tuple[int, ...]]) -> WordTable:

@@ -23,7 +23,7 @@ from fst.compile.sources.tokenizer_json import of_document
 from fst.compile.text.components import Component
 from fst.compile.text.source import TextPipeline
 from fst.errors import UnsupportedError, VocabularyError, quoted, reason
-from fst.machines.bpe.table import BpeTables
+from fst.machines.bpe.table import BpeTable
 from fst.pretokens.byte_letters import LETTERS
 
 BYTE_LEVEL = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
@@ -88,7 +88,7 @@ class Pipeline:
         """The pipeline with this decoder, unless it has one."""
         return replace(self, decoder=self.decoder or decoder)
 
-    def table(self) -> BpeTables:
+    def table(self) -> BpeTable:
         """A table whose pieces are the words of a text.
 
         Its pieces contain a space for the symbol of Metaspace, ``metadata.model.letters.symbol``; the caller puts the symbol back. If the
@@ -114,11 +114,11 @@ class Pipeline:
 
 
 @lru_cache(4)  # a splitter such as "o200k" takes a second to compile
-def _table(document: str) -> BpeTables:
+def _table(document: str) -> BpeTable:
     table: Any = assembled(of_document(json.loads(document), Path("the splitter")), "auto")
     if len(table.byte_kinds):
         raise UnsupportedError("a pre_tokenizer after ByteLevel splits bytes, and such words cannot be counted; put it before ByteLevel")
-    return cast(BpeTables, table)
+    return cast(BpeTable, table)
 
 
 def _by_pattern(pattern: str) -> Pipeline:

@@ -46,13 +46,13 @@ class Arguments(NamedTuple):
             for all other bytes.
         special_bytes: uint8[256], by byte, bits: `FIRST` if it is the first byte of a special token; `SECOND` if it is the second of one,
             or if a special token has only one byte.
-        pages, blocks, symbols, decisions, words, displacements: as in `fst.pretokens.table.PieceTable`.
-        moves: as in `PieceTable`, flat, row after row.
+        pages, blocks, symbols, decisions, words, displacements: as in `fst.pretokens.table.PretokenTable`.
+        moves: as in `PretokenTable`, flat, row after row.
         factors: uint8, see `fst.pretokens.boundaries`; empty if windows do not factor.
-        drops: as in `PieceTable`; empty if no piece is dropped.
+        drops: as in `PretokenTable`; empty if no piece is dropped.
         lengths: uint16[ids], the number of bytes that each id represents; 0 for a token that represents a run of missing bytes.
         missing: uint8[256], 1 for each byte that is no token; empty if no token represents a run of missing bytes, and none vanish.
-        byte_kinds: as in `PieceTable`.
+        byte_kinds: as in `PretokenTable`.
         alphabet: the characters, if symbols are characters and some have no token and no fallbacks; else `NO_ALPHABET`.
         key_masks: uint64[4 * 25], four for each length of a word, 0 to 24 bytes. They mask the 32 bytes from the start of a word, and leave
             its key.
@@ -117,7 +117,7 @@ class Work(NamedTuple):
 
 
 def arguments(table: Any, specials: Mapping[bytes, int]) -> Arguments:
-    """The arguments for a `fst.pretokens.table.PieceTable`.
+    """The arguments for a `fst.pretokens.table.PretokenTable`.
 
     Args:
         table: the table.

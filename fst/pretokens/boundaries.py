@@ -31,7 +31,7 @@ def factors(ascii_symbols: NDArray[np.uint8], decisions: NDArray[np.uint8], bits
 
     Args:
         ascii_symbols: uint8[128], by ASCII character: its symbol, or 255 if it has none.
-        decisions: uint8[1 << width * bits], as in `fst.machines.bpe.table.BpeTables`.
+        decisions: uint8[1 << width * bits], as in `fst.machines.bpe.table.BpeTable`.
         bits: the number of bits of a symbol.
 
     Returns:

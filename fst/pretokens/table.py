@@ -39,7 +39,7 @@ WORD_BYTES = 8 * KEY_PARTS
 
 
 @dataclass(frozen=True, eq=False)
-class PieceTable(Table):
+class PretokenTable(Table):
     """A table of a machine that turns each piece of a text into tokens.
 
     Attributes:

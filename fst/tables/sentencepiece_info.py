@@ -32,7 +32,7 @@ ID = or_null(whole(0, MAX_OUTPUT))
 
 
 @dataclass(frozen=True)
-class PieceFacts:
+class SentencePieceInfo:
     """The facts about the pieces of a model.
 
     Attributes:
@@ -67,4 +67,4 @@ class PieceFacts:
         return np.frombuffer(self.scores, SCORE)
 
 
-PIECE_FACTS = or_null(record(PieceFacts, "a mapping of what a model of sentencepiece says of its pieces"))
+SENTENCEPIECE_INFO = or_null(record(SentencePieceInfo, "a mapping of what a model of sentencepiece says of its pieces"))

@@ -70,7 +70,7 @@ class SplitterArguments(NamedTuple):
 
     Attributes:
         params: uint64[1], at `COLUMNS` the number of columns of `moves`.
-        pages, blocks: the class of each code point, as in `fst.pretokens.table.PieceTable`.
+        pages, blocks: the class of each code point, as in `fst.pretokens.table.PretokenTable`.
         moves: uint16[states * columns].
         drops: uint8[classes], 1 if pieces that begin with a character of the class are dropped.
     """

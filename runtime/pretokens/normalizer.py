@@ -13,7 +13,7 @@ from fst.text.normalizer import Rewriting
 
 
 class PieceRewriter(TextRewriter):
-    """Rewrites the texts of a `fst.pretokens.table.PieceTable`; the arguments are those of `TextRewriter`."""
+    """Rewrites the texts of a `fst.pretokens.table.PretokenTable`; the arguments are those of `TextRewriter`."""
 
     def __init__(self, arguments: Any, by: Rewriting, added: AddedTokens, trimming: bool | None) -> None:
         super().__init__(arguments, by, added, trimming)

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from fst.pretokens.arguments import BEGIN, WINDOW_BITS, WINDOW_MASK, Arguments
 from fst.pretokens.boundaries import BEGINS
-from fst.pretokens.table import PieceTable
+from fst.pretokens.table import PretokenTable
 from fst.runtime.rows.texts import Text
 from fst.runtime.safe_cuts import SafeCuts
 
@@ -49,7 +49,7 @@ class PieceBegins(SafeCuts):
 
     ahead = 2
 
-    def __init__(self, table: PieceTable, arguments: Arguments) -> None:
+    def __init__(self, table: PretokenTable, arguments: Arguments) -> None:
         self._bits, self._mask, self._before = (int(arguments.params[name]) for name in (WINDOW_BITS, WINDOW_MASK, BEGIN))
         self._width = self._mask.bit_length() // self._bits
         self._decisions = arguments.decisions

@@ -22,8 +22,8 @@ from fst.runtime.workspace import Ids
 from fst.tables.header import SENTENCEPIECE
 
 
-class PieceTokenizer(Tokenizer):
-    """A tokenizer over a `fst.pretokens.table.PieceTable`."""
+class PretokenTokenizer(Tokenizer):
+    """A tokenizer over a `fst.pretokens.table.PretokenTable`."""
 
     _table: Any
 

@@ -10,7 +10,7 @@ from support.compat.transformers import Two, library
 from support.kept import wordpiece
 
 import fst
-from fst.machines.wordpiece.table import Tables
+from fst.machines.wordpiece.table import WordPieceTable
 
 
 @pytest.fixture(scope="module")
@@ -23,12 +23,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def tables(folder: Path) -> Tables:
+def tables(folder: Path) -> WordPieceTable:
     """Compile it."""
     return wordpiece(folder)
 
 
 @pytest.fixture
-def two(folder: Path, tables: Tables) -> Two:
+def two(folder: Path, tables: WordPieceTable) -> Two:
     """Load both, new for each test, because settings of theirs may be changed."""
     return Two(library("transformers").AutoTokenizer.from_pretrained(folder), fst.hf(fst.Tokenizer(tables)))

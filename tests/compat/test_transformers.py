@@ -28,7 +28,7 @@ from support.shared_data import SHARED, needs_shared
 from support.tiers import thinned
 
 import fst
-from fst.machines.wordpiece.table import Tables
+from fst.machines.wordpiece.table import WordPieceTable
 
 pytestmark = pytest.mark.filterwarnings("default")  # transformers and torch warn of themselves
 
@@ -106,7 +106,7 @@ def test_settings_that_are_set_later(two: Two, settings: dict[str, Any]) -> None
     assert dict(behind(TEXTS, padding=True)) == dict(before)
 
 
-def test_settings_in_place_of_those_of_the_table(tables: Tables) -> None:
+def test_settings_in_place_of_those_of_the_table(tables: WordPieceTable) -> None:
     """Settings that are given with the tokenizer take the place of what its table keeps."""
     library("transformers")
     found = fst.hf(fst.Tokenizer(tables), model_max_length=5, padding_side="left", name_or_path="here", sep_token=None)
@@ -346,7 +346,7 @@ except ImportError as error:
     assert done.stderr == "fst.hf is a tokenizer of transformers, which is not installed: pip install transformers\n"
 
 
-def test_older_transformers_is_refused(tables: Tables, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_older_transformers_is_refused(tables: WordPieceTable, monkeypatch: pytest.MonkeyPatch) -> None:
     """A version before 5, whose tokenizers are made otherwise, is refused by name."""
     monkeypatch.setattr(library("transformers"), "__version__", "4.57.1")
     hf = importlib.import_module("fst.runtime.compat.transformers.hf")
@@ -370,7 +370,7 @@ def test_saved_tokenizer_is_loaded_by_transformers(two: Two, tmp_path: Path) -> 
         again.same(getattr, name)
 
 
-def test_saved_tokenizer_compiles_to_equal_tables(tables: Tables, tmp_path: Path) -> None:
+def test_saved_tokenizer_compiles_to_equal_tables(tables: WordPieceTable, tmp_path: Path) -> None:
     """A saved tokenizer compiles to its own tables, byte for byte, under any file names."""
     library("transformers")
     fst.hf(fst.Tokenizer(tables)).save_pretrained(tmp_path)

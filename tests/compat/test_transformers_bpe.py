@@ -24,7 +24,7 @@ from tokenizers.processors import ByteLevel, Sequence, TemplateProcessing
 
 import fst
 from fst.cli.commands.info import described, listed
-from fst.machines.bpe.table import BpeTables
+from fst.machines.bpe.table import BpeTable
 from fst.runtime.compat.transformers.bpe_document import merges
 
 END, BEGIN = "<|endoftext|>", "<|begin|>"
@@ -236,7 +236,7 @@ def test_merges_in_any_order_of_ids(tmp_path: Path) -> None:
     parts["model"]["vocab"] = {token: number for number, token in enumerate(reversed(tokens))}
     path = tmp_path / "tokenizer.json"
     path.write_text(json.dumps(parts), "utf-8")
-    table: BpeTables = bpe(path)
+    table: BpeTable = bpe(path)
     assert merges(table) == pairs
 
 

@@ -19,13 +19,13 @@ from support.machines.documents import PIECES
 from support.shared_data import EXAMPLES
 
 import fst
-from fst.machines.wordpiece.table import Tables
+from fst.machines.wordpiece.table import WordPieceTable
 
 LABELS = {0: "O", 1: "B-PER", 2: "I-PER", 3: "B-LOC", 4: "I-LOC"}
 pytestmark = pytest.mark.filterwarnings("default")  # transformers and torch warn of themselves
 
 
-def test_fingerprint_follows_from_table_and_settings(two: Two, tables: Tables, tmp_path: Path) -> None:
+def test_fingerprint_follows_from_table_and_settings(two: Two, tables: WordPieceTable, tmp_path: Path) -> None:
     """Equal tables and settings have one fingerprint, in any process and from any source; other settings have another."""
     fingerprint = library("datasets").fingerprint.Hasher.hash
     tables.save(tmp_path / "table.npz")
@@ -57,7 +57,7 @@ print(found._fingerprint, found["input_ids"][:])
 """
 
 
-def test_mapped_data_sets_come_from_the_cache(tables: Tables, tmp_path: Path) -> None:
+def test_mapped_data_sets_come_from_the_cache(tables: WordPieceTable, tmp_path: Path) -> None:
     """Two processes give what they map it over one fingerprint, also after it was used, and the second computes nothing."""
     datasets = library("datasets")
     datasets.disable_progress_bars()

@@ -21,7 +21,7 @@ from fst.compile.layout import rows
 from fst.compile.text import words
 from fst.core.borrowed import kind_of
 from fst.core.jit import Deferred, kernel, part
-from fst.machines.wordpiece.table import Tables
+from fst.machines.wordpiece.table import WordPieceTable
 from fst.runtime.kernels.intrinsics import DISABLED
 from fst.runtime.model_inputs import layout
 from fst.runtime.rows import texts
@@ -30,7 +30,7 @@ from fst.tables.kernel_call import IdsOutput, SpansOutput
 
 KERNELS = {
     **{
-        f"{name} for {output.__name__}": kernel_of(Tables.kernel, name, len(output._fields))
+        f"{name} for {output.__name__}": kernel_of(WordPieceTable.kernel, name, len(output._fields))
         for output in (IdsOutput, SpansOutput)
         for name in ("encode_rows",)
     },

@@ -16,7 +16,7 @@ from support.machines.documents import compiled
 from support.toy_machine import Toy, toy
 
 import fst
-from fst.machines.wordpiece.table import Tables
+from fst.machines.wordpiece.table import WordPieceTable
 from fst.registry import MACHINES, load
 from fst.runtime.encoder import Encoder
 from fst.runtime.rows import batch
@@ -52,7 +52,7 @@ def test_machines_live_side_by_side(path: Path) -> None:
     """A table of another kind is loaded as before next to it."""
     compiled().save(path.with_name("wordpiece.npz"))
     other = load(path.with_name("wordpiece.npz"))
-    assert type(other) is Tables
+    assert type(other) is WordPieceTable
     assert other.dumps() == compiled().dumps()
     assert load(path).dumps() == toy(STRINGS).dumps()
 
@@ -130,7 +130,7 @@ def test_pickle_of_another_machine_is_refused() -> None:
         Toy.loads(compiled().dumps())
 
 
-@pytest.mark.parametrize("kind", [Toy, Tables])
+@pytest.mark.parametrize("kind", [Toy, WordPieceTable])
 def test_machine_declares_itself(kind: Any) -> None:
     """A machine names its text unit and the module of its kernels, and bounds its ids."""
     assert kind.unit in ("utf-8", "utf-16")

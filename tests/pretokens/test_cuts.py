@@ -22,7 +22,7 @@ from support.tiers import examples, sample
 
 import fst
 from fst.compile.pretokens.splits import GPT2
-from fst.machines.bpe.table import BpeTables
+from fst.machines.bpe.table import BpeTable
 from fst.runtime.pretokens.safe_cuts import STRETCHES, PieceBegins, _codes, leave_ascii
 from fst.runtime.rows import batch as batches
 from fst.runtime.rows.texts import Text, rows_of
@@ -161,7 +161,7 @@ def test_added_tokens_are_kept_away_from() -> None:
 def test_contextual_tokens_have_room() -> None:
     """If added tokens may take whitespace along, no window begins or ends with it."""
     tok = tokenizer(GPT2, ())
-    table: BpeTables = tok._table
+    table: BpeTable = tok._table
     token = ContextualToken(0, single_word=False, lstrip=True, rstrip=True, normalized=False, decoded="<m>")
     added = replace(table.metadata.added_tokens, contextual={"<m>": token})
     contextual = replace(table, about={**table.about})

@@ -33,7 +33,7 @@ from fst.compile.pretokens.splits import BYTES, components
 from fst.compile.pretokens.splitter import splitter
 from fst.compile.sources.tokenizer_json import of_document
 from fst.errors import UnsupportedError
-from fst.machines.bpe.table import BpeTables
+from fst.machines.bpe.table import BpeTable
 from fst.runtime.compat.transformers.bpe_document import document as document_of
 from fst.runtime.text.kernels import search
 from fst.tables.kernel_call import CHUNK
@@ -284,9 +284,9 @@ BYTE_LEVEL_FLAGS = ("add_prefix_space", "trim_offsets", "use_regex")
 
 
 @cache
-def machine(name: str) -> tuple[BpeTables, fst.Tokenizer, Tokenizer]:
+def machine(name: str) -> tuple[BpeTable, fst.Tokenizer, Tokenizer]:
     """A table, its tokenizer, and the reference."""
-    table: BpeTables = assemble(of_document(document(name), Path("tokenizer.json")), "auto")
+    table: BpeTable = assemble(of_document(document(name), Path("tokenizer.json")), "auto")
     return table, fst.Tokenizer(table), Tokenizer.from_str(json.dumps({"version": "1.0", **document(name)}))
 
 
@@ -342,7 +342,7 @@ def test_kernels_cut_as_the_reference(parts: list[Json], texts: list[str]) -> No
     """With random splits, the kernel's ids are those of the walk and of the reference."""
     described = {**document("whole"), "pre_tokenizer": byte_level_last(*parts)}
     try:
-        table: BpeTables = assemble(of_document(described, Path("tokenizer.json")), "auto")
+        table: BpeTable = assemble(of_document(described, Path("tokenizer.json")), "auto")
     except UnsupportedError:
         reject()
     found = fst.Tokenizer(table).encode_batch(texts, offsets=True)
@@ -356,7 +356,7 @@ def test_saved_tables_drop_the_same() -> None:
     """A table that drops pieces can be loaded, and drops the same pieces."""
     table, _, _ = machine("clip")
     assert table.drops.any()
-    other = BpeTables.loads(table.dumps())
+    other = BpeTable.loads(table.dumps())
     assert other.run(" it's  12 ") == table.run(" it's  12 ") == table.run("it's12")
 
 
@@ -389,9 +389,9 @@ def behind_bytes(parts: Sequence[Json], **model: Any) -> Json:
     return {**byte_level("a", MERGES_ACROSS, **model), "version": "1.0", "decoder": decoder, "pre_tokenizer": pre_tokenizer}
 
 
-def table_of(parts: Json) -> BpeTables:
+def table_of(parts: Json) -> BpeTable:
     """The table of a tokenizer.json."""
-    table: BpeTables = assemble(of_document(parts, Path("tokenizer.json")), "auto")
+    table: BpeTable = assemble(of_document(parts, Path("tokenizer.json")), "auto")
     return table
 
 

@@ -18,7 +18,7 @@ from support.tiers import examples, thinned
 import fst
 from fst.automata.rows import ENTRY, MULTIPLIERS, OTHER, WORD_SYMBOLS, field_kind
 from fst.compile import wordpiece as compile_anew
-from fst.machines.wordpiece.table import Tables, Walk
+from fst.machines.wordpiece.table import Walk, WordPieceTable
 
 EXAMPLE = EXAMPLES / "english-uncased-8000.txt"
 REAL = ("bert-base-uncased", "bert-base-cased", "bert-base-multilingual-cased", "bert-base-chinese", "KR-BERT")
@@ -28,19 +28,19 @@ Key = tuple[int, ...]
 
 
 @functools.cache
-def example() -> Tables:
+def example() -> WordPieceTable:
     """Compile the example's vocabulary."""
     return wordpiece(EXAMPLE)
 
 
 @functools.cache
-def real(name: str) -> Tables:
+def real(name: str) -> WordPieceTable:
     """Compile a real vocabulary."""
     folder = SHARED / "vocab" / name
     return wordpiece(folder / "tokenizer.json" if (folder / "tokenizer.json").exists() else folder / "vocab.txt")
 
 
-def held(tables: Tables) -> dict[Key, list[int]]:
+def held(tables: WordPieceTable) -> dict[Key, list[int]]:
     """Read the table of words: the classes of each word, and its ids."""
     slots = tables.words.reshape(-1, 4)
     keys = np.ascontiguousarray(slots[:, :3]).view(np.uint16)
@@ -50,7 +50,7 @@ def held(tables: Tables) -> dict[Key, list[int]]:
     }
 
 
-def looked_up(tables: Tables, key: Key) -> list[int] | None:
+def looked_up(tables: WordPieceTable, key: Key) -> list[int] | None:
     """Look a word up as the kernel does, with numbers that do not end."""
     padded = np.zeros(WORD_SYMBOLS, np.uint16)
     padded[: len(key)] = key
@@ -62,7 +62,7 @@ def looked_up(tables: Tables, key: Key) -> list[int] | None:
     return [value & 0xFFFFFFFF] * (value >> 32) if found == [first, second, third] else None
 
 
-def walked(without: Tables, key: Key) -> list[int]:
+def walked(without: WordPieceTable, key: Key) -> list[int]:
     """Send the classes of a word through the transducer of tables without words."""
     walk = Walk(without)
     for number in key:
@@ -74,7 +74,7 @@ def walked(without: Tables, key: Key) -> list[int]:
 class Spelling(Walk):
     """A walk that notes the classes that it steps through."""
 
-    def __init__(self, tables: Tables) -> None:
+    def __init__(self, tables: WordPieceTable) -> None:
         super().__init__(tables)
         self.classes: list[int] = []
 
@@ -83,7 +83,7 @@ class Spelling(Walk):
         super()._step_class(number)
 
 
-def words_of(tables: Tables, most: int | None = None) -> Iterator[tuple[str, Key]]:
+def words_of(tables: WordPieceTable, most: int | None = None) -> Iterator[tuple[str, Key]]:
     """Yield the tokens that are a word of up to twelve symbols, with their classes; of a large vocabulary some, always the same ones."""
     a = tables.classes[0::2]
     part = (ENTRY.labels_of(a) > 0) | (field_kind(a) == OTHER)
@@ -96,7 +96,7 @@ def words_of(tables: Tables, most: int | None = None) -> Iterator[tuple[str, Key
             yield token, tuple(spelling.classes)
 
 
-def check_all(tables: Tables, most: int | None) -> None:
+def check_all(tables: WordPieceTable, most: int | None) -> None:
     """Compare the words of a table, or a sample, with the walk."""
     words = sorted(held(tables).items())
     if most is not None:
@@ -106,7 +106,7 @@ def check_all(tables: Tables, most: int | None) -> None:
         assert walked(without, key) == ids == looked_up(tables, key)
 
 
-def share_held(tables: Tables, most: int | None) -> float:
+def share_held(tables: WordPieceTable, most: int | None) -> float:
     """Say which share of the words that are one token is in the table."""
     found = [looked_up(tables, key) is not None for _, key in words_of(tables, most)]
     assert len(found) > 50
@@ -185,7 +185,7 @@ def test_words_of_twelve_symbols_are_the_longest() -> None:
 
 
 @pytest.mark.parametrize("table", [wordpiece, lambda tokens: without_words(wordpiece(tokens))], ids=["words", "no words"])
-def test_words_with_the_same_beginning_are_told_apart(table: functools.partial[Tables]) -> None:
+def test_words_with_the_same_beginning_are_told_apart(table: functools.partial[WordPieceTable]) -> None:
     """Words that begin with the same twelve letters, shorter ones and longer ones each have ids of their own."""
     tables = table(LONG)
     words = [LETTERS[:length] + end for length in range(15) for end in ("", "m", "n", "zz", "yy", "zzz", "\u0301", LETTERS[:12])]

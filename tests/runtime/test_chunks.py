@@ -17,7 +17,7 @@ from support.machines.documents import PIECES, TOKENS, compiled
 from support.tiers import examples, sample, thinned
 
 import fst
-from fst.machines.wordpiece.table import Tables, Walk
+from fst.machines.wordpiece.table import Walk, WordPieceTable
 from fst.tables import kernel_call
 
 LIMITS = (1, 5, 12, 13, 100)
@@ -27,7 +27,7 @@ each_filler = pytest.mark.parametrize("filler", FILLERS.values(), ids=FILLERS.ke
 
 
 @functools.cache
-def tables(longest: int = 100, layout: str = "auto") -> Tables:
+def tables(longest: int = 100, layout: str = "auto") -> WordPieceTable:
     """Compile the tokens that all tests share."""
     return compiled(layout=layout, max_input_chars_per_word=longest)
 
@@ -50,12 +50,12 @@ def ids(tokenizer: fst.Tokenizer, text: str | bytes) -> list[int]:
 
 
 @functools.cache
-def walked(of: Tables, text: str) -> list[int]:
+def walked(of: WordPieceTable, text: str) -> list[int]:
     """Give the ids that the walk finds, once for all tests."""
     return of.run(text)
 
 
-def check(tokenizer: fst.Tokenizer, of: Tables, texts: list[str]) -> None:
+def check(tokenizer: fst.Tokenizer, of: WordPieceTable, texts: list[str]) -> None:
     """Compare the ids of texts, each alone and all in one batch, with the walk."""
     expected = [walked(of, text) for text in texts]
     assert [ids(tokenizer, text) for text in texts] == expected
@@ -125,7 +125,7 @@ def test_pieces_straddle_the_cut_of_a_true_chunk(filler: str, layout: str) -> No
 
 
 @functools.cache
-def symbols(of: Tables, text: str) -> int:
+def symbols(of: WordPieceTable, text: str) -> int:
     """Count the symbols that a text is read as."""
     walk = Walk(of)
     walk.run(text)

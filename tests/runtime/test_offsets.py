@@ -52,7 +52,7 @@ from tokenizers import AddedToken, Tokenizer, normalizers
 
 import fst
 from fst.compile.text.characters import reference as characters
-from fst.machines.wordpiece.table import Tables, Walk
+from fst.machines.wordpiece.table import Walk, WordPieceTable
 from fst.tables import kernel_call
 
 pytestmark = pytest.mark.sampled
@@ -61,7 +61,7 @@ pytestmark = pytest.mark.sampled
 each_piece = pytest.mark.parametrize("piece", PIECES, ids=lambda piece: f"{piece!a:.30}")
 
 
-def walked(tables: Tables, texts: Iterable[str]) -> Rows:
+def walked(tables: WordPieceTable, texts: Iterable[str]) -> Rows:
     """Walk over texts."""
     rows = Rows([], [], [], [])
     for text in texts:
@@ -261,7 +261,7 @@ LONG = pytest.mark.parametrize("char", ["a", "É", "한", "\U0001f600", "a\0", "
 
 
 @functools.cache
-def long_words(longest: int) -> Tables:
+def long_words(longest: int) -> WordPieceTable:
     """Compile a vocabulary that long words are made of."""
     return wordpiece(SYLLABLES, max_input_chars_per_word=longest)
 

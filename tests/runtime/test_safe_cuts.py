@@ -21,7 +21,7 @@ from support.shared_data import SHARED, needs_shared
 from support.tiers import examples
 
 import fst
-from fst.machines.wordpiece.table import Tables
+from fst.machines.wordpiece.table import WordPieceTable
 from fst.runtime.machines.wordpiece.safe_cuts import blanks
 from fst.runtime.rows import batch as batches
 from fst.runtime.safe_cuts import Blanks
@@ -48,10 +48,10 @@ each_machine = pytest.mark.parametrize("name", MACHINES)
 
 
 @functools.cache
-def tables(name: str) -> Tables:
+def tables(name: str) -> WordPieceTable:
     """Compile few tokens, and some that are cut out of the raw text, none with a space."""
     added = {token: len(TOKENS) + number for number, token in enumerate(ADDED) if " " not in token}
-    found: Tables = assemble(source_with(added, **MACHINES[name]), "auto")
+    found: WordPieceTable = assemble(source_with(added, **MACHINES[name]), "auto")
     return found
 
 

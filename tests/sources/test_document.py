@@ -16,7 +16,7 @@ from support.tiers import thinned
 from tokenizers import Tokenizer
 
 import fst
-from fst.machines.wordpiece.table import Tables
+from fst.machines.wordpiece.table import WordPieceTable
 from fst.runtime.compat.transformers.document import document
 
 TEXTS = (*PIECES, *ADDED, " ".join(PIECES), "", "un-affable É e\u0301 世x x世 A1b2 ½ ﷺ")
@@ -100,7 +100,7 @@ def written(content: dict[str, Any], path: Path) -> Path:
     return path
 
 
-def rewritten(path: Path, folder: Path) -> tuple[Tables, Path]:
+def rewritten(path: Path, folder: Path) -> tuple[WordPieceTable, Path]:
     """Compile a file, and write one that is made from the tables."""
     tables = wordpiece(path)
     return tables, written(document(tables), folder / "again.json")

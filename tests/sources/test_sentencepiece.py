@@ -32,8 +32,8 @@ from fst.cli.main import main
 from fst.compile.compilers import assembled
 from fst.compile.sources.sentencepiece.model import BYTE, BYTES, CONTROL, KINDS
 from fst.compile.sources.sentencepiece.source import of_bytes
-from fst.machines.bpe.table import BpeTables
-from fst.machines.unigram.table import UnigramTables
+from fst.machines.bpe.table import BpeTable
+from fst.machines.unigram.table import UnigramTable
 
 sentencepiece = pytest.importorskip("sentencepiece")
 sentencepiece_model_pb2 = pytest.importorskip("sentencepiece.sentencepiece_model_pb2")
@@ -46,14 +46,14 @@ class Both(NamedTuple):
     """A model by sentencepiece and by the package."""
 
     of: Any
-    table: BpeTables | UnigramTables
+    table: BpeTable | UnigramTable
     tokenizer: fst.Tokenizer
 
 
 def both(data: bytes) -> Both:
     """Both of a file."""
     table = assembled(of_bytes(data, "x.model"), "auto")
-    assert isinstance(table, BpeTables | UnigramTables)
+    assert isinstance(table, BpeTable | UnigramTable)
     table.prove()
     return Both(sentencepiece.SentencePieceProcessor(model_proto=data), table, fst.Tokenizer(table))
 
@@ -183,7 +183,7 @@ def test_runs_of_one_score(sizes: Sequence[int]) -> None:
     every = [UNK, Piece("▁", -5), Piece("x", -5), Piece("▁x", -1), *(Piece("▁" * size, -1e9) for size in sizes), *ALL_BYTES]
     made = both(model_of(every, "bpe", Spaces(remove_extra_whitespaces=False), byte_fallback=True))
     hold(made, [" " * count + end for count in range(100) for end in ("", "x")])
-    assert isinstance(made.table, BpeTables)
+    assert isinstance(made.table, BpeTable)
     assert made.table.has_automaton == (16 in sizes and 15 not in sizes)
 
 

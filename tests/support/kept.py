@@ -18,21 +18,21 @@ from fst.compile.machines.bpe.model import BpeModel
 from fst.compile.machines.wordpiece.compiler import WordPieceModel
 from fst.compile.sources.read import read
 from fst.compile.text.source import Source
-from fst.machines.bpe.table import BpeTables
-from fst.machines.wordpiece.table import Tables
+from fst.machines.bpe.table import BpeTable
+from fst.machines.wordpiece.table import WordPieceTable
 
 FOLDER = Path()  # conftest.py sets it
 
 
-def wordpiece(source: str | Path | Sequence[str], *, layout: str = "auto", **options: Any) -> Tables:
+def wordpiece(source: str | Path | Sequence[str], *, layout: str = "auto", **options: Any) -> WordPieceTable:
     """The tables of a source of tokens: read anew, compiled unless they are kept."""
-    tables: Tables = assemble(read(source, options, WordPieceModel.kind), layout)
+    tables: WordPieceTable = assemble(read(source, options, WordPieceModel.kind), layout)
     return tables
 
 
-def bpe(source: Any, **options: Any) -> BpeTables:
+def bpe(source: Any, **options: Any) -> BpeTable:
     """The tables of a source of byte-level BPE: read anew, compiled unless they are kept."""
-    tables: BpeTables = assemble(read(source, options, BpeModel.kind), "auto")
+    tables: BpeTable = assemble(read(source, options, BpeModel.kind), "auto")
     return tables
 
 

@@ -11,17 +11,17 @@ from support.tables.forging import (
     UNKNOWN,
 )
 
-from fst.machines.wordpiece.table import Tables
+from fst.machines.wordpiece.table import WordPieceTable
 
 
 @pytest.fixture(scope="module")
-def good() -> Mapping[str, Tables]:
+def good() -> Mapping[str, WordPieceTable]:
     """Sound tables of each layout."""
     return {layout: wordpiece(TOKENS, unk_token=UNKNOWN, layout=layout) for layout in ("dense", "compact", "linked")}
 
 
 @pytest.fixture(scope="module")
-def data(good: Mapping[str, Tables], tmp_path_factory: pytest.TempPathFactory) -> bytes:
+def data(good: Mapping[str, WordPieceTable], tmp_path_factory: pytest.TempPathFactory) -> bytes:
     """A sound file."""
     path = tmp_path_factory.mktemp("good") / "good.npz"
     good["compact"].save(path)

@@ -63,7 +63,7 @@ from fst.automata.rows import (
     field_kind,
     pack,
 )
-from fst.machines.wordpiece.table import Tables
+from fst.machines.wordpiece.table import WordPieceTable
 
 ALL_SORTS = "".join(chr(code) for code in [*range(0x1000), *range(0x1000, 0xD800, 13), *range(0xE000, 0x110000, 211)])
 
@@ -136,10 +136,10 @@ ROWS: dict[str, Corruption] = {
 }
 
 
-def class_where(condition: Callable[[Array, Array], Array], last: bool = False) -> Callable[[Tables], int]:
+def class_where(condition: Callable[[Array, Array], Array], last: bool = False) -> Callable[[WordPieceTable], int]:
     """Find record A of the first or last class of some kinds and labels, class 0 excepted."""
 
-    def find(tables: Tables) -> int:
+    def find(tables: WordPieceTable) -> int:
         records = tables.classes[2::2]
         found = np.flatnonzero(condition(field_kind(records), ENTRY.labels_of(records)))
         return 2 + 2 * int(found[-1 if last else 0])
@@ -156,12 +156,12 @@ LAST_PART = class_where(lambda kind, label: (label > 0) | (kind == OTHER), last=
 FIRST_END = class_where(lambda kind, label: (label == 0) & (kind != OTHER))
 
 
-def second(first: Callable[[Tables], int]) -> Callable[[Tables], int]:
+def second(first: Callable[[WordPieceTable], int]) -> Callable[[WordPieceTable], int]:
     """Find the record B of a class."""
     return lambda tables: first(tables) + 1
 
 
-def record(find: Callable[[Tables], int], next_state: Any = 0, label: Any = 0, output: Any = 0, kind: Any = NONE) -> Corruption:
+def record(find: Callable[[WordPieceTable], int], next_state: Any = 0, label: Any = 0, output: Any = 0, kind: Any = NONE) -> Corruption:
     """Replace record A of a class."""
     return put("classes", find, lambda tables: pack(*(new(tables) if callable(new) else new for new in (next_state, label, output, kind))))
 
@@ -174,15 +174,15 @@ def list_of(*symbols: Any) -> Corruption:
     )
 
 
-def number_of(find: Callable[[Tables], int]) -> Callable[[Tables], int]:
+def number_of(find: Callable[[WordPieceTable], int]) -> Callable[[WordPieceTable], int]:
     """Find the number of the class whose record A is found."""
     return lambda tables: find(tables) // 2
 
 
-def swapped(first: Callable[[Tables], int], other: Callable[[Tables], int]) -> Corruption:
+def swapped(first: Callable[[WordPieceTable], int], other: Callable[[WordPieceTable], int]) -> Corruption:
     """Let two classes change places."""
 
-    def corrupt(tables: Tables) -> Tables:
+    def corrupt(tables: WordPieceTable) -> WordPieceTable:
         classes = tables.classes.copy()
         here, there = first(tables), other(tables)
         classes[[here, here + 1, there, there + 1]] = classes[[there, there + 1, here, here + 1]]
@@ -196,7 +196,7 @@ def flagged(flags: int) -> Corruption:
     return put("classes", LISTED, lambda tables: tables.classes[LISTED(tables)] | pack(0, 0, flags, NONE))
 
 
-def class_of(char: str) -> Callable[[Tables], int]:
+def class_of(char: str) -> Callable[[WordPieceTable], int]:
     """Find the record A of a character's class."""
     return lambda tables: 2 * tables.class_of(ord(char))
 
@@ -270,7 +270,7 @@ CLASSES["list of lists"] = both(list_of(0), put("symbols", -1, lambda tables: LI
 LETTER, CHILD, SIBLING, NUMBER = range(4)
 
 
-def younger(tables: Tables) -> int:
+def younger(tables: WordPieceTable) -> int:
     """Find a node that has a sibling."""
     return int(np.flatnonzero(tables.specials[:, SIBLING] >= 0)[0])
 
@@ -285,7 +285,7 @@ def renamed(content: str, other: str) -> Corruption:
     return about("specials", lambda tables: {name.replace(content, other): number for name, number in tables.about["specials"].items()})
 
 
-def lone_end(tables: Tables) -> int:
+def lone_end(tables: WordPieceTable) -> int:
     """Find the last node of a special token."""
     return int(np.flatnonzero(tables.specials[:, NUMBER] >= 0)[0])
 
@@ -330,7 +330,7 @@ SPECIALS: dict[str, Corruption] = {
 }
 
 
-def value_of(word: bool) -> Callable[[Tables], int]:
+def value_of(word: bool) -> Callable[[WordPieceTable], int]:
     """Find the place of the value of a word, or of the empty word."""
     return lambda tables: 4 * int(np.flatnonzero((tables.words[0::4] > 0) == word)[0]) + 3
 
@@ -397,7 +397,7 @@ NAMES: dict[str, Corruption] = {
 }
 DIMENSIONS: dict[str, Corruption] = {
     f"{name} in {said}": array(name, change)
-    for name in Tables.schema()
+    for name in WordPieceTable.schema()
     for said, change in (
         ("a row more", lambda values: values[None] if values.ndim == 1 else values.ravel()),
         ("columns", lambda values: values[:, None] if values.ndim == 1 else np.pad(values, ((0, 0), (0, 4)))),
@@ -423,7 +423,7 @@ LAYOUTS = ("dense", "compact", "linked")
         for place, layout in enumerate(LAYOUTS)
     ],
 )
-def test_harmful_table_is_refused(corrupt: Corruption, layout: str, good: Mapping[str, Tables], tmp_path: Path) -> None:
+def test_harmful_table_is_refused(corrupt: Corruption, layout: str, good: Mapping[str, WordPieceTable], tmp_path: Path) -> None:
     """Tables that could lead a kernel astray are refused, however well-formed their file is."""
     path, harmful = tmp_path / "harmful.npz", corrupt(good[layout])
     harmful.save(path)
@@ -431,7 +431,7 @@ def test_harmful_table_is_refused(corrupt: Corruption, layout: str, good: Mappin
 
 
 @pytest.mark.parametrize("layout", ["dense", "compact", "linked"])
-def test_harmless_table_is_loaded(layout: str, good: Mapping[str, Tables], tmp_path: Path) -> None:
+def test_harmless_table_is_loaded(layout: str, good: Mapping[str, WordPieceTable], tmp_path: Path) -> None:
     """The tables that the others were made of are sound, and do all that can be corrupted in them."""
     path = tmp_path / "good.npz"
     good[layout].save(path)

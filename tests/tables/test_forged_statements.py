@@ -37,7 +37,7 @@ from fst.automata.rows import (
     Array,
     pack,
 )
-from fst.machines.wordpiece.table import Tables, Walk
+from fst.machines.wordpiece.table import Walk, WordPieceTable
 from fst.registry import load
 from fst.tables import npz
 from fst.tables.proof import Tokens
@@ -155,7 +155,7 @@ NO_STATEMENTS: dict[str, tuple[Any, ...]] = {
     ("name", "value"),
     [pytest.param(name, value, id=f"{name}={value!r}"[:80]) for name, values in NO_STATEMENTS.items() for value in values],
 )
-def test_wrong_statement_is_refused(name: str, value: Any, good: Mapping[str, Tables], tmp_path: Path) -> None:
+def test_wrong_statement_is_refused(name: str, value: Any, good: Mapping[str, WordPieceTable], tmp_path: Path) -> None:
     """Metadata has the right types, and its ids are in range."""
     path = tmp_path / "wrong.npz"
     wrong = about(name, value)(good["compact"])
@@ -164,7 +164,7 @@ def test_wrong_statement_is_refused(name: str, value: Any, good: Mapping[str, Ta
 
 
 @pytest.mark.parametrize("name", [*NO_STATEMENTS])
-def test_missing_statement_is_refused(name: str, good: Mapping[str, Tables], data: bytes, tmp_path: Path) -> None:
+def test_missing_statement_is_refused(name: str, good: Mapping[str, WordPieceTable], data: bytes, tmp_path: Path) -> None:
     """Metadata has every key: an absent value is null."""
     said = {key: value for key, value in good["compact"].about.items() if key != name}
     path = tmp_path / "missing.npz"
@@ -173,7 +173,7 @@ def test_missing_statement_is_refused(name: str, good: Mapping[str, Tables], dat
 
 
 @pytest.fixture(scope="module")
-def read_twice(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Tables]:
+def read_twice(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, WordPieceTable]:
     """Sound tables that take a second reading: with late tokens and marks that are ordered in steps; with letters that are composed."""
     steps = [{"type": "Lowercase"}, {"type": "NFD"}, {"type": "StripAccents"}]
     late = [
@@ -184,7 +184,7 @@ def read_twice(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Tables]
     return {"late": with_normalizers(folder, steps, late), "composing": with_normalizers(folder, [{"type": "NFC"}], [])}
 
 
-def with_normalizers(folder: Path, parts: Sequence[Mapping[str, Any]], added: Sequence[Mapping[str, Any]]) -> Tables:
+def with_normalizers(folder: Path, parts: Sequence[Mapping[str, Any]], added: Sequence[Mapping[str, Any]]) -> WordPieceTable:
     """Compile the tokens with some normalizers and added tokens."""
     source = {
         "model": {"type": "WordPiece", "unk_token": UNKNOWN, "vocab": {token: number for number, token in enumerate(TOKENS)}},
@@ -215,7 +215,7 @@ NO_ADDED: dict[str, tuple[str, Any]] = {
 
 
 @pytest.mark.parametrize("what", [*NO_ADDED])
-def test_wrong_added_token_is_refused(what: str, read_twice: Mapping[str, Tables], tmp_path: Path) -> None:
+def test_wrong_added_token_is_refused(what: str, read_twice: Mapping[str, WordPieceTable], tmp_path: Path) -> None:
     """Metadata on added tokens agrees with the classes and the trie."""
     path = tmp_path / "wrong.npz"
     read_twice["late"].save(path)
@@ -226,14 +226,14 @@ def test_wrong_added_token_is_refused(what: str, read_twice: Mapping[str, Tables
 
 
 @pytest.mark.parametrize("parts", [[{}], [{"type": "Strip"}], [{"type": ["Strip"]}, {"strip_left": 1}]], ids=str)
-def test_components_that_are_none(parts: Any, read_twice: Mapping[str, Tables], tmp_path: Path) -> None:
+def test_components_that_are_none(parts: Any, read_twice: Mapping[str, WordPieceTable], tmp_path: Path) -> None:
     """A table whose normalizer is none that a compiler knows is refused, or its added tokens are found all the same."""
     about("normalizer_parts", parts)(read_twice["late"]).save(tmp_path / "changed.npz")
     with suppress(fst.TableError):
         assert len(fst.Tokenizer.load(tmp_path / "changed.npz").encode_batch(["x ab <b>"], offsets=True).ids)
 
 
-def test_late_token_in_a_word_is_refused(read_twice: Mapping[str, Tables], tmp_path: Path) -> None:
+def test_late_token_in_a_word_is_refused(read_twice: Mapping[str, WordPieceTable], tmp_path: Path) -> None:
     """The table of words holds no late token, and no id that the transducer has not: a kernel looks for late tokens in all other words."""
     tables = read_twice["late"]
     used = 4 * np.flatnonzero(tables.words[3::4])
@@ -254,7 +254,7 @@ def test_late_token_in_a_word_is_refused(read_twice: Mapping[str, Tables], tmp_p
         fst.Tokenizer.load(path)
 
 
-def test_words_of_other_ids_act_the_same_everywhere(good: Mapping[str, Tables], tmp_path: Path) -> None:
+def test_words_of_other_ids_act_the_same_everywhere(good: Mapping[str, WordPieceTable], tmp_path: Path) -> None:
     """A word in the table of words has its id there, for the walk too, and represents all of its characters."""
     tables = good["compact"]
     used = 4 * np.flatnonzero(tables.words[3::4])
@@ -276,7 +276,7 @@ def test_places_ascend_whatever_a_character_becomes() -> None:
     assert composition.apply("abc") == ("\u0316\u0301bc", [(0, 1), (0, 1), (1, 2), (2, 3)])
 
 
-def test_unknown_statement_is_refused(good: Mapping[str, Tables], tmp_path: Path) -> None:
+def test_unknown_statement_is_refused(good: Mapping[str, WordPieceTable], tmp_path: Path) -> None:
     """Metadata with an unknown key is refused."""
     path = tmp_path / "more.npz"
     about("more", 1)(good["compact"]).save(path)
@@ -284,7 +284,7 @@ def test_unknown_statement_is_refused(good: Mapping[str, Tables], tmp_path: Path
         fst.load(path)
 
 
-def test_late_tokens_without_blanks_are_refused(read_twice: Mapping[str, Tables], tmp_path: Path) -> None:
+def test_late_tokens_without_blanks_are_refused(read_twice: Mapping[str, WordPieceTable], tmp_path: Path) -> None:
     """Tables with late tokens need a class for spaces, which replace what is left of a token."""
     classes = read_twice["late"].classes.copy()
     a = classes[0::2]
@@ -297,7 +297,7 @@ def test_late_tokens_without_blanks_are_refused(read_twice: Mapping[str, Tables]
 
 @pytest.mark.sampled
 @pytest.mark.parametrize("name", ["late", "context", "specials", "placing", "composition"])
-def test_what_is_said_of_a_second_reading_is_proven(name: str, read_twice: Mapping[str, Tables], tmp_path: Path) -> None:
+def test_what_is_said_of_a_second_reading_is_proven(name: str, read_twice: Mapping[str, WordPieceTable], tmp_path: Path) -> None:
     """Whatever a table states of texts that are read a second time is refused, or texts are encoded and located by it."""
     rng, path = random.Random(name), tmp_path / "changed.npz"
     tables = read_twice["composing" if name == "composition" else "late"]
@@ -334,8 +334,10 @@ def values_like(array: Array) -> st.SearchStrategy[int]:
 
 
 @examples(400, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(draw=st.data(), layout=st.sampled_from(["dense", "compact", "linked"]), name=st.sampled_from([*Tables.schema()]))
-def test_what_is_loaded_keeps_its_bound(draw: st.DataObject, layout: str, name: str, good: Mapping[str, Tables], tmp_path: Path) -> None:
+@given(draw=st.data(), layout=st.sampled_from(["dense", "compact", "linked"]), name=st.sampled_from([*WordPieceTable.schema()]))
+def test_what_is_loaded_keeps_its_bound(
+    draw: st.DataObject, layout: str, name: str, good: Mapping[str, WordPieceTable], tmp_path: Path
+) -> None:
     """Tables with elements changed at random are refused; or no text yields more ids than bytes, and the kernel walks as it should."""
     array = getattr(good[layout], name).copy()
     flat = array.reshape(-1)
@@ -380,7 +382,7 @@ def located(tokenizer: fst.Tokenizer, text: str) -> tuple[list[int], list[tuple[
     longest=st.sampled_from([0, 1, 5, 100]),
 )
 def test_places_are_safe_whatever_length_tokens_have(
-    layout: str, seed: int, cuts: str, indicator: str, longest: int, good: Mapping[str, Tables]
+    layout: str, seed: int, cuts: str, indicator: str, longest: int, good: Mapping[str, WordPieceTable]
 ) -> None:
     """Places stay within their words where ids belong to other tokens than those that they represent, of any length."""
     tables, chance = good[layout], np.random.default_rng(seed)
@@ -406,14 +408,14 @@ def test_places_are_safe_whatever_length_tokens_have(
             assert all(0 <= place <= len(text) for pair in walk.offsets for place in pair)
 
 
-def without_words(tables: Tables) -> Tables:
+def without_words(tables: WordPieceTable) -> WordPieceTable:
     """Empty the table of words, so that all words go through the transducer."""
     return replace(tables, words=np.zeros(4, np.uint64), displacements=np.zeros(2, np.uint16))
 
 
 @examples(200, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(draw=st.data(), layout=st.sampled_from(["dense", "compact", "linked"]))
-def test_any_table_of_words_is_safe(draw: st.DataObject, layout: str, good: Mapping[str, Tables], tmp_path: Path) -> None:
+def test_any_table_of_words_is_safe(draw: st.DataObject, layout: str, good: Mapping[str, WordPieceTable], tmp_path: Path) -> None:
     """Tables with many words changed at random are refused, or no text yields more ids than bytes, and all ids are known."""
     words, displacements = good[layout].words.copy(), good[layout].displacements.copy()
     for array in (words, displacements):

@@ -30,12 +30,12 @@ from fst.compile.sources.tokenizer_json import of_document
 from fst.errors import UnsupportedError
 from fst.machines.bpe.automaton import ENTRY as BPE_ENTRY
 from fst.machines.bpe.dropout import Dropout
-from fst.machines.bpe.table import BpeTables
+from fst.machines.bpe.table import BpeTable
 from fst.machines.unigram.sampling import MOST, Sampling
 from fst.machines.unigram.sampling_walk import run_sampling, scores_of
-from fst.machines.unigram.table import UnigramTables
+from fst.machines.unigram.table import UnigramTable
 from fst.machines.unigram.viterbi import NORMAL, UNKNOWN, USER_DEFINED, WHOLE
-from fst.machines.wordpiece.table import Tables, Walk
+from fst.machines.wordpiece.table import Walk, WordPieceTable
 from fst.runtime.compat.transformers.document import document
 
 TOKENS = (
@@ -64,7 +64,7 @@ WRONG: tuple[Any, ...] = (
 )
 
 
-def of_source(folder: Path, **parts: Any) -> Tables:
+def of_source(folder: Path, **parts: Any) -> WordPieceTable:
     """Compile the tokens with some parts of a tokenizer.json."""
     specials = [{"id": number, "content": token, "special": True} for number, token in enumerate(TOKENS[:5])]
     around = [[{"SpecialToken": {"id": token, "type_id": 0}}] for token in ("[CLS]", "[SEP]")]
@@ -116,7 +116,7 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Any]:
     }
 
 
-def rewritten() -> BpeTables:
+def rewritten() -> BpeTable:
     """Byte-level BPE of normalized texts, with added tokens that take spaces along."""
     parts = byte_level(GPT2, MERGES)
     flags = {"<b>": ["lstrip"], "tt": ["normalized", "rstrip"], "é": ["single_word"]}
@@ -124,11 +124,11 @@ def rewritten() -> BpeTables:
     parts["added_tokens"] = [
         {"id": first + place, "content": content, **dict.fromkeys(own, True)} for place, (content, own) in enumerate(flags.items())
     ]
-    tables: BpeTables = assemble(of_document({**parts, "normalizer": {"type": "NFC"}}, Path("tokenizer.json")), "auto")
+    tables: BpeTable = assemble(of_document({**parts, "normalizer": {"type": "NFC"}}, Path("tokenizer.json")), "auto")
     return tables
 
 
-def scored(blanks: dict[str, Any], *, fallback: bool = False, carries: bool = False, has_words: bool = False) -> UnigramTables:
+def scored(blanks: dict[str, Any], *, fallback: bool = False, carries: bool = False, has_words: bool = False) -> UnigramTable:
     """Compile Unigram; with sums that carry on, or of whole words, if requested."""
     names = [*dict.fromkeys((*TOKENS, "▁", "▁un", "ab", "abc", "t", "tt", "é", *(f"<0x{byte:02X}>" for byte in range(256 * fallback))))]
     vocabulary = [[name, -1.5 * len(name)] for name in names]
@@ -140,23 +140,23 @@ def scored(blanks: dict[str, Any], *, fallback: bool = False, carries: bool = Fa
     if carries:
         types = [UNKNOWN if number == 1 else USER_DEFINED if name == "tt" else NORMAL for number, name in enumerate(names)]
         source = replace(source, model=replace(source.model, sums=WHOLE, types=types, has_words=has_words))
-    tables: UnigramTables = assemble(source, "auto")
+    tables: UnigramTable = assemble(source, "auto")
     return tables
 
 
-def characterwise(**options: Any) -> BpeTables:
+def characterwise(**options: Any) -> BpeTable:
     """Compile BPE over characters."""
     merges = [("t", "t"), ("▁", "a"), ("tt", "é"), ("▁a", "b"), ("東", "京"), ("!", "!")]
     parts = over_characters(merges, "▁abté東京!", ("<b>", *TOKENS[:5]), **options)
-    tables: BpeTables = assemble(of_document(parts, Path("tokenizer.json")), "auto")
+    tables: BpeTable = assemble(of_document(parts, Path("tokenizer.json")), "auto")
     return tables
 
 
-def bytewise(pattern: str, merges: Merges = MERGES, behavior: str = "Isolated", **model: Any) -> BpeTables:
+def bytewise(pattern: str, merges: Merges = MERGES, behavior: str = "Isolated", **model: Any) -> BpeTable:
     """Compile byte-level BPE."""
     parts = byte_level(pattern, merges, (b"abc", b"tttt", b" un"), (*TOKENS[:5], "««é»", "<b>"), **model)
     parts["pre_tokenizer"]["pretokenizers"][0]["behavior"] = behavior
-    tables: BpeTables = assemble(of_document(parts, Path("tokenizer.json")), "auto")
+    tables: BpeTable = assemble(of_document(parts, Path("tokenizer.json")), "auto")
     return tables
 
 
@@ -275,11 +275,11 @@ def check(tables: Any, texts: Sequence[str], original: Any) -> None:
     check_places(tokenizer, texts, ids)
     again = pickle.loads(pickle.dumps(tokenizer))
     assert again._table.dumps() == tables.dumps()
-    if isinstance(tables, Tables):
+    if isinstance(tables, WordPieceTable):
         check_what_is_told(tables)
-    if isinstance(tables, BpeTables):
+    if isinstance(tables, BpeTable):
         check_dropout(tokenizer, texts, original)
-    if isinstance(tables, UnigramTables) and not tables.has_words:
+    if isinstance(tables, UnigramTable) and not tables.has_words:
         check_sampling(tokenizer, texts, original)
 
 
@@ -311,7 +311,7 @@ def check_sampling(tokenizer: fst.Tokenizer, texts: Sequence[str], original: Any
 
 def says_otherwise(tables: Any, original: Any) -> bool:
     """Whether tables of BPE or Unigram may contain a fact twice, and differently."""
-    if isinstance(tables, Tables):
+    if isinstance(tables, WordPieceTable):
         return False
     names = {*TWICE, *BEHIND}.intersection(tables.schema())
     same = all(np.array_equal(getattr(tables, name), getattr(original, name)) for name in names)
@@ -332,20 +332,20 @@ def check_places(tokenizer: fst.Tokenizer, texts: Sequence[str], ids: Sequence[S
     for text, own, (numbers, offsets, words) in zip(texts, ids, found, strict=True):
         assert numbers == own
         assert all(0 <= begin <= end <= len(text) for begin, end in offsets)
-        if isinstance(tokenizer._table, Tables) and tokenizer._spans_runner.fallback is None:
+        if isinstance(tokenizer._table, WordPieceTable) and tokenizer._spans_runner.fallback is None:
             walk = Walk(tokenizer._table)
             assert (walk.run(text), walk.offsets, walk.words) == (numbers, offsets, words)
     in_bytes = located(tokenizer, texts, offsets="bytes")
     for text, (_, offsets, _), (_, sizes, _) in zip(texts, found, in_bytes, strict=True):
         assert [(len(text[:begin].encode()), len(text[:end].encode())) for begin, end in offsets] == sizes
-    if isinstance(tokenizer._table, Tables):
+    if isinstance(tokenizer._table, WordPieceTable):
         unknown_words(tokenizer, map(str.encode, texts))
     for max_length in (None, 12):
         called = tokenizer([*texts], max_length=max_length, return_overflowing_tokens=True, return_special_tokens_mask=True)
         assert all(token is not None for row in called.encodings for token in row.tokens)
 
 
-def check_what_is_told(tables: Tables) -> None:
+def check_what_is_told(tables: WordPieceTable) -> None:
     """The tables can be described, and compiled again from the description."""
     assert "\n".join(listed(described(tables, "", 0))).encode()
     assert json.dumps([described(tables, "", 0), document(tables)], ensure_ascii=False, allow_nan=False).encode()

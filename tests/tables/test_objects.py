@@ -27,7 +27,7 @@ from support.tiers import thinned
 
 import fst
 from fst.core.lazy import Lazy
-from fst.machines.wordpiece.table import Tables
+from fst.machines.wordpiece.table import WordPieceTable
 from fst.tables import npz
 
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
@@ -35,7 +35,7 @@ METHODS = tuple(method for method in ("fork", "spawn", "forkserver") if method i
 
 
 @functools.cache
-def tables() -> Tables:
+def tables() -> WordPieceTable:
     """Compile the tokens that all tests share."""
     return compiled()
 
@@ -102,7 +102,7 @@ def test_unpickled_tokenizer_is_as_the_one_that_was_pickled() -> None:
 def test_unpickled_tables_cannot_be_written() -> None:
     """Arrays that come out of a pickle are read-only for good, and begin where those of a file do."""
     found = pickle.loads(pickle.dumps(tables()))
-    for name in Tables.schema():
+    for name in WordPieceTable.schema():
         array = getattr(found, name)
         with pytest.raises(ValueError, match="cannot set WRITEABLE flag"):
             array.flags.writeable = True
@@ -137,7 +137,7 @@ class _ForgedTables(_Forged):
     """The tables of it."""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Tables.loads, (self.data,)
+        return WordPieceTable.loads, (self.data,)
 
 
 def test_copies_are_the_tokenizer_itself() -> None:

@@ -32,7 +32,7 @@ from fst.compile.text.edits.double_arrays import charsmap, of_nodes
 from fst.compile.text.folding import WITH_PREPEND, components
 from fst.compile.text.normalizer import rewriting
 from fst.errors import TableError, UnsupportedError, VocabularyError
-from fst.machines.bpe.table import BpeTables
+from fst.machines.bpe.table import BpeTable
 from fst.runtime.encoder import NO_FRAME
 from fst.runtime.front_end import Room
 from fst.runtime.rows.texts import ONE_TEXT, UNIT_TYPES, units
@@ -205,7 +205,7 @@ def by_sentencepiece(data: bytes) -> Any:
     return sentencepiece.SentencePieceNormalizer(normalizer_spec=spec)
 
 
-def longest(data: bytes) -> tuple[BpeTables, fst.Tokenizer]:
+def longest(data: bytes) -> tuple[BpeTable, fst.Tokenizer]:
     """A table of byte-level BPE and its tokenizer that replace the longest strings of a charsmap."""
     table, _, _ = built(document(LOWER))
     by = replace(NOTHING, after=(of_bytes(data, LONGEST),))

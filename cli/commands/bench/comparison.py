@@ -30,7 +30,7 @@ from fst.tables.header import TOKENIZERS
 
 if TYPE_CHECKING:
     from fst.cli.commands.bench.figures import Documents
-    from fst.machines.wordpiece.table import Tables
+    from fst.machines.wordpiece.table import WordPieceTable
     from fst.runtime.rows.batch import Batch
 
 ALL = "all"
@@ -159,7 +159,7 @@ def _left_out(name: str, error: FstError, names: Sequence[str]) -> None:
     note(f"{name} is left out: {error}")
 
 
-def compared(tables: Tables, found: Documents, read: Mapping[str, Path], names: Sequence[str], threads: int) -> Compared:
+def compared(tables: WordPieceTable, found: Documents, read: Mapping[str, Path], names: Sequence[str], threads: int) -> Compared:
     """Compare the ids of libraries with those of a table, then time all in turns.
 
     Args:

@@ -20,7 +20,7 @@ from fst.errors import TextError, UnsupportedError
 
 if TYPE_CHECKING:
     from fst import Tokenizer
-    from fst.machines.wordpiece.table import Tables
+    from fst.machines.wordpiece.table import WordPieceTable
     from fst.runtime.files.documents import Documents as Block
     from fst.runtime.files.inputs import Reading
     from fst.runtime.rows.batch import Batch
@@ -80,7 +80,7 @@ def documents(how: Reading, files: tuple[str, ...], advance: Callable[[int], Non
     return Documents(lines, characters, words, blocks)
 
 
-def measured(tables: Tables, found: Documents) -> Iterator[str]:
+def measured(tables: WordPieceTable, found: Documents) -> Iterator[str]:
     """The figures as lines: first the counts, then the speed.
 
     Raises:
@@ -116,7 +116,7 @@ def _seconds(encode: Callable[[int], Any], threads: int) -> float:
     return median(times[1:])
 
 
-def counted(tables: Tables, found: Documents, batch: Batch, **more: str) -> Iterator[str]:
+def counted(tables: WordPieceTable, found: Documents, batch: Batch, **more: str) -> Iterator[str]:
     """The counts as lines, and more facts below them.
 
     Raises:

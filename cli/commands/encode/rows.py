@@ -15,7 +15,7 @@ from fst.runtime.files.documents import Documents, Encoded
 
 if TYPE_CHECKING:
     from fst import Tokenizer
-    from fst.machines.wordpiece.table import Tables
+    from fst.machines.wordpiece.table import WordPieceTable
     from fst.runtime.randomness import Randomness
 
 NO_IDS = np.empty(0, np.int32)
@@ -70,7 +70,7 @@ class Rows:
         """Whether a long document may be read in pieces."""
         return self.stride is None and not self.offsets
 
-    def check(self, tables: Tables) -> None:
+    def check(self, tables: WordPieceTable) -> None:
         """Check the options against a vocabulary, before numba is there.
 
         Raises:
@@ -102,7 +102,7 @@ class Rows:
         """The rows of encoded documents."""
         return results if self.pack is None else _packed(results, self.pack)
 
-    def _window(self, tables: Tables) -> Any:
+    def _window(self, tables: WordPieceTable) -> Any:
         """The form of overlapping rows; None without them. Checks the length."""
         from fst.runtime.rows.overflow import window
         from fst.runtime.text.templates import frame

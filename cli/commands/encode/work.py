@@ -18,7 +18,7 @@ from fst.runtime.files.pieces import takes_pieces
 
 if TYPE_CHECKING:
     from fst import Tokenizer
-    from fst.machines.wordpiece.table import Tables
+    from fst.machines.wordpiece.table import WordPieceTable
     from fst.runtime.randomness import Randomness
 
 
@@ -44,7 +44,7 @@ class Encoding:
         self._policy = Policy(errors)
         self.done = Sum("document" if rows["stride"] is rows["pack"] is None else "row", "token")
 
-    def check(self, tables: Tables) -> None:
+    def check(self, tables: WordPieceTable) -> None:
         """Check the options against a vocabulary; see `Rows.check`."""
         for rows in self._rows.values():
             rows.check(tables)

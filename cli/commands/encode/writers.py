@@ -17,7 +17,7 @@ from fst.runtime.files.documents import Documents, Encoded
 
 if TYPE_CHECKING:
     from fst.cli.files.columns import ColumnsOf
-    from fst.machines.wordpiece.table import Tables
+    from fst.machines.wordpiece.table import WordPieceTable
 
 FORMS = forms_of("ids", "tokens", "json", arrays=ARRAYS, advice="write a pair of .npy, or .bin")
 TAKE_PIECES = ("ids", "tokens", *ARRAYS)  # forms that take documents in pieces; the others take whole ones
@@ -27,7 +27,7 @@ Value = TypeVar("Value")
 
 @contextmanager
 def writing(
-    name: str, form: str, tables: Tables, *, with_tokens: bool = False, with_offsets: bool = False
+    name: str, form: str, tables: WordPieceTable, *, with_tokens: bool = False, with_offsets: bool = False
 ) -> Iterator[Write[Encoded]]:
     """A function that writes ids to a file, or to standard output for "-", and tokens and spans if wanted. A file appears whole or not at
     all.
@@ -48,7 +48,7 @@ def writing(
         yield write
 
 
-def _ids_columns(tables: Tables, with_tokens: bool, with_offsets: bool) -> ColumnsOf[Encoded]:
+def _ids_columns(tables: WordPieceTable, with_tokens: bool, with_offsets: bool) -> ColumnsOf[Encoded]:
     from fst.cli.commands.encode.columns import IdsColumns
 
     return IdsColumns(names(tables) if with_tokens else None, with_offsets)
@@ -63,7 +63,7 @@ class Lines:
         tables: the vocabulary, for the names of tokens.
     """
 
-    def __init__(self, file: IO[bytes], form: str, tables: Tables) -> None:
+    def __init__(self, file: IO[bytes], form: str, tables: WordPieceTable) -> None:
         self._file = file
         self._spellings = names(tables)
         self._decimals = Decimals(int(tables.token_ids.max()) + 1 if form == "ids" else 0)
@@ -107,7 +107,7 @@ class IdsMembers:
         with_tokens: whether tokens are wanted.
     """
 
-    def __init__(self, tables: Tables, with_tokens: bool) -> None:
+    def __init__(self, tables: WordPieceTable, with_tokens: bool) -> None:
         self._decimals = Decimals(int(tables.token_ids.max()) + 1)
         self._spellings = names(tables) if with_tokens else None
 
@@ -130,7 +130,7 @@ class IdsMembers:
         return [as_json([spellings[number] for number in row]) for row in rows]
 
 
-def raw_type(tables: Tables) -> str:
+def raw_type(tables: WordPieceTable) -> str:
     """The type of ids in a `.bin` file: uint16 if all ids of a table fit, else uint32."""
     return "<u2" if int(tables.token_ids.max()) < 1 << 16 else "<u4"
 

@@ -47,15 +47,15 @@ def explained(tables: Table, text: str) -> Iterator[str]:
     from fst.cli.commands.explain.pieces import explained_bytes
     from fst.cli.commands.explain.wordpiece import Explanation
     from fst.compile.machines.wordpiece.compiler import source_of
-    from fst.machines.bpe.table import BpeTables
-    from fst.machines.unigram.table import UnigramTables
-    from fst.machines.wordpiece.table import Tables
+    from fst.machines.bpe.table import BpeTable
+    from fst.machines.unigram.table import UnigramTable
+    from fst.machines.wordpiece.table import WordPieceTable
 
     try:
         text.encode()
     except UnicodeEncodeError as error:
         raise TextError(f"TEXT is not UTF-8 at character {error.start}; mend it") from None
-    if isinstance(tables, BpeTables | UnigramTables):
+    if isinstance(tables, BpeTable | UnigramTable):
         return explained_bytes(tables, text)
-    assert isinstance(tables, Tables)
+    assert isinstance(tables, WordPieceTable)
     return Explanation(source_of(tables)).lines(text)

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from fst.machines.bpe.table import BpeTables
-    from fst.machines.unigram.table import UnigramTables
+    from fst.machines.bpe.table import BpeTable
+    from fst.machines.unigram.table import UnigramTable
 
 
-def explained_bytes(tables: BpeTables | UnigramTables, text: str) -> Iterator[str]:
+def explained_bytes(tables: BpeTable | UnigramTable, text: str) -> Iterator[str]:
     """The explanation of a text, as lines: of each special token and each piece in it."""
-    from fst.machines.bpe.table import BpeTables
+    from fst.machines.bpe.table import BpeTable
 
     names = dict(zip(tables.token_ids.tolist(), tables.tokens, strict=True))
     for place, (part, special) in enumerate(tables.parts(text)):
@@ -20,13 +20,13 @@ def explained_bytes(tables: BpeTables | UnigramTables, text: str) -> Iterator[st
             yield ""
         if special is None:
             piece = part.encode()
-            yield from _piece(tables, piece, names) if isinstance(tables, BpeTables) else _paths(tables, piece, names)
+            yield from _piece(tables, piece, names) if isinstance(tables, BpeTable) else _paths(tables, piece, names)
             yield "  tokens " + " ".join(f"{names[number]} {number}" for number in tables.run_piece(piece))
         else:
             yield f"{part}: a special token, id {special}"
 
 
-def _piece(tables: BpeTables, piece: bytes, names: dict[int, str]) -> Iterator[str]:
+def _piece(tables: BpeTable, piece: bytes, names: dict[int, str]) -> Iterator[str]:
     """A piece of BPE: how the table reads it."""
     from fst.pretokens.byte_letters import spelled
 
@@ -34,7 +34,7 @@ def _piece(tables: BpeTables, piece: bytes, names: dict[int, str]) -> Iterator[s
     yield from _states(tables, piece, names) if tables.has_automaton else _merges(tables, piece, names)
 
 
-def _states(tables: BpeTables, piece: bytes, names: dict[int, str]) -> Iterator[str]:
+def _states(tables: BpeTable, piece: bytes, names: dict[int, str]) -> Iterator[str]:
     """After each byte the state, and the last token of the bytes so far."""
     from fst.automata.rows import ROOT
     from fst.machines.bpe.automaton import ENTRY, step
@@ -46,7 +46,7 @@ def _states(tables: BpeTables, piece: bytes, names: dict[int, str]) -> Iterator[
         yield f"  {spelled(bytes([byte]))}  {byte:#04x}  state {state:>8}  last token {names[ENTRY.unpack(tables.entries[state]).target]}"
 
 
-def _merges(tables: BpeTables, piece: bytes, names: dict[int, str]) -> Iterator[str]:
+def _merges(tables: BpeTable, piece: bytes, names: dict[int, str]) -> Iterator[str]:
     """Each merge: its rank and its parts."""
     from fst.machines.bpe.merge_list import steps
 
@@ -54,7 +54,7 @@ def _merges(tables: BpeTables, piece: bytes, names: dict[int, str]) -> Iterator[
         yield f"  merge {rank:>8}  {names[left]} {names[right]}"
 
 
-def _paths(tables: UnigramTables, piece: bytes, names: dict[int, str]) -> Iterator[str]:
+def _paths(tables: UnigramTable, piece: bytes, names: dict[int, str]) -> Iterator[str]:
     """A piece of Unigram: the tokens that begin at each character with their scores, and the sums along the best path."""
     from fst.machines.unigram.viterbi import tokens_at
 
@@ -74,6 +74,6 @@ def _paths(tables: UnigramTables, piece: bytes, names: dict[int, str]) -> Iterat
         yield f"  best path to {_shown(piece[begin:end].decode(), tables)}: sum {total:.6g}"
 
 
-def _shown(text: str, tables: UnigramTables) -> str:
+def _shown(text: str, tables: UnigramTable) -> str:
     """Text in the letters of tokens."""
     return text.replace(" ", tables.symbol) if tables.symbol else text

@@ -18,7 +18,7 @@ from fst.cli.files.formats import forms_of
 from fst.cli.files.streams import standard_output, written
 from fst.cli.files.writers import Objects, Write, as_json, columns_of, lines_of, npy_header
 from fst.errors import TextError
-from fst.machines.keywords.table import OVERLAPPING, KeywordTables
+from fst.machines.keywords.table import OVERLAPPING, KeywordTable
 from fst.runtime.files.documents import Documents
 from fst.runtime.files.streams import STANDARD
 
@@ -47,7 +47,7 @@ def check_options(form: str, names: bool, replaces: bool) -> None:
         raise click.UsageError(f"--replace cannot be combined with {form}; expected the format lines, json, arrow or parquet")
 
 
-def check_replacing(tables: KeywordTables) -> None:
+def check_replacing(tables: KeywordTable) -> None:
     """Refuse to replace matches that may overlap.
 
     Raises:

@@ -14,7 +14,7 @@ import numpy as np
 from fst.core.jit import destination
 
 if TYPE_CHECKING:
-    from fst.machines.wordpiece.table import Tables
+    from fst.machines.wordpiece.table import WordPieceTable
     from fst.tables.table import Table
 MECAB = {  # a dictionary, as small as it can be
     "words.csv": "ab,0,0,1,\n",
@@ -62,7 +62,7 @@ def _compile_long(folder: Path) -> None:
     _read_twice(folder, {"added_tokens": [{"id": 3, "content": "a" * 600, "normalized": True}]}, "a" * 101)
 
 
-def _wordpiece() -> Tables:
+def _wordpiece() -> WordPieceTable:
     from fst.compile import wordpiece
 
     return wordpiece(["[UNK]", "a", "##b"], layout="compact")

@@ -32,7 +32,7 @@ from fst.compile.text.source import Source, TextPipeline
 from fst.errors import UnsupportedError, quoted
 from fst.machines.bpe.header import BpeAutomaton, BpeMetadata
 from fst.machines.bpe.header import BpeModel as BpeModelMetadata
-from fst.machines.bpe.table import BpeTables
+from fst.machines.bpe.table import BpeTable
 from fst.pretokens.header import PREFIX_SPACE, PretokenText
 from fst.pretokens.token_letters import Letters
 from fst.tables.header import AddedTokens
@@ -54,7 +54,7 @@ def model_of_json(model: Mapping[str, Any], text: TextPipeline) -> BpeModel:
     return BpeModel.of_json(model, Letters(are_bytes=False, symbol=symbol if symbol != BLANK and not falls_back else ""))
 
 
-def assemble(source: Source[BpeModel], layout: str) -> BpeTables:  # noqa: ARG001 - rows have one layout
+def assemble(source: Source[BpeModel], layout: str) -> BpeTable:  # noqa: ARG001 - rows have one layout
     """The tables of a source."""
     model, trimming = without_cuts(source.model, source.text.pre_tokenizers), source.trimming
     _need_clear(model)
@@ -72,7 +72,7 @@ def assemble(source: Source[BpeModel], layout: str) -> BpeTables:  # noqa: ARG00
     ids = [*model.vocabulary.values(), *others.values()]
     encoded = [*model.vocabulary, *(name.encode() for name in others)]
     metadata = BpeMetadata(
-        automaton=BpeAutomaton(BpeTables.kind, len(rows.slots) if rows else 0, window_bits),
+        automaton=BpeAutomaton(BpeTable.kind, len(rows.slots) if rows else 0, window_bits),
         model=_model_metadata(source, tokens, words, len(named)),
         text=PretokenText(
             source.text.normalizers,
@@ -85,7 +85,7 @@ def assemble(source: Source[BpeModel], layout: str) -> BpeTables:  # noqa: ARG00
         templates=source.templates,
         settings=source.settings,
     )
-    return BpeTables(
+    return BpeTable(
         about=metadata.to_json(),
         **arrays,
         entries=rows.entries if rows else np.empty(0, np.uint32),
@@ -99,7 +99,7 @@ def assemble(source: Source[BpeModel], layout: str) -> BpeTables:  # noqa: ARG00
     )
 
 
-def with_added(table: BpeTables, added: AddedTokens) -> BpeTables:
+def with_added(table: BpeTable, added: AddedTokens) -> BpeTable:
     """The table with other added tokens. Its merges do not change, and its splitter changes only if it depends on an added token.
 
     Raises:

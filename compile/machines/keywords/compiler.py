@@ -19,7 +19,7 @@ from fst.compile.machines.keywords.tries import KeywordTrie, trie_of
 from fst.core.jit import Deferred
 from fst.errors import UnsupportedError, VocabularyError, not_one_of
 from fst.machines.keywords.overlapping import COLUMNS as OVERLAPPING_COLUMNS
-from fst.machines.keywords.overlapping import COUNT, OverlappingTables
+from fst.machines.keywords.overlapping import COUNT, OverlappingTable
 from fst.machines.keywords.table import (
     COLUMNS,
     END,
@@ -33,7 +33,7 @@ from fst.machines.keywords.table import (
     OWN,
     STANDARD,
     START,
-    KeywordTables,
+    KeywordTable,
     about,
 )
 from fst.machines.keywords.text import PLAIN
@@ -81,7 +81,7 @@ class Links(NamedTuple):
 
 
 class Automaton(NamedTuple):
-    """The number of states, and the arrays of `fst.machines.keywords.table.KeywordTables` that make the automaton."""
+    """The number of states, and the arrays of `fst.machines.keywords.table.KeywordTable` that make the automaton."""
 
     states: int
     entries: NDArray[np.uint64]
@@ -99,7 +99,7 @@ def keywords(
     allow_empty: bool = False,
     format: str | None = None,  # noqa: A002 - the word for it
     column: str | None = None,
-) -> KeywordTables:
+) -> KeywordTable:
     """Compile keywords for search.
 
     The time of a search does not depend on the keywords: it takes at most two look-ups for each byte of text, besides the matches.
@@ -154,7 +154,7 @@ def keywords(
     if match_kind == FIRST:
         trie = trie_of({read[number]: number for number in _reachable(trie)})
     automaton = lay_out(trie, read, match_kind)
-    make = OverlappingTables if match_kind == OVERLAPPING else KeywordTables
+    make = OverlappingTable if match_kind == OVERLAPPING else KeywordTable
     return make(
         about(make.kind, match_kind, automaton.states, text),
         entries=automaton.entries,

@@ -27,9 +27,9 @@ from fst.compile.machines.segmentation.mecab import (
 )
 from fst.compile.machines.segmentation.unit_tries import unit_trie
 from fst.errors import UnsupportedError, VocabularyError, quoted
-from fst.machines.segmentation.jieba import CHINESE, LETTER, MAX_LENGTH, MAX_SLOT, NO_WORD, OTHER, SPACE, JiebaTables, about
+from fst.machines.segmentation.jieba import CHINESE, LETTER, MAX_LENGTH, MAX_SLOT, NO_WORD, OTHER, SPACE, JiebaTable, about
 from fst.machines.segmentation.jieba_model import STATES
-from fst.machines.segmentation.mecab import MAX_GROUPING, MecabSettings, MecabTables, packed_words
+from fst.machines.segmentation.mecab import MAX_GROUPING, MecabSettings, MecabTable, packed_words
 from fst.machines.segmentation.mecab import MAX_LENGTH as MAX_MECAB_LENGTH
 from fst.machines.segmentation.mecab import about as about_mecab
 from fst.machines.segmentation.strings import stored
@@ -45,7 +45,7 @@ FIRST_CHINESE, LAST_CHINESE = 0x4E00, 0x9FD5
 
 def jieba(
     dictionary: str | Path | Iterable[Entry], *, user: str | Path | Iterable[Entry] | None = None, hmm: bool = False
-) -> JiebaTables:
+) -> JiebaTable:
     """Compile a dictionary for jieba's segmentation: the tokens are those of ``jieba.cut(text, HMM=False)``, or with `hmm` of
     ``jieba.cut(text)``.
 
@@ -98,7 +98,7 @@ def jieba(
     numbers_at[trie.slots[: len(places)]] = places
     emits, chances = read_model() if hmm else (np.empty((0, len(STATES))), np.empty(0))
     word_bytes, word_ends = stored(words)
-    return JiebaTables(
+    return JiebaTable(
         about(len(frequencies), trie.longest, hmm=hmm),
         units=trie.units(_jieba_kinds()),
         entries=trie.entries,
@@ -119,7 +119,7 @@ def mecab(
     encoding: str | None = None,
     max_grouping_size: int = DEFAULT_GROUPING,
     skip_spaces: bool = True,
-) -> MecabTables:
+) -> MecabTable:
     """Compile a dictionary of MeCab: the words, their features and the total cost are those of MeCab's best path.
 
     Args:
@@ -157,7 +157,7 @@ def mecab(
     read_entries(path / "unk.def", [settings.encoding], into=unknowns, shape=matrix.shape)
     features = [settings.unk_feature or feature for feature in unknowns.features]
     about = MecabSettings(
-        kind=MecabTables.kind,
+        kind=MecabTable.kind,
         words=len(entries.surfaces),
         unknowns=len(features),
         longest=1,
@@ -169,7 +169,7 @@ def mecab(
 
 def _mecab_tables(
     settings: MecabSettings, entries: Entries, unknowns: Entries, categories: Categories, matrix: NDArray[np.int16], path: Path
-) -> MecabTables:
+) -> MecabTable:
     """Lay out the lists of words: those of each surface, and then those of each category."""
     numbers = {surface: number for number, surface in enumerate(dict.fromkeys(entries.surfaces))}
     longest = max(len(surface.encode("utf-16-le")) // 2 for surface in numbers)
@@ -192,7 +192,7 @@ def _mecab_tables(
     kinds = [kind if own[kind.first] != NULL else kind._replace(length=0, group=False, invoke=False) for kind in categories.kinds]
     word_bytes, word_ends = stored(entries.surfaces + unknowns.surfaces)
     feature_bytes, feature_ends = stored(entries.features + unknowns.features)
-    return MecabTables(
+    return MecabTable(
         about_mecab(replace(settings, longest=trie.longest)),
         units=trie.units(categories.kind_of),
         entries=trie.entries,

@@ -15,7 +15,7 @@ from fst.compile.dictionaries.words import Words, read_words
 from fst.compile.machines.segmentation.unit_tries import unit_trie
 from fst.core.jit import Deferred
 from fst.errors import UnsupportedError, VocabularyError, not_one_of, quoted
-from fst.machines.segmentation.maxmatch import BACKWARD, DIRECTIONS, FORWARD, JUMP, TOKEN, MaxMatchTables, about
+from fst.machines.segmentation.maxmatch import BACKWARD, DIRECTIONS, FORWARD, JUMP, TOKEN, MaxMatchTable, about
 from fst.machines.segmentation.strings import stored
 from fst.machines.segmentation.unit_trie import MAX_VALUE, UNITS, units_of
 
@@ -30,7 +30,7 @@ def maxmatch(
     *,
     format: str | None = None,  # noqa: A002 - the word for it
     column: str | None = None,
-) -> MaxMatchTables:
+) -> MaxMatchTable:
     """Compile a dictionary for segmentation by MaxMatch.
 
     At each place MaxMatch takes the longest word of the dictionary, or a single character if there is none. So every text has a
@@ -79,7 +79,7 @@ def maxmatch(
 
 def _table(
     words: Sequence[str], direction: str, added: Sequence[str] = (), rules: Mapping[str, Sequence[tuple[int, int]]] | None = None
-) -> MaxMatchTables:
+) -> MaxMatchTable:
     """The table of a dictionary.
 
     Args:
@@ -96,7 +96,7 @@ def _table(
     word_bytes, word_ends = stored(all_words)
     lasts, lists = _listed([*(rules or {}).values()])
     return _linked(
-        MaxMatchTables(
+        MaxMatchTable(
             about(direction, len(all_words), trie.longest),
             units=trie.units(np.zeros(UNITS, np.uint32)),
             entries=trie.entries,
@@ -129,7 +129,7 @@ def _listed(rules: Sequence[Sequence[tuple[int, int]]]) -> tuple[Ints, Ints]:
     return np.cumsum(counts), np.array(rows)
 
 
-def _linked(table: MaxMatchTables) -> MaxMatchTables:
+def _linked(table: MaxMatchTable) -> MaxMatchTable:
     """A table with its jumps.
 
     Raises:
@@ -155,7 +155,7 @@ def _linked(table: MaxMatchTables) -> MaxMatchTables:
             raise UnsupportedError(f"the words have more than {room // 4:,} tokens in each other: leave out some of those in long ones")
 
 
-def _corrected(table: MaxMatchTables, words: Sequence[str], rules: Mapping[str, str]) -> MaxMatchTables:
+def _corrected(table: MaxMatchTable, words: Sequence[str], rules: Mapping[str, str]) -> MaxMatchTable:
     """The table of a dictionary with rules; `table` is that without."""
     numbers, added = {word: number for number, word in reversed([*enumerate(words)])}, list[str]()
     lists = dict[str, Sequence[tuple[int, int]]]()
@@ -182,7 +182,7 @@ def _spelled_rules(rules: Mapping[str, str]) -> list[str]:
     return [string.decode() for string in spelled]
 
 
-def _need_segmentation(table: MaxMatchTables, string: str, rule: str) -> None:
+def _need_segmentation(table: MaxMatchTable, string: str, rule: str) -> None:
     """Check that the left side of a rule is the segmentation of its string."""
     data = string.encode()
     found = SEPARATOR.join(data[token.start : token.end].decode() for token in table.tokens(data))

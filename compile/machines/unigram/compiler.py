@@ -27,7 +27,7 @@ from fst.core.json_numbers import reference_float
 from fst.errors import UnsupportedError, VocabularyError, quoted
 from fst.machines.unigram.header import UnigramMetadata, UnigramTrie
 from fst.machines.unigram.header import UnigramModel as UnigramModelMetadata
-from fst.machines.unigram.table import UnigramTables
+from fst.machines.unigram.table import UnigramTable
 from fst.machines.unigram.viterbi import BLANK, ENTRY, IN_TEXT, MAX_DEPTH, PIECE, STRETCH, UNKNOWN, WHOLE, WORD, WORDS, are_certain
 from fst.pretokens.header import PretokenText
 from fst.pretokens.token_letters import fallback
@@ -149,7 +149,7 @@ class _Spelled:
         return cls(symbols, np.cumsum(lengths) - lengths, lengths, np.array([number for _, number in kept], np.int64))
 
 
-def assemble(source: Source[UnigramModel], layout: str) -> UnigramTables:  # noqa: ARG001 - tries have one layout
+def assemble(source: Source[UnigramModel], layout: str) -> UnigramTable:  # noqa: ARG001 - tries have one layout
     """The tables of a source."""
     model = source.model
     line = metaspace.pipeline(source.text.normalizers, source.text.pre_tokenizers)
@@ -168,7 +168,7 @@ def assemble(source: Source[UnigramModel], layout: str) -> UnigramTables:  # noq
     assert model.unk_token is not None
     metadata = UnigramMetadata(
         automaton=UnigramTrie(
-            UnigramTables.kind, int(ENTRY.are_states(trie).sum()), int(spelled.lengths.max()), window_bits, restarts
+            UnigramTable.kind, int(ENTRY.are_states(trie).sum()), int(spelled.lengths.max()), window_bits, restarts
         ),
         model=UnigramModelMetadata(
             len(model.names), model.unk_id, model.unk_token, model.byte_fallback, model.sums, source.sentencepiece
@@ -178,7 +178,7 @@ def assemble(source: Source[UnigramModel], layout: str) -> UnigramTables:  # noq
         templates=source.templates,
         settings=source.settings,
     )
-    tables = UnigramTables(
+    tables = UnigramTable(
         about=metadata.to_json(),
         **arrays,
         words=np.zeros(0, np.uint64),
@@ -196,7 +196,7 @@ def assemble(source: Source[UnigramModel], layout: str) -> UnigramTables:  # noq
     return replace(tables, words=words, displacements=displacements)
 
 
-def with_added(table: UnigramTables, added: AddedTokens) -> UnigramTables:
+def with_added(table: UnigramTable, added: AddedTokens) -> UnigramTable:
     """The table with other added tokens. Its trie and its splitter do not change.
 
     Raises:
@@ -223,7 +223,7 @@ def _splitter(model: UnigramModel, line: Pipeline) -> tuple[Splitter, str]:
     return between_tokens(spellings, known, before_blanks=line.cuts), BLANK if line.cuts else STRETCH
 
 
-def _word_table(tables: UnigramTables, spelled: _Spelled) -> tuple[NDArray[np.uint64], NDArray[np.uint16]]:
+def _word_table(tables: UnigramTable, spelled: _Spelled) -> tuple[NDArray[np.uint64], NDArray[np.uint16]]:
     """The table of the tokens that are the best path through their own bytes, or of all that are whole words."""
     if tables.has_words:
         return word_table(spelled.symbols, spelled.starts, spelled.lengths, spelled.ids)

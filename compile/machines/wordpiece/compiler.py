@@ -24,7 +24,7 @@ from fst.compile.text.folding import Normalization
 from fst.compile.text.source import Source, Trimming
 from fst.compile.text.words import renumbered, word_table
 from fst.errors import UnsupportedError, VocabularyError, quoted
-from fst.machines.wordpiece.table import Tables
+from fst.machines.wordpiece.table import WordPieceTable
 from fst.tables.header import LINKED, AddedTokens, Model
 from fst.text.alphabet import BREAK, Alphabet
 
@@ -137,7 +137,7 @@ def vocabulary_trie(tokens: Mapping[str, int], indicator: str, readable: NDArray
     )
 
 
-def assemble(source: Source[WordPieceModel], layout: str) -> Tables:
+def assemble(source: Source[WordPieceModel], layout: str) -> WordPieceTable:
     """The tables of a vocabulary."""
     if source.trimming:
         _need_untrimmed([*source.model.tokens, *source.added.ids])
@@ -148,8 +148,8 @@ def assemble(source: Source[WordPieceModel], layout: str) -> Tables:
     normalization = folded(source.text.normalizers, source.text.pre_tokenizers).normalization
     classes, inside = _classes(source, alphabet, Letters.of_machine(transducer, rows), normalization)
     words, displacements = word_table(transducer.trie, classes.of_letter, inside)
-    return Tables(
-        about=metadata_of(Tables.kind, _metadata(source), source, alphabet, rows, normalization).to_json(),
+    return WordPieceTable(
+        about=metadata_of(WordPieceTable.kind, _metadata(source), source, alphabet, rows, normalization).to_json(),
         entries=rows.entries,
         pool=rows.pool,
         words=words,
@@ -158,7 +158,7 @@ def assemble(source: Source[WordPieceModel], layout: str) -> Tables:
     )
 
 
-def with_added(tables: Tables, added: AddedTokens) -> Tables:
+def with_added(tables: WordPieceTable, added: AddedTokens) -> WordPieceTable:
     """The tables with other added tokens. The trie and its transitions do not change.
 
     Raises:
@@ -220,7 +220,7 @@ def _metadata(source: Source[WordPieceModel]) -> Model:
     return Model(unk_id=model.unk_id, model_tokens=len(model.tokens), trims_offsets=trims, **settings)
 
 
-def source_of(tables: Tables) -> Source[WordPieceModel]:
+def source_of(tables: WordPieceTable) -> Source[WordPieceModel]:
     """The source that tables were compiled from.
 
     Raises:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from fst.errors import UnsupportedError, VocabularyError, quoted
-from fst.tables.sentencepiece_info import SCORE, PieceFacts
+from fst.tables.sentencepiece_info import SCORE, SentencePieceInfo
 
 SUFFIX = ".model"
 NORMAL, UNKNOWN, CONTROL, USER_DEFINED, UNUSED, BYTE = range(1, 7)  # the types of pieces
@@ -75,9 +75,9 @@ class SentencePieceModel:
         return self.types.index(UNKNOWN)
 
     @property
-    def facts(self) -> PieceFacts:
+    def facts(self) -> SentencePieceInfo:
         """The facts about pieces that tables keep in addition to ids and texts."""
-        return PieceFacts(
+        return SentencePieceInfo(
             kind=self.kind,
             unk_id=self.unk_id,
             bos_id=self._control("bos"),

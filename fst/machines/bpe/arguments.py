@@ -22,7 +22,7 @@ class BpeArguments(NamedTuple):
 
     Attributes:
         shared: the arrays by which a text is cut into pieces, and pieces are looked up.
-        entries: as in `fst.machines.bpe.table.BpeTables`.
+        entries: as in `fst.machines.bpe.table.BpeTable`.
     """
 
     shared: Arguments
@@ -64,7 +64,7 @@ class DropoutArguments(NamedTuple):
 
 
 def arguments(table: Any, specials: Mapping[bytes, int]) -> BpeArguments:
-    """The arguments for a `fst.machines.bpe.table.BpeTables`; `specials` are as in `fst.pretokens.arguments.arguments`."""
+    """The arguments for a `fst.machines.bpe.table.BpeTable`; `specials` are as in `fst.pretokens.arguments.arguments`."""
     return BpeArguments(pretokens.arguments(table, specials), borrowable(table.entries, np.uint32))
 
 

@@ -11,7 +11,7 @@ from fst.pretokens.header import PretokenText
 from fst.pretokens.token_letters import Letters
 from fst.tables.header import AddedTokens, Sections, Settings, Templates
 from fst.tables.ids import IDS
-from fst.tables.sentencepiece_info import PIECE_FACTS, PieceFacts
+from fst.tables.sentencepiece_info import SENTENCEPIECE_INFO, SentencePieceInfo
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class BpeModel:
     continuing_subword_prefix: str = stored_as(TEXT)
     end_of_word_suffix: str = stored_as(TEXT)
     long_pieces: Sequence[int] = stored_as(IDS)
-    sentencepiece: PieceFacts | None = stored_as(PIECE_FACTS)
+    sentencepiece: SentencePieceInfo | None = stored_as(SENTENCEPIECE_INFO)
 
 
 @dataclass(frozen=True)

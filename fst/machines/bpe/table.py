@@ -24,7 +24,7 @@ from fst.machines.bpe.header import BpeMetadata
 from fst.pretokens.arguments import Work, work
 from fst.pretokens.characters import ABSENT, NO_ALPHABET, NOT_FUSED, Alphabet, alphabet
 from fst.pretokens.digit_cuts import kinds_of_bytes
-from fst.pretokens.table import PieceTable
+from fst.pretokens.table import PretokenTable
 from fst.pretokens.token_letters import byte_of, fallback
 from fst.tables.proof import need, need_ids, need_none, prove_around
 from fst.tables.table import Each, member
@@ -34,13 +34,13 @@ UTF8_LENGTH = 4  # most bytes of a character
 
 
 @dataclass(frozen=True, eq=False)
-class BpeTables(PieceTable):
-    """A compiled byte-level BPE machine. Most of its arrays are those of `PieceTable`.
+class BpeTable(PretokenTable):
+    """A compiled byte-level BPE machine. Most of its arrays are those of `PretokenTable`.
 
     Attributes:
         entries: uint32[slots], depths: uint16[states], see `fst.machines.bpe.automaton`; both empty for a table without an automaton.
         merges: int32[merges, 3], all merges of the source, see `fst.machines.bpe.merge_list`.
-        token_bytes: as in `PieceTable`. The bytes include a prefix or suffix, since the reference decodes it, too.
+        token_bytes: as in `PretokenTable`. The bytes include a prefix or suffix, since the reference decodes it, too.
     """
 
     kind: ClassVar[str] = "bpe"
@@ -125,12 +125,12 @@ class BpeTables(PieceTable):
 
     @property
     def byte_kinds(self) -> Array:
-        """See `PieceTable.byte_kinds`."""
+        """See `PretokenTable.byte_kinds`."""
         return kinds_of_bytes(self.metadata.text.pre_tokenizers or ())
 
     @property
     def drops_bytes(self) -> bool:
-        """See `PieceTable.drops_bytes`."""
+        """See `PretokenTable.drops_bytes`."""
         model = self.metadata.model
         return model.letters.are_bytes and model.missing_bytes > 0 and model.unk_id is None
 
@@ -192,7 +192,7 @@ class BpeTables(PieceTable):
         return self.alphabet if self.metadata.model.missing_bytes else NO_ALPHABET
 
     def fallbacks_of(self, bytes_: Iterable[int]) -> Sequence[int]:
-        """See `PieceTable.fallbacks_of`."""
+        """See `PretokenTable.fallbacks_of`."""
         model, wanted = self.metadata.model, {*bytes_}
         alone = range(model.model_tokens - model.fallbacks, model.model_tokens)
         return [int(self.token_ids[token]) for token in alone if self.content(token)[0] in wanted]
@@ -269,7 +269,7 @@ class BpeTables(PieceTable):
 
     @property
     def joins_words(self) -> bool:
-        """See `PieceTable.joins_words`."""
+        """See `PretokenTable.joins_words`."""
         return self.metadata.model.joins_words
 
     def _arguments(self, specials: Mapping[bytes, int]) -> BpeArguments | MergeArguments:

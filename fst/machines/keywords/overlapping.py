@@ -20,7 +20,7 @@ import numpy as np
 
 from fst.automata.rows import BYTES, ROOT, Array
 from fst.machines.keywords.strings import States, Strings
-from fst.machines.keywords.table import ENTRY, OVERLAPPING, KeywordTables, Match
+from fst.machines.keywords.table import ENTRY, OVERLAPPING, KeywordTable, Match
 from fst.tables.proof import need, need_none
 from fst.text.reading_arguments import borrowable
 
@@ -43,7 +43,7 @@ class Arguments(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class OverlappingTables(KeywordTables):
+class OverlappingTable(KeywordTable):
     """Keywords, compiled for all their matches.
 
     Attributes:

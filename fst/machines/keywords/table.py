@@ -127,7 +127,7 @@ class Match(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class KeywordTables(Table):
+class KeywordTable(Table):
     """Keywords, compiled.
 
     Attributes:

@@ -124,7 +124,7 @@ class Token(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class JiebaTables(UnitTrieTable):
+class JiebaTable(UnitTrieTable):
     """jieba's dictionary, compiled. The value of a word is the index of its score, and the kinds of units are `KINDS`.
 
     Attributes:
@@ -157,7 +157,7 @@ class JiebaTables(UnitTrieTable):
         """One of `MODES`."""
         return self.metadata.settings.mode
 
-    def with_mode(self, mode: str) -> JiebaTables:
+    def with_mode(self, mode: str) -> JiebaTable:
         """The table with another mode. They share their arrays.
 
         Raises:
@@ -361,4 +361,4 @@ class JiebaTables(UnitTrieTable):
 
 def about(words: int, longest: int, *, hmm: bool) -> Mapping[str, Any]:
     """The JSON of a table."""
-    return JiebaMetadata(JiebaSettings(JiebaTables.kind, DEFAULT, words, longest, hmm)).to_json()
+    return JiebaMetadata(JiebaSettings(JiebaTable.kind, DEFAULT, words, longest, hmm)).to_json()

@@ -80,7 +80,7 @@ def prove(emits: Array, chances: Array, forced: Array, is_taken: Array) -> None:
     """Prove what kernels may assume: that there is a logarithm for each character and state, and that words are slots in ascending order.
 
     Args:
-        emits, chances, forced: those of a `fst.machines.segmentation.jieba.JiebaTables`.
+        emits, chances, forced: those of a `fst.machines.segmentation.jieba.JiebaTable`.
         is_taken: bool[slots], whether the trie has a transition there.
 
     Raises:

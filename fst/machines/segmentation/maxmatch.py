@@ -123,7 +123,7 @@ class Lasts(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class MaxMatchTables(UnitTrieTable):
+class MaxMatchTable(UnitTrieTable):
     """A dictionary, compiled. The slot of a state where walks jump holds the number of its jump, above the label `FREE`.
 
     Attributes:
@@ -337,4 +337,4 @@ class MaxMatchTables(UnitTrieTable):
 
 def about(direction: str, words: int, longest: int) -> Mapping[str, Any]:
     """The JSON of a table."""
-    return MaxMatchMetadata(MaxMatchSettings(MaxMatchTables.kind, direction, words, longest)).to_json()
+    return MaxMatchMetadata(MaxMatchSettings(MaxMatchTable.kind, direction, words, longest)).to_json()

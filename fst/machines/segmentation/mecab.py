@@ -184,7 +184,7 @@ class Kind(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class MecabTables(UnitTrieTable):
+class MecabTable(UnitTrieTable):
     """A dictionary of MeCab, compiled. The value of a string is one more than the place of its first word in `lists`.
 
     Attributes:

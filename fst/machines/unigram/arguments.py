@@ -109,7 +109,7 @@ class UnigramWork(NamedTuple):
 
 
 def arguments(table: Any, specials: Mapping[bytes, int]) -> UnigramArguments:
-    """The arguments for a `fst.machines.unigram.table.UnigramTables`; `specials` are as in `fst.machines.bpe.arguments.arguments`."""
+    """The arguments for a `fst.machines.unigram.table.UnigramTable`; `specials` are as in `fst.machines.bpe.arguments.arguments`."""
     scores, unknown = table.path_scores, table.unknown
     return UnigramArguments(
         shared=pretokens.arguments(table, specials),
@@ -127,7 +127,7 @@ def arguments(table: Any, specials: Mapping[bytes, int]) -> UnigramArguments:
 
 
 def ends(table: Any) -> Ends:
-    """The automaton of a `fst.machines.unigram.table.UnigramTables`."""
+    """The automaton of a `fst.machines.unigram.table.UnigramTable`."""
     lists, scores = table.lists, table.path_scores
     others = np.flatnonzero(lists < 0)
     gains = scores.take(lists & ~aho_corasick.GOES_ON, mode="clip")

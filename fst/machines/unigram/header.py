@@ -10,7 +10,7 @@ from fst.core.json_fields import FLAG, TEXT, one_of, stored_as, whole
 from fst.machines.unigram.viterbi import MAX_DEPTH, RESTARTS, SUMS
 from fst.pretokens.header import PretokenText
 from fst.tables.header import AddedTokens, Sections, Settings, Templates
-from fst.tables.sentencepiece_info import PIECE_FACTS, PieceFacts
+from fst.tables.sentencepiece_info import SENTENCEPIECE_INFO, SentencePieceInfo
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class UnigramModel:
     unk_token: str = stored_as(TEXT)
     byte_fallback: bool = stored_as(FLAG)
     sums: str = stored_as(one_of(*SUMS))
-    sentencepiece: PieceFacts | None = stored_as(PIECE_FACTS)
+    sentencepiece: SentencePieceInfo | None = stored_as(SENTENCEPIECE_INFO)
 
 
 @dataclass(frozen=True)

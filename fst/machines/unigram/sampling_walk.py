@@ -9,11 +9,11 @@ import numpy as np
 from fst.automata.rows import Array
 from fst.machines.unigram import nbest
 from fst.machines.unigram.sampling import Sampling, sampled, weights
-from fst.machines.unigram.table import UnigramTables
+from fst.machines.unigram.table import UnigramTable
 from fst.machines.unigram.viterbi import BONUS, USER_DEFINED, Node
 
 
-def scores_of(table: UnigramTables) -> Array:
+def scores_of(table: UnigramTable) -> Array:
     """float64[tokens], what each token of the model adds to a segmentation. That is what it adds to a path, but for one case.
 
     A user's own token has a bonus for each character after the first, where encoding has one for each byte: ``unigram_model.cc`` of
@@ -28,7 +28,7 @@ def scores_of(table: UnigramTables) -> Array:
     return scores
 
 
-def run_sampling(table: UnigramTables, text: str, by: Sampling, row: int = 0) -> list[int]:
+def run_sampling(table: UnigramTable, text: str, by: Sampling, row: int = 0) -> list[int]:
     """The token ids of a text, without a template, drawn from all segmentations or from the n best; `row` is its number in the call."""
     if by.nbest_size > 0:
         found = run_nbest(table, text, by.nbest_size)
@@ -42,7 +42,7 @@ def run_sampling(table: UnigramTables, text: str, by: Sampling, row: int = 0) ->
     return _along(table, text, paths)
 
 
-def run_nbest(table: UnigramTables, text: str, most: int) -> list[tuple[float, list[int]]]:
+def run_nbest(table: UnigramTable, text: str, most: int) -> list[tuple[float, list[int]]]:
     """The best segmentations of a text, each with its score and its token ids, without a template."""
     pieces = [part.encode() for part, special in table.parts(text) if special is None]
     scores = scores_of(table)
@@ -53,7 +53,7 @@ def run_nbest(table: UnigramTables, text: str, most: int) -> list[tuple[float, l
     return [(total, _along(table, text, [found[rank][1] for found, rank in zip(ranked, ranks, strict=True)])) for total, ranks in texts]
 
 
-def _along(table: UnigramTables, text: str, paths: Sequence[Sequence[Node]]) -> list[int]:
+def _along(table: UnigramTable, text: str, paths: Sequence[Sequence[Node]]) -> list[int]:
     """The token ids of a text with a path through each of its pieces."""
     ids, left = list[int](), iter(paths)
     for part, special in table.parts(text):

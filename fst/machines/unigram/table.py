@@ -22,7 +22,7 @@ from fst.machines.unigram.arguments import Ends, UnigramArguments, UnigramWork, 
 from fst.machines.unigram.header import UnigramMetadata
 from fst.pretokens.characters import NO_ALPHABET, NOT_FUSED, Alphabet
 from fst.pretokens.decoding import MAX_SIZE
-from fst.pretokens.table import PieceTable
+from fst.pretokens.table import PretokenTable
 from fst.pretokens.token_letters import fallback
 from fst.tables.proof import need, need_ids, need_none, prove_around
 from fst.tables.table import Each, member
@@ -33,8 +33,8 @@ NO_FALLBACK = -1
 
 
 @dataclass(frozen=True, eq=False)
-class UnigramTables(PieceTable):
-    """A compiled Unigram machine. Most of its arrays are those of `PieceTable`.
+class UnigramTable(PretokenTable):
+    """A compiled Unigram machine. Most of its arrays are those of `PretokenTable`.
 
     Attributes:
         trie: uint64[slots], see `fst.machines.unigram.viterbi`.
@@ -42,7 +42,7 @@ class UnigramTables(PieceTable):
         scores: float64[tokens], the score of each token of the model, by its id, as its source states it.
         types: uint8[tokens], the type of each token of the model, if sums are those of whole texts; else empty. Only tokens that are
             `NORMAL` or `USER_DEFINED` are in texts and in the trie.
-        token_bytes: as in `PieceTable`; all tokens are UTF-8, with the symbol for spaces.
+        token_bytes: as in `PretokenTable`; all tokens are UTF-8, with the symbol for spaces.
     """
 
     kind: ClassVar[str] = "unigram"
@@ -87,7 +87,7 @@ class UnigramTables(PieceTable):
 
     @property
     def joins_words(self) -> bool:
-        """See `PieceTable.joins_words`."""
+        """See `PretokenTable.joins_words`."""
         return self.restarts != viterbi.PIECE
 
     @Lazy
@@ -178,7 +178,7 @@ class UnigramTables(PieceTable):
         return bool((self.fallbacks >= 0).all())
 
     def fallbacks_of(self, bytes_: Iterable[int]) -> Sequence[int]:
-        """See `PieceTable.fallbacks_of`."""
+        """See `PretokenTable.fallbacks_of`."""
         return [number for number in self.fallbacks[[*bytes_]].tolist() if number != NO_FALLBACK]
 
     def run(self, text: str) -> list[int]:

@@ -31,7 +31,7 @@ from fst.machines.wordpiece.arguments import (
     Arguments,
     blank,
 )
-from fst.machines.wordpiece.table import Tables
+from fst.machines.wordpiece.table import WordPieceTable
 from fst.tables.header import Context, ContextualToken
 from fst.text.added_tokens import pattern_of
 
@@ -42,7 +42,7 @@ MASK = (1 << 64) - 1
 BEGINS_WORD, ENDS_WORD, SPACED, MIXED = (1 << kind for kind in range(4))
 
 
-def with_contextual(of: Arguments, table: Tables) -> Arguments:
+def with_contextual(of: Arguments, table: WordPieceTable) -> Arguments:
     """The kernel arguments, completed so that kernels find inside tokens, and mark texts that may hold another contextual token."""
     tokens, a = table.metadata.added_tokens.contextual, table.classes[0::2]
     parts = int(np.count_nonzero(are_parts(a)))
@@ -86,7 +86,7 @@ def _kind(token: ContextualToken, is_inside: bool, number: int) -> int:
     return (0 if token.lstrip or token.rstrip else number) << 1 | int(token.single_word)
 
 
-def _sides(table: Tables) -> NDArray[np.uint8]:
+def _sides(table: WordPieceTable) -> NDArray[np.uint8]:
     """uint8[classes + 1], `IN_WORD` and `CLEAR` of each class that has one of them for all characters from which it comes."""
     a, context = table.classes[0::2], table.metadata.added_tokens.context
     if context is None:

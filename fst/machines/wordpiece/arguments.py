@@ -69,7 +69,7 @@ class Arguments(NamedTuple):
             failure links, else 0.
         start_targets: uint64[classes + 1], the target of each class at the start of a word (record B).
         isolated_ids: uint64[classes + 1], ``1 << 32 | id`` of a class that is a whole word, else 0.
-        entries, pool, words, displacements: as in `fst.machines.wordpiece.table.Tables`.
+        entries, pool, words, displacements: as in `fst.machines.wordpiece.table.WordPieceTable`.
         key_masks: uint64[4 * 14], four for each length of a word. They mask the sixteen symbols from the start of a word on, and leave its
             key. The last four are for lengths over 12, which no key has: they leave symbols 13 to 16, so that no slot matches.
         token_lengths: uint32[2 * ids], the number of symbols of each token at the start of a word, and inside a word; read only for
@@ -111,7 +111,7 @@ def arguments(
 
     Args:
         table: the table, as the reader sees it.
-        entries, pool, words, displacements: of `fst.machines.wordpiece.table.Tables`.
+        entries, pool, words, displacements: of `fst.machines.wordpiece.table.WordPieceTable`.
         dead: the dead state.
         unk: the id of the unknown token.
         longest: the number of symbols in the longest word that is looked up.
@@ -141,7 +141,7 @@ def token_lengths(token_bytes: Array, token_ends: Array, token_ids: Array, model
     """The lengths of tokens, by which words are cut into spans: `Arguments.token_lengths`.
 
     Args:
-        token_bytes, token_ends, token_ids: of `fst.machines.wordpiece.table.Tables`.
+        token_bytes, token_ends, token_ids: of `fst.machines.wordpiece.table.WordPieceTable`.
         model_tokens: the number of the model's own tokens. The others are whole words, and are never cut.
         indicator: the prefix of tokens that continue a word.
 

@@ -72,7 +72,7 @@ from fst.text.reading import NORMALIZED, ReadingTable, Symbol, prove_characters,
 
 
 @dataclass(frozen=True, eq=False)
-class Tables(ReadingTable):
+class WordPieceTable(ReadingTable):
     """A compiled WordPiece machine.
 
     Attributes:
@@ -272,7 +272,7 @@ class Walk:
         lookups: entries loaded so far.
     """
 
-    def __init__(self, tables: Tables) -> None:
+    def __init__(self, tables: WordPieceTable) -> None:
         self.tables, self.model = tables, tables.metadata.model
         self.ids: list[int] = []
         self.offsets: list[tuple[int, int]] = []

@@ -17,7 +17,7 @@ from fst.runtime.text.decoder_steps import StepDecoder
 from fst.runtime.tokenizer import Tokenizer
 from fst.tables.decoder_steps import ALL, SYMBOL, Step, byte_of, changed, leading
 from fst.tables.header import StepsDecoder
-from fst.tables.sentencepiece_info import WORD, PieceFacts
+from fst.tables.sentencepiece_info import WORD, SentencePieceInfo
 from fst.text.charsmap import Charsmap
 from fst.text.edits import SPACES, Edit
 from fst.text.normalizer import NOTHING, Rewriting
@@ -145,7 +145,7 @@ class ModelPieces(Pieces):
         facts: the model's facts about its pieces.
     """
 
-    def __init__(self, tokenizer: Tokenizer, facts: PieceFacts) -> None:
+    def __init__(self, tokenizer: Tokenizer, facts: SentencePieceInfo) -> None:
         self.fst, self.kind = tokenizer, facts.kind
         self.scores, self.unk_id, self.ids = facts.score_array, facts.unk_id, tokenizer.get_vocab()
         by_id = {number: name for name, number in self.ids.items()}

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from fst.bridge.from_live import compiled
 from fst.core.lazy import Lazy
 from fst.errors import TextError, UnsupportedError
-from fst.machines.bpe.table import BpeTables
+from fst.machines.bpe.table import BpeTable
 from fst.runtime.compat.tiktoken.arguments import need, need_sequence, need_strings, need_threads, number_of, refusal
 from fst.runtime.compat.tiktoken.unstable import Completions, with_spaces
 from fst.runtime.decoder import ByteDecoder, IdsLike
@@ -66,7 +66,7 @@ class Encoding:
         if found._metadata.text.rewriting:
             raise UnsupportedError("fst.tiktoken stands in for encodings that do not rewrite texts; this vocabulary does")
         self.fst, self.name = found, getattr(tokenizer, "name", "fst") if name is None else name
-        self._table: BpeTables = found._table
+        self._table: BpeTable = found._table
         self._specials = dict(self._table.metadata.added_tokens.specials)
 
     @staticmethod
@@ -470,7 +470,7 @@ def _library() -> Any:
         raise ImportError(f"encodings by name are those of tiktoken, which is not installed: {what}") from error
 
 
-def _tiktoken_pattern(table: BpeTables) -> str:
+def _tiktoken_pattern(table: BpeTable) -> str:
     """The pattern of a table whose ids are ranks of tiktoken."""
     part = (table.metadata.text.pre_tokenizers or ({},))[0]
     if "dialect" not in part:

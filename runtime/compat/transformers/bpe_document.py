@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fst.errors import UnsupportedError
-from fst.machines.bpe.table import BpeTables
+from fst.machines.bpe.table import BpeTable
 from fst.pretokens.header import PREFIX_SPACE
-from fst.pretokens.table import PieceTable
+from fst.pretokens.table import PretokenTable
 from fst.runtime.compat.transformers.document import Json, sequence_of, template_processing
 from fst.tables.header import SENTENCEPIECE, AnyDecoder, ByteLevelDecoder, StepsDecoder
 
@@ -17,7 +17,7 @@ BARE = ((("A", 0),), (("A", 0), ("B", 1)))  # templates that add nothing
 Merge = tuple[bytes, bytes]
 
 
-def document(table: BpeTables) -> Json:
+def document(table: BpeTable) -> Json:
     """A ``tokenizer.json`` that compiles to a table.
 
     Raises:
@@ -26,7 +26,7 @@ def document(table: BpeTables) -> Json:
     return {**beside(table), "model": model_of(table)}
 
 
-def model_of(table: BpeTables) -> Json:
+def model_of(table: BpeTable) -> Json:
     """The model in a ``tokenizer.json``."""
     model = table.metadata.model
     return {
@@ -43,7 +43,7 @@ def model_of(table: BpeTables) -> Json:
     }
 
 
-def beside(table: PieceTable) -> Json:
+def beside(table: PretokenTable) -> Json:
     """Everything but the model.
 
     Raises:
@@ -72,13 +72,13 @@ def decoder(found: AnyDecoder | None) -> Json | None:
     return _byte_level(add_prefix_space=True, use_regex=True) if isinstance(found, ByteLevelDecoder) else None
 
 
-def vocabulary(table: BpeTables) -> dict[str, int]:
+def vocabulary(table: BpeTable) -> dict[str, int]:
     """Token → id, for the model's tokens and for other names in its vocabulary, but not for other added tokens."""
     known = table.metadata.model.vocabulary_tokens
     return dict(zip(table.tokens[:known], table.token_ids[:known].tolist(), strict=True))
 
 
-def merges(table: BpeTables) -> list[Merge]:
+def merges(table: BpeTable) -> list[Merge]:
     """The merges, the lowest rank first.
 
     Raises:
@@ -103,7 +103,7 @@ def _pre_tokenizers(parts: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str,
     return [*parts[:place], own, *behind]
 
 
-def _post_processor(table: PieceTable) -> Json | None:
+def _post_processor(table: PretokenTable) -> Json | None:
     templates, trimming = table.metadata.templates, table.metadata.text.trimming
     processors: list[Json] = []
     if trimming is not None:

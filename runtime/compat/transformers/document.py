@@ -10,14 +10,14 @@ from dataclasses import asdict
 from typing import Any
 
 from fst.machines.wordpiece.header import Normalizer
-from fst.machines.wordpiece.table import Tables
+from fst.machines.wordpiece.table import WordPieceTable
 from fst.tables.header import Piece, PreTokenizer
 
 Json = dict[str, Any]
 BERT = ("clean_text", "handle_chinese_chars", "strip_accents", "lowercase")  # settings of BertNormalizer
 
 
-def document(tables: Tables) -> Json:
+def document(tables: WordPieceTable) -> Json:
     """A ``tokenizer.json`` that compiles to these tables.
 
     Examples:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from fst.machines.bpe.table import BpeTables
+from fst.machines.bpe.table import BpeTable
 from fst.pretokens.byte_letters import bytes_of
 from fst.pretokens.decoding import SIZE_BITS, STEP
 from fst.pretokens.token_letters import byte_of
 from fst.runtime.decoder import ByteDecoder
 
 
-def decoder_of(table: BpeTables, spell: bool = True) -> ByteDecoder:
+def decoder_of(table: BpeTable, spell: bool = True) -> ByteDecoder:
     """The decoder of a table.
 
     Args:

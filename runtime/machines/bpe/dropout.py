@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from fst.machines.bpe.arguments import POWERS, DropoutArguments, MergeArguments, merge_arguments
 from fst.machines.bpe.dropout import Dropout
 from fst.machines.bpe.merge_list import SCRATCH
-from fst.machines.bpe.table import BpeTables
+from fst.machines.bpe.table import BpeTable
 from fst.runtime.run import Kernel, Runner
 from fst.runtime.workspace import Workspaces
 
@@ -27,7 +27,7 @@ class DroppingRunners:
         TableError: the merges of the table are not sound.
     """
 
-    def __init__(self, table: BpeTables, plain: Runner, workspaces: Workspaces) -> None:
+    def __init__(self, table: BpeTable, plain: Runner, workspaces: Workspaces) -> None:
         own = plain.arguments
         self._merging: MergeArguments = own if isinstance(own, MergeArguments) else merge_arguments(table, own.shared)
         self._kernel = Kernel("bpe with dropout", table.unit, "fst.runtime.machines.bpe.kernels.dropout", table.growth * SCRATCH)

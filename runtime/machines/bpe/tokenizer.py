@@ -11,18 +11,18 @@ from fst.automata.rows import WHITE_SPACE
 from fst.core.lazy import Lazy
 from fst.errors import UnsupportedError
 from fst.machines.bpe.dropout import Dropout
-from fst.machines.bpe.table import BpeTables
+from fst.machines.bpe.table import BpeTable
 from fst.runtime.decoder import ByteDecoder, ByteStream, DecodeStream, IdsLike, text_of, texts_of
 from fst.runtime.machines.bpe.decoder import decoder_of
 from fst.runtime.machines.bpe.dropout import DroppingRunners
-from fst.runtime.pretokens.tokenizer import PieceTokenizer
+from fst.runtime.pretokens.tokenizer import PretokenTokenizer
 from fst.runtime.rows.texts import Ints
 from fst.runtime.run import Runner
 from fst.runtime.workspace import Ids
 from fst.tables.header import ByteLevelDecoder
 
 
-class BpeTokenizer(PieceTokenizer):
+class BpeTokenizer(PretokenTokenizer):
     r"""A tokenizer over a byte-level BPE table, as `fst.load` returns it: a `fst.Tokenizer` that also decodes to bytes.
 
     Examples:
@@ -44,7 +44,7 @@ class BpeTokenizer(PieceTokenizer):
     """
 
     _kinds_of_randomness = (Dropout,)
-    _table: BpeTables
+    _table: BpeTable
 
     @property
     def dropout(self) -> float:

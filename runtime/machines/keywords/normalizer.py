@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from fst.core.jit import Deferred
-from fst.machines.keywords.table import IN_WORD, KeywordTables
+from fst.machines.keywords.table import IN_WORD, KeywordTable
 from fst.machines.keywords.text import FOLDED, NO_TOKENS, KeywordText
 from fst.runtime.front_end import NOWHERE, Pending, Room, TextFrontEnd
 from fst.runtime.rows.texts import Ints, Units, characters
@@ -25,7 +25,7 @@ fold, back, cover, spell = (Deferred(KERNELS, name) for name in ("fold", "back",
 RAW = np.empty(0, np.int64)
 
 
-def front_end_of(table: KeywordTables, arguments: Any) -> TextFrontEnd | None:
+def front_end_of(table: KeywordTable, arguments: Any) -> TextFrontEnd | None:
     """The front end that prepares texts as the keywords of a table are prepared; `arguments` are those of its kernel."""
     text = table.metadata.text
     normalizer = Normalizer(arguments, text.rewriting) if text.rewriting else None

@@ -15,7 +15,7 @@ import numpy as np
 
 from fst.core.lazy import Lazy
 from fst.errors import not_one_of
-from fst.machines.keywords.table import OVERLAPPING, KeywordTables
+from fst.machines.keywords.table import OVERLAPPING, KeywordTable
 from fst.runtime.encoder import NO_FRAME, Encoder
 from fst.runtime.machines.keywords.empty import Empties, EmptyStream, lengths_of
 from fst.runtime.machines.keywords.normalizer import front_end_of
@@ -121,11 +121,11 @@ class Searcher:
         ('uXrs', 'uSHErs')
     """
 
-    def __new__(cls, table: KeywordTables) -> Self:
+    def __new__(cls, table: KeywordTable) -> Self:
         """The searcher of a table, which must be one of keywords."""
         return super().__new__(class_for(cls, table))
 
-    def __init__(self, table: KeywordTables) -> None:
+    def __init__(self, table: KeywordTable) -> None:
         self._table, self._matcher = table, _Matcher(table)
 
     @classmethod

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from fst.core.lazy import Lazy
-from fst.machines.segmentation.jieba import JiebaTables
-from fst.machines.segmentation.mecab import MecabTables
+from fst.machines.segmentation.jieba import JiebaTable
+from fst.machines.segmentation.mecab import MecabTable
 from fst.runtime.machines.segmentation.segmenter import Segmenter, Segments
 from fst.runtime.rows.texts import Texts, batch_of
 
@@ -26,7 +26,7 @@ class JiebaSegmenter(Segmenter):
         (['研究', '生命'], ['研究', '研究生', '生命'], ['研究', '研究生'])
     """
 
-    _table: JiebaTables
+    _table: JiebaTable
 
     def with_mode(self, mode: str) -> JiebaSegmenter:
         """A segmenter of the same dictionary with another mode.
@@ -105,7 +105,7 @@ class MecabSegmenter(Segmenter):
         table: from `fst.compile.lattice.mecab`; for a file use `fst.load`.
     """
 
-    _table: MecabTables
+    _table: MecabTable
 
     @property
     def features(self) -> Sequence[str]:

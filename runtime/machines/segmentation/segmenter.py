@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from fst.core.lazy import Lazy
 from fst.errors import UnsupportedError, not_one_of
-from fst.machines.segmentation.jieba import JiebaTables
+from fst.machines.segmentation.jieba import JiebaTable
 from fst.runtime.encoder import NO_FRAME, Encoder
 from fst.runtime.front_end import Pending
 from fst.runtime.machines.segmentation.pending import PendingBlock
@@ -230,7 +230,7 @@ class _TokenEncoder(Encoder):
 
     def _pending(self, with_spans: bool) -> Pending | None:
         table = self._table
-        return PendingBlock(table.units) if isinstance(table, JiebaTables) else super()._pending(with_spans)
+        return PendingBlock(table.units) if isinstance(table, JiebaTable) else super()._pending(with_spans)
 
     def segment_rows(self, rows: Source, threads: int | None) -> Batch:
         """The tokens of rows, with their spans in characters."""

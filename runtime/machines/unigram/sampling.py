@@ -15,7 +15,7 @@ from fst.machines.unigram.arguments import UnigramArguments
 from fst.machines.unigram.sampling import Sampling, weights
 from fst.machines.unigram.sampling_arguments import NBestArguments, SamplingArguments, most_narrow_bytes, nbest_work, sampling_work
 from fst.machines.unigram.sampling_walk import scores_of
-from fst.machines.unigram.table import UnigramTables
+from fst.machines.unigram.table import UnigramTable
 from fst.runtime.rows.batch import BLOCK
 from fst.runtime.rows.texts import Limits, Source
 from fst.runtime.run import NO_MORE, Buffers, Kernel, Runner
@@ -55,7 +55,7 @@ class SamplingRunners:
         short: as in `Workspace`.
     """
 
-    def __init__(self, table: UnigramTables, plain: Runner, short: int) -> None:
+    def __init__(self, table: UnigramTable, plain: Runner, short: int) -> None:
         self._table, self._plain = table, plain
         self._of_all, self._of_best = (
             Kernel(f"unigram with {name}", table.unit, f"fst.runtime.machines.unigram.kernels.{name}", table.ids_per_unit)

@@ -8,17 +8,17 @@ from numpy.typing import NDArray
 from fst.core.lazy import Lazy
 from fst.errors import UnsupportedError
 from fst.machines.unigram.sampling import Sampling, whole_paths
-from fst.machines.unigram.table import UnigramTables
+from fst.machines.unigram.table import UnigramTable
 from fst.runtime.encoder import NO_FRAME
 from fst.runtime.machines.unigram.sampling import SamplingRunners, Segmentation
-from fst.runtime.pretokens.tokenizer import PieceTokenizer
+from fst.runtime.pretokens.tokenizer import PretokenTokenizer
 from fst.runtime.rows.texts import MOST_UNITS, Ints, batch_of, check, rows_of
 from fst.runtime.run import SHORT, Runner
 from fst.runtime.safe_cuts import SafeCuts
 from fst.runtime.workspace import Ids
 
 
-class UnigramTokenizer(PieceTokenizer):
+class UnigramTokenizer(PretokenTokenizer):
     """A tokenizer over a Unigram table, as `fst.load` returns it.
 
     Examples:
@@ -35,14 +35,14 @@ class UnigramTokenizer(PieceTokenizer):
     """
 
     _kinds_of_randomness = (Sampling,)
-    _table: UnigramTables
+    _table: UnigramTable
 
     @Lazy
     def _safe_cuts(self) -> SafeCuts | None:
         return None if self._table.is_whole else super()._safe_cuts
 
     def _trim(self, ids: Ids, offsets: Ids | Ints, firsts: Ints) -> None:
-        """Of the bytes of an unknown word, only the last has its span, as `PieceTokenizer` has it for those of a character."""
+        """Of the bytes of an unknown word, only the last has its span, as `PretokenTokenizer` has it for those of a character."""
         if not self._table.has_words:
             super()._trim(ids, offsets, firsts)
             return

@@ -18,7 +18,7 @@ from fst.automata.rows import CODE_POINTS
 from fst.core.jit import Deferred
 from fst.core.lazy import Lazy
 from fst.machines.wordpiece.arguments import Arguments, NormalizedArguments
-from fst.machines.wordpiece.table import Tables
+from fst.machines.wordpiece.table import WordPieceTable
 from fst.runtime.front_end import NOWHERE, Room
 from fst.runtime.kernels.constants import HALF, LOW_HALF
 from fst.runtime.rows.texts import Ints, Units, characters
@@ -132,7 +132,7 @@ class NormalizingRunner(Runner):
     """
 
     def __init__(
-        self, table: Tables, arguments: Arguments, workspaces: Workspaces, normalizer: StepNormalizer, *, with_spans: bool = False
+        self, table: WordPieceTable, arguments: Arguments, workspaces: Workspaces, normalizer: StepNormalizer, *, with_spans: bool = False
     ) -> None:
         super().__init__(Kernel("wordpiece, normalised", "utf-8", KERNEL, table.ids_per_unit), arguments, workspaces, with_spans=with_spans)
         self.normalizer = normalizer

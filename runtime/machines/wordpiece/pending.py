@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.automata.rows import CONTINUES_RUN, HAS_MARKS
-from fst.machines.wordpiece.table import Tables
+from fst.machines.wordpiece.table import WordPieceTable
 
 
 class Runs:
@@ -17,7 +17,7 @@ class Runs:
         with_spans: whether spans are requested. Only then may a run begin with a mark that leaves no symbol.
     """
 
-    def __init__(self, tables: Tables, with_spans: bool) -> None:
+    def __init__(self, tables: WordPieceTable, with_spans: bool) -> None:
         self._tables = tables
         self._begins = HAS_MARKS | CONTINUES_RUN if with_spans else HAS_MARKS
         self._end = ""  # the last characters of the run, in which a special token may begin

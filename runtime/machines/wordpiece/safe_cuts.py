@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from fst.automata.rows import BLANK
-from fst.machines.wordpiece.table import Tables
+from fst.machines.wordpiece.table import WordPieceTable
 from fst.runtime.safe_cuts import CANDIDATES
 
 
-def blanks(tables: Tables) -> str:
+def blanks(tables: WordPieceTable) -> str:
     """The characters after which any text may be cut; empty if the tables do not end words at spaces."""
     codes = np.array(list(map(ord, CANDIDATES)))
     are_blank = tables.classes[2 * tables.classes_of(codes).astype(np.int64)] == BLANK

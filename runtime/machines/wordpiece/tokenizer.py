@@ -5,7 +5,7 @@ from __future__ import annotations
 from fst.core.lazy import Lazy
 from fst.machines.wordpiece.added_tokens import with_contextual
 from fst.machines.wordpiece.arguments import Arguments
-from fst.machines.wordpiece.table import Tables
+from fst.machines.wordpiece.table import WordPieceTable
 from fst.runtime.front_end import Pending
 from fst.runtime.machines.wordpiece.normalizer import NormalizingRunner, StepNormalizer, SuspectFilter
 from fst.runtime.machines.wordpiece.pending import Runs
@@ -20,7 +20,7 @@ from fst.runtime.workspace import Workspace, Workspaces
 class WordPieceTokenizer(Tokenizer):
     """A tokenizer over a WordPiece table."""
 
-    _table: Tables
+    _table: WordPieceTable
 
     @Lazy
     def _safe_cuts(self) -> SafeCuts | None:

@@ -21,7 +21,7 @@ import fst
 from fst.compile.pretokens.splits import GPT2
 from fst.compile.sources.tokenizer_json import of_document
 from fst.machines.bpe.affixes import CODES, CONTINUES, ENDS, NO_AFFIXES, Affixes, Part, codes_of
-from fst.machines.bpe.table import BpeTables
+from fst.machines.bpe.table import BpeTable
 from fst.pretokens.byte_letters import spelled
 
 Json = dict[str, Any]
@@ -40,9 +40,9 @@ def document(affixes: Affixes, merges: Merges, pattern: str) -> Json:
     return {**parts, "model": model, "decoder": DECODER, "normalizer": None, "post_processor": None}
 
 
-def table_of(written: Json) -> BpeTables:
+def table_of(written: Json) -> BpeTable:
     """Compile a tokenizer.json."""
-    tables: BpeTables = assemble(of_document(written, Path("tokenizer.json")), "auto")
+    tables: BpeTable = assemble(of_document(written, Path("tokenizer.json")), "auto")
     return tables
 
 

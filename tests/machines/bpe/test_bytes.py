@@ -44,7 +44,7 @@ from tokenizers import Tokenizer
 
 import fst
 from fst.compile.pretokens.splits import GPT2
-from fst.machines.bpe.table import BpeTables
+from fst.machines.bpe.table import BpeTable
 from fst.pretokens.arguments import LONGEST
 from fst.pretokens.byte_letters import bytes_of
 from fst.pretokens.table import WORD_BYTES
@@ -127,7 +127,7 @@ each_way_pattern = pytest.mark.parametrize("pattern", thinned([pytest.param(patt
 
 
 @cache
-def special_machine(pattern: str) -> tuple[BpeTables, fst.Tokenizer]:
+def special_machine(pattern: str) -> tuple[BpeTable, fst.Tokenizer]:
     """A machine with special tokens that begin like others, like text, and inside others."""
     found = small(pattern, ENGLISH_MERGES, special=SPECIAL)
     return found.table, fst.Tokenizer(found.table)
@@ -279,7 +279,7 @@ def test_any_text(pattern: str, text: str) -> None:
 class Known(NamedTuple):
     """A well-known vocabulary, and its reference."""
 
-    table: BpeTables
+    table: BpeTable
     tokenizer: fst.Tokenizer
     special: Sequence[str]
     ask: Callable[[Sequence[str]], list[list[int]]]

@@ -25,7 +25,7 @@ import fst
 from fst.compile.machines.bpe.compiler import assemble
 from fst.compile.sources.tokenizer_json import of_document
 from fst.machines.bpe.dropout import Dropout
-from fst.machines.bpe.table import BpeTables
+from fst.machines.bpe.table import BpeTable
 from fst.pretokens.token_letters import fallback
 
 Json = dict[str, Any]
@@ -40,7 +40,7 @@ def document(model: Json, **parts: Any) -> Json:
     return {"version": "1.0", **bare, "added_tokens": [], "model": {"type": "BPE", **model}, **parts}
 
 
-def compiled(source: Json) -> BpeTables:
+def compiled(source: Json) -> BpeTable:
     """The table of a tokenizer.json, which is proven."""
     table = assemble(of_document(source, Path("tokenizer.json")), "auto")
     table.prove()
@@ -151,7 +151,7 @@ FILES = ("mistral01", "sqlpilot", "hw_doc_summarizer")
 class Known(NamedTuple):
     """A vocabulary and its reference."""
 
-    table: BpeTables
+    table: BpeTable
     tokenizer: fst.Tokenizer
     reference: Reference
 

@@ -36,7 +36,7 @@ from fst.compile.sources.tokenizer_json import of_document
 from fst.core.random import number_of
 from fst.machines.bpe import dropout
 from fst.machines.bpe.dropout import Dropout
-from fst.machines.bpe.table import BpeTables
+from fst.machines.bpe.table import BpeTable
 from fst.runtime.compat.transformers.bpe_document import document
 from fst.runtime.files import columns, streams
 from fst.runtime.kernels import random as numbers
@@ -51,12 +51,12 @@ ROWS = 3000
 SIGMAS = 5
 
 
-def compiled_bpe(merges: Merges, pattern: str = ONE_PIECE, special: Sequence[str] = (), **beside: Any) -> BpeTables:
+def compiled_bpe(merges: Merges, pattern: str = ONE_PIECE, special: Sequence[str] = (), **beside: Any) -> BpeTable:
     """Compile merges; `beside` are other components of the tokenizer.json."""
     return assemble(of_document({**byte_level(pattern, merges, (), special), **beside}, Path("tokenizer.json")), "auto")
 
 
-def tokenizer_of(table: BpeTables) -> BpeTokenizer:
+def tokenizer_of(table: BpeTable) -> BpeTokenizer:
     """The tokenizer of a table."""
     found = fst.Tokenizer(table)
     assert isinstance(found, BpeTokenizer)
@@ -64,7 +64,7 @@ def tokenizer_of(table: BpeTables) -> BpeTokenizer:
 
 
 @cache
-def english() -> BpeTables:
+def english() -> BpeTable:
     """A machine with an automaton, words, special tokens, a normalizer, and a pre-tokenizer that drops white space."""
     merges = [(b"t", b"h"), (b"th", b"e"), (b"i", b"n"), (b"in", b"g"), (b"x", b"x"), (b"xx", b"xx"), (b"\xc3", b"\xa9"), (b"a", b"n")]
     found = byte_level(GPT2, merges, (), ("<s>", "</s>"))
@@ -75,7 +75,7 @@ def english() -> BpeTables:
     return table
 
 
-TABLES: dict[str, Callable[[], BpeTables]] = {"automaton": english, "merges": lambda: shuffled().table}
+TABLES: dict[str, Callable[[], BpeTable]] = {"automaton": english, "merges": lambda: shuffled().table}
 
 
 @cache
@@ -451,7 +451,7 @@ def test_wrong_dropout_of_a_source(share: Any) -> None:
         assemble_with([], share)
 
 
-def assemble_with(merges: Merges, share: Any) -> BpeTables:
+def assemble_with(merges: Merges, share: Any) -> BpeTable:
     """The table of a tokenizer.json that states a dropout."""
     return assemble(of_document(byte_level(ONE_PIECE, merges, dropout=share), Path("tokenizer.json")), "auto")
 
@@ -489,4 +489,4 @@ def test_merges_are_proven_beside_an_automaton() -> None:
     merges = table.merges.copy()
     merges[1, 0] = 9999
     with pytest.raises(fst.TableError, match="merge 1 is of"):
-        BpeTables.loads(replace(table, merges=merges).dumps())
+        BpeTable.loads(replace(table, merges=merges).dumps())

@@ -23,7 +23,7 @@ from fst.compile import bpe
 from fst.compile.machines.bpe.compiler import assemble
 from fst.compile.sources.tokenizer_json import of_document
 from fst.machines.bpe.dropout import Dropout
-from fst.machines.bpe.table import BpeTables
+from fst.machines.bpe.table import BpeTable
 from fst.pretokens.byte_letters import spelled
 from fst.runtime.compat.transformers.bpe_document import document
 
@@ -56,7 +56,7 @@ def singles(data: bytes) -> list[bytes]:
     return [bytes([byte]) for byte in data]
 
 
-def table_of(given: dict[str, Any]) -> BpeTables:
+def table_of(given: dict[str, Any]) -> BpeTable:
     """Compile a tokenizer.json."""
     return assemble(of_document(given, Path("tokenizer.json")), "auto")
 

@@ -18,28 +18,28 @@ from fst.compile.machines.bpe.compiler import assemble
 from fst.compile.pretokens.splits import GPT2
 from fst.compile.sources.tokenizer_json import of_document
 from fst.machines.bpe.automaton import ENTRY
-from fst.machines.bpe.table import BpeTables
+from fst.machines.bpe.table import BpeTable
 from fst.pretokens.table import WORD_BYTES
 
-Harm = Callable[[BpeTables], BpeTables]
+Harm = Callable[[BpeTable], BpeTable]
 
 
 MERGES = [(b"a", b"b"), (b"ab", b"c"), (b" ", b"t")]
 
 
 @cache
-def sound() -> BpeTables:
+def sound() -> BpeTable:
     """A sound table."""
     return table_of(MERGES)
 
 
 @cache
-def merging() -> BpeTables:
+def merging() -> BpeTable:
     """A sound table without an automaton."""
     return table_of(MERGES[::-1])
 
 
-def table_of(merges: Merges, more: Sequence[bytes] = (b"xyz",)) -> BpeTables:
+def table_of(merges: Merges, more: Sequence[bytes] = (b"xyz",)) -> BpeTable:
     """Compile a table."""
     parts = byte_level(GPT2, merges, more, ("<s>", "é", "世"))
     return assemble(of_document(parts, Path("tokenizer.json")), "auto")
@@ -48,7 +48,7 @@ def table_of(merges: Merges, more: Sequence[bytes] = (b"xyz",)) -> BpeTables:
 def put(name: str, place: Any, value: Any) -> Harm:
     """Put another value into an array."""
 
-    def harm(table: BpeTables) -> BpeTables:
+    def harm(table: BpeTable) -> BpeTable:
         array = getattr(table, name).copy()
         array[place] = value(array[place]) if callable(value) else value
         assert not np.array_equal(array, getattr(table, name))
@@ -60,7 +60,7 @@ def put(name: str, place: Any, value: Any) -> Harm:
 def resized(name: str, change: Callable[[Any], Any]) -> Harm:
     """Replace an array."""
 
-    def harm(table: BpeTables) -> BpeTables:
+    def harm(table: BpeTable) -> BpeTable:
         changed: dict[str, Any] = {name: change(getattr(table, name))}
         return replace(table, **changed)
 
@@ -75,7 +75,7 @@ def said(**about: Any) -> Harm:
 def both(*harms: Harm) -> Harm:
     """Do one after the other."""
 
-    def harm(table: BpeTables) -> BpeTables:
+    def harm(table: BpeTable) -> BpeTable:
         for each in harms:
             table = each(table)
         return table
@@ -83,7 +83,7 @@ def both(*harms: Harm) -> Harm:
     return harm
 
 
-def contextual(table: BpeTables) -> BpeTables:
+def contextual(table: BpeTable) -> BpeTable:
     """Make a special token depend on its neighbours."""
     token = {"id": 259, "single_word": True, "lstrip": False, "rstrip": False, "normalized": False, "decoded": "世"}
     return said(late={"世": token})(table)
@@ -181,7 +181,7 @@ HARM_OF_MERGES: dict[str, tuple[Harm, str]] = {
 def test_sound_tables_are_proven() -> None:
     """The table that the broken ones are made from is accepted."""
     for table in (sound(), merging()):
-        assert BpeTables.loads(table.dumps()).run("abc the <s>") == table.run("abc the <s>")
+        assert BpeTable.loads(table.dumps()).run("abc the <s>") == table.run("abc the <s>")
     assert sound().has_automaton
     assert not merging().has_automaton
 
@@ -191,18 +191,18 @@ def test_lengths_of_long_pieces_are_proven(merges: Merges) -> None:
     """A whole piece of any length has as many bytes as its token."""
     harm = both(said(long_pieces=[259], ignore_merges=True), put("token_ids", 260, 259))
     with pytest.raises(fst.TableError, match="a long piece has 3 bytes, and its token 259 has 4"):
-        BpeTables.loads(harm(table_of(merges, (b"xyz", b"uvwx"))).dumps())
+        BpeTable.loads(harm(table_of(merges, (b"xyz", b"uvwx"))).dumps())
 
 
 @pytest.mark.parametrize(("harm", "fault"), HARM_OF_MERGES.values(), ids=HARM_OF_MERGES)
 def test_every_rule_of_merges_is_proven(harm: Harm, fault: str) -> None:
     """A table without an automaton that breaks a rule is refused, and the message names it."""
     with pytest.raises(fst.TableError, match=fault):
-        BpeTables.loads(harm(merging()).dumps())
+        BpeTable.loads(harm(merging()).dumps())
 
 
 @pytest.mark.parametrize(("harm", "fault"), HARM.values(), ids=HARM)
 def test_every_rule_is_proven(harm: Harm, fault: str) -> None:
     """A table that breaks a rule is refused, and the message names it."""
     with pytest.raises(fst.TableError, match=fault):
-        BpeTables.loads(harm(sound()).dumps())
+        BpeTable.loads(harm(sound()).dumps())

@@ -20,7 +20,7 @@ from support.tiers import examples, sample
 
 import fst
 from fst.compile import keywords
-from fst.machines.keywords.table import ENTRY, KINDS, OWN, KeywordTables
+from fst.machines.keywords.table import ENTRY, KINDS, OWN, KeywordTable
 
 each_kind = pytest.mark.parametrize("kind", KINDS)
 SETS = [
@@ -214,7 +214,7 @@ def test_memory_of_the_compiler() -> None:
     assert peak < 120 * sum(map(len, listed))
 
 
-def sound() -> KeywordTables:
+def sound() -> KeywordTable:
     """A table with states, links and outputs of all sorts."""
     return keywords(["ab", "bab", "abcab", "c", "cabd"])
 

@@ -27,7 +27,7 @@ from support.tiers import examples, sample, thinned
 
 import fst
 from fst.compile import maxmatch
-from fst.machines.segmentation.maxmatch import BACKWARD, DIRECTIONS, FORWARD, UNSEEN, MaxMatchTables
+from fst.machines.segmentation.maxmatch import BACKWARD, DIRECTIONS, FORWARD, UNSEEN, MaxMatchTable
 from fst.machines.segmentation.unit_trie import ENTRY, LEAF
 from fst.runtime.rows import arrow
 from fst.runtime.rows.batch import Batch
@@ -61,7 +61,7 @@ def columns_of(found: fst.Segments, row: int) -> tuple[list[int], list[tuple[int
     return found.ids[part].tolist(), [*zip(found.starts[part].tolist(), found.ends[part].tolist(), strict=True)]
 
 
-def check(table: MaxMatchTables, texts: Sequence[str], expected: Sequence[Sequence[str]]) -> None:
+def check(table: MaxMatchTable, texts: Sequence[str], expected: Sequence[Sequence[str]]) -> None:
     """Check that walk and kernel find these tokens, with their ids and places."""
     table.prove()
     segmenter = fst.Segmenter(table)
@@ -398,7 +398,7 @@ def test_too_many_words(monkeypatch: pytest.MonkeyPatch) -> None:
         maxmatch(["a", "b", "ab"], rules={"a|c": "ac"})
 
 
-def sound(direction: str = FORWARD) -> MaxMatchTables:
+def sound(direction: str = FORWARD) -> MaxMatchTable:
     """A table with states, jumps and tokens of all sorts."""
     rules = {"ab|c": "abc"} if direction == FORWARD else {"a|bab": "aba|b"}
     return maxmatch(["ab", "bab", "abcab", "c", "cabd", "😀a😀b"], direction, rules)

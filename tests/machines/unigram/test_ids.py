@@ -29,7 +29,7 @@ from fst.compile import tokenizer as compiled
 from fst.core.json_numbers import reference_float, spelled_as
 from fst.errors import TableError, UnsupportedError, VocabularyError
 from fst.machines.unigram.aho_corasick import BLOCK, GOES_ON, NONE
-from fst.machines.unigram.table import UnigramTables
+from fst.machines.unigram.table import UnigramTable
 from fst.machines.unigram.viterbi import ENTRY
 from fst.pretokens.arguments import PIECES
 from fst.runtime.compat.transformers.backend import backend_of
@@ -171,7 +171,7 @@ def test_folders(config: Json | None, tmp_path: Path) -> None:
         tokens = [*tokens, "</s>"]
         assert transformers.AutoTokenizer.from_pretrained(tmp_path)(text)["input_ids"] == [1, 2, 0]
     table = compiled(tmp_path)
-    assert isinstance(table, UnigramTables)
+    assert isinstance(table, UnigramTable)
     assert list(table.tokens) == tokens
     assert table.run(text) == ([1, 2, 0] if config else [1, 0])
     assert table.metadata.settings.named_tokens["unk_token"] == "<unk>"
@@ -196,22 +196,22 @@ def test_fallback_of_an_unknown_blank_is_refused(tmp_path: Path) -> None:
         compiled(tmp_path / "tokenizer.json")
 
 
-def taken(table: UnigramTables) -> Any:
+def taken(table: UnigramTable) -> Any:
     """The slots of transitions."""
     return np.flatnonzero(ENTRY.labels_of(table.trie) < ENTRY.labels)
 
 
-def steps_taken(table: UnigramTables) -> Any:
+def steps_taken(table: UnigramTable) -> Any:
     """The slots of transitions of ``steps``."""
     return np.flatnonzero(ENTRY.labels_of(table.steps) < ENTRY.labels)
 
 
-def longest_list(table: UnigramTables) -> int:
+def longest_list(table: UnigramTable) -> int:
     """The list with the longest token."""
     return int(table.item_sizes[::BLOCK].argmax())
 
 
-def heads(table: UnigramTables) -> Any:
+def heads(table: UnigramTable) -> Any:
     """The slots of the states of ``steps``, without the root."""
     return np.flatnonzero(ENTRY.are_states(table.steps))[1:]
 
@@ -221,10 +221,10 @@ def last_free(entries: Any) -> Any:
     return np.flatnonzero(entries == ENTRY.free)[-1]
 
 
-def changed(name: str, at: Callable[[UnigramTables], Any], change: Callable[[Any], Any]) -> Callable[[UnigramTables], UnigramTables]:
+def changed(name: str, at: Callable[[UnigramTable], Any], change: Callable[[Any], Any]) -> Callable[[UnigramTable], UnigramTable]:
     """A change of elements of an array."""
 
-    def harm(table: UnigramTables) -> UnigramTables:
+    def harm(table: UnigramTable) -> UnigramTable:
         array = getattr(table, name).copy()
         array[at(table)] = change(array[at(table)])
         return replace(table, **{name: array})
@@ -232,12 +232,12 @@ def changed(name: str, at: Callable[[UnigramTables], Any], change: Callable[[Any
     return harm
 
 
-def said(**values: Any) -> Callable[[UnigramTables], UnigramTables]:
+def said(**values: Any) -> Callable[[UnigramTable], UnigramTable]:
     """A change of the metadata."""
     return lambda table: replace(table, about={**table.about, **values})
 
 
-def cut(name: str) -> Callable[[UnigramTables], UnigramTables]:
+def cut(name: str) -> Callable[[UnigramTable], UnigramTable]:
     """An array without its last element."""
     return lambda table: replace(table, **{name: getattr(table, name)[:-1]})
 
@@ -282,10 +282,10 @@ HARMS = {
 
 
 @pytest.mark.parametrize(("harm", "message"), HARMS.values(), ids=HARMS)
-def test_damaged_tables_are_refused(harm: Callable[[UnigramTables], UnigramTables], message: str) -> None:
+def test_damaged_tables_are_refused(harm: Callable[[UnigramTable], UnigramTable], message: str) -> None:
     """The proof names what is wrong with a damaged table."""
     table = machine(("always", "none", False))[0]
-    assert isinstance(table, UnigramTables)
+    assert isinstance(table, UnigramTable)
     table.prove()
     with pytest.raises(TableError, match=message):
         harm(table).prove()

@@ -32,7 +32,7 @@ import fst
 from fst.machines.unigram import nbest
 from fst.machines.unigram.sampling import Sampling, exponentials
 from fst.machines.unigram.sampling_walk import run_nbest, run_sampling
-from fst.machines.unigram.table import UnigramTables
+from fst.machines.unigram.table import UnigramTable
 from fst.runtime.files import streams
 from fst.runtime.machines.unigram import sampling as runners
 from fst.runtime.machines.unigram.tokenizer import UnigramTokenizer
@@ -46,16 +46,16 @@ ALPHAS = some.sampled_from([0.0, 0.1, 1.0, 7.5, -0.5, 300.0, 1e9])
 SIZES = some.sampled_from([-1, 2, 3, 10, 64])
 
 
-def tokenizer_of(made: Machine) -> tuple[UnigramTables, UnigramTokenizer]:
+def tokenizer_of(made: Machine) -> tuple[UnigramTable, UnigramTokenizer]:
     """The table and the tokenizer of a machine."""
     table, tokenizer, _ = made
-    assert isinstance(table, UnigramTables)
+    assert isinstance(table, UnigramTable)
     assert isinstance(tokenizer, UnigramTokenizer)
     return table, tokenizer
 
 
 @cache
-def small() -> tuple[UnigramTables, UnigramTokenizer]:
+def small() -> tuple[UnigramTable, UnigramTokenizer]:
     """A machine whose texts are single pieces."""
     return tokenizer_of(machine(("plain", "none", False)))
 
@@ -249,7 +249,7 @@ def test_spans(size: int) -> None:
 # The n best
 
 
-def best_of(table: UnigramTables, vocabulary: Sequence[tuple[str, float]], text: str, most: int) -> list[tuple[float, list[int]]]:
+def best_of(table: UnigramTable, vocabulary: Sequence[tuple[str, float]], text: str, most: int) -> list[tuple[float, list[int]]]:
     """The best segmentations of a text by enumeration of all, each with its ids."""
     scores, found = dict(vocabulary), [(0.0, list[int]())]
     for piece, _ in table.parts(text):
@@ -318,7 +318,7 @@ OWN = [
 
 
 @cache
-def of_whole_texts() -> tuple[UnigramTables, UnigramTokenizer, Any]:
+def of_whole_texts() -> tuple[UnigramTable, UnigramTokenizer, Any]:
     """A machine whose sums carry on from piece to piece, with users' own tokens and others; and sentencepiece."""
     sums = pytest.importorskip("support.machines.unigram_text")
     table = sums.tables_of(sums.model_of(OWN), blanks=True)

@@ -24,7 +24,7 @@ from fst.compile.sources.templates import BARE
 from fst.compile.text.sentencepiece import WORD_CUTS
 from fst.compile.text.source import NO_SETTINGS, Source, TextPipeline
 from fst.errors import TableError, UnsupportedError, VocabularyError
-from fst.machines.unigram.table import UnigramTables
+from fst.machines.unigram.table import UnigramTable
 from fst.machines.unigram.viterbi import WORDS
 from fst.tables.header import AddedTokens
 
@@ -60,7 +60,7 @@ def test_tied_scores(byte_fallback: bool, pieces: list[Piece], texts: list[str],
 
 
 @cache
-def near() -> tuple[list[Piece], UnigramTables, fst.Tokenizer]:
+def near() -> tuple[list[Piece], UnigramTable, fst.Tokenizer]:
     """Pieces of which many paths are nearly as good as each other."""
     draw, of_letter = random.Random(3), {"a": -1.1, "b": -1.7, "c": -2.3, "▁": -0.9}
     names = {"".join(draw.choices("abc", k=draw.randint(2, 4))) for _ in range(40)} | {f"▁{name}" for name in ("a", "ab", "cab", "bb")}
@@ -153,7 +153,7 @@ def test_damaged_tables_of_words_are_refused(said: dict[str, Any], message: str)
         replace(table, about={**table.about, **said}, types=table.types[: 0 if "sums" in said else None]).prove()
 
 
-def words() -> UnigramTables:
+def words() -> UnigramTable:
     """A table of whole words."""
     model = replace(model_of([UNK, Piece("▁a", -1), Piece("b", -1)]), has_words=True)
     return assemble(Source(model, TextPipeline([TO_SYMBOL], [WORD_CUTS]), AddedTokens({}, {}, None, (), ()), BARE, NO_SETTINGS), "auto")

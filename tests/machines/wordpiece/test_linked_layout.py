@@ -18,7 +18,7 @@ from fst.automata.transducer import count_explicit, fold
 from fst.compile import wordpiece
 from fst.compile.machines.wordpiece.compiler import WordPieceModel, _linked
 from fst.compile.sources.read import read
-from fst.machines.wordpiece.table import Tables, Walk
+from fst.machines.wordpiece.table import Walk, WordPieceTable
 
 TOKENS = some.lists(some.text("abc", min_size=1, max_size=5), min_size=1, max_size=10, unique=True)
 
@@ -53,7 +53,7 @@ def test_explicit_transitions_are_counted_before_they_are_made(tokens: list[str]
     assert count_explicit(failure) == len(fold(failure).label)
 
 
-def chinese() -> Tables:
+def chinese() -> WordPieceTable:
     """Words over an alphabet of thousands. They begin with common characters, whose long rows the beginnings of words inherit."""
     draw = random.Random(0)
     letters = [chr(0x4E00 + number) for number in range(3_000)]

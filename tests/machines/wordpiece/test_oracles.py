@@ -23,7 +23,7 @@ from support.tiers import sample, thinned
 
 import fst
 from fst.compile import wordpiece
-from fst.machines.wordpiece.table import Tables
+from fst.machines.wordpiece.table import WordPieceTable
 
 pytestmark = needs_shared
 
@@ -347,7 +347,7 @@ def tokenizer_json(plan: Plan) -> dict[str, Any]:
     }
 
 
-def tokenizer_of(plan: Plan, layout: str, compile_: Callable[..., Tables], folder: Path) -> fst.Tokenizer:
+def tokenizer_of(plan: Plan, layout: str, compile_: Callable[..., WordPieceTable], folder: Path) -> fst.Tokenizer:
     """Compile a plan: tokens or a file with its options, or a document for other settings."""
     if plan.added or not plan.cleanup:
         path = folder / "tokenizer.json"
@@ -357,7 +357,7 @@ def tokenizer_of(plan: Plan, layout: str, compile_: Callable[..., Tables], folde
 
 
 @functools.cache
-def compiled(source: Source, options: tuple[tuple[str, Any], ...], layout: str, compile_: Callable[..., Tables]) -> fst.Tokenizer:
+def compiled(source: Source, options: tuple[tuple[str, Any], ...], layout: str, compile_: Callable[..., WordPieceTable]) -> fst.Tokenizer:
     """Compile a source; plans with the same source share the table."""
     return fst.Tokenizer(compile_(list(source) if isinstance(source, tuple) else source, layout=layout, **dict(options)))
 
@@ -411,7 +411,7 @@ def test_definition_agrees_with_other_projects(plan: Plan) -> None:
 @pytest.mark.sampled
 @pytest.mark.parametrize("compile_", [kept.wordpiece, pytest.param(wordpiece, marks=pytest.mark.slow)], ids=["loaded", "compiled"])
 @pytest.mark.parametrize("plan", thinned(PARAMS, 3))
-def test_package_agrees_with_other_projects(plan: Plan, compile_: Callable[..., Tables], tmp_path: Path) -> None:
+def test_package_agrees_with_other_projects(plan: Plan, compile_: Callable[..., WordPieceTable], tmp_path: Path) -> None:
     """Every layout, from a file or fresh from the compiler, gives what other projects expect."""
     is_large = isinstance(plan.source, Path) and plan.source.parent.name in NOT_DENSE
     for layout in ("compact",) if is_large else sample(("compact", "dense"), 2, str(plan.checks[:1])):

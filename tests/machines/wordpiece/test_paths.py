@@ -35,7 +35,7 @@ from fst.automata.trie import NULL, Trie
 from fst.compile import wordpiece as compile_anew
 from fst.compile.machines.wordpiece.compiler import WordPieceModel, automaton, vocabulary_trie
 from fst.compile.sources.read import read
-from fst.machines.wordpiece.table import Tables, Walk
+from fst.machines.wordpiece.table import Walk, WordPieceTable
 from fst.registry import load
 from fst.text.alphabet import Alphabet
 
@@ -69,7 +69,7 @@ def machine(of: str) -> tuple[WordPieceModel, Alphabet, NDArray[np.bool_], Trans
 
 
 @functools.cache
-def compiled(of: str, layout: str) -> Tables:
+def compiled(of: str, layout: str) -> WordPieceTable:
     """Compile a machine."""
     tokens, options = json.loads(of)
     return wordpiece(tokens, **options, layout=layout)
@@ -231,7 +231,7 @@ def test_folded_steps_of_the_paper() -> None:
     assert transducer.trie.name(state) == "##dz"
 
 
-def look_ups(tables: Tables, text: str) -> list[int]:
+def look_ups(tables: WordPieceTable, text: str) -> list[int]:
     """Walk over a text, hold the number of look-ups against the promise of the layout, and return the ids."""
     walk = Walk(tables)
     walk.run(text)

@@ -27,7 +27,7 @@ from fst.automata.rows import CODE_POINTS
 from fst.automata.transducer import fold
 from fst.automata.trie import NULL, ROOT
 from fst.compile.machines.wordpiece.compiler import vocabulary_trie
-from fst.machines.wordpiece.table import Tables, Walk
+from fst.machines.wordpiece.table import Walk, WordPieceTable
 
 UNKNOWN = "[UNK]"
 INDICATORS = ("##", "", "a", "ab", "▁", "#", "aba", "ba#")
@@ -144,7 +144,7 @@ def test_whole_nodes_are_words(case: Case) -> None:
             assert expected is None or failure.all_pops(node) == expected
 
 
-def ids_of_all_paths(tables: Tables, texts: list[str]) -> list[list[list[int]]]:
+def ids_of_all_paths(tables: WordPieceTable, texts: list[str]) -> list[list[list[int]]]:
     """Encode texts with the walk, one by one, and with the kernel, in one batch of strings and one of bytes."""
     tok = fst.Tokenizer(tables)
     batches = (tok.encode_batch(rows, add_special_tokens=False) for rows in (texts, [text.encode() for text in texts]))
@@ -187,7 +187,7 @@ texts: SearchStrategy[str] = st.one_of(
 
 
 @functools.cache
-def tokenizer(layout: str, number: int) -> tuple[Tables, fst.Tokenizer]:
+def tokenizer(layout: str, number: int) -> tuple[WordPieceTable, fst.Tokenizer]:
     """Tables of `TOKENS` with one of the options, and their tokenizer."""
     tables = wordpiece(TOKENS, **OPTIONS[number], layout=layout)
     return tables, fst.Tokenizer(tables)

@@ -8,13 +8,13 @@ from typing_extensions import assert_type
 
 import fst
 from fst.compile import bpe, keywords, lattice, maxmatch, tokenizer, unigram, wordpiece
-from fst.machines.bpe.table import BpeTables
-from fst.machines.keywords.table import KeywordTables
-from fst.machines.segmentation.jieba import JiebaTables
-from fst.machines.segmentation.maxmatch import MaxMatchTables
-from fst.machines.segmentation.mecab import MecabTables
-from fst.machines.unigram.table import UnigramTables
-from fst.machines.wordpiece.table import Tables
+from fst.machines.bpe.table import BpeTable
+from fst.machines.keywords.table import KeywordTable
+from fst.machines.segmentation.jieba import JiebaTable
+from fst.machines.segmentation.maxmatch import MaxMatchTable
+from fst.machines.segmentation.mecab import MecabTable
+from fst.machines.unigram.table import UnigramTable
+from fst.machines.wordpiece.table import WordPieceTable
 from fst.runtime.model_inputs.encoding import Encoding
 from fst.tables.table import Table
 
@@ -22,14 +22,14 @@ Ints = NDArray[np.int64]
 Ids = NDArray[np.int32]
 
 # Tables.
-assert_type(wordpiece("vocab.txt"), Tables)
-assert_type(bpe("gpt2"), BpeTables)
-assert_type(unigram("t5"), UnigramTables)
+assert_type(wordpiece("vocab.txt"), WordPieceTable)
+assert_type(bpe("gpt2"), BpeTable)
+assert_type(unigram("t5"), UnigramTable)
 assert_type(tokenizer("any"), Table)
-assert_type(keywords(["he"]), KeywordTables)
-assert_type(maxmatch(["un"]), MaxMatchTables)
-assert_type(lattice.jieba("dict.txt"), JiebaTables)
-assert_type(lattice.mecab("ipadic"), MecabTables)
+assert_type(keywords(["he"]), KeywordTable)
+assert_type(maxmatch(["un"]), MaxMatchTable)
+assert_type(lattice.jieba("dict.txt"), JiebaTable)
+assert_type(lattice.mecab("ipadic"), MecabTable)
 
 # Objects of tables and of files.
 assert_type(fst.load("any.npz"), fst.Tokenizer | fst.Searcher | fst.Segmenter)

@@ -23,7 +23,7 @@ from support.machines.documents import ADDED, PIECES, compiled
 from support.tiers import examples, sample
 
 import fst
-from fst.machines.wordpiece.table import Tables
+from fst.machines.wordpiece.table import WordPieceTable
 from fst.runtime.rows import batch
 from fst.runtime.run import SHORT
 
@@ -35,7 +35,7 @@ each_filler = pytest.mark.parametrize("filler", KINDS.values(), ids=KINDS.keys()
 
 
 @functools.cache
-def tables(longest: int = 100) -> Tables:
+def tables(longest: int = 100) -> WordPieceTable:
     """Compile the tokens that all tests share."""
     return compiled(max_input_chars_per_word=longest)
 

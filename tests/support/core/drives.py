@@ -34,7 +34,7 @@ from fst.compile.text.source import NO_SETTINGS, Source, TextPipeline
 from fst.machines.keywords.table import KINDS as MATCH_KINDS
 from fst.machines.segmentation.jieba import MODES as JIEBA_MODES
 from fst.machines.segmentation.maxmatch import DIRECTIONS, FORWARD
-from fst.machines.segmentation.mecab import MecabTables
+from fst.machines.segmentation.mecab import MecabTable
 from fst.machines.unigram.viterbi import BYTE, NORMAL, UNKNOWN, UNUSED, USER_DEFINED, WHOLE
 from fst.pretokens.arguments import LONGEST
 from fst.runtime.decoder import TYPES
@@ -387,7 +387,7 @@ def drive_lattices(draw: random.Random, texts: list[str]) -> None:
             assert [*tokens, *stream.close()] == found[1]
 
 
-def mecab(draw: random.Random, listed: list[str]) -> MecabTables:
+def mecab(draw: random.Random, listed: list[str]) -> MecabTable:
     """Draw a dictionary of MeCab."""
     ids = draw.randint(1, 5)
 

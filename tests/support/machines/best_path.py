@@ -12,7 +12,7 @@ from support.naive.search import MecabDictionary
 from support.shared_data import SHARED
 
 import fst
-from fst.machines.segmentation.mecab import MecabTables
+from fst.machines.segmentation.mecab import MecabTable
 
 ORACLES = SHARED / "oracles" / "toolkit"
 JIEBA = [
@@ -29,7 +29,7 @@ def by_units(text: str, start: int, end: int) -> str:
 
 def walked(table: Any, text: str) -> list[str]:
     """The tokens of the slow walk."""
-    nodes = table.walk(text)[:-1] if isinstance(table, MecabTables) else table.walk(text)
+    nodes = table.walk(text)[:-1] if isinstance(table, MecabTable) else table.walk(text)
     return [by_units(text, node.start, node.end) for node in nodes]
 
 

@@ -19,7 +19,7 @@ from support.shared_data import SHARED
 
 import fst
 from fst.compile.sources.tokenizer_json import of_document
-from fst.machines.bpe.table import BpeTables
+from fst.machines.bpe.table import BpeTable
 
 SCRIPTS = (
     "abcXYZ",
@@ -64,7 +64,7 @@ WORDS = (
 class Small(NamedTuple):
     """A small machine, and the arguments of its definition."""
 
-    table: BpeTables
+    table: BpeTable
     merges: Merges
     ignore_merges: bool
 

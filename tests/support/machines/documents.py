@@ -12,7 +12,7 @@ from support.kept import assemble
 from fst.compile.machines.wordpiece.compiler import WordPieceModel
 from fst.compile.sources.read import read
 from fst.compile.text.source import Source
-from fst.machines.wordpiece.table import Tables
+from fst.machines.wordpiece.table import WordPieceTable
 from fst.pretokens.byte_letters import spelled
 from fst.pretokens.token_letters import fallback
 
@@ -37,10 +37,10 @@ PIECES = (
 )
 
 
-def compiled(tokens: Sequence[str] = TOKENS, added: Sequence[str] = ADDED, layout: str = "auto", **options: Any) -> Tables:
+def compiled(tokens: Sequence[str] = TOKENS, added: Sequence[str] = ADDED, layout: str = "auto", **options: Any) -> WordPieceTable:
     """Compile tokens, with strings that are cut out of raw text in addition."""
     source = source_with({token: len(tokens) + number for number, token in enumerate(added)}, tokens, **options)
-    tables: Tables = assemble(source, layout)
+    tables: WordPieceTable = assemble(source, layout)
     return tables
 
 

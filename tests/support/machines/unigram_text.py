@@ -13,7 +13,7 @@ from support.sources.sentencepiece_proto import proto
 from fst.compile.machines.unigram.compiler import UnigramModel, assemble
 from fst.compile.sources.templates import BARE
 from fst.compile.text.source import NO_SETTINGS, Source, TextPipeline
-from fst.machines.unigram.table import UnigramTables
+from fst.machines.unigram.table import UnigramTable
 from fst.machines.unigram.viterbi import WHOLE
 from fst.tables.header import AddedTokens
 
@@ -29,7 +29,7 @@ def model_of(pieces: Sequence[Piece], *, byte_fallback: bool = False) -> Unigram
     return UnigramModel(names, [float(np.float32(score)) for score in scores], unk_id, byte_fallback, WHOLE, types)
 
 
-def tables_of(model: UnigramModel, *, blanks: bool = False) -> UnigramTables:
+def tables_of(model: UnigramModel, *, blanks: bool = False) -> UnigramTable:
     """The table of a model, for texts that are normalised; or with blanks for the symbol."""
     model.check("it")
     text = TextPipeline([TO_SYMBOL] * blanks, [])

@@ -24,7 +24,7 @@ from support.machines.wordpiece import (
 from tokenizers import Tokenizer
 
 import fst
-from fst.machines.wordpiece.table import Tables
+from fst.machines.wordpiece.table import WordPieceTable
 
 FILLERS = ("b un! ", "é 世b ", "𐐨 \U0001f600")
 BLOCK = 64
@@ -114,7 +114,7 @@ class Pair:
 
 
 @functools.cache
-def tables(longest: int = 100, layout: str = "auto") -> Tables:
+def tables(longest: int = 100, layout: str = "auto") -> WordPieceTable:
     """Compile the tokens that all tests share."""
     return compiled(layout=layout, max_input_chars_per_word=longest)
 

@@ -23,13 +23,13 @@ from fst.automata.rows import (
     field_output,
     pack,
 )
-from fst.machines.wordpiece.table import Tables
+from fst.machines.wordpiece.table import WordPieceTable
 
 
 def put(name: str, index: Any, value: Any) -> Corruption:
     """Change one element of an array; index and value may be functions of the tables."""
 
-    def corrupt(tables: Tables) -> Tables:
+    def corrupt(tables: WordPieceTable) -> WordPieceTable:
         array = getattr(tables, name).copy()
         array[index(tables) if callable(index) else index] = value(tables) if callable(value) else value
         return with_array(tables, name, array)
@@ -40,7 +40,7 @@ def put(name: str, index: Any, value: Any) -> Corruption:
 def both(*corruptions: Corruption) -> Corruption:
     """Change several things, for harm that needs an accomplice."""
 
-    def corrupt(tables: Tables) -> Tables:
+    def corrupt(tables: WordPieceTable) -> WordPieceTable:
         for corruption in corruptions:
             tables = corruption(tables)
         return tables
@@ -48,42 +48,42 @@ def both(*corruptions: Corruption) -> Corruption:
     return corrupt
 
 
-def states(tables: Tables) -> Array:
+def states(tables: WordPieceTable) -> Array:
     """Find the slots of all finish entries."""
     return np.flatnonzero((ENTRY.labels_of(tables.entries) == FINISH) & (tables.entries != HOLE))
 
 
-def depth(tables: Tables, slots: Any) -> Array:
+def depth(tables: WordPieceTable, slots: Any) -> Array:
     """Say how many symbols a state has read; it means something for states alone."""
     return ENTRY.targets_of(tables.entries[slots])
 
 
-def moves(tables: Tables) -> Array:
+def moves(tables: WordPieceTable) -> Array:
     """Find the slots of explicit transitions to other states than the dead one."""
     alive = ENTRY.targets_of(tables.entries) != tables.about["dead"]
     return np.flatnonzero((ENTRY.labels_of(tables.entries) != FINISH) & alive)
 
 
-def move(tables: Tables) -> int:
+def move(tables: WordPieceTable) -> int:
     """Find a transition from the root to a state that has read a symbol."""
     labels, targets = ENTRY.labels_of(tables.entries), ENTRY.targets_of(tables.entries)
     return int(next(slot for slot in moves(tables) if labels[slot] == slot and depth(tables, targets[slot])))
 
 
-def failure(tables: Tables) -> int:
+def failure(tables: WordPieceTable) -> int:
     """Find a transition from the root to the dead state."""
     return int(np.flatnonzero(ENTRY.targets_of(tables.entries[: tables.about["columns"]]) == tables.about["dead"])[0])
 
 
-def of_kind(kind: int, finish: bool) -> Callable[[Tables], int]:
+def of_kind(kind: int, finish: bool) -> Callable[[WordPieceTable], int]:
     """Find an entry of a kind, finish entry or transition."""
     return lambda tables: int(next(slot for slot in (states if finish else moves)(tables) if field_kind(tables.entries)[slot] == kind))
 
 
-def fields(slot: Callable[[Tables], int], **changed: Any) -> Corruption:
+def fields(slot: Callable[[WordPieceTable], int], **changed: Any) -> Corruption:
     """Change fields of an entry."""
 
-    def value(tables: Tables) -> Any:
+    def value(tables: WordPieceTable) -> Any:
         entry = tables.entries[slot(tables)]
         label, target, _ = ENTRY.unpack(entry)
         kept = {"next_state": target, "label": label, "output": field_output(entry), "kind": field_kind(entry)}
@@ -92,38 +92,38 @@ def fields(slot: Callable[[Tables], int], **changed: Any) -> Corruption:
     return put("entries", slot, value)
 
 
-def deep(tables: Tables) -> int:
+def deep(tables: WordPieceTable) -> int:
     """Find a state that has read two symbols."""
     return int(next(slot for slot in states(tables) if depth(tables, slot) == 2))
 
 
-def not_a_state(tables: Tables) -> int:
+def not_a_state(tables: WordPieceTable) -> int:
     """Find a slot where no state begins."""
     return int(np.setdiff1d(np.arange(len(tables.entries)), states(tables))[0])
 
 
-def stranger(tables: Tables) -> int:
+def stranger(tables: WordPieceTable) -> int:
     """Find a label that makes the transition of `move` another row's, where no row is."""
     last = int(moves(tables)[-1])
     return next(label for label in range(1, tables.about["columns"]) if last - label not in states(tables))
 
 
-def dead(tables: Tables) -> int:
+def dead(tables: WordPieceTable) -> int:
     """Find the dead state."""
     return int(tables.about["dead"])
 
 
-def root(_: Tables) -> int:
+def root(_: WordPieceTable) -> int:
     """Find the root."""
     return ROOT
 
 
-def last_move(tables: Tables) -> int:
+def last_move(tables: WordPieceTable) -> int:
     """Find the last explicit transition."""
     return int(moves(tables)[-1])
 
 
-def first_end(tables: Tables) -> int:
+def first_end(tables: WordPieceTable) -> int:
     """Find where the first list of the pool ends."""
     return int(np.flatnonzero(tables.pool >= LAST_OUTPUT)[0])
 

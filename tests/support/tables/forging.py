@@ -19,7 +19,7 @@ import fst
 from fst.automata.rows import (
     Array,
 )
-from fst.machines.wordpiece.table import Tables
+from fst.machines.wordpiece.table import WordPieceTable
 from fst.registry import MACHINES
 from fst.tables import npz
 
@@ -37,7 +37,7 @@ TEXTS = (
     "a" * 120 + " " + "abcdx" * 30,
     "",
 )
-Corruption = Callable[[Tables], Tables]
+Corruption = Callable[[WordPieceTable], WordPieceTable]
 
 
 def members(data: bytes) -> dict[str, bytes]:
@@ -86,7 +86,7 @@ def refused(path: Path, data: bytes, match: str | None = None) -> None:
     assert str(path) in str(error.value)
 
 
-def refused_by_proof(path: Path, tables: Tables) -> str:
+def refused_by_proof(path: Path, tables: WordPieceTable) -> str:
     """Expect that a file is refused for the fault that the proof of its tables finds, and return the message of that."""
     in_order = json.loads(json.dumps(tables.about, sort_keys=True))  # as in the file
     with pytest.raises(fst.TableError) as fault:
@@ -103,7 +103,7 @@ def shaped(shape: bytes) -> Callable[[bytes], bytes]:
     return lambda header: header[: header.index(b"(")] + shape + b", }"
 
 
-def with_array(tables: Tables, name: str, array: Array) -> Tables:
+def with_array(tables: WordPieceTable, name: str, array: Array) -> WordPieceTable:
     """Replace an array."""
     changed: dict[str, Any] = {name: array}
     return replace(tables, **changed)
@@ -119,7 +119,7 @@ def about(name: str, value: Any) -> Corruption:
     return lambda tables: replace(tables, about={**tables.about, name: value(tables) if callable(value) else value})
 
 
-def size(name: str) -> Callable[[Tables], int]:
+def size(name: str) -> Callable[[WordPieceTable], int]:
     """Find the length of an array."""
     return lambda tables: len(getattr(tables, name))
 

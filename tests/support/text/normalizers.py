@@ -19,7 +19,7 @@ from tokenizers import Tokenizer
 import fst
 from fst.compile.pretokens.splits import GPT2
 from fst.compile.sources.tokenizer_json import of_document
-from fst.machines.bpe.table import BpeTables
+from fst.machines.bpe.table import BpeTable
 
 Json = dict[str, Any]
 NFC, NFD, NFKC, NFKD, LOWER = ({"type": name} for name in ("NFC", "NFD", "NFKC", "NFKD", "Lowercase"))
@@ -87,7 +87,7 @@ def document(case: tuple[str, str, bool, bool]) -> Json:
     return {**parts, **stages, "normalizer": NORMALIZERS[name], "added_tokens": tokens}
 
 
-Machine = tuple[BpeTables, fst.Tokenizer, Tokenizer]
+Machine = tuple[BpeTable, fst.Tokenizer, Tokenizer]
 
 
 @cache

@@ -1,4 +1,4 @@
-"""Byte-level BPE: text into token ids. `fst.machines.bpe.table.BpeTables.run` specifies the result, one piece after the other.
+"""Byte-level BPE: text into token ids. `fst.machines.bpe.table.BpeTable.run` specifies the result, one piece after the other.
 
 A kernel reads text in rounds of a few thousand pieces, and runs a few loops over each round. A loop does one thing to all pieces, with
 hardly any branch that depends on the text, so that the processor works on many pieces at the same time::

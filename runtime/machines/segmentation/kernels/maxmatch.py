@@ -143,7 +143,7 @@ def locate(text, at, first, end, characters, output):
 
 @part
 def last_cut(text, begin, stop, machine):
-    """The last position of a row after which it may be cut, see `fst.machines.segmentation.maxmatch.MaxMatchTables.cuts`; or where it
+    """The last position of a row after which it may be cut, see `fst.machines.segmentation.maxmatch.MaxMatchTable.cuts`; or where it
     begins.
     """
     while begin < stop and (np.uint64(text[stop - U1]) >= ASCII or label_of(machine, text[stop - U1])):

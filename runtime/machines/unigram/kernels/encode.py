@@ -1,4 +1,4 @@
-"""Unigram: text into token ids. `fst.machines.unigram.table.UnigramTables.run` specifies the result, one piece after the other.
+"""Unigram: text into token ids. `fst.machines.unigram.table.UnigramTable.run` specifies the result, one piece after the other.
 
 A round has the loops of `fst.runtime.machines.bpe.kernels.encode`, with the best path in place of the automaton. The table of words finds
 pieces that are one token. For the others, `find_nodes` or `fst.machines.unigram.viterbi_kernels` finds the best node that ends at each

@@ -1,4 +1,4 @@
-"""Whole words: text into token ids. `fst.machines.unigram.table.UnigramTables.run` specifies the result.
+"""Whole words: text into token ids. `fst.machines.unigram.table.UnigramTable.run` specifies the result.
 
 A round has the loops of `fst.runtime.machines.unigram.kernels.encode`, without paths: the table of words or the trie holds a piece, or it
 is unknown.
