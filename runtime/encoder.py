@@ -314,7 +314,7 @@ class Encoder:
 
     @Lazy
     def _spans_runner(self) -> Runner:
-        raise UnsupportedError(f"offsets of {self._table.kind} tables: there are ids alone")
+        raise UnsupportedError(f"offsets are not available for {self._table.kind} tables, which give ids alone")
 
     def _seeded(self, randomness: Randomness | None) -> Randomness | None:
         """The randomness of a call, with a seed.
@@ -346,7 +346,7 @@ class Encoder:
 
     def _padding(self) -> tuple[int, str]:
         """The id of the padding, and its side."""
-        raise ValueError(f"padding=True: {self._table.kind} tables name no token for it")
+        raise ValueError(f"padding is True; expected False, because {self._table.kind} tables have no padding token")
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the table. Equal tables give equal bytes, and unpickling proves the table again."""
@@ -367,7 +367,7 @@ def _max_ids(max_length: Any, frame: Frame) -> int | None:
     try:
         max_ids, framed = index(max_length), len(frame[0]) + len(frame[1])
     except TypeError:
-        raise ValueError(f"max_length={max_length!r} is not a whole number") from None
+        raise ValueError(f"max_length is {quoted(max_length)}; expected a whole number") from None
     if max_ids < framed:
-        raise ValueError(f"max_length={max_ids}: a row has {framed} special tokens, and at least as many ids")
+        raise ValueError(f"max_length is {max_ids}; expected at least {framed}, the number of special tokens around a text")
     return max_ids

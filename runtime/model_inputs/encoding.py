@@ -165,7 +165,7 @@ class Encoding:
         if not max_length:
             rows = [self._part(0, 0), self._copy()]
         elif stride >= max_length:
-            raise ValueError(f"stride={stride}: it must be less than max_length={max_length}")
+            raise ValueError(f"stride is {stride}; expected less than max_length, which is {max_length}")
         else:
             rows = [self._part(*span) for span in _windows(len(self), max_length, stride, direction)]
             for row in rows:
@@ -303,7 +303,7 @@ class BatchEncoding(UserDict[str, Any], Generic[Member]):
             ValueError: the encoding comes from a pickle, or not from a call.
         """
         if self._rows is None:
-            raise ValueError("the rows of this encoding are not known here: they do not go into a pickle; ask before, or encode again")
+            raise ValueError("the rows of this encoding are not available: pickles do not contain them; ask before, or encode again")
         return self._rows()
 
     @property
@@ -418,7 +418,7 @@ def as_tensor(name: str, value: Any, kind: str) -> Any:
         return value
     array = value if isinstance(value, np.ndarray) else _numpy(value)
     if array.dtype == object:
-        raise ValueError(f"the rows of {name!r} are not of one length, and a tensor's are: pass padding=True, or truncation=True with it")
+        raise ValueError(f"the rows of {name!r} differ in length; expected one length; pass padding=True, perhaps with truncation=True")
     return torch.from_numpy(array)
 
 

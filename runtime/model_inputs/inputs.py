@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fst.errors import TextError
+from fst.errors import TextError, quoted
 from fst.runtime.model_inputs.encoding import Ints
 from fst.runtime.rows.texts import not_text_at
 
@@ -52,7 +52,7 @@ def gather(text: Any, text_pair: Any, words: bool) -> Inputs:
         given = list(text)
     elif not isinstance(text_pair, list | tuple) or len(text_pair) != len(text):
         found = f"a list of {len(text_pair)}" if isinstance(text_pair, list | tuple) else type(text_pair).__name__
-        raise ValueError(f"text is a list of {len(text)}, so text_pair must be a list of as many; it is {found}")
+        raise ValueError(f"text_pair is {found}; expected a list of {len(text)} texts, as many as in text")
     else:
         given = list(zip(text, text_pair, strict=True))
     return gathered([sample_of(row, sample, words) for row, sample in enumerate(given)], words, alone=not many)
@@ -103,7 +103,7 @@ def sample_of(row: int, given: Any, words: bool) -> tuple[Any, Any]:
     if isinstance(given, list | tuple) and len(given) == 2 and all(is_text(text, words) for text in given):
         return given[0], given[1]
     what = "a list of words, or a pair of such lists" if words else "a str, or a pair of them"
-    raise TextError(f"row {row} must be {what}, and is {type(given).__name__}: {given!r:.80}")
+    raise TextError(f"row {row} is {type(given).__name__}, {quoted(given)}; expected {what}")
 
 
 def is_text(given: Any, words: bool) -> bool:

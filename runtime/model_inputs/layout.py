@@ -98,7 +98,7 @@ def _check_room(samples: Ints, cut: Ints) -> None:
     for paired in set(samples[:, PAIRED].tolist()):
         room, added = int(cut[ROOM + paired]), int(cut[ADDED + paired])
         if room < 0:
-            raise ValueError(f"max_length={room + added} is less than the {added} special tokens around a text")
+            raise ValueError(f"max_length is {room + added}; expected at least {added}, the number of special tokens around a text")
 
 
 def _refusal(row: int, sample: list[int], splits: Ints, cut: Ints) -> ValueError:
@@ -106,10 +106,10 @@ def _refusal(row: int, sample: list[int], splits: Ints, cut: Ints) -> ValueError
     first, first_end, second, second_end, paired = sample
     strategy, room, stride = int(cut[STRATEGY]), int(cut[ROOM + paired]), int(cut[STRIDE])
     lengths = [int(splits[first_end] - splits[first]), int(splits[second_end] - splits[second])]
-    found = f"row {row} has {' and '.join(map(str, lengths[: 1 + paired]))} ids, and there is room for {room}"
+    found = f"row {row} has {' and '.join(map(str, lengths[: 1 + paired]))} ids; expected at most {room}"
     if strategy == ONLY_SECOND and not paired:
-        return ValueError(f"truncation='only_second': {found}, but there is no second text")
+        return ValueError(f"{found}; truncation is 'only_second', and the row has no second text; pass 'longest_first'")
     for name, only, length in (("only_first", ONLY_FIRST, lengths[0]), ("only_second", ONLY_SECOND, lengths[1])):
         if strategy == only and length <= sum(lengths) - room:
-            return ValueError(f"truncation={name!r}: {found}, so that nothing of it would be left; pass 'longest_first'")
-    return ValueError(f"stride={stride}: {found}, so that a window would not go beyond the one before it; pass a smaller one")
+            return ValueError(f"{found}; truncation is {name!r}, which leaves nothing of this text; pass 'longest_first'")
+    return ValueError(f"{found}; stride is {stride}, and a window must go beyond the previous window; pass a smaller stride")

@@ -138,10 +138,10 @@ class Resolver:
             self.filler(padding)
         multiple = 1 if pad_to_multiple_of is None else _count("pad_to_multiple_of", pad_to_multiple_of) or 1
         if strategy != KEEP and filling != NOTHING and longest % multiple:
-            raise ValueError(f"max_length={longest} is no multiple of pad_to_multiple_of={multiple}, so rows cannot have both lengths")
+            raise ValueError(f"max_length is {longest}; expected a multiple of pad_to_multiple_of, which is {multiple}")
         left = longest - self._added[0]
         if strategy != KEEP and 0 <= left < _count("stride", stride):
-            raise ValueError(f"stride={stride}: with max_length={longest} a row has {left} ids of a text, and shares fewer with the next")
+            raise ValueError(f"stride is {stride}; expected at most {left}, the number of ids of a text in a row of {longest}")
         added = self._added if add_special_tokens else (0, 0)
         rooms = [longest - number for number in added]
         pad_left = _choice("padding_side", self.pad_side if padding_side is None else padding_side, SIDES) == "left"

@@ -81,7 +81,7 @@ class Padding(NamedTuple):
         _need_whole("pad_id", self.pad_id, MAX_NUMBER)
         _need_whole("pad_type_id", self.pad_type_id, MAX_NUMBER)
         if not isinstance(self.pad_token, str):
-            raise ValueError(f"pad_token={self.pad_token!r} is no str")
+            raise ValueError(f"pad_token is {quoted(self.pad_token)}; expected a str")
         _need_one_of("direction", self.direction, SIDES)
         return self
 

@@ -285,7 +285,7 @@ def _texts(chunk: Any) -> Any:
     """
     chunk = chunk.cast(WITHOUT_VIEWS[chunk.type]) if chunk.type in WITHOUT_VIEWS else chunk
     if chunk.type not in OFFSETS:
-        raise TextError(f"a column of {chunk.type} is none of texts; cast it to string")
+        raise TextError(f"the type of the column is {chunk.type}; expected texts; cast it to string")
     return chunk
 
 

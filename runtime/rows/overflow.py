@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fst.automata.trie import spread
+from fst.errors import quoted
 from fst.runtime.rows.batch import Batch
 from fst.runtime.rows.texts import Ints
 from fst.runtime.workspace import Frame
@@ -36,13 +37,13 @@ def window(max_ids: int | None, stride: int, frame: Frame) -> Window:
         ValueError: there is no such number, or windows would not go beyond the one before.
     """
     if max_ids is None:
-        raise ValueError(f"stride={stride!r} is for windows of max_length ids; pass max_length")
+        raise ValueError(f"stride is {quoted(stride)} without max_length; pass max_length, the length of windows")
     try:
         shared, room = index(stride), max_ids - len(frame[0]) - len(frame[1])
     except TypeError:
-        raise ValueError(f"stride={stride!r} is not a whole number") from None
+        raise ValueError(f"stride is {quoted(stride)}; expected a whole number") from None
     if not 0 <= shared < room:
-        raise ValueError(f"stride={shared}: a window has {room} ids of a text, and shares fewer with the next, 0 or more")
+        raise ValueError(f"stride is {shared}; expected at least 0 and less than {room}, the number of ids of a text in a window")
     return Window(room, shared, frame)
 
 

@@ -190,7 +190,7 @@ def batch_of(text: object) -> Any:
         TextError: it is no text.
     """
     if not isinstance(text, str | bytes):
-        raise TextError(f"a text is str or bytes, not {type(text).__name__}")
+        raise TextError(f"the text is {type(text).__name__}; expected str or bytes")
     return [text]
 
 

@@ -131,9 +131,9 @@ def test_column_of_windows(tok: fst.Tokenizer) -> None:
     ("options", "message"),
     [
         ({"stride": 1}, "pass max_length"),
-        ({"stride": 3, "max_length": 5}, "a window has 3 ids of a text"),
-        ({"stride": -1, "max_length": 5}, "a window has 3 ids of a text"),
-        ({"stride": 0.5, "max_length": 5}, "not a whole number"),
+        ({"stride": 3, "max_length": 5}, "less than 3, the number of ids of a text in a window"),
+        ({"stride": -1, "max_length": 5}, "less than 3, the number of ids of a text in a window"),
+        ({"stride": 0.5, "max_length": 5}, "expected a whole number"),
         ({"padding": True, "max_length": 5, "offsets": True}, "cannot be combined with offsets=True"),
     ],
 )
@@ -180,7 +180,7 @@ def test_packed_rows(table: Path, lines: Path, tmp_path: Path, tok: fst.Tokenize
         (["--offsets"], "--offsets cannot be combined with ids"),
         (["--keep", "text", "--format", "npy", "-o", "x.npy"], "--keep text cannot be combined with npy"),
         (["--stride", "1"], "--stride is for windows of --max-length ids"),
-        (["--max-length", "4", "--stride", "2"], "a window has 2 ids of a text"),
+        (["--max-length", "4", "--stride", "2"], "less than 2, the number of ids of a text in a window"),
         (["--append", "[SEP]", "--max-length", "4"], "pass one of them"),
         (["--append", "nobody"], "is not a token of the vocabulary"),
         (["--pack", "4", "--max-length", "4"], "--pack cannot be combined with --max-length"),

@@ -193,10 +193,10 @@ def test_later_changes_do_not_reach_rows() -> None:
         (lambda tok: tok.enable_truncation(5, strategy="no"), r"^strategy is 'no'; expected 'longest_first', 'only_first'"),
         (lambda tok: tok.enable_truncation(5, direction="up"), r"^direction is 'up'; expected 'right' or 'left'"),
         (lambda tok: tok.enable_truncation(-1), r"^max_length is -1; expected a whole number"),
-        (lambda tok: tok.enable_truncation(4, stride=3), r"^stride=3: with max_length=4 a row has 2 ids"),
+        (lambda tok: tok.enable_truncation(4, stride=3), r"^stride is 3; expected at most 2"),
         (lambda tok: tok.enable_padding(pad_id=-1), r"^pad_id is -1; expected a whole number"),
         (lambda tok: tok.enable_padding(length=2.5), r"^length is 2.5; expected a whole number"),
-        (lambda tok: tok.enable_padding(pad_token=3), r"^pad_token=3 is no str"),
+        (lambda tok: tok.enable_padding(pad_token=3), r"^pad_token is 3; expected a str"),
     ],
 )
 def test_wrong_settings_are_refused(ask: Callable[[Any], Any], what: str) -> None:
@@ -238,16 +238,16 @@ def test_members_that_are_not_there() -> None:
 @pytest.mark.parametrize(
     ("ask", "what"),
     [
-        (lambda tok: tok.encode(b"a"), "^a text is a str, not bytes"),
-        (lambda tok: tok.encode(["a", "b"]), "^a text is a str, not list"),
-        (lambda tok: tok.encode("a", ["b"]), "^a text is a str, not list"),
-        (lambda tok: tok.encode("a", is_pretokenized=True), "^a text is a list of words, not str"),
+        (lambda tok: tok.encode(b"a"), "^the text is bytes, b'a'; expected a str"),
+        (lambda tok: tok.encode(["a", "b"]), "^the text is list"),
+        (lambda tok: tok.encode("a", ["b"]), "^the text is list"),
+        (lambda tok: tok.encode("a", is_pretokenized=True), "^the text is str, 'a'; expected a list of words"),
         (lambda tok: tok.encode("a\ud800"), "^row 0, "),
         (lambda tok: tok.encode_batch("a"), "^a batch is str; expected a list"),
         (lambda tok: tok.encode_batch({"a": 1}), "^a batch is dict; expected a list"),
-        (lambda tok: tok.encode_batch(["a", 1]), "^row 1 must be a str, or a pair of them"),
-        (lambda tok: tok.encode_batch(["a", ["a"]]), "^row 1 must be a str, or a pair of them"),
-        (lambda tok: tok.encode_batch(["a", "b"], is_pretokenized=True), "^row 0 must be a list of words"),
+        (lambda tok: tok.encode_batch(["a", 1]), "^row 1 is int, 1; expected a str, or a pair of them"),
+        (lambda tok: tok.encode_batch(["a", ["a"]]), "^row 1 is list"),
+        (lambda tok: tok.encode_batch(["a", "b"], is_pretokenized=True), "^row 0 is str, 'a'; expected a list of words"),
     ],
 )
 def test_what_is_no_text_is_refused(ask: Callable[[Any], Any], what: str) -> None:

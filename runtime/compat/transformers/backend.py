@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from fst.bridge.from_live import compiled
 from fst.core.threads import thread_count
-from fst.errors import TextError, UnsupportedError
+from fst.errors import TextError, UnsupportedError, quoted
 from fst.runtime.model_inputs.encoding import Encoding
 from fst.runtime.model_inputs.inputs import gathered, is_text, sample_of, singles
 from fst.runtime.model_inputs.settings import Padding, Truncation
@@ -76,7 +76,7 @@ def backend_of(tokenizer: Tokenizer, asker: str = "fst.hf", threads: int | None 
     """
     kind = tokenizer.about["kind"]
     if kind not in BACKENDS:
-        raise UnsupportedError(f"{asker} of {kind} tables: there is none; the call, tok(...), has the same arguments")
+        raise UnsupportedError(f"{asker} is not available for {kind} tables; use tok(...), which has the same arguments")
     module, _, name = BACKENDS[kind].rpartition(".")
     return cast(Backend, getattr(import_module(module), name)(tokenizer, threads))
 
@@ -127,7 +127,8 @@ class Backend:
         """
         for text in (sequence,) if pair is None else (sequence, pair):
             if not is_text(text, is_pretokenized):
-                raise TextError(f"a text is {'a list of words' if is_pretokenized else 'a str'}, not {type(text).__name__}: {text!r:.80}")
+                expected = "a list of words" if is_pretokenized else "a str"
+                raise TextError(f"the text is {type(text).__name__}, {quoted(text)}; expected {expected}")
         sample = (sequence, pair) if pair is not None or is_pretokenized else sequence
         return self._encodings([sample], is_pretokenized, add_special_tokens, located=True)[0]
 
@@ -224,7 +225,7 @@ class Backend:
         asked = Truncation(max_length, stride, strategy, direction).check()
         left = max_length - self.num_special_tokens_to_add(is_pair=False)
         if 0 <= left < stride:
-            raise ValueError(f"stride={stride}: with max_length={max_length} a row has {left} ids of a text; pass a smaller stride")
+            raise ValueError(f"stride is {stride}; expected at most {left}, the number of ids of a text in a row of {max_length}")
         self._truncation = asked
 
     def no_truncation(self) -> None:

@@ -59,7 +59,7 @@ def check_replacements(by: Replacements, keywords: int) -> None:
     if isinstance(by, bytes | bytearray) or not hasattr(by, "__getitem__"):
         raise TypeError(f"by is {type(by).__name__}; expected a str, a list, a dict or a function; to remove matches, pass ''")
     if not isinstance(by, str | Mapping) and len(by) != keywords:
-        raise ValueError(f"replace: there are {len(by)} replacements for {keywords} keywords")
+        raise ValueError(f"by has {len(by)} replacements; expected {keywords}, one for each keyword")
 
 
 def chosen(by: Replacements, found: Found, keywords: Sequence[str]) -> Chosen:

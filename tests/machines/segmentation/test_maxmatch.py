@@ -307,7 +307,7 @@ def test_malformed_texts(direction: str) -> None:
     segmenter = fst.Segmenter(maxmatch(["ab"], direction))
     with pytest.raises(fst.TextError, match="row 1, position 1"):
         segmenter.segment_batch(["ab", "a\ud800"])
-    with pytest.raises(fst.TextError, match="a text is str or bytes, not int"):
+    with pytest.raises(fst.TextError, match="the text is int; expected str or bytes"):
         segmenter.segment(3)  # type: ignore[arg-type]
     for offsets in (False, True, "bytes"):
         assert [*segmenter.segment_batch(["ab\ud800ab"], offsets=offsets, errors="replace")] == [["ab", "\ufffd", "ab"]]

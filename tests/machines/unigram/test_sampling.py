@@ -436,7 +436,7 @@ def test_wrong_numbers_of_segmentations(most: Any) -> None:
 def test_wrong_texts() -> None:
     """An argument that is not text is refused."""
     _, tokenizer = small()
-    with pytest.raises(fst.TextError, match="a text is str or bytes, not int"):
+    with pytest.raises(fst.TextError, match="the text is int; expected str or bytes"):
         tokenizer.nbest(3, 2)  # type: ignore[arg-type]
     with pytest.raises(fst.TextError):
         tokenizer.nbest("a\ud800", 2)

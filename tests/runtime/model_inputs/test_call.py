@@ -164,24 +164,24 @@ def test_windows_of_both_texts_are_combined() -> None:
 @pytest.mark.parametrize(
     ("arguments", "options", "message"),
     [
-        (("a b",), {"max_length": 1}, "max_length=1 is less than the 2 special tokens"),
-        (("a", "b"), {"max_length": 2, "truncation": True}, "max_length=2 is less than the 3 special tokens"),
+        (("a b",), {"max_length": 1}, "max_length is 1; expected at least 2, the number of special tokens"),
+        (("a", "b"), {"max_length": 2, "truncation": True}, "max_length is 2; expected at least 3"),
         (("a b",), {"max_length": -1}, "max_length is -1; expected a whole number from 0 to 9,223"),
         (("a b",), {"max_length": 2.0}, "max_length is 2.0; expected a whole number"),
-        (("a b c",), {"max_length": 4, "stride": 2}, "stride=2: row 0 has 3 ids"),
-        (("a b c",), {"max_length": 4, "stride": 3}, "stride=3: with max_length=4 a row has 2 ids of a text"),
+        (("a b c",), {"max_length": 4, "stride": 2}, "row 0 has 3 ids; expected at most 2; stride is 2"),
+        (("a b c",), {"max_length": 4, "stride": 3}, "stride is 3; expected at most 2, the number of ids of a text"),
         (("a b c",), {"max_length": 4, "stride": -1}, "stride is -1; expected a whole number from 0"),
-        (("a b c",), {"max_length": 4, "truncation": "only_second"}, "row 0 has 3 ids, and there is room for 2, but there is no second"),
-        ((["a", "b"], ["c", "d e f"]), {"max_length": 6, "truncation": "only_first"}, "row 1 has 1 and 3 ids, and there is room for 3"),
+        (("a b c",), {"max_length": 4, "truncation": "only_second"}, "at most 2; truncation is 'only_second', and the row has no second"),
+        ((["a", "b"], ["c", "d e f"]), {"max_length": 6, "truncation": "only_first"}, "row 1 has 1 and 3 ids; expected at most 3; tr"),
         (("a",), {"truncation": "first"}, "truncation is 'first'; expected False, 'do_not_truncate', True"),
         (("a",), {"padding": None}, "padding is None; expected False, 'do_not_pad', True"),
         (("a",), {"padding_side": "up"}, "padding_side is 'up'; expected 'right' or 'left'"),
         (("a",), {"truncation_side": "up"}, "truncation_side is 'up'; expected 'right' or 'left'"),
         (("a",), {"return_tensors": "tf"}, "return_tensors is 'tf'; expected 'np', 'pt' or None"),
-        (("a",), {"max_length": 9, "truncation": True, "padding": True, "pad_to_multiple_of": 4}, "max_length=9 is no multiple"),
+        (("a",), {"max_length": 9, "truncation": True, "padding": True, "pad_to_multiple_of": 4}, "max_length is 9; expected a multiple"),
         (("a",), {"padding": True, "pad_to_multiple_of": -4}, "pad_to_multiple_of is -4; expected a whole number from 0"),
-        ((["a"], "b"), {}, "text_pair must be a list of as many; it is str"),
-        ((["a"], ["b", "c"]), {}, "text is a list of 1, so text_pair must be a list of as many; it is a list of 2"),
+        ((["a"], "b"), {}, "text_pair is str; expected a list of 1 texts"),
+        ((["a"], ["b", "c"]), {}, "text_pair is a list of 2; expected a list of 1 texts, as many as in text"),
     ],
 )
 def test_refusals(arguments: tuple[Any, ...], options: dict[str, Any], message: str) -> None:
@@ -193,12 +193,12 @@ def test_refusals(arguments: tuple[Any, ...], options: dict[str, Any], message: 
 @pytest.mark.parametrize(
     ("arguments", "options", "message"),
     [
-        ((5,), {}, "row 0 must be a str, or a pair of them, and is int: 5"),
-        ((b"a",), {}, "row 0 must be a str, or a pair of them, and is bytes"),
-        ((["a", None],), {}, "row 1 must be a str"),
-        ((["a", ["b"]],), {}, "row 1 must be a str, or a pair of them, and is list"),
-        (("a", ["b"]), {}, "row 0 must be a str, or a pair of them, and is tuple"),
-        (("a b",), {"is_split_into_words": True}, "row 0 must be a list of words, or a pair of such lists, and is str"),
+        ((5,), {}, "row 0 is int, 5; expected a str, or a pair of them"),
+        ((b"a",), {}, "row 0 is bytes, b'a'; expected a str"),
+        ((["a", None],), {}, "row 1 is NoneType, None; expected a str"),
+        ((["a", ["b"]],), {}, "row 1 is list, "),
+        (("a", ["b"]), {}, "row 0 is tuple, "),
+        (("a b",), {"is_split_into_words": True}, "row 0 is str, 'a b'; expected a list of words, or a pair of such lists"),
         ((["a\ud800"],), {}, "row 0, position 1: a lone surrogate"),
         ((["a", "b"], ["c", "de\udc00"]), {}, "row 1, position 2: a lone surrogate"),
         (([["a", "b", "c"], ["d", "\ud800"]],), {"is_split_into_words": True}, "row 1, position 0: a lone surrogate"),
@@ -249,7 +249,7 @@ def test_rows_of_different_lengths_are_arrays_of_arrays() -> None:
     assert found.dtype == object
     assert [row.tolist() for row in found] == [[2, 5, 3], [2, 6, 7, 3]]
     pytest.importorskip("torch", reason="tensors")
-    with pytest.raises(ValueError, match="the rows of 'input_ids' are not of one length"):
+    with pytest.raises(ValueError, match="the rows of 'input_ids' differ in length"):
         ids(["a", "b c"], return_tensors="pt")
 
 
@@ -301,7 +301,7 @@ def test_a_pickle_has_members_alone() -> None:
     """Members go into a pickle; texts, and the tokenizer, do not."""
     found = pickle.loads(pickle.dumps(tok()(["a"], return_tensors="np")))
     assert found["input_ids"].tolist() == [[2, 5, 3]]
-    with pytest.raises(ValueError, match="do not go into a pickle"):
+    with pytest.raises(ValueError, match="pickles do not contain them"):
         found.tokens()
 
 

@@ -157,9 +157,9 @@ def test_nul_is_a_character(uncased: tuple[fst.Tokenizer, Tokenizer], raw: fst.T
 )
 def test_what_is_no_text_is_refused_by_its_type(text: Any, tokenizer: fst.Tokenizer) -> None:
     """Neither str nor bytes is a `TextError` that names the type."""
-    with pytest.raises(fst.TextError, match=f"a text is str or bytes, not {type(text).__name__}"):
+    with pytest.raises(fst.TextError, match=f"the text is {type(text).__name__}; expected str or bytes"):
         tokenizer.encode(text)
-    with pytest.raises(fst.TextError, match=f"a text is str or bytes, not {type(text).__name__}"):
+    with pytest.raises(fst.TextError, match=f"the text is {type(text).__name__}; expected str or bytes"):
         tokenizer.tokenize(text)
 
 
