@@ -117,7 +117,7 @@ def test_small_models(
     try:
         made = both(data)
     except UnsupportedError as error:
-        assert any(told in str(error) for told in ("score", "two blanks in a row")), error  # noqa: PT017
+        assert any(told in str(error) for told in ("score", "two adjacent spaces")), error  # noqa: PT017
         return
     hold(made, texts)
     own = [piece.text for piece in every if piece.type == USER_DEFINED]
