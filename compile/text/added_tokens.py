@@ -3,7 +3,7 @@
 A trie finds most of them while the raw text is read (`fst.text.reading.ReadingTable.specials`). The others are *contextual*. They are
 found in normalized text, depend on their neighbours, include the whitespace around them, or begin with a letter or a digit, so that the
 trie would be tried at nearly every character. In WordPiece, the kernel searches normalized words for their symbols, and marks texts that
-may hold others; in these texts `fst.text.steps` finds the tokens. In byte-level BPE, `fst.text.normalizer` finds them.
+may hold others; in these texts `fst.text.normalizer.NormalizerSteps` finds the tokens. In byte-level BPE, `fst.text.normalizer` finds them.
 """
 
 from __future__ import annotations

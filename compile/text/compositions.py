@@ -1,7 +1,7 @@
 """Composition and repeated ordering of marks, which classes of characters cannot express; see `fst.text.composition`.
 
-A table whose pipeline leaves composed letters, or orders marks in several steps, contains these steps (`fst.text.steps`), and the
-characters of texts that need them.
+A table whose pipeline leaves composed letters, or orders marks in several steps, contains these steps
+(`fst.text.normalizer.NormalizerSteps`), and the characters of texts that need them.
 """
 
 from __future__ import annotations

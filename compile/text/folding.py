@@ -7,7 +7,7 @@ and so does composition. Decomposition is a map followed by canonical ordering. 
   parts sorts the whole.
 - Composition has no effect if an ordering follows and the maps in between treat each composed character like its parts. (The ordering
   sorts its marks in again.)
-- Offsets depend on every ordering, with an effect or not: `fst.text.steps` applies them one by one.
+- Offsets depend on every ordering, with an effect or not: `fst.text.normalizer.NormalizerSteps` applies them one by one.
 - Strip has no effect if words are split at whitespace.
 
 Everything else is refused.

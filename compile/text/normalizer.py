@@ -24,8 +24,7 @@ from fst.errors import UnsupportedError, listed, quoted
 from fst.tables.header import AddedTokens, Context, ContextualToken
 from fst.text.arguments import MAX_GROWTH, growth
 from fst.text.composition import Composition
-from fst.text.normalizer import NO_CUTS, NOTHING, Rewriting, without_context
-from fst.text.steps import NormalizerSteps
+from fst.text.normalizer import NO_CUTS, NOTHING, NormalizerSteps, Rewriting, without_context
 from fst.text.whitespace import NO_BLANKS, Blanks
 
 

@@ -191,7 +191,7 @@ class Rewritten(NamedTuple):
 
 
 def rewriters(steps: Sequence[Rewriting], added: AddedTokens) -> list[Rewriter]:
-    """The arguments for rewritings one after the other, see `fst.text.steps`.
+    """The arguments for rewritings one after the other, see `fst.text.normalizer.NormalizerSteps`.
 
     The first one finds the tokens of raw text, and the last one those of normalised text. All but the first find marks.
     """

@@ -5,7 +5,7 @@ in order, and WordPiece's kernels do this. Every other text goes through the ker
 `Composition.apply` specifies.
 
 The algorithm is that of The Unicode Standard, 3.11: decompose, order, compose. If normalizers do this several times, each is a step, see
-`fst.text.steps`.
+`fst.text.normalizer.NormalizerSteps`.
 """
 
 from __future__ import annotations

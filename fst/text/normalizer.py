@@ -31,6 +31,7 @@ from fst.text.edits import Edits, applied, edits_from_stored
 from fst.text.splitter import Splitter
 from fst.text.whitespace import BLANK, BREAKS, NO_BLANKS, Blanks
 
+MAX_STEPS = 100  # the limit for a sequence of normalizers, too
 KEYS = ["after", "before", "blanks", "composition", "cuts", "last", "splitter"]
 EDGE = "\ud800"  # a surrogate, which no text has; the table's splitter drops it, and begins again behind it
 MAX_ORDER, MAX_LISTS, MAX_CUTS = 255, (1 << 15) - 1, 1 << 14  # a list may be in two forms, and numbers of lists are uint16
@@ -225,6 +226,62 @@ class Rewriting:
 
 
 NOTHING = Rewriting(None, Images([]), NO_BLANKS)
+
+
+@dataclass(frozen=True)
+class NormalizerSteps:
+    """Normalizers that change a text one after the other, for machines that otherwise fold them into an alphabet.
+
+    A single `Rewriting` orders marks once. Offsets depend on each ordering, so a sequence such as NFC, BertNormalizer takes a `Rewriting`
+    for each. Added tokens of raw text are found before the first step, those of normalized text after the last one.
+
+    Attributes:
+        rewritings: the steps, at least one. None writes whitespace again.
+    """
+
+    rewritings: Sequence[Rewriting]
+
+    def stored(self) -> dict[str, Any]:
+        """The JSON form."""
+        return {"steps": [by.stored() for by in self.rewritings]}
+
+    @classmethod
+    def from_stored(cls, stored: Any) -> NormalizerSteps:
+        """Read the steps from their JSON form.
+
+        Raises:
+            ValueError: it is not a JSON form that `stored` gives.
+        """
+        if not isinstance(stored, dict) or stored.keys() != {"steps"}:
+            raise ValueError("the normalizer has other keys than 'steps'")
+        steps = stored["steps"]
+        if not isinstance(steps, list) or not 0 < len(steps) <= MAX_STEPS or not all(isinstance(step, dict) for step in steps):
+            raise ValueError(f"the steps of the normalizer are not a list of 1 to {MAX_STEPS} mappings")
+        found = cls([Rewriting.from_stored(step) for step in steps])
+        if not all(by.is_plain for by in found.rewritings):
+            raise ValueError("a step of the normalizer writes white space anew")
+        return found
+
+    def normalized(self, text: str) -> tuple[str, Sequence[Place]]:
+        """A stretch between added tokens, normalized, and the span of each of its characters."""
+        places: Sequence[Place] = [(at, at + 1) for at in range(len(text))]
+        for by in self.rewritings:
+            text, own = by.normalized(text)
+            places = [(places[first][0], places[last - 1][1]) for first, last in own]
+        return text, places
+
+    def stretches(self, text: str, added: AddedTokens) -> Iterator[Stretch]:
+        """The parts of a normalized text, in order."""
+        raw, normalized, word = early(added), late(added), word_of(added)
+        for begin, end, number in found(text, raw, word):
+            if number is not None:
+                yield Stretch(text[begin:end], [(begin, end)], number)
+                continue
+            stretch, own = self.normalized(text[begin:end])
+            places = [(begin + first, begin + last) for first, last in own]
+            for first, last, inner in found(stretch, normalized, word):
+                part = places[first:last]
+                yield Stretch(stretch[first:last], part if inner is None else [(part[0][0], part[-1][1])], inner)
 
 
 def found(text: str, tokens: Mapping[str, ContextualToken], word: frozenset[int]) -> Iterator[tuple[int, int, int | None]]:

@@ -2,7 +2,7 @@
 
 The kernels find the tokens in normalized text in which no word ends, and which take no whitespace around them. They mark a text if another
 token may stand in it, if symbols alone do not determine whether a token counts, or if a word is too long. Such a text is normalized first,
-and `fst.text.steps` finds its tokens.
+and `fst.text.normalizer.NormalizerSteps` finds its tokens.
 """
 
 from __future__ import annotations

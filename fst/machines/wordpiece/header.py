@@ -9,7 +9,7 @@ from typing import Any
 from fst.core.json_fields import FLAG, or_null, record, stored_as
 from fst.errors import TableError
 from fst.tables.header import COMPONENTS, RUNS, AddedTokens, Automaton, Model, PreTokenizer, Sections, Settings, Templates, form_of
-from fst.text.steps import NormalizerSteps
+from fst.text.normalizer import NormalizerSteps
 
 
 @dataclass(frozen=True)

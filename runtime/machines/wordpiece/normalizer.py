@@ -2,8 +2,8 @@
 
 The alphabet folds normalizers and pre-tokenizers into a map of characters. It does not express what neighbours change: characters that
 compose, marks that several normalizers order, added tokens that depend on their context. Such a text is found by its characters, or marked
-by the kernels, and encoded again: normalized step by step first, see `fst.text.steps`. A stream cannot go back, so all of its text is
-normalized.
+by the kernels, and encoded again: first it is normalized step by step, see `fst.text.normalizer.NormalizerSteps`. A stream cannot go back,
+so all of its text is normalized.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from fst.runtime.workspace import Workspace, Workspaces
 from fst.tables.header import AddedTokens
 from fst.tables.kernel_call import BEFORE, COUNT, OPEN, Output
 from fst.text.arguments import MARK_BYTES, Rewriter, Rewritten, border_arguments, growth, marks, rewriters
-from fst.text.steps import NormalizerSteps
+from fst.text.normalizer import NormalizerSteps
 
 KERNEL = "fst.runtime.machines.wordpiece.kernels.normalized"
 

@@ -1,7 +1,7 @@
 """WordPiece of normalized texts, in which the normalizer has found the added tokens: `fst.machines.wordpiece.table.Walk` specifies the ids.
 
-Few texts come here, see `fst.text.steps`. Each character, or mark of an added token, is read into symbols with its span in the raw text.
-The loops of `fst.runtime.machines.wordpiece.kernels.encode` do the rest.
+Few texts come here, see `fst.runtime.machines.wordpiece.normalizer`. Each character, or mark of an added token, is read into symbols with
+its span in the raw text. The loops of `fst.runtime.machines.wordpiece.kernels.encode` do the rest.
 
 Kernels require what those of `encode` require, and that texts and spans come from `fst.runtime.text.kernels.normalizer.rewrite`.
 """
