@@ -38,7 +38,12 @@ QUICK: dict[str, set[str]] = {
     "machines/wordpiece/test_paths.py": {"test_kernel_in_one_batch", "test_look_ups_in_real_text", "test_same_bytes"},
     "machines/wordpiece/test_properties.py": set(),
     "pretokens/test_whitespace_splits.py": set(),
-    "pretokens/test_sequences.py": {"test_long_stretches", "test_searches_that_fail_far_away_are_the_reference_s"},
+    "pretokens/test_sequences.py": {
+        "test_long_stretches",
+        "test_search_that_fails_far_away_is_read_once",
+        "test_searches_that_fail_far_away_are_the_reference_s",
+        "test_steps_of_searches_are_linear",
+    },
     "pretokens/test_splitting.py": {"test_cases_are_those_of_the_engines", "test_sets_are_those_of_the_engines"},
     "automata/test_aho_corasick.py": set(),
     "machines/test_toy_machine.py": {"test_toy_encodes_batches", "test_toy_encodes_columns"},
