@@ -22,6 +22,8 @@ from fst.runtime.rows import batch
 settings.register_profile("fst", derandomize=True, deadline=None, database=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("fst")
 
+WORKER = os.environ.get("PYTEST_XDIST_WORKER", "")
+MANY = 3_000  # tests, which use every kernel
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -67,6 +69,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.slow)
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtestloop(session: pytest.Session) -> None:
+    """Compile all kernels before many tests, two workers from opposite ends, so that no test waits for a kernel of another worker."""
+    if len(session.items) > MANY and WORKER in ("gw0", "gw1") and not os.environ.get("NUMBA_DISABLE_JIT"):
+        compile_all(backward=WORKER == "gw1")
+
+
 def pytest_sessionfinish() -> None:
     """Keep the answers of this run, if that is what it is for."""
     if answers.mode == "anew":
@@ -86,7 +95,7 @@ def _forget(request: pytest.FixtureRequest) -> Iterator[None]:
 def _kept_tables(tmp_path_factory: pytest.TempPathFactory) -> None:
     """Keep tables in a folder that all workers of a run share."""
     base = tmp_path_factory.getbasetemp()
-    kept.FOLDER = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "kept"
+    kept.FOLDER = (base.parent if WORKER else base) / "kept"
     kept.FOLDER.mkdir(exist_ok=True)
     os.environ["XDG_CACHE_HOME"] = str(base / "cache")  # of tables of live tokenizers
 
@@ -156,7 +165,7 @@ def helpers(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., int]]:
 @pytest.fixture(scope="session")
 def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A table of a small vocabulary with a frame, for processes that find all kernels compiled, and say nothing of it."""
-    compile_all(backward=os.environ.get("PYTEST_XDIST_WORKER") == "gw1")
+    compile_all(backward=WORKER == "gw1")
     path = tmp_path_factory.mktemp("tables") / "small.npz"
     kept.wordpiece(TOKENS).save(path)
     return path

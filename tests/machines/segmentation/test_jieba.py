@@ -148,6 +148,7 @@ def test_jieba_live(tmp_path: Path) -> None:
 
 
 @needs_shared
+@pytest.mark.slow
 @pytest.mark.sampled
 def test_jieba_live_on_documents(tmp_path: Path) -> None:
     """The tokens of jieba itself, with its own dictionary, of documents."""
