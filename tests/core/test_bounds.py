@@ -5,13 +5,8 @@
 
 from __future__ import annotations
 
-import ast
-import pkgutil
 import sys
 import threading
-from collections.abc import Iterator
-from importlib import import_module
-from pathlib import Path
 from types import FrameType
 from typing import Any
 
@@ -23,15 +18,13 @@ from support.core.drives import (
     drive,
 )
 from support.core.interpreted import printed
+from support.core.kernel_files import kernels_in_files
 
-from fst.compile import train as trainers
 from fst.core.jit import SETTINGS
-from fst.runtime import kernels
 
 CHECKED = bool(vars(numba.config)["BOUNDSCHECK"])
 SEEDS = 60
 RARE = (51, 60, 40, 14, 75, 15, 66, 37, 82, 86, 9, 46)  # seeds that together drive every kernel, unless what is drawn changes
-DECORATORS = {"kernel", "object_kernel", "part", "inlined"}
 
 
 def test_no_index_is_out_of_bounds() -> None:
@@ -52,19 +45,6 @@ def test_indices_are_checked() -> None:
 def test_every_kernel_is_driven() -> None:
     """The fuzzer calls each function in the files of kernels: a new one that nothing drives fails here."""
     assert not printed(trace)
-
-
-def kernels_in_files() -> Iterator[tuple[str, str]]:
-    """The file and the name of each function that `fst.core.jit` compiles, of the packages of kernels and of trainers, and of two
-    modules.
-    """
-    packages = (pkgutil.walk_packages(package.__path__, f"{package.__name__}.") for package in (kernels, trainers))
-    for name in (*(found.name for package in packages for found in package), "fst.compile.layout.displacement", "fst.counting.sorting"):
-        path = str(import_module(name).__file__)
-        for function in ast.parse(Path(path).read_text(encoding="utf-8")).body:
-            decorators = {ast.unparse(each).split("(")[0] for each in getattr(function, "decorator_list", ())}
-            if isinstance(function, ast.FunctionDef) and decorators & DECORATORS:
-                yield path, function.name
 
 
 def trace() -> None:

@@ -1,0 +1,40 @@
+"""The functions that `fst.core.jit` compiles, wherever they lie in the package."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+
+from support.shared_data import REPOSITORY
+
+FOLDERS = {"fst": "fst", "compile": "fst.compile", "runtime": "fst.runtime"}  # folder → package
+DECORATORS = {"kernel", "object_kernel", "part", "inlined"}
+
+
+def kernel_modules() -> list[str]:
+    """The modules with such functions."""
+    return [name for name, path in _modules() if any(_compiled(path))]
+
+
+def kernels_in_files() -> Iterator[tuple[str, str]]:
+    """The file and the name of each such function."""
+    for name in kernel_modules():
+        path = str(import_module(name).__file__)
+        yield from ((path, function) for function in _compiled(Path(path)))
+
+
+def _modules() -> Iterator[tuple[str, Path]]:
+    """The name and the file of each module."""
+    for folder, package in FOLDERS.items():
+        for path in sorted((REPOSITORY / folder).rglob("*.py")):
+            yield ".".join([package, *path.relative_to(REPOSITORY / folder).with_suffix("").parts]).removesuffix(".__init__"), path
+
+
+def _compiled(path: Path) -> Iterator[str]:
+    """The names of such functions of a file."""
+    for function in ast.parse(path.read_text(encoding="utf-8")).body:
+        decorators = {ast.unparse(each).split("(")[0] for each in getattr(function, "decorator_list", ())}
+        if isinstance(function, ast.FunctionDef) and decorators & DECORATORS:
+            yield function.name
