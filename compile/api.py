@@ -35,7 +35,7 @@ def wordpiece(
 ) -> WordPieceTable:
     """Compile a WordPiece vocabulary.
 
-    Normalisation, pre-tokenisation and WordPiece become one transducer over the characters of raw text. For every string its ids equal
+    Normalization, pre-tokenisation and WordPiece become one transducer over the characters of raw text. For every string its ids equal
     those of ``tokenizers.Tokenizer.from_file``, and for a folder those of ``transformers.AutoTokenizer.from_pretrained``. An option that
     is None is taken from the source. A ``vocab.txt`` and a list of tokens state no options; BERT's, given in brackets, apply to them.
 
@@ -49,7 +49,7 @@ def wordpiece(
         handle_chinese_chars: make each CJK ideograph a word [True].
         unk_token: the token for a word without a segmentation ["[UNK]"].
         continuing_subword_prefix: the first characters of tokens that continue a word; any string, also "" ["##"].
-        max_input_chars_per_word: a normalised word with more characters is one unknown token [100].
+        max_input_chars_per_word: a normalized word with more characters is one unknown token [100].
         pre_tokenizer: "bert" splits at spaces and punctuation; with "none" the whole text is one word ["bert"].
         layout: "dense" takes one transition look-up a character, "compact" at most two from a much smaller table, and "linked" has
             failure links instead of most transitions, for alphabets of thousands of characters; "auto" chooses.

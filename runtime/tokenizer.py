@@ -105,12 +105,12 @@ class Tokenizer(Encoder):
 
     @property
     def truncation(self) -> Mapping[str, Any] | None:
-        """The truncation settings in the vocabulary's source, for information: texts are only truncated if a call asks for it."""
+        """The truncation settings in the vocabulary's source, for information: texts are only truncated if a call requests it."""
         return self._settings.truncation
 
     @property
     def padding(self) -> Mapping[str, Any] | None:
-        """The padding settings in the vocabulary's source, for information: rows are only padded if a call asks for it."""
+        """The padding settings in the vocabulary's source, for information: rows are only padded if a call requests it."""
         return self._settings.padding
 
     @overload
@@ -278,7 +278,7 @@ class Tokenizer(Encoder):
             skip_special_tokens: skip [CLS], [SEP] and the like.
 
         Returns:
-            The text. Decoding does not undo normalisation, and unknown words become the unknown token.
+            The text. Decoding does not undo normalization, and unknown words become the unknown token.
 
         Raises:
             TypeError: `ids` is not a row of whole numbers.
@@ -435,7 +435,7 @@ class Tokenizer(Encoder):
 
     @Lazy
     def _skipped(self) -> frozenset[int]:
-        # The reference compares spellings: it skips a token found in normalised text only if the decoded spelling is that of a special
+        # The reference compares spellings: it skips a token found in normalized text only if the decoded spelling is that of a special
         # token. Pieces of sentencepiece for control are in no text, and skipped.
         added = self._metadata.added_tokens
         if self._has_control:

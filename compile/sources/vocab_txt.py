@@ -21,7 +21,7 @@ BERT_TEXT = TextPipeline(
 
 
 def parse_lines(text: str) -> dict[str, int]:
-    r"""The tokens of a ``vocab.txt`` as the reference reads it: lines end at "\n" alone, white space at their end is dropped, and of
+    r"""The tokens of a ``vocab.txt`` as the reference reads it: lines end at "\n" alone, whitespace at their end is dropped, and of
     equal tokens the last one counts.
     """
     lines = text.split("\n")

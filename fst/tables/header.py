@@ -1,7 +1,7 @@
-"""What a table says beside its arrays: how it was made, what it needs at run time, and what its source asks for.
+"""The metadata of a table: its options, its data at run time, and the settings of its source.
 
-All modules work with these classes; only this one knows the keys of the JSON. Files come from strangers, so every value is proven where it
-is read. What depends on the arrays is left to the table's own proof.
+All modules use these classes; the keys of the JSON occur only here. Files come from strangers, so every value is proven where it is read.
+The table's own proof covers values that depend on the arrays.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ SIDE = one_of(*SIDES)
 
 @dataclass(frozen=True)
 class Automaton:
-    """How the rows are laid out.
+    """The layout of the rows.
 
     Attributes:
         kind: the kind of machine.
@@ -74,7 +74,7 @@ class Model:
         model_tokens: how many tokens the model has; the table's other tokens are added ones.
         continuing_subword_prefix: the first characters of a token that continues a word.
         max_input_chars_per_word: a longer word is one unknown token.
-        trims_offsets: whether offsets leave out white space at the ends of tokens; then no token has any there.
+        trims_offsets: whether offsets leave out whitespace at the ends of tokens; then no token has any there.
     """
 
     unk_id: int = stored_as(whole(0, MAX_OUTPUT))
@@ -108,10 +108,10 @@ def form_of(kind: Any) -> Rule:
 
 @dataclass(frozen=True)
 class PreTokenizer:
-    """How text is split into words.
+    """The splitting of text into words.
 
     Attributes:
-        name: "bert" splits at blanks and punctuation, "none" nowhere, "other" as `parts` say.
+        name: "bert" splits at spaces and punctuation, "none" nowhere, "other" by `parts`.
         parts: the components, where they are not one BertPreTokenizer.
     """
 
@@ -121,13 +121,13 @@ class PreTokenizer:
 
 @dataclass(frozen=True)
 class ContextualToken:
-    """An added token that depends on normalised text or on its neighbours.
+    """An added token that depends on normalized text or on its neighbours.
 
     Attributes:
         id: the token's id.
-        single_word: it counts only where no letter, digit, mark or underscore stands beside it.
-        lstrip, rstrip: it includes the white space before it, or after it.
-        normalized: it is found in normalised text, else in raw text.
+        single_word: it counts only without a letter, digit, mark or underscore next to it.
+        lstrip, rstrip: it includes the whitespace before it, or after it.
+        normalized: it is found in normalized text, else in raw text.
         decoded: its spelling in decoded text.
     """
 
@@ -163,12 +163,12 @@ RUNS = Rule(_is_ascending, "first and last code points of runs, ascending")
 
 @dataclass(frozen=True)
 class Context:
-    """Kinds of characters that decide whether a contextual token beside them counts: first and last code point of each run.
+    """Kinds of characters that decide whether a contextual token next to them counts: first and last code point of each run.
 
     Attributes:
         word: parts of words for `single_word`.
         begins_word, ends_word: characters whose symbols begin with a part of a word, or end with one.
-        spaced: characters whose symbols begin or end with a blank.
+        spaced: characters whose symbols begin or end with a space.
         mixed: pairs of a code point and the number of one of its symbols.
     """
 
@@ -191,9 +191,9 @@ class AddedTokens:
     """Tokens that are cut out of a text before the model reads it.
 
     Attributes:
-        specials: tokens found in raw text wherever they stand, and their ids.
+        specials: tokens found anywhere in raw text, and their ids.
         contextual: all others.
-        context: what these look at beside them; None without such tokens.
+        context: the context of these tokens; None without such tokens.
         skipped: the ids that decoding leaves out.
         normalized: the ids of those among `specials` that the source marks as normalized: no normalizer changes them.
     """
@@ -251,7 +251,7 @@ def _template(*texts: str) -> Rule:
 
 @dataclass(frozen=True)
 class Templates:
-    """Which ids stand around texts.
+    """The ids around texts.
 
     Attributes:
         single: around a text.
@@ -264,12 +264,12 @@ class Templates:
 
 @dataclass(frozen=True)
 class Decoder:
-    """How tokens are joined.
+    """The joining of tokens.
 
     Attributes:
         kind: its type in a ``tokenizer.json``.
         prefix: the first characters of a token that continues the word before it.
-        cleanup: whether blanks before punctuation and contractions are removed.
+        cleanup: whether spaces before punctuation and contractions are removed.
     """
 
     kind: ClassVar[str] = "WordPiece"
@@ -278,7 +278,7 @@ class Decoder:
 
 
 class ByteLevelDecoder(Decoder):
-    """How tokens that are strings of bytes are joined: their bytes together are UTF-8."""
+    """The joining of tokens that are strings of bytes: their bytes together are UTF-8."""
 
     kind: ClassVar[str] = "ByteLevel"
 
@@ -353,17 +353,17 @@ def _are_templates(value: Any) -> bool:
 
 @dataclass(frozen=True)
 class Settings:
-    """What a vocabulary's source asks for beside its ids. Tables keep and show it; only the decoder and the two sides apply unasked.
+    """The settings of a vocabulary's source besides its ids. Tables keep and show it; only the decoder and the two sides apply unasked.
 
     Attributes:
-        decoder: how tokens are joined; None: with blanks.
+        decoder: the joining of tokens; None: with spaces.
         truncation, padding: as a tokenizer.json writes them.
         named_tokens: names such as pad_token, and their tokens.
         extra_special_tokens: special tokens without a name.
         model_max_length: how many ids the model takes; None if that is unknown.
         model_input_names: the model's inputs.
         padding_side, truncation_side: where rows are padded and cut.
-        clean_up_tokenization_spaces: whether blanks before punctuation are removed from decoded text once more.
+        clean_up_tokenization_spaces: whether spaces before punctuation are removed from decoded text again.
         chat_templates: the chat templates by their names, as text; nothing in this package runs them.
     """
 

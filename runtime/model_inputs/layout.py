@@ -102,7 +102,7 @@ def _check_room(samples: Ints, cut: Ints) -> None:
 
 
 def _refusal(row: int, sample: list[int], splits: Ints, cut: Ints) -> ValueError:
-    """The error for a sample that cannot be truncated as asked."""
+    """The error for a sample that cannot be truncated to the given length."""
     first, first_end, second, second_end, paired = sample
     strategy, room, stride = int(cut[STRATEGY]), int(cut[ROOM + paired]), int(cut[STRIDE])
     lengths = [int(splits[first_end] - splits[first]), int(splits[second_end] - splits[second])]

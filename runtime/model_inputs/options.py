@@ -40,20 +40,20 @@ class Options:
     Attributes:
         special: whether to add special tokens around texts.
         cut: ``cut`` of `fst.runtime.model_inputs.kernel.plan_rows`.
-        tight: whether truncation is asked for, but `max_length` is less than the number of special tokens of one text or of a pair.
+        tight: whether texts are truncated, but `max_length` is less than the number of special tokens of one text or of a pair.
         max_ids: the most ids needed of a text without a second one; None: all.
         windows: whether each window gets a row.
         padding: `NOTHING`, `LONGEST` or `FIXED`.
         width: the length of padded rows for `FIXED`.
-        multiple: the number of which the length of padded rows is a multiple.
+        multiple: the length of padded rows is a multiple of this number.
         pad_left: whether to pad on the left.
         words: whether texts come split into words.
-        whole: whether they do not come split, and no offsets are asked for.
+        whole: whether texts are not pre-split, and no offsets are needed.
         kind: "np", "pt", or None for lists.
         filler: what rows are padded with.
         names: the members with a number for each token, "input_ids" first.
         template: the templates, with a plane for each of `names`.
-        offsets, length: whether these members are asked for.
+        offsets, length: whether the result has these members.
     """
 
     special: bool

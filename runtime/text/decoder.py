@@ -18,7 +18,7 @@ def decoded(tokens: Sequence[str], decoder: AnyDecoder | None) -> str:
 
     Args:
         tokens: the tokens.
-        decoder: the decoder's settings; None: join with blanks.
+        decoder: the decoder's settings; None: join with spaces.
 
     Examples:
         >>> from fst.tables.header import Decoder

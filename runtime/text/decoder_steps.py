@@ -116,7 +116,7 @@ class StepDecoder:
         return by.content(first_name, is_first=True) + inner + by.content(last_name, is_last=True)
 
     def _leading(self, ids: NDArray[Any], step: Step) -> int:
-        """How many blanks vanish at the beginning of a row."""
+        """How many spaces vanish at the beginning of a row."""
         count = 0
         for name in (self._names[int(number)] for number in ids if int(number) in self._names):
             count += leading(step, name)

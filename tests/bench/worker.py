@@ -318,5 +318,5 @@ def calls(row: Row, texts: list[Any]) -> list[Any]:
 
 
 def digest(row: Any) -> str:
-    """What stands for the ids of a text."""
+    """What represents the ids of a text."""
     return blake2b(np.asarray(row, dtype=np.int32).tobytes(), digest_size=DIGEST).hexdigest()

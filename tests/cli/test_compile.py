@@ -227,6 +227,6 @@ def test_jieba(tmp_path: Path) -> None:
 
 
 def test_jieba_is_not_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without a file and without jieba, the message says how to install it."""
+    """Without a file and without jieba, the message explains how to install it."""
     monkeypatch.setattr("fst.compile.machines.segmentation.jieba_model.find_spec", lambda _: None)
     assert "pip install jieba" in error_of(call("compile", "jieba", "-o", tmp_path / "t.npz", code=1))

@@ -118,7 +118,7 @@ class TestInput:
         ],
     )
     def test_separator(self, text: str, documents: list[str], table: Path, tmp_path: Path) -> None:
-        """The text between separators is a document, and so is the text after the last one unless it is white space."""
+        """The text between separators is a document, and so is the text after the last one unless it is whitespace."""
         source = written(tmp_path / "in.txt", text.encode())
         assert call("encode", table, source, "--separator", "<|e|>").data == ids_of(table, documents)
 
@@ -131,7 +131,7 @@ class TestInput:
             assert call("encode", table, source, "--separator", SEPARATOR).data == ids_of(table, [part, "hello"])
 
     def test_lines_without_anything(self, table: Path, tmp_path: Path) -> None:
-        """Lines of white space between lines of JSON are none, and count as lines."""
+        """Lines of whitespace between lines of JSON are none, and count as lines."""
         source = written(tmp_path / "in.jsonl", b'\n{"text": "un"}\n \r\n\n{"text": "hello"}\r\n{}')
         assert call("encode", table, source, "--field", "text", "--errors", "skip").data == ids_of(table, ["un", "hello"])
         assert call("encode", table, source, "--field", "text", code=1).stderr.startswith(f"Error: {source}, line 6: no field 'text'")
@@ -312,7 +312,7 @@ class TestOtherCommands:
 
     @pytest.mark.parametrize("kind", INPUTS)
     def test_verify(self, kind: str, table: Path, reference_of: Callable[[Sequence[str]], Path], tmp_path: Path) -> None:
-        """Files of any format are compared document by document, and the first difference is told with its place."""
+        """Files of any format are compared document by document, and the first difference is reported with its place."""
         unit = {"lines": "line", "json": "line", "documents": "document"}.get(kind, "row")
         source = written(tmp_path / "in", as_input(kind, TEXTS))
         told = call("verify", table, "--against", reference_of(TOKENS), source, *options_for(kind)).stdout

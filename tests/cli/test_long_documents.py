@@ -29,7 +29,7 @@ def decimals() -> Decimals:
 @given(st.lists(st.lists(st.integers(0, 4_194_303), max_size=5)))
 @settings(derandomize=True, max_examples=200)
 def test_decimals(decimals: Decimals, rows: list[list[int]]) -> None:
-    """Ids are written as numbers with blanks between them, a line a row."""
+    """Ids are written as numbers with spaces between them, a line a row."""
     ids, ends = np.array([number for row in rows for number in row], np.int32), np.cumsum([len(row) for row in rows], dtype=np.int64)
     expected = b"".join(b" ".join(b"%d" % number for number in row) + b"\n" for row in rows)
     assert decimals.lines(ids, ends, is_begun=False) == expected
@@ -64,7 +64,7 @@ class TestLongDocuments:
             assert out.read_bytes() == b"".join(b" ".join(b"%d" % number for number in row.tolist()) + b"\n" for row in batch)
 
     def test_form_of_lines(self, text: bytes, table: Path, tmp_path: Path) -> None:
-        """Blanks stand between ids of the same and of different pieces."""
+        """Spaces stand between ids of the same and of different pieces."""
         words = [table, written(tmp_path / "in.txt", text)]
         assert call("encode", *words).data == ids_of(table, text.split(b"\n"))
         assert call("encode", *words, "--no-special-tokens").data == ids_of(table, text.split(b"\n"), add_special_tokens=False)

@@ -282,7 +282,7 @@ class TestOutput:
             assert rows_of(tmp_path / "out.npy", "npy") == expected
 
     def test_pairs_of_npy(self, table: Path, tmp_path: Path) -> None:
-        """The row splits lie beside the ids, and are mapped like them."""
+        """The row splits lie next to the ids, and are mapped like them."""
         source = written(tmp_path / "in", as_input("lines", TEXTS))
         call("encode", table, source, "-o", tmp_path / "a.b.npy")
         assert {path.name for path in tmp_path.iterdir()} == {"in", "a.b.npy", "a.b.splits.npy"}

@@ -1,4 +1,4 @@
-"""Rows that `fst encode` writes: with spans and texts beside the ids, in windows, with a token after each document, and of one length."""
+"""Rows that `fst encode` writes: with spans and texts next to the ids, in windows, with a token after each document, and of one length."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def lines(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def column(tmp_path: Path) -> Path:
-    """The texts, with a null among them, as a column beside numbers."""
+    """The texts, with a null among them, as a column next to numbers."""
     pq.write_table(pa.table({"n": range(5), "text": [*TEXTS[:2], None, *TEXTS[2:]]}), tmp_path / "texts.parquet")
     return tmp_path / "texts.parquet"
 
@@ -138,7 +138,7 @@ def test_column_of_windows(tok: fst.Tokenizer) -> None:
     ],
 )
 def test_windows_that_cannot_be(options: dict[str, Any], message: str, tok: fst.Tokenizer) -> None:
-    """Windows that would not go on, or have no length, are refused."""
+    """Windows that would not continue, or have no length, are refused."""
     with pytest.raises(ValueError, match=message):
         tok.encode_arrow(pa.array(["un"]), **options)
 

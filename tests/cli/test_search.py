@@ -174,7 +174,7 @@ class TestManners:
         assert call("search", table, one, two, "--names").stdout == f"{one}\t1\the\t0\t2\n{two}\t1\tshe\t2\t5\n"
 
     def test_colours(self, table: Path, tmp_path: Path) -> None:
-        """Matches are in colour if that is asked for, and so are the names of files."""
+        """Matches are in colour if that is requested, and so are the names of files."""
         source = written(tmp_path / "in.txt", "é ushers he\n".encode())
         shown = "é u\x1b[01;31mshe\x1b[mrs \x1b[01;31mhe\x1b[m\n"
         assert call("search", table, source, "--color", "always").stdout == shown
@@ -241,7 +241,7 @@ class TestManners:
         assert source.read_bytes() == b"he\n"
 
     def test_tables_of_other_kinds(self, tmp_path: Path, table: Path) -> None:
-        """A table of another kind is refused, and the message says which this is and what to do."""
+        """A table of another kind is refused, and the message names it this is and what to do."""
         from fst.compile import wordpiece
 
         wordpiece(["[UNK]"]).save(tmp_path / "words.npz")

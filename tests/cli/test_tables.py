@@ -89,7 +89,7 @@ class TestInfo:
         assert told["sides"] == "truncation right, padding left"
 
     def test_truncation_and_padding(self, tmp_path: Path, reference: Callable[..., Tokenizer]) -> None:
-        """Truncation that the source asks for is shown as not applied."""
+        """Truncation that the source requests is shown as not applied."""
         tokenizer = reference(TOKENS)
         tokenizer.enable_truncation(7)
         tokenizer.save(str(tmp_path / "tokenizer.json"))
@@ -125,7 +125,7 @@ class TestVerify:
         assert done.stdout == f"{texts}: 5 lines, all with the ids of the reference\n"
 
     def test_against_another(self, table: Path, texts: Path, tmp_path: Path, reference: Callable[..., Tokenizer]) -> None:
-        """The first difference of each file is told: file, line, text, tokens of both and where they part; the exit code is 1."""
+        """The first difference of each file is reported: file, line, text, tokens of both and where they part; the exit code is 1."""
         other = reference([token.replace("##able", "##abla") for token in TOKENS])
         other.post_processor = Tokenizer.from_str(json.dumps(FRAMED)).post_processor
         other.save(str(tmp_path / "tokenizer.json"))
@@ -162,12 +162,12 @@ class TestVerify:
         assert "--against" in call("verify", table, texts, code=2).stderr
 
     def test_reference_not_installed(self, table: Path, texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Without `tokenizers` the message says how to get it."""
+        """Without `tokenizers` the message explains how to get it."""
         monkeypatch.setitem(sys.modules, "tokenizers", None)
         assert "pip install tokenizers" in call("verify", table, "--against", written(tmp_path / "t.json", b"{}"), texts, code=1).stderr
 
     def test_against_a_folder(self, texts: Path, tmp_path: Path, reference: Callable[..., Tokenizer]) -> None:
-        """A folder stands for the tokenizer.json in it."""
+        """A folder represents the tokenizer.json in it."""
         reference(TOKENS).save(str(tmp_path / "tokenizer.json"))
         wordpiece(tmp_path / "tokenizer.json").save(tmp_path / "t.npz")
         assert "all with the ids" in call("verify", tmp_path / "t.npz", "--against", tmp_path, texts).stdout

@@ -188,7 +188,7 @@ class TestOldVocabularies:
         assert [*tokens(tmp_path / "o.json")][:-3] == [*tokens(vocabulary)]
 
     def test_trim(self, vocabulary: Path, texts: Path, tmp_path: Path) -> None:
-        """A trimmed vocabulary has as many tokens as asked for, and the new id of each old one is written if a file is named."""
+        """A trimmed vocabulary has as many tokens as requested, and the new id of each old one is written if a file is named."""
         call("train", "trim", vocabulary, texts, "--keep", "265", "--ids", tmp_path / "ids.npy", "-o", tmp_path / "o.json")
         ids = np.load(tmp_path / "ids.npy")
         kept = tokens(tmp_path / "o.json")

@@ -209,14 +209,14 @@ def check_in_context(chars: Sequence[str], setting: str, context: str, reference
 
 @each_quick_context
 def test_some_characters_in_context(setting: str, context: str, reference: Callable[..., Tokenizer]) -> None:
-    """What a character becomes, if anything, comes from where the reference says, and so does what is beside it."""
+    """What a character becomes, if anything, comes from where the reference says, and so does what is next to it."""
     check_in_context(some_code_points()[::48], setting, context, reference)
 
 
 @pytest.mark.slow
 @each_context
 def test_every_character_in_context(setting: str, context: str, reference: Callable[..., Tokenizer]) -> None:
-    """What any code point becomes, if anything, comes from where the reference says, and so does what is beside it."""
+    """What any code point becomes, if anything, comes from where the reference says, and so does what is next to it."""
     check_in_context(SWEPT_CHARACTERS, setting, context, reference)
 
 
@@ -234,7 +234,7 @@ def test_hostile_texts(name: str) -> None:
     located_pair(name).check(hostile())
 
 
-MIXTURE = [  # what normalisation changes, drops, takes apart or isolates; what is cut out; and what only looks so
+MIXTURE = [  # what normalization changes, drops, takes apart or isolates; what is cut out; and what only looks so
     *("ab", "e\u0301", "É", "İ", "ß", "ﬁ", "ﷺ", "½", "≠", "각", "한국", "\u1112\u1161", "\u0344", "\u0301", "\u0301\u0301", "\u1b44"),
     *("\u302e", "\U0001d165", "\U0001d15f", "か\u3099", "が", "中", "中文", "𠀀", "豈", "\u0901", "क्षि", "\u200d", "\u200b", "\0", "\x1f"),
     *("\ufffd", "\ue000", "\u0378", "\U0001f600", "\U0001f468\u200d\U0001f469", "𐐀", "\U0001e000", "\u2028", "\u3000", "\u00a0"),
@@ -344,7 +344,7 @@ def test_ids_of_two_lengths_are_not_located() -> None:
 
 
 def test_offsets_are_made_only_when_asked_for() -> None:
-    """A batch has no offsets and no words unless they are asked for, and its ids do not depend on it."""
+    """A batch has no offsets and no words unless they are requested, and its ids do not depend on it."""
     plain, both = (tokenizer().encode_batch(list(PIECES), offsets=asked) for asked in (False, True))
     assert plain.offsets is plain.words is None
     assert np.array_equal(plain.ids, both.ids)
@@ -424,7 +424,7 @@ def test_offsets_in_bytes_of_surrogates() -> None:
 
 @pytest.mark.parametrize("asked", ["utf-8", "characters", "", None, 2, ["bytes"]])
 def test_other_offsets_are_refused(asked: Any) -> None:
-    """Offsets are none, in characters or in bytes; whatever else is asked for is refused by its name."""
+    """Offsets are none, in characters or in bytes; whatever else is requested is refused by its name."""
     with pytest.raises(ValueError, match=r"^offsets is .*; expected False, True, 'chars' or 'bytes'$"):
         tokenizer().encode_batch(["a"], offsets=asked)
 

@@ -189,14 +189,14 @@ def test_real_document_is_the_reference_s(name: str) -> None:
     source = read(VOCABULARIES / name, {})
     assert {**source.model.names, **source.added.ids} == reference.get_vocab(with_added_tokens=True)
     assert all(source.model.names[spelled(token)] == number for token, number in source.model.vocabulary.items())
-    for text in (re.sub(" +", " ", text) for text in TEXTS[:2]):  # two blanks are an added token of some
+    for text in (re.sub(" +", " ", text) for text in TEXTS[:2]):  # two spaces are an added token of some
         assert ids_of(source, text) == reference.encode(text, add_special_tokens=False).ids, text
 
 
 @needs_shared
 @pytest.mark.parametrize("name", thinned(["gpt2", "roberta"], 2))
 def test_real_merges_are_those_of_the_document(name: str, tmp_path: Path) -> None:
-    """vocab.json and merges.txt in use hold the model of the tokenizer.json beside them."""
+    """vocab.json and merges.txt in use hold the model of the tokenizer.json next to them."""
     for file in ("vocab.json", "merges.txt"):
         (tmp_path / file).symlink_to(VOCABULARIES / name / file)
     assert read(tmp_path, {}).model == read(VOCABULARIES / name / "tokenizer.json", {}).model

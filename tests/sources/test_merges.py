@@ -266,7 +266,7 @@ def test_normalizers_pass_through(path: Path) -> None:
     ],
 )
 def test_trimming_is_kept(post_processor: Any, expected: Trimming | None, path: Path) -> None:
-    """A source says whether offsets leave out white space, and whether the first blank of a text stays."""
+    """A source says whether offsets leave out whitespace, and whether the first space of a text stays."""
     assert source_of(path, document(post_processor=post_processor)).trimming == expected
 
 

@@ -25,13 +25,13 @@ FOLDER = Path()  # conftest.py sets it
 
 
 def wordpiece(source: str | Path | Sequence[str], *, layout: str = "auto", **options: Any) -> WordPieceTable:
-    """The tables of a source of tokens: read anew, compiled unless they are kept."""
+    """The tables of a source of tokens: read again, compiled unless they are kept."""
     tables: WordPieceTable = assemble(read(source, options, WordPieceModel.kind), layout)
     return tables
 
 
 def bpe(source: Any, **options: Any) -> BpeTable:
-    """The tables of a source of byte-level BPE: read anew, compiled unless they are kept."""
+    """The tables of a source of byte-level BPE: read again, compiled unless they are kept."""
     tables: BpeTable = assemble(read(source, options, BpeModel.kind), "auto")
     return tables
 

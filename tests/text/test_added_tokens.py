@@ -1,4 +1,4 @@
-"""Added tokens are found where the reference finds them, whatever their flags are, and stand for what it takes for them."""
+"""Added tokens are found where the reference finds them, whatever their flags are, and represent what it takes for them."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ SOLID = ("ab", "b", "<m>", "<s>", "é", "A", "_", "<m", "m>")
 @pytest.mark.sampled
 @pytest.mark.parametrize(("seed", "kind"), thinned(product(range(6), BUILDERS), 6))
 def test_sets_of_tokens_with_white_space(seed: int, kind: str) -> None:
-    """Sets of added tokens with any flags and white space of their own give the reference's ids and decoded texts, or are refused."""
+    """Sets of added tokens with any flags and whitespace of their own give the reference's ids and decoded texts, or are refused."""
     chosen, done = random.Random(f"{seed} {kind}"), 0
     while done < (1 if kind == "WordPiece" else 3):
         of = BUILDERS[kind](chosen)
@@ -143,7 +143,7 @@ def test_sets_of_tokens_with_white_space(seed: int, kind: str) -> None:
 @pytest.mark.sampled
 @pytest.mark.parametrize("normalizer", thinned([([normalizers.NFKD()],), ([normalizers.NFD(), normalizers.Lowercase()],)], 2))
 def test_words_that_begin_or_end_inside_a_character(normalizer: list[Any], tmp_path: Path) -> None:
-    """What stands beside a token that counts as a whole word may be a part of a character: a fraction has digits and no digits."""
+    """What stands next to a token that counts as a whole word may be a part of a character: a fraction has digits and no digits."""
     of = reference([AddedToken(content, single_word=True, normalized=True) for content in ("b1", "2b", "a=", "c", "x", ".b", "1")])
     of.normalizer = normalizers.Sequence(normalizer)
     chosen = random.Random(5)
@@ -152,7 +152,7 @@ def test_words_that_begin_or_end_inside_a_character(normalizer: list[Any], tmp_p
 
 
 def different(added: Sequence[AddedToken]) -> list[AddedToken]:
-    """Leave out tokens that are equal to others once normalised."""
+    """Leave out tokens that are equal to others once normalized."""
     return list({token.content.replace("ó", "o").lower(): token for token in added}.values())
 
 
@@ -187,7 +187,7 @@ def test_words_are_cut_at_tokens(seed: int, tmp_path: Path, monkeypatch: pytest.
 
 @pytest.mark.parametrize("seed", thinned(range(8), 8))
 def test_words_are_cut_at_whole_words(seed: int, tmp_path: Path) -> None:
-    """A token that counts only as a whole word counts where none goes on beside it, and where it does not no other begins in it."""
+    """A token that counts only as a whole word counts where none continues next to it, and where it does not no other begins in it."""
     chosen = random.Random(seed)
     added = [
         AddedToken(content, normalized=True, single_word=chosen.random() < 0.6, lstrip=chosen.random() < 0.1)
@@ -199,7 +199,7 @@ def test_words_are_cut_at_whole_words(seed: int, tmp_path: Path) -> None:
 
 
 def test_whole_words_are_told_in_most_texts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No text is read again to tell whether there is a whole word beside characters of the vocabulary, white space, or other tokens."""
+    """No text is read again to tell whether there is a whole word next to characters of the vocabulary, whitespace, or other tokens."""
     added = [AddedToken("foo", normalized=True, single_word=True), AddedToken("[MASK]", normalized=False)]
     of, tokenizer = compiled(reference(added), tmp_path)
     refuse_to_read(tokenizer, monkeypatch)
@@ -217,7 +217,7 @@ def test_every_letter_is_a_token(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 @pytest.mark.parametrize("single_word", thinned([False, True], 2))
 def test_tokens_at_the_ends_of_chunks(single_word: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a kernel takes at a time may end anywhere in a token, or beside one."""
+    """What a kernel takes at a time may end anywhere in a token, or next to one."""
     of, tokenizer = compiled(reference([AddedToken("abcfoo", normalized=True, single_word=single_word)]), tmp_path)
     refuse_to_read(tokenizer, monkeypatch)
     texts = [filler * 2000 for filler in ("abcfoo ", "xabcfoox ", "abcfoo-", "abcfoo_")]
@@ -251,7 +251,7 @@ def test_equal_tokens_in_raw_and_in_normalized_text(tmp_path: Path) -> None:
 @pytest.mark.sampled
 @pytest.mark.parametrize("normalized", thinned([False, True], 2))
 def test_every_character_beside_a_whole_word(normalized: bool, tmp_path: Path) -> None:
-    """Whether a token that counts only as a whole word counts beside a character is the same for every character, on both sides."""
+    """Whether a token that counts only as a whole word counts next to a character is the same for every character, on both sides."""
     of, tokenizer = compiled(reference([AddedToken("foo", single_word=True, normalized=normalized)]), tmp_path)
     characters = EVERY_CHARACTER
     texts = [f"{char}foo foo{char} {char}" for char in sample([*characters[:0x3100], *characters[0x3100::61]], 9)]
@@ -261,7 +261,7 @@ def test_every_character_beside_a_whole_word(normalized: bool, tmp_path: Path) -
 
 @pytest.mark.parametrize("normalized", thinned([False, True], 2))
 def test_every_white_space_is_swallowed(normalized: bool, tmp_path: Path) -> None:
-    """A token with lstrip and rstrip takes all white space around it, of any kind, up to another token."""
+    """A token with lstrip and rstrip takes all whitespace around it, of any kind, up to another token."""
     of, tokenizer = compiled(reference([AddedToken("foo", lstrip=True, rstrip=True, normalized=normalized)]), tmp_path)
     spaces = [*WHITE_SPACE, "\x1c", "\u200b", "\u180e", " \t ", "\u3000\u2028"]
     check(of, tokenizer, [f"a{space}foo{space}foo{space}{space}b" for space in spaces])
@@ -269,7 +269,7 @@ def test_every_white_space_is_swallowed(normalized: bool, tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("seed", thinned(range(12), 12))
 def test_white_space_at_the_ends_of_stretches(seed: int, tmp_path: Path) -> None:
-    """White space that a normalizer takes off is no part of a token, and white space that a token takes may hold another token."""
+    """Whitespace that a normalizer takes off is no part of a token, and whitespace that a token takes may hold another token."""
     chosen, flags = random.Random(seed), ("single_word", "lstrip", "rstrip", "normalized")
     of = reference([AddedToken(content, **{flag: chosen.random() < 0.4 for flag in flags}) for content in ("_", "😀", "ab")])
     raw = [content for content in ("\u3000", "\t", " _") if chosen.random() < 0.5]
@@ -281,7 +281,7 @@ def test_white_space_at_the_ends_of_stretches(seed: int, tmp_path: Path) -> None
 
 
 def test_white_space_where_marks_are_ordered_in_steps(tmp_path: Path) -> None:
-    """A token takes the white space behind it also where texts are located by steps, and another token has white space in it."""
+    """A token takes the whitespace behind it also where texts are located by steps, and another token has whitespace in it."""
     of = reference([AddedToken("foo", normalized=True, rstrip=True), AddedToken("new york", normalized=True)])
     of.normalizer = normalizers.Sequence([normalizers.NFD(), normalizers.BertNormalizer()])
     check(*compiled(of, tmp_path), ["foo  \u1b44\u0301 b", "a\u0323\u0301 foo  b", "new york foo \u302e\u1b44\u0301"])
@@ -313,7 +313,7 @@ def test_most_text_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_equal_tokens_are_refused(tmp_path: Path) -> None:
-    """Tokens that are equal once normalised are refused by name: the reference takes one of them by chance."""
+    """Tokens that are equal once normalized are refused by name: the reference takes one of them by chance."""
     path = str(tmp_path / "tokenizer.json")
     reference([AddedToken("FOO", normalized=True), AddedToken("fOO", normalized=True)]).save(path)
     with pytest.raises(fst.UnsupportedError, match="'FOO' and 'fOO'"):
@@ -337,7 +337,7 @@ def test_tokens_that_may_hide_are_refused(content: str, flags: dict[str, bool], 
 
 
 def test_white_space_that_stays_is_refused(tmp_path: Path) -> None:
-    """A token with white space in it is refused where a text may hold another kind of it in its place, and the model does not see which."""
+    """A token with whitespace in it is refused where a text may hold another kind of it in its place, and the model does not see which."""
     path = str(tmp_path / "tokenizer.json")
     reference([AddedToken("new york", normalized=True)], clean_text=False).save(path)
     with pytest.raises(fst.UnsupportedError, match="'new york' with normalized: a normalizer keeps white space"):
@@ -347,7 +347,7 @@ def test_white_space_that_stays_is_refused(tmp_path: Path) -> None:
 
 
 def test_stripping_needs_words_that_end_at_white_space(tmp_path: Path) -> None:
-    """Tokens with lstrip are refused where white space is a part of words."""
+    """Tokens with lstrip are refused where whitespace is a part of words."""
     of = reference([AddedToken("foo", lstrip=True)])
     of.pre_tokenizer = pre_tokenizers.Sequence([])
     of.save(str(tmp_path / "tokenizer.json"))
@@ -366,7 +366,7 @@ def test_tokens_that_overlap_a_late_one_are_late() -> None:
 
 @pytest.mark.parametrize("lowercase", [True, False])
 def test_tokens_are_spelled_as_they_are_found(lowercase: bool, tmp_path: Path) -> None:
-    """Text from ids spells an added token as the reference does: as it is in normalised text, if it is found there."""
+    """Text from ids spells an added token as the reference does: as it is in normalized text, if it is found there."""
     contents = ("FÓO", "你好", "X Y", "Q\tZ", "[PAD]", "<mask>", "İ", "ﬁ", "한")
     added = [AddedToken(content, normalized=index != 5, special=index > 3) for index, content in enumerate(contents)]
     of, tokenizer = compiled(reference(added, lowercase=lowercase), tmp_path)

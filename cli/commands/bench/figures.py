@@ -39,7 +39,7 @@ class Documents:
     Attributes:
         lines: the documents, in UTF-8.
         characters: code points in them.
-        words: runs of characters between white space.
+        words: runs of characters between whitespace.
         blocks: where they were found: documents without texts, in the same order.
     """
 

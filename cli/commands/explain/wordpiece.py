@@ -101,7 +101,7 @@ class Explanation:
 
 
 def character(char: str) -> str:
-    """A character as shown in a table; no character stands for the end of a word."""
+    """A character as shown in a table; no character represents the end of a word."""
     if not char:
         return END_OF_WORD
     return f"U+{ord(char):04X}" if char.isspace() or unicodedata.combining(char) else visible(char)

@@ -47,7 +47,7 @@ class UnigramModel:
         names: the tokens in the order of their ids.
         scores: the score of each.
         unk_id: the token for characters that are no tokens.
-        byte_fallback: whether tokens such as ``<0x0A>`` stand for the bytes of such characters.
+        byte_fallback: whether tokens such as ``<0x0A>`` represent the bytes of such characters.
         sums: `fst.machines.unigram.viterbi.WORDS` if sums are added as ``tokenizers`` does, or `fst.machines.unigram.viterbi.WHOLE` as
         ``sentencepiece`` does.
         types: with `WHOLE`, the type of each token as in a ``.model``, such as `fst.machines.unigram.viterbi.NORMAL`; else empty.
@@ -218,7 +218,7 @@ def _splitter(model: UnigramModel, line: Pipeline) -> tuple[Splitter, str]:
         return line.splitter(), PIECE
     spellings = [spelling for spelling in (line.spelled(model.names[number]) for number in model.in_text) if spelling]
     known = {spelling for spelling in spellings if len(spelling) == 1}
-    if model.sums == WORDS:  # the unknown token is one with unknown characters beside it
+    if model.sums == WORDS:  # the unknown token is one with unknown characters next to it
         known -= {*(line.spelled(model.unk_token or "") or "")}
     return between_tokens(spellings, known, before_blanks=line.cuts), BLANK if line.cuts else STRETCH
 
@@ -238,7 +238,7 @@ def _word_table(tables: UnigramTable, spelled: _Spelled) -> tuple[NDArray[np.uin
 
 
 def _need_known_blank(model: UnigramModel, line: Pipeline) -> None:
-    """Refuse fallbacks for the symbol of a blank: text has one byte for it, and the fallbacks are those of its own bytes.
+    """Refuse fallbacks for the symbol of a space: text has one byte for it, and the fallbacks are those of its own bytes.
 
     A model of whole words needs no refusal: its kernel writes the fallbacks of the symbol, see `UnigramArguments.blank`.
     """

@@ -111,7 +111,7 @@ def vocabulary_trie(tokens: Mapping[str, int], indicator: str, readable: NDArray
 
     Tokens that no word can match are left out. The paper has one trie in which r♯ is the node of the string ♯, which also serves a word
     that really begins with ♯. That is right as long as no beginning of ♯ is itself a token: otherwise "what was read is ♯" and "a token
-    was matched, go on" are different states. Then, and if no word can hold ♯, r♯ is a root of its own.
+    was matched, continue" are different states. Then, and if no word can hold ♯, r♯ is a root of its own.
 
     Args:
         tokens: V, with token ids.
@@ -205,7 +205,7 @@ def _arrays(source: Source[WordPieceModel], classes: Classes) -> dict[str, NDArr
 
 
 def _need_untrimmed(tokens: list[str]) -> None:
-    """Refuse tokens that trim_offsets would shorten: it takes the letter Ġ for white space too."""
+    """Refuse tokens that trim_offsets would shorten: it takes the letter Ġ for whitespace too."""
     for token in tokens:
         if token.strip(WHITE_SPACE + "Ġ") != token:
             raise UnsupportedError(f"post_processor with trim_offsets, which would shorten the token {quoted(token)}: set it to false")

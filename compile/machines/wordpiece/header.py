@@ -30,7 +30,7 @@ def metadata_of(kind: str, model: Model, source: Source[Any], alphabet: Alphabet
         source: the source.
         alphabet: the alphabet of its text pipeline.
         rows: the table's rows.
-        normalization: the normalisation of its text pipeline.
+        normalization: the normalization of its text pipeline.
     """
     columns = int(rows.columns.max(initial=0)) + 1
     return Metadata(
@@ -57,7 +57,7 @@ def normalizer_of(parts: Sequence[Component], added: AddedTokens, alphabet: Alph
 
 
 def is_stepwise(added: AddedTokens, alphabet: Alphabet) -> bool:
-    """Whether there are texts that the alphabet does not express, which are normalised step by step."""
+    """Whether there are texts that the alphabet does not express, which are normalized step by step."""
     return bool(added.contextual or alphabet.composition or len(alphabet.placed))
 
 

@@ -191,7 +191,7 @@ def _template(template: Template) -> list[Json]:
 
 
 def _unigram(rows: list[list[Any]], unk_id: int, normalizer: Json | None, scheme: str = "always") -> Json:
-    """The parts of a tokenizer of Unigram, which splits at white space."""
+    """The parts of a tokenizer of Unigram, which splits at whitespace."""
     metaspace = {"type": "Metaspace", "replacement": SYMBOL, "prepend_scheme": scheme, "split": True}
     return {
         "normalizer": normalizer,

@@ -56,7 +56,7 @@ class SentencePieceModel:
         is_suffix: whether ▁ ends a word instead of beginning it.
         unk_surface: what an unknown piece is decoded to.
         special: the pieces that the model names as ``unk``, ``bos``, ``eos`` and ``pad``; some may be no pieces.
-        normalizer: how texts are normalised.
+        normalizer: how texts are normalized.
     """
 
     kind: str

@@ -31,7 +31,7 @@ MODELS: Mapping[str, Callable[[SentencePieceModel], Model]] = {
     "unigram": _unigram_model,
     "word": _unigram_model,
 }
-FINDS_OWN = ("bpe", "char")  # the kinds that find users' own pieces in normalised text, wherever they stand
+FINDS_OWN = ("bpe", "char")  # the kinds that find users' own pieces in normalized text, wherever they stand
 
 
 def of_bytes(data: bytes, where: str) -> Source[Model]:

@@ -48,7 +48,7 @@ class BpeTokenizer(PretokenTokenizer):
 
     @property
     def dropout(self) -> float:
-        """The dropout in the vocabulary's source, for information; 0 if there is none. Merges are only skipped if a call asks for it."""
+        """The dropout in the vocabulary's source, for information; 0 if there is none. Merges are only skipped if a call requests it."""
         return self._table.metadata.model.dropout
 
     def token_bytes(self, number: int) -> bytes | None:
@@ -121,7 +121,7 @@ class BpeTokenizer(PretokenTokenizer):
 
     def _trim(self, ids: Ids, offsets: Ids | Ints, firsts: Ints) -> None:
         super()._trim(ids, offsets, firsts)
-        keeps_first = self._table.metadata.text.trimming  # whether a single blank at the start of a text stays in its span
+        keeps_first = self._table.metadata.text.trimming  # whether a single space at the start of a text stays in its span
         if keeps_first is None:
             return
         leading, trailing = (blanks[ids] for blanks in self._blanks)
@@ -134,7 +134,7 @@ class BpeTokenizer(PretokenTokenizer):
 
     @Lazy
     def _blanks(self) -> tuple[Ids, Ids]:
-        """By id, the number of blanks at the start and at the end of each token; of white space characters for added tokens."""
+        """By id, the number of spaces at the start and at the end of each token; of whitespace characters for added tokens."""
         counts = np.zeros((2, int(self._table.token_ids.max()) + 1), np.int32)
         for number, content in zip(self._table.token_ids.tolist(), self._table.contents, strict=True):
             counts[:, number] = len(content) - len(content.lstrip(b" ")), len(content) - len(content.rstrip(b" "))

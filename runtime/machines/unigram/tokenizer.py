@@ -52,7 +52,7 @@ class UnigramTokenizer(PretokenTokenizer):
 
     @Lazy
     def _are_bytes(self) -> NDArray[np.bool_]:
-        """By id, whether a token stands for a byte."""
+        """By id, whether a token represents a byte."""
         return self._stand_for(range(256))
 
     def nbest(self, text: str | bytes, n: int, *, add_special_tokens: bool = True, errors: str = "strict") -> list[Segmentation]:

@@ -65,7 +65,7 @@ def tokenizer_of(table: BpeTable) -> BpeTokenizer:
 
 @cache
 def english() -> BpeTable:
-    """A machine with an automaton, words, special tokens, a normalizer, and a pre-tokenizer that drops white space."""
+    """A machine with an automaton, words, special tokens, a normalizer, and a pre-tokenizer that drops whitespace."""
     merges = [(b"t", b"h"), (b"th", b"e"), (b"i", b"n"), (b"in", b"g"), (b"x", b"x"), (b"xx", b"xx"), (b"\xc3", b"\xa9"), (b"a", b"n")]
     found = byte_level(GPT2, merges, (), ("<s>", "</s>"))
     found["pre_tokenizer"]["pretokenizers"].insert(0, {"type": "WhitespaceSplit"})
@@ -163,7 +163,7 @@ def test_skips(share: float) -> None:
     seed=some.integers(0, (1 << 64) - 1),
 )
 def test_kernel_is_the_walk(merges: Merges, rows: list[str], share: float, seed: int) -> None:
-    """Whatever the merges, the kernel gives the ids of the slow walk, and these stand for the text."""
+    """Whatever the merges, the kernel gives the ids of the slow walk, and these represent the text."""
     table = small(r"[ab]+|[\s\S]", merges).table
     tokenizer = tokenizer_of(table)
     batch = tokenizer.encode_batch(rows, randomness=Dropout(share, seed=seed))
@@ -175,7 +175,7 @@ def test_kernel_is_the_walk(merges: Merges, rows: list[str], share: float, seed:
 @pytest.mark.parametrize("name", TABLES)
 @pytest.mark.parametrize("share", [0.1, 0.97])
 def test_kernel_is_the_walk_on_texts(name: str, share: float) -> None:
-    """With special tokens, normalisation and dropped white space, the kernel gives the ids of the slow walk."""
+    """With special tokens, normalization and dropped whitespace, the kernel gives the ids of the slow walk."""
     table = TABLES[name]()
     some_texts = sample([text for text in texts() if len(text) < 2000], 3)
     found = ids_of(tokenizer_of(table).encode_batch(some_texts, randomness=Dropout(share, seed=11)))
@@ -202,7 +202,7 @@ def print_steps() -> None:
 
 @pytest.mark.parametrize("share", [0.001, 0.5, 0.95])
 def test_a_long_run(share: float) -> None:
-    """A run of a million bytes is encoded, and stands for itself."""
+    """A run of a million bytes is encoded, and represents itself."""
     merges: list[tuple[bytes, bytes]] = [(b"a" * 2**power, b"a" * 2**power) for power in range(6)]
     tokenizer = tokenizer_of(compiled_bpe(merges))
     assert tokenizer.decode(tokenizer.encode("a" * 1_000_000, randomness=Dropout(share, seed=3))) == "a" * 1_000_000
@@ -347,7 +347,7 @@ def test_frame() -> None:
 
 @pytest.mark.parametrize("share", SHARES)
 def test_spans_tile_the_text(share: float) -> None:
-    """The spans of the ids of a text without white space at ends tile it, and each is where its token stands."""
+    """The spans of the ids of a text without whitespace at ends tile it, and each is where its token stands."""
     tokenizer = tokenizer_of(shuffled().table)
     rows = ["thethe1212xxxxx", "x" * 400, "q1the"]
     batch = tokenizer.encode_batch(rows, offsets="bytes", randomness=Dropout(share, seed=3))

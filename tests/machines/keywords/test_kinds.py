@@ -92,7 +92,7 @@ NORMALIZERS: list[dict[str, Any]] = [
 def test_normalizers(
     normalizer: dict[str, Any], kind: str, options: dict[str, Any], listed: list[str], text: str, cuts: list[int]
 ) -> None:
-    """A normalised text has the matches of its normalised keywords; each covers whole characters, and those behind that become nothing."""
+    """A normalized text has the matches of its normalized keywords; each covers whole characters, and those behind that become nothing."""
     by = keywords(["b"], normalizer=normalizer).metadata.text.rewriting
     assert by
     listed = [keyword for keyword in listed if by.normalized(keyword)[0]] or ["b"]
@@ -273,7 +273,7 @@ HARM: dict[str, tuple[str, Any, Any, str]] = {
 
 @pytest.mark.parametrize("name", HARM)
 def test_damaged_tables_are_refused(name: str) -> None:
-    """A table that is not as kernels assume is refused, and the message says why."""
+    """A table that is not as kernels assume is refused, and the message gives the reason."""
     member, place, value, message = HARM[name]
     table = keywords(["ab", "bab", "abcab", "c", "cabd", "", "b"], match_kind="overlapping", allow_empty=True)
     array = getattr(table, member).copy()
@@ -297,7 +297,7 @@ METADATA: dict[str, tuple[dict[str, Any], str]] = {
 
 @pytest.mark.parametrize("name", METADATA)
 def test_damaged_metadata_is_refused(name: str) -> None:
-    """Steps before the automaton that kernels cannot take are refused, and the message says why."""
+    """Steps before the automaton that kernels cannot take are refused, and the message gives the reason."""
     changes, message = METADATA[name]
     table = keywords(["ab"], match_kind="overlapping")
     with pytest.raises(fst.TableError, match=message):
@@ -312,7 +312,7 @@ def rows_of(name: str) -> list[dict[str, Any]]:
 
 
 def kinds_of(row: dict[str, Any]) -> list[str]:
-    """The kinds of matches that a row asks for. The rows of one oracle name a collection, which is for one kind or for several."""
+    """The kinds of matches that a row requests. The rows of one oracle name a collection, which is for one kind or for several."""
     group = row.get("group")
     if group is None:
         return [row["match_kind"]]

@@ -151,7 +151,7 @@ def test_floats_of_the_reference() -> None:
     ],
 )
 def test_refusals(harm: Json, message: str, tmp_path: Path) -> None:
-    """A model that has no exact table is refused, as a file and in a folder, and the message says why."""
+    """A model that has no exact table is refused, as a file and in a folder, and the message gives the reason."""
     whole = document([("<unk>", 0.0), ("a", -1.0)])
     whole["model"] |= harm
     (tmp_path / "tokenizer.json").write_text(json.dumps(whole))
@@ -189,7 +189,7 @@ def test_image_that_no_table_has_room_for_is_refused(tmp_path: Path) -> None:
 
 
 def test_fallback_of_an_unknown_blank_is_refused(tmp_path: Path) -> None:
-    """A blank that would become the bytes of its symbol is refused."""
+    """A space that would become the bytes of its symbol is refused."""
     whole = document([("<unk>", 0.0), ("a", -1.0), *BYTES], byte_fallback=True, pre_tokenizer=spaced())
     (tmp_path / "tokenizer.json").write_text(json.dumps(whole))
     with pytest.raises(UnsupportedError, match="stands for a blank, is unknown"):

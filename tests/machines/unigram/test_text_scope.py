@@ -87,7 +87,7 @@ def test_rounding_decides(size: int) -> None:
 
 @pytest.mark.parametrize("scale", [1, 100, 3_000, 40_000, 1e30])
 def test_sums_beyond_the_limit(scale: float) -> None:
-    """Sums beyond the limit start anew, wherever that is, of whichever sign, and in a piece of any length; ids are sentencepiece's."""
+    """Sums beyond the limit start again, wherever that is, of whichever sign, and in a piece of any length; ids are sentencepiece's."""
     draw = random.Random(scale)
     for _ in sample(range(100), 10):
         of_letter = {char: -score * scale * draw.choice((1, 1, -1)) for char, score in zip("abc", (1.1, 1.7, 2.3), strict=True)}

@@ -138,7 +138,7 @@ def bytewise(draw: random.Random) -> dict[str, Any]:
     found = byte_level(draw.choice(PATTERNS), merges_of(draw), more, special, ignore_merges=draw.random() < 0.3)
     found["post_processor"] = framed({token["content"]: token["id"] for token in found["added_tokens"]})
     if draw.random() < 0.3:
-        found["pre_tokenizer"]["pretokenizers"].insert(0, {"type": "WhitespaceSplit"})  # drops white space
+        found["pre_tokenizer"]["pretokenizers"].insert(0, {"type": "WhitespaceSplit"})  # drops whitespace
     if draw.random() < 0.4 and not found["model"]["ignore_merges"]:
         lack(found, draw.choice(("q", "!x2", "È")), **draw.choice(({}, {"fuse_unk": True}, {"unk_token": None})))
     found["pre_tokenizer"]["pretokenizers"][-1]["add_prefix_space"] = draw.random() < 0.2
@@ -282,7 +282,7 @@ def drive_long(tok: fst.Tokenizer, draw: random.Random) -> None:
 
 
 def drive_charsmaps(tok: fst.Tokenizer, texts: list[str], draw: random.Random) -> None:
-    """Replace strings in each manner, also where clusters depend on more than neighbours; then write blanks as sentencepiece does."""
+    """Replace strings in each manner, also where clusters depend on more than neighbours; then write spaces as sentencepiece does."""
     if isinstance(tok, BpeTokenizer):
         manner = draw.choice(MANNERS)
         strings = {string: string for string in STRINGS} if manner == KEEPING else STRINGS

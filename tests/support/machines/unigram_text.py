@@ -30,7 +30,7 @@ def model_of(pieces: Sequence[Piece], *, byte_fallback: bool = False) -> Unigram
 
 
 def tables_of(model: UnigramModel, *, blanks: bool = False) -> UnigramTable:
-    """The table of a model, for texts that are normalised; or with blanks for the symbol."""
+    """The table of a model, for texts that are normalized; or with spaces for the symbol."""
     model.check("it")
     text = TextPipeline([TO_SYMBOL] * blanks, [])
     return assemble(Source(model, text, AddedTokens({}, {}, None, (), ()), BARE, NO_SETTINGS), "auto")
