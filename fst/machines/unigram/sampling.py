@@ -130,7 +130,7 @@ def weights(scores: Array, unknown: float, alpha: float) -> tuple[NDArray[np.flo
     with np.errstate(over="ignore"):
         arguments = np.append(scores, unknown) * alpha
     if not (np.abs(arguments) <= MOST).all():
-        raise ValueError(f"alpha={alpha!r}: times a score of the vocabulary it is more than {MOST:.0e}")
+        raise ValueError(f"alpha is {alpha!r}; expected a number whose product with each score is at most {MOST:.0e}; choose a smaller one")
     return exponentials(arguments)
 
 
