@@ -1,4 +1,4 @@
-"""fst-toolkit: vocabularies compiled into finite-state tables, and tables that turn text into token ids.
+"""fst-toolkit: vocabularies, keywords and dictionaries, compiled into tables that tokenize, search and segment text.
 
 >>> import fst
 >>> from fst.compile import wordpiece
