@@ -1,15 +1,19 @@
-"""Failure links and pops (the paper's Algorithm 2), one level of the trie at a time.
+"""Failure links of a trie, and what is certain along them.
 
-The string of a node v = δ(u, c) has been read but not matched. When no edge leads on from v:
+The string of a node v = δ(u, c) has been read, and no edge leads on from v. Its link f(v) is the node where the walk goes on, and nothing
+is read again; its pops F(v) are the tokens that are certain then. There are three policies:
 
-- v ∈ V: the whole string is a token. f(v) = r♯, F(v) = [v].
-- Otherwise walk from z = f(u) along failure links until δ(z, c) exists: f(v) = δ(z, c), and F(v) is F(u) followed by the pops of the
-  links walked.
-- If no such z exists, f(v) = null: the word has no segmentation.
+- `suffixes`: f(v) is the longest proper suffix of v that is a node (Aho and Corasick 1975). No token is certain: all that end at v are
+  found along its links.
+- `longest`: the longest token counts (Song et al. 2021, Section 3.6). If v ∈ V, F(v) = [v], and f(v) is the root. Otherwise walk from
+  z = f(u) along links until δ(z, c) exists: f(v) = δ(z, c), and F(v) is F(u) followed by the pops of the links walked. If no such z exists,
+  c is in no token, and f(v) is the root. A node without edges is no state: where it would be a link, it is popped, too.
+- `link`, for words: as `longest`, one level of the trie at a time, and for tries with a suffix root (Algorithm 2). If v ∈ V, f(v) = r♯; if
+  no such z exists, f(v) = null: the word has no segmentation.
 
-All these outputs are prefixes of one list. Let P(v) be the pops of all links from v up to the last, which leads to r♯ or null. Then F(v) is
-P(u) without the P(z) at its end, P(v) = F(v) + P(f(v)), and the string of v has a segmentation, P(v), if and only if the links end in r♯.
-Only P and lengths are stored.
+All outputs of `link` are prefixes of one list. Let P(v) be the pops of all links from v up to the last, which leads to r♯ or null. Then
+F(v) is P(u) without the P(z) at its end, P(v) = F(v) + P(f(v)), and the string of v has a segmentation, P(v), if and only if the links end
+in r♯. Only P and lengths are stored.
 """
 
 from __future__ import annotations
@@ -20,8 +24,138 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from fst.automata.rows import Array
 from fst.automata.trie import NULL, ROOT, Ints, Trie, longer, spread
+from fst.core.jit import Deferred
+from fst.errors import UnsupportedError
+
+link_suffixes, link_longest = (Deferred("fst.automata.kernels.links", name) for name in ("link_suffixes", "link_longest"))
+TOKEN, END, NUMBER, BEFORE = POP = range(4)  # columns of pops
+LABELS = 1 << 16
+UNSEEN = 0  # the token of a symbol that begins no other
+
+
+class Nodes(NamedTuple):
+    """A trie as kernels read it: nodes in the order of their level, the root first, and within a level by parent and label.
+
+    Attributes:
+        parents: int[nodes], the node above each one; `NULL` for the root.
+        labels: int[nodes], the label that leads to each node.
+        levels: int[nodes], the labels from the root to each node.
+        tokens: int[nodes], the token that ends at each node, or `NULL`.
+        firsts: int64[nodes + 1], the children of node u are the nodes from ``firsts[u] + 1`` to ``firsts[u + 1]``.
+    """
+
+    parents: Array
+    labels: Array
+    levels: Array
+    tokens: Array
+    firsts: Ints
+
+    @classmethod
+    def of(cls, parents: Array, labels: Array, levels: Array, tokens: Array) -> Nodes:
+        """The nodes of a trie with one root."""
+        return cls(parents, labels, levels, tokens, np.append(0, np.cumsum(np.bincount(parents[1:], minlength=len(parents)))))
+
+    def packed(self) -> Nodes:
+        """The nodes in the types that kernels take; labels are bytes, or units of UTF-16."""
+        types = np.int32, np.uint16, np.int32, np.int32, np.int64
+        return Nodes(*(array.astype(dtype, copy=False) for array, dtype in zip(self, types, strict=True)))
+
+    @property
+    def of_root(self) -> Ints:
+        """int64[labels], the child of the root on each label, or `NULL`."""
+        found = np.full(LABELS, NULL)
+        children = np.arange(1, self.firsts[1] + 1)
+        found[self.labels[children]] = children
+        return found
+
+    @property
+    def are_leaves(self) -> NDArray[np.bool_]:
+        """bool[nodes], whether each node has no child."""
+        found: NDArray[np.bool_] = self.firsts[1:] == self.firsts[:-1]
+        return found
+
+
+class Suffixes(NamedTuple):
+    """Links by the policy `suffixes`.
+
+    Attributes:
+        links: int32[nodes], f.
+        ends: int32[nodes], the node of the longest token that ends with the string of each node; `ROOT` if there is none.
+    """
+
+    links: NDArray[np.int32]
+    ends: NDArray[np.int32]
+
+
+class Longest(NamedTuple):
+    """Links by the policy `longest`.
+
+    Attributes:
+        links: int32[nodes], f.
+        lasts: int32[nodes], the row of the last token of F; 0 if F is empty.
+        pops: int64[n, 4], tokens in lists: the token; the labels from the beginning of the node's string to its end; its number in the
+            list, from 1; and the row of the token before it, or 0. Row 0 is empty.
+    """
+
+    links: NDArray[np.int32]
+    lasts: NDArray[np.int32]
+    pops: Ints
+
+
+class Rules(NamedTuple):
+    """Tokens that stand for lists of others.
+
+    Attributes:
+        first: the first of these tokens.
+        lasts: int64[n], the row of the last one of each list.
+        pops: int64[n, 4], the lists, as in `Longest`.
+    """
+
+    first: int
+    lasts: Ints
+    pops: Ints
+
+
+NO_RULES = Rules(np.iinfo(np.int64).max, np.empty(0, np.int64), np.zeros((1, len(POP)), np.int64))
+
+
+def suffixes(nodes: Nodes) -> Suffixes:
+    """The links of a trie by this policy, see above."""
+    found = Suffixes(*np.empty((2, len(nodes.parents)), np.int32))
+    parents, labels, _, tokens, firsts = nodes.packed()
+    link_suffixes.call(parents, labels, tokens, firsts, nodes.of_root, *found)
+    return found
+
+
+def longest(nodes: Nodes, unseen: Array, most: int, excess: str, rules: Rules = NO_RULES, *, with_leaves: bool = False) -> Longest:
+    """The links of a trie by this policy, see above.
+
+    Args:
+        nodes: the trie.
+        unseen: by label, the labels that the token `UNSEEN` covers from a label on that begins no token; 0 if there is no such token.
+        most: rows of pops that are possible.
+        excess: the message if there are more, with a place for their number.
+        rules: tokens that stand for lists of others.
+        with_leaves: whether tokens have rows at which no link leads on.
+
+    Raises:
+        UnsupportedError: there are too many pops.
+    """
+    packed, (links, lasts) = nodes.packed(), np.empty((2, len(nodes.parents)), np.int32)
+    used, room = len(rules.pops), len(rules.pops) + 2 * len(nodes.parents)
+    while True:
+        pops = np.zeros((room, len(POP)), np.int64)
+        pops[:used] = rules.pops
+        count = link_longest.call(*packed, nodes.of_root, unseen, with_leaves, rules.first, rules.lasts, links, lasts, pops, used)
+        if count <= room:
+            return Longest(links, lasts, pops[:count])
+        room *= 4
+        if room > most:
+            raise UnsupportedError(excess.format(room // 4))
 
 
 class Step(NamedTuple):
@@ -51,7 +185,7 @@ class Failure:
     link: Ints
     pops_start: Ints
     pops: Ints
-    whole: np.typing.NDArray[np.bool_]
+    whole: NDArray[np.bool_]
 
     def all_pops(self, node: int) -> list[int]:
         """P(v)."""
@@ -92,7 +226,7 @@ class Failure:
 
 
 def link(trie: Trie) -> Failure:
-    """Compute f and P for all nodes of a trie."""
+    """The links f and the pops P of a trie by this policy, see above."""
     size = len(trie)
     links = np.full(size, NULL, np.int64)
     whole = np.zeros(size, bool)

@@ -25,7 +25,7 @@ FEW_STRINGS = 1 << 9  # for which it is faster to search all others for each tha
 NO_STRING = -1
 PARENT_SHIFT = 21  # bits of a label, which is at most a code point
 
-link_nodes = Deferred("fst.automata.kernel", "link_nodes")
+link_nodes = Deferred("fst.automata.kernels.matcher", "link_nodes")
 
 
 class Trie(NamedTuple):
@@ -89,7 +89,7 @@ def linked(parents: Array, labels: Array, sizes: Array, endings: Array, overlapp
 def link(
     parents: list[int], labels: list[int], depths: list[int], order: list[int], overlapping: bool, nodes: NDArray[np.int32]
 ) -> None:
-    """`fst.automata.kernel.link_nodes` in plain Python: for a few nodes it is faster than loading the kernel."""
+    """`fst.automata.kernels.matcher.link_nodes` in plain Python: for a few nodes it is faster than loading the kernel."""
     children = {(parents[node], labels[node]): node for node in order[1:]}
     linked = nodes.tolist()
     linked[0][VALUE] = linked[0][LEAST] = NO_STRING

@@ -78,8 +78,8 @@ class RowFormat:
 
     def pack(self, labels: Any, targets: Any, values: Any = 0) -> Array:
         """Entries from their fields. The caller keeps these in range."""
-        fields = (np.asarray(field).astype(self.dtype) for field in (targets, values, labels))
-        packed: Array = next(fields) | next(fields) << self.value_shift | next(fields) << self.label_shift
+        target, value, label = (np.asarray(field, self.dtype) for field in (targets, values, labels))
+        packed: Array = target | value << self.value_shift | label << self.label_shift
         return packed
 
     def unpack(self, entry: Any) -> Entry:

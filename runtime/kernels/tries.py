@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fst.automata.kernel import child_of
+from fst.automata.kernels.matcher import child_of
 from fst.automata.matcher import IS_INNER, LENGTH, REST, SKIP
 from fst.core.jit import inlined, part
 from fst.runtime.kernels.constants import U0

@@ -9,30 +9,25 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.automata.rows import BYTE_ROW, ROOT
+from fst.automata.links import BEFORE, END, TOKEN, Nodes, longest, suffixes
+from fst.automata.rows import BYTE_ROW, BYTES, ROOT
 from fst.automata.trie import NULL, Ints
 from fst.compile.dictionaries.spelling import MAX_MATCHES, spelled_words
 from fst.compile.dictionaries.words import read_words
 from fst.compile.layout.rows import placed
 from fst.compile.machines.keywords.text import keyword_text, spelled
-from fst.compile.machines.keywords.tries import KeywordTrie, trie_of
-from fst.core.jit import Deferred
+from fst.compile.machines.keywords.tries import trie_of
 from fst.errors import UnsupportedError, VocabularyError, not_one_of
-from fst.machines.keywords.overlapping import COLUMNS as OVERLAPPING_COLUMNS
-from fst.machines.keywords.overlapping import COUNT, OverlappingTable
+from fst.machines.keywords.overlapping import OverlappingTable
 from fst.machines.keywords.table import (
     COLUMNS,
-    END,
     ENTRY,
     FIRST,
-    FREE,
-    KEYWORD,
     KINDS,
     LONGEST,
     OVERLAPPING,
     OWN,
     STANDARD,
-    START,
     KeywordTable,
     about,
 )
@@ -41,9 +36,7 @@ from fst.tables.npz import MAX_FILE_BYTES
 
 MAX_SLOTS = MAX_FILE_BYTES // 12  # slots of the automaton; each has an entry and a depth
 CHUNK = 1 << 20  # entries that are packed at a time
-link_longest, link_standard, link_overlapping = (
-    Deferred("fst.compile.machines.keywords.links", f"link_{kind}") for kind in ("longest", "standard", "overlapping")
-)
+EXCESS = "the keywords have more than {:,} matches in each other: leave out some of those in long ones"
 
 
 class Rows(NamedTuple):
@@ -62,20 +55,20 @@ class Rows(NamedTuple):
     size: int
 
 
-class Links(NamedTuple):
-    """The results of the kernels of `fst.compile.machines.keywords.links`.
+class Outputs(NamedTuple):
+    """The links of a trie, and what is reported.
 
     Attributes:
         links: int32[nodes], the link of each node.
         goes_on: int32[nodes], the node where the search goes on after each one: itself, unless it ends with a match or is a leaf.
-        outputs: int32[nodes], the output of each node.
+        lasts: int32[nodes], the output of each node.
         is_hit: bool[nodes], whether the transition to each node has its output.
         matches: uint32[n, columns], the matches of the outputs.
     """
 
     links: NDArray[np.int32]
     goes_on: NDArray[np.int32]
-    outputs: NDArray[np.int32]
+    lasts: NDArray[np.int32]
     is_hit: NDArray[np.bool_]
     matches: NDArray[np.uint32]
 
@@ -193,7 +186,7 @@ def _possible(read: Sequence[bytes], match_kind: str) -> Sequence[bytes]:
     return read[: read.index(b"")] if match_kind == FIRST else []
 
 
-def _reachable(trie: KeywordTrie) -> Sequence[int]:
+def _reachable(trie: Nodes) -> Sequence[int]:
     """The keywords that no earlier one begins."""
     never = np.iinfo(np.int32).max
     own = np.where(trie.tokens == NULL, never, trie.tokens)
@@ -205,7 +198,7 @@ def _reachable(trie: KeywordTrie) -> Sequence[int]:
     return found
 
 
-def lay_out(trie: KeywordTrie, read: Sequence[bytes], match_kind: str) -> Automaton:
+def lay_out(trie: Nodes, read: Sequence[bytes], match_kind: str) -> Automaton:
     """Lay out the automaton of a trie. Leaves are no states: the transition to one leads to the state where the search goes on.
 
     Args:
@@ -214,35 +207,34 @@ def lay_out(trie: KeywordTrie, read: Sequence[bytes], match_kind: str) -> Automa
         match_kind: as in `keywords`.
     """
     rows = _rows(trie)
-    linked = _linked(trie, rows, read, match_kind)
+    linked = _linked(trie, rows.is_leaf, read, match_kind)
     inner = np.flatnonzero(~rows.is_leaf)
     entries = np.full(rows.size, ENTRY.free, np.uint64)
     slots = np.where(rows.is_leaf, ROOT, rows.slots)
-    on_the_way = linked.outputs[inner] if match_kind in (LONGEST, FIRST) else np.zeros(len(inner), np.int64)
+    on_the_way = linked.lasts[inner] if match_kind in (LONGEST, FIRST) else np.zeros(len(inner), np.int64)
     entries[slots[inner]] = ENTRY.pack(OWN, slots[linked.links[inner]], on_the_way)
-    for first in range(1, len(trie), CHUNK):
+    for first in range(1, len(trie.parents), CHUNK):
         some = slice(first, first + CHUNK)
-        outputs = np.where(linked.is_hit[some], linked.outputs[some], 0)
-        entries[rows.edges[first - 1 : first - 1 + CHUNK]] = ENTRY.pack(trie.bytes_read[some], slots[linked.goes_on[some]], outputs)
+        outputs = np.where(linked.is_hit[some], linked.lasts[some], 0)
+        entries[rows.edges[first - 1 : first - 1 + CHUNK]] = ENTRY.pack(trie.labels[some], slots[linked.goes_on[some]], outputs)
     depths = np.zeros(rows.size, np.uint32)
     depths[slots[inner]] = trie.levels[inner]
     return Automaton(len(inner), entries, depths, linked.matches)
 
 
-def _rows(trie: KeywordTrie) -> Rows:
+def _rows(trie: Nodes) -> Rows:
     """Place the rows of a trie, those of its first levels first, since searches visit these most."""
-    _need_slots(len(trie))
-    starts = trie.starts
-    is_leaf = starts[1:] == starts[:-1]
+    _need_slots(len(trie.parents))
+    starts, is_leaf = trie.firsts, trie.are_leaves
     is_leaf[ROOT] = False
     inner = np.flatnonzero(~is_leaf)
     order = np.lexsort((-np.diff(starts)[inner], trie.levels[inner]))
-    slots = np.empty(len(trie), np.int32)
-    slots[inner] = placed(ENTRY, np.append(starts[inner], starts[-1]), trie.bytes_read[1:].astype(np.int64), order)
+    slots = np.empty(len(trie.parents), np.int32)
+    slots[inner] = placed(ENTRY, np.append(starts[inner], starts[-1]), trie.labels[1:].astype(np.int64), order)
     size = int(slots[inner].max()) + BYTE_ROW
     _need_slots(size)
     slots[is_leaf] = size  # a row without edges behind all others
-    return Rows(slots, is_leaf, slots[trie.parents[1:]] + 1 + trie.bytes_read[1:], size)
+    return Rows(slots, is_leaf, slots[trie.parents[1:]] + 1 + trie.labels[1:], size)
 
 
 def _need_slots(count: int) -> None:
@@ -251,38 +243,60 @@ def _need_slots(count: int) -> None:
         raise UnsupportedError(f"{told}: split the keywords between several tables")
 
 
-def _linked(trie: KeywordTrie, rows: Rows, read: Sequence[bytes], match_kind: str) -> Links:
+def _linked(trie: Nodes, is_leaf: NDArray[np.bool_], read: Sequence[bytes], match_kind: str) -> Outputs:
     """Link the nodes of a trie.
 
     Raises:
         UnsupportedError: there are too many matches to list.
     """
-    children, labels = np.zeros(rows.size + BYTE_ROW, np.int32), np.full(rows.size + BYTE_ROW, FREE, np.int16)
-    children[rows.edges], labels[rows.edges] = np.arange(1, len(trie)), trie.bytes_read[1:]
-    links, outputs, goes_on = np.empty(len(trie), np.int32), np.empty(len(trie), np.int32), np.arange(len(trie), dtype=np.int32)
     if match_kind == OVERLAPPING:
-        matches = np.zeros((len(read) + 1, len(OVERLAPPING_COLUMNS)), np.int64)
-        matches[1:, COUNT] = 1
-        parents, bytes_read, _, tokens = trie
-        link_overlapping.call(
-            parents, bytes_read, tokens, *_equal(read), rows.is_leaf, rows.slots, children, labels, links, goes_on, outputs, matches
-        )
-        return Links(goes_on[links], goes_on, outputs, np.ones(len(trie), np.bool_), matches.astype(np.uint32))
-    lengths, room = lengths_of(read), 2 * len(trie) + 1
-    while True:
-        matches = np.zeros((room, len(COLUMNS)), np.int64)
-        if match_kind == STANDARD:
-            count = link_standard.call(*trie, lengths, rows.slots, children, labels, links, outputs, matches)
-        else:
-            count = link_longest.call(*trie, rows.is_leaf, rows.slots, children, labels, links, outputs, matches)
-        if count:
-            is_hit = outputs > 0 if match_kind == STANDARD else rows.is_leaf
-            goes_on[is_hit] = ROOT
-            matches[1:count, END] = matches[1:count, START] + lengths[matches[1:count, KEYWORD]]
-            return Links(links, goes_on, outputs, is_hit, matches[:count].astype(np.uint32))
-        room *= 4
-        if room > MAX_MATCHES:
-            raise UnsupportedError(f"the keywords have more than {room // 4:,} matches in each other: leave out some of those in long ones")
+        return _overlapping(trie, is_leaf, read)
+    if match_kind == STANDARD:
+        return _standard(trie, read)
+    links, lasts, pops = longest(trie, np.zeros(BYTES, np.int64), MAX_MATCHES, EXCESS, with_leaves=True)
+    matches = _matches(pops[1:, TOKEN], pops[1:, END], pops[1:, BEFORE], read)
+    return Outputs(links, np.where(is_leaf, ROOT, np.arange(len(links), dtype=np.int32)), lasts, is_leaf, matches)
+
+
+def _standard(trie: Nodes, read: Sequence[bytes]) -> Outputs:
+    """After a match, the search begins again. The match that ends at a node is the longest keyword that ends there."""
+    links, ends = suffixes(trie)
+    is_hit = ends > ROOT
+    hits = np.flatnonzero(is_hit)
+    matches = _matches(trie.tokens[ends[hits]], trie.levels[hits], np.zeros(len(hits), np.int64), read)
+    lasts, goes_on = np.zeros(len(links), np.int32), np.arange(len(links), dtype=np.int32)
+    lasts[hits], goes_on[hits] = np.arange(1, len(hits) + 1), ROOT
+    return Outputs(links, goes_on, lasts, is_hit, matches)
+
+
+def _matches(keywords: Ints, ends: Ints, before: Ints, read: Sequence[bytes]) -> NDArray[np.uint32]:
+    """The matches of a table, after one that is not used."""
+    matches = np.zeros((1 + len(keywords), len(COLUMNS)), np.uint32)
+    for column, numbers in zip(COLUMNS, (keywords, ends - lengths_of(read)[keywords], ends, before), strict=True):
+        matches[1:, column] = numbers
+    return matches
+
+
+def _overlapping(trie: Nodes, is_leaf: NDArray[np.bool_], read: Sequence[bytes]) -> Outputs:
+    """All keywords are reported where they end, the longest first, and equal ones one after the other."""
+    links, ends = suffixes(trie)
+    goes_on, leaves = np.arange(len(links), dtype=np.int32), np.flatnonzero(is_leaf)
+    while len(leaves):
+        goes_on[leaves] = links[goes_on[leaves]]
+        leaves = leaves[is_leaf[goes_on[leaves]]]
+    rows = np.where(ends > ROOT, trie.tokens[ends] + 1, 0)
+    nodes = np.flatnonzero(trie.tokens != NULL)
+    last, before = _equal(read)
+    later = np.flatnonzero(before != NULL)
+    following = np.zeros(len(read) + 1, np.int64)
+    following[1 + before[later]] = 1 + later
+    following[1 + last[trie.tokens[nodes]]] = rows[links[nodes]]
+    counts, at = np.append(0, np.ones(len(read), np.int64)), following
+    while at.any():
+        counts += counts[at]
+        at = at[at]
+    matches = np.stack([following, counts], axis=1).astype(np.uint32)
+    return Outputs(goes_on[links], goes_on, rows.astype(np.int32), np.ones(len(links), np.bool_), matches)
 
 
 def _equal(read: Sequence[bytes]) -> tuple[Ints, Ints]:
@@ -290,7 +304,7 @@ def _equal(read: Sequence[bytes]) -> tuple[Ints, Ints]:
     last, before = np.arange(len(read)), np.full(len(read), NULL)
     first: dict[bytes, int] = {}
     for number, keyword in enumerate(read):
-        known = first.setdefault(keyword, number)
+        known = first.setdefault(keyword, number) if keyword else number
         if known != number:
             before[number], last[known] = last[known], number
     return last, before

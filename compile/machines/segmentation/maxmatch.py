@@ -9,18 +9,18 @@ from typing import Any
 
 import numpy as np
 
+from fst.automata.links import Rules, longest
 from fst.automata.trie import Ints
 from fst.compile.dictionaries.spelling import MAX_MATCHES, spelled_words
 from fst.compile.dictionaries.words import Words, read_words
-from fst.compile.machines.segmentation.unit_tries import unit_trie
-from fst.core.jit import Deferred
+from fst.compile.machines.segmentation.unit_tries import UnitTrie, unit_trie
 from fst.errors import UnsupportedError, VocabularyError, not_one_of, quoted
 from fst.machines.segmentation.maxmatch import BACKWARD, DIRECTIONS, FORWARD, JUMP, TOKEN, MaxMatchTable, about
 from fst.machines.segmentation.strings import stored
-from fst.machines.segmentation.unit_trie import MAX_VALUE, UNITS, units_of
+from fst.machines.segmentation.unit_trie import ENTRY, LEAF, MAX_VALUE, UNITS, units_of
 
 SEPARATOR = "|"  # of the tokens of a rule
-link = Deferred("fst.compile.machines.segmentation.jumps", "link")
+EXCESS = "the words have more than {:,} tokens in each other: leave out some of those in long ones"
 
 
 def maxmatch(
@@ -95,18 +95,17 @@ def _table(
     trie = unit_trie([_as_read(word, direction) for word in values], np.fromiter(values.values(), np.int64, len(values)))
     word_bytes, word_ends = stored(all_words)
     lasts, lists = _listed([*(rules or {}).values()])
-    return _linked(
-        MaxMatchTable(
-            about(direction, len(all_words), trie.longest),
-            units=trie.units(np.zeros(UNITS, np.uint32)),
-            entries=trie.entries,
-            word_bytes=word_bytes,
-            word_ends=word_ends,
-            rules=lasts.astype(np.uint32),
-            jumps=np.zeros((1, len(JUMP)), np.uint32),
-            lists=lists.astype(np.uint32),
-        )
+    table = MaxMatchTable(
+        about(direction, len(all_words), trie.longest),
+        units=trie.units(np.zeros(UNITS, np.uint32)),
+        entries=trie.entries,
+        word_bytes=word_bytes,
+        word_ends=word_ends,
+        rules=lasts.astype(np.uint32),
+        jumps=np.zeros((1, len(JUMP)), np.uint32),
+        lists=lists.astype(np.uint32),
     )
+    return _linked(table, trie, Rules(len(all_words) + 1, lasts, lists))
 
 
 def _as_read(word: str, direction: str) -> str:
@@ -129,30 +128,24 @@ def _listed(rules: Sequence[Sequence[tuple[int, int]]]) -> tuple[Ints, Ints]:
     return np.cumsum(counts), np.array(rows)
 
 
-def _linked(table: MaxMatchTable) -> MaxMatchTable:
+def _linked(table: MaxMatchTable, trie: UnitTrie, rules: Rules) -> MaxMatchTable:
     """A table with its jumps.
 
     Raises:
         UnsupportedError: they have too many tokens.
     """
+    links, last, pops = longest(trie.nodes, 1 + table.are_surrogates, MAX_MATCHES, EXCESS, rules)
     edges = table.edges()
-    lasts = table.lasts(edges)
-    order = np.flatnonzero(lasts.jumps)
-    order = order[np.argsort(edges.depths[order], kind="stable")]
-    jumps, entries, used = np.zeros((1 + len(order), len(JUMP)), np.int64), table.entries.astype(np.int64), len(table.lists)
-    tree = edges.above, edges.depths, table.unit_of()[edges.labels], edges.targets, lasts.values, lasts.sizes
-    walk = table.units.astype(np.int64), entries, table.firsts.astype(np.int64), table.rules.astype(np.int64), len(table.word_ends)
-    room = used + 2 * len(order)
-    while True:
-        lists = np.zeros((room, len(TOKEN)), np.int64)
-        lists[:used] = table.lists
-        count = link.call(order, *tree, *walk, used, jumps, lists)
-        if count <= room:
-            arrays: dict[str, Any] = {"entries": entries.astype(np.uint64), "jumps": jumps.astype(np.uint32)}
-            return replace(table, **arrays, lists=lists[:count].astype(np.uint32))
-        room *= 4
-        if room > MAX_MATCHES:
-            raise UnsupportedError(f"the words have more than {room // 4:,} tokens in each other: leave out some of those in long ones")
+    lasts, inner = table.lasts(edges), np.flatnonzero(trie.states != LEAF)[1:]
+    jumping = inner[lasts.jumps[edges.edge_to[trie.states[inner]]]]
+    targets = trie.states[links[jumping]]
+    reached = edges.edge_to[targets]
+    made = np.append(lasts.values, 0)[reached], np.append(lasts.sizes, 0)[reached]
+    jumps = np.zeros((1 + len(jumping), len(JUMP)), np.uint32)
+    jumps[1:].T[:] = last[jumping], targets, *made
+    entries = table.entries.copy()
+    entries[trie.states[jumping]] = ENTRY.free + np.arange(1, 1 + len(jumping), dtype=np.uint64)
+    return replace(table, entries=entries, jumps=jumps, lists=pops.astype(np.uint32))
 
 
 def _corrected(table: MaxMatchTable, words: Sequence[str], rules: Mapping[str, str]) -> MaxMatchTable:

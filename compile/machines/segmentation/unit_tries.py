@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.automata.trie import NULL, Ints, Strings, build
+from fst.automata.links import Nodes
+from fst.automata.trie import NULL, Ints, Strings, Trie, build
 from fst.compile.layout.rows import filled, placed
 from fst.machines.segmentation.unit_trie import ENTRY, KIND_SHIFT, LEAF, UNITS
 
@@ -21,12 +22,25 @@ class UnitTrie(NamedTuple):
         entries: uint64[slots].
         slots: int64[words], the slot of each word's last entry.
         longest: the units of the longest word.
+        trie: the trie; the tokens are words.
+        values: int64[words], the value of each word.
+        states: int64[nodes], the state of each node, or `LEAF`.
     """
 
     labels: NDArray[np.uint32]
     entries: NDArray[np.uint64]
     slots: Ints
     longest: int
+    trie: Trie
+    values: Ints
+    states: Ints
+
+    @property
+    def nodes(self) -> Nodes:
+        """The nodes of the trie; labels are units, and tokens values."""
+        trie = self.trie
+        tokens = np.where(trie.token == NULL, NULL, self.values[trie.token])
+        return Nodes.of(trie.parent, trie.letters[trie.label], trie.level, tokens)
 
     def units(self, kinds: NDArray[Any]) -> NDArray[np.uint32]:
         """The member `units` of a table."""
@@ -66,7 +80,7 @@ def unit_trie(words: Sequence[str], values: Ints) -> UnitTrie:
     ends[word[word != NULL]] = edges[word != NULL]
     unit_labels = np.zeros(UNITS, np.uint32)
     unit_labels[trie.letters[1:]] = labels_of[1:]
-    return UnitTrie(unit_labels, entries, ends, int(lengths.max()))
+    return UnitTrie(unit_labels, entries, ends, int(lengths.max()), trie, values, bases)
 
 
 def _by_frequency(letters: Ints, count: int) -> Ints:

@@ -7,13 +7,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fst.automata.links import Nodes, suffixes
 from fst.automata.trie import NULL, ROOT, Ints, Trie
 from fst.compile.machines.unigram.byte_tries import by_rank, edges_of, lay_out, put
 from fst.core.jit import Deferred
 from fst.machines.unigram.aho_corasick import BLOCK, NONE
 from fst.machines.unigram.viterbi import LABELS
 
-link = Deferred("fst.compile.machines.unigram.links", "link")
+fold = Deferred("fst.compile.machines.unigram.fold", "fold")
 SYMBOLS = 256
 BUSY = 4  # children from which on a state is a default: with 2, 3, 6 and 8 the tables of T5 and XLM-R are larger
 
@@ -34,14 +35,16 @@ def automaton(trie: Trie) -> Automaton:
     parents, labels = edges_of(trie)
     firsts = np.searchsorted(parents, np.arange(len(trie) + 1))
     children = np.diff(firsts)
+    nodes = Nodes(trie.parent, np.append(0, labels), trie.level, trie.token, firsts)
+    links = suffixes(nodes).links
     tails, room = _tails(trie, labels), 4 * len(trie) + LABELS + SYMBOLS
     while True:
-        links, defaults, goes_on, lists = np.zeros((4, len(trie)), np.int64)
+        defaults, goes_on, lists = np.zeros((3, len(trie)), np.int64)
         starts, row_labels, targets = np.zeros(len(trie) + 1, np.int64), np.empty(room, np.int64), np.empty(room, np.int64)
         blocks, seen = np.full(BLOCK * room, NONE, np.int32), np.full(SYMBOLS, NULL)
-        used, count = link.call(
-            *(firsts, labels, children >= BUSY, trie.token, trie.level, tails),
-            *(starts, row_labels, targets, links, defaults, goes_on, lists, blocks, seen),
+        used, count = fold.call(
+            *(firsts, labels, children >= BUSY, trie.token, trie.level, tails, links),
+            *(starts, row_labels, targets, defaults, goes_on, lists, blocks, seen),
         )
         if count:
             break

@@ -197,7 +197,7 @@ class MaxMatchTable(UnitTrieTable):
         state = ROOT
         while begin < len(units):
             if state == ROOT:
-                at, value, end = begin, 0, begin + 1 + bool(self._are_surrogates[units[begin]])
+                at, value, end = begin, 0, begin + 1 + bool(self.are_surrogates[units[begin]])
             while at < len(units) and state != LEAF:
                 entry = ENTRY.step(self.entries, state, int(self.units[units[at]]))
                 if not entry:
@@ -224,7 +224,7 @@ class MaxMatchTable(UnitTrieTable):
         return found[::-1]
 
     @Lazy
-    def _are_surrogates(self) -> Array:
+    def are_surrogates(self) -> Array:
         """bool[65536], whether a unit is the one that is read first of a character's two."""
         found = np.zeros(UNITS, np.bool_)
         found[SURROGATES[self.direction]] = True
@@ -236,7 +236,7 @@ class MaxMatchTable(UnitTrieTable):
         entries = self.entries[self.units]
         leads = (ENTRY.labels_of(entries) == self.units) & (self.units > 0)
         values, states = np.where(leads, ENTRY.values_of(entries), 0), np.where(leads, ENTRY.targets_of(entries), LEAF)
-        sizes = 1 + (self._are_surrogates & (values == 0))
+        sizes = 1 + (self.are_surrogates & (values == 0))
         is_alone = (states == LEAF) & (sizes == 1) & (values <= len(self.word_ends))
         return ENTRY.pack(np.where(is_alone, ALONE, sizes), states, values)
 
@@ -244,7 +244,7 @@ class MaxMatchTable(UnitTrieTable):
         """The token that a walk makes at each edge of the trie."""
         firsts, words, depths = edges.last_of(edges.above == len(edges)), edges.last_of(edges.values > 0), edges.depths
         are_surrogates = np.zeros(FREE, np.bool_)
-        are_surrogates[self.units[self._are_surrogates]] = True
+        are_surrogates[self.units[self.are_surrogates]] = True
         sizes = np.where(words < len(edges), np.append(depths, 0)[words], 1 + are_surrogates[edges.labels[firsts]])
         return Lasts(np.append(edges.values, 0)[words], sizes, (edges.targets != LEAF) & (depths > sizes))
 
@@ -323,7 +323,7 @@ class MaxMatchTable(UnitTrieTable):
         reached = edges.edge_to[np.minimum(targets, len(self.entries))]
         need_none(reached == NULL, lambda at: f"state {states[at]} jumps to {targets[at]}, which is no state")
         left = np.append(edges.depths, 0)[reached] + self.lists[tokens, END] - depths
-        is_inside = (targets == ROOT) & self._are_surrogates[self.unit_of()[labels]]  # a character, of which a token has the other unit
+        is_inside = (targets == ROOT) & self.are_surrogates[self.unit_of()[labels]]  # a character, of which a token has the other unit
         need_none((left != 0) & ~(is_inside & (left == 1)), lambda at: f"state {states[at]} jumps over {left[at]} units too many")
         wrong = (np.append(lasts.values, 0)[reached] != values) | (np.append(lasts.sizes, 0)[reached] != sizes)
         need_none(wrong, lambda at: f"state {states[at]} jumps to a token that is not that of state {targets[at]}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fst.automata.kernel import child_of
+from fst.automata.kernels.matcher import child_of
 from fst.automata.matcher import ENDING
 from fst.core.jit import inlined, part
 from fst.pretokens.characters import ABSENT as NO_TOKEN

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fst.automata.kernel import child_of
+from fst.automata.kernels.matcher import child_of
 from fst.automata.matcher import ENDING, NO_STRING
 from fst.core.jit import inlined, part
 from fst.pretokens.arguments import BUCKET_SHIFT, SLOT_SHIFT

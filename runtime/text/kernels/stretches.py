@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fst.automata.kernel import child_of
+from fst.automata.kernels.matcher import child_of
 from fst.core.jit import inlined, part
 from fst.runtime.kernels.constants import HALF, LOW_HALF, U0, U1, U4
 from fst.runtime.kernels.unicode import CONTINUATION, character_at

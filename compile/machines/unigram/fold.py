@@ -1,31 +1,11 @@
-"""A kernel of the compiler: the links, the rows and the lists of the automaton of `fst.machines.unigram.aho_corasick`."""
+"""A kernel of the compiler: the rows and the lists of the automaton of `fst.machines.unigram.aho_corasick`."""
 
 from __future__ import annotations
 
 from fst.automata.trie import NULL, ROOT
-from fst.core.jit import inlined, kernel, part
+from fst.core.jit import kernel, part
 from fst.machines.unigram.aho_corasick import BLOCK, GOES_ON, LOST, NONE
 from fst.machines.unigram.viterbi import LABELS
-
-
-@inlined
-def find(state, byte, starts, row_labels, targets):
-    """The target of the transition on a byte in a state's row, or `NULL`."""
-    for at in range(starts[state], starts[state + 1]):
-        if row_labels[at] == byte:
-            return targets[at]
-    return NULL
-
-
-@part
-def after(state, byte, starts, row_labels, targets, defaults):
-    """δ(state, byte)."""
-    target = NULL
-    if state != ROOT:
-        target = find(state, byte, starts, row_labels, targets)
-    if target == NULL and defaults[state] != ROOT:
-        target = find(defaults[state], byte, starts, row_labels, targets)
-    return target if target != NULL else targets[byte]
 
 
 @part
@@ -51,12 +31,11 @@ def put_root(firsts, labels, row_labels, targets):
 
 
 @part
-def put_row(node, beyond, used, firsts, labels, is_busy, starts, row_labels, targets, links, defaults, seen):
-    """Append the row of a node, and link its children. `beyond` is its longest proper suffix that is no leaf. Returns the row's end."""
+def put_row(node, beyond, used, firsts, labels, is_busy, starts, row_labels, targets, defaults, seen):
+    """Append the row of a node. `beyond` is its longest proper suffix that is no leaf. Returns the row's end."""
     for edge in range(firsts[node], firsts[node + 1]):
         byte = labels[edge]
         row_labels[used], targets[used], seen[byte] = byte, edge + 1, node
-        links[edge + 1] = after(beyond, byte, starts, row_labels, targets, defaults)
         used += 1
     if beyond == ROOT or used == starts[node]:
         return used
@@ -106,8 +85,8 @@ def put_list(token, tail, depth, rest, count, blocks):
 
 
 @kernel
-def link(firsts, labels, is_busy, tokens, depths, tails, starts, row_labels, targets, links, defaults, goes_on, lists, blocks, seen):
-    """Link the nodes of a trie, level by level, as Aho and Corasick do.
+def fold(firsts, labels, is_busy, tokens, depths, tails, links, starts, row_labels, targets, defaults, goes_on, lists, blocks, seen):
+    """Fold the links of a trie into rows, level by level.
 
     Args:
         firsts: int64[nodes + 1]; labels: int64[edges]: edge e from ``firsts[node]`` to before ``firsts[node + 1]`` leads on the byte
@@ -115,9 +94,9 @@ def link(firsts, labels, is_busy, tokens, depths, tails, starts, row_labels, tar
         is_busy: bool[nodes], whether a node may be a default.
         tokens: int64[nodes], the id of the token that each node is, or `NULL`.
         depths, tails: int64[nodes], the number of bytes of each node; and of its last character, 0 if that is not complete.
+        links: of `fst.automata.links.Suffixes`.
         starts: int64[nodes + 1], of zeros; row_labels, targets: int64[n], filled: the transitions of each node that neither its default nor
             the root shares. Targets are nodes.
-        links: int64[nodes], of zeros, filled: the longest proper suffix of each node that is a node.
         defaults: int64[nodes], of zeros, filled, see `fst.machines.unigram.aho_corasick`.
         goes_on: int64[nodes], of zeros, filled: each node, or the longest suffix of a leaf that is none.
         lists: int64[nodes], of zeros, filled: the list of each.
@@ -134,7 +113,7 @@ def link(firsts, labels, is_busy, tokens, depths, tails, starts, row_labels, tar
             return 0, 0
         beyond = goes_on[links[node]]
         goes_on[node] = node if firsts[node] < firsts[node + 1] else beyond
-        used = put_row(node, beyond, used, firsts, labels, is_busy, starts, row_labels, targets, links, defaults, seen)
+        used = put_row(node, beyond, used, firsts, labels, is_busy, starts, row_labels, targets, defaults, seen)
         starts[node + 1] = used
         rest = lists[links[node]] if depths[links[node]] >= tails[node] else LOST
         lists[node] = rest if tails[node] else LOST
