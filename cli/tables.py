@@ -35,25 +35,25 @@ def load(path: str) -> Any:
     return table
 
 
-def load_for(face: str, path: str) -> Any:
-    """A table that a face takes, a key of `TAKEN`.
+def load_for(public_class: str, path: str) -> Any:
+    """A table that a public class takes, a key of `TAKEN`.
 
     Raises:
-        UnsupportedError: the file is a table of another face; the message names it.
+        UnsupportedError: the file is a table of another public class; the message names it.
         TableError, OSError: as by `fst.registry.load`.
     """
     table = registry.load(path)
-    if face not in [base.__name__ for base in resolve_name(table.face).__mro__]:
-        raise UnsupportedError(f"{path} is a table of {table.kind}; expected a table of {TAKEN[face]}")
+    if public_class not in [base.__name__ for base in resolve_name(table.public_class).__mro__]:
+        raise UnsupportedError(f"{path} is a table of {table.kind}; expected a table of {TAKEN[public_class]}")
     return table
 
 
 def ready(tables: Table, first_use: Callable[[Any], object] = lambda tokenizer: tokenizer.encode(b"a")) -> Any:
-    """The face of a table, whose kernels are loaded or compiled.
+    """The public class of a table, whose kernels are loaded or compiled.
 
     Args:
         tables: the table.
-        first_use: uses the face with bytes, as commands do; by default, it encodes as a tokenizer.
+        first_use: uses the object with bytes, as commands do; by default, it encodes as a tokenizer.
 
     The garbage collector skips the objects that numba makes, now and when the process ends: it would take a fifth of the time of a short
     run.
@@ -61,7 +61,7 @@ def ready(tables: Table, first_use: Callable[[Any], object] = lambda tokenizer: 
     with no_collector():
         from fst.runtime.public_class import class_of
 
-        face = class_of(tables)(tables)
-        first_use(face)
+        public_class = class_of(tables)(tables)
+        first_use(public_class)
         gc.freeze()
-    return face
+    return public_class

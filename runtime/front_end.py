@@ -17,7 +17,7 @@ from fst.core.jit import Deferred
 from fst.core.lazy import Lazy
 from fst.runtime.rows.texts import PAST_END, Ints, Units
 from fst.tables.kernel_call import Output
-from fst.text.arguments import RANKS, RewritingWork, Rewritten
+from fst.text.arguments import RANKS, Normalized, NormalizerWork
 from fst.text.splitter import FAILED, FAILED_BITS
 
 NOWHERE = np.empty(0, np.uint64)  # in place of spans that are not requested
@@ -43,7 +43,7 @@ class TextFrontEnd(Protocol):
     By default, every text is rewritten, an unfinished one up to its known end.
 
     Attributes:
-        arguments: the kernels' argument ``machine`` for rewritten texts.
+        arguments: the kernels' argument ``table`` for rewritten texts.
         growth: upper bound on rewritten bytes per byte of text.
         kernels: the kernels that a call runs before those of the table, in their order.
         restoring: the kernels that `restore` runs.
@@ -72,7 +72,7 @@ class TextFrontEnd(Protocol):
 
     def rewrite(
         self, text: Units, starts: Ints, state: Any, room: Room, *, is_inside: bool, with_spans: bool, more: bool = False
-    ) -> Rewritten:
+    ) -> Normalized:
         """Rewrite texts. The first one follows its part that is kept from the last call.
 
         Args:
@@ -87,10 +87,10 @@ class TextFrontEnd(Protocol):
         """Whether the kernels would again leave all of a rewritten text unread, after leaving a part of it before."""
         return False
 
-    def restore(self, output: Output, first: Any, count: Any, rewritten: Rewritten) -> None:
+    def restore(self, output: Output, first: Any, count: Any, rewritten: Normalized) -> None:
         """Turn the spans of the ids from `first` to before `count` into spans in the raw text."""
 
-    def resume(self, text: Units, starts: Ints, rewritten: Rewritten, read: int, state: Any, room: Room, *, more: bool) -> int:
+    def resume(self, text: Units, starts: Ints, rewritten: Normalized, read: int, state: Any, room: Room, *, more: bool) -> int:
         """The place in the raw text from which it is passed again, if kernels have read a rewritten text up to `read`."""
 
     def pending(self) -> Pending | None:
@@ -151,14 +151,14 @@ class Room:
         if (with_spans or needs_spans) and size > len(self._own[0]):
             self._own = np.empty(size, np.uint64), np.empty(size, np.uint64)
         starts, firsts = np.empty(rows + 1, np.int64), np.empty(rows + 1, np.int64)
-        self.rewritten = Rewritten(self._text, starts, self._places if with_spans else NOWHERE, firsts)
+        self.rewritten = Normalized(self._text, starts, self._places if with_spans else NOWHERE, firsts)
         own, spare = self._own if with_spans or needs_spans else (NOWHERE, NOWHERE)
         self.work = self._work._replace(stretch_places=own, spare_places=spare)
 
 
-def _work(size: int) -> RewritingWork:
+def _work(size: int) -> NormalizerWork:
     """The kernels' argument ``work`` for a number of rewritten bytes, without capacity for spans."""
-    return RewritingWork(
+    return NormalizerWork(
         items=np.empty(size, np.uint64),
         sorted_items=np.empty(size, np.uint64),
         counts=np.empty(RANKS + 1, np.uint64),

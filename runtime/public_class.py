@@ -1,4 +1,4 @@
-"""The public class of a table: the class that runs it. The table names it in ``face``.
+"""The public class of a table: the class that runs it. The table names it in ``public_class``.
 
 ``fst.Tokenizer(table)`` is an object of this class, which may be a subclass, and so is the object that `fst.load` returns.
 """
@@ -17,7 +17,7 @@ Public = TypeVar("Public")
 
 def class_of(table: Any) -> type[Any]:
     """The public class of a table."""
-    module, _, name = table.face.rpartition(".")
+    module, _, name = table.public_class.rpartition(".")
     found: type[Any] = getattr(import_module(module), name)
     return found
 

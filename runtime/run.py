@@ -73,7 +73,7 @@ class Runner:
 
     Args:
         table: the table of any machine.
-        arguments: the kernels' argument ``machine``.
+        arguments: the kernels' argument ``table``.
         workspaces: idle workspaces for the kernels.
         with_spans: whether to find the spans of ids.
         fallback: encodes texts that the kernels cannot; None if they can read every text.

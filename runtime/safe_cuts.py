@@ -2,7 +2,8 @@
 
 At a safe cut, the text on each side has no effect on the ids of the other side. A kernel that has read up to there is in the same state as
 at the start of a text, and only counts must be mended: the characters and words before the cut are added to the spans and word numbers
-after it. Where such cuts are depends on the machine: `Blanks` is WordPiece's, and `fst.runtime.pretokens.safe_cuts` has byte-level BPE's.
+after it. Their positions depend on the machine: `AfterSpaces` finds those of WordPiece, and `fst.runtime.pretokens.safe_cuts` those of
+byte-level BPE.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ class SafeCuts:
         return list(pairwise([*cuts, len(text)]))
 
 
-class Blanks(SafeCuts):
+class AfterSpaces(SafeCuts):
     """The safe cuts of WordPiece: after a character that is a space in the tables and occurs in no special token.
 
     - Special tokens are found in the raw text. None contains the space, so none crosses the cut, and a prefix of one ends at the space.

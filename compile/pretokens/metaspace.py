@@ -23,9 +23,9 @@ from fst.compile.text.components import FLAG_OR_NULL, STRING, STRING_OR_NULL, Co
 from fst.compile.text.normalizer import rewriting, told_apart
 from fst.errors import UnsupportedError, not_one_of, quoted
 from fst.tables.header import AddedTokens, ContextualToken
-from fst.text.normalizer import Rewriting, late
+from fst.text.normalizer import Normalizer, late
 from fst.text.splitter import Splitter
-from fst.text.whitespace import ALWAYS, BLANK, BREAK, BREAKS, JOINS, KEEPS, NEVER, NO_BLANKS, PREFIXES, Blanks
+from fst.text.whitespace import ALWAYS, BLANK, BREAK, BREAKS, JOINS, KEEPS, NEVER, NO_WHITESPACE, PREFIXES, Whitespace
 
 METASPACE, WHITESPACE_SPLIT = "Metaspace", "WhitespaceSplit"
 KNOWN: Fields = {
@@ -94,7 +94,7 @@ class Pipeline(NamedTuple):
 
     normalizers: Sequence[Component]
     replaces: bool
-    blanks: Blanks
+    blanks: Whitespace
     cuts: bool
     splits: Sequence[Component]
 
@@ -105,7 +105,7 @@ class Pipeline(NamedTuple):
             return token
         return None if BLANK in token else token.replace(symbol, BLANK)
 
-    def rewriting(self, added: AddedTokens) -> tuple[AddedTokens, Rewriting | None]:
+    def rewriting(self, added: AddedTokens) -> tuple[AddedTokens, Normalizer | None]:
         """The rewriting of texts, and the added tokens by how they are found; see `fst.compile.text.normalizer.told_apart`.
 
         Spaces are replaced last. So this can be left to `fst.text.whitespace`, unless an added token of normalized text looks at spaces.
@@ -155,7 +155,7 @@ def pipeline(found: Sequence[Component], parts: Sequence[Component], *, keeps_sy
     if METASPACE not in kinds:
         symbol = _replaced(found)
         replaces = symbol != "" and not keeps_symbol
-        return Pipeline(found, replaces, Blanks(symbol=symbol) if replaces else NO_BLANKS, False, parts)
+        return Pipeline(found, replaces, Whitespace(symbol=symbol) if replaces else NO_WHITESPACE, False, parts)
     place = kinds.index(METASPACE)
     before, part, behind = kinds[:place], parts[place], parts[place + 1 :]
     others = [kind for kind in before if kind != WHITESPACE_SPLIT] + [METASPACE] * (METASPACE in kinds[place + 1 :])
@@ -163,7 +163,7 @@ def pipeline(found: Sequence[Component], parts: Sequence[Component], *, keeps_sy
         raise UnsupportedError(f"pre_tokenizer {others[0]} before Metaspace")
     prefix, cuts = part["prepend_scheme"], part["split"]
     separator = KEEPS if not before else JOINS if cuts and prefix == ALWAYS else BREAKS
-    return Pipeline(found, False, Blanks(prefix, part["replacement"], separator, keeps_symbol), cuts, behind)
+    return Pipeline(found, False, Whitespace(prefix, part["replacement"], separator, keeps_symbol), cuts, behind)
 
 
 def _replaced(found: Sequence[Component]) -> str:

@@ -29,7 +29,7 @@ from fst.compile.text.components import Component
 from fst.compile.text.folding import is_character
 from fst.errors import UnsupportedError, quoted
 from fst.tables.header import ContextualToken
-from fst.text.normalizer import MAX_CUTS, NO_CUTS, Cuts, Rewriting
+from fst.text.normalizer import MAX_CUTS, NO_CUTS, Cuts, Normalizer
 from fst.text.splitter import DEAD, START, Span, Splitter
 from fst.text.whitespace import BLANK, NEVER
 
@@ -73,7 +73,7 @@ def makes_white_space(part: Component) -> bool:
     return not is_character(part["pattern"]) and {*_replaced(part["pattern"]), *part["content"]} <= {*WHITE_SPACE}
 
 
-def need_without_effect(part: Component, after: Rewriting, late: Mapping[str, ContextualToken], split: Splitter) -> None:
+def need_without_effect(part: Component, after: Normalizer, late: Mapping[str, ContextualToken], split: Splitter) -> None:
     """Refuse a normalizer that turns whitespace into other whitespace, unless no later step distinguishes the two.
 
     Args:
@@ -116,7 +116,7 @@ def _taken(node: Node) -> Iterator[code_points.Set]:
             yield from _taken(child)
 
 
-def _images(after: Rewriting, char: str) -> str | tuple[str]:
+def _images(after: Normalizer, char: str) -> str | tuple[str]:
     """The results of a character next to any others; with an empty string if it may vanish, or if neighbours count."""
     image, _ = after.normalized(char)
     parts, step = image, after.composition

@@ -1,4 +1,4 @@
-"""Fold normalizers, added tokens and ``add_prefix_space`` into a `fst.text.normalizer.Rewriting`, for machines over bytes."""
+"""Fold normalizers, added tokens and ``add_prefix_space`` into a `fst.text.normalizer.Normalizer`, for machines over bytes."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from fst.errors import UnsupportedError, listed, quoted
 from fst.tables.header import AddedTokens, Context, ContextualToken
 from fst.text.arguments import MAX_GROWTH, growth
 from fst.text.composition import Composition
-from fst.text.normalizer import NO_CUTS, NOTHING, NormalizerSteps, Rewriting, without_context
-from fst.text.whitespace import NO_BLANKS, Blanks
+from fst.text.normalizer import NO_CUTS, NOTHING, Normalizer, NormalizerSteps, without_context
+from fst.text.whitespace import NO_WHITESPACE, Whitespace
 
 
-def rewriting(normalizers: Sequence[Component], blanks: Blanks) -> Rewriting:
+def rewriting(normalizers: Sequence[Component], blanks: Whitespace) -> Normalizer:
     """The rewriting of a text pipeline.
 
     Args:
@@ -36,7 +36,7 @@ def rewriting(normalizers: Sequence[Component], blanks: Blanks) -> Rewriting:
         blanks: the writing of spaces.
 
     Raises:
-        UnsupportedError: the normalizers do more than a `Rewriting` can express.
+        UnsupportedError: the normalizers do more than a `Normalizer` can express.
     """
     if sum(part["type"] == "Precompiled" for part in normalizers) > 1:
         raise UnsupportedError("several normalizers Precompiled")
@@ -47,7 +47,7 @@ def rewriting(normalizers: Sequence[Component], blanks: Blanks) -> Rewriting:
         raise UnsupportedError(f"normalizers {listed(names)}, each of which orders marks; one is supported")
     last = images_of(normal.second if normal.steps else normal.first)
     composition = _composition(normal) if normal.steps else None
-    by = Rewriting(composition, last, blanks, NO_CUTS, tuple(map(edit_of, before)), tuple(map(edit_of, after)))
+    by = Normalizer(composition, last, blanks, NO_CUTS, tuple(map(edit_of, before)), tuple(map(edit_of, after)))
     if growth(by) > MAX_GROWTH:
         raise UnsupportedError(f"normalizers may make more than {MAX_GROWTH} bytes of one; at most {MAX_GROWTH} are possible")
     return by
@@ -57,7 +57,7 @@ def steps_of(normalizers: Sequence[Component]) -> NormalizerSteps:
     """The steps of a text pipeline that an alphabet expresses in part: as few as possible.
 
     Raises:
-        UnsupportedError: a step does more than a `Rewriting` can express.
+        UnsupportedError: a step does more than a `Normalizer` can express.
     """
     return _steps(json.dumps([*normalizers]))
 
@@ -69,7 +69,7 @@ def _steps(described: str) -> NormalizerSteps:
         if any(_must_follow(before, part) for before in groups[-1]):
             groups.append([])
         groups[-1].append(part)
-    return NormalizerSteps([rewriting(group, NO_BLANKS) for group in groups])
+    return NormalizerSteps([rewriting(group, NO_WHITESPACE) for group in groups])
 
 
 def _must_follow(before: Component, part: Component) -> bool:
@@ -83,7 +83,7 @@ def _orders(part: Component) -> bool:
     return part["type"].startswith("NF") or strips(part)
 
 
-def told_apart(added: AddedTokens, by: Rewriting, *, are_normal: bool = False) -> tuple[AddedTokens, Rewriting | None]:
+def told_apart(added: AddedTokens, by: Normalizer, *, are_normal: bool = False) -> tuple[AddedTokens, Normalizer | None]:
     """Group added tokens by how they are found: anywhere in the raw text, or only by rewriting.
 
     Args:
@@ -115,7 +115,7 @@ def told_apart(added: AddedTokens, by: Rewriting, *, are_normal: bool = False) -
     return found, None if by == NOTHING and not left else by
 
 
-def _decoded(by: Rewriting, content: str, token: ContextualToken) -> str:
+def _decoded(by: Normalizer, content: str, token: ContextualToken) -> str:
     """The spelling by which a token is found."""
     spelling, _ = by.normalized(content) if token.normalized else (content, [])
     if not spelling:

@@ -19,7 +19,7 @@ from fst.core.jit import Deferred
 NO_NODE = (1 << 32) - 1
 SKIP, REST, LENGTH, VALUE, ENDING, LEAST, IS_INNER = range(7)
 FIELDS = 7
-FIRST, SECOND, STOP = 1, 2, 4  # bits of a byte, by which kernels skip positions, see `fst.text.arguments.Rewriter.stops`
+FIRST, SECOND, STOP = 1, 2, 4  # bits of a byte, by which kernels skip positions, see `fst.text.arguments.NormalizerArguments.stops`
 FEW_NODES = 1 << 9  # nodes
 FEW_STRINGS = 1 << 9  # for which it is faster to search all others for each than to look up the parts of these
 NO_STRING = -1
@@ -28,7 +28,7 @@ PARENT_SHIFT = 21  # bits of a label, which is at most a code point
 link_nodes = Deferred("fst.automata.kernels.matcher", "link_nodes")
 
 
-class Trie(NamedTuple):
+class Matcher(NamedTuple):
     """A trie for `fst.runtime.kernels.tries.match_at`. Node 0 is the root, and parents come before their children.
 
     Attributes:
@@ -46,7 +46,7 @@ class Trie(NamedTuple):
     nodes: NDArray[np.int32]
 
 
-def trie(strings: Iterable[tuple[Sequence[int], int]], *, overlapping: bool = False) -> Trie:
+def trie(strings: Iterable[tuple[Sequence[int], int]], *, overlapping: bool = False) -> Matcher:
     """Build the trie of some strings.
 
     Args:
@@ -70,7 +70,7 @@ def trie(strings: Iterable[tuple[Sequence[int], int]], *, overlapping: bool = Fa
     return linked(np.array(parents), np.array(labels), np.ones(len(labels), np.int64), np.array(endings), overlapping)
 
 
-def linked(parents: Array, labels: Array, sizes: Array, endings: Array, overlapping: bool) -> Trie:
+def linked(parents: Array, labels: Array, sizes: Array, endings: Array, overlapping: bool) -> Matcher:
     """Build a trie from arrays over nodes: the parent, the label of the edge to the node, the number of items in the label, `ENDING`."""
     edges, depths = hashed_edges(parents, labels), _depths(parents, sizes)
     nodes = np.zeros((len(parents), FIELDS), np.int32)
@@ -83,7 +83,7 @@ def linked(parents: Array, labels: Array, sizes: Array, endings: Array, overlapp
         link(parents.tolist(), labels.tolist(), depths.tolist(), order.tolist(), overlapping, nodes)
     for array in (edges, nodes):
         array.flags.writeable = False
-    return Trie(edges, nodes)
+    return Matcher(edges, nodes)
 
 
 def link(

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.automata.matcher import Trie, trie
+from fst.automata.matcher import Matcher, trie
 from fst.automata.rows import Array
 from fst.pretokens.boundaries import factors
 from fst.pretokens.characters import NOT_FUSED, Alphabet
@@ -77,8 +77,8 @@ class Arguments(NamedTuple):
     words: Array
     displacements: Array
     key_masks: Array
-    specials: Trie
-    long_pieces: Trie
+    specials: Matcher
+    long_pieces: Matcher
 
 
 class Work(NamedTuple):

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fst.automata.matcher import Trie, trie
+from fst.automata.matcher import Matcher, trie
 from fst.automata.rows import Array
 
 ABSENT = -1  # no token
@@ -25,7 +25,7 @@ class Alphabet(NamedTuple):
             `ABSENT`. `FUSES`: 1 if a run of unknown characters becomes a single one, else 0. `FALLS_BACK`: 1 if bytes have fallbacks.
     """
 
-    characters: Trie
+    characters: Matcher
     rules: Array
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from fst.core.json_fields import FLAG, TEXT, or_null, stored_as
 from fst.tables.header import COMPONENTS, form_of
-from fst.text.normalizer import Rewriting
+from fst.text.normalizer import Normalizer
 
 PREFIX_SPACE = {"type": "PrefixSpace"}  # in place of a ByteLevel that adds a space before a text
 
@@ -27,6 +27,6 @@ class PretokenText:
 
     normalizers: Sequence[Mapping[str, Any]] | None = stored_as(COMPONENTS, "normalizer_parts")
     pre_tokenizers: Sequence[Mapping[str, Any]] | None = stored_as(COMPONENTS, "pre_tokenizer_parts")
-    rewriting: Rewriting | None = stored_as(form_of(Rewriting))
+    rewriting: Normalizer | None = stored_as(form_of(Normalizer))
     trimming: bool | None = stored_as(or_null(FLAG))
     reference: str = stored_as(TEXT)

@@ -1,6 +1,6 @@
-"""The arguments of a runtime kernel: ``encode_rows(text, starts, more, machine, output, work)``.
+"""The arguments of a runtime kernel: ``encode_rows(text, starts, more, table, output, work)``.
 
-``machine`` comes from a table's method `arguments`, ``work`` from its method `work`; ``output`` is an `IdsOutput` or a `SpansOutput`.
+``table`` comes from a table's method `arguments`, ``work`` from its method `work`; ``output`` is an `IdsOutput` or a `SpansOutput`.
 Kernels and their callers share the constants of this file.
 """
 

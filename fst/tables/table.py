@@ -47,15 +47,15 @@ class Table(ABC):
         kind: the machine's name, as in ``about["kind"]``.
         unit: the code units that its kernels read.
         kernel: the dotted name of the module of its kernels; nothing imports it here.
-        face: the dotted name of the class that `fst.load` returns, which takes the table; nothing imports it here.
+        public_class: the dotted name of the class that `fst.load` returns, which takes the table; nothing imports it here.
         has_bounded_ids: whether `ids_per_unit` holds for every text. If not, the kernels count the ids for which they have no room.
-        has_tokens: whether the machine encodes texts as the ids of tokens, so that its face is a `fst.Tokenizer`.
+        has_tokens: whether the machine encodes texts as the ids of tokens, so that its public class is a `fst.Tokenizer`.
     """
 
     kind: ClassVar[str]
     unit: ClassVar[Literal["utf-8", "utf-16"]]
     kernel: ClassVar[str]
-    face: ClassVar[str]
+    public_class: ClassVar[str]
     has_bounded_ids: ClassVar[bool] = True
     has_tokens: ClassVar[bool] = True
 
@@ -92,7 +92,7 @@ class Table(ABC):
 
     @abstractmethod
     def arguments(self) -> Any:
-        """The kernels' argument ``machine``: a NamedTuple of arrays, of the same dtypes for all tables of the kind."""
+        """The kernels' argument ``table``: a NamedTuple of arrays, of the same dtypes for all tables of the kind."""
 
     @abstractmethod
     def work(self) -> Any:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.automata.matcher import FIRST, SECOND, STOP, Trie, trie
+from fst.automata.matcher import FIRST, SECOND, STOP, Matcher, trie
 from fst.automata.rows import CODE_POINTS, PAGE_BITS, WHITE_SPACE, Array
 from fst.tables.header import AddedTokens, ContextualToken
 from fst.tables.proof import need
@@ -24,17 +24,17 @@ from fst.text.charsmap import Charsmap
 from fst.text.charsmap_arguments import CharsmapArguments, charsmap_arguments
 from fst.text.composition import NO_ASCII, Composition, Images, ascii_of, lists_of, pairs_of, ranks_of
 from fst.text.edits import ALL_KINDS, PREPEND, REPLACE, RUNS, SPACES, STRIP, Edit, charsmap_of, edits_before_charsmap
-from fst.text.normalizer import Rewriting, early, late, without_context
+from fst.text.normalizer import Normalizer, early, late, without_context
 from fst.text.splitter import Splitter
-from fst.text.whitespace import BLANK, BREAK, BREAKS, JOINS, KEEPS, NEVER, NO_BLANKS, PREFIXES, SEPARATORS, Blanks
+from fst.text.whitespace import BLANK, BREAK, BREAKS, JOINS, KEEPS, NEVER, NO_WHITESPACE, PREFIXES, SEPARATORS, Whitespace
 
 # Kinds of a code point, as bits: it or the text before it may change; it is of a word; it is white space; as in
 # `fst.text.normalizer.Cuts`; a charsmap may make it vanish.
 CHANGES, WORD, WHITE, INSIDE, DROPS = 1, 2, 4, 8, 16
 SINGLE_WORD, LSTRIP, RSTRIP = 1, 2, 4  # flags of a token
-CUT, ENDS = 8, 16  # bits of a byte beside those of `fst.automata.matcher`, see `Rewriter.bytes`
-IF_FOUND_ALONE, IF_FOUND_ANYWAY = 0, 256  # where a table begins in `Rewriter.stops`
-FOUND_ALONE, FOUND_ANYWAY = 0, 1  # values in `Rewriter.every`: only rewriting finds the token; or it is found without rewriting, too
+CUT, ENDS = 8, 16  # bits of a byte beside those of `fst.automata.matcher`, see `NormalizerArguments.bytes`
+IF_FOUND_ALONE, IF_FOUND_ANYWAY = 0, 256  # where a table begins in `NormalizerArguments.stops`
+FOUND_ALONE, FOUND_ANYWAY = 0, 1  # values in `NormalizerArguments.every`: only rewriting finds the token; or it is found anyway
 PREFIX, COMPOSES, DECOMPOSES, LONGEST, REACH, TRIMS, STRIPS, PUTS, EDITS, SYMBOL, SEPARATOR, LAGS = range(12)
 HAS_MAPS, COPIES, LEADS, PUTS_BEHIND = range(12, 16)
 NO_SYMBOL = 1 << 32
@@ -82,7 +82,7 @@ class SplitterArguments(NamedTuple):
     drops: Array
 
 
-class Rewriter(NamedTuple):
+class NormalizerArguments(NamedTuple):
     """The arrays by which kernels rewrite texts.
 
     Attributes:
@@ -109,7 +109,7 @@ class Rewriter(NamedTuple):
         list_ends: uint32[lists + 1], where each list ends in `lists`, by its number; the first element is 0.
         lists: uint32[n], the parts of characters, ``code point | FIRST_PART``; `ITSELF` stands for the character.
         ranks: uint8[0x110000], the rank of each mark in canonical ordering; 0 for all other characters.
-        pairs: uint32[2 ** n, 3], the composite of two characters, in the form of `fst.automata.matcher.Trie.edges`.
+        pairs: uint32[2 ** n, 3], the composite of two characters, in the form of `fst.automata.matcher.Matcher.edges`.
         ascii: uint8[128], the ASCII character that each one becomes whatever stands beside it, or `NO_ASCII`.
         last_numbers, last_ends, last_lists: the map of characters after composition, in the form of `numbers`, `list_ends` and `lists`.
         early, late: the tokens of raw and of normalised text in UTF-8; the value of each is its row in `tokens`.
@@ -137,11 +137,11 @@ class Rewriter(NamedTuple):
     last_numbers: Array
     last_ends: Array
     last_lists: Array
-    early: Trie
-    late: Trie
+    early: Matcher
+    late: Matcher
     tokens: Array
-    every: Trie
-    cuts: Trie
+    every: Matcher
+    cuts: Matcher
     edits: EditArguments
     charsmap: CharsmapArguments
     lead: Array
@@ -149,7 +149,7 @@ class Rewriter(NamedTuple):
     splitter: SplitterArguments
 
 
-class RewritingWork(NamedTuple):
+class NormalizerWork(NamedTuple):
     """The working arrays for rewriting in one thread.
 
     Attributes:
@@ -174,8 +174,8 @@ class RewritingWork(NamedTuple):
     cut_memo: Array
 
 
-class Rewritten(NamedTuple):
-    """Rewritten texts.
+class Normalized(NamedTuple):
+    """Normalized texts.
 
     Attributes:
         text: uint8[room], UTF-8 with marks.
@@ -190,7 +190,7 @@ class Rewritten(NamedTuple):
     firsts: Array
 
 
-def rewriters(steps: Sequence[Rewriting], added: AddedTokens) -> list[Rewriter]:
+def all_normalizer_arguments(steps: Sequence[Normalizer], added: AddedTokens) -> list[NormalizerArguments]:
     """The arguments for rewritings one after the other, see `fst.text.normalizer.NormalizerSteps`.
 
     The first one finds the tokens of raw text, and the last one those of normalised text. All but the first find marks.
@@ -201,22 +201,22 @@ def rewriters(steps: Sequence[Rewriting], added: AddedTokens) -> list[Rewriter]:
     for number, by in enumerate(steps):
         contextual = {content: token for content, token in added.contextual.items() if number == (last if token.normalized else 0)}
         known = replace(added, specials=marked if number else added.specials, contextual=contextual)
-        found.append(rewriter(by, known, None))
+        found.append(normalizer_arguments(by, known, None))
     for one in found[1:]:
         one.params[COPIES] = 0  # a text that is copied may begin with no mark
     return found
 
 
-def border_arguments(steps: Sequence[Rewriting], added: AddedTokens) -> Rewriter:
+def border_arguments(steps: Sequence[Normalizer], added: AddedTokens) -> NormalizerArguments:
     """The arguments by which borders of rewritings one after the other are found: a character changes if any of them changes it."""
     edits = tuple(edit for by in steps for edit in by.edits)
-    every = rewriter(Rewriting(None, Images([]), NO_BLANKS, before=edits), added, None)
-    for one in rewriters(steps, added):
+    every = normalizer_arguments(Normalizer(None, Images([]), NO_WHITESPACE, before=edits), added, None)
+    for one in all_normalizer_arguments(steps, added):
         np.bitwise_or(every.kinds, one.kinds, out=every.kinds)
     return every
 
 
-def rewriter(by: Rewriting, added: AddedTokens, trimming: bool | None) -> Rewriter:
+def normalizer_arguments(by: Normalizer, added: AddedTokens, trimming: bool | None) -> NormalizerArguments:
     """The arguments for a rewriting and its added tokens; `trimming` is as in `fst.pretokens.header.PretokenText`."""
     composition = by.composition or Composition(Images([]), {}, {}, {}, frozenset())
     raw, normalized = early(added), late(added)
@@ -230,7 +230,7 @@ def rewriter(by: Rewriting, added: AddedTokens, trimming: bool | None) -> Rewrit
     ascii_ = ascii_of(by.last, composition)
     mapped = _mapped(ascii_, kinds, [*normalized, *(string for edit in by.edits for string in edit.triggers or ())])
     _change(kinds, by.last.runs)
-    return Rewriter(
+    return NormalizerArguments(
         np.array([*params, trims, *edits, ord(symbol) if symbol else NO_SYMBOL, SEPARATORS.index(by.blanks.separator), *flags], np.uint64),
         kinds,
         bytes_ := _bytes(every, by),
@@ -264,7 +264,7 @@ def _splitter(split: Splitter | None) -> SplitterArguments:
     return SplitterArguments(params, np.arange(CODE_POINTS >> PAGE_BITS, dtype=np.uint16), split.classes, split.moves.ravel(), drops)
 
 
-def _edits(by: Rewriting) -> EditArguments:
+def _edits(by: Normalizer) -> EditArguments:
     rows, strings, runs = np.zeros((len(by.edits), 10), np.uint64), bytearray(), list[Sequence[int]]()
     for row, edit in zip(rows, by.edits, strict=True):
         if isinstance(edit, Charsmap):
@@ -310,12 +310,12 @@ def mark(number: int) -> bytes:
     return bytes([MARK, *(0x80 | number >> shift & (1 << MARK_BITS) - 1 for shift in shifts)])
 
 
-def growth(by: Rewriting) -> int:
+def growth(by: Normalizer) -> int:
     """The most bytes that rewriting makes of one byte: of a character, or of a token of one byte and a blank after it."""
     return max(ceil(by.growth), MARK_BYTES + 1)
 
 
-def prove_rewriting(by: Rewriting | None, added: AddedTokens) -> None:
+def prove_normalizer(by: Normalizer | None, added: AddedTokens) -> None:
     """Prove that contextual tokens come with a rewriting, that it makes texts grow little, and that loading the table takes little time."""
     need(by or not added.contextual, "there are contextual added tokens, and no rewriting finds them")
     if by is None:
@@ -327,7 +327,7 @@ def prove_rewriting(by: Rewriting | None, added: AddedTokens) -> None:
     need(len(added.ids) < 1 << MARK_BITS * (MARK_BYTES - 1), f"there are {len(added.ids)} added tokens")
 
 
-def _lead(by: Rewriting) -> str:
+def _lead(by: Normalizer) -> str:
     """What edits prepend, with its blanks as they are written."""
     prepended = "".join(edit.content or BLANK for edit in reversed(by.edits) if isinstance(edit, Edit) and _puts_before(edit))
     return by.blanks.replaced(prepended)
@@ -348,12 +348,12 @@ def _puts(edit: Edit | Charsmap) -> bool:
     return _puts_before(edit) or _puts_behind(edit)
 
 
-def _has_spaces(by: Rewriting) -> bool:
+def _has_spaces(by: Normalizer) -> bool:
     """Whether there is an edit `SPACES`."""
     return any(edit.kind == SPACES for edit in by.edits)
 
 
-def _copies(by: Rewriting, added: AddedTokens) -> bool:
+def _copies(by: Normalizer, added: AddedTokens) -> bool:
     """Whether rewriting only prepends to a text without tokens in which each character stays.
 
     It may do more with what is prepended: change it, or find a token in it. So then nothing else may be done behind.
@@ -370,12 +370,12 @@ def _strips_ends(edit: Edit | Charsmap) -> bool:
     return isinstance(edit, Edit) and (edit.kind == STRIP or (edit.kind == SPACES and edit.right))
 
 
-def _strips(by: Rewriting) -> bool:
+def _strips(by: Normalizer) -> bool:
     """Whether white space at the ends of stretches vanishes."""
     return any(map(_strips_ends, by.edits)) or by.blanks.separator != KEEPS
 
 
-def _every(added: AddedTokens, by: Rewriting) -> dict[str, int]:
+def _every(added: AddedTokens, by: Normalizer) -> dict[str, int]:
     """Each spelling of a token, with `FOUND_ALONE` or `FOUND_ANYWAY`, and strings that change. Beside tokens, white space may, too."""
     every = {string: FOUND_ALONE for edit in by.edits for string in edit.triggers or ()}
     if by.blanks.separator != KEEPS:  # of two in a row one vanishes
@@ -402,7 +402,7 @@ def _flags(token: ContextualToken) -> int:
     return SINGLE_WORD * token.single_word | LSTRIP * token.lstrip | RSTRIP * token.rstrip
 
 
-def _bytes(every: Iterable[str], by: Rewriting) -> NDArray[np.uint8]:
+def _bytes(every: Iterable[str], by: Normalizer) -> NDArray[np.uint8]:
     bits = np.zeros(256, np.uint8)
     for spelling in every:
         first, *others = _utf_8(spelling)
@@ -428,7 +428,7 @@ def _mapped(ascii_: NDArray[np.uint8], kinds: NDArray[np.uint8], strings: Iterab
     changes otherwise, or is in one of the strings.
 
     Args:
-        ascii_, kinds: as in `Rewriter`, but that `kinds` leaves the last map out.
+        ascii_, kinds: as in `NormalizerArguments`, but that `kinds` leaves the last map out.
         strings: strings that edits change, and tokens of normalised text.
     """
     taken = {*np.flatnonzero(kinds[: len(ascii_)] & (CHANGES | WHITE)).tolist(), *map(ord, "".join(strings))}
@@ -439,8 +439,8 @@ def _mapped(ascii_: NDArray[np.uint8], kinds: NDArray[np.uint8], strings: Iterab
     return mapped
 
 
-def _kinds(by: Rewriting, composition: Composition, added: AddedTokens) -> NDArray[np.uint8]:
-    """`kinds` of a `Rewriter`, without what the last map changes."""
+def _kinds(by: Normalizer, composition: Composition, added: AddedTokens) -> NDArray[np.uint8]:
+    """`kinds` of a `NormalizerArguments`, without what the last map changes."""
     kinds = np.zeros(CODE_POINTS, np.uint8)
     word = added.context.word if added.context else ()
     for first, last in zip(word[0::2], word[1::2], strict=True):
@@ -461,7 +461,7 @@ def _change(kinds: NDArray[np.uint8], runs: Iterable[Sequence[int]]) -> None:
         kinds[first : last + 1] |= CHANGES
 
 
-def _vanishing(by: Rewriting, composition: Composition) -> NDArray[np.bool_]:
+def _vanishing(by: Normalizer, composition: Composition) -> NDArray[np.bool_]:
     """bool[0x110000], the characters of which a charsmap may make something vanish, if this lets spans lag behind."""
     charsmap, found = charsmap_of(by.edits), np.zeros(CODE_POINTS, np.bool_)
     if charsmap is None or charsmap.manner == LONGEST_STRINGS or not charsmap.drops.any():
@@ -477,7 +477,7 @@ def _vanishing(by: Rewriting, composition: Composition) -> NDArray[np.bool_]:
     return found
 
 
-def _blanks(blanks: Blanks) -> str:
+def _blanks(blanks: Whitespace) -> str:
     """The characters that change when blanks are written."""
     kept = {KEEPS: WHITE_SPACE, JOINS: BLANK, BREAKS: BREAK}[blanks.separator]
     written = blanks.symbol + BLANK * blanks.keeps_symbol

@@ -21,7 +21,7 @@ from fst.core.lazy import Lazy
 from fst.text.charsmap import Charsmap
 from fst.text.composition import HANGUL, ITSELF, LEADING, SYLLABLES, TRAILING, TRAILING_COUNT, VOWEL_COUNT, VOWELS, Composition, Images
 from fst.text.edits import REPLACE, RUNS, Edit
-from fst.text.normalizer import Rewriting, spread
+from fst.text.normalizer import Normalizer, spread
 
 BLOCK = 1 << 20  # bytes of a text that are counted at a time
 MAX_PASSES = 8  # over the pairs that compose; no composite has as many marks
@@ -38,7 +38,7 @@ class CharacterGrowth:
         token: the most bytes that an added token becomes.
     """
 
-    def __init__(self, by: Rewriting, early: Sequence[str], late: Sequence[str], token: int) -> None:
+    def __init__(self, by: Normalizer, early: Sequence[str], late: Sequence[str], token: int) -> None:
         self._by, self._early, self._token = by, early, token
         self._factor = max((ceil(token / len(content.encode())) for content in late), default=1) * spread(by)
 

@@ -202,7 +202,7 @@ def _places(composed: Sequence[tuple[int, int]], places: Sequence[Place]) -> Ite
 
 
 def lists_of(images: Images, decompositions: Mapping[int, Sequence[int]]) -> tuple[Array, Array, Array]:
-    """A map of characters, followed by a decomposition: `numbers`, `list_ends` and `lists` of a `fst.text.arguments.Rewriter`."""
+    """A map of characters, followed by a decomposition: `numbers`, `list_ends` and `lists` of `NormalizerArguments`."""
     numbers, lists = np.zeros(CODE_POINTS, np.uint16), list[list[int]]([[]])
     known: dict[tuple[int, ...], int] = {}
 
@@ -251,7 +251,7 @@ def ranks_of(composition: Composition) -> NDArray[np.uint8]:
 
 
 def pairs_of(composition: Composition) -> NDArray[np.uint32]:
-    """The composite of two characters, in the form of `fst.automata.matcher.Trie.edges`."""
+    """The composite of two characters, in the form of `fst.automata.matcher.Matcher.edges`."""
     firsts, seconds = np.array([(0, 0), *composition.pairs], np.int64).T
     edges = hashed_edges(firsts, seconds)
     filled = edges[:, 0] != NO_NODE

@@ -29,7 +29,7 @@ from fst.text.charsmap import Charsmap
 from fst.text.composition import Composition, Images, Place
 from fst.text.edits import Edits, applied, edits_from_stored
 from fst.text.splitter import Splitter
-from fst.text.whitespace import BLANK, BREAKS, NO_BLANKS, Blanks
+from fst.text.whitespace import BLANK, BREAKS, NO_WHITESPACE, Whitespace
 
 MAX_STEPS = 100  # the limit for a sequence of normalizers, too
 KEYS = ["after", "before", "blanks", "composition", "cuts", "last", "splitter"]
@@ -108,7 +108,7 @@ NO_CUTS = Cuts([], [])
 
 
 @dataclass(frozen=True)
-class Rewriting:
+class Normalizer:
     """The rewriting of the text around added tokens.
 
     Attributes:
@@ -123,7 +123,7 @@ class Rewriting:
 
     composition: Composition | None
     last: Images
-    blanks: Blanks
+    blanks: Whitespace
     cuts: Cuts = NO_CUTS
     before: Edits = ()
     after: Edits = ()
@@ -137,7 +137,7 @@ class Rewriting:
         return {"composition": composition, "last": self.last.runs, "blanks": self.blanks.stored(), **cut, **edits}
 
     @classmethod
-    def from_stored(cls, stored: Any) -> Rewriting:
+    def from_stored(cls, stored: Any) -> Normalizer:
         """Read the rewriting from its JSON form.
 
         Raises:
@@ -157,7 +157,7 @@ class Rewriting:
         before, after = (edits_from_stored(stored[name]) for name in ("before", "after"))
         if sum(isinstance(edit, Charsmap) for edit in (*before, *after)) > 1:
             raise ValueError("there are several charsmaps")
-        blanks, cuts = Blanks.from_stored(stored["blanks"]), Cuts.from_stored(stored["cuts"])
+        blanks, cuts = Whitespace.from_stored(stored["blanks"]), Cuts.from_stored(stored["cuts"])
         if blanks.symbol and cuts != NO_CUTS:
             raise ValueError("rewriting has a symbol for blanks, and cuts")
         splitter = Splitter.from_stored(stored["splitter"]) if "splitter" in stored else None
@@ -173,7 +173,7 @@ class Rewriting:
     @property
     def is_plain(self) -> bool:
         """Whether it only normalizes stretches: spaces stay, and no splitter begins again."""
-        return self.blanks == NO_BLANKS and self.cuts == NO_CUTS and self.splitter is None
+        return self.blanks == NO_WHITESPACE and self.cuts == NO_CUTS and self.splitter is None
 
     @Lazy
     def growth(self) -> Fraction:
@@ -225,21 +225,21 @@ class Rewriting:
         return Stretch(EDGE.join(piece for piece, _ in written), own[1:], None)
 
 
-NOTHING = Rewriting(None, Images([]), NO_BLANKS)
+NOTHING = Normalizer(None, Images([]), NO_WHITESPACE)
 
 
 @dataclass(frozen=True)
 class NormalizerSteps:
     """Normalizers that change a text one after the other, for machines that otherwise fold them into an alphabet.
 
-    A single `Rewriting` orders marks once. Offsets depend on each ordering, so a sequence such as NFC, BertNormalizer takes a `Rewriting`
+    A single `Normalizer` orders marks once. Offsets depend on each ordering, so a sequence such as NFC, BertNormalizer takes a `Normalizer`
     for each. Added tokens of raw text are found before the first step, those of normalized text after the last one.
 
     Attributes:
         rewritings: the steps, at least one. None writes whitespace again.
     """
 
-    rewritings: Sequence[Rewriting]
+    rewritings: Sequence[Normalizer]
 
     def stored(self) -> dict[str, Any]:
         """The JSON form."""
@@ -257,7 +257,7 @@ class NormalizerSteps:
         steps = stored["steps"]
         if not isinstance(steps, list) or not 0 < len(steps) <= MAX_STEPS or not all(isinstance(step, dict) for step in steps):
             raise ValueError(f"the steps of the normalizer are not a list of 1 to {MAX_STEPS} mappings")
-        found = cls([Rewriting.from_stored(step) for step in steps])
+        found = cls([Normalizer.from_stored(step) for step in steps])
         if not all(by.is_plain for by in found.rewritings):
             raise ValueError("a step of the normalizer writes white space anew")
         return found
@@ -316,7 +316,7 @@ def found(text: str, tokens: Mapping[str, ContextualToken], word: frozenset[int]
         yield begun, len(text), None
 
 
-def spread(by: Rewriting) -> int:
+def spread(by: Normalizer) -> int:
     """Upper bound on output bytes per byte of a part, when its spaces and cuts are written."""
     if by.splitter:
         return len(f"{EDGE}{BLANK}.".encode(errors="surrogatepass"))

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.automata.matcher import Trie, linked
+from fst.automata.matcher import Matcher, linked
 from fst.automata.rows import BLANK, ENTRY, LIST, STARTS_SPECIAL, Array, field_kind, field_output
 from fst.text.reading import ReadingTable, parents_of
 
@@ -33,7 +33,7 @@ class Reader(NamedTuple):
     pages: Array
     blocks: Array
     lists: Array
-    specials: Trie
+    specials: Matcher
     second_units: Array
 
 
@@ -60,7 +60,7 @@ def borrowable(array: NDArray[Any], dtype: type[np.generic]) -> NDArray[Any]:
     return np.require(array, dtype, ["C", "A"])
 
 
-def special_trie(specials: Array) -> Trie:
+def special_trie(specials: Array) -> Matcher:
     """The trie of ``specials`` in `fst.text.reading.ReadingTable`, over UTF-16 units; its values are classes."""
     labels = np.maximum(specials[:, 0], 0).astype(np.int64)
     return linked(parents_of(specials), labels, 1 + (labels >> 16 > 0), specials[:, 3], overlapping=False)

@@ -20,7 +20,7 @@ KEEPS, JOINS, BREAKS = SEPARATORS = None, "", BREAK
 
 
 @dataclass(frozen=True)
-class Blanks:
+class Whitespace:
     """The writing of spaces.
 
     Attributes:
@@ -47,7 +47,7 @@ class Blanks:
         return asdict(self)
 
     @classmethod
-    def from_stored(cls, stored: Any) -> Blanks:
+    def from_stored(cls, stored: Any) -> Whitespace:
         """Read from the JSON form.
 
         Raises:
@@ -93,4 +93,4 @@ class Blanks:
                 begun = at + 1
 
 
-NO_BLANKS = Blanks()
+NO_WHITESPACE = Whitespace()

@@ -25,7 +25,7 @@ from fst.counting.words import PLACE, UNKNOWN_SPLIT, Words
 from fst.errors import TextError
 from fst.runtime.front_end import Room
 from fst.runtime.rows.texts import ROOMS, UNIT_TYPES, Ints, Limits, Source, not_text_at, units, whole, wrong_at
-from fst.runtime.text.normalizer import TextRewriter
+from fst.runtime.text.normalizer import TextNormalizer
 from fst.tables.kernel_call import MOST_UNITS
 
 count_words, add_words, list_words = (
@@ -64,12 +64,12 @@ class Splitter:
 
     table: Any
     arguments: Any = field(init=False)
-    rewriter: TextRewriter | None = field(init=False)
+    rewriter: TextNormalizer | None = field(init=False)
 
     def __post_init__(self) -> None:
         text, rewriter = self.table.metadata.text, None
         if text.rewriting is not None:
-            rewriter = TextRewriter(self.table.marked_arguments(), text.rewriting, self.table.metadata.added_tokens, text.trimming)
+            rewriter = TextNormalizer(self.table.marked_arguments(), text.rewriting, self.table.metadata.added_tokens, text.trimming)
             rewriter.arguments = rewriter.arguments.shared
         own: dict[str, Any] = {"arguments": self.table.arguments().shared, "rewriter": rewriter}
         for name, value in own.items():

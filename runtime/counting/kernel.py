@@ -139,13 +139,13 @@ def shift_of(slots):
 
 
 @kernel
-def count_words(text, starts, machine, work, counts):
+def count_words(text, starts, table, work, counts):
     """Count the words of texts, from the row and position in ``counts.state``.
 
     Args:
         text: uint8[n], UTF-8 of all texts.
         starts: int64[rows + 1], the begin of each text in `text`, and the end of the last one.
-        machine: `fst.pretokens.arguments.Arguments` of the splitter.
+        table: `fst.pretokens.arguments.Arguments` of the splitter.
         work: `fst.pretokens.arguments.Work`.
         counts: `fst.counting.arguments.Counts`. The caller sets `ROW`, `AT` and `DOCUMENT` for the first row.
 
@@ -157,14 +157,14 @@ def count_words(text, starts, machine, work, counts):
     rows, row, at = np.uint64(len(starts)) - U1, state[ROW], state[AT]
     most = (np.uint64(len(counts.slots)) >> U2) * MOST_FILLED // OF
     while row < rows:
-        next_row, following, count, _ = find_pieces(text, starts, row, at, U0, machine, work)
+        next_row, following, count, _ = find_pieces(text, starts, row, at, U0, table, work)
         state[NEEDED] = following - at + INLINE
         if state[WORDS] + count > most:
             return NO_SLOTS
         if state[POOL] + state[NEEDED] > np.uint64(len(counts.pool)):
             return NO_POOL
-        if len(machine.drops):
-            mark_dropped(text, pieces, count, machine)
+        if len(table.drops):
+            mark_dropped(text, pieces, count, table)
         find_slots(text, pieces, count, counts, shift, hashes)
         if not count_pieces(text, pieces, count, counts, shift, hashes):
             return HAS_ADDED

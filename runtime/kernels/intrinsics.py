@@ -333,7 +333,7 @@ decide = _intrinsic("decide", types.uint64, _decide, arrays=3) if GENERATED and 
 # A bit for each of 64 bytes that continues a character of UTF-8, (text, at).
 continuing = _intrinsic("continuing", types.uint64, _continuing, arrays=1)
 
-# A bit for each of 64 bytes at which a text may change, (text, at, stops, table), see `fst.text.arguments.Rewriter.stops`.
+# A bit for each of 64 bytes at which a text may change, (text, at, stops, table), see `fst.text.arguments.NormalizerArguments.stops`.
 # `AT_ONCE` tells whether this is faster than a look-up for each.
 stops_in = _intrinsic("stops_in", types.uint64, _stops_in, arrays=2) if GENERATED and AT_ONCE else _plain("stops_in")
 

@@ -31,7 +31,7 @@ def match_at(items, pair, at, end, more, trie, memo):
         items, pair: a text, as UTF-16 or as other items, see `label_at`.
         at, end: the position, and where the text ends.
         more: whether the text continues after `end`.
-        trie: `fst.automata.matcher.Trie`.
+        trie: `fst.automata.matcher.Matcher`.
         memo: uint64[3]. `START`: the first position that no walk has settled. `READ`: how far the walk from there has read. `NODE`: its
             node.
 

@@ -30,7 +30,7 @@ from fst.runtime.model_inputs.layout import Layout, planned
 from fst.runtime.model_inputs.options import IDS_ALONE, Options, Resolver
 from fst.runtime.model_inputs.plan import KEEP, PAIRED, SAMPLE, STRATEGY, WINDOWS
 from fst.runtime.model_inputs.rows import Rows
-from fst.runtime.model_inputs.token_names import Parts, Speller
+from fst.runtime.model_inputs.token_names import Parts, TokenNames
 from fst.runtime.rows.batch import Batch
 from fst.runtime.rows.texts import Limits, Source, rows_of
 from fst.runtime.run import Runner
@@ -64,7 +64,7 @@ class Caller(Resolver):
 
     def __init__(self, metadata: Any, ids: Mapping[str, int]) -> None:
         super().__init__(metadata, ids)
-        self._speller = Speller(metadata, ids)
+        self._speller = TokenNames(metadata, ids)
 
     def run(self, model: Model, text: Any, text_pair: Any, options: Options, threads: int | None) -> BatchEncoding[Any]:
         """Make the result of `fst.Tokenizer.__call__`."""

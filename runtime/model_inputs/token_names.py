@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from fst.text.normalizer import EDGE, NOTHING, Rewriting
+from fst.text.normalizer import EDGE, NOTHING, Normalizer
 from fst.text.whitespace import BLANK, BREAK, BREAKS
 
 
@@ -46,7 +46,7 @@ class Parts:
         return min(around)[1] if around else None
 
 
-class Speller:
+class TokenNames:
     """Names the tokens of one tokenizer that depend on the text.
 
     Args:
@@ -58,7 +58,7 @@ class Speller:
     """
 
     def __init__(self, metadata: Any, ids: Mapping[str, int]) -> None:
-        rewriting: Rewriting | None = getattr(getattr(metadata, "text", None), "rewriting", None)
+        rewriting: Normalizer | None = getattr(getattr(metadata, "text", None), "rewriting", None)
         contextual, model = metadata.added_tokens.contextual.values(), metadata.model
         self._rewriting, self._added = rewriting or NOTHING, metadata.added_tokens
         self._symbol = self._rewriting.blanks.symbol

@@ -7,15 +7,15 @@ from typing import Any
 from fst.runtime.front_end import Room
 from fst.runtime.pretokens.pending import OpenPiece
 from fst.runtime.rows.texts import Units
-from fst.runtime.text.normalizer import TextRewriter
+from fst.runtime.text.normalizer import TextNormalizer
 from fst.tables.header import AddedTokens
-from fst.text.normalizer import Rewriting
+from fst.text.normalizer import Normalizer
 
 
-class PieceRewriter(TextRewriter):
-    """Rewrites the texts of a `fst.pretokens.table.PretokenTable`; the arguments are those of `TextRewriter`."""
+class PretokenNormalizer(TextNormalizer):
+    """Rewrites the texts of a `fst.pretokens.table.PretokenTable`; the arguments are those of `TextNormalizer`."""
 
-    def __init__(self, arguments: Any, by: Rewriting, added: AddedTokens, trimming: bool | None) -> None:
+    def __init__(self, arguments: Any, by: Normalizer, added: AddedTokens, trimming: bool | None) -> None:
         super().__init__(arguments, by, added, trimming)
         self._shared = arguments.shared
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from fst.core.lazy import Lazy
 from fst.runtime.front_end import Pending
-from fst.runtime.pretokens.normalizer import PieceRewriter
+from fst.runtime.pretokens.normalizer import PretokenNormalizer
 from fst.runtime.pretokens.pending import PendingPiece
 from fst.runtime.pretokens.safe_cuts import PieceBegins, leave_ascii
 from fst.runtime.rows.batch import Batch
@@ -60,11 +60,11 @@ class PretokenTokenizer(Tokenizer):
         return found
 
     @property
-    def _rewriter(self) -> PieceRewriter | None:
+    def _rewriter(self) -> PretokenNormalizer | None:
         text = self._metadata.text
         if text.rewriting is None:
             return None
-        return PieceRewriter(self._table.marked_arguments(), text.rewriting, self._metadata.added_tokens, text.trimming)
+        return PretokenNormalizer(self._table.marked_arguments(), text.rewriting, self._metadata.added_tokens, text.trimming)
 
     def _pending(self, with_spans: bool) -> Pending:
         return super()._pending(with_spans) or PendingPiece(self._ids_runner.arguments.shared)

@@ -17,19 +17,19 @@ from fst.runtime.rows.texts import Ints, Units, characters
 from fst.runtime.text.pending import PendingBorder
 from fst.tables.header import AddedTokens
 from fst.tables.kernel_call import BEFORE, KEPT, KEPT_CHARACTERS, Output
-from fst.text.arguments import MARK_BYTES, PREFIX, PUTS_BEHIND, Rewritten, growth, rewriter
+from fst.text.arguments import MARK_BYTES, PREFIX, PUTS_BEHIND, Normalized, growth, normalizer_arguments
 from fst.text.character_expansion import CharacterGrowth
-from fst.text.normalizer import Rewriting, early, late
+from fst.text.normalizer import Normalizer, early, late
 from fst.text.whitespace import FIRST, PREFIXES
 
 rewrite, restore, last_border = (Deferred("fst.runtime.text.kernels.normalizer", name) for name in ("rewrite", "restore", "last_border"))
 is_unchanged = Deferred("fst.runtime.text.kernels.unchanged", "is_unchanged")
-Known = TypeVar("Known", bound="KeepingRewriter")
+Known = TypeVar("Known", bound="KeepingNormalizer")
 
 LONG = 1 << 20  # bytes; counting the room of shorter texts is not worth its time, and most texts are read in shorter blocks
 
 
-class KeepingRewriter(TextFrontEnd):
+class KeepingNormalizer(TextFrontEnd):
     """A front end that keeps the part of a rewritten text which kernels leave unread. It is the beginning of the next one."""
 
     restoring = (restore,)
@@ -40,18 +40,18 @@ class KeepingRewriter(TextFrontEnd):
         other.arguments = arguments
         return other
 
-    def restore(self, output: Output, first: Any, count: Any, rewritten: Rewritten) -> None:
+    def restore(self, output: Output, first: Any, count: Any, rewritten: Normalized) -> None:
         """Turn spans in rewritten text into spans in the raw text."""
         restore.call(output, first, count, rewritten)
 
-    def resume(self, text: Units, starts: Ints, rewritten: Rewritten, read: int, state: Any, room: Room, *, more: bool) -> int:
+    def resume(self, text: Units, starts: Ints, rewritten: Normalized, read: int, state: Any, room: Room, *, more: bool) -> int:
         """The end of the text: nothing is passed again."""
         self._keep(rewritten, read, state)
         stop = int(starts[-1])
         state[BEFORE] = room.before + np.uint64(characters(text[starts[0] : stop])) if more else 0
         return stop
 
-    def _keep(self, rewritten: Rewritten, read: int, state: Any) -> None:
+    def _keep(self, rewritten: Normalized, read: int, state: Any) -> None:
         """Keep the part of a text that goes on which kernels have not read, from `read` on."""
         end, last = int(rewritten.starts[-1]), int(rewritten.firsts[-1])
         if read == 0:
@@ -65,11 +65,11 @@ class KeepingRewriter(TextFrontEnd):
             rewritten.places[:count] = rewritten.places[last - count : last].copy()
 
 
-class TextRewriter(KeepingRewriter):
+class TextNormalizer(KeepingNormalizer):
     """Rewrites the texts of a table.
 
     Args:
-        arguments: the kernels' argument ``machine`` for rewritten texts.
+        arguments: the kernels' argument ``table`` for rewritten texts.
         by: how texts are rewritten.
         added: the added tokens.
         trimming: as in `fst.pretokens.header.PretokenText`.
@@ -77,8 +77,8 @@ class TextRewriter(KeepingRewriter):
 
     kernels = (is_unchanged, rewrite)
 
-    def __init__(self, arguments: Any, by: Rewriting, added: AddedTokens, trimming: bool | None) -> None:
-        self.arguments, self.growth, self._rewriter = arguments, growth(by), rewriter(by, added, trimming)
+    def __init__(self, arguments: Any, by: Normalizer, added: AddedTokens, trimming: bool | None) -> None:
+        self.arguments, self.growth, self._rewriter = arguments, growth(by), normalizer_arguments(by, added, trimming)
         self._needs_spans = self._rewriter.params[PREFIX] == PREFIXES.index(FIRST) or self._rewriter.params[PUTS_BEHIND]
         self._of_characters = CharacterGrowth(by, [*early(added)], [*late(added)], MARK_BYTES + 1)
 
@@ -104,7 +104,7 @@ class TextRewriter(KeepingRewriter):
         is_inside: bool,
         with_spans: bool,
         more: bool = False,
-    ) -> Rewritten:
+    ) -> Normalized:
         """Rewrite texts. The first one follows its part that is kept from the last call."""
         kept, kept_characters = state[KEPT], state[KEPT_CHARACTERS]
         size = self._size(text[starts[0] : starts[-1]]) + self.growth * len(starts) + MARK_BYTES

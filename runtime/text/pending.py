@@ -9,7 +9,7 @@ import numpy as np
 
 from fst.core.jit import Deferred
 from fst.runtime.rows.texts import PAST_END, UNIT_TYPES, Units, units, units_or_none
-from fst.text.arguments import LONGEST, REACH, Rewriter
+from fst.text.arguments import LONGEST, REACH, NormalizerArguments
 
 has_border, has_lag = (Deferred("fst.runtime.text.kernels.pending", name) for name in ("has_border", "has_lag"))
 UTF_8 = UNIT_TYPES["utf-8"]
@@ -22,7 +22,7 @@ class PendingBorder:
         rewriter: the arguments by which texts are rewritten.
     """
 
-    def __init__(self, rewriter: Rewriter) -> None:
+    def __init__(self, rewriter: NormalizerArguments) -> None:
         self._rewriter, self._memo, self._noted = rewriter, np.zeros(3, np.uint64), np.zeros(3, np.uint64)
         self._reach = 2 * int(rewriter.params[REACH] + rewriter.params[LONGEST]) + 16  # more bytes than a border depends on
         self._before, self._has_lag = b"", False

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fst.automata import matcher
-from fst.automata.matcher import Trie, trie
+from fst.automata.matcher import Matcher, trie
 from fst.compile.text.classes import _special_trie
 from fst.runtime.kernels import tries, unicode
 from fst.text.reading_arguments import special_trie
@@ -44,7 +44,7 @@ label_at = FunctionType(unicode.label_at.py_func.__code__, vars(unicode)) if has
 
 
 def found(
-    of: Trie, items: Any, pair: np.uint64, more: bool, places: Sequence[int], step: Callable[..., Any] = child_of
+    of: Matcher, items: Any, pair: np.uint64, more: bool, places: Sequence[int], step: Callable[..., Any] = child_of
 ) -> list[tuple[int, bool]]:
     """The kernel's results at ascending places: the length of the longest string, and whether a longer one may follow."""
     memo, end = np.zeros(3, np.uint64), np.uint64(len(items))

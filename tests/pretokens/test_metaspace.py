@@ -24,14 +24,14 @@ from fst.compile.text import folding
 from fst.compile.text.added_tokens import added_tokens
 from fst.errors import UnsupportedError
 from fst.runtime.front_end import Room
-from fst.runtime.text.normalizer import TextRewriter
+from fst.runtime.text.normalizer import TextNormalizer
 from fst.tables.header import AddedTokens
 from fst.tables.kernel_call import BEFORE
 from fst.text.arguments import marks
 from fst.text.character_expansion import CharacterGrowth
 from fst.text.composition import Images
-from fst.text.normalizer import NOTHING, Rewriting
-from fst.text.whitespace import NO_BLANKS, SEPARATORS, Blanks
+from fst.text.normalizer import NOTHING, Normalizer
+from fst.text.whitespace import NO_WHITESPACE, SEPARATORS, Whitespace
 
 Piece = tuple[str, tuple[int, int]]
 
@@ -148,9 +148,9 @@ def test_pieces_are_those_of_the_reference(case: Case) -> None:
         assert pieces == found.expected(text, pieces), text
 
 
-def by_kernel(by: Rewriting, added: AddedTokens, rows: Sequence[str], cut: bool = False) -> tuple[list[bytes], list[list[tuple[int, int]]]]:
+def by_kernel(by: Normalizer, added: AddedTokens, rows: Sequence[str], cut: bool = False) -> tuple[list[bytes], list[Any]]:
     """Texts and spans as the kernel rewrites them; with `cut`, a single text in two steps, by its border."""
-    way, state, room = TextRewriter(None, by, added, None), np.zeros(10, np.uint64), Room()
+    way, state, room = TextNormalizer(None, by, added, None), np.zeros(10, np.uint64), Room()
     data, starts = np.frombuffer("".join(rows).encode() + bytes(40), np.uint8), np.cumsum([0, *(len(row.encode()) for row in rows)])
     steps = [(starts, False)]
     if cut:
@@ -166,7 +166,7 @@ def by_kernel(by: Rewriting, added: AddedTokens, rows: Sequence[str], cut: bool 
     return (written, places) if not cut else ([b"".join(written)], [[span for part in places for span in part]])
 
 
-def by_walk(by: Rewriting, added: AddedTokens, text: str) -> tuple[bytes, list[tuple[int, int]]]:
+def by_walk(by: Normalizer, added: AddedTokens, text: str) -> tuple[bytes, list[tuple[int, int]]]:
     """A text and its spans as the slow walk rewrites them."""
     named = {number: mark for mark, number in marks(added).items()}
     stretches = [*by.stretches(text, added)]
@@ -183,7 +183,7 @@ def test_kernel_rewrites_as_the_walk(case: Case) -> None:
     written, places = by_kernel(found.by, found.added, rows)
     assert written == [text for text, _ in expected]
     assert places == [spans for _, spans in expected]
-    way = TextRewriter(None, found.by, found.added, None)
+    way = TextNormalizer(None, found.by, found.added, None)
     for row, (text, own) in zip(rows, expected, strict=True):
         data = np.frombuffer(row.encode() + bytes(40), np.uint8)
         leaves = way.leaves(data, np.array([0, len(row.encode())]), np.zeros(10, np.uint64), np.zeros(3, np.uint64))
@@ -194,7 +194,7 @@ def test_kernel_rewrites_as_the_walk(case: Case) -> None:
 @pytest.mark.parametrize("separator", SEPARATORS)
 def test_room_for_symbols(separator: str | None) -> None:
     """The room for a text counts the bytes of the symbols that spaces become, with those in front of words."""
-    by = Rewriting(None, Images([]), Blanks("always", "▁", separator, keeps_symbol=True))
+    by = Normalizer(None, Images([]), Whitespace("always", "▁", separator, keeps_symbol=True))
     for text in (1000 * "a ", 1000 * " "):
         written, _ = by_walk(by, added_tokens([], {}), text)
         assert len(written) <= CharacterGrowth(by, [], [], 0).bytes_of(text.encode())
@@ -239,16 +239,16 @@ def test_tokens_have_blanks() -> None:
     """Tokens have a space in place of the symbol, and none that has a space of its own ever occurs."""
     line = metaspace.pipeline([], metaspace.components(spaced()))
     assert [*map(line.spelled, ("▁a", "a b", "▁▁"))] == [" a", None, "  "]
-    assert Pipeline([], False, NO_BLANKS, False, []).spelled("▁a b") == "▁a b"
+    assert Pipeline([], False, NO_WHITESPACE, False, []).spelled("▁a b") == "▁a b"
 
 
 def test_stored_blanks_are_checked() -> None:
     """Spaces of other forms than the stored one are refused."""
-    stored = Blanks("first", "▁", "\n").stored()
-    assert Blanks.from_stored(stored) == Blanks("first", "▁", "\n")
+    stored = Whitespace("first", "▁", "\n").stored()
+    assert Whitespace.from_stored(stored) == Whitespace("first", "▁", "\n")
     wrongs = ({"prefix": "last"}, {"symbol": "ab"}, {"separator": "x"}, {"symbol": ""}, {"keeps_symbol": 1})
-    for wrong in ({}, {**NO_BLANKS.stored(), "keeps_symbol": True}, *({**stored, **wrong} for wrong in wrongs)):
+    for wrong in ({}, {**NO_WHITESPACE.stored(), "keeps_symbol": True}, *({**stored, **wrong} for wrong in wrongs)):
         with pytest.raises(ValueError, match="blanks have"):
-            Blanks.from_stored(wrong)
+            Whitespace.from_stored(wrong)
 
 

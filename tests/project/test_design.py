@@ -330,7 +330,7 @@ def test_kernels_are_short_and_read_names(name: str) -> None:
     positional = [
         ast.unparse(node)
         for node in ast.walk(parsed(name))
-        if isinstance(node, ast.Subscript) and ast.unparse(node.value) in ("machine", "output", "work", "reader", "symbols", "plan", "cut")
+        if isinstance(node, ast.Subscript) and ast.unparse(node.value) in ("table", "output", "work", "reader", "symbols", "plan", "cut")
         if any(isinstance(part, ast.Constant) for part in (getattr(node.slice, "elts", [node.slice])))
     ]
     assert positional == []

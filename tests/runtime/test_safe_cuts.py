@@ -22,9 +22,9 @@ from support.tiers import examples
 
 import fst
 from fst.machines.wordpiece.table import WordPieceTable
-from fst.runtime.machines.wordpiece.safe_cuts import blanks
+from fst.runtime.machines.wordpiece.safe_cuts import spaces
 from fst.runtime.rows import batch as batches
-from fst.runtime.safe_cuts import Blanks
+from fst.runtime.safe_cuts import AfterSpaces
 from fst.tables.header import ContextualToken
 
 WORDS_AND_NUMBERS = ({"type": "Whitespace"}, {"type": "Digits", "individual_digits": False})
@@ -76,7 +76,7 @@ def hostile(seed: int, pieces: int) -> str:
 @each_machine
 def test_texts_fall_apart_at_blanks(name: str) -> None:
     """At a safe cut, the text before has the same ids as alone, and so has the text after."""
-    may_be_cut = blanks(tables(name))
+    may_be_cut = spaces(tables(name))
     assert may_be_cut == {"one word": ""}.get(name, " \n")
     tok, text = made(name), hostile(1, 40)
     whole = tok.encode(text, add_special_tokens=False).tolist()
@@ -90,14 +90,14 @@ def test_texts_fall_apart_at_blanks(name: str) -> None:
 )
 def test_blanks_of_special_tokens(special: str, expected: str) -> None:
     """A text is not cut at a character that a special token contains."""
-    assert blanks(assemble(source_with({special: len(TOKENS)}), "auto")) == expected
+    assert spaces(assemble(source_with({special: len(TOKENS)}), "auto")) == expected
 
 
 @given(text=st.text(st.sampled_from("ab \n"), min_size=1, max_size=200), size=st.integers(1, 50), are_bytes=st.booleans())
 def test_parts(text: str, size: int, are_bytes: bool) -> None:
     """The parts make the text, each but the last has its size at least and ends with a space, the first one that it may end with."""
     data: Any = text.encode() if are_bytes else text
-    found = [text[begin:end] for begin, end in Blanks(" \n").parts(data, size)]
+    found = [text[begin:end] for begin, end in AfterSpaces(" \n").parts(data, size)]
     assert "".join(found) == text
     assert all(found)
     for part in found[:-1]:
@@ -108,7 +108,7 @@ def test_parts(text: str, size: int, are_bytes: bool) -> None:
 
 def test_parts_where_nothing_can_be_cut() -> None:
     """A text without a space has one part."""
-    assert Blanks(" \n").parts("a" * 1000, 10) == [(0, 1000)]
+    assert AfterSpaces(" \n").parts("a" * 1000, 10) == [(0, 1000)]
 
 
 @pytest.mark.usefixtures("short_parts")
@@ -198,7 +198,7 @@ def test_parts_of_their_true_size(name: str) -> None:
     """A hostile text of several million characters has the ids of one thread."""
     tok = fst.Tokenizer(wordpiece(SHARED / "vocab" / name / "tokenizer.json"))
     text = hostile(9, 80_000)
-    assert len(Blanks(" \n").parts(text, batches.MIN_SHARE)) > 3
+    assert len(AfterSpaces(" \n").parts(text, batches.MIN_SHARE)) > 3
     for threads in (2, 3):
         check_threads(tok, [text, "a", text.encode().decode()], threads, offsets=True)
         check_threads(tok, [text.encode()], threads)

@@ -41,7 +41,7 @@ class Toy(Table):
     kind: ClassVar[str] = "toy"
     unit: ClassVar[Literal["utf-8", "utf-16"]] = "utf-8"
     kernel: ClassVar[str] = "support.toy_machine"
-    face: ClassVar[str] = "fst.runtime.encoder.Encoder"
+    public_class: ClassVar[str] = "fst.runtime.encoder.Encoder"
 
     transitions: Array = member("<u2", axes=2)
     ids: Array = member("<i2")
@@ -93,16 +93,16 @@ def toy(strings: Mapping[str, int]) -> Toy:
 
 
 @kernel
-def encode_rows(text: Any, starts: Any, more: Any, machine: Any, output: Any, work: Any) -> Any:
+def encode_rows(text: Any, starts: Any, more: Any, table: Any, output: Any, work: Any) -> Any:
     """Read each text by the automaton, and emit the ids of the states that it passes."""
     state = work.state
     at = state[COUNT]
     node = state[KEPT] if state[OPEN] else np.uint64(0)
     for row in range(len(starts) - 1):
         for place in range(starts[row], starts[row + 1]):
-            node = np.uint64(machine.transitions[node, text[place]])
-            output.ids[at] = machine.ids[node]
-            at += np.uint64(machine.ids[node] >= 0)
+            node = np.uint64(table.transitions[node, text[place]])
+            output.ids[at] = table.ids[node]
+            at += np.uint64(table.ids[node] >= 0)
         if not more or row + 2 < len(starts):
             output.ends[row] = at
             node = np.uint64(0)

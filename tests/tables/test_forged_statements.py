@@ -43,8 +43,8 @@ from fst.tables import npz
 from fst.tables.proof import Tokens
 from fst.text.added_tokens import MAX_CONTEXTUAL
 from fst.text.composition import Composition, Images
-from fst.text.normalizer import Rewriting
-from fst.text.whitespace import NO_BLANKS, Blanks
+from fst.text.normalizer import Normalizer
+from fst.text.whitespace import NO_WHITESPACE, Whitespace
 
 NUMBERS = ("unk_id", "dead", "columns", "states", "max_input_chars_per_word")
 NO_NUMBERS: tuple[Any, ...] = (None, True, "1", 1.0, -1, [1], {}, 1 << 31, 10**30, float("nan"))
@@ -87,7 +87,7 @@ NO_ROWS: tuple[tuple[str, Any], ...] = (
 )  # fmt: skip
 NO_LEAVES: tuple[Any, ...] = (0.5, float("nan"), "\ud800", ["\ud800"], {"\ud800": 1}, DEEP)
 NO_COMPONENTS: tuple[Any, ...] = ({}, 1, "NFC", True, [None], ["NFC"], *([{"type": leaf}] for leaf in NO_LEAVES))
-STEP: dict[str, Any] = Rewriting(Composition.from_stored(COMPOSITION), Images([[97, 98, 99]]), NO_BLANKS).stored()
+STEP: dict[str, Any] = Normalizer(Composition.from_stored(COMPOSITION), Images([[97, 98, 99]]), NO_WHITESPACE).stored()
 NO_STEPS: tuple[Any, ...] = (None, {}, [], [None], [[]], [{}], [STEP] * 101)
 SUSPECTS: dict[str, Any] = {"ids": [97, 98], "spans": []}
 NO_RUNS: tuple[Any, ...] = (None, {}, [[]], [97], [98, 97], [0, 0x110000], [0, True])
@@ -142,7 +142,7 @@ NO_STATEMENTS: dict[str, tuple[Any, ...]] = {
         *([], 1, {}, STEP, {"steps": [STEP]}, {"steps": [STEP], "more": 1}),
         *({"steps": steps} for steps in NO_STEPS),
         *({"steps": [STEP | {"composition": COMPOSITION | {name: [row]}}]} for name, row in NO_ROWS),
-        *({"steps": [step]} for step in spoilt(STEP, last=(None, {}, [[97]], [[0, 0xD800]]), blanks=(None, Blanks("always").stored()))),
+        *({"steps": [step]} for step in spoilt(STEP, last=(None, {}, [[97]], [[0, 0xD800]]), blanks=(None, Whitespace("always").stored()))),
     ),
     "placing": ([], 1, {}, SUSPECTS, SUSPECTS | {"more": []}, *spoilt(SUSPECTS, ids=NO_RUNS, spans=NO_RUNS)),
     **dict.fromkeys(("normalizer_parts", "pre_tokenizer_parts"), NO_COMPONENTS),

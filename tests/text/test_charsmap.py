@@ -36,12 +36,12 @@ from fst.machines.bpe.table import BpeTable
 from fst.runtime.encoder import NO_FRAME
 from fst.runtime.front_end import Room
 from fst.runtime.rows.texts import ONE_TEXT, UNIT_TYPES, units
-from fst.runtime.text.normalizer import TextRewriter
+from fst.runtime.text.normalizer import TextNormalizer
 from fst.text.arguments import MARK_BYTES
 from fst.text.character_expansion import CharacterGrowth
 from fst.text.charsmap import CLUSTERS, LONGEST
 from fst.text.normalizer import NOTHING, early, late
-from fst.text.whitespace import NO_BLANKS
+from fst.text.whitespace import NO_WHITESPACE
 
 Json = dict[str, Any]
 
@@ -137,7 +137,7 @@ def test_room_is_counted_by_character() -> None:
         draw = random.Random(seed)
         maps, strings = [NFC, NFKD, LOWER, STRIP_ACCENTS], precompiled(some_replacements(draw))
         before, after = draw.choice([to("ﷺé", "a"), to("", "ab"), replaced("ﬁ", "x+"), prepend("ﷺ")]), draw.choice([strings, to("é", "b")])
-        by = rewriting(components(in_turn(before, draw.choice(maps), after), WITH_PREPEND), NO_BLANKS)
+        by = rewriting(components(in_turn(before, draw.choice(maps), after), WITH_PREPEND), NO_WHITESPACE)
         growth = CharacterGrowth(by, [], [], 0)
         for text in (*BITS, "\ufdfa", *(mixed(draw, 14) for _ in range(50))):
             normalized, _ = by.normalized(text)
@@ -150,7 +150,7 @@ def test_room_is_counted_with_added_tokens() -> None:
     table, _, _ = machine("after maps")
     draw, by, added = random.Random(1), table.metadata.text.rewriting, table.metadata.added_tokens
     assert by
-    rewriter = TextRewriter(None, by, added, None)
+    rewriter = TextNormalizer(None, by, added, None)
     growth = CharacterGrowth(by, [*early(added)], [*late(added)], MARK_BYTES + 1)
     for _ in sample(range(4_000), 10):
         row = units(mixed(draw, 14), UNIT_TYPES["utf-8"])

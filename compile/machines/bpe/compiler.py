@@ -36,9 +36,9 @@ from fst.machines.bpe.table import BpeTable
 from fst.pretokens.header import PREFIX_SPACE, PretokenText
 from fst.pretokens.token_letters import Letters
 from fst.tables.header import AddedTokens
-from fst.text.normalizer import NOTHING, Rewriting, early, flagged, late
+from fst.text.normalizer import NOTHING, Normalizer, early, flagged, late
 from fst.text.splitter import Splitter
-from fst.text.whitespace import ALWAYS, BLANK, BREAKS, NEVER, Blanks
+from fst.text.whitespace import ALWAYS, BLANK, BREAKS, NEVER, Whitespace
 
 
 def model_of_json(model: Mapping[str, Any], text: TextPipeline) -> BpeModel:
@@ -153,7 +153,7 @@ def _around_blank(text: TextPipeline) -> tuple[Sequence[Component], bool, Sequen
     return splits[: max(place, 0)], place >= 0, splits[place + 1 :]
 
 
-Text = tuple[AddedTokens, Rewriting | None, Splitter]
+Text = tuple[AddedTokens, Normalizer | None, Splitter]
 
 
 def _text(source: Source[BpeModel]) -> Text:
@@ -224,7 +224,7 @@ def _without_white_space(text: TextPipeline, given: AddedTokens) -> Text:
 def _text_by(text: TextPipeline, given: AddedTokens, normalizers: Sequence[Component]) -> Text:
     """The text pipeline with some normalizers."""
     before, adds_blank, splits = _around_blank(text)
-    added, by = told_apart(given, rewriting(normalizers, Blanks(ALWAYS if adds_blank else NEVER)))
+    added, by = told_apart(given, rewriting(normalizers, Whitespace(ALWAYS if adds_blank else NEVER)))
     if by is None:
         return added, None, in_sequence(splits, absent=[*added.specials])
     # These are cut out before. Others may come to be by rewriting.

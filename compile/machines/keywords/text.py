@@ -19,8 +19,8 @@ from fst.compile.text.normalizer import rewriting
 from fst.errors import VocabularyError, quoted
 from fst.machines.keywords.text import BORDER, WORD, KeywordText
 from fst.text.composition import Images
-from fst.text.normalizer import NOTHING, Rewriting
-from fst.text.whitespace import NO_BLANKS
+from fst.text.normalizer import NOTHING, Normalizer
+from fst.text.whitespace import NO_WHITESPACE
 
 Codes = NDArray[np.uint32]
 
@@ -33,7 +33,7 @@ def keyword_text(normalizer: Any, ignore_case: bool, whole_words: bool) -> Keywo
     """The steps that the options of `fst.compile.keywords` ask for.
 
     Raises:
-        UnsupportedError: the normalizer does more than a `fst.text.normalizer.Rewriting` can express.
+        UnsupportedError: the normalizer does more than a `fst.text.normalizer.Normalizer` can express.
         ValueError: the normalizer is malformed.
     """
     return KeywordText(
@@ -54,9 +54,9 @@ def _stored(normalizer: Any) -> str:
 
 
 @lru_cache(4)
-def _rewriting(stored: str) -> Rewriting | None:
+def _rewriting(stored: str) -> Normalizer | None:
     """The rewriting of a normalizer, kept since those of all characters take a tenth of a second to find; None if it changes nothing."""
-    by = rewriting(folding.components(json.loads(stored)), NO_BLANKS)
+    by = rewriting(folding.components(json.loads(stored)), NO_WHITESPACE)
     return None if by == NOTHING else by
 
 
@@ -91,7 +91,7 @@ def spelled(keywords: Sequence[str], text: KeywordText) -> list[bytes]:
     return _in_bytes(codes, lengths)
 
 
-def _normalized(keywords: Sequence[str], by: Rewriting) -> list[str]:
+def _normalized(keywords: Sequence[str], by: Normalizer) -> list[str]:
     found = [by.normalized(keyword)[0] for keyword in keywords]
     for place, (keyword, left) in enumerate(zip(keywords, found, strict=True)):
         if keyword and not left:

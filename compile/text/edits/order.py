@@ -1,4 +1,4 @@
-r"""Normalizers in three parts: edits, maps of characters, and edits again, as `fst.text.normalizer.Rewriting` has them.
+r"""Normalizers in three parts: edits, maps of characters, and edits again, as `fst.text.normalizer.Normalizer` has them.
 
 A `Replace` of a string or of runs between maps moves past all maps after it, or past all maps before it. It may pass maps that do not
 produce, change or drop the text that it replaces, if they map its content within a text in the same way as alone.

@@ -1,4 +1,4 @@
-"""Kernels over the nodes and edges of a `fst.automata.matcher.Trie`: the child of a node, and the links between nodes."""
+"""Kernels over the nodes and edges of a `fst.automata.matcher.Matcher`: the child of a node, and the links between nodes."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ def child_of(node, label, edges):
 
 @kernel
 def link_nodes(parents, labels, depths, order, overlapping, edges, nodes):
-    """Compute the fields of a `fst.automata.matcher.Trie` from its edges and `ENDING`.
+    """Compute the fields of a `fst.automata.matcher.Matcher` from its edges and `ENDING`.
 
     Args:
         parents, labels, depths: uint32[nodes]: for each node its parent, the label of the edge to it, and the items on its path.
         order: int64[nodes], the nodes sorted by depth, the root first.
         overlapping: whether a walk may start inside a string that an earlier walk has found.
-        edges: as in `fst.automata.matcher.Trie`.
-        nodes: as in `fst.automata.matcher.Trie`, with `ENDING` and `IS_INNER` given; the other fields are filled.
+        edges: as in `fst.automata.matcher.Matcher`.
+        nodes: as in `fst.automata.matcher.Matcher`, with `ENDING` and `IS_INNER` given; the other fields are filled.
     """
     nodes[0, VALUE] = nodes[0, LEAST] = -1
     for node in order[1:]:

@@ -28,7 +28,7 @@ from fst.pretokens.table import PretokenTable
 from fst.pretokens.token_letters import byte_of, fallback
 from fst.tables.proof import need, need_ids, need_none, prove_around
 from fst.tables.table import Each, member
-from fst.text.arguments import prove_rewriting
+from fst.text.arguments import prove_normalizer
 
 UTF8_LENGTH = 4  # most bytes of a character
 
@@ -44,7 +44,7 @@ class BpeTable(PretokenTable):
     """
 
     kind: ClassVar[str] = "bpe"
-    face: ClassVar[str] = "fst.runtime.machines.bpe.tokenizer.BpeTokenizer"
+    public_class: ClassVar[str] = "fst.runtime.machines.bpe.tokenizer.BpeTokenizer"
 
     entries: Array = member("<u4")
     depths: Array = member("<u2")
@@ -311,7 +311,7 @@ class BpeTable(PretokenTable):
         named[ids] = True
         prove_around(added, self.metadata.templates, named)
         need_ids((token.id for token in added.contextual.values()), named, "late")
-        prove_rewriting(self.metadata.text.rewriting, added)
+        prove_normalizer(self.metadata.text.rewriting, added)
         special = np.flatnonzero(np.isin(ids, np.fromiter(added.ids.values(), np.int64)))
         held = {(self.content(token), int(ids[token])) for token in special.tolist()}
         letters = self.metadata.model.letters

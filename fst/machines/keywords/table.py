@@ -142,7 +142,7 @@ class KeywordTable(Table):
     kind: ClassVar[str] = "keywords"
     unit: ClassVar[Literal["utf-8", "utf-16"]] = "utf-8"
     kernel: ClassVar[str] = "fst.runtime.machines.keywords.kernels.search"
-    face: ClassVar[str] = "fst.runtime.machines.keywords.searcher.Searcher"
+    public_class: ClassVar[str] = "fst.runtime.machines.keywords.searcher.Searcher"
     has_tokens: ClassVar[bool] = False
     match_kinds: ClassVar[Sequence[str]] = (LONGEST, FIRST, STANDARD)
 

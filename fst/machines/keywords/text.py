@@ -26,10 +26,10 @@ from fst.automata.rows import CODE_POINTS, Array
 from fst.core.json_fields import Rule, or_null, stored_as
 from fst.tables.header import AddedTokens, form_of
 from fst.tables.proof import need
-from fst.text.arguments import growth, prove_rewriting
+from fst.text.arguments import growth, prove_normalizer
 from fst.text.composition import Images, Place
-from fst.text.normalizer import NO_CUTS, Rewriting
-from fst.text.whitespace import NO_BLANKS
+from fst.text.normalizer import NO_CUTS, Normalizer
+from fst.text.whitespace import NO_WHITESPACE
 
 BORDER = 0xFF
 WORD = 1 << 21  # the bit above a code point: the character is one of words
@@ -62,7 +62,7 @@ class KeywordText:
         words: the characters of words; their images are not used.
     """
 
-    rewriting: Rewriting | None = stored_as(form_of(Rewriting))
+    rewriting: Normalizer | None = stored_as(form_of(Normalizer))
     folds: Images | None = stored_as(_runs(3))
     words: Images | None = stored_as(_runs(2))
 
@@ -84,9 +84,9 @@ class KeywordText:
         Raises:
             TableError: the message states the fault.
         """
-        prove_rewriting(self.rewriting, NO_TOKENS)
+        prove_normalizer(self.rewriting, NO_TOKENS)
         by = self.rewriting
-        need(by is None or (by.blanks == NO_BLANKS and by.cuts == NO_CUTS), "the rewriting of keywords adds blanks")
+        need(by is None or (by.blanks == NO_WHITESPACE and by.cuts == NO_CUTS), "the rewriting of keywords adds blanks")
         codes = (self.codes()[:ASCII] & (WORD - 1)).astype(np.uint8)
         need(self.folds is None or codes.tobytes() == bytes(range(ASCII)).lower(), "ASCII is not folded to lower case")
 

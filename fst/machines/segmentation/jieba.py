@@ -138,7 +138,7 @@ class JiebaTable(UnitTrieTable):
     kind: ClassVar[str] = "jieba"
     unit: ClassVar[Literal["utf-8", "utf-16"]] = "utf-16"
     kernel: ClassVar[str] = "fst.runtime.machines.segmentation.kernels.jieba"
-    face: ClassVar[str] = "fst.runtime.machines.segmentation.lattice.JiebaSegmenter"
+    public_class: ClassVar[str] = "fst.runtime.machines.segmentation.lattice.JiebaSegmenter"
     has_tokens: ClassVar[bool] = False
 
     scores: Array = member("<f8")

@@ -137,7 +137,7 @@ class MaxMatchTable(UnitTrieTable):
     kind: ClassVar[str] = "maxmatch"
     unit: ClassVar[Literal["utf-8", "utf-16"]] = "utf-16"
     kernel: ClassVar[str] = "fst.runtime.machines.segmentation.kernels.maxmatch"
-    face: ClassVar[str] = "fst.runtime.machines.segmentation.segmenter.Segmenter"
+    public_class: ClassVar[str] = "fst.runtime.machines.segmentation.segmenter.Segmenter"
     has_tokens: ClassVar[bool] = False
 
     rules: Array = member("<u4")

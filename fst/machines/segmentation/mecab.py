@@ -200,7 +200,7 @@ class MecabTable(UnitTrieTable):
     kind: ClassVar[str] = "mecab"
     unit: ClassVar[Literal["utf-8", "utf-16"]] = "utf-16"
     kernel: ClassVar[str] = "fst.runtime.machines.segmentation.kernels.mecab"
-    face: ClassVar[str] = "fst.runtime.machines.segmentation.lattice.MecabSegmenter"
+    public_class: ClassVar[str] = "fst.runtime.machines.segmentation.lattice.MecabSegmenter"
     has_tokens: ClassVar[bool] = False
 
     lists: Array = member("<u8")

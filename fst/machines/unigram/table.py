@@ -26,8 +26,8 @@ from fst.pretokens.table import PretokenTable
 from fst.pretokens.token_letters import fallback
 from fst.tables.proof import need, need_ids, need_none, prove_around
 from fst.tables.table import Each, member
-from fst.text.arguments import prove_rewriting
-from fst.text.whitespace import BLANK, NO_BLANKS
+from fst.text.arguments import prove_normalizer
+from fst.text.whitespace import BLANK, NO_WHITESPACE
 
 NO_FALLBACK = -1
 
@@ -46,7 +46,7 @@ class UnigramTable(PretokenTable):
     """
 
     kind: ClassVar[str] = "unigram"
-    face: ClassVar[str] = "fst.runtime.machines.unigram.tokenizer.UnigramTokenizer"
+    public_class: ClassVar[str] = "fst.runtime.machines.unigram.tokenizer.UnigramTokenizer"
     fused: ClassVar[int] = NOT_FUSED
     alphabet_of_unknown: ClassVar[Alphabet] = NO_ALPHABET
     long_pieces: ClassVar[Mapping[bytes, int]] = {}
@@ -103,7 +103,7 @@ class UnigramTable(PretokenTable):
     def symbol(self) -> str:
         """The character for a space in tokens; "" without one."""
         by = self.metadata.text.rewriting
-        return (by.blanks if by else NO_BLANKS).symbol
+        return (by.blanks if by else NO_WHITESPACE).symbol
 
     @property
     def ids_per_unit(self) -> int:
@@ -306,7 +306,7 @@ class UnigramTable(PretokenTable):
         named[ids] = True
         prove_around(added, self.metadata.templates, named)
         need_ids((token.id for token in added.contextual.values()), named, "late")
-        prove_rewriting(self.metadata.text.rewriting, added)
+        prove_normalizer(self.metadata.text.rewriting, added)
         special = np.flatnonzero(np.isin(ids, np.fromiter(added.ids.values(), np.int64)))
         held = {(self.content(token), int(ids[token])) for token in special.tolist()}
         for content, number in added.ids.items():

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.automata.matcher import Trie, trie
+from fst.automata.matcher import Matcher, trie
 from fst.automata.rows import BLANK, ONE, WORD_SYMBOLS, Array, are_parts, field_kind, field_output
 from fst.errors import UnsupportedError
 from fst.text.reading import ReadingTable
@@ -53,7 +53,7 @@ class AddedTokens(NamedTuple):
     params: Array
     grams: Array
     sides: Array
-    trie: Trie
+    trie: Matcher
 
 
 class Arguments(NamedTuple):

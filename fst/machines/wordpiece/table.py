@@ -66,7 +66,7 @@ from fst.tables.kernel_call import Work, work_of
 from fst.tables.proof import Tokens, are_named, need, need_none
 from fst.tables.table import Each, member
 from fst.text import added_tokens
-from fst.text.arguments import prove_rewriting
+from fst.text.arguments import prove_normalizer
 from fst.text.composition import Place
 from fst.text.reading import NORMALIZED, ReadingTable, Symbol, prove_characters, prove_lists, prove_specials
 
@@ -90,7 +90,7 @@ class WordPieceTable(ReadingTable):
     kind: ClassVar[str] = "wordpiece"
     unit: ClassVar[Literal["utf-8", "utf-16"]] = "utf-16"
     kernel: ClassVar[str] = "fst.runtime.machines.wordpiece.kernels.encode"
-    face: ClassVar[str] = "fst.runtime.machines.wordpiece.tokenizer.WordPieceTokenizer"
+    public_class: ClassVar[str] = "fst.runtime.machines.wordpiece.tokenizer.WordPieceTokenizer"
 
     pages: Array = member("<u2")
     blocks: Array = member("<u2")
@@ -207,7 +207,7 @@ class WordPieceTable(ReadingTable):
         need(has_steps == (normalizer.suspects is not None), "the normalizer has steps without suspects, or suspects without steps")
         need(has_steps == self.has_normalized, "the normalizer has steps without pages of normalised characters, or pages without steps")
         for by in normalizer.steps.rewritings if normalizer.steps else ():
-            prove_rewriting(by, added)
+            prove_normalizer(by, added)
 
     def _prove_classes(self, named: Array, depths: Array) -> None:
         """Prove that classes have labels in range and lead to states."""

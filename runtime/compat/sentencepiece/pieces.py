@@ -20,7 +20,7 @@ from fst.tables.header import StepsDecoder
 from fst.tables.sentencepiece_info import WORD, SentencePieceInfo
 from fst.text.charsmap import Charsmap
 from fst.text.edits import SPACES, Edit
-from fst.text.normalizer import NOTHING, Rewriting
+from fst.text.normalizer import NOTHING, Normalizer
 from fst.text.whitespace import BLANK
 
 NO_PIECE = -1
@@ -223,7 +223,7 @@ class ModelPieces(Pieces):
         places = [begin for begin, _ in spans] + [end for _, end in spans[-1:]]
         return Normalized(normal, self._with_own(text, places) if self._own else places)
 
-    def _end_of_nothing(self, text: str, by: Rewriting) -> list[int]:
+    def _end_of_nothing(self, text: str, by: Normalizer) -> list[int]:
         """The end of a text that vanishes, as sentencepiece counts; nothing if all of it becomes whitespace."""
         charsmap = next((edit for edit in by.edits if isinstance(edit, Charsmap)), None)
         if charsmap is None:

@@ -17,7 +17,7 @@ from fst.runtime.rows.texts import Ints, Source, characters, replaced
 from fst.runtime.stream import Part, Stream
 
 
-class Empties:
+class EmptyKeywords:
     """The matches of empty keywords.
 
     Args:
@@ -77,7 +77,7 @@ class EmptyStream(Stream):
         others: as for `Stream`; the runner finds spans.
     """
 
-    def __init__(self, empties: Empties, with_spans: bool, *others: Any) -> None:
+    def __init__(self, empties: EmptyKeywords, with_spans: bool, *others: Any) -> None:
         super().__init__(*others)
         self._empties, self._asked = empties, with_spans
         self._next = self._end_of_last = 0  # the first place that is not decided; the end of the last match

@@ -1,7 +1,7 @@
 """Front ends of keyword search, see `fst.machines.keywords.text`.
 
-A `Folder` only folds the case of a text: characters keep their numbers, so spans stay as they are. A `Normalizer` runs the normalizers. A
-`Speller` does all other steps, after a `Normalizer` if there is one.
+A `CaseFolder` only folds the case of a text: characters keep their numbers, so spans stay as they are. A `PlainNormalizer` runs the
+normalizers. A `KeywordNormalizer` does all other steps, after a `PlainNormalizer` if there is one.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from fst.machines.keywords.table import IN_WORD, KeywordTable
 from fst.machines.keywords.text import FOLDED, NO_TOKENS, KeywordText
 from fst.runtime.front_end import NOWHERE, Pending, Room, TextFrontEnd
 from fst.runtime.rows.texts import Ints, Units, characters
-from fst.runtime.text.normalizer import KeepingRewriter, TextRewriter
+from fst.runtime.text.normalizer import KeepingNormalizer, TextNormalizer
 from fst.tables.kernel_call import BEFORE, KEPT, KEPT_CHARACTERS
-from fst.text.arguments import Rewritten
-from fst.text.normalizer import Rewriting
+from fst.text.arguments import Normalized
+from fst.text.normalizer import Normalizer
 
 KERNELS = "fst.runtime.machines.keywords.kernels.normalizer"
 fold, back, cover, spell = (Deferred(KERNELS, name) for name in ("fold", "back", "cover", "spell"))
@@ -28,13 +28,13 @@ RAW = np.empty(0, np.int64)
 def front_end_of(table: KeywordTable, arguments: Any) -> TextFrontEnd | None:
     """The front end that prepares texts as the keywords of a table are prepared; `arguments` are those of its kernel."""
     text = table.metadata.text
-    normalizer = Normalizer(arguments, text.rewriting) if text.rewriting else None
+    normalizer = PlainNormalizer(arguments, text.rewriting) if text.rewriting else None
     if not (text.folds or text.words):
         return normalizer
-    return Speller(arguments, text, normalizer) if text.words or normalizer else Folder(arguments, text)
+    return KeywordNormalizer(arguments, text, normalizer) if text.words or normalizer else CaseFolder(arguments, text)
 
 
-class Folder(TextFrontEnd):
+class CaseFolder(TextFrontEnd):
     """Folds the case of texts."""
 
     kernels, keeps_cuts, growth = (fold,), True, FOLDED
@@ -42,7 +42,7 @@ class Folder(TextFrontEnd):
     def __init__(self, arguments: Any, text: KeywordText) -> None:
         self.arguments, self._codes = arguments, text.codes()
 
-    def rewrite(self, text: Units, starts: Ints, state: Any, room: Room, **_: Any) -> Rewritten:  # noqa: ARG002
+    def rewrite(self, text: Units, starts: Ints, state: Any, room: Room, **_: Any) -> Normalized:  # noqa: ARG002
         """Fold texts, one character for one."""
         room.reserve(FOLDED * int(starts[-1] - starts[0]), len(starts) - 1, with_spans=False)
         fold.call(text, starts, self._codes, room.rewritten)
@@ -51,19 +51,19 @@ class Folder(TextFrontEnd):
     def restore(self, *_: Any) -> None:
         """Leave spans as they are."""
 
-    def resume(self, text: Units, starts: Ints, rewritten: Rewritten, read: int, *_: Any, **__: Any) -> int:
+    def resume(self, text: Units, starts: Ints, rewritten: Normalized, read: int, *_: Any, **__: Any) -> int:
         """The place of the first character that kernels have not read."""
         stop, end = int(starts[-1]), int(rewritten.starts[-1])
         return int(back.call(text, np.uint64(stop), np.uint64(characters(rewritten.text[read:end])))) if read < end else stop
 
 
-class Normalizer(TextRewriter):
+class PlainNormalizer(TextNormalizer):
     """Runs the normalizers of keywords. The characters made from a character have its span, and that of characters removed after it."""
 
-    def __init__(self, arguments: Any, by: Rewriting) -> None:
+    def __init__(self, arguments: Any, by: Normalizer) -> None:
         super().__init__(arguments, by, NO_TOKENS, None)
 
-    def rewrite(self, text: Units, starts: Ints, state: Any, room: Room, *, is_inside: bool, with_spans: bool, **_: Any) -> Rewritten:
+    def rewrite(self, text: Units, starts: Ints, state: Any, room: Room, *, is_inside: bool, with_spans: bool, **_: Any) -> Normalized:
         """Normalize texts."""
         kept_characters = state[KEPT_CHARACTERS]
         found = super().rewrite(text, starts, state, room, is_inside=is_inside, with_spans=with_spans)
@@ -76,16 +76,16 @@ class Normalizer(TextRewriter):
         return False
 
 
-class Speller(KeepingRewriter):
+class KeywordNormalizer(KeepingNormalizer):
     """Folds the case of texts, and puts borders at both ends of words.
 
     Args:
-        arguments: the kernels' argument ``machine``.
+        arguments: the kernels' argument ``table``.
         text: how texts are prepared.
         normalizer: what comes before these steps; None: nothing.
     """
 
-    def __init__(self, arguments: Any, text: KeywordText, normalizer: Normalizer | None) -> None:
+    def __init__(self, arguments: Any, text: KeywordText, normalizer: PlainNormalizer | None) -> None:
         self.arguments, self.growth = arguments, text.growth
         self._codes, self._own_growth, self._normalizer = text.codes(), text.spelling_growth, normalizer
         self.kernels = (*(normalizer.kernels[1:] if normalizer else ()), spell)
@@ -100,10 +100,10 @@ class Speller(KeepingRewriter):
 
     def rewrite(
         self, text: Units, starts: Ints, state: Any, room: Room, *, is_inside: bool, with_spans: bool, more: bool = False
-    ) -> Rewritten:
+    ) -> Normalized:
         """Spell texts."""
         kept, kept_characters, room.before = int(state[KEPT]), state[KEPT_CHARACTERS], state[BEFORE]
-        raw = Rewritten(text, starts, NOWHERE, RAW)
+        raw = Normalized(text, starts, NOWHERE, RAW)
         if self._normalizer:
             state[KEPT] = state[KEPT_CHARACTERS] = 0  # what is kept is spelled already
             raw = self._normalizer.rewrite(text, starts, state, room.normalised, is_inside=is_inside, with_spans=with_spans)

@@ -17,7 +17,7 @@ from fst.core.lazy import Lazy
 from fst.errors import not_one_of
 from fst.machines.keywords.table import OVERLAPPING, KeywordTable
 from fst.runtime.encoder import NO_FRAME, Encoder
-from fst.runtime.machines.keywords.empty import Empties, EmptyStream, lengths_of
+from fst.runtime.machines.keywords.empty import EmptyKeywords, EmptyStream, lengths_of
 from fst.runtime.machines.keywords.normalizer import front_end_of
 from fst.runtime.machines.keywords.replacing import (
     Chosen,
@@ -34,7 +34,7 @@ from fst.runtime.public_class import class_for, load_as
 from fst.runtime.rows.batch import Batch
 from fst.runtime.rows.texts import Bytes, Column, Ints, Source, Texts, batch_of, check, listed
 from fst.runtime.run import SHORT, Runner
-from fst.runtime.safe_cuts import CANDIDATES, Blanks, SafeCuts
+from fst.runtime.safe_cuts import CANDIDATES, AfterSpaces, SafeCuts
 from fst.runtime.stream import Part, Stream
 from fst.runtime.workspace import Ids
 
@@ -426,16 +426,16 @@ class _Matcher(Encoder):
         return self._empties.put(batch, lengths_of(source, errors))
 
     @Lazy
-    def _empties(self) -> Empties | None:
+    def _empties(self) -> EmptyKeywords | None:
         overlapping = self._table.metadata.automaton.match_kind == OVERLAPPING
-        return Empties(self._table.empty, overlapping=overlapping) if self._table.empty else None
+        return EmptyKeywords(self._table.empty, overlapping=overlapping) if self._table.empty else None
 
     @Lazy
     def _safe_cuts(self) -> SafeCuts | None:
         """A text may be cut after a character without transitions, since no match continues there."""
         held = self._table.bytes_read
         absent = "".join(char for char in CANDIDATES if not held[ord(char)])
-        return Blanks(absent) if absent else None
+        return AfterSpaces(absent) if absent else None
 
 
 def _matches(batch: Batch) -> Matches:

@@ -26,7 +26,7 @@ from fst.runtime.public_class import class_for, load_as
 from fst.runtime.rows.batch import Batch
 from fst.runtime.rows.texts import Ints, Source, Texts, batch_of, check, listed, replaced
 from fst.runtime.run import Runner
-from fst.runtime.safe_cuts import Blanks, SafeCuts
+from fst.runtime.safe_cuts import AfterSpaces, SafeCuts
 from fst.runtime.stream import Part, Stream
 from fst.runtime.workspace import Ids
 from fst.tables.table import Table
@@ -226,7 +226,7 @@ class _TokenEncoder(Encoder):
 
     @Lazy
     def _safe_cuts(self) -> SafeCuts | None:
-        return Blanks(self._table.cuts) if self._table.cuts else None
+        return AfterSpaces(self._table.cuts) if self._table.cuts else None
 
     def _pending(self, with_spans: bool) -> Pending | None:
         table = self._table

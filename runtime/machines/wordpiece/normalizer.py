@@ -28,7 +28,7 @@ from fst.runtime.text.pending import PendingBorder
 from fst.runtime.workspace import Workspace, Workspaces
 from fst.tables.header import AddedTokens
 from fst.tables.kernel_call import BEFORE, COUNT, OPEN, Output
-from fst.text.arguments import MARK_BYTES, Rewriter, Rewritten, border_arguments, growth, marks, rewriters
+from fst.text.arguments import MARK_BYTES, Normalized, NormalizerArguments, all_normalizer_arguments, border_arguments, growth, marks
 from fst.text.normalizer import NormalizerSteps
 
 KERNEL = "fst.runtime.machines.wordpiece.kernels.normalized"
@@ -73,11 +73,11 @@ class StepNormalizer:
         self._growths = [growth(by) for by in steps.rewritings]
 
     @Lazy
-    def _steps(self) -> Sequence[Rewriter]:
-        return rewriters(self._by, self._added)
+    def _steps(self) -> Sequence[NormalizerArguments]:
+        return all_normalizer_arguments(self._by, self._added)
 
     @Lazy
-    def _border(self) -> Rewriter:
+    def _border(self) -> NormalizerArguments:
         return border_arguments(self._by, self._added)
 
     def pending(self) -> PendingBorder:
@@ -90,7 +90,7 @@ class StepNormalizer:
 
     def normalise(
         self, text: Units, starts: Ints, before: np.uint64, room: Room, *, is_inside: bool, with_spans: bool, more: bool
-    ) -> Rewritten:
+    ) -> Normalized:
         """Normalize texts.
 
         Args:
@@ -101,7 +101,7 @@ class StepNormalizer:
             with_spans: whether to write the spans of characters.
         """
         ends, nothing = (np.uint64(is_inside), np.uint64(more)), np.uint64(0)
-        found, rooms = Rewritten(text, starts, NOWHERE, starts), (room, room.normalised)
+        found, rooms = Normalized(text, starts, NOWHERE, starts), (room, room.normalised)
         for number, (by, most) in enumerate(zip(self._steps, self._growths, strict=True)):
             room, rows = rooms[number % 2], len(starts) - 1
             room.reserve(most * (int(found.starts[-1] - found.starts[0]) + rows) + MARK_BYTES, rows, with_spans=with_spans)
@@ -112,7 +112,7 @@ class StepNormalizer:
         return found
 
 
-def _place(rewritten: Rewritten, raw: Rewritten) -> None:
+def _place(rewritten: Normalized, raw: Normalized) -> None:
     """Turn the spans of characters in texts that were rewritten before into spans in the raw ones."""
     places = rewritten.places[: rewritten.firsts[-1]]
     begins = np.repeat(raw.firsts[:-1], np.diff(rewritten.firsts))

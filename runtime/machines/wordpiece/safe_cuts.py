@@ -9,7 +9,7 @@ from fst.machines.wordpiece.table import WordPieceTable
 from fst.runtime.safe_cuts import CANDIDATES
 
 
-def blanks(tables: WordPieceTable) -> str:
+def spaces(tables: WordPieceTable) -> str:
     """The characters after which any text may be cut; empty if the tables do not end words at spaces."""
     codes = np.array(list(map(ord, CANDIDATES)))
     are_blank = tables.classes[2 * tables.classes_of(codes).astype(np.int64)] == BLANK

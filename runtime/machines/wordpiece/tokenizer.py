@@ -9,10 +9,10 @@ from fst.machines.wordpiece.table import WordPieceTable
 from fst.runtime.front_end import Pending
 from fst.runtime.machines.wordpiece.normalizer import NormalizingRunner, StepNormalizer, SuspectFilter
 from fst.runtime.machines.wordpiece.pending import Runs
-from fst.runtime.machines.wordpiece.safe_cuts import blanks
+from fst.runtime.machines.wordpiece.safe_cuts import spaces
 from fst.runtime.rows.texts import MOST_UNITS
 from fst.runtime.run import SHORT, Runner, room_for
-from fst.runtime.safe_cuts import Blanks, SafeCuts
+from fst.runtime.safe_cuts import AfterSpaces, SafeCuts
 from fst.runtime.tokenizer import Tokenizer
 from fst.runtime.workspace import Workspace, Workspaces
 
@@ -24,8 +24,8 @@ class WordPieceTokenizer(Tokenizer):
 
     @Lazy
     def _safe_cuts(self) -> SafeCuts | None:
-        characters = blanks(self._table)
-        return Blanks(characters) if characters else None
+        characters = spaces(self._table)
+        return AfterSpaces(characters) if characters else None
 
     @Lazy
     def _ids_runner(self) -> Runner:

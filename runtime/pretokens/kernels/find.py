@@ -41,18 +41,18 @@ def may_begin_special(text, at, stop, special_bytes):
 
 
 @part
-def read_other(text, at, stop, more, machine, memo):
+def read_other(text, at, stop, more, table, memo):
     """Read a special token, or a character that is not ASCII or may begin one.
 
     Returns:
         The class of the character and the position after it; or, for a token, 0 and its own position. Then the node of the token, or 0; and
         whether the text after `stop` could complete a token, or a longer one.
     """
-    if may_begin_special(text, at, stop, machine.special_bytes):
-        node, is_open = match_at(text, ITEMS, at, stop, more, machine.specials, memo)
+    if may_begin_special(text, at, stop, table.special_bytes):
+        node, is_open = match_at(text, ITEMS, at, stop, more, table.specials, memo)
         if node or is_open:
             return U0, at, node, is_open
-    number, after = class_at(text, at, machine)
+    number, after = class_at(text, at, table)
     return number, after, U0, False
 
 
@@ -81,20 +81,20 @@ def note_all(found, doubtful, first, begins, count):
 
 
 @part
-def window_before(text, at, machine):
+def window_before(text, at, table):
     """The window of the plain bytes before a position, at least `LEAD` of them."""
-    bits, window = machine.params[WINDOW_BITS], U0
+    bits, window = table.params[WINDOW_BITS], U0
     for place in range(LEAD):
-        window = window << bits | np.uint64(machine.ascii_symbols[text[at - LEAD + np.uint64(place)]])
-    return window & machine.params[WINDOW_MASK]
+        window = window << bits | np.uint64(table.ascii_symbols[text[at - LEAD + np.uint64(place)]])
+    return window & table.params[WINDOW_MASK]
 
 
 @part
-def decide_run(text, at, limit, machine, begins, count, masks):
+def decide_run(text, at, limit, table, begins, count, masks):
     """Read plain bytes, 64 at a time, and decide where pieces begin; the result is that of one look-up a byte.
 
     Args:
-        text, limit, machine: as in `find_begins`.
+        text, limit, table: as in `find_begins`.
         at: where to read from, after at least `LEAD` plain bytes.
         begins, count: ``work.begins`` and their number.
         masks: see `fst.runtime.kernels.intrinsics.decide`.
@@ -104,13 +104,13 @@ def decide_run(text, at, limit, machine, begins, count, masks):
     """
     length = U64
     while length == U64 and at < limit:
-        found = decide(text, at - U3, machine.factors, U0, masks, U0)
+        found = decide(text, at - U3, table.factors, U0, masks, U0)
         length = min(trailing_zeros(masks[1]), limit - at)
         known = ALL >> U64 - length if length else U0
         found, unsure, doubtful = found & known, masks[0] & known, U0
         while unsure:
             place = trailing_zeros(unsure)
-            decided = np.uint64(machine.decisions[window_before(text, at + place + U1, machine)])
+            decided = np.uint64(table.decisions[window_before(text, at + place + U1, table)])
             found ^= (decided & U1 ^ U1) << place
             doubtful |= (decided & UNDECIDED) >> U1 << place
             unsure &= unsure - U1
@@ -120,7 +120,7 @@ def decide_run(text, at, limit, machine, begins, count, masks):
 
 
 @part
-def find_begins(text, at, limit, stop, more, machine, work):
+def find_begins(text, at, limit, stop, more, table, work):
     """Read a stretch of text, up to `limit` or to a special token, and decide by windows where pieces begin.
 
     Args:
@@ -128,20 +128,20 @@ def find_begins(text, at, limit, stop, more, machine, work):
         at, stop: where the stretch begins, and the end of its row. A piece begins at `at`.
         limit: the last position at which to stop.
         more: whether the row continues after `stop`.
-        machine: `fst.pretokens.arguments.Arguments`.
+        table: `fst.pretokens.arguments.Arguments`.
         work: of `begins`, filled: where pieces begin, and, with the bit `DOUBT`, where windows are undecided.
 
     Returns:
         The number of ``work.begins``; where reading stopped; the node of the special token there, or 0; and whether the text after `stop`
         could complete one there, or a longer one.
     """
-    symbols, ascii_symbols, decisions = machine.symbols, machine.ascii_symbols, machine.decisions
-    bits, mask, window = machine.params[WINDOW_BITS], machine.params[WINDOW_MASK], machine.params[BEGIN]
+    symbols, ascii_symbols, decisions = table.symbols, table.ascii_symbols, table.decisions
+    bits, mask, window = table.params[WINDOW_BITS], table.params[WINDOW_MASK], table.params[BEGIN]
     begins, memo = work.begins, work.memo
     reset(at, memo)
     begins[0] = at
     count, before, node, is_open = U1, at, U0, False
-    at_once = AT_ONCE and len(machine.factors) > 0
+    at_once = AT_ONCE and len(table.factors) > 0
     while at < limit and not (node or is_open):
         symbol = np.uint64(ascii_symbols[text[at]])
         lead = min(at + LEAD, limit) if at_once else limit
@@ -152,22 +152,22 @@ def find_begins(text, at, limit, stop, more, machine, work):
             at += U1
             symbol = np.uint64(ascii_symbols[text[at]]) if at < lead else NOT_PLAIN
         if at == lead < limit:
-            at, count = decide_run(text, at, limit, machine, begins, count, work.masks)
-            before, window = at - U1, window_before(text, at, machine)
+            at, count = decide_run(text, at, limit, table, begins, count, work.masks)
+            before, window = at - U1, window_before(text, at, table)
         elif at < limit:
-            number, after, node, is_open = read_other(text, at, stop, more, machine, memo)
+            number, after, node, is_open = read_other(text, at, stop, more, table, memo)
             if after > at:
                 window = window << bits | np.uint64(symbols[number])
                 count = note(np.uint64(decisions[window & mask]), before, begins, count)
                 before, at = at, after
     if not is_open and (node or (at >= stop and not more)):
-        window = window << bits | np.uint64(symbols[machine.params[COLUMNS] - U1])
+        window = window << bits | np.uint64(symbols[table.params[COLUMNS] - U1])
         count = note(np.uint64(decisions[window & mask]), before, begins, count)
     return count if at > np.uint64(begins[0]) else U0, at, node, is_open
 
 
 @part
-def resolve(text, begins, count, reached, at_end, machine, memo, pieces, filled):
+def resolve(text, begins, count, reached, at_end, table, memo, pieces, filled):
     """Append pieces: those that windows have found; and, if windows between two of these are undecided, those that searches find there.
 
     Returns:
@@ -181,7 +181,7 @@ def resolve(text, begins, count, reached, at_end, machine, memo, pieces, filled)
         if begin & DOUBT:
             while np.uint64(begins[index]) & DOUBT:
                 index += U1
-            filled = search_between(text, np.uint64(begins[index]), reached, at_end, machine, memo, pieces, filled)
+            filled = search_between(text, np.uint64(begins[index]), reached, at_end, table, memo, pieces, filled)
         else:
             pieces[filled] = begin
             filled += U1
@@ -189,35 +189,35 @@ def resolve(text, begins, count, reached, at_end, machine, memo, pieces, filled)
 
 
 @inlined
-def search_inside(text, begin, following, reached, at_end, machine, memo):
+def search_inside(text, begin, following, reached, at_end, table, memo):
     """Search for the piece that begins at `begin`, knowing that one begins at `following`, unless that is where reading stopped.
 
     Returns:
         Where the piece ends; and whether the text after `reached`, which cannot change a piece that ends before a decided one, could make
         it longer.
     """
-    end, is_open = search(text, begin, reached, at_end, machine, memo)
+    end, is_open = search(text, begin, reached, at_end, table, memo)
     if is_open and following < reached:
         if following > end + FAIRLY_FEW:
-            remember(text, begin, end, following, machine, memo)
+            remember(text, begin, end, following, table, memo)
         is_open = False
     return end, is_open
 
 
 @part
-def search_between(text, following, reached, at_end, machine, memo, pieces, filled):
+def search_between(text, following, reached, at_end, table, memo, pieces, filled):
     """Append the pieces between the last one and `following`: the next one that windows have found, or the place where reading stopped."""
     begin = np.uint64(pieces[filled - U1])
-    end, is_open = search_inside(text, begin, following, reached, at_end, machine, memo)
+    end, is_open = search_inside(text, begin, following, reached, at_end, table, memo)
     while begin < end < following and not is_open:
         pieces[filled] = begin = end
         filled += U1
-        end, is_open = search_inside(text, begin, following, reached, at_end, machine, memo)
+        end, is_open = search_inside(text, begin, following, reached, at_end, table, memo)
     return filled
 
 
 @part
-def next_special(text, at, stop, more, machine, memo):
+def next_special(text, at, stop, more, table, memo):
     """Find the next special token from a position on.
 
     Returns:
@@ -225,8 +225,8 @@ def next_special(text, at, stop, more, machine, memo):
     """
     reset(at, memo)
     while at < stop:
-        if may_begin_special(text, at, stop, machine.special_bytes):
-            node, is_open = match_at(text, ITEMS, at, stop, more, machine.specials, memo)
+        if may_begin_special(text, at, stop, table.special_bytes):
+            node, is_open = match_at(text, ITEMS, at, stop, more, table.specials, memo)
             if node or is_open:
                 return at, not is_open
         at += U1
@@ -234,31 +234,31 @@ def next_special(text, at, stop, more, machine, memo):
 
 
 @part
-def search_far(text, begin, reached, stop, more, machine, memo):
+def search_far(text, begin, reached, stop, more, table, memo):
     """Search for a piece that is longer than a chunk. No special token begins before `reached`.
 
     Returns:
         Where it ends; `begin` if the text after `stop` could make it longer.
     """
     if memo[STRETCH] <= reached:
-        memo[STRETCH], memo[STRETCH_ENDS] = next_special(text, reached, stop, more, machine, memo)
-    end, is_open = search(text, begin, memo[STRETCH], memo[STRETCH_ENDS] > U0, machine, memo)
+        memo[STRETCH], memo[STRETCH_ENDS] = next_special(text, reached, stop, more, table, memo)
+    end, is_open = search(text, begin, memo[STRETCH], memo[STRETCH_ENDS] > U0, table, memo)
     return begin if is_open else end
 
 
 @inlined
-def find_pieces(text, starts, row, at, more, machine, work):
+def find_pieces(text, starts, row, at, more, table, work):
     """Find pieces until there are enough for a round, or enough bytes, or the texts end.
 
     Args:
-        text, starts, more, machine, work: as in `fst.runtime.machines.bpe.kernels.encode.encode_rows`.
+        text, starts, more, table, work: as in `fst.runtime.machines.bpe.kernels.encode.encode_rows`.
         row, at: the row, and the position in it, where the last round stopped.
 
     Returns:
         The row and the position where this round stops; the number of pieces; and whether nothing more can be read before more text comes.
     """
     begins, pieces, special_ids, memo = work.begins, work.pieces, work.special_ids, work.memo
-    rows, nodes = np.uint64(len(starts)) - U1, machine.specials.nodes
+    rows, nodes = np.uint64(len(starts)) - U1, table.specials.nodes
     begin, filled, specials, is_stuck = at, U0, U0, False
     if row == U0 and at == np.uint64(starts[U0]):  # of a new call
         forget(memo)
@@ -267,9 +267,9 @@ def find_pieces(text, starts, row, at, more, machine, work):
         if at < stop:
             first = filled
             limit = min(stop, at + CHUNK)
-            found, reached, node, is_open = find_begins(text, at, limit, stop, goes_on, machine, work)
+            found, reached, node, is_open = find_begins(text, at, limit, stop, goes_on, table, work)
             ends = not is_open and (node > U0 or (reached >= stop and not goes_on))
-            filled = resolve(text, begins, found, reached, ends, machine, memo, pieces, filled)
+            filled = resolve(text, begins, found, reached, ends, table, memo, pieces, filled)
             if ends:
                 at = reached
             elif filled > first + U1:
@@ -278,7 +278,7 @@ def find_pieces(text, starts, row, at, more, machine, work):
             else:
                 filled = first
                 is_stuck = is_open or reached >= stop
-                end = at if is_stuck else search_far(text, at, reached, stop, goes_on, machine, memo)
+                end = at if is_stuck else search_far(text, at, reached, stop, goes_on, table, memo)
                 is_stuck = end == at
                 pieces[filled] = at
                 filled += np.uint64(not is_stuck)
@@ -300,11 +300,11 @@ def find_pieces(text, starts, row, at, more, machine, work):
 
 
 @part
-def mark_dropped(text, pieces, count, machine):
+def mark_dropped(text, pieces, count, table):
     """Mark the pieces that are dropped."""
-    drops = machine.drops
+    drops = table.drops
     for index in range(count):
         item = np.uint64(pieces[index])
         if item >> KIND == U0:
-            number, _ = class_at(text, item, machine)
+            number, _ = class_at(text, item, table)
             pieces[index] = item | (DROPPED if drops[number] else U0)

@@ -6,7 +6,7 @@ The loops of `find_words`::
     find_slots     pieces → their slots in the table of words, which are prefetched
     look_up        pieces → ids; a piece that the table of words does not contain is pending
 
-`machine` is `fst.pretokens.arguments.Arguments`, and `work` `fst.pretokens.arguments.Work`.
+`table` is `fst.pretokens.arguments.Arguments`, and `work` `fst.pretokens.arguments.Work`.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ def bounds_of(pieces, index):
 
 
 @part
-def find_slots(text, pieces, count, machine, slots):
+def find_slots(text, pieces, count, table, slots):
     """Find and prefetch the slot of each piece."""
-    words, displacements, key_masks, params = machine.words, machine.displacements, machine.key_masks, machine.params
+    words, displacements, key_masks, params = table.words, table.displacements, table.key_masks, table.params
     highest = np.uint64(len(words) >> 2) - U1
     bucket_shift, slot_shift = params[BUCKET_SHIFT], params[SLOT_SHIFT]
     for index in range(count):
@@ -54,13 +54,13 @@ def find_slots(text, pieces, count, machine, slots):
 
 
 @part
-def look_up(text, pieces, slots, count, machine, scratch, pending):
+def look_up(text, pieces, slots, count, table, scratch, pending):
     """Look pieces up.
 
     Returns:
         The number of ids in `scratch`; and the number of items in `pending`, ``number of ids before it | index of the piece << 32``.
     """
-    words, key_masks = machine.words, machine.key_masks
+    words, key_masks = table.words, table.key_masks
     place = waiting = U0
     for index in range(count):
         begin, _, length = bounds_of(pieces, np.uint64(index))
@@ -106,15 +106,15 @@ def mark_long(text, pieces, pending, waiting, long_pieces):
 
 
 @inlined
-def find_words(text, count, machine, work):
+def find_words(text, count, table, work):
     """Look the pieces of a round up. Returns what `look_up` does, without dropped pieces. Marks pending pieces that are `LONG`."""
     pieces, slots, pending = work.pieces, work.slots, work.pending
-    if len(machine.drops):
-        mark_dropped(text, pieces, count, machine)
-    find_slots(text, pieces, count, machine, slots)
-    written, waiting = look_up(text, pieces, slots, count, machine, work.scratch, pending)
-    if len(machine.drops):
+    if len(table.drops):
+        mark_dropped(text, pieces, count, table)
+    find_slots(text, pieces, count, table, slots)
+    written, waiting = look_up(text, pieces, slots, count, table, work.scratch, pending)
+    if len(table.drops):
         waiting = without_dropped(pieces, pending, waiting)
-    if len(machine.long_pieces.nodes) > 1:
-        mark_long(text, pieces, pending, waiting, machine.long_pieces)
+    if len(table.long_pieces.nodes) > 1:
+        mark_long(text, pieces, pending, waiting, table.long_pieces)
     return written, waiting

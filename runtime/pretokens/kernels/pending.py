@@ -19,31 +19,31 @@ AT, STATE = 0, 1  # indices into `reached`
 
 
 @kernel
-def read_on(text, machine, memo, reached):
+def read_on(text, table, memo, reached):
     """Read on in a piece.
 
     Args:
         text: uint8[n], UTF-8.
-        machine: `fst.pretokens.arguments.Arguments`.
+        table: `fst.pretokens.arguments.Arguments`.
         memo: uint64[3], scratch.
         reached: uint64[2], changed. `AT`: how far the text is read, without a special token. `STATE`: the splitter's state there.
 
     Returns:
         Whether the piece goes on to the end of the text, or to where a special token may begin.
     """
-    moves, columns, stop = machine.moves, machine.params[COLUMNS], np.uint64(len(text))
+    moves, columns, stop = table.moves, table.params[COLUMNS], np.uint64(len(text))
     at, state, is_open = reached[AT], reached[STATE], False
     reset(at, memo)
     while at < stop and state and not is_open:
         node = U0
-        if may_begin_special(text, at, stop, machine.special_bytes):
-            node, is_open = match_at(text, ITEMS, at, stop, U1, machine.specials, memo)
+        if may_begin_special(text, at, stop, table.special_bytes):
+            node, is_open = match_at(text, ITEMS, at, stop, U1, table.specials, memo)
         if is_open:
             break
         if node:  # its bytes may be those of no character
             state = U0
         else:
-            symbol, at = class_at(text, at, machine)
+            symbol, at = class_at(text, at, table)
             state = np.uint64(moves[state * columns + symbol]) >> U1
     reached[AT], reached[STATE] = at, state
     return state > U0

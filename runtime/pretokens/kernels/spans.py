@@ -44,13 +44,13 @@ def end_of_run(text, begin, at, end, missing, alphabet):
 
 
 @inlined
-def end_of(text, begin, at, end, token, machine):
+def end_of(text, begin, at, end, token, table):
     """Where the bytes that a token represents end, in a piece. One of no bytes represents a run of missing bytes or unknown characters.
 
     Inlined: nearly all tokens have a length, and a call passes all arrays of the machine, which takes as long as the rest of `locate`.
     """
-    after = at + np.uint64(machine.lengths[token])
-    return after if after > at else end_of_run(text, begin, at, end, machine.missing, machine.alphabet)
+    after = at + np.uint64(table.lengths[token])
+    return after if after > at else end_of_run(text, begin, at, end, table.missing, table.alphabet)
 
 
 @inlined
@@ -86,19 +86,19 @@ def has_missing(text, begin, end, missing):
 
 
 @part
-def locate_known(text, begin, end, machine, characters, word, output, place):
+def locate_known(text, begin, end, table, characters, word, output, place):
     """Write the spans of the ids of a piece in which bytes vanish. As in the reference, the letters of a token are counted from where
     those of the token before it end, as if nothing had vanished.
 
     Args:
         text, begin, end: the piece.
         characters: how many characters of the text are before the piece.
-        machine, word, output, place: as in `locate`.
+        table, word, output, place: as in `locate`.
 
     Returns:
         The index after the last id.
     """
-    missing, lengths = machine.missing, machine.lengths
+    missing, lengths = table.missing, table.lengths
     at, left, characters = begin, letter_size(text[begin]), characters + U1  # the letter in which the last token ends; what it leaves
     read = next_known(text, begin, end, missing)
     while read < end:
@@ -121,19 +121,19 @@ def locate_known(text, begin, end, machine, characters, word, output, place):
 
 
 @part
-def locate(text, pieces, count, machine, output, place, row, state):
+def locate(text, pieces, count, table, output, place, row, state):
     """Write the spans of the ids of some pieces.
 
     Args:
         text, pieces, count: the pieces, see `fst.runtime.pretokens.kernels.find`.
-        machine: `fst.pretokens.arguments.Arguments`.
+        table: `fst.pretokens.arguments.Arguments`.
         output: `fst.tables.kernel_call.SpansOutput`, with all ids, and the spans of frames; filled.
         place: the index of the first id of the pieces.
         row: the row in which the pieces begin.
         state: `BEFORE` and `WORD` are the numbers of characters and words of the open text so far, without a word that it is in, `IN_WORD`.
     """
-    characters, word, in_word, joins = state[BEFORE], state[WORD], state[IN_WORD], machine.params[JOINS_WORDS]
-    missing, kinds, drops = machine.missing, machine.byte_kinds, machine.params[DROPS_BYTES] > U0
+    characters, word, in_word, joins = state[BEFORE], state[WORD], state[IN_WORD], table.params[JOINS_WORDS]
+    missing, kinds, drops = table.missing, table.byte_kinds, table.params[DROPS_BYTES] > U0
     block, bits, behind = count_from(text, np.uint64(pieces[0]) & PLACE, characters)
     for index in range(count):
         item, end = np.uint64(pieces[index]), np.uint64(pieces[np.uint64(index) + U1]) & PLACE
@@ -148,12 +148,12 @@ def locate(text, pieces, count, machine, output, place, row, state):
         word += in_word if kind == SPECIAL else U0
         in_word = joins if kind in (U0, LONG) else U0
         if drops and kind == U0 and has_missing(text, begin, end, missing):
-            place = locate_known(text, begin, end, machine, characters, word, output, place)
+            place = locate_known(text, begin, end, table, characters, word, output, place)
             block, bits, behind = count_to(text, end, block, bits, behind)
             characters = characters_before(end, block, bits, behind)
             at = end
         while at < end:
-            after = end if kind else end_of(text, begin, at, end, np.uint64(output.ids[place]), machine)
+            after = end if kind else end_of(text, begin, at, end, np.uint64(output.ids[place]), table)
             first = characters - (bits >> at - block & U1)
             block, bits, behind = count_to(text, after, block, bits, behind)
             characters = characters_before(after, block, bits, behind)

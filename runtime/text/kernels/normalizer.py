@@ -1,4 +1,4 @@
-"""Rewriting of texts before they are cut into pieces. `fst.text.normalizer.Rewriting.stretches` specifies the result.
+"""Rewriting of texts before they are cut into pieces. `fst.text.normalizer.Normalizer.stretches` specifies the result.
 
 Kernels require what `fst.runtime.text.kernels.stretches` requires.
 """

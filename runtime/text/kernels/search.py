@@ -26,13 +26,13 @@ SLOT_SHIFT = np.uint64(64 - FAILED_BITS)
 
 
 @inlined
-def class_at(text, at, machine):
+def class_at(text, at, table):
     """The class of the character at a position, and the position of the next one."""
     code, length = np.uint64(text[at]), U1
     if code >= CONTINUATION:
         code, length = character_at(text, at, U4)
         length = length if length else U3  # a surrogate: `fst.text.normalizer.EDGE`
-    return np.uint64(machine.blocks[np.uint64(machine.pages[code >> U7]) << U7 | code & LOW_7]), at + length
+    return np.uint64(table.blocks[np.uint64(table.pages[code >> U7]) << U7 | code & LOW_7]), at + length
 
 
 @inlined
@@ -42,15 +42,15 @@ def slot_of(failure):
 
 
 @part
-def search_on(text, at, end, state, stop, machine, memo):
+def search_on(text, at, end, state, stop, table, memo):
     """Go on with a search until it is over or is known to fail, or up to `stop`.
 
     Returns:
         Where it stopped, the end of its match, and its state there: 0 if it finds no later end.
     """
-    moves, columns = machine.moves, machine.params[COLUMNS]
+    moves, columns = table.moves, table.params[COLUMNS]
     while state and at < stop:
-        symbol, after = class_at(text, at, machine)
+        symbol, after = class_at(text, at, table)
         move = np.uint64(moves[state * columns + symbol])
         end = at if move & U1 else end
         state = move >> U1
@@ -62,13 +62,13 @@ def search_on(text, at, end, state, stop, machine, memo):
 
 
 @part
-def remember(text, begin, end, reached, machine, memo):
+def remember(text, begin, end, reached, table, memo):
     """Remember the states of a search that began at `begin`, ended at `end` and read up to `reached` without success."""
-    moves, columns = machine.moves, machine.params[COLUMNS]
+    moves, columns = table.moves, table.params[COLUMNS]
     memo[HAS_FAILED] = U1
     at, state = begin, SEARCHES
     while at < reached:
-        symbol, after = class_at(text, at, machine)
+        symbol, after = class_at(text, at, table)
         state = np.uint64(moves[state * columns + symbol]) >> U1
         crossed = at ^ after
         if state and after > end and (crossed >> FAR or (crossed >> NEAR and (after - end) >> FAR == U0)):
@@ -78,28 +78,28 @@ def remember(text, begin, end, reached, machine, memo):
 
 
 @part
-def search(text, begin, stop, at_end, machine, memo):
+def search(text, begin, stop, at_end, table, memo):
     """Search for the piece that begins at `begin`, reading up to `stop`. `at_end` tells whether the text ends at `stop`.
 
     Returns:
         Where the piece ends if it ends by `stop`; and whether the text after `stop` could make it longer.
     """
-    moves, columns = machine.moves, machine.params[COLUMNS]
+    moves, columns = table.moves, table.params[COLUMNS]
     at, end, state, near = begin, begin, SEARCHES, min(stop, begin + FEW)
     while state and at < near:
-        symbol, after = class_at(text, at, machine)
+        symbol, after = class_at(text, at, table)
         move = np.uint64(moves[state * columns + symbol])
         end = at if move & U1 else end
         state, at = move >> U1, after
     if state and at < stop:
-        at, end, state = search_on(text, at, end, state, stop, machine, memo)
+        at, end, state = search_on(text, at, end, state, stop, table, memo)
     if state and at_end:
         end = at if moves[state * columns + columns - U1] & 1 else end
         state = U0
     if state == U0 and at > end + FAIRLY_FEW:
-        remember(text, begin, end, at, machine, memo)
+        remember(text, begin, end, at, table, memo)
     if state == U0 and end == begin:
-        _, end = class_at(text, begin, machine)
+        _, end = class_at(text, begin, table)
     return end, state > U0
 
 

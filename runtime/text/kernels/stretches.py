@@ -1,10 +1,10 @@
-"""Normalisation of a stretch between added tokens. `fst.text.normalizer.Rewriting.normalized` specifies the result.
+"""Normalisation of a stretch between added tokens. `fst.text.normalizer.Normalizer.normalized` specifies the result.
 
 Most characters stay as they are. A *cluster* is a character and all directly following ones that may change, or may change the character
 before them. Text between clusters is copied. The characters of a cluster become their parts; the parts are put in order, composed and
 mapped, as `fst.text.composition.Composition` does with a whole stretch.
 
-The arguments are those of `fst.text.arguments`. Kernels require that the arrays of `RewritingWork` and `Rewritten` have room:
+The arguments are those of `fst.text.arguments`. Kernels require that the arrays of `NormalizerWork` and `Normalized` have room:
 for each byte of text as many items as `growth` says, and for each row a blank more.
 """
 

@@ -42,7 +42,7 @@ def has_blank_ends(text, begin, stop, kinds):
 
 @inlined
 def is_stop(text, at, stop, stops, table):
-    """Whether a text may change at a position, see `fst.text.arguments.Rewriter.stops`."""
+    """Whether a text may change at a position, see `fst.text.arguments.NormalizerArguments.stops`."""
     byte = stops[table + np.uint64(text[at])]
     return byte & STOP or (byte & FIRST and (at + U1 >= stop or stops[table + np.uint64(text[at + U1])] & SECOND))
 
@@ -68,7 +68,7 @@ def stays(text, at, stop, table, most, rewriter, memo):
         text, at, stop: the text.
         table: which of the tables in ``rewriter.stops``, `IF_FOUND_ALONE` or `IF_FOUND_ANYWAY`.
         most: the highest value of the strings that count.
-        rewriter: `fst.text.arguments.Rewriter`.
+        rewriter: `fst.text.arguments.NormalizerArguments`.
         memo: uint64[3], scratch.
     """
     every = rewriter.every

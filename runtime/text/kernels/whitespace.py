@@ -1,4 +1,4 @@
-"""The spaces of a part of a text without added tokens. `fst.text.whitespace.Blanks.written` specifies the result.
+"""The spaces of a part of a text without added tokens. `fst.text.whitespace.Whitespace.written` specifies the result.
 
 Kernels require what `fst.runtime.text.kernels.stretches` requires.
 """

@@ -87,14 +87,14 @@ def offer_again(numbers, at, size, place, pairs, count, candidates):
 
 
 @part
-def join(numbers, at, size, place, machine, count, candidates):
+def join(numbers, at, size, place, table, count, candidates):
     """Merge the pair at a place, and offer the pairs of the new token with its neighbours.
 
     Returns:
         The new count of the queue, and the number of candidates.
     """
-    ranks, pairs = at + size * U3, machine.pairs
-    gone = link(numbers, at, size, place, machine.made[numbers[ranks + place]])
+    ranks, pairs = at + size * U3, table.pairs
+    gone = link(numbers, at, size, place, table.made[numbers[ranks + place]])
     candidates -= np.uint64(numbers[ranks + gone] != NO_RANK)
     numbers[ranks + gone] = NO_RANK
     count, candidates = offer_again(numbers, at, size, place, pairs, count, candidates)
@@ -105,14 +105,14 @@ def join(numbers, at, size, place, machine, count, candidates):
 
 
 @part
-def merge(text, begin, end, machine, stream, numbers, at):
+def merge(text, begin, end, table, stream, numbers, at):
     """Encode a piece. Result and scratch are those of `fst.runtime.machines.bpe.kernels.merge_queue.merge`.
 
     Args:
-        machine: `fst.machines.bpe.arguments.DropoutArguments`.
+        table: `fst.machines.bpe.arguments.DropoutArguments`.
         stream: uint64, the state of the generator before the first number of the piece.
     """
-    merging = machine.merging
+    merging = table.merging
     size = begin_merging(text, begin, end - begin, merging, numbers, at)
     ranks, queue, count = at + size * U3, at + (size << U2), U0
     for index in range(size):
@@ -120,7 +120,7 @@ def merge(text, begin, end, machine, stream, numbers, at):
     state, candidates = stream, count  # the queue may also have items that are out of date
     while candidates:
         state += GAMMA
-        skipped = skips(mixed(state), machine.powers, candidates)
+        skipped = skips(mixed(state), table.powers, candidates)
         if skipped < candidates:
             place, count = take(numbers, ranks, queue, count, skipped)
             count, candidates = join(numbers, at, size, place, merging, count, candidates)
@@ -130,15 +130,15 @@ def merge(text, begin, end, machine, stream, numbers, at):
 
 
 @part
-def emit(text, pieces, count, row, machine, output, work):
+def emit(text, pieces, count, row, table, output, work):
     """Write the ids of all pieces to the output, and the frames and ends of texts. Returns the row after the last that ended."""
-    state, special_ids, ids, seed = work.state, work.special_ids, output.ids, machine.seed[0]
+    state, special_ids, ids, seed = work.state, work.special_ids, output.ids, table.seed[0]
     at, place, special, key = state[COUNT], state[PLACE_IN_ROW], U0, key_of(seed, state[FIRST_ROW] + row)
     for index in range(count):
         kind = np.uint64(pieces[index]) >> KIND << KIND
         first, last = np.uint64(pieces[index]) & PLACE, np.uint64(pieces[np.uint64(index) + U1]) & PLACE
         if kind == U0:
-            at = merge(text, first, last, machine, key + place * GAMMA, ids, at)
+            at = merge(text, first, last, table, key + place * GAMMA, ids, at)
             place += last - first
         elif kind != DROPPED:
             at, row, special = put_other(kind, special_ids, special, row, output, at)
@@ -149,11 +149,11 @@ def emit(text, pieces, count, row, machine, output, work):
 
 
 @kernel
-def encode_rows(text, starts, more, machine, output, work):
-    """Encode texts. Arguments and result are those of `fst.runtime.machines.bpe.kernels.encode.encode_rows`, but for `machine`, which is
+def encode_rows(text, starts, more, table, output, work):
+    """Encode texts. Arguments and result are those of `fst.runtime.machines.bpe.kernels.encode.encode_rows`, but for `table`, which is
     `fst.machines.bpe.arguments.DropoutArguments`; and ``work.state`` has the number of the first row.
     """
-    state, pieces, shared = work.state, work.pieces, machine.merging.shared
+    state, pieces, shared = work.state, work.pieces, table.merging.shared
     begin_call(starts, more, output, state)
     rows, row, ended, at, is_stuck = np.uint64(len(starts)) - U1, U0, U0, np.uint64(starts[0]), False
     while row < rows and not is_stuck:
@@ -161,7 +161,7 @@ def encode_rows(text, starts, more, machine, output, work):
         if len(shared.drops):
             mark_dropped(text, pieces, count, shared)
         place, first = state[COUNT], ended
-        ended = emit(text, pieces, count, ended, machine, output, work)
+        ended = emit(text, pieces, count, ended, table, output, work)
         if len(output) > IDS_ALONE and len(output.offsets):
             locate(text, pieces, count, shared, output, place, first, state)
     return at

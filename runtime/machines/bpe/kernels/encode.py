@@ -54,9 +54,9 @@ def step(entries, state, byte):
 
 
 @part
-def transduce(text, pieces, pending, waiting, machine, active, longer, tokens):
+def transduce(text, pieces, pending, waiting, table, active, longer, tokens):
     """Find the last token at each byte of the pending pieces: of all together, so that their memory accesses overlap."""
-    entries, lengths, last = machine.entries, machine.shared.lengths, np.uint64(len(text)) - U1
+    entries, lengths, last = table.entries, table.shared.lengths, np.uint64(len(text)) - U1
     most = sort_pieces(pieces, pending, waiting, active, longer, LONGEST, U0, U0)
     for index in range(most):
         done = np.uint64(index)
@@ -89,9 +89,9 @@ def put_tokens(tokens, begin, end, ids, at):
 
 
 @part
-def encode_long(text, begin, end, machine, ids, at):
+def encode_long(text, begin, end, table, ids, at):
     """Encode a long piece by itself, with the last token at each byte kept in `ids`. Returns the index after the last id."""
-    entries, lengths = machine.entries, machine.shared.lengths
+    entries, lengths = table.entries, table.shared.lengths
     state, left = ROOT, end - begin
     for index in range(left):
         state = step(entries, state, np.uint64(text[begin + np.uint64(index)]))
@@ -109,7 +109,7 @@ def encode_long(text, begin, end, machine, ids, at):
 
 
 @part
-def emit(text, pieces, scratch, written, pending, waiting, row, machine, output, work):
+def emit(text, pieces, scratch, written, pending, waiting, row, table, output, work):
     """Write ids to the output, and the frames and ends of texts. Returns the row after the last that ended."""
     tokens, special_ids, ids, at = work.tokens, work.special_ids, output.ids, work.state[COUNT]
     begin = room = special = U0
@@ -123,9 +123,9 @@ def emit(text, pieces, scratch, written, pending, waiting, row, machine, output,
             at = put_tokens(tokens, room, room + length, ids, at)
             room += length
         elif kind == U0:
-            at = encode_long(text, first, last, machine, ids, at)
+            at = encode_long(text, first, last, table, ids, at)
         elif kind == LONG:
-            ids[at] = long_piece(text, first, last, machine.shared.long_pieces)
+            ids[at] = long_piece(text, first, last, table.shared.long_pieces)
             at += U1
         else:
             at, row, special = put_other(kind, special_ids, special, row, output, at)
@@ -134,29 +134,29 @@ def emit(text, pieces, scratch, written, pending, waiting, row, machine, output,
 
 
 @kernel
-def encode_rows(text, starts, more, machine, output, work):
+def encode_rows(text, starts, more, table, output, work):
     """Encode texts.
 
     Args:
         text: uint8[n], UTF-8 of all texts.
         starts: int64[rows + 1], where each text begins in `text`, and where the last one ends.
         more: uint64, 1 if the last text continues in the next call, else 0.
-        machine: `fst.machines.bpe.arguments.BpeArguments`.
+        table: `fst.machines.bpe.arguments.BpeArguments`.
         output: `fst.tables.kernel_call.IdsOutput`, or `SpansOutput` for spans; filled.
         work: `fst.pretokens.arguments.Work`. Its ``state`` is all zero before the first call.
 
     Returns:
         The position where reading stopped: the end; or, with `more`, the start of the first piece that more text may change.
     """
-    state, pieces, scratch, pending, shared = work.state, work.pieces, work.scratch, work.pending, machine.shared
+    state, pieces, scratch, pending, shared = work.state, work.pieces, work.scratch, work.pending, table.shared
     begin_call(starts, more, output, state)
     rows, row, ended, at, is_stuck = np.uint64(len(starts)) - U1, U0, U0, np.uint64(starts[0]), False
     while row < rows and not is_stuck:
         row, at, count, is_stuck = find_pieces(text, starts, row, at, more, shared, work)
         written, waiting = find_words(text, count, shared, work)
-        transduce(text, pieces, pending, waiting, machine, work.active, work.longer, work.tokens)
+        transduce(text, pieces, pending, waiting, table, work.active, work.longer, work.tokens)
         place, first = state[COUNT], ended
-        ended = emit(text, pieces, scratch, written, pending, waiting, ended, machine, output, work)
+        ended = emit(text, pieces, scratch, written, pending, waiting, ended, table, output, work)
         if len(output) > IDS_ALONE and len(output.offsets):
             locate(text, pieces, count, shared, output, place, first, state)
     return at

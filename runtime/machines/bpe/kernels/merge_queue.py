@@ -113,9 +113,9 @@ def join(numbers, at, size, place, token, pairs, count):
 
 
 @part
-def put_characters(text, begin, length, machine, numbers, at):
+def put_characters(text, begin, length, table, numbers, at):
     """Write the atoms of a piece (`fst.machines.bpe.merge_list.atoms_of_characters`). Returns their number."""
-    alphabet, atoms, size, place, waits = machine.alphabet, machine.atoms, U0, begin, False
+    alphabet, atoms, size, place, waits = table.alphabet, table.atoms, U0, begin, False
     unknown, fuses = alphabet.rules[UNKNOWN], alphabet.rules[FUSES]
     while place < begin + length:
         token, after = next_character(text, begin, place, begin + length, alphabet)
@@ -138,9 +138,9 @@ def put_characters(text, begin, length, machine, numbers, at):
 
 
 @part
-def put_bytes(text, begin, length, machine, numbers, at):
+def put_bytes(text, begin, length, table, numbers, at):
     """Write the atoms of a piece (`fst.machines.bpe.merge_list.atoms_of`). Returns their number."""
-    atoms, fused, last, size = machine.atoms, machine.fused[0], ABSENT, U0
+    atoms, fused, last, size = table.atoms, table.fused[0], ABSENT, U0
     for index in range(length):
         place = np.uint64(index)
         code = np.uint64(text[begin + place]) | (CONTINUES if place else U0) | (ENDS if place + U1 == length else U0)
@@ -153,16 +153,16 @@ def put_bytes(text, begin, length, machine, numbers, at):
 
 
 @inlined
-def begin_merging(text, begin, length, machine, numbers, at):
+def begin_merging(text, begin, length, table, numbers, at):
     """Write the atoms of a piece, and for each the places of the next one and of the one before, see `merge`.
 
     Returns:
         The number of atoms.
     """
-    if len(machine.alphabet.rules):
-        size = put_characters(text, begin, length, machine, numbers, at)
+    if len(table.alphabet.rules):
+        size = put_characters(text, begin, length, table, numbers, at)
     else:
-        size = put_bytes(text, begin, length, machine, numbers, at)
+        size = put_bytes(text, begin, length, table, numbers, at)
     for index in range(size):
         place = np.uint64(index)
         numbers[at + size + place] = place + U1
@@ -182,7 +182,7 @@ def collect(numbers, at, size):
 
 
 @part
-def merge(text, begin, end, machine, numbers, at):
+def merge(text, begin, end, table, numbers, at):
     """Encode a piece of n atoms.
 
     `numbers`, the output's ids, is also the scratch, from `at` on: n tokens; n places of the next token, n after the last; n places of the
@@ -192,8 +192,8 @@ def merge(text, begin, end, machine, numbers, at):
     Returns:
         The index after the last id.
     """
-    pairs, made = machine.pairs, machine.made
-    size = begin_merging(text, begin, end - begin, machine, numbers, at)
+    pairs, made = table.pairs, table.made
+    size = begin_merging(text, begin, end - begin, table, numbers, at)
     ranks, queue, count = at + size * U3, at + (size << U2), U0
     for index in range(size):
         count = offer(numbers, at, size, np.uint64(index), pairs, count)
@@ -207,7 +207,7 @@ def merge(text, begin, end, machine, numbers, at):
 
 
 @part
-def emit(text, pieces, scratch, written, pending, waiting, row, machine, output, work):
+def emit(text, pieces, scratch, written, pending, waiting, row, table, output, work):
     """Write ids to the output, and the frames and ends of texts. Returns the row after the last that ended."""
     special_ids, ids, at = work.special_ids, output.ids, work.state[COUNT]
     begin = special = U0
@@ -218,9 +218,9 @@ def emit(text, pieces, scratch, written, pending, waiting, row, machine, output,
         at = copy(scratch, begin, gap, ids, at)
         begin = gap
         if kind == U0:
-            at = merge(text, first, last, machine, ids, at)
+            at = merge(text, first, last, table, ids, at)
         elif kind == LONG:
-            ids[at] = long_piece(text, first, last, machine.shared.long_pieces)
+            ids[at] = long_piece(text, first, last, table.shared.long_pieces)
             at += U1
         else:
             at, row, special = put_other(kind, special_ids, special, row, output, at)
@@ -229,18 +229,18 @@ def emit(text, pieces, scratch, written, pending, waiting, row, machine, output,
 
 
 @kernel
-def encode_rows(text, starts, more, machine, output, work):
-    """Encode texts. Arguments and result are those of `fst.runtime.machines.bpe.kernels.encode.encode_rows`, but for `machine`, which is
+def encode_rows(text, starts, more, table, output, work):
+    """Encode texts. Arguments and result are those of `fst.runtime.machines.bpe.kernels.encode.encode_rows`, but for `table`, which is
     `fst.machines.bpe.arguments.MergeArguments`.
     """
-    state, pieces, scratch, pending, shared = work.state, work.pieces, work.scratch, work.pending, machine.shared
+    state, pieces, scratch, pending, shared = work.state, work.pieces, work.scratch, work.pending, table.shared
     begin_call(starts, more, output, state)
     rows, row, ended, at, is_stuck = np.uint64(len(starts)) - U1, U0, U0, np.uint64(starts[0]), False
     while row < rows and not is_stuck:
         row, at, count, is_stuck = find_pieces(text, starts, row, at, more, shared, work)
         written, waiting = find_words(text, count, shared, work)
         place, first = state[COUNT], ended
-        ended = emit(text, pieces, scratch, written, pending, waiting, ended, machine, output, work)
+        ended = emit(text, pieces, scratch, written, pending, waiting, ended, table, output, work)
         if len(output) > IDS_ALONE and len(output.offsets):
             locate(text, pieces, count, shared, output, place, first, state)
     return at

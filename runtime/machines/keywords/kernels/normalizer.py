@@ -36,7 +36,7 @@ def fold(text, starts, codes, folded):
         text: uint8[n], UTF-8 of all texts.
         starts: int64[rows + 1], where each text begins, and where the last one ends.
         codes: uint32[0x110000], by a character: the one that it is folded into.
-        folded: `fst.text.arguments.Rewritten`; its `text` and `starts` are filled.
+        folded: `fst.text.arguments.Normalized`; its `text` and `starts` are filled.
     """
     into, filled, at = folded.text, U0, np.uint64(starts[0])
     folded.starts[0] = 0
@@ -68,7 +68,7 @@ def cover(text, starts, origin, kept_characters, normalised):
     Args:
         text, starts, origin: as in `spell`.
         kept_characters: uint64, the number of characters of the first text that were kept from the last call, with their spans.
-        normalised: `fst.text.arguments.Rewritten`; its `places` are changed.
+        normalised: `fst.text.arguments.Normalized`; its `places` are changed.
     """
     places, at = normalised.places, kept_characters
     for row in range(len(starts) - 1):
@@ -94,7 +94,7 @@ def spell(text, starts, origin, in_word, more, kept, kept_characters, codes, nor
         more: uint64, 1 if the last text continues in the next call.
         kept, kept_characters: uint64, the numbers of bytes and characters of the first text that are in `spelled` already.
         codes: uint32[0x110000], see `fst.machines.keywords.text.KeywordText.codes`.
-        normalised: `fst.text.arguments.Rewritten`, whose spans the characters have; empty spans if these are raw texts.
+        normalised: `fst.text.arguments.Normalized`, whose spans the characters have; empty spans if these are raw texts.
         spelled: the same, filled; without spans if there is no room for them.
 
     Returns:

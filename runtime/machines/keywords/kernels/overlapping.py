@@ -27,7 +27,7 @@ NEXT, SIZE = np.uint64(overlapping.NEXT), np.uint64(overlapping.COUNT)
 
 
 @part
-def report(row, first, end, machine, output, place):
+def report(row, first, end, table, output, place):
     """Write the matches that end in a place, if there is room for all of them.
 
     Args:
@@ -38,7 +38,7 @@ def report(row, first, end, machine, output, place):
     Returns:
         The place after the last match.
     """
-    matches, has_spans = machine.matches, len(output) > IDS_ALONE
+    matches, has_spans = table.matches, len(output) > IDS_ALONE
     after = place + np.uint64(matches[row << U1 | SIZE])
     if after > np.uint64(len(output.ids)):
         return after
@@ -46,7 +46,7 @@ def report(row, first, end, machine, output, place):
         keyword = row - U1
         output.ids[place] = keyword
         if has_spans and len(output.offsets):
-            output.offsets[place << U1] = end - min(np.uint64(machine.lengths[keyword]), end - first)
+            output.offsets[place << U1] = end - min(np.uint64(table.lengths[keyword]), end - first)
             output.offsets[place << U1 | U1], output.words[place] = end, WORD
         row = np.uint64(matches[row << U1 | NEXT])
         place += U1
@@ -64,11 +64,11 @@ def step(entries, state, byte):
 
 
 @kernel
-def encode_rows(text, starts, more, machine, output, work):
-    """Search texts. Arguments and result are those of `fst.runtime.machines.keywords.kernels.search.encode_rows`; `machine` comes from a
+def encode_rows(text, starts, more, table, output, work):
+    """Search texts. Arguments and result are those of `fst.runtime.machines.keywords.kernels.search.encode_rows`; `table` comes from a
     table for overlapping matches.
     """
-    entries, call, rows = machine.entries, work.state, np.uint64(len(starts)) - U1
+    entries, call, rows = table.entries, work.state, np.uint64(len(starts)) - U1
     place, at, first, state = call[COUNT], np.uint64(starts[0]), call[BEFORE] if call[OPEN] else U0, ROOT
     known = at + call[KNOWN]
     block, bits, behind = count_from(text, at, first)
@@ -82,12 +82,12 @@ def encode_rows(text, starts, more, machine, output, work):
             state = entry & STATE if entry >> LABEL_SHIFT == byte else ROOT
             if entry >> LABEL_SHIFT == byte and output_of(entry) and at > known:
                 block, bits, behind = count_to(text, at, block, bits, behind)
-                place = report(output_of(entry), first, characters_before(at, block, bits, behind), machine, output, place)
+                place = report(output_of(entry), first, characters_before(at, block, bits, behind), table, output, place)
         if not more or row + U1 < rows:
             output.ends[row] = place
             first, state = U0, ROOT
             block, bits, behind = count_from(text, at, first)
-    left = np.uint64(machine.depths[state])
+    left = np.uint64(table.depths[state])
     block, bits, behind = count_to(text, at, block, bits, behind)
     before = characters_before(at, block, bits, behind) - count_characters(text, at - left, at)
     call[COUNT], call[BEFORE], call[OPEN], call[KNOWN] = place, before, more, left

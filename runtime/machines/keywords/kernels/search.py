@@ -20,7 +20,7 @@ from __future__ import annotations
 import numpy as np
 
 from fst.core.jit import inlined, kernel, object_kernel, part
-from fst.machines.keywords import table
+from fst.machines.keywords import table as keywords
 from fst.runtime.kernels.code_points import characters_before, count_from, count_to
 from fst.runtime.kernels.constants import HALF, LOW_HALF, ROOT, U0, U1, U2, U3, U63
 from fst.runtime.kernels.utf_8 import count_characters, put_string
@@ -47,7 +47,7 @@ from fst.runtime.machines.keywords.kernels.walk import (
 )
 from fst.tables.kernel_call import BEFORE, COUNT, IDS_ALONE, OPEN
 
-OWN, WALKS, FEW = np.uint64(table.OWN), np.uint64(table.WALKS), np.uint64(table.FEW)
+OWN, WALKS, FEW = np.uint64(keywords.OWN), np.uint64(keywords.WALKS), np.uint64(keywords.FEW)
 RARE = U3  # keywords are rare where one byte in 2 ** RARE, or less, is not skipped
 PATIENCE = np.uint64(16)  # times to read in turns before a walk alone is tried again
 
@@ -69,14 +69,14 @@ def in_characters(text, begin, before, offsets, first, last):
 
 
 @part
-def report(begin, number, machine, output, notes):
+def report(begin, number, table, output, notes):
     """Write the matches of an output.
 
     Args:
         begin: the position in the text of the first byte that the state represents.
         number: the number of the last match.
     """
-    matches, last, place = machine.matches, number << U2, notes[PLACE]
+    matches, last, place = table.matches, number << U2, notes[PLACE]
     after, before = place + U1, last
     while matches[before + BEFORE_IT]:
         before = np.uint64(matches[before + BEFORE_IT]) << U2
@@ -93,19 +93,19 @@ def report(begin, number, machine, output, notes):
 
 
 @inlined
-def report_own(at, state, machine, output, notes):
+def report_own(at, state, table, output, notes):
     """Write the matches of a state that is left by its failure link."""
-    own = machine.entries[state]
+    own = table.entries[state]
     if output_of(own):
-        report(at - np.uint64(machine.depths[state]), output_of(own), machine, output, notes)
+        report(at - np.uint64(table.depths[state]), output_of(own), table, output, notes)
     return own & STATE
 
 
 @part
-def report_rest(at, state, machine, output, notes):
+def report_rest(at, state, table, output, notes):
     """Write the matches of the state in which a row ends, and of those that its failure links lead to."""
     while state != ROOT:
-        state = report_own(at, state, machine, output, notes)
+        state = report_own(at, state, table, output, notes)
 
 
 @inlined
@@ -129,30 +129,30 @@ def close_rows(text, starts, before, output, notes):
 
 
 @part
-def expand(text, starts, first, last, machine, output, work):
+def expand(text, starts, first, last, table, output, work):
     """Write the matches of events."""
     notes = work.notes
     for index in range(first, last):
         event = work.events[np.uint64(index)]
         at, slot, is_finish = event & LOW_HALF, event >> HALF & STATE, event >> U63
         close_rows(text, starts, at - is_finish, output, notes)
-        entry = machine.entries[slot]
+        entry = table.entries[slot]
         label = entry >> LABEL_SHIFT
         if label != OWN:
-            depth = np.uint64(machine.depths[slot - U1 - label])
-            report(at - depth, output_of(entry), machine, output, notes)
+            depth = np.uint64(table.depths[slot - U1 - label])
+            report(at - depth, output_of(entry), table, output, notes)
             continue
-        state = report_own(at, slot, machine, output, notes)
+        state = report_own(at, slot, table, output, notes)
         if is_finish:
-            report_rest(at, state, machine, output, notes)
-        elif state == ROOT and output_of(machine.roots[text[at]]):
-            report(at, output_of(machine.roots[text[at]]), machine, output, notes)
+            report_rest(at, state, table, output, notes)
+        elif state == ROOT and output_of(table.roots[text[at]]):
+            report(at, output_of(table.roots[text[at]]), table, output, notes)
 
 
 @part
-def follow(text, starts, closed, at, end, state, machine, output, work):
+def follow(text, starts, closed, at, end, state, table, output, work):
     """Read with one walk. Returns the state, and how many bytes led on to one."""
-    entries, roots, notes, read = machine.entries, machine.roots, work.notes, U0
+    entries, roots, notes, read = table.entries, table.roots, work.notes, U0
     row, stop = stop_of(starts, closed, notes[ROW], at, end)
     while at < end:
         while at < stop:
@@ -160,18 +160,18 @@ def follow(text, starts, closed, at, end, state, machine, output, work):
             entry = entries[state + U1 + byte]
             if entry >> LABEL_SHIFT == byte:
                 if output_of(entry):
-                    report(at - np.uint64(machine.depths[state]), output_of(entry), machine, output, notes)
+                    report(at - np.uint64(table.depths[state]), output_of(entry), table, output, notes)
                 state = entry & STATE
                 at += U1
                 read += U1
             elif state != ROOT:
-                state = report_own(at, state, machine, output, notes)
+                state = report_own(at, state, table, output, notes)
             else:
                 at += U1
                 while at < stop and roots[text[at]] == U0:
                     at += U1
         if row < closed and at == np.uint64(starts[row + U1]):
-            report_rest(at, state, machine, output, notes)
+            report_rest(at, state, table, output, notes)
             close_rows(text, starts, at, output, notes)
             row, stop = stop_of(starts, closed, row, at, end)
             state = ROOT
@@ -179,7 +179,7 @@ def follow(text, starts, closed, at, end, state, machine, output, work):
 
 
 @part
-def join(text, starts, closed, at, end, state, first, machine, output, work):
+def join(text, starts, closed, at, end, state, first, table, output, work):
     """Read on from the end of a segment, until the state agrees with that of the walk which began there at the root.
 
     That walk is repeated meanwhile, to count the events that are dropped.
@@ -197,39 +197,39 @@ def join(text, starts, closed, at, end, state, first, machine, output, work):
     other, other_at, kept = ROOT, at, first
     while (state != other or at != other_at) and (at < stop or other_at < stop):
         if at < stop and at <= other_at:
-            state, at, count = step(text, machine, state, at, events, spare)
+            state, at, count = step(text, table, state, at, events, spare)
             if count > spare:
-                expand(text, starts, spare, count, machine, output, work)
+                expand(text, starts, spare, count, table, output, work)
         else:
-            other, other_at, count = step(text, machine, other, other_at, events, spare)
+            other, other_at, count = step(text, table, other, other_at, events, spare)
             kept += count - spare
     if state != other:
         _, _, other, count = pause(starts, closed, row, stop, end, other, events, spare)
         kept += count - spare
         _, _, state, count = pause(starts, closed, row, stop, end, state, events, spare)
         if count > spare:
-            expand(text, starts, spare, count, machine, output, work)
+            expand(text, starts, spare, count, table, output, work)
     return state, state == other, kept
 
 
 @part
-def read_in_turns(text, starts, closed, at, size, state, machine, output, work):
+def read_in_turns(text, starts, closed, at, size, state, table, output, work):
     """Read four segments, and join them. Returns the state."""
-    walk(text, starts, closed, work.notes[ROW], at, size, machine, work)
+    walk(text, starts, closed, work.notes[ROW], at, size, table, work)
     for number in range(WALKS):
         index = np.uint64(number)
         first, begin = index * REGION, at + index * size
         close_rows(text, starts, begin, output, work.notes)
-        state, agrees, kept = join(text, starts, closed, begin, begin + size, state, first, machine, output, work)
+        state, agrees, kept = join(text, starts, closed, begin, begin + size, state, first, table, output, work)
         if agrees:
-            expand(text, starts, kept, work.counts[index], machine, output, work)
+            expand(text, starts, kept, work.counts[index], table, output, work)
             state = work.states[index]
     return state
 
 
 @kernel
-def encode_rows(text, starts, more, machine, output, work):
-    """Search texts. Arguments and result are those of `fst.runtime.machines.bpe.kernels.encode.encode_rows`, but for `machine`, which is
+def encode_rows(text, starts, more, table, output, work):
+    """Search texts. Arguments and result are those of `fst.runtime.machines.bpe.kernels.encode.encode_rows`, but for `table`, which is
     `fst.machines.keywords.table.Arguments`, and `work`, which is `fst.machines.keywords.table.Work`.
     """
     call, notes = work.state, work.notes
@@ -242,14 +242,14 @@ def encode_rows(text, starts, more, machine, output, work):
         end = at + size * WALKS if is_in_turns else min(at + FEW * WALKS, stop)
         close_rows(text, starts, at, output, notes)
         if is_in_turns:
-            state = read_in_turns(text, starts, closed, at, size, state, machine, output, work)
+            state = read_in_turns(text, starts, closed, at, size, state, table, output, work)
             notes[TURNS] -= U1
         else:
-            state, read = follow(text, starts, closed, at, end, state, machine, output, work)
+            state, read = follow(text, starts, closed, at, end, state, table, output, work)
             notes[TURNS] = PATIENCE if read > end - at >> RARE else U0
         at = end
     close_rows(text, starts, at, output, notes)
-    at -= np.uint64(machine.depths[state])
+    at -= np.uint64(table.depths[state])
     if more:
         begin = np.uint64(starts[closed])
         end_matches(text, begin, output, notes)
@@ -259,12 +259,12 @@ def encode_rows(text, starts, more, machine, output, work):
 
 
 @object_kernel
-def find_in_string(rows, machine, short, work):
+def find_in_string(rows, table, short, work):
     """Search the first str of a list.
 
     Args:
         rows: the address of the list.
-        machine, work: as in `encode_rows`.
+        table, work: as in `encode_rows`.
         short: `fst.runtime.workspace.ShortSearch`, filled.
 
     Returns:
@@ -274,7 +274,7 @@ def find_in_string(rows, machine, short, work):
     if is_wrong:
         return -1
     short.starts[1] = end
-    encode_rows(short.text, short.starts, U0, machine, short.output, work)
+    encode_rows(short.text, short.starts, U0, table, short.output, work)
     count, ids, offsets = work.state[COUNT], short.output.ids, short.output.offsets
     for index in range(count):
         at = np.uint64(index)

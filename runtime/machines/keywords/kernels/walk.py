@@ -12,18 +12,18 @@ from __future__ import annotations
 import numpy as np
 
 from fst.core.jit import inlined, part
-from fst.machines.keywords import table
+from fst.machines.keywords import table as keywords
 from fst.runtime.kernels.constants import HALF, ROOT, U0, U1, U2, U3
 from fst.runtime.kernels.intrinsics import opaque
 
-STATE, OUTPUT = np.uint64(table.ENTRY.max_target), np.uint64(table.ENTRY.max_value)
-OUTPUT_SHIFT, LABEL_SHIFT = np.uint64(table.ENTRY.value_shift), np.uint64(table.ENTRY.label_shift)
-KEYWORD, START, END, BEFORE_IT = (np.uint64(column) for column in table.COLUMNS)
-PLACE, FIRST, ROW, BEFORE_ROW, TURNS = (np.uint64(index) for index in range(table.NOTES))
+STATE, OUTPUT = np.uint64(keywords.ENTRY.max_target), np.uint64(keywords.ENTRY.max_value)
+OUTPUT_SHIFT, LABEL_SHIFT = np.uint64(keywords.ENTRY.value_shift), np.uint64(keywords.ENTRY.label_shift)
+KEYWORD, START, END, BEFORE_IT = (np.uint64(column) for column in keywords.COLUMNS)
+PLACE, FIRST, ROW, BEFORE_ROW, TURNS = (np.uint64(index) for index in range(keywords.NOTES))
 WORD = 0  # of all matches; -1 would mean the frame of a text
 FINISH = np.uint64(1 << 63)
-SEGMENT = np.uint64(table.SEGMENT)
-REGION = np.uint64(table.REGION)
+SEGMENT = np.uint64(keywords.SEGMENT)
+REGION = np.uint64(keywords.REGION)
 TOP = np.int64(63)
 
 
@@ -40,7 +40,7 @@ def output_of(entry):
 
 
 @inlined
-def step(text, machine, state, at, events, count):
+def step(text, table, state, at, events, count):
     """Take the transition of a state on a byte, or its failure link, and from the root's link continue with the byte at once.
 
     A mispredicted branch costs more than all loads, so there is none: the event is always written, and counted if there is an output.
@@ -49,11 +49,11 @@ def step(text, machine, state, at, events, count):
         The state, the position of the next byte, and the number of events.
     """
     byte = np.uint64(text[at])
-    edge, own = machine.entries[state + U1 + byte], machine.entries[state]
+    edge, own = table.entries[state + U1 + byte], table.entries[state]
     leads = opaque(is_zero(edge >> LABEL_SHIFT ^ byte))
     entry = own ^ (own ^ edge) & leads
     to_root = is_zero(own & STATE) & ~leads
-    root_edge = machine.roots[byte] & to_root
+    root_edge = table.roots[byte] & to_root
     events[count] = state + (U1 + byte & leads) << HALF | at
     count += np.uint64(output_of(entry | root_edge) != U0)
     return (entry | root_edge) & STATE, at + ((leads | to_root) & U1), count
@@ -80,22 +80,22 @@ def pause(starts, closed, row, at, end, state, events, count):
 
 
 @part
-def walk_alone(text, starts, closed, row, at, end, state, machine, events, count):
+def walk_alone(text, starts, closed, row, at, end, state, table, events, count):
     """Walk to the end of a segment. Returns the state, and the number of events."""
     row, stop = stop_of(starts, closed, row, at, end)
     while at < end:
         while at < stop:
-            state, at, count = step(text, machine, state, at, events, count)
+            state, at, count = step(text, table, state, at, events, count)
         row, stop, state, count = pause(starts, closed, row, at, end, state, events, count)
     return state, count
 
 
 @part
-def walk(text, starts, closed, row, begin, size, machine, work):
+def walk(text, starts, closed, row, begin, size, table, work):
     """Walk over four segments, in turns.
 
     Args:
-        text, starts, machine: as in `fst.runtime.machines.keywords.kernels.search.encode_rows`.
+        text, starts, table: as in `fst.runtime.machines.keywords.kernels.search.encode_rows`.
         closed: the number of rows that end in this call.
         row: the row of `begin`.
         begin, size: the first segment's first byte; the size of each segment, at least 1.
@@ -112,10 +112,10 @@ def walk(text, starts, closed, row, begin, size, machine, work):
     count_0, count_1, count_2, count_3 = U0, REGION, U2 * REGION, U3 * REGION
     while at_0 < end_0 and at_1 < end_1 and at_2 < end_2 and at_3 < end_3:
         while at_0 < stop_0 and at_1 < stop_1 and at_2 < stop_2 and at_3 < stop_3:
-            state_0, at_0, count_0 = step(text, machine, state_0, at_0, events, count_0)
-            state_1, at_1, count_1 = step(text, machine, state_1, at_1, events, count_1)
-            state_2, at_2, count_2 = step(text, machine, state_2, at_2, events, count_2)
-            state_3, at_3, count_3 = step(text, machine, state_3, at_3, events, count_3)
+            state_0, at_0, count_0 = step(text, table, state_0, at_0, events, count_0)
+            state_1, at_1, count_1 = step(text, table, state_1, at_1, events, count_1)
+            state_2, at_2, count_2 = step(text, table, state_2, at_2, events, count_2)
+            state_3, at_3, count_3 = step(text, table, state_3, at_3, events, count_3)
         if at_0 == stop_0:
             row_0, stop_0, state_0, count_0 = pause(starts, closed, row_0, at_0, end_0, state_0, events, count_0)
         if at_1 == stop_1:
@@ -124,7 +124,7 @@ def walk(text, starts, closed, row, begin, size, machine, work):
             row_2, stop_2, state_2, count_2 = pause(starts, closed, row_2, at_2, end_2, state_2, events, count_2)
         if at_3 == stop_3:
             row_3, stop_3, state_3, count_3 = pause(starts, closed, row_3, at_3, end_3, state_3, events, count_3)
-    work.states[0], work.counts[0] = walk_alone(text, starts, closed, row_0, at_0, end_0, state_0, machine, events, count_0)
-    work.states[1], work.counts[1] = walk_alone(text, starts, closed, row_1, at_1, end_1, state_1, machine, events, count_1)
-    work.states[2], work.counts[2] = walk_alone(text, starts, closed, row_2, at_2, end_2, state_2, machine, events, count_2)
-    work.states[3], work.counts[3] = walk_alone(text, starts, closed, row_3, at_3, end_3, state_3, machine, events, count_3)
+    work.states[0], work.counts[0] = walk_alone(text, starts, closed, row_0, at_0, end_0, state_0, table, events, count_0)
+    work.states[1], work.counts[1] = walk_alone(text, starts, closed, row_1, at_1, end_1, state_1, table, events, count_1)
+    work.states[2], work.counts[2] = walk_alone(text, starts, closed, row_2, at_2, end_2, state_2, table, events, count_2)
+    work.states[3], work.counts[3] = walk_alone(text, starts, closed, row_3, at_3, end_3, state_3, table, events, count_3)

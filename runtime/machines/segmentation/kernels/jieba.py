@@ -32,7 +32,7 @@ LEAST = -np.inf
 
 
 @inlined
-def choose_longer(at, slot, best, choice, machine, scores, labels):
+def choose_longer(at, slot, best, choice, table, scores, labels):
     """Choose among the words of two characters or more that begin at a place.
 
     Args:
@@ -42,7 +42,7 @@ def choose_longer(at, slot, best, choice, machine, scores, labels):
     Returns:
         The best score, and the choice, see `find_best`.
     """
-    entries, values, mask = machine.entries, machine.scores, np.uint64(len(scores)) - U1
+    entries, values, mask = table.entries, table.scores, np.uint64(len(scores)) - U1
     stop, single = at + U2, best
     best = LEAST if choice == U1 else best
     while True:
@@ -59,7 +59,7 @@ def choose_longer(at, slot, best, choice, machine, scores, labels):
 
 
 @inlined
-def find_best(text, begin, end, machine, output, place, scores, labels):
+def find_best(text, begin, end, table, output, place, scores, labels):
     """Find the best word at each place of a block, from right to left.
 
     Args:
@@ -67,13 +67,13 @@ def find_best(text, begin, end, machine, output, place, scores, labels):
             word. Slot 0 represents a character that begins no word.
         scores, labels: rings of the scores of the last places, and of the labels of the units there.
     """
-    entries, values, mask = machine.entries, machine.scores, np.uint64(len(scores)) - U1
+    entries, values, mask = table.entries, table.scores, np.uint64(len(scores)) - U1
     after, following, at = 0.0, U0, end
     labels[end & mask] = 0  # which no entry has
     while at > begin:
         scores[at & mask] = after
         at -= U1
-        label = label_of(machine, text[at])
+        label = label_of(table, text[at])
         labels[at & mask] = label
         entry = entries[label]
         best, choice = values[U0] + after, U1
@@ -82,13 +82,13 @@ def find_best(text, begin, end, machine, output, place, scores, labels):
                 best, choice = values[value_of(entry)] + after, label << LENGTH_BITS | U1
             slot = state_of(entry) + following
             if state_of(entry) != LEAF and leads(entries[slot], following):
-                best, choice = choose_longer(at, slot, best, choice, machine, scores, labels)
+                best, choice = choose_longer(at, slot, best, choice, table, scores, labels)
         after, following = best, label
         output.ids[place + (at - begin)] = np.uint32(choice)
 
 
 @inlined
-def put_words(text, begin, end, machine, output, place, best, row, characters):
+def put_words(text, begin, end, table, output, place, best, row, characters):
     """Write the words of the best path of a block, with single letters joined.
 
     Args:
@@ -101,17 +101,17 @@ def put_words(text, begin, end, machine, output, place, best, row, characters):
     at = begin
     while at < end:
         choice = np.uint64(output.ids[best + (at - begin)])
-        stop, word = at + (choice & LENGTH), np.int64(machine.numbers[choice >> LENGTH_BITS & SLOT])
-        if kind_of(machine, text[at]) == LETTER and stop == at + U1:
+        stop, word = at + (choice & LENGTH), np.int64(table.numbers[choice >> LENGTH_BITS & SLOT])
+        if kind_of(table, text[at]) == LETTER and stop == at + U1:
             while (
                 stop < end
                 and np.uint64(output.ids[best + (stop - begin)]) & LENGTH == U1
-                and kind_of(machine, text[stop]) == LETTER
+                and kind_of(table, text[stop]) == LETTER
             ):
                 stop += U1
             if stop > at + U1:
-                word = word_between(text, at, stop, machine)
-        place = put_whole(text, at, stop, word, machine, output, place, row, characters)
+                word = word_between(text, at, stop, table)
+        place = put_whole(text, at, stop, word, table, output, place, row, characters)
         at = stop
     return place
 
@@ -125,7 +125,7 @@ def put_letters(output, place, word, start, end, row, characters):
 
 
 @inlined
-def put_single(text, begin, stop, machine, output, place, characters):
+def put_single(text, begin, stop, table, output, place, characters):
     """Write the tokens of a block up to the first character that, with the next one, may begin a word. They are the same in all modes.
 
     Returns:
@@ -135,18 +135,18 @@ def put_single(text, begin, stop, machine, output, place, characters):
     at = letters = begin
     word = own = NO_WORD
     while at < stop:
-        unit = np.uint64(machine.units[text[at]])
+        unit = np.uint64(table.units[text[at]])
         if unit < FIRST_IN_BLOCK:
             break
         label = unit & LABEL
-        entry = machine.entries[label]
+        entry = table.entries[label]
         own = NO_WORD
         if leads(entry, label):
             if at + U1 < stop and state_of(entry) != LEAF:
-                following = label_of(machine, text[at + U1])
-                if leads(machine.entries[state_of(entry) + following], following):
+                following = label_of(table, text[at + U1])
+                if leads(table.entries[state_of(entry) + following], following):
                     break
-            own = np.int64(machine.numbers[label])
+            own = np.int64(table.numbers[label])
         if unit >> KIND_SHIFT != LETTER:
             place = put_letters(output, place, word, letters, at, begin, characters)
             place = put(output, place, own, at, at + U1, begin, characters)
@@ -157,27 +157,27 @@ def put_single(text, begin, stop, machine, output, place, characters):
 
 
 @part
-def put_all(text, begin, end, machine, output, place, row, characters):
+def put_all(text, begin, end, table, output, place, row, characters):
     """Write all words of a block. Other arguments, and the result, are those of `put_words`."""
     beyond = begin  # one past the last character of the words so far
     letters, letters_end = end, end  # where joined letters begin and end; none
     at = begin
     while at < end:
-        is_letter = kind_of(machine, text[at]) == LETTER
+        is_letter = kind_of(table, text[at]) == LETTER
         if letters < end and not is_letter:
-            word = word_between(text, letters, letters_end, machine)
+            word = word_between(text, letters, letters_end, table)
             place = put(output, place, word, letters, letters_end, row, characters)
             letters = end
         count, first, first_stop, longer = U0, NO_WORD, at + U1, place
         state, stop = ROOT, at
         while stop < end and state != LEAF:
-            label = label_of(machine, text[stop])
-            entry = machine.entries[state + label]
+            label = label_of(table, text[stop])
+            entry = table.entries[state + label]
             if not leads(entry, label):
                 break
             stop += U1
             if value_of(entry):
-                word = np.int64(machine.numbers[state + label])
+                word = np.int64(table.numbers[state + label])
                 if count == U0:
                     first, first_stop = word, stop
                 count += U1
@@ -195,13 +195,13 @@ def put_all(text, begin, end, machine, output, place, row, characters):
             place, beyond = longer, last
         at += U1
     if letters < end:
-        word = word_between(text, letters, letters_end, machine)
+        word = word_between(text, letters, letters_end, table)
         place = put(output, place, word, letters, letters_end, row, characters)
     return place
 
 
 @inlined
-def put_outside(text, begin, stop, is_open, machine, output, place, characters):
+def put_outside(text, begin, stop, is_open, table, output, place, characters):
     """Write the tokens of a text outside of blocks, from a position on.
 
     Args:
@@ -212,11 +212,11 @@ def put_outside(text, begin, stop, is_open, machine, output, place, characters):
         The position of the next block, or where the text ends, or of a carriage return there that a line feed may follow; the place after
         the last token; and the characters before the position.
     """
-    is_all = machine.mode[0] == ALL
+    is_all = table.mode[0] == ALL
     at, begun = begin, characters
     while at < stop:
         unit = np.uint64(text[at])
-        kind = kind_of(machine, unit)
+        kind = kind_of(table, unit)
         if kind >= LETTER:
             break
         after, size = at + U1, U1
@@ -240,56 +240,56 @@ def put_outside(text, begin, stop, is_open, machine, output, place, characters):
 
 
 @inlined
-def end_of_block(text, at, stop, machine):
+def end_of_block(text, at, stop, table):
     """Where a block ends that continues at a position. `find_best` will read what this prefetches."""
     state = LEAF
     while at < stop:
-        unit = np.uint64(machine.units[text[at]])
+        unit = np.uint64(table.units[text[at]])
         if unit < FIRST_IN_BLOCK:
             break
         if state != LEAF:
-            prefetch(machine.entries, state + (unit & LABEL))
-        state = state_of(machine.entries[unit & LABEL])
+            prefetch(table.entries, state + (unit & LABEL))
+        state = state_of(table.entries[unit & LABEL])
         at += U1
     return at
 
 
 @kernel
-def encode_rows(text, starts, more, machine, output, work):
-    """Segment texts. Arguments and result are those of `fst.runtime.machines.bpe.kernels.encode.encode_rows`, but for `machine`, which is
+def encode_rows(text, starts, more, table, output, work):
+    """Segment texts. Arguments and result are those of `fst.runtime.machines.bpe.kernels.encode.encode_rows`, but for `table`, which is
     `fst.machines.segmentation.jieba.Arguments`, and `work`, which is `fst.machines.segmentation.jieba.Work`.
     """
     call, rows = work.state, np.uint64(len(starts)) - U1
     place, at, characters = call[COUNT], np.uint64(starts[0]), call[BEFORE] if call[OPEN] else U0
-    mode = machine.mode[0]
-    has_model = len(machine.chances) > 0 and mode != ALL
+    mode = table.mode[0]
+    has_model = len(table.chances) > 0 and mode != ALL
     for index in range(rows):
         row = np.uint64(index)
         stop, is_open = np.uint64(starts[row + U1]), more and row + U1 == rows
         while at < stop:
-            if kind_of(machine, text[at]) < LETTER:
-                end, after, count = put_outside(text, at, stop, is_open, machine, output, place, characters)
+            if kind_of(table, text[at]) < LETTER:
+                end, after, count = put_outside(text, at, stop, is_open, table, output, place, characters)
                 if end == at or (is_open and mode == ALL and end + U1 >= stop):
                     break
                 at, place, characters = end, after, count
                 continue
             reached, first, after, word = at, at, place, np.int64(NO_WORD)
             if not has_model:  # which takes single characters together
-                reached, first, after, word = put_single(text, at, stop, machine, output, place, characters)
-            end = end_of_block(text, reached, stop, machine)
+                reached, first, after, word = put_single(text, at, stop, table, output, place, characters)
+            end = end_of_block(text, reached, stop, table)
             if is_open and end == stop:
                 break
             if reached == end:
                 place = put_letters(output, after, word, first, end, at, characters)
             elif mode == ALL:
-                place = put_all(text, first, end, machine, output, after, at, characters)
+                place = put_all(text, first, end, table, output, after, at, characters)
             else:
                 best = after + (end - first if mode == SEARCH else U0)
-                find_best(text, first, end, machine, output, best, work.scores, work.labels)
+                find_best(text, first, end, table, output, best, work.scores, work.labels)
                 if has_model:
-                    place = put_words_and_unknown(text, first, end, machine, output, after, best, at, characters)
+                    place = put_words_and_unknown(text, first, end, table, output, after, best, at, characters)
                 else:
-                    place = put_words(text, first, end, machine, output, after, best, at, characters)
+                    place = put_words(text, first, end, table, output, after, best, at, characters)
             characters += end - at
             at = end
         if not is_open:

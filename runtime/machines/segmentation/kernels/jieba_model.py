@@ -43,13 +43,13 @@ def better(one, other, emission):
 
 
 @inlined
-def find_ends(text, begin, stop, machine, noted, place):
+def find_ends(text, begin, stop, table, noted, place):
     """Find the ends of the words of a run of characters of the model.
 
     Args:
         noted, place: ``noted[place + n]`` becomes 1 if a word ends with the character n units after the beginning, else 0.
     """
-    emits, chances = machine.emits, machine.chances
+    emits, chances = table.emits, table.chances
     row = (np.uint64(text[begin]) - FIRST_HAN) << U2
     first, middle = chances[0] + emits[row], chances[1] + emits[row | U1]
     end, single = chances[2] + emits[row | U2], chances[3] + emits[row | U3]
@@ -85,19 +85,19 @@ def is_forced(slot, forced):
 
 
 @part
-def put_apart(text, begin, stop, machine, output, place, row, characters):
+def put_apart(text, begin, stop, table, output, place, row, characters):
     """Write characters as tokens."""
     at = begin
     while at < stop:
-        place = put(output, place, word_between(text, at, at + U1, machine), at, at + U1, row, characters)
+        place = put(output, place, word_between(text, at, at + U1, table), at, at + U1, row, characters)
         at += U1
     return place
 
 
 @inlined
-def end_of_letters(text, at, stop, machine):
+def end_of_letters(text, at, stop, table):
     """Where letters and digits end, a fraction and a sign of percent included."""
-    while at < stop and kind_of(machine, text[at]) == LETTER:
+    while at < stop and kind_of(table, text[at]) == LETTER:
         at += U1
     if at < stop and np.uint64(text[at]) == POINT:
         digits = at + U1
@@ -108,9 +108,9 @@ def end_of_letters(text, at, stop, machine):
 
 
 @inlined
-def end_of_signs(text, at, stop, machine):
+def end_of_signs(text, at, stop, table):
     """Where signs end."""
-    while at < stop and kind_of(machine, text[at]) != LETTER and not is_han(text[at]):
+    while at < stop and kind_of(table, text[at]) != LETTER and not is_han(text[at]):
         at += U1
     return at
 
@@ -124,25 +124,25 @@ def end_of_han(text, at, stop):
 
 
 @inlined
-def put_han(text, begin, stop, machine, output, place, noted, row, characters):
+def put_han(text, begin, stop, table, output, place, noted, row, characters):
     """Write the words of a run of characters of the model, see `find_ends`."""
-    find_ends(text, begin, stop, machine, output.ids, noted)
+    find_ends(text, begin, stop, table, output.ids, noted)
     at = start = begin
     while at < stop:
         ends = output.ids[noted + (at - begin)]
         at += U1
         if ends:
-            slot = slot_between(text, start, at, machine)
-            if slot != ROOT and is_forced(slot, machine.forced):
-                place = put_apart(text, start, at, machine, output, place, row, characters)
+            slot = slot_between(text, start, at, table)
+            if slot != ROOT and is_forced(slot, table.forced):
+                place = put_apart(text, start, at, table, output, place, row, characters)
             else:
-                place = put_whole(text, start, at, machine.numbers[slot], machine, output, place, row, characters)
+                place = put_whole(text, start, at, table.numbers[slot], table, output, place, row, characters)
             start = at
     return place
 
 
 @part
-def put_unknown(text, begin, stop, machine, output, place, noted, row, characters):
+def put_unknown(text, begin, stop, table, output, place, noted, row, characters):
     """Write the tokens of unknown characters of a block.
 
     Args:
@@ -152,23 +152,23 @@ def put_unknown(text, begin, stop, machine, output, place, noted, row, character
     Returns:
         The place after the last token.
     """
-    if stop < begin + U2 or word_between(text, begin, stop, machine) != NO_WORD:
-        return put_apart(text, begin, stop, machine, output, place, row, characters)
+    if stop < begin + U2 or word_between(text, begin, stop, table) != NO_WORD:
+        return put_apart(text, begin, stop, table, output, place, row, characters)
     at = begin
     while at < stop:
         if is_han(text[at]):
             end = end_of_han(text, at, stop)
-            place = put_han(text, at, end, machine, output, place, noted + (at - begin), row, characters)
+            place = put_han(text, at, end, table, output, place, noted + (at - begin), row, characters)
         else:
-            is_letter = kind_of(machine, text[at]) == LETTER
-            end = end_of_letters(text, at, stop, machine) if is_letter else end_of_signs(text, at, stop, machine)
-            place = put_whole(text, at, end, word_between(text, at, end, machine), machine, output, place, row, characters)
+            is_letter = kind_of(table, text[at]) == LETTER
+            end = end_of_letters(text, at, stop, table) if is_letter else end_of_signs(text, at, stop, table)
+            place = put_whole(text, at, end, word_between(text, at, end, table), table, output, place, row, characters)
         at = end
     return place
 
 
 @part
-def put_words_and_unknown(text, begin, end, machine, output, place, best, row, characters):
+def put_words_and_unknown(text, begin, end, table, output, place, best, row, characters):
     """Write the words of the best path of a block, and for those of one character what the model finds. Arguments and result are those of
     `fst.runtime.machines.segmentation.kernels.jieba.put_words`.
     """
@@ -178,11 +178,11 @@ def put_words_and_unknown(text, begin, end, machine, output, place, best, row, c
         stop = at + (choice & LENGTH)
         if stop > at + U1:
             if unknown < at:
-                place = put_unknown(text, unknown, at, machine, output, place, best + (unknown - begin), row, characters)
-            word = machine.numbers[choice >> LENGTH_BITS & SLOT]
-            place = put_whole(text, at, stop, word, machine, output, place, row, characters)
+                place = put_unknown(text, unknown, at, table, output, place, best + (unknown - begin), row, characters)
+            word = table.numbers[choice >> LENGTH_BITS & SLOT]
+            place = put_whole(text, at, stop, word, table, output, place, row, characters)
             unknown = stop
         at = stop
     if unknown < end:
-        place = put_unknown(text, unknown, end, machine, output, place, best + (unknown - begin), row, characters)
+        place = put_unknown(text, unknown, end, table, output, place, best + (unknown - begin), row, characters)
     return place

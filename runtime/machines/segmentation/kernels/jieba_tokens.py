@@ -36,32 +36,32 @@ def put(output, place, word, start, end, row, characters):
 
 
 @inlined
-def slot_between(text, at, stop, machine):
+def slot_between(text, at, stop, table):
     """The slot of the last unit from a position to before another; `ROOT` if the trie does not have these units."""
     state, slot = ROOT, ROOT
     while at < stop:
-        label = label_of(machine, text[at])
-        if state == LEAF or not leads(machine.entries[state + label], label):
+        label = label_of(table, text[at])
+        if state == LEAF or not leads(table.entries[state + label], label):
             return ROOT
         slot = state + label
-        state = state_of(machine.entries[slot])
+        state = state_of(table.entries[slot])
         at += U1
     return slot
 
 
 @inlined
-def word_between(text, at, stop, machine):
+def word_between(text, at, stop, table):
     """The number of the word from a position to before another, or -1."""
-    return machine.numbers[slot_between(text, at, stop, machine)]
+    return table.numbers[slot_between(text, at, stop, table)]
 
 
 @inlined
-def put_parts(text, start, end, machine, output, place, row, characters):
+def put_parts(text, start, end, table, output, place, row, characters):
     """Write the words of two and of three characters that are in a word."""
     for size in (U2, U3):
         at = start
         while at + size <= end and size < end - start:
-            word = word_between(text, at, at + size, machine)
+            word = word_between(text, at, at + size, table)
             if word != NO_WORD:
                 place = put(output, place, word, at, at + size, row, characters)
             at += U1
@@ -69,8 +69,8 @@ def put_parts(text, start, end, machine, output, place, row, characters):
 
 
 @inlined
-def put_whole(text, start, end, word, machine, output, place, row, characters):
+def put_whole(text, start, end, word, table, output, place, row, characters):
     """Write a word of a block, and before it those that are in it if the mode requests them."""
-    if machine.mode[0] == SEARCH:
-        place = put_parts(text, start, end, machine, output, place, row, characters)
+    if table.mode[0] == SEARCH:
+        place = put_parts(text, start, end, table, output, place, row, characters)
     return put(output, place, word, start, end, row, characters)

@@ -75,14 +75,14 @@ def gather(head, work):
 
 
 @inlined
-def best_for(left, slots, machine, work):
+def best_for(left, slots, table, work):
     """Find the best path to a word with a left id, once the slots are filled. Returns the key of its cost up to there and its last node."""
     if work.left_stamps[left] != work.clock[0]:
-        row, keys, rights = left * machine.params[RIGHTS], work.slot_keys, work.slot_rights
+        row, keys, rights = left * table.params[RIGHTS], work.slot_keys, work.slot_rights
         best = MOST_KEY
         for index in range(slots):
             slot = np.uint64(index)
-            key = keys[slot] + (np.int64(machine.matrix[row + np.uint64(rights[slot])]) << KEY_SHIFT)
+            key = keys[slot] + (np.int64(table.matrix[row + np.uint64(rights[slot])]) << KEY_SHIFT)
             best = key if key < best else best
         work.left_stamps[left], work.left_keys[left] = work.clock[0], best
     return work.left_keys[left]
@@ -95,7 +95,7 @@ def node_of(key):
 
 
 @inlined
-def add_words(place, at, stop, slots, count, machine, work):
+def add_words(place, at, stop, slots, count, table, work):
     """Add nodes for the words of a list, which begin and end at the same places.
 
     Args:
@@ -109,8 +109,8 @@ def add_words(place, at, stop, slots, count, machine, work):
     head = np.uint64(work.heads[end])
     is_last = U0
     while is_last == U0:
-        word = machine.lists[place]
-        key = best_for(word & MASK_ID, slots, machine, work)
+        word = table.lists[place]
+        key = best_for(word & MASK_ID, slots, table, work)
         totals[count] = (key >> KEY_SHIFT) + (np.int64(word >> COST_SHIFT & MASK_COST) + LOWEST_COST)
         base = count << NODE_SHIFT
         nodes[base | PREVIOUS], nodes[base | NEXT], nodes[base | START], nodes[base | END] = node_of(key), head, at, stop
@@ -124,7 +124,7 @@ def add_words(place, at, stop, slots, count, machine, work):
 
 
 @part
-def write(text, node, machine, output, work, place, counted, characters):
+def write(text, node, table, output, work, place, counted, characters):
     """Write the words on the path to a node, after the certain node.
 
     Args:
@@ -142,7 +142,7 @@ def write(text, node, machine, output, work, place, counted, characters):
     at, back = place + count, node
     while at > place:
         at -= U1
-        output.ids[at] = machine.numbers[field(nodes, back, WORD)]
+        output.ids[at] = table.numbers[field(nodes, back, WORD)]
         if len(output) > IDS_ALONE and len(output.offsets):
             output.offsets[at << U1], output.offsets[at << U1 | U1] = field(nodes, back, START), field(nodes, back, END)
         back = field(nodes, back, PREVIOUS)
@@ -225,7 +225,7 @@ def keep(certain, count, work):
 
 
 @part
-def settle(text, count, machine, output, work, place, counted, characters):
+def settle(text, count, table, output, work, place, counted, characters):
     """Write the words that are certain, and drop the nodes that are not needed any more.
 
     Args:
@@ -236,7 +236,7 @@ def settle(text, count, machine, output, work, place, counted, characters):
     """
     nodes, heads = work.nodes, work.heads
     certain = last_certain(count, work)
-    place, counted, characters = write(text, certain, machine, output, work, place, counted, characters)
+    place, counted, characters = write(text, certain, table, output, work, place, counted, characters)
     count = keep(certain, count, work)
     for index in range(CERTAIN, count):
         base = np.uint64(index) << NODE_SHIFT

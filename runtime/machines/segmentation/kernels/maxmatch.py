@@ -43,9 +43,9 @@ def put(output, place, value, size):
 
 
 @part
-def put_list(last, machine, output, place):
+def put_list(last, table, output, place):
     """Write the tokens of a list; `last` is where the last one begins in `lists`. Returns the place after them."""
-    lists = machine.lists
+    lists = table.lists
     after = place + np.uint64(lists[last + NUMBER])
     while last:
         before = np.uint64(lists[last + BEFORE_IT]) << U2
@@ -55,7 +55,7 @@ def put_list(last, machine, output, place):
 
 
 @part
-def put_tokens(text, begin, stop, is_open, machine, output, place):
+def put_tokens(text, begin, stop, is_open, table, output, place):
     """Write the tokens of a row.
 
     Args:
@@ -64,11 +64,11 @@ def put_tokens(text, begin, stop, is_open, machine, output, place):
     Returns:
         Where the tokens end, and the place after the last one.
     """
-    entries, words, is_backward, bounds = machine.entries, machine.words[0], machine.is_backward[0], begin + stop
+    entries, words, is_backward, bounds = table.entries, table.words[0], table.is_backward[0], begin + stop
     while True:
         first = ALONE
         while begin < stop:
-            first = machine.firsts[unit_at(text, begin, is_backward, bounds)]
+            first = table.firsts[unit_at(text, begin, is_backward, bounds)]
             if first >> LABEL_SHIFT != ALONE:
                 break
             put(output, place, value_of(first), U1)
@@ -79,7 +79,7 @@ def put_tokens(text, begin, stop, is_open, machine, output, place):
         state, value, end, at = state_of(first), value_of(first), begin + (first >> LABEL_SHIFT), begin + U1
         while True:
             while state != LEAF and at < stop:
-                label = label_of(machine, unit_at(text, at, is_backward, bounds))
+                label = label_of(table, unit_at(text, at, is_backward, bounds))
                 entry = entries[state + label]
                 if not leads(entry, label):
                     break
@@ -92,15 +92,15 @@ def put_tokens(text, begin, stop, is_open, machine, output, place):
             if at <= end:
                 break
             jump = state_of(entries[state]) << U2
-            last = np.uint64(machine.jumps[jump + TOKENS]) << U2
-            place = put_list(last, machine, output, place)
-            begin += np.uint64(machine.lists[last + END])
-            state, value = np.uint64(machine.jumps[jump + STATE]), np.uint64(machine.jumps[jump + VALUE])
-            end = begin + np.uint64(machine.jumps[jump + SIZE])
+            last = np.uint64(table.jumps[jump + TOKENS]) << U2
+            place = put_list(last, table, output, place)
+            begin += np.uint64(table.lists[last + END])
+            state, value = np.uint64(table.jumps[jump + STATE]), np.uint64(table.jumps[jump + VALUE])
+            end = begin + np.uint64(table.jumps[jump + SIZE])
             if state == ROOT:
                 break
         if value > words:
-            place = put_list(np.uint64(machine.rules[value - words - U1]) << U2, machine, output, place)
+            place = put_list(np.uint64(table.rules[value - words - U1]) << U2, table, output, place)
         elif begin < end:
             put(output, place, value, end - begin)
             place += U1
@@ -142,28 +142,28 @@ def locate(text, at, first, end, characters, output):
 
 
 @part
-def last_cut(text, begin, stop, machine):
+def last_cut(text, begin, stop, table):
     """The last position of a row after which it may be cut, see `fst.machines.segmentation.maxmatch.MaxMatchTable.cuts`; or where it
     begins.
     """
-    while begin < stop and (np.uint64(text[stop - U1]) >= ASCII or label_of(machine, text[stop - U1])):
+    while begin < stop and (np.uint64(text[stop - U1]) >= ASCII or label_of(table, text[stop - U1])):
         stop -= U1
     return stop
 
 
 @kernel
-def encode_rows(text, starts, more, machine, output, work):
-    """Segment texts. Arguments and result are those of `fst.runtime.machines.bpe.kernels.encode.encode_rows`, but for `machine`, which is
+def encode_rows(text, starts, more, table, output, work):
+    """Segment texts. Arguments and result are those of `fst.runtime.machines.bpe.kernels.encode.encode_rows`, but for `table`, which is
     `fst.machines.segmentation.maxmatch.Arguments`, and `work`, which is `fst.machines.segmentation.maxmatch.Work`.
     """
-    call, rows, is_backward = work.state, np.uint64(len(starts)) - U1, machine.is_backward[0]
+    call, rows, is_backward = work.state, np.uint64(len(starts)) - U1, table.is_backward[0]
     place, stop, characters = call[COUNT], np.uint64(starts[0]), call[BEFORE] if call[OPEN] else U0
     for index in range(rows):
         row, first = np.uint64(index), place
         begin, stop, is_open = np.uint64(starts[row]), np.uint64(starts[row + U1]), more != U0 and row + U1 == rows
         if is_open and is_backward:
-            stop, is_open = last_cut(text, begin, stop, machine), False
-        stop, place = put_tokens(text, begin, stop, is_open, machine, output, place)
+            stop, is_open = last_cut(text, begin, stop, table), False
+        stop, place = put_tokens(text, begin, stop, is_open, table, output, place)
         if is_backward:
             turn_round(output.ids, first, place, U1, U0)
         if len(output) > IDS_ALONE and len(output.offsets):

@@ -43,9 +43,9 @@ END_OF_TEXT = U0  # its left id
 
 
 @inlined
-def kind_at(text, at, machine):
+def kind_at(text, at, table):
     """The kind of the character at a position."""
-    return np.uint64(machine.kinds[kind_of(machine, text[at])])
+    return np.uint64(table.kinds[kind_of(table, text[at])])
 
 
 @inlined
@@ -61,12 +61,12 @@ def is_space(kind):
 
 
 @part
-def end_of_run(text, at, stop, machine):
+def end_of_run(text, at, stop, table):
     """Where the run of characters ends that begins at a position, and in which any two neighbours share a category."""
-    categories = kind_at(text, at, machine) & CATEGORIES
+    categories = kind_at(text, at, table) & CATEGORIES
     at = after(text, at, stop)
     while at < stop:
-        following = kind_at(text, at, machine) & CATEGORIES
+        following = kind_at(text, at, table) & CATEGORIES
         if following & categories == U0:
             break
         categories, at = following, after(text, at, stop)
@@ -74,9 +74,9 @@ def end_of_run(text, at, stop, machine):
 
 
 @part
-def end_of_spaces(text, at, stop, machine):
+def end_of_spaces(text, at, stop, table):
     """Where spaces end that begin at a position."""
-    while at < stop and is_space(kind_at(text, at, machine)):
+    while at < stop and is_space(kind_at(text, at, table)):
         at += U1
     return at
 
@@ -104,29 +104,29 @@ def clear(heads):
 
 
 @inlined
-def add_known(text, at, stop, slots, count, machine, work):
+def add_known(text, at, stop, slots, count, table, work):
     """Add nodes for the words of the dictionary that begin at a position. Returns the number of nodes."""
     state, end = ROOT, at
     while end < stop and state != LEAF:
-        label = label_of(machine, text[end])
-        entry = machine.entries[state + label]
+        label = label_of(table, text[end])
+        entry = table.entries[state + label]
         if not leads(entry, label):
             break
         end += U1
         if value_of(entry):
-            count = add_words(value_of(entry) - U1, at, end, slots, count, machine, work)
+            count = add_words(value_of(entry) - U1, at, end, slots, count, table, work)
         state = state_of(entry)
     return count
 
 
 @inlined
-def unknown_words(kind, machine):
+def unknown_words(kind, table):
     """The place of the first unknown word of a kind of characters."""
-    return np.uint64(machine.unknowns[kind >> FIRST_SHIFT & MASK_FIRST])
+    return np.uint64(table.unknowns[kind >> FIRST_SHIFT & MASK_FIRST])
 
 
 @part
-def add_unknown(text, at, stop, run_end, kind, slots, count, machine, work):
+def add_unknown(text, at, stop, run_end, kind, slots, count, table, work):
     """Add nodes for the unknown words that begin at a position, by the rules of its category.
 
     Args:
@@ -136,37 +136,37 @@ def add_unknown(text, at, stop, run_end, kind, slots, count, machine, work):
     Returns:
         The number of nodes, and `run_end`.
     """
-    words, categories, end = unknown_words(kind, machine), kind & CATEGORIES, after(text, at, stop)
-    is_grouped, most = kind >> GROUP_SHIFT & U1 != U0, machine.params[MAX_GROUP]
+    words, categories, end = unknown_words(kind, table), kind & CATEGORIES, after(text, at, stop)
+    is_grouped, most = kind >> GROUP_SHIFT & U1 != U0, table.params[MAX_GROUP]
     if is_grouped:
         if at >= run_end:
-            run_end = end_of_run(text, at, stop, machine)
+            run_end = end_of_run(text, at, stop, table)
         if run_end - end <= U2 * most and run_end - end - pairs(text, end, run_end) <= most:
-            count = add_words(words, at, run_end, slots, count, machine, work)
+            count = add_words(words, at, run_end, slots, count, table, work)
     for _ in range(kind >> LENGTH_SHIFT & MASK_LENGTH):
         if is_grouped and end == run_end:
             break
-        count = add_words(words, at, end, slots, count, machine, work)
-        if end >= stop or kind_at(text, end, machine) & categories == U0:
+        count = add_words(words, at, end, slots, count, table, work)
+        if end >= stop or kind_at(text, end, table) & categories == U0:
             break
         end = after(text, end, stop)
     return count, run_end
 
 
 @part
-def finish(text, stop, machine, output, work, place, counted, characters):
+def finish(text, stop, table, output, work, place, counted, characters):
     """Write the words of the best path to the end of a text. Returns the place after them."""
     heads, last = work.heads, stop & np.uint64(len(work.heads) - 1)
     slots = gather(heads[last], work)
     heads[last] = NONE
-    key = best_for(END_OF_TEXT, slots, machine, work)
-    place, _, _ = write(text, node_of(key), machine, output, work, place, counted, characters)
+    key = best_for(END_OF_TEXT, slots, table, work)
+    place, _, _ = write(text, node_of(key), table, output, work, place, counted, characters)
     return place
 
 
 @kernel
-def encode_rows(text, starts, more, machine, output, work):
-    """Segment texts. Arguments and result are those of `fst.runtime.machines.bpe.kernels.encode.encode_rows`, but for `machine`, which is
+def encode_rows(text, starts, more, table, output, work):
+    """Segment texts. Arguments and result are those of `fst.runtime.machines.bpe.kernels.encode.encode_rows`, but for `table`, which is
     `fst.machines.segmentation.mecab.Arguments`, and `work`, which is `fst.machines.segmentation.mecab.Work`; and the result is one past
     all of the text if the nodes fill all the room.
     """
@@ -178,24 +178,24 @@ def encode_rows(text, starts, more, machine, output, work):
     for index in range(rows):
         row = np.uint64(index)
         stop, is_open = np.uint64(starts[row + U1]), more and row + U1 == rows
-        horizon = max(stop, at + machine.params[REACH]) - machine.params[REACH] if is_open else stop
+        horizon = max(stop, at + table.params[REACH]) - table.params[REACH] if is_open else stop
         counted, count, limit = at, begin(right, at, work), SOFT_NODES
         while at < horizon:
             head = np.uint64(heads[at & mask])
             if head == NONE:
                 at += U1
                 continue
-            kind = kind_at(text, at, machine)
+            kind = kind_at(text, at, table)
             if is_space(kind):
                 if at >= spaces_end:
-                    spaces_end = end_of_spaces(text, at, stop, machine)
+                    spaces_end = end_of_spaces(text, at, stop, table)
                 if is_open and spaces_end == stop:
                     break
                 move(at, spaces_end == stop, work)
                 at += U1
                 continue
             if count > limit:
-                count, place, counted, characters = settle(text, count, machine, output, work, place, counted, characters)
+                count, place, counted, characters = settle(text, count, table, output, work, place, counted, characters)
                 limit = max(SOFT_NODES, U2 * count)
                 if count > MOST_KEPT:
                     break
@@ -205,22 +205,22 @@ def encode_rows(text, starts, more, machine, output, work):
             invoke = kind >> INVOKE_SHIFT & U1 != U0
             before = count
             if invoke:
-                count, run_end = add_unknown(text, at, stop, run_end, kind, slots, count, machine, work)
-            count = add_known(text, at, stop, slots, count, machine, work)
+                count, run_end = add_unknown(text, at, stop, run_end, kind, slots, count, table, work)
+            count = add_known(text, at, stop, slots, count, table, work)
             if count == before:
-                count, run_end = add_unknown(text, at, stop, run_end, kind, slots, count, machine, work)
+                count, run_end = add_unknown(text, at, stop, run_end, kind, slots, count, table, work)
             if count == before:
-                count = add_words(unknown_words(kind, machine), at, after(text, at, stop), slots, count, machine, work)
+                count = add_words(unknown_words(kind, table), at, after(text, at, stop), slots, count, table, work)
             at += U1
         if count > MOST_KEPT:
             clear(heads)
             return np.uint64(len(text)) + U1
         if is_open:
-            count, place, counted, characters = settle(text, count, machine, output, work, place, counted, characters)
+            count, place, counted, characters = settle(text, count, table, output, work, place, counted, characters)
             right, at = field(work.nodes, CERTAIN, RIGHT), field(work.nodes, CERTAIN, END)
             clear(heads)
         else:
-            place = finish(text, stop, machine, output, work, place, counted, characters)
+            place = finish(text, stop, table, output, work, place, counted, characters)
             output.ends[row] = place
             characters, right = U0, U0
     call[COUNT], call[BEFORE], call[LAST_RIGHT] = place, characters, right

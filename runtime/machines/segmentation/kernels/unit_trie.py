@@ -33,12 +33,12 @@ def leads(entry, label):
 
 
 @inlined
-def label_of(machine, unit):
+def label_of(table, unit):
     """The label of a unit."""
-    return np.uint64(machine.units[unit]) & LABEL
+    return np.uint64(table.units[unit]) & LABEL
 
 
 @inlined
-def kind_of(machine, unit):
+def kind_of(table, unit):
     """The kind of a unit."""
-    return np.uint64(machine.units[unit]) >> KIND_SHIFT
+    return np.uint64(table.units[unit]) >> KIND_SHIFT

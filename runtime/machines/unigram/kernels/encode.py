@@ -42,19 +42,19 @@ BLANK = np.uint8(ord(BLANK_CHARACTER))
 
 
 @inlined
-def search(text, begin, end, machine, work, ids, at):
+def search(text, begin, end, table, work, ids, at):
     """Find the best path through a piece, and keep the sum. Its sizes, see `fst.machines.unigram.viterbi_kernels.find_best`, begin at
     ``ids[at]``.
     """
-    sums, total, limit, sizes = work.sums, work.total[0], machine.limit[0], ids.view(np.uint8)
-    work.total[0] = find_best(text, begin, end, machine.trie, machine.scores, machine.unknown[0], total, limit, sums, sizes, at << U2)
+    sums, total, limit, sizes = work.sums, work.total[0], table.limit[0], ids.view(np.uint8)
+    work.total[0] = find_best(text, begin, end, table.trie, table.scores, table.unknown[0], total, limit, sums, sizes, at << U2)
 
 
 @part
-def room_of(begin, end, machine, sums, ids, at):
+def room_of(begin, end, table, sums, ids, at):
     """The elements of `ids`, from `at` on, that `line_up` needs. No node may overwrite a size that is still needed, nor an id a node."""
     sizes, shift = ids.view(np.uint8), shift_of(sums)
-    most, nodes = end - begin if len(machine.fallbacks) else U0, U0  # an unknown node may become as many ids as it has bytes
+    most, nodes = end - begin if len(table.fallbacks) else U0, U0  # an unknown node may become as many ids as it has bytes
     while end > begin:
         most = max(most, nodes + ((end - begin << shift) + U3 >> U2))
         end -= size_at(sizes, at << U2, end - begin - U1, shift)
@@ -63,59 +63,59 @@ def room_of(begin, end, machine, sums, ids, at):
 
 
 @part
-def line_up(text, begin, end, machine, sums, ids, at):
+def line_up(text, begin, end, table, sums, ids, at):
     """Write the nodes of the best path through a piece behind each other. Their sizes begin at ``ids[at]``, where the ids will be.
 
     Returns:
         Where the nodes begin.
     """
     sizes, shift = ids.view(np.uint8), shift_of(sums)
-    out = at + room_of(begin, end, machine, sums, ids, at)
+    out = at + room_of(begin, end, table, sums, ids, at)
     while end > begin:
         size = size_at(sizes, at << U2, end - begin - U1, shift)
         out -= U1
-        ids[out] = node_of(text, end - size, end, machine.trie)
+        ids[out] = node_of(text, end - size, end, table.trie)
         end -= size
     return out
 
 
 @inlined
-def is_anew(text, place, machine):
+def is_anew(text, place, table):
     """Whether sums begin anew at the piece that begins at a place."""
-    restart = machine.rules[RESTART]
+    restart = table.rules[RESTART]
     return restart == AT_PIECE or (restart == AT_BLANK and text[place] == BLANK)
 
 
 @inlined
-def is_near(total, length, machine):
+def is_near(total, length, table):
     """Whether sums stay within the limit over some bytes from a sum on."""
-    return abs(total) + machine.most[0] * length < machine.limit[0]
+    return abs(total) + table.most[0] * length < table.limit[0]
 
 
 @part
-def add_words(text, pieces, index, begin, end, machine, work, ids, at):
+def add_words(text, pieces, index, begin, end, table, work, ids, at):
     """Add the scores of words to the sum. `pieces` from `index` on are the words, `ids` after `at` is scratch.
 
     A word that may lead beyond the limit is searched, since the sums at its characters count.
 
     Args:
-        text, pieces, machine, work: as in `encode`.
+        text, pieces, table, work: as in `encode`.
         index: the piece of the first word.
         begin, end: the words in `work.scratch`.
     """
-    scores, first = machine.scores, end
-    while first > begin and not is_anew(text, np.uint64(pieces[index + (first - begin)]) & PLACE, machine):
+    scores, first = table.scores, end
+    while first > begin and not is_anew(text, np.uint64(pieces[index + (first - begin)]) & PLACE, table):
         first -= U1
-    if is_anew(text, np.uint64(pieces[index + (first - begin)]) & PLACE, machine):
+    if is_anew(text, np.uint64(pieces[index + (first - begin)]) & PLACE, table):
         work.total[0] = 0
     total = work.total[0]
     for word in range(first, end):
-        if is_near(total, WORD_BYTES, machine):
+        if is_near(total, WORD_BYTES, table):
             total += scores[np.uint64(work.scratch[np.uint64(word)])]
         else:
             place, after, _ = bounds_of(pieces, index + (np.uint64(word) - begin))
             work.total[0] = total
-            search(text, place, after, machine, work, ids, at)
+            search(text, place, after, table, work, ids, at)
             total = work.total[0]
     work.total[0] = total
 
@@ -130,22 +130,22 @@ def put_id(number, begin, end, output, at):
 
 
 @part
-def put_unknown(text, begin, end, machine, output, at):
+def put_unknown(text, begin, end, table, output, at):
     """Write the ids of a run of unknown nodes; bytes have its span, or if sums are those of whole texts that of their character.
 
     Returns:
         The next index.
     """
-    fallbacks = machine.fallbacks
-    value = U0 if machine.rules[IS_WHOLE] else token_of(text, begin, end, machine.trie)
+    fallbacks = table.fallbacks
+    value = U0 if table.rules[IS_WHOLE] else token_of(text, begin, end, table.trie)
     if value:
         return put_id(np.int32(value - U1), begin, end, output, at)
     is_known = len(fallbacks) > 0
     for place in range(begin, end):
         is_known = is_known and fallbacks[text[np.uint64(place)]] >= 0
     if not is_known:
-        return put_id(machine.unk_id[0], begin, end, output, at)
-    first, last = begin, begin if machine.rules[IS_WHOLE] else end
+        return put_id(table.unk_id[0], begin, end, output, at)
+    first, last = begin, begin if table.rules[IS_WHOLE] else end
     for place in range(begin, end):
         if np.uint64(place) == last:
             first = last
@@ -155,9 +155,9 @@ def put_unknown(text, begin, end, machine, output, at):
 
 
 @part
-def put_nodes(text, begin, end, nodes, machine, output, at):
+def put_nodes(text, begin, end, nodes, table, output, at):
     """Write the ids of a piece. Its nodes lie in ``output.ids``, from `nodes` on. Returns the next index."""
-    ids, lengths, unk_id = output.ids, machine.shared.lengths, machine.unk_id[0]
+    ids, lengths, unk_id = output.ids, table.shared.lengths, table.unk_id[0]
     place = run = begin  # `run`: where unknown nodes begin
     while place < end:
         node = ids[nodes]
@@ -165,36 +165,36 @@ def put_nodes(text, begin, end, nodes, machine, output, at):
         after = place + node_size(node, lengths)
         if node >= 0 and node != unk_id:
             if run < place:
-                at = put_unknown(text, run, place, machine, output, at)
+                at = put_unknown(text, run, place, table, output, at)
             at = put_id(node, place, after, output, at)
             run = after
         place = after
-    return put_unknown(text, run, place, machine, output, at) if run < place else at
+    return put_unknown(text, run, place, table, output, at) if run < place else at
 
 
 @part
-def encode_piece(text, begin, end, machine, work, output, at):
+def encode_piece(text, begin, end, table, work, output, at):
     """Write the ids of a piece. Returns the next index."""
-    search(text, begin, end, machine, work, output.ids, at)
-    return put_nodes(text, begin, end, line_up(text, begin, end, machine, work.sums, output.ids, at), machine, output, at)
+    search(text, begin, end, table, work, output.ids, at)
+    return put_nodes(text, begin, end, line_up(text, begin, end, table, work.sums, output.ids, at), table, output, at)
 
 
 @part
-def encode_listed(text, begin, end, machine, work, output, at, room):
+def encode_listed(text, begin, end, table, work, output, at, room):
     """Write the ids of a piece that `find_nodes` has read; it has its room in `work` from `room` on. Returns the next index."""
     total, size = work.total[0], end - begin
-    if not is_near(total, size, machine):
-        return encode_piece(text, begin, end, machine, work, output, at)
-    if total != 0 or machine.rules[RESTART] == AT_STRETCH or size > machine.ends.widest[0]:
-        find_path(text, begin, end, total, machine.ends, work, room)
+    if not is_near(total, size, table):
+        return encode_piece(text, begin, end, table, work, output, at)
+    if total != 0 or table.rules[RESTART] == AT_STRETCH or size > table.ends.widest[0]:
+        find_path(text, begin, end, total, table.ends, work, room)
     work.total[0] = work.best_sums[room + size]
-    return put_nodes(text, begin, end, line_up_listed(work.best, room, size, output.ids, at), machine, output, at)
+    return put_nodes(text, begin, end, line_up_listed(work.best, room, size, output.ids, at), table, output, at)
 
 
 @part
-def emit(text, pieces, scratch, written, pending, waiting, row, machine, output, work):
+def emit(text, pieces, scratch, written, pending, waiting, row, table, output, work):
     """Write ids to the output, and the frames and ends of texts. Returns the row after the last that ended."""
-    special_ids, ids, ends, at = work.special_ids, output.ids, machine.ends, work.state[COUNT]
+    special_ids, ids, ends, at = work.special_ids, output.ids, table.ends, work.state[COUNT]
     begin = room = special = following = U0  # `following`: the piece after the last pending one
     for item in range(waiting):
         gap, index = pending[item] & LOW_HALF, pending[item] >> HALF
@@ -202,30 +202,30 @@ def emit(text, pieces, scratch, written, pending, waiting, row, machine, output,
         first, last, length = bounds_of(pieces, index)
         at = copy(scratch, begin, gap, ids, at)
         if kind == U0:
-            add_words(text, pieces, following, begin, gap, machine, work, ids, at)
+            add_words(text, pieces, following, begin, gap, table, work, ids, at)
         begin, following = gap, index + U1
         if kind == U0:
             before = at
             if read_together(length, ends.widest[0], ends.stride[0]):
-                at = encode_listed(text, first, last, machine, work, output, at, room)
+                at = encode_listed(text, first, last, table, work, output, at, room)
                 room += length + U1
             else:
-                at = encode_piece(text, first, last, machine, work, output, at)
+                at = encode_piece(text, first, last, table, work, output, at)
             work.counts[item] = at - before
         else:
             at, row, special = put_other(kind, special_ids, special, row, output, at)
             work.total[0] = 0
     work.state[COUNT] = at = copy(scratch, begin, written, ids, at)
-    if begin < written and machine.rules[RESTART] != AT_PIECE:
-        add_words(text, pieces, following, begin, written, machine, work, ids, at)
+    if begin < written and table.rules[RESTART] != AT_PIECE:
+        add_words(text, pieces, following, begin, written, table, work, ids, at)
     return row
 
 
 @part
-def locate(text, pieces, count, waiting, machine, output, place, row, work):
+def locate(text, pieces, count, waiting, table, output, place, row, work):
     """Write the spans of the ids of some pieces. The arguments are as in `fst.runtime.pretokens.kernels.spans.locate`."""
     state, pending, offsets = work.state, work.pending, output.offsets
-    characters, word, in_word, joins, item = state[BEFORE], state[WORD], state[IN_WORD], machine.shared.params[JOINS_WORDS], U0
+    characters, word, in_word, joins, item = state[BEFORE], state[WORD], state[IN_WORD], table.shared.params[JOINS_WORDS], U0
     block, bits, behind = count_from(text, np.uint64(pieces[0]) & PLACE, characters)
     for index in range(count):
         piece, end = np.uint64(pieces[index]), np.uint64(pieces[np.uint64(index) + U1]) & PLACE
@@ -239,7 +239,7 @@ def locate(text, pieces, count, waiting, machine, output, place, row, work):
             characters = word = in_word = U0
             block, bits, behind = count_from(text, end, U0)
             continue
-        word += in_word if kind == SPECIAL or (kind == U0 and is_anew(text, piece, machine)) else U0
+        word += in_word if kind == SPECIAL or (kind == U0 and is_anew(text, piece, table)) else U0
         in_word = joins if kind == U0 else U0
         reached = piece & PLACE
         begun = characters
@@ -259,11 +259,11 @@ def locate(text, pieces, count, waiting, machine, output, place, row, work):
 
 
 @inlined
-def encode(text, starts, more, machine, output, work):
-    """Encode texts. Arguments and result are those of `fst.runtime.machines.bpe.kernels.encode.encode_rows`, but for `machine` and `work`,
+def encode(text, starts, more, table, output, work):
+    """Encode texts. Arguments and result are those of `fst.runtime.machines.bpe.kernels.encode.encode_rows`, but for `table` and `work`,
     which are `fst.machines.unigram.arguments.UnigramArguments` and `UnigramWork`.
     """
-    state, pieces, scratch, pending, shared = work.state, work.pieces, work.scratch, work.pending, machine.shared
+    state, pieces, scratch, pending, shared = work.state, work.pieces, work.scratch, work.pending, table.shared
     if not state[OPEN]:
         work.total[0] = 0
     begin_call(starts, more, output, state)
@@ -271,15 +271,15 @@ def encode(text, starts, more, machine, output, work):
     while row < rows and not is_stuck:
         row, at, count, is_stuck = find_pieces(text, starts, row, at, more, shared, work)
         written, waiting = find_words(text, count, shared, work)
-        find_nodes(text, pieces, pending, waiting, machine.ends, machine.rules[RESTART] != AT_STRETCH, work)
+        find_nodes(text, pieces, pending, waiting, table.ends, table.rules[RESTART] != AT_STRETCH, work)
         place, first = state[COUNT], ended
-        ended = emit(text, pieces, scratch, written, pending, waiting, ended, machine, output, work)
+        ended = emit(text, pieces, scratch, written, pending, waiting, ended, table, output, work)
         if len(output) > IDS_ALONE and len(output.offsets):
-            locate(text, pieces, count, waiting, machine, output, place, first, work)
+            locate(text, pieces, count, waiting, table, output, place, first, work)
     return at
 
 
 @kernel
-def encode_rows(text, starts, more, machine, output, work):
+def encode_rows(text, starts, more, table, output, work):
     """`encode` texts, each piece by itself."""
-    return encode(text, starts, more, machine, output, work)
+    return encode(text, starts, more, table, output, work)

@@ -66,12 +66,12 @@ def extend(work, most, begin, end, node, score):
 
 
 @part
-def list_paths(text, begin, end, machine, most, work):
+def list_paths(text, begin, end, table, most, work):
     """List the best paths to each place of a piece, in ``work.scores``, ``nodes`` and ``ranks`` from ``place * most`` on.
 
     Args:
         text, begin, end: the piece, for which there is room.
-        machine: `fst.machines.unigram.arguments.UnigramArguments`.
+        table: `fst.machines.unigram.arguments.UnigramArguments`.
         most: how many paths are listed.
         work: `fst.machines.unigram.sampling_arguments.NBestWork`.
     """
@@ -81,10 +81,10 @@ def list_paths(text, begin, end, machine, most, work):
     work.places[0], work.scores[0] = 1, 0.0
     at = begin
     while at < end:
-        count, after = nodes_from(text, at, end, machine.trie, work.found, work.sizes)
+        count, after = nodes_from(text, at, end, table.trie, work.found, work.sizes)
         for index in range(count):
             node, place = work.found[index], at - begin
-            score = machine.scores[np.uint64(node)] if node >= 0 else machine.unknown[0]
+            score = table.scores[np.uint64(node)] if node >= 0 else table.unknown[0]
             extend(work, most, place, place + np.uint64(work.sizes[index]), node, score)
         at = after
 
@@ -157,9 +157,9 @@ def next_pieces(text, row, at, shared, work):
 
 
 @part
-def scan(text, machine, work):
+def scan(text, table, work):
     """Find the best segmentations of a row. Returns their number; 0 if a piece has more paths than there is room for."""
-    most, pieces, own = machine.most[0], work.pieces, machine.own
+    most, pieces, own = table.most[0], work.pieces, table.own
     row, at, index, texts = U0, np.uint64(work.bounds[0]), U0, U1
     work.totals[0], work.steps[0] = 0.0, 0
     while row == U0:
@@ -176,13 +176,13 @@ def scan(text, machine, work):
 
 
 @part
-def draw(texts, machine, work, row):
+def draw(texts, table, work, row):
     """Draw one of the best segmentations of a row. See `fst.machines.unigram.nbest.drawn`."""
-    totals, alpha, total = work.totals, machine.alpha[0], 0.0
+    totals, alpha, total = work.totals, table.alpha[0], 0.0
     likeliest = totals[0] if alpha >= 0 else totals[texts - U1]
     for text in range(texts):
         total += exponential(alpha * (totals[text] - likeliest))
-    number = mixed(key_of(machine.seed[0], work.state[FIRST_ROW] + row) + GAMMA)
+    number = mixed(key_of(table.seed[0], work.state[FIRST_ROW] + row) + GAMMA)
     limit = np.float64(number >> TO_SHARE) * UNIT * total
     total, found = 0.0, U0
     for text in range(texts):
@@ -193,9 +193,9 @@ def draw(texts, machine, work, row):
 
 
 @part
-def put_row(text, chosen, ended, machine, output, work):
+def put_row(text, chosen, ended, table, output, work):
     """Write a segmentation of a row to the output, and its frame. Returns the row after it."""
-    state, pieces, own, ids, steps = work.state, work.pieces, machine.own, output.ids, work.steps
+    state, pieces, own, ids, steps = work.state, work.pieces, table.own, output.ids, work.steps
     step, last_step = chosen * STEPS + U1, chosen * STEPS + steps[chosen * STEPS]
     row, begin, index = U0, np.uint64(work.bounds[0]), U0
     while row == U0:
@@ -224,8 +224,8 @@ def put_row(text, chosen, ended, machine, output, work):
 
 
 @kernel
-def encode_rows(text, starts, more, machine, output, work):
-    """Encode texts. Arguments and result are those of `fst.runtime.machines.bpe.kernels.encode.encode_rows`, but for `machine` and `work`,
+def encode_rows(text, starts, more, table, output, work):
+    """Encode texts. Arguments and result are those of `fst.runtime.machines.bpe.kernels.encode.encode_rows`, but for `table` and `work`,
     which are `fst.machines.unigram.sampling_arguments.NBestArguments` and `NBestWork`; ``work.state`` has the number of the first row.
     After a call in which `is_every` is set, its `ROW` is the number of segmentations, and their scores are in ``work.totals``.
 
@@ -239,13 +239,13 @@ def encode_rows(text, starts, more, machine, output, work):
     ended = U0
     for row in range(np.uint64(len(starts)) - U1):
         work.bounds[0], work.bounds[1] = starts[np.uint64(row)], starts[np.uint64(row) + U1]
-        texts = scan(text, machine, work)
+        texts = scan(text, table, work)
         if texts == U0:
             return np.uint64(len(text)) + U1
-        if machine.is_every[0]:
+        if table.is_every[0]:
             state[ROW] = texts
             for chosen in range(texts):
-                ended = put_row(text, np.uint64(chosen), ended, machine, output, work)
+                ended = put_row(text, np.uint64(chosen), ended, table, output, work)
         else:
-            ended = put_row(text, draw(texts, machine, work, np.uint64(row)), ended, machine, output, work)
+            ended = put_row(text, draw(texts, table, work, np.uint64(row)), ended, table, output, work)
     return np.uint64(starts[np.uint64(len(starts)) - U1])

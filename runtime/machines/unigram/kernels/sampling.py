@@ -84,17 +84,17 @@ def add(number, exponent, node, size, end, stream, work, nodes, at):
 
 
 @part
-def draw(text, begin, end, machine, stream, work, nodes, at):
+def draw(text, begin, end, table, stream, work, nodes, at):
     """Draw a node that ends at each place of a piece.
 
     Args:
         text, begin, end: the piece.
-        machine: `fst.machines.unigram.sampling_arguments.SamplingArguments`.
+        table: `fst.machines.unigram.sampling_arguments.SamplingArguments`.
         stream: uint64, the state of the generator before the first number of the piece.
         work: of `weights` and `exponents`, scratch: the weights of the last places.
         nodes, at: int32, filled from `at` on for each byte: the node that ends with it, or `UNSET`.
     """
-    numbers, exponents, mask = machine.numbers, machine.exponents, np.uint64(len(work.weights)) - U1
+    numbers, exponents, mask = table.numbers, table.exponents, np.uint64(len(work.weights)) - U1
     unknown, is_wide = np.uint64(len(numbers)) - U2, len(exponents) > 0
     for index in range(end - begin):
         nodes[at + np.uint64(index)] = UNSET
@@ -103,7 +103,7 @@ def draw(text, begin, end, machine, stream, work, nodes, at):
     while reached < end:
         place = reached - begin
         number, exponent = final(work.weights[place & mask], work.exponents[place & mask])
-        count, reached = nodes_from(text, reached, end, machine.own.trie, work.found, work.sizes)
+        count, reached = nodes_from(text, reached, end, table.own.trie, work.found, work.sizes)
         for index in range(count):
             node, size = work.found[index], np.uint64(work.sizes[index])
             token = np.uint64(node) if node >= 0 else unknown
@@ -175,15 +175,15 @@ def choice_at(block, left, place, nodes, numbers, weights, stream):
 
 
 @part
-def draw_listed(text, begin, size, room, machine, stream, work, drawn, at):
+def draw_listed(text, begin, size, room, table, stream, work, drawn, at):
     """Draw a path through a piece that `find_nodes` has read: the node that ends at each place on it.
 
     Args:
-        text, machine, stream, at: as in `draw`; `drawn` are its `nodes`.
-        begin, size: the piece, which has at most ``machine.most_bytes[0]`` bytes.
+        text, table, stream, at: as in `draw`; `drawn` are its `nodes`.
+        begin, size: the piece, which has at most ``table.most_bytes[0]`` bytes.
         room: where its room begins in ``work.tokens`` and ``work.best_sums``.
     """
-    lists, nodes, numbers, weights = work.tokens, machine.own.ends.nodes, machine.numbers, work.best_sums
+    lists, nodes, numbers, weights = work.tokens, table.own.ends.nodes, table.numbers, work.best_sums
     weigh(text, begin, size, room, lists, nodes, numbers, weights)
     left = size
     while left:
@@ -211,9 +211,9 @@ def line_up(nodes, at, size, lengths):
 
 
 @part
-def emit(text, pieces, count, row, machine, output, work):
+def emit(text, pieces, count, row, table, output, work):
     """Write the ids of all pieces to the output, and the frames and ends of texts. Returns the row after the last that ended."""
-    state, special_ids, ids, own, seed = work.state, work.special_ids, output.ids, machine.own, machine.seed[0]
+    state, special_ids, ids, own, seed = work.state, work.special_ids, output.ids, table.own, table.seed[0]
     at, place, special, room, key = state[COUNT], state[PLACE_IN_ROW], U0, U0, key_of(seed, state[FIRST_ROW] + row)
     for index in range(count):
         kind = np.uint64(pieces[index]) >> KIND << KIND
@@ -221,10 +221,10 @@ def emit(text, pieces, count, row, machine, output, work):
         if kind == U0:
             before, stream = at, key + place * GAMMA
             listed = read_together(length, own.ends.widest[0], own.ends.stride[0])
-            if U0 < listed <= machine.most_bytes[0]:
-                draw_listed(text, first, length, room, machine, stream, work, ids, at)
+            if U0 < listed <= table.most_bytes[0]:
+                draw_listed(text, first, length, room, table, stream, work, ids, at)
             else:
-                draw(text, first, last, machine, stream, work, ids, at)
+                draw(text, first, last, table, stream, work, ids, at)
             room += listed + np.uint64(listed > U0)
             at = put_nodes(text, first, last, line_up(ids, at, length, own.shared.lengths), own, output, at)
             work.counts[index] = at - before
@@ -238,12 +238,12 @@ def emit(text, pieces, count, row, machine, output, work):
 
 
 @kernel
-def encode_rows(text, starts, more, machine, output, work):
-    """Encode texts. Arguments and result are those of `fst.runtime.machines.bpe.kernels.encode.encode_rows`, but for `machine` and `work`,
+def encode_rows(text, starts, more, table, output, work):
+    """Encode texts. Arguments and result are those of `fst.runtime.machines.bpe.kernels.encode.encode_rows`, but for `table` and `work`,
     which are `fst.machines.unigram.sampling_arguments.SamplingArguments` and `SamplingWork`; and ``work.state`` has the number of the
     first row.
     """
-    state, pieces, pending, shared = work.state, work.pieces, work.pending, machine.own.shared
+    state, pieces, pending, shared = work.state, work.pieces, work.pending, table.own.shared
     begin_call(starts, more, output, state)
     rows, row, ended, at, is_stuck = np.uint64(len(starts)) - U1, U0, U0, np.uint64(starts[0]), False
     while row < rows and not is_stuck:
@@ -252,9 +252,9 @@ def encode_rows(text, starts, more, machine, output, work):
             mark_dropped(text, pieces, count, shared)
         for index in range(count):  # sampling may take any piece apart, so all are pending
             pending[index] = np.uint64(index) << HALF
-        find_nodes(text, pieces, pending, count, machine.own.ends, False, work)
+        find_nodes(text, pieces, pending, count, table.own.ends, False, work)
         place, first = state[COUNT], ended
-        ended = emit(text, pieces, count, ended, machine, output, work)
+        ended = emit(text, pieces, count, ended, table, output, work)
         if len(output) > IDS_ALONE and len(output.offsets):
-            locate(text, pieces, count, count, machine.own, output, place, first, work)
+            locate(text, pieces, count, count, table.own, output, place, first, work)
     return at

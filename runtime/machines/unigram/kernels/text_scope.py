@@ -9,6 +9,6 @@ from fst.runtime.machines.unigram.kernels.encode import encode
 
 
 @kernel
-def encode_rows(text, starts, more, machine, output, work):
+def encode_rows(text, starts, more, table, output, work):
     """`encode` texts, all pieces of each together."""
-    return encode(text, starts, more, machine, output, work)
+    return encode(text, starts, more, table, output, work)

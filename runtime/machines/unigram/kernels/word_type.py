@@ -36,20 +36,20 @@ def put_end(end, output, at):
 
 
 @part
-def put_bytes(text, begin, end, machine, output, at):
+def put_bytes(text, begin, end, table, output, at):
     """Write the ids of the bytes of an unknown word, all with its span. Returns the next index."""
     for place in range(begin, end):
         byte = text[np.uint64(place)]
-        if byte == BLANK_BYTE and len(machine.blank):
-            for index in range(len(machine.blank)):
-                at = put_id(machine.blank[np.uint64(index)], begin, end, output, at)
+        if byte == BLANK_BYTE and len(table.blank):
+            for index in range(len(table.blank)):
+                at = put_id(table.blank[np.uint64(index)], begin, end, output, at)
         else:
-            at = put_id(machine.fallbacks[byte], begin, end, output, at)
+            at = put_id(table.fallbacks[byte], begin, end, output, at)
     return at
 
 
 @part
-def emit(text, pieces, scratch, written, pending, waiting, row, run, machine, output, work):
+def emit(text, pieces, scratch, written, pending, waiting, row, run, table, output, work):
     """Write ids to the output, and the frames and ends of texts.
 
     Args:
@@ -69,16 +69,16 @@ def emit(text, pieces, scratch, written, pending, waiting, row, run, machine, ou
         run = NO_RUN if begin < gap else run
         at = copy(scratch, begin, gap, ids, at)
         begin, before = gap, at
-        value = token_of(text, first, last, machine.trie) if kind == U0 else U0
+        value = token_of(text, first, last, table.trie) if kind == U0 else U0
         if kind != U0:
             at, row, special = put_other(kind, special_ids, special, row, output, at)
             run = NO_RUN
         elif value:
             at, run = put_id(np.int32(value - U1), first, last, output, at), NO_RUN
-        elif len(machine.fallbacks):
-            at = put_bytes(text, first, last, machine, output, at)
+        elif len(table.fallbacks):
+            at = put_bytes(text, first, last, table, output, at)
         elif run == NO_RUN:
-            at, run = put_id(machine.unk_id[0], first, last, output, at), first
+            at, run = put_id(table.unk_id[0], first, last, output, at), first
         elif at == start:
             pieces[index], reached = first | DROPPED, last
         else:
@@ -100,18 +100,18 @@ def take_back(at, run, output, state):
 
 
 @kernel
-def encode_rows(text, starts, more, machine, output, work):
+def encode_rows(text, starts, more, table, output, work):
     """Encode texts. Arguments and result are those of `fst.runtime.machines.unigram.kernels.encode.encode`."""
-    state, pieces, scratch, pending, shared = work.state, work.pieces, work.scratch, work.pending, machine.shared
+    state, pieces, scratch, pending, shared = work.state, work.pieces, work.scratch, work.pending, table.shared
     begin_call(starts, more, output, state)
     rows, row, ended, at, is_stuck, run = np.uint64(len(starts)) - U1, U0, U0, np.uint64(starts[0]), False, NO_RUN
     while row < rows and not is_stuck:
         row, at, count, is_stuck = find_pieces(text, starts, row, at, more, shared, work)
         written, waiting = find_words(text, count, shared, work)
         place, first = state[COUNT], ended
-        ended, run, reached = emit(text, pieces, scratch, written, pending, waiting, ended, run, machine, output, work)
+        ended, run, reached = emit(text, pieces, scratch, written, pending, waiting, ended, run, table, output, work)
         if len(output) > IDS_ALONE and len(output.offsets):
-            locate(text, pieces, count, waiting, machine, output, place, first, work)
+            locate(text, pieces, count, waiting, table, output, place, first, work)
             if reached:
                 output.offsets[(place << U1) - U1] += count_characters(text, np.uint64(pieces[0]) & PLACE, reached)
     return take_back(at, run, output, state)

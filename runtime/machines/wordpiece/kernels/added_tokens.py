@@ -99,7 +99,7 @@ def token_at(symbols, first, end, before, added, memo):
 
 
 @part
-def find_tokens(symbols, pending, count, machine, suspects, state, tokens, memo):
+def find_tokens(symbols, pending, count, table, suspects, state, tokens, memo):
     """Find inside tokens. Only pending words can hold them: no word in the table of words does.
 
     A text in which symbols do not decide is marked in `suspects`; so is a text with a word too long to be in `symbols` as a whole.
@@ -108,7 +108,7 @@ def find_tokens(symbols, pending, count, machine, suspects, state, tokens, memo)
         Twice the number of tokens. `tokens` holds for each ``first symbol | one past the last << 32`` and
         ``index of its word in pending | class << 32``.
     """
-    added, row, longest, last_class = machine.added, state[ROW], machine.params[LONGEST], machine.params[END_CLASS]
+    added, row, longest, last_class = table.added, state[ROW], table.params[LONGEST], table.params[END_CLASS]
     shortest, widths = added.params[SHORTEST], added.params[INSIDE]
     memo[START] = memo[READ] = memo[NODE] = U0
     found = U0
@@ -200,9 +200,9 @@ def join_words(symbols, pending, tokens, found, isolated_ids, scratch, results, 
 
 
 @part
-def find_bordered_suspects(symbols, filled, begins, stops, count, machine, suspects, row, memo):
+def find_bordered_suspects(symbols, filled, begins, stops, count, table, suspects, row, memo):
     """Note texts that may hold a bordered token. The search goes by the token's first border, which is a symbol that ends a word here."""
-    added, last_class = machine.added, machine.params[END_CLASS]
+    added, last_class = table.added, table.params[END_CLASS]
     grams, sides, widths, border_widths = added.grams, added.sides, added.params[GRAMS], added.params[BORDERS]
     memo[START] = memo[READ] = memo[NODE] = U0
     for index in range(count):

@@ -69,7 +69,7 @@ def prefetch_step(entries, state, symbols, following, records):
 
 
 @inlined
-def sort_words(symbols, machine, pending, count, active, results, longer):
+def sort_words(symbols, table, pending, count, active, results, longer):
     """Sort pending words by length, the longest first, into active words, and enter the state of each one's first symbol.
 
     An active word has two items: ``state | index of its next id << 32``, and the index of its first symbol. Empty and overlong words come
@@ -79,7 +79,7 @@ def sort_words(symbols, machine, pending, count, active, results, longer):
         The length of the longest word. `longer` holds for each length, and for the one after the longest, the number of words at least
         this long.
     """
-    records, start_targets, entries, params = machine.reader.records, machine.start_targets, machine.entries, machine.params
+    records, start_targets, entries, params = table.reader.records, table.start_targets, table.entries, table.params
     longest, most = params[LONGEST], U0
     for length in range(min(longest, pending[count - U1]) + U2 if count else U2):  # no word is longer than the end of the last one
         longer[length] = U0
@@ -123,9 +123,9 @@ def put_pooled(pool, output, scratch, place):
 
 
 @inlined
-def finish_words(step, first, last, machine, scratch, active, results):
+def finish_words(step, first, last, table, scratch, active, results):
     """Write the final ids of the active words with `step` symbols: those from index `first` to before `last`."""
-    entries, pool = machine.entries, machine.pool
+    entries, pool = table.entries, table.pool
     for index in range(first << U1, last << U1, U2):
         state, place, start = active[index] & LOW_HALF, active[index] >> HALF, active[index + U1]
         entry = entries[state]
@@ -138,9 +138,9 @@ def finish_words(step, first, last, machine, scratch, active, results):
 
 
 @part
-def follow_links(symbols, step, words, machine, scratch, active):
+def follow_links(symbols, step, words, table, scratch, active):
     """Follow the failure links of active words, the first ones, until each state has a transition on its next symbol, or no link."""
-    records, entries, pool = machine.reader.records, machine.entries, machine.pool
+    records, entries, pool = table.reader.records, table.entries, table.pool
     for index in range(U0, words << U1, U2):
         state, place, start = active[index] & LOW_HALF, active[index] >> HALF, active[index + U1]
         label = records[np.uint64(symbols[start + step])] >> LABEL_SHIFT
@@ -156,19 +156,19 @@ def follow_links(symbols, step, words, machine, scratch, active):
 
 
 @part
-def transduce(symbols, machine, scratch, pending, count, active, results, longer):
+def transduce(symbols, table, scratch, pending, count, active, results, longer):
     """Run the transducer over all pending words together, one symbol at a time, so that no word waits for another's memory access.
 
     Words are sorted, so the unfinished ones come first. At the symbol that ends a word, `results` gets the index where its ids end, or
     `FAILED`.
     """
-    records, entries, pool, params = machine.reader.records, machine.entries, machine.pool, machine.params
-    most = sort_words(symbols, machine, pending, count, active, results, longer)
+    records, entries, pool, params = table.reader.records, table.entries, table.pool, table.params
+    most = sort_words(symbols, table, pending, count, active, results, longer)
     for step in range(U1, most + U1):
         going_on = longer[step + U1]
-        finish_words(step, going_on, longer[step], machine, scratch, active, results)
+        finish_words(step, going_on, longer[step], table, scratch, active, results)
         if params[IS_LINKED]:
-            follow_links(symbols, step, going_on, machine, scratch, active)
+            follow_links(symbols, step, going_on, table, scratch, active)
         for index in range(U0, going_on << U1, U2):
             state, place, start = active[index] & LOW_HALF, active[index] >> HALF, active[index + U1]
             record = records[np.uint64(symbols[start + step])]
@@ -217,29 +217,29 @@ def emit(symbols, scratch, written, pending, count, results, params, output, sta
 
 
 @part
-def encode_symbols(filled, machine, output, work):
+def encode_symbols(filled, table, output, work):
     """Encode the complete words, and move the symbols of the last, incomplete word to the front. Returns the number of symbols kept."""
     symbols, spans, pending, scratch, results, state = work.symbols, work.spans, work.pending, work.scratch, work.results, work.state
     begins, stops, slots, tokens, pieces = work.begins, work.stops, work.slots, work.tokens, work.pieces
-    params, isolated_ids = machine.params, machine.isolated_ids
+    params, isolated_ids = table.params, table.isolated_ids
     # The next symbol may cancel a fence at the end, so that the word before the fence continues.
-    fenced = filled > U0 and is_fence(machine.reader.records[np.uint64(symbols[filled - U1])])
+    fenced = filled > U0 and is_fence(table.reader.records[np.uint64(symbols[filled - U1])])
     filled -= U1 if fenced else U0
     found = find_words(symbols, filled, params, work.masks, begins, stops, U1)
-    find_slots(symbols, begins, stops, found, machine, slots)
-    written, count = look_up(symbols, begins, stops, slots, found, machine, scratch, pending)
+    find_slots(symbols, begins, stops, found, table, slots)
+    written, count = look_up(symbols, begins, stops, slots, found, table, scratch, pending)
     of_words, known, cut = pending, count, U0
     if len(output) > IDS_ALONE and len(output.suspects):
-        if machine.added.params[HAS_BORDERS]:
-            find_bordered_suspects(symbols, filled, begins, stops, found, machine, output.suspects, state[ROW], work.symbol_memo)
-        cut = find_tokens(symbols, pending, count, machine, output.suspects, state, tokens, work.symbol_memo)
+        if table.added.params[HAS_BORDERS]:
+            find_bordered_suspects(symbols, filled, begins, stops, found, table, output.suspects, state[ROW], work.symbol_memo)
+        cut = find_tokens(symbols, pending, count, table, output.suspects, state, tokens, work.symbol_memo)
         if cut:
-            of_words, known = pieces, cut_words(symbols, pending, count, tokens, cut, machine.added.params[FILLER], spans, pieces)
+            of_words, known = pieces, cut_words(symbols, pending, count, tokens, cut, table.added.params[FILLER], spans, pieces)
             if len(output.offsets):  # find the words again, with all spaces: a space after a token may end a pending word
                 found = find_words(symbols, filled, params, work.masks, begins, stops, U0)
-    transduce(symbols, machine, scratch, of_words, known, work.active, results, slots)  # slots are no longer needed: reused as `longer`
+    transduce(symbols, table, scratch, of_words, known, work.active, results, slots)  # slots are no longer needed: reused as `longer`
     if len(output) > IDS_ALONE and len(output.offsets):
-        locate(symbols, begins, stops, found, scratch, of_words, known, results, machine, output, work)
+        locate(symbols, begins, stops, found, scratch, of_words, known, results, table, output, work)
     if len(output) > IDS_ALONE and cut:
         join_words(symbols, pending, tokens, cut, isolated_ids, scratch, results, params[UNK])
     emit(symbols, scratch, written, pending, count, results, params, output, state)
@@ -260,14 +260,14 @@ def encode_symbols(filled, machine, output, work):
 
 
 @kernel
-def encode_rows(text, starts, more, machine, output, work):
+def encode_rows(text, starts, more, table, output, work):
     """Encode texts.
 
     Args:
         text: uint16[n], UTF-16 of all texts.
         starts: int64[rows + 1], where each text begins, and where the last one ends.
         more: uint64, 1 if the last text continues in the next call, else 0.
-        machine: `fst.machines.wordpiece.arguments.Arguments`.
+        table: `fst.machines.wordpiece.arguments.Arguments`.
         output: `fst.tables.kernel_call.IdsOutput`, or `SpansOutput` for spans and suspects; filled.
         work: `fst.tables.kernel_call.Work`. Its ``state`` is all zero before the first call.
 
@@ -283,8 +283,8 @@ def encode_rows(text, starts, more, machine, output, work):
     begin_reading(starts, work)
     is_more = True
     while is_more:
-        filled, is_more = read(text, starts, more, machine.params[END_CLASS], with_spans, machine.reader, work)
-        state[KEPT] = encode_symbols(filled, machine, output, work)
+        filled, is_more = read(text, starts, more, table.params[END_CLASS], with_spans, table.reader, work)
+        state[KEPT] = encode_symbols(filled, table, output, work)
         if len(output) > IDS_ALONE and len(output.suspects) and is_more and output.suspects[reading[READ_ROW]]:
             skip_row(starts, reading)  # the whole text is encoded again
     state[BEFORE] += reading[AT]

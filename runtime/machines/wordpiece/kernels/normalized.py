@@ -42,18 +42,18 @@ def put_symbol(number, filled, span, work):
 
 
 @kernel
-def encode_rows(text, starts, more, machine, output, work):
+def encode_rows(text, starts, more, table, output, work):
     """Encode normalized texts.
 
     Args:
         text: uint8[n], UTF-8 with marks of all texts.
         starts, more, output, work: as in `fst.runtime.machines.wordpiece.kernels.encode.encode_rows`.
-        machine: `fst.machines.wordpiece.arguments.NormalizedArguments`.
+        table: `fst.machines.wordpiece.arguments.NormalizedArguments`.
 
     Returns:
         Where reading stopped: the end.
     """
-    reader, table, places, state = machine.table.reader, machine.table, machine.places, work.state
+    reader, own, places, state = table.table.reader, table.table, table.places, work.state
     limit, rows = np.uint64(len(work.symbols)) - PAST_LIMIT, len(starts) - 1
     state[ROW] = U0
     if rows and not state[OPEN]:
@@ -67,7 +67,7 @@ def encode_rows(text, starts, more, machine, output, work):
                 span = places[index]
             index += U1
             if text[at] == MARK:
-                filled = put_symbol(machine.tokens[number_at(text, at)], filled, span, work)
+                filled = put_symbol(table.tokens[number_at(text, at)], filled, span, work)
                 at += MARK_BYTES
             else:
                 code, at = code_at(text, at)
@@ -77,8 +77,8 @@ def encode_rows(text, starts, more, machine, output, work):
                 else:
                     filled = put_symbol(number, filled, span, work)
             if filled >= limit:
-                filled = encode_symbols(filled, table, output, work)
+                filled = encode_symbols(filled, own, output, work)
         if not more or row + 1 < rows:
-            filled = put_symbol(table.params[END_CLASS], filled, U0, work)
-    state[KEPT] = encode_symbols(filled, table, output, work)
+            filled = put_symbol(own.params[END_CLASS], filled, U0, work)
+    state[KEPT] = encode_symbols(filled, own, output, work)
     return np.uint64(starts[rows])

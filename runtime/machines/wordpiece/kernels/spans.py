@@ -50,9 +50,9 @@ def locate_missing(scratch, gap, result, start, end, lengths, spans, offsets, wo
 
 
 @part
-def locate(symbols, begins, stops, count, scratch, pending, known, results, machine, output, work):
+def locate(symbols, begins, stops, count, scratch, pending, known, results, table, output, work):
     """Write the spans of the ids that `emit` is going to write, in the same order."""
-    isolated_ids, params, lengths = machine.isolated_ids, machine.params, machine.token_lengths
+    isolated_ids, params, lengths = table.isolated_ids, table.params, table.token_lengths
     offsets, words, state, spans = output.offsets, output.words, work.state, work.spans
     around = np.uint64(len(output.prefix) + len(output.suffix))
     index, at, word = U0, state[COUNT], state[WORD]

@@ -61,9 +61,9 @@ def mask_for(length):
 
 
 @part
-def find_slots(symbols, begins, stops, count, machine, slots):
+def find_slots(symbols, begins, stops, count, table, slots):
     """Find and prefetch the slot of each word. `look_up` reads the slots in a loop of its own: a third faster than one loop for both."""
-    words, displacements, key_masks, params = machine.words, machine.displacements, machine.key_masks, machine.params
+    words, displacements, key_masks, params = table.words, table.displacements, table.key_masks, table.params
     highest = np.uint64(len(words) >> 2) - U1
     bucket_shift, slot_shift = params[BUCKET_SHIFT], params[SLOT_SHIFT]
     for index in range(count):
@@ -75,7 +75,7 @@ def find_slots(symbols, begins, stops, count, machine, slots):
 
 
 @part
-def look_up(symbols, begins, stops, slots, count, machine, scratch, pending):
+def look_up(symbols, begins, stops, slots, count, table, scratch, pending):
     """Look up words, and the symbols that end them.
 
     Returns:
@@ -83,7 +83,7 @@ def look_up(symbols, begins, stops, slots, count, machine, scratch, pending):
         it ends a text. Its two items are ``gap | start << 32`` and its end: `gap` is the index where its ids go; `start` is where the
         word starts, or its end if it was found.
     """
-    isolated_ids, words, key_masks, last = machine.isolated_ids, machine.words, machine.key_masks, machine.params[END_CLASS]
+    isolated_ids, words, key_masks, last = table.isolated_ids, table.words, table.key_masks, table.params[END_CLASS]
     place, known = U0, U0
     for index in range(count):
         start, end, slot = np.uint64(begins[index]), np.uint64(stops[index]), slots[index]
