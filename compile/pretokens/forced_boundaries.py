@@ -1,18 +1,23 @@
-"""Splitters by the tokens of Unigram: if no token contains two characters next to each other, no path crosses the boundary between them.
+"""Splitters by tokens: if no token contains two characters next to each other, there is a boundary between them in every segmentation.
 
-The classes of two characters determine whether a token may contain them side by side. Letters have a class for each script, since nearly
-all pairs of letters of a script occur in some token. Signs of ASCII and punctuation have a class each, so a word and the comma after it are
-two pre-tokens. There is no boundary between two unknown characters, because a run of them becomes one id.
+Characters that are adjacent in a token are *joined*. The classes of two characters determine whether they may be joined.
+
+- For merges, the largest groups of joined characters have a class each; all others share one, as if they were joined. Most groups are the
+  letters of a script, or signs. A space is joined to the character after it, and rarely to the one before it.
+- For paths, letters have a class for each group, since nearly all pairs of letters of a script occur in some token. Signs of ASCII and
+  punctuation have a class each, so a word and the comma after it are two pre-tokens. There is no boundary between two unknown characters,
+  because a run of them becomes one id.
 """
 
 from __future__ import annotations
 
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Collection, Hashable, Iterable, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 from itertools import pairwise
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fst.automata.rows import CODE_POINTS
 from fst.compile.patterns.budget import Budget
@@ -20,15 +25,42 @@ from fst.compile.pretokens.automata import Step, explored, reduced
 from fst.text.splitter import Splitter
 from fst.text.whitespace import BLANK
 
-GROUPS = 3  # groups of letters with a class of their own
+GROUPS = 3  # groups of joined characters with a class of their own
+NOT_KNOWN, BLANKS, ALONE, BEHIND, OTHERS = range(5)  # ALONE: joined to no others; BEHIND: to a space before it; from OTHERS on: groups
 SINGLE = (range(0x80), range(0x2010, 0x2040))  # characters that have a class each, if they are signs
 UNKNOWN = "unknown"  # the class of characters that are in no token
 
 Pair = tuple[str, str]
 
 
-def between_tokens(tokens: Iterable[str], known: Collection[str], *, before_blanks: bool) -> Splitter:
-    """A splitter that cuts only between characters that are adjacent in no token.
+def between_merges(tokens: Iterable[str], known: Collection[str]) -> Splitter:
+    """A splitter for BPE: no merge crosses its boundaries.
+
+    Args:
+        tokens: all that merges make.
+        known: the characters that are tokens. The splitter does not cut between two other characters.
+    """
+    pairs = {pair for token in tokens for pair in pairwise(token)}
+    behind, before = {after for char, after in pairs if char == BLANK}, {char for char, after in pairs if after == BLANK}
+    classes = np.full(CODE_POINTS, NOT_KNOWN, np.uint8)
+    classes[[ord(char) for char in known]] = ALONE
+    classes[[ord(char) for char in behind & {*known}]] = BEHIND
+    for number, group in enumerate(_groups(pair for pair in pairs if BLANK not in pair)):
+        classes[[ord(char) for char in group]] = OTHERS + 1 + number if number < GROUPS else OTHERS
+    classes[ord(BLANK)] = BLANKS
+    follow, lead = ({int(classes[ord(char)]) for char in chars - {BLANK}} for chars in (behind, before))
+    blanks_join = (BLANK, BLANK) in pairs
+
+    def joins(left: int, right: int) -> bool:
+        if BLANKS in (left, right):
+            return (right in follow or (right == BLANKS and blanks_join)) if left == BLANKS else left in lead
+        return left == right not in (ALONE, BEHIND)
+
+    return _splitter(classes, OTHERS + GROUPS + 1, joins)
+
+
+def between_paths(tokens: Iterable[str], known: Collection[str], *, before_blanks: bool) -> Splitter:
+    """A splitter for Unigram: no path crosses its boundaries.
 
     Args:
         tokens: the tokens as texts have them.
@@ -38,25 +70,34 @@ def between_tokens(tokens: Iterable[str], known: Collection[str], *, before_blan
     pairs = {pair for token in tokens for pair in pairwise(token)}
     keys = _keys({*known, *(char for pair in pairs for char in pair), *BLANK * before_blanks}, pairs, known)
     numbers = {key: number for number, key in enumerate(dict.fromkeys([(UNKNOWN, False), *keys.values()]))}
-    classes, count = np.zeros(CODE_POINTS, np.uint8), len(numbers)
+    classes = np.zeros(CODE_POINTS, np.uint8)
     for char, key in keys.items():
         classes[ord(char)] = numbers[key]
     joined = {(numbers[keys[left]], numbers[keys[right]]) for left, right in pairs}
     loose = {number for (_, is_known), number in numbers.items() if not is_known}
     blanks = {numbers[keys[BLANK]]} if before_blanks else set[int]()
-    over, end, budget = -1, count, Budget()
+
+    def joins(left: int, right: int) -> bool:
+        return right not in blanks and ((left, right) in joined or {left, right} <= loose)
+
+    return _splitter(classes, len(numbers), joins)
+
+
+def _splitter(classes: NDArray[np.uint8], count: int, joins: Callable[[int, int], bool]) -> Splitter:
+    """The splitter that cuts between characters whose classes, numbers below `count`, are not joined."""
+    over, budget = -1, Budget()
 
     def step(now: int, symbol: int) -> Step:
-        is_over = symbol == end or symbol in blanks or not ((now, symbol) in joined or {now, symbol} <= loose)
-        return (over, True) if is_over else (symbol, False)
+        return (over, True) if symbol == count or not joins(now, symbol) else (symbol, False)
 
-    found = explored(lambda symbol: (over if symbol == end else symbol, False), step, over, end + 1, budget)
-    return reduced(classes, found, np.zeros(end, np.bool_), budget)
+    found = explored(lambda symbol: (over if symbol == count else symbol, False), step, over, count + 1, budget)
+    return reduced(classes, found, np.zeros(count, np.bool_), budget)
 
 
 def _keys(characters: Iterable[str], pairs: Collection[Pair], known: Collection[str]) -> Mapping[str, tuple[Hashable, bool]]:
     """The key of a character's class: its kind, and whether it is a token."""
-    group = _groups(pair for pair in pairs if pair[0].isalpha() and pair[1].isalpha())
+    letters = _groups(pair for pair in pairs if pair[0].isalpha() and pair[1].isalpha())
+    group = {char: number for number, chars in enumerate(letters[:GROUPS], 1) for char in chars}
     known = {*known}
 
     def kind(char: str) -> Hashable:
@@ -68,8 +109,8 @@ def _keys(characters: Iterable[str], pairs: Collection[Pair], known: Collection[
     return {char: (kind(char), char in known) for char in sorted(characters)}
 
 
-def _groups(pairs: Iterable[Pair]) -> Mapping[str, int]:
-    """The group number of each letter that is adjacent to others in tokens: 1 and more for the largest groups, 0 for all others."""
+def _groups(pairs: Iterable[Pair]) -> list[set[str]]:
+    """The groups of joined characters, those with the most ASCII first, and then the largest."""
     first: dict[str, str] = {}
 
     def root(char: str) -> str:
@@ -84,5 +125,4 @@ def _groups(pairs: Iterable[Pair]) -> Mapping[str, int]:
     for char in first:
         groups[root(char)].add(char)
     ascii_of = Counter(root(char) for char in first if char.isascii())
-    order = sorted(groups, key=lambda name: (-ascii_of[name], -len(groups[name]), name))
-    return {char: place + 1 if place < GROUPS else 0 for place, name in enumerate(order) for char in groups[name]}
+    return [groups[name] for name in sorted(groups, key=lambda name: (-ascii_of[name], -len(groups[name]), name))]

@@ -22,7 +22,7 @@ from fst.compile.patterns.budget import Budget
 from fst.compile.pretokens import metaspace
 from fst.compile.pretokens.arrays import more_tokens, splitter_arrays, word_table
 from fst.compile.pretokens.automata import at_edges
-from fst.compile.pretokens.joins import between_tokens
+from fst.compile.pretokens.forced_boundaries import between_merges
 from fst.compile.pretokens.sequences import chained, in_sequence
 from fst.compile.pretokens.splits import BYTES
 from fst.compile.pretokens.whitespace_splits import makes_white_space, need_without_effect, splitter_and_cuts
@@ -185,7 +185,7 @@ def _text_of_characters(source: Source[BpeModel]) -> Text:
     """
     line = _line(source)
     added, by = line.rewriting(source.added)
-    split = between_tokens(source.model.made, source.model.characters) if _is_cut_by_tokens(source) else line.splitter()
+    split = between_merges(source.model.made, source.model.characters) if _is_cut_by_tokens(source) else line.splitter()
     return added, by, split
 
 

@@ -17,7 +17,7 @@ from fst.compile.machines.unigram import aho_corasick
 from fst.compile.machines.unigram.byte_tries import byte_trie, trie_of
 from fst.compile.pretokens import metaspace
 from fst.compile.pretokens.arrays import more_tokens, splitter_arrays, word_table
-from fst.compile.pretokens.forced_boundaries import between_tokens
+from fst.compile.pretokens.forced_boundaries import between_paths
 from fst.compile.pretokens.metaspace import Pipeline
 from fst.compile.text.components import field_of, only, sequence
 from fst.compile.text.source import Source
@@ -220,7 +220,7 @@ def _splitter(model: UnigramModel, line: Pipeline) -> tuple[Splitter, str]:
     known = {spelling for spelling in spellings if len(spelling) == 1}
     if model.sums == WORDS:  # the unknown token is one with unknown characters next to it
         known -= {*(line.spelled(model.unk_token or "") or "")}
-    return between_tokens(spellings, known, before_blanks=line.cuts), BLANK if line.cuts else STRETCH
+    return between_paths(spellings, known, before_blanks=line.cuts), BLANK if line.cuts else STRETCH
 
 
 def _word_table(tables: UnigramTable, spelled: _Spelled) -> tuple[NDArray[np.uint64], NDArray[np.uint16]]:
