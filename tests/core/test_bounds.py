@@ -24,7 +24,7 @@ from fst.core.jit import SETTINGS
 
 CHECKED = bool(vars(numba.config)["BOUNDSCHECK"])
 SEEDS = 60
-RARE = (51, 60, 40, 14, 75, 15, 66, 37, 82, 86, 9, 46)  # seeds that together drive every kernel, unless what is drawn changes
+RARE = (51, 60, 86)  # seeds that together drive every kernel, unless what is drawn changes
 
 
 def test_no_index_is_out_of_bounds() -> None:
