@@ -215,7 +215,7 @@ def prove_characters(table: ReadingTable) -> None:
     """Prove that code points lead to classes."""
     pages, blocks, width, count = table.pages, table.blocks, 1 << PAGE_BITS, len(table.classes) // 2
     known = CODE_POINTS // width
-    need(len(pages) in (known, 2 * known), f"there are {len(pages)} pages; expected {known}, or twice as many with normalised characters")
+    need(len(pages) in (known, 2 * known), f"there are {len(pages)} pages; expected {known}, or twice as many with normalized characters")
     need(len(blocks) and len(blocks) % width == 0, f"blocks has {len(blocks)} elements, not {width} for each block")
     numbered = len(blocks) // width
     need_none(pages >= numbered, lambda page: f"U+{page * width:04X} is on page {pages[page]}; there are {numbered}")

@@ -205,7 +205,7 @@ class WordPieceTable(ReadingTable):
         need(normalizer.steps or not added.contextual, "there are contextual tokens, and no normalizer step by step")
         has_steps = normalizer.steps is not None
         need(has_steps == (normalizer.suspects is not None), "the normalizer has steps without suspects, or suspects without steps")
-        need(has_steps == self.has_normalized, "the normalizer has steps without pages of normalised characters, or pages without steps")
+        need(has_steps == self.has_normalized, "the normalizer has steps without pages of normalized characters, or pages without steps")
         for by in normalizer.steps.rewritings if normalizer.steps else ():
             prove_normalizer(by, added)
 

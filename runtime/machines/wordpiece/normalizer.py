@@ -134,7 +134,7 @@ class NormalizingRunner(Runner):
     def __init__(
         self, table: WordPieceTable, arguments: Arguments, workspaces: Workspaces, normalizer: StepNormalizer, *, with_spans: bool = False
     ) -> None:
-        super().__init__(Kernel("wordpiece, normalised", "utf-8", KERNEL, table.ids_per_unit), arguments, workspaces, with_spans=with_spans)
+        super().__init__(Kernel("wordpiece, normalized", "utf-8", KERNEL, table.ids_per_unit), arguments, workspaces, with_spans=with_spans)
         self.normalizer = normalizer
         self._tokens = np.array([table.class_of_id[token] for token in marks(table.metadata.added_tokens).values()], np.uint16)
 
