@@ -82,7 +82,7 @@ BELOW = {
 # Strings with dotted names are imports, too. The table of a machine may name the machine's own runtime, and the registry all tables.
 NAMES = {unit: {f"runtime.{unit}"} for unit in BELOW if unit.startswith("machines.")}
 NAMES["registry"] = {*NAMES}
-LARGE = {"cli", "runtime"}
+LARGE = {"runtime"}
 EXEMPT = ("fst/bridge/", "__init__.py", "__main__.py")  # these import any layer; `fst` and `fst.bridge` are imported only inside functions
 ONLY_IN = {
     "numba": {
