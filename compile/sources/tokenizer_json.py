@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from fst.compile.compilers import compiler_of, model_of, need_kind
-from fst.compile.machines.bpe.merges_txt import MERGES
+from fst.compile.machines.bpe.model import MERGES
 from fst.compile.pretokens import splits
 from fst.compile.sources.decoders import decoder_of
 from fst.compile.sources.pretrained import folder

@@ -13,8 +13,7 @@ from support.naive.models import tokens_ending
 from support.tiers import examples
 
 from fst.automata.rows import ROOT
-from fst.compile.machines.unigram.aho_corasick import Automaton, automaton
-from fst.compile.machines.unigram.byte_tries import trie_of
+from fst.compile.machines.unigram.aho_corasick import Automaton, automaton, trie_of
 from fst.machines.unigram.aho_corasick import listed, prove, sizes_of, step
 
 LETTERS = "abcé世界\U0001f600"

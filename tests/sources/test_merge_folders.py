@@ -36,7 +36,7 @@ from tokenizers import ByteLevelBPETokenizer, Tokenizer
 import fst
 from fst.cli.main import main
 from fst.compile import bpe, files, tokenizer, wordpiece
-from fst.compile.machines.bpe.merges_txt import pairs
+from fst.compile.machines.bpe.model import pairs
 from fst.compile.sources.pretrained import byte_level_classes
 from fst.compile.sources.read import read
 from fst.pretokens.byte_letters import spelled

@@ -32,8 +32,7 @@ from fst.machines.bpe.automaton import ENTRY as BPE_ENTRY
 from fst.machines.bpe.dropout import Dropout
 from fst.machines.bpe.table import BpeTable
 from fst.machines.unigram.sampling import MOST, Sampling
-from fst.machines.unigram.sampling_walk import run_sampling, scores_of
-from fst.machines.unigram.table import UnigramTable
+from fst.machines.unigram.table import UnigramTable, run_sampling, scores_of
 from fst.machines.unigram.viterbi import NORMAL, UNKNOWN, USER_DEFINED, WHOLE
 from fst.machines.wordpiece.table import Walk, WordPieceTable
 from fst.runtime.compat.transformers.document import document

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 
 from fst.automata.rows import WHITE_SPACE
 from fst.automata.trie import NULL
-from fst.compile.machines.bpe import character_merges
+from fst.compile.machines.bpe import score_merges as character_merges
 from fst.compile.machines.bpe.canonical import Canonical, Merges, canonical, pairs_of_ranks
-from fst.compile.machines.bpe.digit_cuts import splits_of_text, without_cuts
-from fst.compile.machines.bpe.item_sets import States, close
-from fst.compile.machines.bpe.layout import lay_out
+from fst.compile.machines.bpe.item_sets import States, close, lay_out
 from fst.compile.machines.bpe.model import BpeModel
+from fst.compile.patterns import code_points, parser
 from fst.compile.patterns.budget import Budget
+from fst.compile.patterns.tree import Characters, LookAhead, LookBehind, walk
 from fst.compile.pretokens import metaspace
 from fst.compile.pretokens.arrays import more_tokens, splitter_arrays, word_table
 from fst.compile.pretokens.automata import at_edges
@@ -33,6 +33,7 @@ from fst.errors import UnsupportedError, quoted
 from fst.machines.bpe.header import BpeAutomaton, BpeMetadata
 from fst.machines.bpe.header import BpeModel as BpeModelMetadata
 from fst.machines.bpe.table import BpeTable
+from fst.pretokens.digit_cuts import DIGITS, are_apart, kinds_of_bytes
 from fst.pretokens.header import PREFIX_SPACE, PretokenText
 from fst.pretokens.token_letters import Letters
 from fst.tables.header import AddedTokens
@@ -315,3 +316,61 @@ def _need_clear(model: BpeModel) -> None:
         if part is not None and affixes.name(part) in parts and affixes.part(affixes.name(part)) != part:
             told = f"token {quoted(affixes.name(part))}: its prefix or suffix may also be text"
             raise UnsupportedError(f"{told}, so that it stands for {quoted(part.body)} and for {quoted(parts[affixes.name(part)].body)}")
+
+
+PRINTABLE, ASCII_DIGITS = range(0x21, 0x7F), np.arange(0x30, 0x3A)  # PRINTABLE: characters that are their own letters
+
+
+def without_cuts(model: BpeModel, parts: Sequence[Component]) -> BpeModel:
+    """A model without the merges that join tokens across a cut.
+
+    Args:
+        model: the model.
+        parts: the pre-tokenizers, in the form of `fst.compile.pretokens.splits`.
+
+    Raises:
+        UnsupportedError: the tokens of a piece do not depend on merges alone.
+    """
+    kinds = kinds_of_bytes(parts)
+    if not len(kinds):
+        return model
+    beside = {"ignore_merges": model.ignore_merges, "affixes": bool(model.affixes), "missing bytes": bool(model.missing)}
+    found = [name for name, is_there in beside.items() if is_there]
+    if found:
+        raise UnsupportedError(f"pre_tokenizer Digits after ByteLevel, where it splits bytes, and {' and '.join(found)}")
+    merges = [(left, right) for left, right in model.merges or () if not are_apart(kinds[left[-1]], kinds[right[0]])]
+    return replace(model, merges=merges)
+
+
+def splits_of_text(parts: Sequence[Component]) -> Iterator[Component]:
+    """The splits of text that are equal to splits of the letters for its bytes.
+
+    Args:
+        parts: the pre-tokenizers after ``ByteLevel``, in the form of `fst.compile.pretokens.splits`.
+
+    Raises:
+        UnsupportedError: a Split may find other matches in the text.
+    """
+    has_cuts = False
+    for part in parts:
+        if part["type"] == DIGITS:
+            has_cuts = True
+            continue
+        ((form, pattern),) = part["pattern"].items()
+        nodes = [*walk(parser.literal(pattern) if form == "String" else parser.parse(pattern, "oniguruma"))]
+        sets = [node.edges for node in nodes if isinstance(node, Characters)]
+        is_same = all(len(edges) and edges[0] >= PRINTABLE.start and edges[-1] <= PRINTABLE.stop for edges in sets)
+        if not is_same or any(isinstance(node, LookAhead | LookBehind) for node in nodes):
+            raise UnsupportedError(f"pre_tokenizer Split by {quoted(pattern)} after ByteLevel, unless it is of ASCII characters alone")
+        has_digits, has_others = (any(map(find, sets)) for find in (_has_digits, _has_others))
+        if has_cuts and (part["behavior"] == "Removed" or (has_digits and has_others)):
+            raise UnsupportedError(f"pre_tokenizer Split by {quoted(pattern)} after Digits after ByteLevel: its matches may be cut")
+        yield part
+
+
+def _has_digits(edges: code_points.Set) -> bool:
+    return bool(code_points.has(edges, ASCII_DIGITS).any())
+
+
+def _has_others(edges: code_points.Set) -> bool:
+    return bool(edges[0] < ASCII_DIGITS[0] or edges[-1] > ASCII_DIGITS[-1] + 1)

@@ -1,34 +1,4 @@
-"""The automaton of a proper merge list: after every byte its state determines the last token so far, and the last tokens give all tokens.
-
-Letters are those of `fst.compile.machines.bpe.canonical`, and
-
-- last(x): the last token of BPE(x);
-- spine(u): u, suc u, suc suc u, …, the right edge of u.
-- T(u): the tokens t that later bytes can complete when last(x) = u: after x and the bytes of suc t, t is formed at the end.
-
-**Lemma.** t is in T(u) if and only if pre t is on spine(u), and pre t is u itself or ρ(t) < ρ(c), where c is the token on spine(u) with
-suc c = pre t.
-
-*Proof.* Merges are executed in the order of their ranks, and until one crosses the cut between x and suc t, both sides are merged as they
-would be alone. Suppose that t is formed. Then no merge has crossed the cut before, x alone ends in pre t at rank ρ(t), and pre t is on
-spine(u). If c takes pre t, it does so at a rank above ρ(t): one of lower rank would have come first, and one of the same rank is t itself,
-with pre t = suc t, and further left. Conversely, up to rank ρ(t) the right edge of x is that of pre t. A merge of lower rank that crosses
-the cut would cross it in the run on t alone as well, where none does. At rank ρ(t) the pair of pre t and suc t stands there, and nothing on
-its left takes pre t first. ∎
-
-This is the interval test of Jiang and Gong 2026, *Incremental BPE Tokenization* (arXiv 2605.30813). Here it is unfolded into states.
-
-So ``T(u) = C(u) ∪ P(u)`` with ``C(u) = {t : pre t = u}`` and ``P(u) = {t ∈ C(suc u) : ρ(t) < ρ(u)} ∪ P(suc u)``. Tokens that are formed at
-the end of one string are nested, and the last token is the longest of them, or the last byte if there is none.
-
-An *item* is the unread rest of the strings suc t for t in some T(u): a node in the trie of these strings. Equal nodes, with equal tokens
-and equal nodes below them, are one. A *state* is F, the last token, and the live items, the oldest first. On a byte every item moves
-along its edge or dies. The next F is the token that the oldest item completes, which is the longest, or the byte itself; the root of the
-trie of T(F) becomes the youngest item.
-
-If a byte continues no item, the next state depends on the byte alone: it is the *default*, the target of the root's transition. Only the
-other transitions of a state are listed.
-"""
+"""The automaton of a proper merge list: closed item sets as states, laid out as rows of entries."""
 
 from __future__ import annotations
 
@@ -37,11 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from fst.automata.rows import BYTE_ROW, ROOT
 from fst.automata.trie import NULL, Ints, spread
-from fst.compile.machines.bpe.canonical import Canonical
+from fst.compile.layout.rows import filled, placed
+from fst.compile.machines.bpe.canonical import Canonical, Spelled
 from fst.core.jit import Deferred
 from fst.errors import UnsupportedError
-from fst.machines.bpe.automaton import ENTRY
+from fst.machines.bpe.automaton import ENTRY, FINISH, LABELS, MAX_LENGTH
 
 MAX_SLOTS = ENTRY.max_target + 1
 MAX_COMPLETIONS = 1 << 26  # the sum of |T(u)|: o200k has 6 million, and a sort takes 8 bytes for each
@@ -173,3 +145,67 @@ def _completions(tokens: Canonical, by_suffix: Ints) -> NDArray[np.uint64]:
     pairs = np.concatenate(found)
     pairs.sort()
     return pairs
+
+
+count_visits = Deferred("fst.compile.machines.bpe.closure", "count_visits")
+
+
+@dataclass(frozen=True, eq=False)
+class MergeRows:
+    """The arrays of `fst.machines.bpe.automaton`.
+
+    Attributes:
+        entries: uint32[slots].
+        lengths: uint16[highest id + 1].
+        depths: uint16[states], in the order of their slots.
+        slots: int64[states], the slot of each state.
+    """
+
+    entries: NDArray[np.uint32]
+    lengths: NDArray[np.uint16]
+    depths: NDArray[np.uint16]
+    slots: Ints
+
+
+def lay_out(tokens: Spelled, states: States) -> MergeRows:
+    """Lay out the rows.
+
+    Raises:
+        UnsupportedError: the rows take more slots than an entry can name.
+    """
+    starts, labels, targets = _with_whole_root(states)
+    kept = labels < LABELS
+    starts, labels, targets = np.append(0, np.cumsum(kept))[starts], labels[kept], targets[kept]
+    slots = placed(ENTRY, starts, labels, _order(tokens, states))
+    ids = tokens.ids[states.last]
+    ids[ROOT] = 0
+    entries = filled(ENTRY, slots, BYTE_ROW, ENTRY.pack(FINISH, ids), "the automaton of these merges")
+    entries[np.repeat(slots, np.diff(starts)) + ENTRY.first + labels] = ENTRY.pack(labels, slots[targets])
+    lengths = np.zeros(int(tokens.ids.max()) + 1, np.uint16)
+    lengths[tokens.ids] = tokens.lengths
+    depths = np.minimum(states.depths[np.argsort(slots)], MAX_LENGTH).astype(np.uint16)
+    return MergeRows(entries, lengths, depths, slots)
+
+
+def _with_whole_root(states: States) -> tuple[Ints, Ints, NDArray[np.int32]]:
+    """The transitions, the root's completed to one for every label. Bytes that are no token, which no text has, lead where byte 0 leads."""
+    held = int(states.starts[1])
+    labels = states.labels.astype(np.int64)
+    lacking = np.setdiff1d(np.arange(LABELS), labels[:held])
+    to = states.targets[:held][labels[:held] == 0]
+    starts = states.starts.astype(np.int64)
+    starts[1:] += len(lacking)
+    return starts, np.concatenate([lacking, labels]), np.concatenate([np.repeat(to, len(lacking)), states.targets])
+
+
+def _order(tokens: Spelled, states: States) -> Ints:
+    """The states in the order in which their rows are placed: the root, then by expected visits, the most first, and then long rows first.
+
+    The visits of a state are estimated by the tokens that pass it, each weighted by Zipf's law: low ids are frequent tokens.
+    """
+    visits = np.zeros(len(states.last))
+    weights = 1 / (1.0 + tokens.ids)
+    of_states = states.starts, states.labels, states.targets
+    count_visits.call(tokens.symbols, tokens.starts, tokens.lengths, weights, *of_states, visits)
+    visits[ROOT] = np.inf
+    return np.lexsort((-np.diff(states.starts), -visits))

@@ -1,8 +1,4 @@
-"""Merge lists of models of sentencepiece: a pair is merged by the score of the piece that it makes, the leftmost of equal scores.
-
-A merge list has a rank for each pair, so pieces of equal scores need an order. Any order does unless their pairs may share a part, see
-`_ordered`. `fst.compile.machines.bpe.canonical` says which pair makes a piece: no other one but its last merge.
-"""
+"""Merge lists of other forms: by scores, as SentencePiece has them, and over characters."""
 
 from __future__ import annotations
 
@@ -11,7 +7,13 @@ from graphlib import CycleError, TopologicalSorter
 from itertools import groupby, pairwise
 from math import copysign
 
+import numpy as np
+from numpy.typing import NDArray
+
+from fst.compile.machines.bpe.canonical import Merges
 from fst.errors import UnsupportedError, quoted
+from fst.machines.bpe.affixes import Affixes, Part
+from fst.machines.bpe.automaton import UTF8_BYTES
 
 Key = tuple[float, float]  # a score; that of the piece that is made first is the lowest
 Pair = tuple[str, str]
@@ -137,3 +139,43 @@ def _cut(count: int, order: Iterable[int]) -> list[int]:
             return parts
         _, place = min(found)
         parts[place : place + 2] = [parts[place] + parts[place + 1]]
+
+
+Merge = tuple[bytes, bytes]
+
+
+def over_bytes(merges: Merges) -> Merges:
+    """The merge list over bytes. Its tokens are those of `merges`, then partial ones and bytes, with ids above all others."""
+    built = [merge for name in merges.tokens for merge in _building(merges.affixes, name)]
+    built.sort(key=lambda merge: len(merge[0]) + len(merge[1]))
+    places = (merges.affixes.name(part) for byte in UTF8_BYTES for part in merges.affixes.places(byte))
+    prefix = len(merges.affixes.prefix)
+    names = (*places, *(name for left, right in built for name in (left, right, left + right[prefix:])))
+    fresh = [name for name in dict.fromkeys(names) if name not in merges.tokens]
+    first = max(merges.tokens.values(), default=-1) + 1
+    tokens = {**merges.tokens, **{name: number for number, name in enumerate(fresh, first)}}
+    return Merges(tokens, [*dict.fromkeys(built), *merges.pairs], merges.affixes)
+
+
+def _building(affixes: Affixes, name: bytes) -> Iterator[Merge]:
+    """The merges that build a token of one character, from left to right; none for another token."""
+    body, is_first, is_last = affixes.part(name)
+    if 1 < len(body) <= 4 and len(body.decode(errors="replace")) == 1:
+        for size in range(2, len(body) + 1):
+            left = Part(body[: size - 1], is_first, not affixes.suffix)
+            right = Part(body[size - 1 : size], not affixes.prefix, is_last if size == len(body) else not affixes.suffix)
+            yield affixes.name(left), affixes.name(right)
+
+
+def stand_ins(tokens: Iterable[bytes], known: int) -> NDArray[np.int32]:
+    """For each token its number; for a partial one, instead the number of its last byte.
+
+    A walk backwards comes to a partial token only if its character is unknown. Before this byte it comes to the one before, and so on.
+
+    Args:
+        tokens: those of `over_bytes`, without affixes.
+        known: how many of them are no partial ones.
+    """
+    names = [*tokens]
+    number_of = {name: number for number, name in enumerate(names)}
+    return np.array([*range(known), *(number_of[name[-1:]] for name in names[known:])], np.int32)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from fst.automata.rows import MAX_OUTPUT
 from fst.automata.trie import Ints
 from fst.compile.machines.unigram import aho_corasick
-from fst.compile.machines.unigram.byte_tries import byte_trie, trie_of
+from fst.compile.machines.unigram.aho_corasick import byte_trie, trie_of
 from fst.compile.pretokens import metaspace
 from fst.compile.pretokens.arrays import more_tokens, splitter_arrays, word_table
 from fst.compile.pretokens.forced_boundaries import between_paths

@@ -20,7 +20,10 @@ ends at a place takes the number ``place | n << SIZE_SHIFT``.
 
 from __future__ import annotations
 
+from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
+from itertools import accumulate
 from math import isfinite, nan
 from operator import index
 from typing import Any, NamedTuple
@@ -186,3 +189,49 @@ def aligned(sum_: Weight, added: Weight) -> tuple[Weight, float]:
     ahead = added.exponent - sum_.exponent
     factor = STEP ** abs(ahead) if abs(ahead) < FAR else 0.0
     return (Weight(sum_.number * factor, added.exponent), added.number) if ahead > 0 else (sum_, added.number * factor)
+
+
+MOST_DEVIATIONS = MOST_PATHS.bit_length() - 1
+LEAST_ARGUMENT = -700.0  # of exp, before it is taken as 0
+
+Ranked = tuple[float, list[Node]]
+
+
+def paths(trie: Array, scores: Array, unknown: float, piece: bytes, most: int) -> list[Ranked]:
+    """The best paths through a piece, each with its score, in slow and plain Python."""
+    places: dict[int, list[Ranked]] = {0: [(0.0, [])]}
+    begin = 0
+    for char in piece.decode():
+        after = begin + len(char.encode())
+        found: list[tuple[int, int | None]] = [*tokens_at(trie, piece, begin)]
+        if after not in (end for end, _ in found):
+            found.append((after, None))
+        for end, number in found:
+            score = unknown if number is None else float(scores[number])
+            longer = [(total + score, [*path, (begin, end, number)]) for total, path in places[begin]]
+            places[end] = sorted([*places.get(end, []), *longer], key=lambda ranked: -ranked[0])[:most]  # which keeps the order of ties
+        begin = after
+    return places[len(piece)]
+
+
+def joined(texts: Sequence[tuple[float, tuple[int, ...]]], scores: Sequence[float], most: int) -> list[tuple[float, tuple[int, ...]]]:
+    """The best segmentations with one more piece: scores, and the rank of the path of each piece.
+
+    Args:
+        texts: the best segmentations of the pieces before.
+        scores: those of the paths through the piece, the best first.
+        most: how many are kept.
+    """
+    found = [(total + score, (*ranks, rank)) for rank, score in enumerate(scores) for total, ranks in texts]
+    return sorted(found, key=lambda ranked: -ranked[0])[:most]  # which keeps the order of ties
+
+
+def drawn(scores: Sequence[float], by: Sampling, row: int) -> int:
+    """The index of one of the best segmentations, the best first, drawn for a row."""
+    ahead = np.array(scores) - (scores[0] if by.alpha >= 0 else scores[-1])
+    arguments = by.alpha * ahead
+    numbers, exponents = exponentials(np.maximum(arguments, LEAST_ARGUMENT))
+    weights = np.where(arguments < LEAST_ARGUMENT, 0.0, np.ldexp(numbers, DIGIT * exponents)).tolist()
+    totals = [*accumulate(weights)]
+    share = share_of(number_of(by.key(row), 1))
+    return min(bisect_right(totals, share * totals[-1]), len(totals) - 1)

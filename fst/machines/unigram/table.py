@@ -17,9 +17,11 @@ import numpy as np
 from fst.automata.rows import MAX_OUTPUT, Array
 from fst.core.lazy import Lazy
 from fst.errors import quoted
-from fst.machines.unigram import aho_corasick, viterbi
+from fst.machines.unigram import aho_corasick, sampling, viterbi
 from fst.machines.unigram.arguments import Ends, UnigramArguments, UnigramWork, arguments, ends, work
 from fst.machines.unigram.header import UnigramMetadata
+from fst.machines.unigram.sampling import Sampling, sampled, weights
+from fst.machines.unigram.viterbi import BONUS, USER_DEFINED, Node
 from fst.pretokens.characters import NO_ALPHABET, NOT_FUSED, Alphabet
 from fst.pretokens.decoding import MAX_SIZE
 from fst.pretokens.table import PretokenTable
@@ -338,3 +340,51 @@ class UnigramTable(PretokenTable):
         with np.errstate(over="ignore"):
             rounded = self.scores.astype(np.float32)
         need_none(rounded != self.scores, lambda token: f"token {token} has the score {self.scores[token]}, which is no float32")
+
+
+def scores_of(table: UnigramTable) -> Array:
+    """float64[tokens], what each token of the model adds to a segmentation. That is what it adds to a path, but for one case.
+
+    A user's own token has a bonus for each character after the first, where encoding has one for each byte: ``unigram_model.cc`` of
+    ``sentencepiece`` does this.
+    """
+    scores: Array = table.path_scores.astype(np.float64)
+    if table.is_whole:
+        ends = table.token_ends[: len(scores)]
+        begun = np.append(0, np.cumsum(table.token_bytes & 0xC0 != 0x80))[ends]  # characters up to the end of each token
+        own = table.types == USER_DEFINED
+        scores[own] = (np.float32(BONUS) * (np.diff(begun, prepend=0)[own] - 1)).astype(np.float32)
+    return scores
+
+
+def run_sampling(table: UnigramTable, text: str, by: Sampling, row: int = 0) -> list[int]:
+    """The token ids of a text, without a template, drawn from all segmentations or from the n best; `row` is its number in the call."""
+    if by.nbest_size > 0:
+        found = run_nbest(table, text, by.nbest_size)
+        return found[sampling.drawn([score for score, _ in found], by, row)][1]
+    weighed, place = weights(scores_of(table), float(table.unknown), by.alpha), 0
+    paths: list[Sequence[Node]] = []
+    for part, special in table.parts(text):
+        if special is None:
+            paths.append(sampled(table.trie, weighed, part.encode(), by, row, place))
+            place += len(part.encode())
+    return _along(table, text, paths)
+
+
+def run_nbest(table: UnigramTable, text: str, most: int) -> list[tuple[float, list[int]]]:
+    """The best segmentations of a text, each with its score and its token ids, without a template."""
+    pieces = [part.encode() for part, special in table.parts(text) if special is None]
+    scores = scores_of(table)
+    ranked = [sampling.paths(table.trie, scores, float(table.unknown), piece, most) for piece in pieces]
+    texts: list[tuple[float, tuple[int, ...]]] = [(0.0, ())]
+    for found in ranked:
+        texts = sampling.joined(texts, [score for score, _ in found], most)
+    return [(total, _along(table, text, [found[rank][1] for found, rank in zip(ranked, ranks, strict=True)])) for total, ranks in texts]
+
+
+def _along(table: UnigramTable, text: str, paths: Sequence[Sequence[Node]]) -> list[int]:
+    """The token ids of a text with a path through each of its pieces."""
+    ids, left = list[int](), iter(paths)
+    for part, special in table.parts(text):
+        ids += [number for number, _ in table.spans(part.encode(), next(left))] if special is None else [special]
+    return ids

@@ -21,8 +21,7 @@ from fst.machines.bpe.table import BpeTable
 from fst.runtime.compat.tiktoken.arguments import need, need_sequence, need_strings, need_threads, number_of, refusal
 from fst.runtime.compat.tiktoken.unstable import Completions, with_spaces
 from fst.runtime.decoder import ByteDecoder, IdsLike
-from fst.runtime.machines.bpe.decoder import decoder_of
-from fst.runtime.machines.bpe.tokenizer import BpeTokenizer
+from fst.runtime.machines.bpe.tokenizer import BpeTokenizer, decoder_of
 from fst.runtime.rows.batch import Batch
 from fst.runtime.workspace import Ids
 

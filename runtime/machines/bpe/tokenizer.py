@@ -6,19 +6,23 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fst.automata.rows import WHITE_SPACE
 from fst.core.lazy import Lazy
 from fst.errors import UnsupportedError
+from fst.machines.bpe.arguments import POWERS, DropoutArguments, MergeArguments, merge_arguments
 from fst.machines.bpe.dropout import Dropout
+from fst.machines.bpe.merge_list import SCRATCH
 from fst.machines.bpe.table import BpeTable
+from fst.pretokens.byte_letters import bytes_of
+from fst.pretokens.decoding import SIZE_BITS, STEP
+from fst.pretokens.token_letters import byte_of
 from fst.runtime.decoder import ByteDecoder, ByteStream, DecodeStream, IdsLike, text_of, texts_of
-from fst.runtime.machines.bpe.decoder import decoder_of
-from fst.runtime.machines.bpe.dropout import DroppingRunners
 from fst.runtime.pretokens.tokenizer import PretokenTokenizer
 from fst.runtime.rows.texts import Ints
-from fst.runtime.run import Runner
-from fst.runtime.workspace import Ids
+from fst.runtime.run import Kernel, Runner
+from fst.runtime.workspace import Ids, Workspaces
 from fst.tables.header import ByteLevelDecoder
 
 
@@ -143,3 +147,74 @@ class BpeTokenizer(PretokenTokenizer):
         for content, number in ((late.get(number, content), number) for content, number in added.ids.items()):
             counts[:, number] = len(content) - len(content.lstrip(WHITE_SPACE)), len(content) - len(content.rstrip(WHITE_SPACE))
         return counts[0], counts[1]
+
+
+def decoder_of(table: BpeTable, spell: bool = True) -> ByteDecoder:
+    """The decoder of a table.
+
+    Args:
+        table: the table.
+        spell: whether an added token spelled in GPT-2's letters for bytes decodes to these bytes, as in the reference, and not to its own
+            characters. Names in other letters are text, but for fallbacks.
+    """
+    begins, sizes = np.concatenate([[0], table.token_ends[:-1]]), np.diff(table.token_ends, prepend=0)
+    contents, size = [table.token_bytes.tobytes()], len(table.token_bytes)
+    model = table.metadata.model
+    known, spelled = model.model_tokens, bytes_of if model.letters.are_bytes else fallback_of
+    changed = {token.id: token.decoded for token in table.metadata.added_tokens.contextual.values()}
+    of_model = np.flatnonzero(np.isin(table.token_ids[:known], [*changed])).tolist()  # an added token may have a name of the model's
+    for place in (*of_model, *range(known, len(table.token_ids))):
+        content, number = table.contents[place], int(table.token_ids[place])
+        name = changed[number] if number in changed else content.decode()
+        data = (spell and spelled(name)) or name.encode()
+        if data != content:
+            begins[place], sizes[place] = size, len(data)
+            contents.append(data)
+            size += len(data)
+    spans = np.zeros(int(table.token_ids.max()) + 2, np.uint64)
+    spans[table.token_ids] = begins.astype(np.uint64) << np.uint64(SIZE_BITS) | sizes.astype(np.uint64)  # of equal ids the last counts
+    return ByteDecoder(np.frombuffer(b"".join([*contents, bytes(STEP)]), np.uint8), spans)
+
+
+def fallback_of(name: str) -> bytes | None:
+    """The byte of a fallback; None for another name."""
+    byte = byte_of(name)
+    return None if byte is None else bytes([byte])
+
+
+class DroppingRunners:
+    """Makes the runner of each call with dropout.
+
+    Args:
+        table: the table.
+        plain: the runner without dropout.
+        workspaces: idle workspaces for the kernel.
+
+    Raises:
+        TableError: the merges of the table are not sound.
+    """
+
+    def __init__(self, table: BpeTable, plain: Runner, workspaces: Workspaces) -> None:
+        own = plain.arguments
+        self._merging: MergeArguments = own if isinstance(own, MergeArguments) else merge_arguments(table, own.shared)
+        self._kernel = Kernel("bpe with dropout", table.unit, "fst.runtime.machines.bpe.kernels.dropout", table.growth * SCRATCH)
+        self._front_end: Any = plain.front_end
+        self._workspaces = workspaces
+
+    def runner(self, dropout: Dropout, *, with_spans: bool) -> Runner:
+        """The runner of a call."""
+        powers, seed = _powers(dropout.probability), np.array([dropout.seed], np.uint64)
+        front_end = None
+        if self._front_end:
+            merging = self._merging._replace(shared=self._front_end.arguments.shared)
+            front_end = self._front_end.reading_by(DropoutArguments(merging, powers, seed))
+        arguments = DropoutArguments(self._merging, powers, seed)
+        return Runner(self._kernel, arguments, self._workspaces, with_spans=with_spans, front_end=front_end, first_row=dropout.first_row)
+
+
+def _powers(probability: float) -> NDArray[np.float64]:
+    """A probability to the powers 1, 2, 4, 8 …, each the square of the one before: rounded in the same way everywhere."""
+    powers = [probability]
+    for _ in range(POWERS - 1):
+        powers.append(powers[-1] * powers[-1])
+    return np.array(powers)

@@ -23,8 +23,7 @@ from tokenizers.models import BPE
 
 from fst.automata.rows import BYTE_ROW
 from fst.compile.machines.bpe.canonical import Canonical, Merges, canonical
-from fst.compile.machines.bpe.item_sets import States, close
-from fst.compile.machines.bpe.layout import MergeRows, lay_out
+from fst.compile.machines.bpe.item_sets import MergeRows, States, close, lay_out
 from fst.errors import TableError, UnsupportedError, VocabularyError
 from fst.machines.bpe.automaton import ENTRY, FINISH, FREE, LABELS, MAX_ID, prove, walk
 

@@ -29,12 +29,11 @@ from support.text.normalizers import Machine, built
 from support.tiers import examples, sample, thinned
 
 import fst
-from fst.machines.unigram import nbest
+from fst.machines.unigram import sampling
 from fst.machines.unigram.sampling import Sampling, exponentials
-from fst.machines.unigram.sampling_walk import run_nbest, run_sampling
-from fst.machines.unigram.table import UnigramTable
+from fst.machines.unigram.table import UnigramTable, run_nbest, run_sampling
 from fst.runtime.files import streams
-from fst.runtime.machines.unigram import sampling as runners
+from fst.runtime.machines.unigram import tokenizer as runners
 from fst.runtime.machines.unigram.tokenizer import UnigramTokenizer
 from fst.runtime.rows import batch as batches
 
@@ -291,7 +290,7 @@ def test_deviations_are_few() -> None:
     found = tokenizer.nbest("a " * 400 + "a", 1024)
     assert {score for _, score in found} == {-802.0}
     assert len({tuple(ids.tolist()) for ids, _ in found}) == 1024
-    assert max(len(ids) for ids, _ in found) - min(len(ids) for ids, _ in found) <= nbest.MOST_DEVIATIONS
+    assert max(len(ids) for ids, _ in found) - min(len(ids) for ids, _ in found) <= sampling.MOST_DEVIATIONS
 
 
 def test_texts_too_long_for_the_best(monkeypatch: pytest.MonkeyPatch) -> None:

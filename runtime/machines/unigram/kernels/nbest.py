@@ -1,4 +1,5 @@
-"""The n best segmentations of Unigram, or one of them at random. `fst.machines.unigram.nbest` says what they are, and specifies the result.
+"""The n best segmentations of Unigram, or one of them at random. `fst.machines.unigram.sampling` says what they are, and specifies the
+result.
 
 Each row is read twice. The first time, `scan` lists the best paths through each piece, and from these the best segmentations of the row so
 far; it keeps only their scores and deviations. The second time, `put_row` writes the segmentation that was requested.
@@ -13,19 +14,19 @@ from math import floor, ldexp
 import numpy as np
 
 from fst.core.jit import inlined, kernel, part
-from fst.machines.unigram import nbest, sampling, sampling_arguments
+from fst.machines.unigram import arguments, sampling
 from fst.machines.unigram.viterbi_kernels import node_size
 from fst.runtime.kernels.constants import HALF, U0, U1, U16
 from fst.runtime.kernels.random import GAMMA, TO_SHARE, UNIT, key_of, mixed
 from fst.runtime.machines.unigram.kernels.encode import locate, put_nodes
-from fst.runtime.machines.unigram.kernels.nodes import nodes_from
+from fst.runtime.machines.unigram.kernels.viterbi import nodes_from
 from fst.runtime.pretokens.kernels.find import DROPPED, KIND, PLACE, find_pieces, mark_dropped
 from fst.runtime.pretokens.kernels.rows import begin_call, put_other
 from fst.tables.kernel_call import COUNT, FIRST_ROW, IDS_ALONE, ROW
 
 LOG_2, LOG_2_HIGH, LOG_2_LOW, TERMS = sampling.LOG_2, sampling.LOG_2_HIGH, sampling.LOG_2_LOW, sampling.TERMS
-LEAST_ARGUMENT = nbest.LEAST_ARGUMENT
-PATHS, STEPS, MOST_PATHS = (np.uint64(size) for size in (sampling_arguments.PATHS, sampling_arguments.STEPS, sampling.MOST_PATHS))
+LEAST_ARGUMENT = sampling.LEAST_ARGUMENT
+PATHS, STEPS, MOST_PATHS = (np.uint64(size) for size in (arguments.PATHS, arguments.STEPS, sampling.MOST_PATHS))
 RANK = np.uint64((1 << 16) - 1)
 
 
@@ -73,7 +74,7 @@ def list_paths(text, begin, end, table, most, work):
         text, begin, end: the piece, for which there is room.
         table: `fst.machines.unigram.arguments.UnigramArguments`.
         most: how many paths are listed.
-        work: `fst.machines.unigram.sampling_arguments.NBestWork`.
+        work: `fst.machines.unigram.arguments.NBestWork`.
     """
     size = end - begin
     for index in range(size + U1):
@@ -177,7 +178,7 @@ def scan(text, table, work):
 
 @part
 def draw(texts, table, work, row):
-    """Draw one of the best segmentations of a row. See `fst.machines.unigram.nbest.drawn`."""
+    """Draw one of the best segmentations of a row. See `fst.machines.unigram.sampling.drawn`."""
     totals, alpha, total = work.totals, table.alpha[0], 0.0
     likeliest = totals[0] if alpha >= 0 else totals[texts - U1]
     for text in range(texts):
@@ -226,7 +227,7 @@ def put_row(text, chosen, ended, table, output, work):
 @kernel
 def encode_rows(text, starts, more, table, output, work):
     """Encode texts. Arguments and result are those of `fst.runtime.machines.bpe.kernels.encode.encode_rows`, but for `table` and `work`,
-    which are `fst.machines.unigram.sampling_arguments.NBestArguments` and `NBestWork`; ``work.state`` has the number of the first row.
+    which are `fst.machines.unigram.arguments.NBestArguments` and `NBestWork`; ``work.state`` has the number of the first row.
     After a call in which `is_every` is set, its `ROW` is the number of segmentations, and their scores are in ``work.totals``.
 
     Returns:

@@ -18,8 +18,7 @@ from fst.machines.unigram.viterbi_kernels import node_size
 from fst.runtime.kernels.constants import HALF, LOW_HALF, U0, U1, U2
 from fst.runtime.kernels.random import GAMMA, TO_SHARE, UNIT, key_of, mixed
 from fst.runtime.machines.unigram.kernels.encode import locate, put_nodes
-from fst.runtime.machines.unigram.kernels.nodes import nodes_from
-from fst.runtime.machines.unigram.kernels.viterbi import BLOCK, NODE, SIZE, find_nodes
+from fst.runtime.machines.unigram.kernels.viterbi import BLOCK, NODE, SIZE, find_nodes, nodes_from
 from fst.runtime.pretokens.kernels.find import DROPPED, KIND, ROW_END, find_pieces, mark_dropped
 from fst.runtime.pretokens.kernels.look_up import bounds_of
 from fst.runtime.pretokens.kernels.rows import begin_call, put_other
@@ -89,7 +88,7 @@ def draw(text, begin, end, table, stream, work, nodes, at):
 
     Args:
         text, begin, end: the piece.
-        table: `fst.machines.unigram.sampling_arguments.SamplingArguments`.
+        table: `fst.machines.unigram.arguments.SamplingArguments`.
         stream: uint64, the state of the generator before the first number of the piece.
         work: of `weights` and `exponents`, scratch: the weights of the last places.
         nodes, at: int32, filled from `at` on for each byte: the node that ends with it, or `UNSET`.
@@ -127,7 +126,7 @@ def weigh(text, begin, size, room, lists, nodes, numbers, weights):
         text, begin, size: the piece.
         room: where the room of the piece begins in `lists`, the list at each place, and in `weights`, which are filled.
         nodes: see `fst.machines.unigram.arguments.Ends`.
-        numbers: as in `fst.machines.unigram.sampling_arguments.SamplingArguments`.
+        numbers: as in `fst.machines.unigram.arguments.SamplingArguments`.
     """
     unknown = numbers[np.uint64(len(numbers)) - U2]
     weights[room] = 1.0
@@ -240,7 +239,7 @@ def emit(text, pieces, count, row, table, output, work):
 @kernel
 def encode_rows(text, starts, more, table, output, work):
     """Encode texts. Arguments and result are those of `fst.runtime.machines.bpe.kernels.encode.encode_rows`, but for `table` and `work`,
-    which are `fst.machines.unigram.sampling_arguments.SamplingArguments` and `SamplingWork`; and ``work.state`` has the number of the
+    which are `fst.machines.unigram.arguments.SamplingArguments` and `SamplingWork`; and ``work.state`` has the number of the
     first row.
     """
     state, pieces, pending, shared = work.state, work.pieces, work.pending, table.own.shared
