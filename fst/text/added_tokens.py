@@ -58,7 +58,8 @@ def prove_contextual(table: ReadingTable, added: AddedTokens) -> Patterns:
 
 def pattern_of(table: ReadingTable, content: str) -> Sequence[int]:
     """The classes of a contextual token."""
-    symbols = [symbol for char in content for symbol in table.listed(table.class_of(ord(char)))]
+    listed = (symbol for char in content for symbol in table.listed(table.class_of(ord(char))))
+    symbols = [(number, rank) for number, rank in listed if number]  # class 0 is a mark that leaves no symbol
     need(symbols, f"contextual token {quoted(content)} has no symbol once it is normalised")
     need(not any(rank for _, rank in symbols), f"contextual token {quoted(content)} holds a mark that may change its place")
     return [number for number, _ in symbols]

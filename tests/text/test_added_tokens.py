@@ -287,6 +287,13 @@ def test_white_space_where_marks_are_ordered_in_steps(tmp_path: Path) -> None:
     check(*compiled(of, tmp_path), ["foo  \u1b44\u0301 b", "a\u0323\u0301 foo  b", "new york foo \u302e\u1b44\u0301"])
 
 
+def test_marks_that_leave_no_symbol(tmp_path: Path) -> None:
+    """A token with a mark that the normalizer drops is found by its letters, also in a table from a file."""
+    of, tokenizer = compiled(reference([AddedToken("foo\u0301", normalized=True, rstrip=True)]), tmp_path)
+    tokenizer.save(tmp_path / "table.npz")
+    check(of, fst.Tokenizer.load(tmp_path / "table.npz"), ["foo  b", "fo\u0301o\u0323\u0301 b", "afoo", "\u0301foo\u0301 \u0301"])
+
+
 @pytest.mark.parametrize("end", ["\ud800", b"\xff"], ids=ascii)
 def test_a_long_text_that_is_no_text_behind_a_token(end: Any, tmp_path: Path) -> None:
     """A text of many pieces that is no text at its end is refused by name, also where an added token at its beginning has it read again."""

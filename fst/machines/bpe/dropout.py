@@ -31,7 +31,8 @@ class Dropout(Seeded):
     r"""Random ids of byte-level BPE: at each step, skip each merge with a probability (BPE-Dropout, Provilkov et al. 2020).
 
     Attributes:
-        probability: of skipping a merge, 0 to 1.
+        probability: of skipping a merge, 0 to 1. A step skips p / (1 - p) merges on average, so a text of one very long pre-token takes
+            seconds at 0.99, and minutes beyond 0.999. At 1 nothing merges, which takes no time.
 
     Raises:
         ValueError: a field has another value.
