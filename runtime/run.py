@@ -227,13 +227,14 @@ class Runner:
                 return int(starts[0])
             text = text[: starts[1]]
         state, room = workspace.state, workspace.rewriting
-        is_inside, kept, count = bool(state[OPEN]), int(state[KEPT]), state[COUNT]
+        is_inside, kept = bool(state[OPEN]), int(state[KEPT])
         reads = True
         if front_end.leaves(text, starts, state, workspace.memo):
             read, output = self._call(text, starts, more, self.arguments, output, workspace, buffers, counted)
             if not more or read > starts[0]:
                 return read
             reads = False  # rewritten text is kept, so that the piece is not read from its beginning again
+        count = state[COUNT]  # later ids have spans in the rewritten text
         rewritten = front_end.rewrite(text, starts, state, room, is_inside=is_inside, with_spans=self.with_spans, more=bool(more))
         own = rewritten.text[: rewritten.starts[-1]]
         read = 0

@@ -16,7 +16,6 @@ from support.conformance.ways import BARE, cut, encoder_of, located, public, row
 import fst
 from fst.registry import MACHINES
 
-WITHOUT_STREAMS = {"wordpiece flagged", "wordpiece composed"}
 COLUMNS = (pa.string(), pa.large_string(), pa.string_view(), pa.binary())
 
 each_sample = pytest.mark.parametrize("name", SAMPLES)
@@ -56,13 +55,9 @@ def test_columns(name: str) -> None:
 
 @each_sample
 def test_streams(name: str) -> None:
-    """A text that comes in pieces, cut anywhere, has the ids and places of the whole, or streams are refused."""
+    """A text that comes in pieces, cut anywhere, has the ids and places of the whole."""
     draw, sample = random.Random(name), SAMPLES[name]
     encoder = encoder_of(public(table_of(name)))
-    if name in WITHOUT_STREAMS:
-        with pytest.raises(fst.UnsupportedError, match="stream"):
-            encoder.stream()
-        return
     texts = texts_of(sample, draw)
     for text, expected in zip(texts, located(encoder, texts), strict=True):
         assert streamed(encoder, cut(draw, text)) == expected

@@ -211,7 +211,7 @@ def test_long_rows_of_columns_are_shared(helpers: Any) -> None:
 def test_cuts_where_no_piece_begins() -> None:
     """A cut inside a piece, as only a hostile table can ask for, is noticed: its kernel does not stop there."""
     for text, cut in (("a" * 100, 50), ("the abba", 6), ("it's ab", 3)):
-        with pytest.raises(fst.TableError, match=f"^row 0, position {cut}: the text cannot be cut here, though the table says so"):
+        with pytest.raises(fst.TableError, match=f"^row 0, position {cut}: the text cannot be cut here, although the table allows it"):
             hold(tokenizer(GPT2, ()), text * 3, [cut])
 
 

@@ -252,7 +252,7 @@ def archive(name: str) -> bytes:
         pytest.param('{"a": 0}'.encode("utf-16"), "PATH is text in UTF-16", id="UTF-16"),
         pytest.param('{"a": 0}'.encode("utf-32"), "PATH is text in UTF-32", id="UTF-32"),
         pytest.param(SENTENCEPIECE, "PATH is no model of sentencepiece, or is damaged or cut short: download it again", id="SentencePiece"),
-        pytest.param(b"IQ== 0\nIg== 1\nIw== 2\n", "PATH contains ranks, but no pattern that splits text: say", id="tiktoken"),
+        pytest.param(b"IQ== 0\nIg== 1\nIw== 2\n", "PATH contains ranks, but no pattern that splits text: name its encoding", id="tiktoken"),
         pytest.param(b"#version: 0.2\n\xc4\xa0 t\n", "PATH contains the merges of a BPE tokenizer: compile its", id="merges"),
         pytest.param(b"\x10\0\0\0\0\0\0\0" + b'{"a":{}}        ', "PATH contains the weights of a model", id="safetensors"),
         pytest.param(bytes(range(200, 250)), "line 1: byte 0 is not UTF-8; if the file is text, save it as UTF-8", id="bytes"),
