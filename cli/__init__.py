@@ -1,1 +1,1 @@
-"""The command line, `fst COMMAND …`: `main` names the commands, `group` turns errors into exit codes, `files` writes outputs."""
+"""The command line, `fst COMMAND …`: `main` lists the commands, `group` turns errors into exit codes, `files` writes outputs."""

@@ -1,4 +1,4 @@
-"""Groups of commands. A command fails with one line and an exit code, never with a traceback."""
+"""Groups of commands. A failed command prints one line and sets an exit code; it never prints a traceback."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ REMEDIES = {
 
 
 class CliCommand(click.Command):
-    """A command whose help has sections of options, and which reports wrong options for reading files as a usage error."""
+    """A command with sections of options in its help. Wrong options for reading files are usage errors."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the options under the headings of their sections, see `fst.cli.options.with_options`."""
+        """Write the options under the headings of their sections; see `fst.cli.options.with_options`."""
         sections: dict[str, list[tuple[str, str]]] = {"Options": []}
         for option in self.get_params(ctx):
             if isinstance(option, click.Option) and (record := option.get_help_record(ctx)):
@@ -51,7 +51,7 @@ class CliCommand(click.Command):
 
 @contextmanager
 def as_usage(ctx: click.Context) -> Iterator[None]:
-    """Report wrong options for reading files as a usage error of a command."""
+    """Turn errors about wrong options for reading files into usage errors of a command."""
     try:
         yield
     except ReadingError as error:
@@ -59,10 +59,10 @@ def as_usage(ctx: click.Context) -> Iterator[None]:
 
 
 class LazyGroup(click.Group):
-    """A group that imports the module of a command when the command is used.
+    """A group that imports the module of a command at the command's first use.
 
     Args:
-        modules: the modules by the names of their commands, in the order of the help. Each has the attribute `command`.
+        modules: name of a command → its module, in the order of the help. Each module has the attribute `command`.
     """
 
     command_class = CliCommand
@@ -76,7 +76,7 @@ class LazyGroup(click.Group):
         return [*self._modules]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click passes it
-        """The command with this name; None if there is none."""
+        """The command with this name, or None."""
         module = self._modules.get(cmd_name)
         command: click.Command | None = import_module(module).command if module else None
         return command
@@ -107,7 +107,7 @@ class CliGroup(LazyGroup):
 
 
 class ExitTwo(click.ClickException):
-    """A failure of a command for which exit code 1 means something else, as for grep."""
+    """A failure of a command in which exit code 1 has another meaning, as in grep."""
 
     exit_code = 2
 
@@ -117,7 +117,7 @@ def _failure(ctx: click.Context, message: str) -> click.ClickException:
 
 
 def _check_environment() -> None:
-    """Refuse wrong values of environment variables before a command begins."""
+    """Check the values of environment variables before a command begins."""
     from fst.core.threads import thread_count
 
     try:
@@ -127,6 +127,6 @@ def _check_environment() -> None:
 
 
 def _reason(error: OSError) -> str:
-    """The message of an error of the operating system, with the file and a remedy."""
+    """The message of an error of the operating system, with the file and advice."""
     parts = [os.fsdecode(error.filename)] if isinstance(error.filename, str | bytes) else []
     return "; ".join([": ".join([*parts, error.strerror or str(error)]), *filter(None, [REMEDIES.get(error.errno or 0)])])

@@ -1,10 +1,10 @@
 """The command line, ``fst COMMAND …``.
 
-Standard output carries data only. Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted. If the reader of a pipe leaves early, as in
+Standard output carries data only. Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted. If the reader of a pipe ends early, as in
 ``fst encode … | head``, the exit code is 0 and there is no message.
 
-The module of a command is imported when the command is used, and imports click alone at first. So help appears at once, and no command
-waits for an unused library.
+The module of a command is imported at its first use, and at first only imports click. So help appears at once, and commands do not wait for
+unused libraries.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def main() -> None:
 
     \b
     Exit codes:
-      0    done, also if the reader of a pipe leaves early
+      0    done, also if the reader of a pipe ends early
       1    failed; for verify also: ids differ; for search: nothing was found
       2    wrong usage; for search also: failed
       130  interrupted; 143 terminated

@@ -1,4 +1,4 @@
-"""Arguments and options that several commands share."""
+"""Arguments and options of several commands."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from fst.cli.group import as_usage
 from fst.cli.parameters import FileName, Name
 from fst.runtime.files.streams import STANDARD
 
-READING = "Options for reading FILE"  # a section of the help
+READING = "Options for reading FILE"  # the name of a section in the help
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -20,7 +20,7 @@ table_argument = click.argument("table", type=FileName())
 
 
 def named_files(ctx: click.Context, _parameter: click.Parameter, names: tuple[str, ...]) -> tuple[str, ...]:
-    """The files for the arguments of a command: folders and patterns are expanded."""
+    """The files for the arguments of a command; folders and patterns are expanded."""
     from fst.runtime.files.names import named
 
     with as_usage(ctx):
@@ -28,7 +28,7 @@ def named_files(ctx: click.Context, _parameter: click.Parameter, names: tuple[st
 
 
 def named_or_standard(ctx: click.Context, parameter: click.Parameter, names: tuple[str, ...]) -> tuple[str, ...]:
-    """The files for the arguments of a command; without arguments, standard input."""
+    """The files for the arguments of a command; standard input if there are no arguments."""
     return named_files(ctx, parameter, names) or (STANDARD,)
 
 
@@ -40,7 +40,7 @@ def with_options(*options: Callable[[Command], Command], section: str = "") -> C
 
     Args:
         options: the decorators of the options.
-        section: the heading of these options in the help; empty: the general one.
+        section: the heading of these options in the help; empty: the general heading.
     """
 
     def add(command: Command) -> Command:

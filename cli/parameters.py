@@ -40,7 +40,7 @@ class Number(click.FloatRange):
 
 
 def special_tokens(_ctx: click.Context, _param: click.Parameter, given: tuple[str, ...]) -> dict[str, int] | None:
-    """Split each TOKEN=ID at its last "="; None without any."""
+    """Split each TOKEN=ID at its last "="; return None for an empty tuple."""
     found = {}
     for text in given:
         token, _, number = text.rpartition("=")
@@ -51,7 +51,7 @@ def special_tokens(_ctx: click.Context, _param: click.Parameter, given: tuple[st
 
 
 def component(_ctx: click.Context, _param: click.Parameter, given: str | None) -> dict[str, Any] | None:
-    """A component of a tokenizer.json: its JSON, or its type alone."""
+    """A component of a tokenizer.json, from its JSON or from its type."""
     import json
 
     if given is None:

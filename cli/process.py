@@ -1,4 +1,4 @@
-"""Objects in processes of their own: a library there has its own threads, caches and settings, and takes nobody along if it fails."""
+"""Objects in separate processes: a library in such a process has its own threads, caches and settings, and its crashes stay there."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ PROGRAM = "import sys; sys.path[:] = {path!r}; from fst.cli.process import answe
 
 
 class WorkerError(FstError):
-    """A worker could not answer; the message has the reason."""
+    """An error of a worker; the message has the reason."""
 
 
 class Process:
     """A process with a worker. Its output is dropped.
 
     Args:
-        name: what messages call the worker.
-        worker: the class of the worker, as `pkgutil.resolve_name` takes it.
-        arguments: what the worker is made with.
-        settings: environment variables of the process, besides those of this process.
+        name: the name of the worker in messages.
+        worker: the class of the worker, in the form for `pkgutil.resolve_name`.
+        arguments: the arguments of the class.
+        settings: additional environment variables of the process.
     """
 
     def __init__(self, name: str, worker: str, *arguments: Any, settings: Mapping[str, str] | None = None) -> None:
@@ -41,35 +41,35 @@ class Process:
         """The result of a method of the worker.
 
         Raises:
-            WorkerError: it raised an exception, or the process has ended.
+            WorkerError: the method raised an exception, or the process has ended.
         """
         assert self._process.stdout
         self._send(method, arguments)
         try:
             found, error = pickle.load(self._process.stdout)
-        except (EOFError, pickle.UnpicklingError):  # nothing, or the half of an answer
+        except (EOFError, pickle.UnpicklingError):  # no answer, or half of one
             raise WorkerError(f"the process of {self._name} ended with status {self._process.wait()}") from None
         if error:
             raise WorkerError(error)
         return found
 
     def end(self) -> None:
-        """End the process, in any state."""
+        """End the process in any state."""
         self._process.kill()
         with suppress(BrokenPipeError), self._process:
             pass
 
     def _send(self, *question: Any) -> None:
         assert self._process.stdin
-        with suppress(BrokenPipeError):  # the answer, which never comes, tells it
+        with suppress(BrokenPipeError):  # the process has ended; the missing answer shows this to the caller
             pickle.dump(question, self._process.stdin)
             self._process.stdin.flush()
 
 
 def answer() -> None:
-    """Answer the questions of a `Process` until there are no more."""
+    """Answer the questions of a `Process` until its input ends."""
     answers, questions = os.fdopen(os.dup(1), "wb"), sys.stdin.buffer
-    os.dup2(2, 1)  # what a library prints is no answer
+    os.dup2(2, 1)  # output of libraries must not mix with answers
     name, given = pickle.load(questions)
     worker = resolve_name(name)(*given)
     while True:
@@ -82,10 +82,10 @@ def answer() -> None:
 
 
 def _answer(worker: Any, method: str, arguments: Any) -> tuple[Any, str]:
-    """The result of a method; or the fault, in words."""
+    """The result of a method, and the error message."""
     try:
         return getattr(worker, method)(*arguments), ""
     except FstError as error:
         return None, str(error)
-    except BaseException as error:  # a panic in Rust is no Exception
+    except BaseException as error:  # a panic in Rust is not an Exception
         return None, f"{type(error).__name__}: {error}"

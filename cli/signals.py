@@ -1,4 +1,4 @@
-"""Signals that end a command: they become exceptions, so that no half-written file stays."""
+"""Turn signals that end a command into exceptions, so that no half-written file remains."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ import click
 from fst.cli.files.streams import drop_output
 
 CALLBACKS = str(Path("llvmlite", "binding", "executionengine.py"))  # LLVM calls functions of this file
-MOMENT = 0.01  # seconds, which most callbacks take less than
+MOMENT = 0.01  # seconds; most callbacks take less
 SIGNALLED = 128  # the exit code is this plus the number of the signal
 
 
 def unwind_when_ended(ctx: click.Context) -> None:
     """While a command runs, turn signals that end it into exceptions.
 
-    The default handlers return when the command ends. Otherwise a program that ran the command in its own process, and each process
+    The default handlers are restored when the command ends. Otherwise, a program that calls the command in its own process, and processes
     that it forks later, would get an exception instead of ending.
     """
     for name in ("SIGINT", "SIGTERM", "SIGHUP"):
@@ -35,7 +35,7 @@ def unwind_when_ended(ctx: click.Context) -> None:
 
 
 def _end(number: int, frame: FrameType | None) -> None:
-    """Raise the exception of a signal; in a callback of LLVM, where Python drops exceptions, send the signal again a moment later."""
+    """Raise the exception of a signal. In a callback of LLVM, where Python drops exceptions, send the signal again a moment later."""
     if _is_in_callback(frame):
         threading.Timer(MOMENT, signal.raise_signal, (number,)).start()
     elif number == signal.SIGINT:

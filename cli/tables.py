@@ -1,4 +1,4 @@
-"""Table files for commands."""
+"""Load table files for commands."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from fst.errors import UnsupportedError
 if TYPE_CHECKING:
     from fst.tables.table import Table
 
-# The kinds of tables that a command accepts, by public class.
+# The kinds of tables that the commands of each public class accept.
 TAKEN = {
     "Searcher": "keywords; make one with `fst compile keywords`",
     "MecabSegmenter": "a dictionary of MeCab; make one with `fst compile mecab`",
@@ -26,8 +26,8 @@ def load(path: str) -> Any:
     """The table of a tokenizer.
 
     Raises:
-        UnsupportedError: the file is a table of another machine; the message names it.
-        TableError, OSError: as by `fst.registry.load`.
+        UnsupportedError: the file is a table of another machine; the message names the machine.
+        TableError, OSError: as in `fst.registry.load`.
     """
     table = registry.load(path)
     if not table.has_tokens:
@@ -36,11 +36,11 @@ def load(path: str) -> Any:
 
 
 def load_for(public_class: str, path: str) -> Any:
-    """A table that a public class takes, a key of `TAKEN`.
+    """The table for a public class, a key of `TAKEN`.
 
     Raises:
-        UnsupportedError: the file is a table of another public class; the message names it.
-        TableError, OSError: as by `fst.registry.load`.
+        UnsupportedError: the file is a table of another public class; the message names the class.
+        TableError, OSError: as in `fst.registry.load`.
     """
     table = registry.load(path)
     if public_class not in [base.__name__ for base in resolve_name(table.public_class).__mro__]:
@@ -49,14 +49,13 @@ def load_for(public_class: str, path: str) -> Any:
 
 
 def ready(tables: Table, first_use: Callable[[Any], object] = lambda tokenizer: tokenizer.encode(b"a")) -> Any:
-    """The public class of a table, whose kernels are loaded or compiled.
+    """An object of the public class of a table, with kernels that are loaded or compiled.
 
     Args:
         tables: the table.
-        first_use: uses the object with bytes, as commands do; by default, it encodes as a tokenizer.
+        first_use: uses the object with bytes, like commands; the default encodes with a tokenizer.
 
-    The garbage collector skips the objects that numba makes, now and when the process ends: it would take a fifth of the time of a short
-    run.
+    The garbage collector ignores numba's objects from now on: it would take a fifth of the time of a short run.
     """
     with no_collector():
         from fst.runtime.public_class import class_of

@@ -15,17 +15,17 @@ def table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> Iterator[str]:
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """The rows of a table as lines: names on the left, figures on the right."""
+    """The rows of a table as lines: names are left-aligned, figures right-aligned."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for name, *cells in rows:
         yield "  ".join([name.ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(cells, widths[1:], strict=True))])
 
 
 def visible(text: str) -> str:
-    """A text with escapes for characters that a terminal does not show."""
+    """A text with escapes for characters that are invisible on a terminal."""
     return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text)
 
 
 def width(text: str) -> int:
-    """The columns that a text takes on a terminal."""
+    """The number of columns of a text on a terminal."""
     return sum(0 if unicodedata.combining(char) else 1 + (unicodedata.east_asian_width(char) in "WF") for char in text)

@@ -1,6 +1,6 @@
-"""The compiler: vocabularies become tables, offline.
+"""The compiler: it turns vocabularies into tables, before run time.
 
-Source → alphabet and trie → failure links and pops → transducer → rows and classes → tables: each step is one file.
+Each step is one file: source → alphabet and trie → failure links and pops → transducer → rows and classes → tables.
 """
 
 from fst.compile.api import bpe, tokenizer, unigram, wordpiece

@@ -1,4 +1,4 @@
-"""Add tokens to a table. Only the parts that depend on added tokens are compiled again, never the model."""
+"""Add tokens to a table. The parts that depend on added tokens are compiled again; the model is not."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ FLAGS = (*CONTEXTUAL_FLAGS, "special")
 
 
 def add(table: Any, tokens: Iterable[Any]) -> Any:
-    """A table with more added tokens, or with other flags of the tokens that it already has.
+    """A table with more added tokens, or with new flags for existing added tokens.
 
     Args:
         table: a table of tokens.
         tokens: as in `fst.Tokenizer.with_added_tokens`.
 
     Returns:
-        A new table; the same one if nothing changes.
+        A new table; the given table if nothing changes.
 
     Raises:
         UnsupportedError, VocabularyError, TypeError: as from `fst.Tokenizer.with_added_tokens`.
@@ -62,7 +62,7 @@ def add(table: Any, tokens: Iterable[Any]) -> Any:
 
 
 def _stated(tokens: Iterable[Any]) -> Iterator[dict[str, Any]]:
-    """The tokens in the form of a ``tokenizer.json``, without ids. Empty tokens are skipped, as in the reference."""
+    """The tokens in the format of a ``tokenizer.json``, without ids. Empty tokens are skipped, as in the reference."""
     if isinstance(tokens, str | Mapping):
         raise TypeError(f"tokens is {type(tokens).__name__}; expected an iterable of tokens; pass a list")
     for token in tokens:
@@ -86,7 +86,7 @@ def _token(token: Any) -> AddedToken:
 
 
 def _numbered(table: Any, parts: Mapping[str, Any], reference: str) -> dict[str, int]:
-    """The ids of added tokens. New ids begin with the number of tokens, as in ``tokenizers``; for other references, after the highest id.
+    """The ids of added tokens. The first new id is the number of tokens, as in ``tokenizers``; for other references, the highest id plus 1.
 
     Raises:
         UnsupportedError: a new id is already the id of another token, or is too high.
@@ -105,7 +105,7 @@ def _numbered(table: Any, parts: Mapping[str, Any], reference: str) -> dict[str,
 
 
 def _named(table: Any, new: Collection[str]) -> Any:
-    """The table with the usual roles of new tokens, such as pad_token for [PAD], unless another token has the role."""
+    """The table with roles for new tokens with usual names, such as pad_token for [PAD], unless another token has the role."""
     metadata = table.metadata
     named = {**named_tokens(new, None, None), **metadata.settings.named_tokens}
     return replace(table, about=replace(metadata, settings=replace(metadata.settings, named_tokens=named)).to_json())

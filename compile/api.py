@@ -35,24 +35,25 @@ def wordpiece(
 ) -> WordPieceTable:
     """Compile a WordPiece vocabulary.
 
-    Normalization, pre-tokenisation and WordPiece become one transducer over the characters of raw text. For every string its ids equal
-    those of ``tokenizers.Tokenizer.from_file``, and for a folder those of ``transformers.AutoTokenizer.from_pretrained``. An option that
-    is None is taken from the source. A ``vocab.txt`` and a list of tokens state no options; BERT's, given in brackets, apply to them.
+    Normalization, pre-tokenisation and WordPiece become one transducer over the characters of raw text. For every string the ids equal
+    those of ``tokenizers.Tokenizer.from_file``; for a folder, those of ``transformers.AutoTokenizer.from_pretrained``. If an option is
+    None, the source determines its value. A ``vocab.txt`` or a list of tokens contains no options: then the value is BERT's, given below in
+    brackets.
 
     Args:
-        source: a ``vocab.txt`` (one token a line); a ``tokenizer.json``; a folder with one of these and files such as
-            ``tokenizer_config.json``; the tokens in the order of their ids; a live tokenizer of tokenizers or transformers; or a str that
-            names no file but a model on the Hugging Face Hub.
-        lowercase: lower-case the text [True].
+        source: a ``vocab.txt`` (one token per line); a ``tokenizer.json``; a folder with one of these and files such as
+            ``tokenizer_config.json``; the tokens in the order of their ids; a live tokenizer of tokenizers or transformers; or the name of
+            a model on the Hugging Face Hub, if no file has this name.
+        lowercase: convert the text to lower case [True].
         strip_accents: decompose characters and drop the accents [the value of `lowercase`].
-        clean_text: drop control characters and turn all whitespace into spaces [True].
+        clean_text: drop control characters and replace all whitespace by spaces [True].
         handle_chinese_chars: make each CJK ideograph a word [True].
         unk_token: the token for a word without a segmentation ["[UNK]"].
-        continuing_subword_prefix: the first characters of tokens that continue a word; any string, also "" ["##"].
+        continuing_subword_prefix: the first characters of tokens that continue a word; it may be "" ["##"].
         max_input_chars_per_word: a normalized word with more characters is one unknown token [100].
         pre_tokenizer: "bert" splits at spaces and punctuation; with "none" the whole text is one word ["bert"].
-        layout: "dense" takes one transition look-up a character, "compact" at most two from a much smaller table, and "linked" has
-            failure links instead of most transitions, for alphabets of thousands of characters; "auto" chooses.
+        layout: "dense": one transition look-up per character; "compact": at most two, in a much smaller table; "linked": failure links
+            replace most transitions, for alphabets of thousands of characters; "auto": chosen by the compiler.
 
     Raises:
         VocabularyError: the source is not a vocabulary or lacks the unknown token, or the Hub does not have it or is out of reach.
@@ -97,18 +98,18 @@ def bpe(
     ``transformers.AutoTokenizer.from_pretrained`` for a folder, tiktoken for its encodings, mistral-common for a ``tekken.json``, and
     sentencepiece for a ``.model``.
 
-    A ``.tiktoken`` file contains neither the pattern of pre-tokens nor the special tokens. The options do. A file with the name of an
-    encoding, such as ``cl100k_base.tiktoken``, needs none. Other sources state everything themselves and take no options.
+    A ``.tiktoken`` file contains neither the pattern of pre-tokens nor the special tokens, so pass them as options. A file with the name of
+    an encoding, such as ``cl100k_base.tiktoken``, needs no options. All other sources are complete and accept no options.
 
     Args:
-        source: a ``tokenizer.json``; a ``.tiktoken`` file; a ``tekken.json``; a ``.model`` of sentencepiece; each of these also packed with
-            gzip; a folder with a ``tokenizer.json``, or with ``vocab.json`` and ``merges.txt``, or else with a ``tekken.json``, one
-            ``.tiktoken`` file or one ``.model``; a ``tiktoken.Encoding``; a live tokenizer of tokenizers or transformers; or a str that
-            names no file but a model on the Hugging Face Hub.
+        source: a ``tokenizer.json``; a ``.tiktoken`` file; a ``tekken.json``; a ``.model`` of sentencepiece; one of these files packed with
+            gzip; a folder with a ``tokenizer.json``, with ``vocab.json`` and ``merges.txt``, or, if it has none of these, with a
+            ``tekken.json``, one ``.tiktoken`` file or one ``.model``; a ``tiktoken.Encoding``; a live tokenizer of tokenizers or
+            transformers; or the name of a model on the Hugging Face Hub, if no file has this name.
         encoding: the encoding of a ``.tiktoken`` file: "cl100k_base", "o200k_base", "p50k_base", "r50k_base" or "gpt2".
-        pattern: the regular expression that matches the pieces of a text, as tiktoken takes it, instead of the encoding's.
-        special: special tokens and their ids, in addition to those of the encoding.
-        no_special: leave out the encoding's own special tokens; they are then plain text.
+        pattern: the regular expression that matches pre-tokens, in the syntax of tiktoken; it replaces the pattern of the encoding.
+        special: additional special tokens and their ids.
+        no_special: leave out the special tokens of the encoding, which then count as plain text.
 
     Raises:
         VocabularyError: the source is not a vocabulary, or is incomplete, or the Hub does not have it or is out of reach.
@@ -125,12 +126,12 @@ def bpe(
 def unigram(source: Any) -> UnigramTable:
     """Compile a Unigram vocabulary, such as those of T5, XLM-R and ALBERT.
 
-    For every string the ids equal those of ``tokenizers.Tokenizer.from_file``, for a folder those of
-    ``transformers.AutoTokenizer.from_pretrained``, and for a ``.model`` those of sentencepiece.
+    For every string the ids equal those of ``tokenizers.Tokenizer.from_file``; for a folder, those of
+    ``transformers.AutoTokenizer.from_pretrained``; for a ``.model``, those of sentencepiece.
 
     Args:
-        source: a ``tokenizer.json`` or a ``.model`` of sentencepiece, also packed with gzip; a folder with one; a live tokenizer of
-            tokenizers or transformers; or a str that names no file but a model on the Hugging Face Hub.
+        source: a ``tokenizer.json`` or a ``.model`` of sentencepiece, possibly packed with gzip; a folder with one of these files; a live
+            tokenizer of tokenizers or transformers; or the name of a model on the Hugging Face Hub, if no file has this name.
 
     Raises:
         VocabularyError: the source is not a vocabulary, or the Hub does not have it or is out of reach.
@@ -146,19 +147,19 @@ def unigram(source: Any) -> UnigramTable:
 
 
 def tokenizer(source: Any, *, layout: str = "auto", **options: Any) -> Table:
-    """Compile a vocabulary of any kind, which the source determines.
+    """Compile a vocabulary of any kind; the source determines the kind.
 
     Args:
         source: any source of `fst.compile.wordpiece`, `fst.compile.bpe` or `fst.compile.unigram`; also a WordLevel vocabulary.
-        layout: of WordPiece; see `fst.compile.wordpiece`.
-        options: options of the function for the source's kind, which override the source.
+        layout: the layout of a WordPiece table; see `fst.compile.wordpiece`.
+        options: options of the function for the source's kind; they override the source.
 
     Raises:
         VocabularyError: the source is not a vocabulary, or the Hub does not have it or is out of reach.
         UnsupportedError: the source needs an unsupported feature, or an option does not fit its kind; the message names it. Or
             huggingface_hub is not installed.
         OSError: the source cannot be read.
-        TypeError: there is no such option.
+        TypeError: an option is unknown.
 
     Examples:
         >>> tokenizer(["[UNK]", "un", "##able"], unk_token="[UNK]").kind
@@ -172,7 +173,7 @@ def tokenizer(source: Any, *, layout: str = "auto", **options: Any) -> Table:
 
 
 def _compiled(source: Any, found: Source[Any], layout: str) -> Table:
-    """The table of what was found in a source. An error names the source's file or folder."""
+    """The table of a source that was read. An error names the source's file or folder."""
     try:
         return assembled(found, layout)
     except (UnsupportedError, VocabularyError) as error:

@@ -1,4 +1,4 @@
-"""The models that can be compiled, one entry each: how a model and the text before it are read, and how its source is compiled."""
+"""The models that can be compiled. Each entry has the functions that read the model and its text pipeline, and compile its source."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ ONLY = "only WordPiece, WordLevel, BPE and Unigram vocabularies, such as BERT's,
 
 
 class Compiler(NamedTuple):
-    """How one kind of model becomes a table.
+    """The functions that turn one kind of model into a table.
 
     Attributes:
         kind: the type of the model in a ``tokenizer.json``.
-        function: the public function that takes such a model.
+        function: the public function for models of this kind.
         text: reads the ``normalizer`` and the ``pre_tokenizer`` of a ``tokenizer.json``.
-        model: reads its ``model``, which sees text from these.
+        model: reads its ``model``, given the text pipeline.
         decoder: the type of the ``decoder`` that is supported.
-        assemble: compiles a source with such a model, in a layout.
+        assemble: compiles a source of this kind, in a layout.
     """
 
     kind: str
@@ -49,7 +49,7 @@ def _words(normalizer: Component | None, pre_tokenizer: Component | None) -> Tex
 
 
 def _alone(read: Callable[[Mapping[str, Any]], Model]) -> Callable[[Mapping[str, Any], TextPipeline], Model]:
-    """How a model is read that does not depend on the text before it."""
+    """A reader of a model that does not depend on the text pipeline."""
     return lambda model, _: read(model)
 
 
@@ -89,10 +89,10 @@ def assembled(source: Source[Model], layout: str) -> Table:
 
 
 def need_kind(found: str, wanted: str | None) -> None:
-    """Refuse a model of another kind than the wanted one; None wants any.
+    """Refuse a model of a kind other than `wanted`; None: accept any kind.
 
     Raises:
-        UnsupportedError: it is another.
+        UnsupportedError: the kind is different.
     """
     if wanted not in (None, found):
         takes, other = COMPILERS[wanted].function, COMPILERS[found].function
@@ -100,11 +100,11 @@ def need_kind(found: str, wanted: str | None) -> None:
 
 
 def model_of(document: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The model of a ``tokenizer.json``. Older files may omit its type.
+    """The model of a ``tokenizer.json``. Its type may be missing in older files.
 
     Raises:
         UnsupportedError: no compiler reads its type.
-        ValueError: the document has no model, or the model is not laid out as one.
+        ValueError: the document has no model, or the model is malformed.
     """
     model = mapping(field_of(document, "model", "it"), "model")
     if "type" in model and model["type"] is not None:
@@ -119,7 +119,7 @@ def _compiler(kind: str) -> Compiler:
 
 
 def _kind_by_fields(model: Mapping[str, Any]) -> str:
-    """The type of a model that omits it, told by its fields as the reference tells it."""
+    """The type of a model without a type, derived from its fields as in the reference."""
     if "merges" in model:
         return "BPE"
     if isinstance(model.get("vocab"), list):

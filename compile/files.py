@@ -1,4 +1,4 @@
-"""Read the files of a vocabulary: UTF-8 text and JSON, of limited size, also packed with gzip. They come from strangers."""
+"""Read the files of a vocabulary: UTF-8 text and JSON, of limited size, possibly packed with gzip. The files are not trusted."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ _WITH_GZIP_HEADER = 16 + zlib.MAX_WBITS
 
 
 def read_text(path: Path, *, drop_mark: bool = False) -> str:
-    """The text of a file, or of what is in it if it is packed with gzip.
+    """The text of a file, unpacked if the file is packed with gzip.
 
     Args:
         path: the file.
-        drop_mark: leave out a byte-order mark at the beginning instead of refusing it.
+        drop_mark: drop a byte-order mark at the beginning instead of refusing it.
 
     Raises:
-        VocabularyError: it is too large, is damaged, is not UTF-8, or begins with a byte-order mark.
-        OSError: it cannot be read.
+        VocabularyError: the file is too large or damaged, is not UTF-8, or begins with a byte-order mark.
+        OSError: the file cannot be read.
     """
     data = contents(path)
     try:
@@ -41,11 +41,11 @@ def read_text(path: Path, *, drop_mark: bool = False) -> str:
 
 
 def beginning(path: Path, size: int) -> bytes:
-    """The first bytes of a file, at most `size`; of one that is packed with gzip, those of what is in it.
+    """The first bytes of a file, at most `size`, unpacked if the file is packed with gzip.
 
     Raises:
-        VocabularyError: it is a pipe, a socket or a device.
-        OSError: it cannot be read.
+        VocabularyError: the file is a pipe, a socket or a device.
+        OSError: the file cannot be read.
     """
     regular_files.need_regular(path, VocabularyError)
     with path.open("rb") as stream:
@@ -61,11 +61,11 @@ def beginning(path: Path, size: int) -> bytes:
 
 
 def contents(path: Path) -> bytes:
-    """The bytes of a file, or of what is in it if it is packed with gzip.
+    """The bytes of a file, unpacked if the file is packed with gzip.
 
     Raises:
-        VocabularyError: the file is too large, or damaged, or it is a pipe, a socket or a device.
-        OSError: it cannot be read.
+        VocabularyError: the file is too large or damaged, or is a pipe, a socket or a device.
+        OSError: the file cannot be read.
     """
     data = regular_files.contents(path, MAX_SOURCE_BYTES, VocabularyError)
     if not data.startswith(GZIP):
@@ -80,7 +80,7 @@ def contents(path: Path) -> bytes:
 
 
 def _unpacked(data: bytes) -> bytes:
-    """The content of all members of a gzip file, one after the other; if it exceeds the limit, only a little more than the limit."""
+    """The contents of all members of a gzip file, concatenated; unpacking stops soon after the limit."""
     found: list[bytes] = []
     room = MAX_SOURCE_BYTES + 1
     while data and room > 0:

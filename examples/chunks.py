@@ -1,11 +1,11 @@
-"""Cut a text into overlapping chunks of at most n tokens, for an index for retrieval.
+"""Cut a text into overlapping chunks of at most n tokens, for a retrieval index.
 
-Name a source of a vocabulary and a text::
+The arguments are a source of a vocabulary and a text::
 
     python examples/chunks.py examples/english-uncased-8000.txt README.md --limit 256 --overlap 32
 
-A chunk is a span of the raw text. It begins and ends between tokens, and at whitespace if there is some near. Its number of tokens is
-that of its own text, with special tokens: a model that reads nothing but the chunk reads as many.
+A chunk is a span of the raw text. It begins and ends between tokens, and at whitespace if there is whitespace nearby. The number of tokens
+of a chunk includes special tokens; a model that reads only the chunk reads the same number.
 """
 
 from __future__ import annotations
@@ -36,23 +36,23 @@ def chunks(tok: fst.Tokenizer, text: str, limit: int, overlap: int = 0) -> Itera
     Args:
         tok: any tokenizer. It encodes the text once, and then the text of each chunk, to count its tokens.
         text: a text of any length.
-        limit: the largest number of tokens of a chunk, with special tokens.
-        overlap: the largest number of tokens that a chunk shares with the one before it, at most half of `limit`.
+        limit: the maximum number of tokens of a chunk, with special tokens.
+        overlap: the maximum number of tokens that a chunk shares with the previous chunk, at most half of `limit`.
 
     Raises:
         ValueError: `limit` is too small for a single token.
     """
     spans: Any = tok.encode_batch([text], add_special_tokens=False, offsets=True).offsets
-    inner = np.flatnonzero(spans[1:, 0] >= spans[:-1, 1]) + 1  # the tokens that begin after the one before them has ended
-    first = np.r_[0, inner, len(spans)]  # a chunk may begin and end before these tokens,
-    cuts = np.r_[0, spans[inner - 1, 1], len(text)]  # which are these characters; whitespace goes with the token after it
+    inner = np.flatnonzero(spans[1:, 0] >= spans[:-1, 1]) + 1  # the tokens that begin after the previous token has ended
+    first = np.r_[0, inner, len(spans)]  # a chunk may begin and end before these tokens
+    cuts = np.r_[0, spans[inner - 1, 1], len(text)]  # the ends of the previous tokens: whitespace belongs to the next token
     room, begin, last = limit - int(tok.count_tokens([""])[0]), 0, len(cuts) - 1
     while begin < last:
         most = int(np.searchsorted(first, first[begin] + room, side="right")) - 1
         end = at_white_space(text, cuts, range(most, (begin + most) // 2, -1))
         tokens = 0
         while end > begin and (tokens := int(tok.count_tokens([text[cuts[begin] : cuts[end]]])[0])) > limit:
-            end -= 1  # some vocabularies read the beginning of a text as other tokens than the same words within it
+            end -= 1  # some vocabularies encode the same words with different tokens at the beginning of a text
         if end <= begin:
             raise ValueError(f"a chunk of {limit} tokens is too small for the text at character {cuts[begin]}")
         yield Chunk(int(cuts[begin]), int(cuts[end]), tokens)
@@ -63,7 +63,7 @@ def chunks(tok: fst.Tokenizer, text: str, limit: int, overlap: int = 0) -> Itera
 
 
 def at_white_space(text: str, cuts: NDArray[np.int64], places: range) -> int:
-    """The first of some cuts that is at whitespace or at the end of the text; if none is, the first of all."""
+    """The first cut at whitespace or at the end of the text; without one, the first of all cuts."""
     return next((place for place in places if text[cuts[place] : cuts[place] + 1].strip() == ""), places.start)
 
 
@@ -73,7 +73,7 @@ def at_white_space(text: str, cuts: NDArray[np.int64], places: range) -> int:
 @click.option("--limit", default=256, show_default=True, help="The largest number of tokens of a chunk.")
 @click.option("--overlap", default=32, show_default=True, help="The largest number of tokens that two chunks share.")
 def main(source: Path, text: Path, limit: int, overlap: int) -> None:
-    """Print the chunks of TEXT by the vocabulary SOURCE, and check their counts."""
+    """Print the chunks of TEXT with the vocabulary SOURCE, and check their counts."""
     tok, read = fst.Tokenizer(tokenizer(source)), text.read_bytes().decode()
     found = list(chunks(tok, read, limit, overlap))
     for start, end, tokens in found:

@@ -1,6 +1,6 @@
-"""Count the tokens of a column of text in DuckDB, polars and pandas, whichever are installed.
+"""Count the tokens of a text column in DuckDB, polars and pandas, in each of these that is installed.
 
-Name a source of a vocabulary and a text, whose lines become the column::
+The arguments are a source of a vocabulary and a text, whose lines become the column::
 
     python examples/count_tokens.py examples/english-uncased-8000.txt README.md
 """
@@ -23,23 +23,23 @@ Counts = list[int | None]
 
 
 def counts(tok: fst.Tokenizer, column: Any, threads: int | None = None) -> Any:
-    """The number of tokens of each row, as a column of int32 of Arrow; nulls stay null."""
+    """The number of tokens of each row, as an Arrow column of int32; nulls stay null."""
     return pc.list_value_length(tok.encode_arrow(column, threads=threads))
 
 
 def in_duckdb(tok: fst.Tokenizer, table: pa.Table) -> Counts:
-    """Counts by a function of SQL; DuckDB reads the table where it lies."""
+    """Counts from a SQL function; DuckDB reads the table without copying it."""
     import duckdb
 
     with duckdb.connect() as connection:
-        # DuckDB calls the function from several threads itself.
+        # DuckDB calls the function from several threads.
         connection.create_function("count_tokens", lambda column: counts(tok, column, threads=1), ["VARCHAR"], "INTEGER", type="arrow")
         connection.register("reviews", table)
         return [row[0] for row in connection.sql("SELECT count_tokens(text) FROM reviews").fetchall()]
 
 
 def in_polars(tok: fst.Tokenizer, table: pa.Table) -> Counts:
-    """Counts by an expression."""
+    """Counts from an expression."""
     import polars
 
     tokens = polars.col("text").map_batches(lambda column: polars.Series(counts(tok, column)), return_dtype=polars.Int32)
@@ -47,7 +47,7 @@ def in_polars(tok: fst.Tokenizer, table: pa.Table) -> Counts:
 
 
 def in_pandas(tok: fst.Tokenizer, table: pa.Table) -> Counts:
-    """Counts of a column whose strings are Arrow's."""
+    """Counts of a column with Arrow strings."""
     import pandas
 
     frame = table.to_pandas(types_mapper=pandas.ArrowDtype)
@@ -62,7 +62,7 @@ LIBRARIES: dict[str, Callable[[fst.Tokenizer, pa.Table], Counts]] = {"duckdb": i
 @click.argument("source", type=click.Path(exists=True, path_type=Path))
 @click.argument("text", type=click.Path(exists=True, path_type=Path))
 def main(source: Path, text: Path) -> None:
-    """Count the tokens of the lines of TEXT by the vocabulary SOURCE, in each library, and compare the counts."""
+    """Count the tokens of the lines of TEXT with the vocabulary SOURCE in each library, and compare the counts."""
     tok, lines = fst.Tokenizer(tokenizer(source)), text.read_bytes().decode().split("\n")
     table = pa.table({"text": [*lines, None]})
     expected = [*tok.count_tokens(lines).tolist(), None]

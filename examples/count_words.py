@@ -1,11 +1,11 @@
-"""Count the words of each file separately, as the machines of a cluster do, and merge the tables by a GROUP BY of DuckDB.
+"""Count the words of each file separately, as the machines of a cluster do, and merge the tables with GROUP BY in DuckDB.
 
-Name some text files::
+The arguments are text files::
 
     python examples/count_words.py README.md CHANGELOG.md
 
-Any engine with GROUP BY can replace DuckDB. The merged words, and a vocabulary trained on them, are the same as from one machine, byte for
-byte.
+Any engine with GROUP BY can replace DuckDB. The merged words, and a vocabulary trained on them, are identical to those from one machine,
+byte for byte.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ def count(text: str, number: int, folder: Path) -> str:
 
 
 def merge(parts: Sequence[str], folder: Path) -> Words:
-    """The words of all parts."""
+    """The merged words of all parts."""
     path = folder / "words.parquet"
     duckdb.execute(MERGED.format(path=path), {"parts": list(parts)})
     return Words.load(path)
 
 
 def vocabulary(words: Words) -> bytes:
-    """A WordPiece vocabulary. Pairs with equal scores are merged in the order of first occurrence, so it also tests `first`."""
+    """A WordPiece vocabulary. Pairs with equal scores are merged in the order of first occurrence, so the vocabulary also tests `first`."""
     return "\n".join(train.wordpiece(words, splitter=SPLITTER, vocab_size=500, criterion="score", min_frequency=10).vocabulary).encode()
 
 

@@ -1,6 +1,6 @@
 """Add token ids to the Parquet files of a corpus with Daft, on one machine or on the cluster that Daft runs on.
 
-Name a table, Parquet files or patterns of them, and a folder to write to::
+The arguments are a table, Parquet files or patterns for them, and an output folder::
 
     python examples/daft_column.py bert.npz 'reviews/*.parquet' -o reviews-ids/ --column text
 """
@@ -18,12 +18,13 @@ import fst
 
 @daft.cls
 class Encode:
-    """The ids of a column of text.
+    """The ids of a text column.
 
-    Daft makes one object for each process that works, and the table is loaded there; its file is mapped, so that they share its memory.
+    Daft creates one object per worker process, and this object loads the table. The file of the table is mapped, so the processes of a
+    machine share its memory.
 
     Args:
-        table: the file that ``fst compile`` wrote, on each machine.
+        table: the file from ``fst compile``; each machine needs a copy.
     """
 
     def __init__(self, table: str) -> None:
@@ -31,7 +32,7 @@ class Encode:
 
     @daft.method.batch(return_dtype=DataType.list(DataType.int32()))  # type: ignore[untyped-decorator, unused-ignore]
     def ids(self, texts: Series) -> Any:
-        """One batch of the column."""
+        """The ids of one batch of the column."""
         return self._tokenizer.encode_arrow(texts.to_arrow(), threads=1)
 
 

@@ -3,7 +3,8 @@
     python examples/learn_vocabulary.py books.txt english.txt
 
 The vocabulary next to this script, ``english-uncased-8000.txt``, was trained on 20 MB of English books in the public domain, by the library
-`tokenizers`. That library orders the tokens of one continuing letter at random; given its order, this package makes the same file.
+`tokenizers`. That library puts the single-letter continuation tokens in random order; with the same order, this package writes the same
+file.
 """
 
 import sys

@@ -1,11 +1,11 @@
 """Add token ids to the Parquet files of a corpus, on all machines of a Ray cluster.
 
-Name a table, Parquet files or folders of them, a folder that is not there yet, and how many actors are to work, of which each takes a core;
-reading and writing take at least one more::
+The arguments are a table, Parquet files or folders with Parquet files, an output folder that does not exist yet, and the number of actors.
+Each actor needs one core; reading and writing need at least one more::
 
     python examples/ray_data.py bert.npz reviews/ -o reviews-ids/ --column text --actors 2
 
-The table lies on every machine, in the same place; the folders are on a disk that all machines see, or in a bucket, ``s3://…``.
+The table has the same path on every machine. The folders are on a disk that all machines can access, or in a bucket, ``s3://…``.
 """
 
 from __future__ import annotations
@@ -24,28 +24,28 @@ import fst
 class Encode:
     """The work of one actor: add the column ``input_ids`` to a block of rows.
 
-    The table is loaded and verified once, when the actor starts. Its file is mapped, so that the actors of a machine share its memory.
+    The table is loaded and verified once, when the actor starts. Its file is mapped, so the actors of a machine share its memory.
 
     Args:
-        table: the file that ``fst compile`` wrote.
-        column: the column of text.
+        table: the file from ``fst compile``.
+        column: the name of the text column.
     """
 
     def __init__(self, table: str, column: str) -> None:
         self._tokenizer = fst.Tokenizer.load(table)
         self._column = column
-        self._tokenizer.encode_arrow(pa.array(["warm"]))  # the kernels are loaded, or compiled, before the first block comes
+        self._tokenizer.encode_arrow(pa.array(["warm"]))  # load or compile the kernels before the first block arrives
 
     def __call__(self, block: pa.Table) -> pa.Table:
-        """The block with the ids of its rows."""
+        """The block with the ids of its rows as a new column."""
         try:
             return block.append_column("input_ids", self._ids(block))
         except fst.TextError as error:
-            # The number of a row in a block means nothing to a user of the files.
+            # The index of a row within a block means nothing to a user of the files.
             raise fst.TextError(f"{error}; beside it stands {shortened(self._beside_first_wrong(block))}") from None
 
     def _ids(self, block: pa.Table) -> Any:
-        return self._tokenizer.encode_arrow(block[self._column], threads=1)  # which is what Ray counts for an actor
+        return self._tokenizer.encode_arrow(block[self._column], threads=1)  # Ray assumes one thread per actor
 
     def _beside_first_wrong(self, block: pa.Table) -> Any:
         """The other columns of the first row that is not text."""
@@ -64,17 +64,17 @@ class Encode:
 def encoded(texts: Dataset, table: str, column: str, actors: int) -> Dataset:
     """A data set with the ids of a column.
 
-    An actor whose process is killed is started again, and does its block again: ``max_restarts`` and ``max_task_retries`` of Ray Data's
-    actors are -1, without limit. So a block that is too large for the memory of an actor is tried for ever, and Ray reports each death.
-    Errors are not tried again: they end the run, and reach the driver.
+    If the process of an actor is killed, Ray restarts the actor and repeats its block. The number of restarts is unlimited: Ray Data sets
+    ``max_restarts`` and ``max_task_retries`` to -1. Ray therefore retries a block that is too large for an actor's memory forever, and
+    reports each killed process. Exceptions are not retried: they end the run and reach the driver.
     """
     return texts.map_batches(
         Encode,
         fn_constructor_args=(table, column),
         batch_format="pyarrow",
-        batch_size=None,  # blocks as they are read: smaller batches are copies
+        batch_size=None,  # blocks as they are read: smaller batches would be copies
         compute=ActorPoolStrategy(size=actors),
-        num_cpus=1,  # as reading takes, so that Ray has the actors read their blocks themselves, and no text is copied between processes
+        num_cpus=1,  # the same as for reading: the actors then read their blocks themselves, and no text is copied between processes
     )
 
 
@@ -88,9 +88,9 @@ def main(table: str, inputs: tuple[str, ...], output: str, column: str, actors: 
     """Add a column of token ids to Parquet files."""
     ray.init(ignore_reinit_error=True)
     cores = int(ray.cluster_resources().get("CPU", 0))
-    if actors >= cores:  # Ray would wait for ever
+    if actors >= cores:  # Ray would wait forever
         raise click.UsageError(f"{actors} actors take {actors} cores, and reading and writing take one more; the cluster has {cores}")
-    # In an existing folder, old files would stay, and their rows would be there twice.
+    # In an existing folder, old files would remain, and their rows would be duplicates.
     encoded(ray.data.read_parquet(list(inputs)), table, column, actors).write_parquet(output, mode=SaveMode.ERROR)
 
 

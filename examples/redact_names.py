@@ -1,6 +1,6 @@
-"""Redact names in a column of a Parquet file; other columns, types and nulls stay as they are.
+"""Redact names in a column of a Parquet file; other columns, types and nulls are unchanged.
 
-Name a file of names, one a line, and a Parquet file::
+The arguments are a file with one name per line, and a Parquet file::
 
     python examples/redact_names.py names.txt reviews.parquet -o redacted.parquet --column text
 """
@@ -18,7 +18,7 @@ from fst.compile import keywords
 
 
 def redacted(batch: pa.RecordBatch, column: str, searcher: fst.Searcher, by: str) -> pa.RecordBatch:
-    """Rows with the names in a column replaced."""
+    """Return the rows with the names in a column replaced."""
     place = batch.schema.get_field_index(column)
     return batch.set_column(place, batch.schema.field(place), searcher.replace_arrow(batch.column(place), by))
 
@@ -30,13 +30,13 @@ def redacted(batch: pa.RecordBatch, column: str, searcher: fst.Searcher, by: str
 @click.option("--column", default="text", show_default=True, help="The column of text.")
 @click.option("--by", default="[NAME]", show_default=True, help="What to write in place of a name.")
 def main(names: Path, source: Path, output: Path, column: str, by: str) -> None:
-    """Replace NAMES, a file with one a line, in a column of SOURCE, a Parquet file."""
-    searcher = fst.Searcher(keywords(names, whole_words=True))  # "Ann", and not the beginning of "Anna"
+    """Replace NAMES, a file with one name per line, in a column of SOURCE, a Parquet file."""
+    searcher = fst.Searcher(keywords(names, whole_words=True))  # find "Ann", but not the beginning of "Anna"
     file = pq.ParquetFile(source)
     if column not in file.schema_arrow.names:
         raise click.BadParameter(f"{source} has no column {column!r}, of {', '.join(file.schema_arrow.names)}", param_hint="--column")
     with pq.ParquetWriter(output, file.schema_arrow) as writer:
-        for batch in file.iter_batches():  # so that memory does not grow with the file
+        for batch in file.iter_batches():  # one batch at a time, so memory does not grow with the file
             writer.write_batch(redacted(batch, column, searcher, by))
 
 

@@ -1,6 +1,6 @@
-"""Put a compiled tokenizer in place of one of transformers, and compare what both give and which classes they have.
+"""Replace a tokenizer of transformers with a compiled one, and compare the results and the classes of both.
 
-Name a source of a vocabulary and a text, whose lines are the inputs::
+The arguments are a source of a vocabulary and a text, whose lines are the inputs::
 
     python examples/replace_tokenizer.py examples/english-uncased-8000.txt README.md
 """
@@ -20,7 +20,7 @@ from fst.compile import tokenizer
 
 
 def pair(source: str) -> tuple[Any, Any]:
-    """A tokenizer of transformers and the compiled one, of the same vocabulary."""
+    """A tokenizer of transformers, and the compiled tokenizer with the same vocabulary."""
     compiled = fst.hf(fst.Tokenizer(tokenizer(source)), model_max_length=128)
     with TemporaryDirectory() as folder:
         compiled.save_pretrained(folder)
@@ -28,7 +28,7 @@ def pair(source: str) -> tuple[Any, Any]:
 
 
 def results(tok: Any, texts: list[str]) -> dict[str, Any]:
-    """The uses of a tokenizer in programs."""
+    """The results of typical calls of a tokenizer."""
     return {
         "ids of all texts": tok(texts)["input_ids"],
         "truncated and padded rows": tok(texts, padding=tok.pad_token is not None, truncation=True),
@@ -40,7 +40,7 @@ def results(tok: Any, texts: list[str]) -> dict[str, Any]:
 
 
 def checks(tok: Any) -> dict[str, bool]:
-    """The checks of programs before they accept a tokenizer."""
+    """The results of checks that programs make before they accept a tokenizer."""
     return {
         "tok.is_fast": tok.is_fast,
         "isinstance(tok, PreTrainedTokenizerBase)": isinstance(tok, PreTrainedTokenizerBase),
@@ -53,7 +53,7 @@ def checks(tok: Any) -> dict[str, bool]:
 @click.argument("source")
 @click.argument("text", type=click.Path(exists=True, path_type=Path))
 def main(source: str, text: Path) -> None:
-    """Compare two tokenizers of the vocabulary SOURCE on the lines of TEXT."""
+    """Compare two tokenizers with the vocabulary SOURCE on the lines of TEXT."""
     own, compiled = pair(source)
     texts = text.read_text(encoding="utf-8").splitlines()
     expected, found = results(own, texts), results(compiled, texts)

@@ -1,12 +1,12 @@
-"""Segment a Chinese or Japanese corpus into words, for an index that splits text at spaces, or takes lists of words.
+"""Segment a Chinese or Japanese corpus into words, for an index that splits text at spaces or accepts lists of words.
 
-Name a dictionary, a corpus, and a file to write::
+The arguments are a dictionary, a corpus and an output file::
 
     python examples/segment_corpus.py dict.txt pages.parquet -o words.parquet --column text
     python examples/segment_corpus.py dict.txt pages.txt -o words.txt --format jieba --backward
 
-A Parquet file gets one more column, ``words``, a list of strings for each row. Of any other file, each line is a text, and its words are
-written with spaces between them. Memory does not grow with the corpus.
+A Parquet file gets an additional column, ``words``, a list of strings for each row. In any other file, each line is a text; its words are
+written separated by spaces. Memory does not grow with the corpus.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 import fst
 from fst.compile import maxmatch
 
-LINES = 100_000  # in memory at a time
+LINES = 100_000  # the maximum in memory
 
 
 def segment_parquet(segmenter: fst.Segmenter, corpus: Path, output: Path, column: str) -> None:
@@ -36,7 +36,7 @@ def segment_parquet(segmenter: fst.Segmenter, corpus: Path, output: Path, column
 
 
 def segment_lines(segmenter: fst.Segmenter, corpus: TextIO, output: TextIO) -> None:
-    """Write the words of each line with spaces between them."""
+    """Write the words of each line, separated by spaces."""
     while lines := [line.rstrip("\n") for line in islice(corpus, LINES)]:
         for words in segmenter.segment_batch(lines, offsets=True):
             print(" ".join(word for word in words if not word.isspace()), file=output)

@@ -1,6 +1,6 @@
-"""Embed sentences with sentence-transformers, with a compiled tokenizer in place of the model's own.
+"""Embed sentences with sentence-transformers and a compiled tokenizer, which replaces the tokenizer of the model.
 
-Name the folder of a model whose tokenizer is WordPiece, such as all-MiniLM-L6-v2, and files with a sentence a line::
+The arguments are the folder of a model with a WordPiece tokenizer, such as all-MiniLM-L6-v2, and files with one sentence per line::
 
     python examples/sentence_embeddings.py path/to/all-MiniLM-L6-v2 sentences.txt -o embeddings.npy
 """
@@ -19,15 +19,15 @@ from fst.compile import wordpiece
 
 
 def loaded(folder: Path, device: str | None) -> Any:
-    """A model with a compiled tokenizer; its embeddings are the same as with its own tokenizer."""
+    """A model with a compiled tokenizer; its embeddings are the same as with the original tokenizer."""
     model: Any = SentenceTransformer(str(folder), device=device)
-    tokenizer = fst.Tokenizer(wordpiece(folder))  # or fst.load("model.npz"), of a table that was compiled before
+    tokenizer = fst.Tokenizer(wordpiece(folder))  # or fst.load("model.npz"), if the table is already compiled
     model[0].processor = fst.hf(tokenizer, model_max_length=model.max_seq_length)
     return model
 
 
 def main() -> None:
-    """Read the command line, embed, write."""
+    """Read the command line, embed the sentences, and write the embeddings."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("model", type=Path)
     parser.add_argument("files", nargs="+", type=Path)

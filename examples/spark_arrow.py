@@ -1,6 +1,6 @@
 """Add token ids to the Parquet files of a corpus with Spark 4.1 or later, as a UDF on Arrow arrays.
 
-Name a table, Parquet files or a folder of them, and a folder that is not there yet::
+The arguments are a table, Parquet files or a folder with Parquet files, and an output folder that does not exist yet::
 
     spark-submit examples/spark_arrow.py bert.npz reviews/ -o reviews-ids/ --column text
 """
@@ -21,22 +21,22 @@ import fst
 
 @cache
 def loaded(name: str) -> fst.Tokenizer:
-    """The tokenizer of a Python worker, which keeps it from task to task; its file is mapped, so that all workers share its memory."""
+    """The tokenizer of a Python worker, kept between tasks. Its file is mapped, so all workers share its memory."""
     return fst.Tokenizer.load(SparkFiles.get(name))
 
 
 def input_ids(spark: SparkSession, table: str, column: str) -> Column:
-    """The ids of a column of text.
+    """The ids of a text column.
 
-    The table is sent to each machine with the job, and so is this module: workers keep the data of an imported module, but not that of a
-    script.
+    Spark sends the table and this module to each machine with the job. The code is in a module, because workers keep the data of an
+    imported module, but not that of a script.
     """
     spark.sparkContext.addFile(table)
     spark.sparkContext.addPyFile(__file__)
     name = Path(table).name
 
     def encode(texts: pa.Array) -> pa.Array:
-        return loaded(name).encode_arrow(texts, threads=1)  # Spark runs a worker for each core
+        return loaded(name).encode_arrow(texts, threads=1)  # Spark runs one worker per core
 
     return arrow_udf(encode, "array<int>")(column)
 
@@ -55,4 +55,4 @@ def main(table: str, inputs: tuple[str, ...], output: str, column: str) -> None:
 if __name__ == "__main__":
     import spark_arrow
 
-    spark_arrow.main()  # of the module, and not of this script: see `input_ids`
+    spark_arrow.main()  # call the module, not this script: see `input_ids`

@@ -1,7 +1,8 @@
-"""Embed sentences with a static model, first with a tokenizer of `tokenizers`, then with the same one compiled.
+"""Embed sentences with a static model, first with a tokenizer of `tokenizers`, then with the compiled version of this tokenizer.
 
-Static models, such as StaticEmbedding of sentence-transformers and Model2Vec, take the mean of the rows that a matrix has for the tokens of
-a text. So most of their time goes into tokens. Name a tokenizer.json and files with a sentence a line::
+Static models, such as StaticEmbedding of sentence-transformers and Model2Vec, have a matrix with one row per token. The embedding of a text
+is the mean of the rows of its tokens, so tokenization takes most of the time. The arguments are a tokenizer.json and files with one
+sentence per line::
 
     python examples/static_embedding.py path/to/tokenizer.json sentences.txt
 """
@@ -25,10 +26,10 @@ Floats = NDArray[np.float32]
 
 
 class StaticModel:
-    """A static model, with numbers drawn at random in place of learned ones.
+    """A static model with random weights in place of learned ones.
 
     Args:
-        tokenizer: a ``tokenizers.Tokenizer``, or what stands in for one.
+        tokenizer: a ``tokenizers.Tokenizer``, or a drop-in replacement.
     """
 
     def __init__(self, tokenizer: Any) -> None:
@@ -40,7 +41,7 @@ class StaticModel:
         return [encoding.ids for encoding in self.tokenizer.encode_batch(texts, add_special_tokens=False)]
 
     def embed(self, rows: list[list[int]]) -> Floats:
-        """The mean of the weights of each row of ids: float32[rows, dimensions]; zeros for a row without ids."""
+        """The mean of the weights for each row of ids: float32[rows, dimensions]; zeros for a row without ids."""
         lengths = np.array([len(ids) for ids in rows])
         ids = np.fromiter(chain.from_iterable(rows), np.int64, lengths.sum())
         embeddings = np.zeros((len(rows), DIMENSIONS), np.float32)
@@ -52,7 +53,7 @@ class StaticModel:
 
 
 def timed(model: StaticModel, texts: list[str]) -> tuple[Floats, str]:
-    """The embeddings of texts, and how long they took."""
+    """The embeddings of texts, and the time that they took."""
     begin = time.perf_counter()
     rows = model.tokenize(texts)
     between = time.perf_counter()
@@ -61,7 +62,7 @@ def timed(model: StaticModel, texts: list[str]) -> tuple[Floats, str]:
 
 
 def main() -> None:
-    """Read the command line, embed twice, compare."""
+    """Read the command line, embed the texts twice, and compare the embeddings."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("tokenizer", type=Path)
     parser.add_argument("files", nargs="+", type=Path)
@@ -70,8 +71,8 @@ def main() -> None:
     model = StaticModel(Tokenizer.from_file(str(arguments.tokenizer)))
     expected, took = timed(model, texts)
     print(f"tokenizers: {took}")
-    model.tokenizer = fst.tokenizers(model.tokenizer)  # the line that adopts it
-    timed(model, texts[:1])  # compiles kernels, or loads kept ones
+    model.tokenizer = fst.tokenizers(model.tokenizer)  # the only line that changes for the compiled tokenizer
+    timed(model, texts[:1])  # compiles the kernels, or loads them from disk
     embeddings, took = timed(model, texts)
     print(f"fst:        {took}")
     print("same embeddings" if np.array_equal(embeddings, expected) else "other embeddings")

@@ -1,10 +1,11 @@
 """Encode a text with one document per line into raw ids for training, and write the index of Megatron-LM.
 
-Name a source of a vocabulary, a text, and the prefix of the files to write::
+The arguments are a source of a vocabulary, a text, and the prefix of the output files::
 
     python examples/training_data.py examples/english-uncased-8000.txt README.md -o train
 
-This writes ``train.npz``, the table; ``train.bin``, the ids; ``train.splits.npy``, where documents begin and end; and ``train.idx``.
+The output is ``train.npz``, the table; ``train.bin``, the ids; ``train.splits.npy``, the begin and end of each document; and ``train.idx``,
+the index.
 """
 
 from __future__ import annotations
@@ -23,17 +24,17 @@ from numpy.typing import NDArray
 import fst
 from fst.compile import tokenizer
 
-# The index of Megatron-LM's IndexedDataset is a header and three arrays: the length of each sequence in tokens (int32), its first byte in
-# the .bin (int64), and the number of each document's first sequence, with the number of all sequences at the end (int64). All is
-# little-endian.
+# The index of Megatron-LM's IndexedDataset is a header and three arrays. The first array has the length of each sequence in tokens (int32);
+# the second has its first byte in the .bin (int64); the third has the number of each document's first sequence, and at the end the number
+# of all sequences (int64). All numbers are little-endian.
 HEADER = struct.Struct("<9sQBQQ")  # magic, version, type of the ids, sequences, documents + 1
 MAGIC, VERSION = b"MMIDIDX\x00\x00", 1
 TYPES: dict[int, type[np.integer[Any]]] = {4: np.int32, 8: np.uint16}
-CODES = {2: 8, 4: 4}  # by bytes of an id; ids are below 2**31, so uint32 and int32 are the same
+CODES = {2: 8, 4: 4}  # key: bytes per id; ids are below 2**31, so uint32 and int32 are equivalent
 
 
 def encode(source: str, text: str, prefix: str) -> fst.Tokenizer:
-    """Write the table, the ids and where documents begin and end, and give the tokenizer."""
+    """Write the table, the ids and the bounds of the documents, and return the tokenizer."""
     tokenizer(source).save(f"{prefix}.npz")
     command = [sys.executable, "-m", "fst", "encode", f"{prefix}.npz", text, "-o", f"{prefix}.bin"]
     subprocess.run(command, check=True)
@@ -41,24 +42,24 @@ def encode(source: str, text: str, prefix: str) -> fst.Tokenizer:
 
 
 def read_ids(prefix: str, largest: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """The ids of all documents, mapped, and where each document begins and the last ends."""
+    """The ids of all documents, mapped; and the first index of each document, followed by the end of the last document."""
     ids = np.memmap(f"{prefix}.bin", np.uint16 if largest < 1 << 16 else np.uint32, "r")
     return ids, np.load(f"{prefix}.splits.npy")
 
 
 def window(ids: NDArray[Any], length: int, chance: np.random.Generator) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """An example as nanoGPT draws it: ids from anywhere, and the ids that follow them."""
+    """A random example in the style of nanoGPT: ids from a random position, and the ids one position later."""
     begin = chance.integers(len(ids) - length)
     return ids[begin : begin + length].astype(np.int64), ids[begin + 1 : begin + 1 + length].astype(np.int64)
 
 
 def write_index(path: str, splits: NDArray[np.int64], width: int) -> None:
-    """Write Megatron-LM's index of documents. A document is one sequence, or none if it has no ids.
+    """Write Megatron-LM's index of documents. A document is one sequence, or no sequence if it has no ids.
 
     Args:
         path: the file, with the ending ``.idx``.
-        splits: int64[documents + 1], where each document begins in the ids, and the last ends.
-        width: bytes of an id, 2 or 4.
+        splits: int64[documents + 1], the first index of each document in the ids, and the end of the last document.
+        width: the number of bytes per id, 2 or 4.
     """
     lengths = np.diff(splits)
     kept = lengths > 0
@@ -70,7 +71,7 @@ def write_index(path: str, splits: NDArray[np.int64], width: int) -> None:
 
 
 def read_index(prefix: str) -> list[NDArray[Any]]:
-    """The ids of each sequence, as Megatron-LM reads them."""
+    """The ids of each sequence, read in the same way as by Megatron-LM."""
     index, ids = Path(f"{prefix}.idx").read_bytes(), Path(f"{prefix}.bin").read_bytes()
     magic, version, code, sequences, _ = HEADER.unpack_from(index)
     if (magic, version) != (MAGIC, VERSION):
@@ -81,7 +82,7 @@ def read_index(prefix: str) -> list[NDArray[Any]]:
 
 
 def same(rows: Sequence[NDArray[Any]], expected: Sequence[NDArray[Any]]) -> bool:
-    """Whether rows of ids are the expected ones."""
+    """Whether the rows of ids are equal to the expected ones."""
     return len(rows) == len(expected) and all(map(np.array_equal, rows, expected))
 
 
@@ -90,7 +91,7 @@ def same(rows: Sequence[NDArray[Any]], expected: Sequence[NDArray[Any]]) -> bool
 @click.argument("text", type=click.Path(exists=True))
 @click.option("-o", "--output", "prefix", required=True, help="The prefix of the files to write.")
 def main(source: str, text: str, prefix: str) -> None:
-    """Encode TEXT by the vocabulary SOURCE, and check all that was written."""
+    """Encode TEXT with the vocabulary SOURCE, and check all output files."""
     tok = encode(source, text, prefix)
     documents = [tok.encode(line) for line in Path(text).read_bytes().removesuffix(b"\n").split(b"\n")]
     ids, splits = read_ids(prefix, max(tok.get_vocab().values()))

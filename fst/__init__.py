@@ -66,7 +66,7 @@ __all__ = [
     "train",
 ]
 
-# Public name → what it is, imported at the first use of the name: the compiler and the command line do without the runtime.
+# Public name → full name of the object. It is imported at the first use, since the compiler and the command line do not need the runtime.
 _OBJECTS = {
     "Batch": "fst.runtime.rows.batch.Batch",
     "BpeTokenizer": "fst.runtime.machines.bpe.tokenizer.BpeTokenizer",
@@ -94,22 +94,22 @@ _OBJECTS = {
 
 
 def load(path: str | Path) -> Tokenizer | Searcher | Segmenter:
-    """Load a table file of any kind: of a tokenizer as a `fst.Tokenizer`, of keywords as a `fst.Searcher`, of a dictionary as a
-    `fst.Segmenter`.
+    """Load a table file of any kind. Return a `fst.Tokenizer` for a vocabulary, a `fst.Searcher` for keywords, a `fst.Segmenter` for a
+    dictionary.
 
-    The file is memory-mapped, so that processes share its memory. Before use, it is proven complete and safe. If the kind is known, use
-    ``fst.Tokenizer.load`` and the like, whose results have one type.
+    The file is memory-mapped, so processes share its memory. It is proven complete and safe before use. If you know the kind, use
+    ``fst.Tokenizer.load``, ``fst.Searcher.load`` or ``fst.Segmenter.load``, which return only one type.
 
     Args:
-        path: a file from ``fst compile`` or from a table's ``save``; or its URL, such as ``s3://bucket/t5.npz``, which fsspec reads. Each
-            process fetches a URL into its own memory.
+        path: a file from ``fst compile`` or from a table's ``save``; or its URL, such as ``s3://bucket/t5.npz``. fsspec reads the URL; each
+            process fetches the file into its own memory.
 
     Returns:
         An object of the table's public class.
 
     Raises:
         UnsupportedError: fsspec, or its plug-in for the URL, is not installed.
-        TableError: the file is not a table, or of another version, damaged or hostile; the message names the fault and its place.
+        TableError: the file is not a table, has another version, is damaged, or is hostile; the message names the fault and its place.
         OSError: the file cannot be read.
 
     Examples:

@@ -10,7 +10,7 @@ INTERRUPTED = 130  # the exit code
 
 
 def main() -> None:
-    """Run the command line. Ctrl-C ends the process with exit code 130 and no traceback, also while the command line is imported."""
+    """Run the command line. Ctrl-C ends the process with exit code 130 and without a traceback, even during imports."""
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _leave)
     from fst.cli.main import main as command

@@ -18,15 +18,15 @@ class VocabularyError(FstError):
 
 
 class TableError(FstError):
-    """A file is not a table that this version can prove safe: it is damaged, forged, of another kind or of another version."""
+    """A file is not a table that this version can prove safe: it is damaged or forged, or it has another kind or version."""
 
 
 class TextError(FstError):
-    """An input is not text: it has bytes that are not UTF-8 or a lone surrogate, or is not a string at all.
+    """An input is not text: it is not a string, has a lone surrogate, or has bytes that are not UTF-8.
 
     Attributes:
         row: the row of a batch whose text has the fault; None for other faults.
-        place: the character or byte in this row at which the fault begins; None for other faults.
+        place: the index of the first wrong character or byte in this row; None for other faults.
     """
 
     def __init__(self, message: str, row: int | None = None, place: int | None = None) -> None:
@@ -35,7 +35,8 @@ class TextError(FstError):
 
 
 class ReadingError(FstError):
-    """The options for reading files are wrong: two options contradict each other, an option does not fit the format, or one is missing.
+    """The options for reading files are wrong: two options contradict each other, an option does not fit the format, or an option is
+    missing.
 
     Commands report this error as a usage error.
     """
@@ -49,7 +50,7 @@ MAX_QUOTED, MAX_REASON, MAX_NAMED = 50, 200, 3  # characters, characters, names
 
 
 def cut(text: str, most: int = MAX_QUOTED) -> str:
-    """Shorten a text from a file so that a message stays one short line.
+    """Shorten a text from a file, so that a message remains one short line.
 
     Examples:
         >>> cut("a tokenizer"), len(cut("a" * 1000))
@@ -70,7 +71,7 @@ def quoted(value: object) -> str:
 
 
 def listed(names: Collection[object]) -> str:
-    """The first few names of a collection, and the number of the others.
+    """The first few names of a collection, and the number of further names.
 
     Examples:
         >>> listed("ab"), listed("abcde")
@@ -82,7 +83,7 @@ def listed(names: Collection[object]) -> str:
 
 
 def not_one_of(name: str, value: object, choices: Iterable[object]) -> str:
-    """The message for an argument whose value is not one of the choices.
+    """The message for an argument with a value outside of `choices`.
 
     Examples:
         >>> not_one_of("mode", "x", ("default", "search", "all"))

@@ -1,4 +1,4 @@
-"""The machines that this version knows, one line each, and the loader, which asks a file for its kind."""
+"""The machines of this version, one line each, and the loader of their tables."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from fst.errors import TableError
 from fst.tables import npz
 from fst.tables.table import need_kind
 
-MACHINES: dict[str, str] = {  # kind → the class of its tables, imported when a file has the kind
+MACHINES: dict[str, str] = {  # kind → the class of its tables, imported when it is needed
     "bpe": "fst.machines.bpe.table.BpeTable",
     "jieba": "fst.machines.segmentation.jieba.JiebaTable",
     "keywords": "fst.machines.keywords.table.KeywordTable",
@@ -30,11 +30,11 @@ def table_class(kind: str) -> type[Any]:
 
 
 def load(path: str | Path) -> Any:
-    """Map a file, prove it whole and safe, and return its table, a `fst.tables.table.Table`; see `fst.load`.
+    """Map a file, prove it complete and safe, and return its table, a `fst.tables.table.Table`; see `fst.load`.
 
     Raises:
-        TableError: it is not a table file, or of an unknown kind or version, or damaged, or not safe to run.
-        OSError: it cannot be read.
+        TableError: the file is not a table, has an unknown kind or version, is damaged, or is not safe to run.
+        OSError: the file cannot be read.
     """
     data = npz.mapped(path)
     try:

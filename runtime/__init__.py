@@ -1,1 +1,1 @@
-"""Run time: tables turn text into ids."""
+"""The runtime: it encodes, searches and segments text with tables."""

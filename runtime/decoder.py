@@ -1,4 +1,4 @@
-"""Decoding of byte-level tokens: ids to bytes, by kernels, and to text, all at once or as the ids arrive."""
+"""Decoding of byte-level tokens: kernels decode ids to bytes, which become text, either all at once or as the ids arrive."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from fst.runtime.rows.texts import Ints
 
 MAX_ID = (1 << 32) - 1  # as in the reference
 KERNELS = "fst.runtime.kernels.decoding"
-TYPES = tuple(map(np.dtype, (np.int32, np.uint32, np.int64)))  # of ids that kernels read in place
+TYPES = tuple(map(np.dtype, (np.int32, np.uint32, np.int64)))  # of the ids that kernels read in place
 measure, write = ({dtype: Deferred(KERNELS, name) for dtype in TYPES} for name in ("measure", "write"))
 
 IdsLike = Sequence[int] | NDArray[Any]
@@ -29,8 +29,8 @@ def row_of(ids: Any) -> list[int]:
     """Check a row of ids, and convert it to a list of int.
 
     Raises:
-        TypeError: it is not a row of whole numbers.
-        OverflowError: a number is below 0 or takes more than 32 bits.
+        TypeError: `ids` is not a row of whole numbers.
+        OverflowError: a number is negative or needs more than 32 bits.
     """
     try:
         numbers = list(map(index, ids.tolist() if isinstance(ids, np.ndarray) else ids))
@@ -47,13 +47,14 @@ def array_of(ids: Any) -> NDArray[Any]:
     """A row of ids as an array of one of `TYPES`. The range of the numbers is not checked.
 
     Raises:
-        TypeError, OverflowError: as by `row_of`.
+        TypeError, OverflowError: as in `row_of`.
     """
     if isinstance(ids, np.ndarray) and ids.ndim == 1 and ids.dtype in TYPES:
         return np.ascontiguousarray(ids)
     numbers = ids.tolist() if isinstance(ids, np.ndarray) else ids
     try:
-        # Unlike numpy, `array` refuses fractions. It would read eight bytes of a bytes object as one number, so that becomes a list.
+        # Unlike numpy, `array` refuses fractions. Convert a bytes object to a list first: `array` would read eight of its bytes as one
+        # number.
         return np.asarray(array("q", numbers if isinstance(numbers, list) else list(numbers)), np.int64)
     except (TypeError, OverflowError):
         return np.asarray(row_of(ids), np.int64)
@@ -63,9 +64,9 @@ class Decoded(NamedTuple):
     """Rows of bytes.
 
     Attributes:
-        data: the bytes of all rows, one after the other.
-        ends: int64[rows], where each row ends.
-        empty: how many of the ids have no bytes.
+        data: the bytes of all rows, concatenated.
+        ends: int64[rows], the end of each row in `data`.
+        empty: the number of ids without bytes.
     """
 
     data: memoryview
@@ -74,11 +75,11 @@ class Decoded(NamedTuple):
 
 
 class ByteDecoder:
-    """Decodes ids into the bytes of their tokens. Numbers that are no id are skipped.
+    """A decoder of ids into the bytes of their tokens. Numbers that are not ids are skipped.
 
     Args:
         contents: uint8[n], the bytes of all tokens, and `STEP` more bytes.
-        spans: uint64[highest id + 2], see `fst.pretokens.decoding`; 0 for numbers that are no id, and as the last element.
+        spans: uint64[highest id + 2], see `fst.pretokens.decoding`; 0 for numbers that are not ids, and in the last element.
     """
 
     def __init__(self, contents: NDArray[np.uint8], spans: NDArray[np.uint64]) -> None:
@@ -94,8 +95,8 @@ class ByteDecoder:
         """The bytes of one row of ids.
 
         Raises:
-            TypeError: it is not a row of whole numbers.
-            OverflowError: a number is below 0 or takes more than 32 bits.
+            TypeError: `ids` is not a row of whole numbers.
+            OverflowError: a number is negative or needs more than 32 bits.
         """
         numbers = array_of(ids)
         return self._decoded(numbers, np.array([0, len(numbers)]))
@@ -104,7 +105,7 @@ class ByteDecoder:
         """The bytes of a `Batch`, or of rows of ids.
 
         Raises:
-            TypeError, OverflowError: as by `bytes_of`.
+            TypeError, OverflowError: as in `bytes_of`.
         """
         if isinstance(sequences, Batch) and _is_whole(sequences):
             return self._decoded(array_of(sequences.ids), sequences.row_splits)
@@ -124,7 +125,7 @@ class ByteDecoder:
 
 
 def decoder_of_contents(contents: Mapping[int, bytes]) -> ByteDecoder:
-    """The decoder of ids with the bytes of each."""
+    """A decoder from a mapping of ids to bytes."""
     sizes = np.array([len(content) for content in contents.values()], np.uint64)
     spans = np.zeros(max(contents, default=0) + 2, np.uint64)
     spans[[*contents]] = (np.cumsum(sizes) - sizes) << np.uint64(SIZE_BITS) | sizes
@@ -132,7 +133,7 @@ def decoder_of_contents(contents: Mapping[int, bytes]) -> ByteDecoder:
 
 
 def _is_whole(batch: Batch) -> bool:
-    """Whether the rows of a batch are its ids, one after the other."""
+    """Whether the rows of a batch, concatenated, are all of its ids."""
     splits = batch.row_splits
     is_kernels = splits.dtype == np.int64 and splits.flags.c_contiguous and len(splits) > 0
     return is_kernels and splits[0] == 0 and splits[-1] == len(batch.ids) and not (np.diff(splits) < 0).any()
@@ -149,30 +150,31 @@ def texts_of(decoded: Decoded) -> list[str]:
 
 
 class DecodeStream:
-    """Decodes ids as they arrive, such as from a model that generates them.
+    """A decoder of ids that arrive one after another, for example from a model.
 
-    The texts from `write` and `close`, joined, are the text that `fst.Tokenizer.decode` makes of all ids. The stream keeps only bytes that
-    may still become a character, at most three.
+    The texts from `write` and `close`, joined, equal the text of `fst.Tokenizer.decode` for all ids. The stream keeps only bytes of an
+    unfinished character, at most three.
 
-    In a vocabulary with tokens such as ``<0xC3>``, a run of them that is not UTF-8 as a whole decodes to U+FFFD for each. A stream has
-    given the complete characters of such a run already; only what follows becomes U+FFFD.
+    There is one exception, in vocabularies with byte tokens such as ``<0xC3>``. If a run of byte tokens is not valid UTF-8, `decode`
+    replaces each of its bytes by U+FFFD. A stream has already returned the complete characters of this run; only the bytes after them
+    become U+FFFD.
     """
 
     def __init__(self) -> None:
         self._is_closed = False
 
     def write(self, ids: IdsLike) -> str:
-        """Take the next ids.
+        """Decode the next ids.
 
         Args:
             ids: as in `fst.Tokenizer.decode`; any number of them.
 
         Returns:
-            The text that is certain for any next ids: every complete character, and U+FFFD for bytes that cannot be part of one. It may be
+            The text that no later id can change: complete characters, and U+FFFD for bytes that cannot be part of a character. It may be
             empty.
 
         Raises:
-            TypeError, OverflowError: as by `fst.Tokenizer.decode`; the ids are ignored.
+            TypeError, OverflowError: as in `fst.Tokenizer.decode`; the ids are ignored.
             ValueError: the stream is closed.
         """
         self._check_open()
@@ -182,7 +184,7 @@ class DecodeStream:
         """End the text.
 
         Returns:
-            What is left: U+FFFD for a character that was not completed, else nothing.
+            The rest of the text: U+FFFD if the last character is incomplete, otherwise an empty string.
 
         Raises:
             ValueError: the stream is closed.
@@ -205,10 +207,10 @@ class DecodeStream:
 
 
 class ByteStream(DecodeStream):
-    """Decodes ids whose bytes together are UTF-8.
+    """A decoder of ids whose bytes, concatenated, are UTF-8.
 
     Args:
-        bytes_of: gives the bytes of a row of ids.
+        bytes_of: returns the bytes of a row of ids.
     """
 
     def __init__(self, bytes_of: Callable[[Any], bytes]) -> None:
@@ -219,7 +221,7 @@ class ByteStream(DecodeStream):
     def _added(self, ids: IdsLike) -> str:
         text = self._decoder.decode(self._bytes_of(ids))
         held, _ = self._decoder.getstate()
-        if held[:1] == b"\xed" and held[1:] >= b"\xa0":  # a surrogate: Python holds it back, though it is no character
+        if held[:1] == b"\xed" and held[1:] >= b"\xa0":  # a surrogate: Python holds it back, although it is not a character
             self._decoder.reset()
             text += text_of(held)
         return text

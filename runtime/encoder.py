@@ -1,4 +1,4 @@
-"""The encoder: texts to ids, with the table of any machine. Faces, the public classes of machines with ids, inherit it."""
+"""The encoder: it encodes texts with the table of any machine. The public classes of machines with ids inherit it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ NO_FRAME: Frame = np.empty(0, np.int32), np.empty(0, np.int32)
 
 
 class Encoder:
-    """Encodes texts with a table. Immutable, so that any number of threads can share it without a lock.
+    """An encoder of texts. It is immutable, so threads can share it without a lock.
 
     Args:
         table: the table of any machine; for a file use `fst.load`.
@@ -46,13 +46,13 @@ class Encoder:
         errors: str = "strict",
         randomness: Randomness | None = None,
     ) -> Ids:
-        """The ids of one text.
+        """Encode one text into ids.
 
         Args:
             text: str, or bytes of UTF-8.
             add_special_tokens: put [CLS] and [SEP], or the vocabulary's equivalents, around the text.
-            errors: "strict", or "replace": lone surrogates, and bytes that are not UTF-8, become U+FFFD.
-            randomness: `fst.Dropout` for byte-level BPE, `fst.Sampling` for Unigram: random ids of the same text. None: no randomness.
+            errors: "strict", or "replace": U+FFFD replaces lone surrogates and bytes that are not UTF-8.
+            randomness: random ids of the same text: `fst.Dropout` for byte-level BPE, `fst.Sampling` for Unigram. None: no randomness.
 
         Returns:
             int32[n].
@@ -87,31 +87,31 @@ class Encoder:
         errors: str = "strict",
         randomness: Randomness | None = None,
     ) -> Batch:
-        """The ids of many texts.
+        """Encode many texts into ids.
 
         Args:
             texts: an iterable, such as a list, a Series, an array or a generator; its items are all str, or all bytes of UTF-8.
             add_special_tokens: as in `encode`.
             max_length: the maximum number of ids in a row, special tokens included; ids beyond it are cut off at the end. Little of the
-                text after the cut is read. So a long text takes no longer than a short one, and malformed text after the cut may go
-                unnoticed.
-            offsets: also give the span of each id, in characters (True or "chars") or in bytes of UTF-8 ("bytes"), and its word. If
+                text after the cut is read, so a long text takes no longer than a short text, and malformed text after the cut may not be
+                detected.
+            offsets: also return the word of each id and its span, in characters (True or "chars") or in bytes of UTF-8 ("bytes"). If
                 `errors` is "replace", U+FFFD counts as one character, or as the bytes that it replaces.
-            threads: the maximum number of threads; it does not change the ids. None: the number in the environment variable
-                ``FST_NUM_THREADS``, which is read at each use, or else the number of cores that this process may use, by affinity and
-                control groups.
+            threads: the maximum number of threads; it does not change the ids. None: the value of the environment variable
+                ``FST_NUM_THREADS``, which is read at each call; by default the number of cores that affinity and control groups allow this
+                process.
             errors: as in `encode`.
-            randomness: as in `encode`. The random numbers are a function of the seed, of the number of the row and of the place in it. So
-                neither the number of threads nor other rows change the ids of a row. A single long text takes one thread.
+            randomness: as in `encode`. The random numbers depend only on the seed, the number of the row and the position in it, not on the
+                number of threads or on other rows. A single long text uses one thread.
 
         Returns:
-            The ids of all texts, where each row begins, and with `offsets` the span and the word of each id.
+            The ids of all texts, the bounds of the rows, and with `offsets` the span and the word of each id.
 
         Raises:
             TextError: a row is not text; the message names it. Or `texts` is a single text, a data frame, or not iterable.
-            UnsupportedError: `offsets` with two tokens of different lengths that have one id; or `randomness` as in `encode`.
-            ValueError: `threads` or ``FST_NUM_THREADS`` is not a whole number of at least 1, `max_length` is less than the special tokens
-                around a text, `offsets` has an unknown value; or as in `encode`.
+            UnsupportedError: `offsets` is set, but two tokens of different lengths have the same id; or `randomness` as in `encode`.
+            ValueError: `threads` or ``FST_NUM_THREADS`` is not a whole number of at least 1; `max_length` is less than the number of
+                special tokens around a text; `offsets` has an unknown value; or as in `encode`.
 
         Examples:
             >>> import fst
@@ -152,27 +152,27 @@ class Encoder:
         errors: str = "strict",
         randomness: Randomness | None = None,
     ) -> Any:
-        """The ids of a column of texts, as a column. Copies neither texts nor ids. Requires pyarrow.
+        """Encode a column of texts into a column of ids, without a copy of either. Requires pyarrow.
 
         Args:
             column: an Array or ChunkedArray of pyarrow, or an object with Arrow's PyCapsule interface, such as a column of polars, pandas
-                or DuckDB. Its type is ``string``, ``large_string``, ``binary`` or ``large_binary``, all of UTF-8, which are read in place;
-                or ``string_view``, ``binary_view``, or a ``dictionary`` of any of these.
-            add_special_tokens, max_length, threads, errors, randomness: as in `encode_batch`; nulls are no rows.
-            stride: split texts of more than `max_length` ids into windows that overlap by `stride` ids. None: cut its ids off.
-            offsets: also give the span of each id in characters.
+                or DuckDB. Columns of type ``string``, ``large_string``, ``binary`` or ``large_binary``, in UTF-8, are read in place. Other
+                possible types are ``string_view``, ``binary_view``, and a ``dictionary`` of any of these.
+            add_special_tokens, max_length, threads, errors, randomness: as in `encode_batch`; nulls do not count as rows.
+            stride: split texts of more than `max_length` ids into windows that overlap by `stride` ids. None: cut off the other ids.
+            offsets: also return the span of each id in characters.
             padding: pad rows, or windows, to `max_length`.
 
         Returns:
-            ``list<int32>``; with `offsets` ``list<struct<id, start, end: int32>>``, with `padding` ``fixed_size_list<int32>[max_length]``;
-            and with `stride` a list of these, the windows of each row. Null rows stay null. An Array gives an Array, any other column a
-            ChunkedArray with the same chunks.
+            ``list<int32>``; with `offsets` ``list<struct<id, start, end: int32>>``; with `padding` ``fixed_size_list<int32>[max_length]``;
+            with `stride` a list of these, one for each window of a row. Null rows stay null. The result for an Array is an Array; for other
+            columns, a ChunkedArray with the same chunks.
 
         Raises:
-            TextError: a row is not text, or the column is not one of texts; the message names the row, or the type.
+            TextError: a row is not text, or the column is not a column of texts; the message names the row or the type.
             UnsupportedError: `randomness` as in `encode`.
-            ValueError: as in `encode_batch`; or `padding` or `stride` without `max_length`, `padding` with `offsets`, or without a padding
-                token in the vocabulary; or windows do not go beyond the one before.
+            ValueError: as in `encode_batch`; `padding` or `stride` without `max_length`; `padding` with `offsets`, or without a padding
+                token in the vocabulary; or `stride` leaves no new ids for a window.
             ImportError: pyarrow is not installed.
 
         Examples:
@@ -216,7 +216,7 @@ class Encoder:
         errors: str = "strict",
         randomness: Randomness | None = None,
     ) -> Ints:
-        """The number of ids of each text. The ids are not kept, so memory does not grow with the texts.
+        """Count the ids of each text. The ids are not kept, so memory does not grow with the texts.
 
         Args:
             texts, add_special_tokens, threads, errors, randomness: as in `encode_batch`.
@@ -239,19 +239,19 @@ class Encoder:
         return np.diff(counted.row_splits)
 
     def stream(self, *, add_special_tokens: bool = True, offsets: bool = False, errors: str = "strict") -> Stream:
-        """Encode one text that comes in pieces. The ids are the same as from `encode`, and each is returned as soon as it is certain.
+        """Encode one text that arrives in parts. The ids equal those of `encode`; each id is returned as soon as it is certain.
 
         Args:
             add_special_tokens: as in `encode`.
-            offsets: also give the span and the word of each id in the whole text.
+            offsets: also return the span and the word of each id in the whole text.
             errors: as in `encode`.
 
         Returns:
-            A stream with `write`, `read` and `close`, for one thread at a time. Its memory does not grow with the text, see
-            `fst.runtime.stream`, except for ids that are not read.
+            A stream with `write`, `read` and `close`, for one thread at a time. Its memory does not grow with the text (see
+            `fst.runtime.stream`), except for ids that are not read.
 
         Raises:
-            UnsupportedError: `offsets` with two tokens of different lengths that have one id.
+            UnsupportedError: `offsets` is set, but two tokens of different lengths have the same id.
             ValueError: `errors` has an unknown value, or `offsets` is neither True nor False.
 
         Examples:
@@ -284,7 +284,7 @@ class Encoder:
         errors: str = "strict",
         randomness: Randomness | None = None,
     ) -> Batch:
-        """The ids of rows; `max_ids` and `counted` are as in `fst.runtime.rows.batch.Job`, and `randomness` is seeded."""
+        """The ids of rows. The arguments `max_ids` and `counted` are as in `fst.runtime.rows.batch.Job`; `randomness` has a seed."""
         if threads is not None:
             thread_count(threads)
         check(errors)
@@ -299,7 +299,7 @@ class Encoder:
 
     @Lazy
     def _safe_cuts(self) -> SafeCuts | None:
-        """The places where long texts may be cut; None if the machine has no safe cuts."""
+        """The positions at which long texts may be cut; None if the machine has no safe cuts."""
         return None
 
     @Lazy
@@ -320,7 +320,7 @@ class Encoder:
         """The randomness of a call, with a seed.
 
         Raises:
-            UnsupportedError: the machine does not have this kind.
+            UnsupportedError: the machine does not support this kind.
         """
         if randomness is None:
             return None
@@ -330,7 +330,7 @@ class Encoder:
         return randomness.seeded()
 
     def _random_runner(self, randomness: Any, with_spans: bool) -> Runner:
-        """The runner of a call with one of `_kinds_of_randomness`."""
+        """A runner for a call with randomness. Its kind is one of `_kinds_of_randomness`."""
         raise NotImplementedError
 
     def _streaming_runner(self, with_spans: bool) -> Runner:
@@ -342,14 +342,14 @@ class Encoder:
         return front_end.pending() if front_end else None
 
     def _trim(self, ids: Ids, offsets: Ids | Ints, firsts: Ints) -> None:
-        """Leave the spaces at the ends of tokens out of their offsets, for machines that do; `firsts` are indices of texts' first ids."""
+        """Remove the spaces at the ends of tokens from `offsets`, for some machines; `firsts` has the index of each text's first id."""
 
     def _padding(self) -> tuple[int, str]:
-        """The id of the padding, and its side."""
+        """The id and the side of padding."""
         raise ValueError(f"padding is True; expected False, because {self._table.kind} tables have no padding token")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle the table. Equal tables give equal bytes, and unpickling proves the table again."""
+        """Pickle the table. Equal tables pickle to equal bytes; unpickling proves the table again."""
         return type(self), (self._table,)
 
     def __copy__(self) -> Any:
@@ -361,7 +361,7 @@ class Encoder:
 
 
 def _max_ids(max_length: Any, frame: Frame) -> int | None:
-    """Check `max_length`: the maximum of ids in a row, its frame included."""
+    """Check `max_length`, the maximum number of ids in a row, frame included."""
     if max_length is None:
         return None
     try:

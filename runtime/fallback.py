@@ -1,4 +1,4 @@
-"""The protocol of the fallback: it finds the few texts that the kernels of a table cannot read, and has them encoded in another way."""
+"""The protocol of a fallback, which finds the few texts that the kernels of a table cannot read, and encodes them in a different way."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from fst.runtime.rows.texts import Ints, Units
 
 
 class Fallback(Protocol):
-    """Finds the texts that a kernel cannot read.
+    """A fallback for texts that a kernel cannot read.
 
     Attributes:
-        marks_rows: whether kernels mark such texts while they encode.
+        marks_rows: whether kernels mark these texts during encoding.
         runner: encodes these texts; a `fst.runtime.run.Runner`.
     """
 
@@ -26,8 +26,8 @@ class Fallback(Protocol):
 
         Args:
             text, starts: as from `fst.runtime.rows.texts.Source.gather`.
-            marked: uint8[rows], 1 for the texts that a kernel has marked.
+            marked: uint8[rows], 1 for texts that a kernel has marked.
 
         Returns:
-            bool[rows] or uint8[rows], nonzero for these texts.
+            bool[rows] or uint8[rows], nonzero for texts that must be encoded again.
         """

@@ -1,8 +1,8 @@
-"""Front ends: they prepare texts before the kernels of a table read them. The runner uses only the protocol `TextFrontEnd`.
+"""Front ends prepare texts for the kernels of a table. The runner uses only the protocol `TextFrontEnd`.
 
-Kernels read most texts in place: those that `leaves` finds fine. All others are rewritten into the arrays of a `Room`. The kernels then
-read the rewritten text, `restore` turns the spans of ids back into spans in the raw text, and `resume` returns the place from which the raw
-text is passed again if it continues in the next call.
+Kernels read a text in place if `leaves` returns True, as for most texts. Other texts are rewritten into the arrays of a `Room`. The kernels
+then read the rewritten text, and `restore` converts the spans of ids back into spans in the raw text. If the raw text continues in the next
+call, `resume` returns the position from which it must be passed again.
 """
 
 from __future__ import annotations
@@ -24,30 +24,30 @@ NOWHERE = np.empty(0, np.uint64)  # in place of spans that are not requested
 
 
 class Pending(Protocol):
-    """Recognises unfinished text that a stream keeps even if it is long, such as a pre-token of a million letters.
+    """A test for unfinished text that a stream must keep even if it is long, such as a pre-token of a million letters.
 
-    A kernel would read it from its beginning with each call, in quadratic time. A stream therefore first examines the new text alone, and
-    calls no kernel while the pending text certainly continues. False is always a safe result: a kernel then reads the text.
+    A kernel would read this text from its beginning in each call, in quadratic time. A stream therefore first examines only the new text.
+    While the pending text certainly continues, it calls no kernel. The result False is always safe: a kernel then reads the text.
     """
 
     def begins(self, text: str) -> bool:
-        """Whether a text is pending and continues to its end. If so, `go_on` takes the next texts."""
+        """Whether a text is pending up to its end. If so, pass the next texts to `go_on`."""
 
     def go_on(self, text: str) -> bool:
-        """Whether pending text continues to the end of the next text. If not, a kernel must read all of it."""
+        """Whether the pending text continues up to the end of the next text. If not, a kernel must read all of it."""
 
 
 class TextFrontEnd(Protocol):
-    """Prepares texts. Immutable: all that changes is in the arguments `state` and `room`.
+    """A front end. It is immutable: only the arguments `state` and `room` change.
 
-    By default, every text is rewritten, an unfinished one up to its known end.
+    By default, every text is rewritten; an unfinished text is rewritten up to its last known character.
 
     Attributes:
         arguments: the kernels' argument ``table`` for rewritten texts.
         growth: upper bound on rewritten bytes per byte of text.
-        kernels: the kernels that a call runs before those of the table, in their order.
+        kernels: the kernels that a call runs before the kernels of the table, in order.
         restoring: the kernels that `restore` runs.
-        keeps_cuts: whether a rewritten text may be cut where the table allows a cut of the raw text.
+        keeps_cuts: whether a text that is rewritten may be cut at the same positions as a text that is not.
     """
 
     arguments: Any
@@ -57,7 +57,7 @@ class TextFrontEnd(Protocol):
     keeps_cuts: bool = False
 
     def leaves(self, text: Units, starts: Ints, state: Any, memo: Any) -> bool:  # noqa: ARG002
-        """Whether kernels read texts as they are, and no text is kept from the last call.
+        """Whether kernels can read texts in place, and no text is kept from the last call.
 
         Args:
             text, starts: as in `fst.tables.kernel_call`.
@@ -67,13 +67,13 @@ class TextFrontEnd(Protocol):
         return False
 
     def border(self, text: Units, starts: Ints, memo: Any) -> int:  # noqa: ARG002
-        """The last place up to which an unfinished text is rewritten whatever follows; its beginning if there is none."""
+        """The last position up to which an unfinished text can be rewritten independently of the text after it; at least its beginning."""
         return int(starts[-1])
 
     def rewrite(
         self, text: Units, starts: Ints, state: Any, room: Room, *, is_inside: bool, with_spans: bool, more: bool = False
     ) -> Normalized:
-        """Rewrite texts. The first one follows its part that is kept from the last call.
+        """Rewrite texts. The first text may continue a part that is kept from the last call.
 
         Args:
             text, starts, state: as for `leaves`.
@@ -84,65 +84,65 @@ class TextFrontEnd(Protocol):
         """
 
     def goes_on(self, text: Units, room: Room) -> bool:  # noqa: ARG002
-        """Whether the kernels would again leave all of a rewritten text unread, after leaving a part of it before."""
+        """Whether kernels would again leave a rewritten text unread, as they did with a part of the text."""
         return False
 
     def restore(self, output: Output, first: Any, count: Any, rewritten: Normalized) -> None:
-        """Turn the spans of the ids from `first` to before `count` into spans in the raw text."""
+        """Convert the spans of ids `first` to `count` - 1 into spans in the raw text."""
 
     def resume(self, text: Units, starts: Ints, rewritten: Normalized, read: int, state: Any, room: Room, *, more: bool) -> int:
-        """The place in the raw text from which it is passed again, if kernels have read a rewritten text up to `read`."""
+        """The position from which the raw text must be passed again, if kernels have read a rewritten text up to `read`."""
 
     def pending(self) -> Pending | None:
-        """An object that recognises unfinished raw text; None if such text is never long."""
+        """A test for pending raw text; None if pending text is never long."""
         return None
 
 
 def grown(numbers: NDArray[Any], count: int, room: int) -> NDArray[Any]:
-    """Copy the first `count` numbers into an array of `room`. The operating system only commits memory that is written."""
+    """Copy the first `count` numbers into an array of `room` numbers. The operating system commits only memory that is written."""
     larger = np.empty(room, numbers.dtype)
     larger[:count] = numbers[:count]
     return larger
 
 
 class Room:
-    """The growing arrays in which one thread rewrites texts.
+    """Growing arrays for the rewritten texts of one thread.
 
     Attributes:
         rewritten: the rewritten texts.
         work: the kernels' argument ``work``.
-        piece: the state of the front end in the unfinished text at the end of rewritten text; None if there is none.
-        before: the number of characters of the first text before those of the call.
+        piece: the state of the front end in the unfinished text at the end of the rewritten text; None if no text is unfinished.
+        before: the number of characters of the first text in earlier calls.
     """
 
     def __init__(self) -> None:
         self.piece: Any = None
         self.before = np.uint64(0)
-        self._asked: tuple[int, bool, bool] | None = None  # what the arrays were last made for
+        self._asked: tuple[int, bool, bool] | None = None  # the arguments for which the arrays were last allocated
         self._text, self._places, self._own = np.empty(0, np.uint8), NOWHERE, (NOWHERE, NOWHERE)
         self._work = _work(0)
         self.reserve(0, 0, with_spans=False)
 
     @Lazy
     def normalised(self) -> Room:
-        """Other arrays, for texts that are rewritten twice."""
+        """Further arrays, for texts that are rewritten twice."""
         return Room()
 
     def reserve(self, size: int, rows: int, *, with_spans: bool, needs_spans: bool = False, kept: int = 0) -> None:
         """Make room for `size` more rewritten bytes in `rows` texts.
 
         Args:
-            size, rows: how many.
+            size, rows: the number of bytes and of texts.
             with_spans: whether to write spans of rewritten texts.
-            needs_spans: whether rewriting needs those of stretches in any case.
-            kept: the number of bytes before them, which are kept with their spans.
+            needs_spans: whether rewriting needs the spans of stretches even without `with_spans`.
+            kept: the number of earlier bytes, which are kept with their spans.
         """
         asked, room = (rows, with_spans, needs_spans), kept + size
         if asked == self._asked == (rows, False, False) and room + PAST_END <= len(self._text) and size <= len(self._work.items):
             return
         self._asked = asked
         if room + PAST_END > len(self._text):
-            # Half as much again, so that a growing text is copied only a few times.
+            # Allocate 1.5 times the size, so that a growing text is copied only a few times.
             self._text = grown(self._text, kept, max(room, len(self._text) + (len(self._text) >> 1)) + PAST_END)
         if size > len(self._work.items):
             self._work = _work(size)

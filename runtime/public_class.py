@@ -1,6 +1,6 @@
-"""The public class of a table: the class that runs it. The table names it in ``public_class``.
+"""The public class of a table: the class that runs it, named in ``table.public_class``.
 
-``fst.Tokenizer(table)`` is an object of this class, which may be a subclass, and so is the object that `fst.load` returns.
+``fst.Tokenizer(table)`` and `fst.load` return an object of this class, possibly a subclass of ``fst.Tokenizer``.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def class_of(table: Any) -> type[Any]:
 
 
 def class_for(asked: type[Public], table: Any) -> type[Public]:
-    """The class of ``asked(table)``: the public class of the table, which is `asked` or a subclass.
+    """The class of the object ``asked(table)``: the public class of the table, which is `asked` or a subclass.
 
     Raises:
         UnsupportedError: the table belongs to another public class.
@@ -35,17 +35,17 @@ def class_for(asked: type[Public], table: Any) -> type[Public]:
 
 
 def load(path: str | Path) -> Any:
-    """A table file as an object of its public class; see `fst.load`."""
+    """Load a table file as an object of its public class; see `fst.load`."""
     table = registry.load(path)
     return class_of(table)(table)
 
 
 def load_as(asked: type[Public], path: str | Path) -> Public:
-    """A table file as an object of `asked` or of a subclass.
+    """Load a table file as an object of `asked` or of a subclass.
 
     Raises:
         UnsupportedError: the table belongs to another public class.
-        TableError, OSError: as from `fst.load`.
+        TableError, OSError: as in `fst.load`.
     """
     table = registry.load(path)
     try:

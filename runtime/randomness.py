@@ -1,4 +1,4 @@
-"""Randomness: how a call draws its ids. `fst.Dropout` and `fst.Sampling` are two kinds."""
+"""Randomness: the random choice of ids. `fst.Dropout` and `fst.Sampling` are its two kinds."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ Kind = TypeVar("Kind")
 
 
 class Randomness(Protocol):
-    """The properties of any kind that an encoder reads. Each public class names the kinds that it accepts."""
+    """The properties of randomness that an encoder reads. Each public class lists the kinds that it accepts."""
 
     @property
     def first_row(self) -> int:
@@ -19,7 +19,7 @@ class Randomness(Protocol):
         """Whether an id depends on the text after it."""
 
     def seeded(self: Kind) -> Kind:
-        """The same with a seed."""
+        """The same randomness with a seed."""
 
     def after(self: Kind, rows: int) -> Kind:
-        """The same for the rows after some others."""
+        """The same randomness for the rows after the first `rows` rows."""

@@ -18,21 +18,21 @@ from fst.runtime.workspace import Frame, Ids, Workspace, Workspaces
 from fst.tables.kernel_call import COUNT, KEPT, KEPT_CHARACTERS, MOST_UNITS, OPEN, SLACK, IdsOutput, Output, SpansOutput
 
 NO_MORE, MORE = np.uint64(0), np.uint64(1)
-NOTHING = np.empty(0, np.int32)  # for spans that are not asked for
-NO_SPANS = np.empty(0, np.uint64)  # where nothing is kept
+NOTHING = np.empty(0, np.int32)  # instead of spans that are not requested
+NO_SPANS = np.empty(0, np.uint64)  # if nothing is kept
 NO_SUSPECTS = np.empty(0, np.uint8)  # without a fallback
-MOST_IDS = 1 << 30  # with spans they take 16 bytes each
-SHORT = 1 << 13  # maximum of characters for `Runner.encode_text`
+MOST_IDS = 1 << 30  # an id with its span takes 16 bytes
+SHORT = 1 << 13  # the maximum number of characters for `Runner.encode_text`
 
 
 @cache
 def kernel_of(module: str, name: str, fields: int) -> Deferred:  # noqa: ARG001 - a part of the key
-    """The compiled kernel of a module, one for each number of output fields, so that machines never share compiled code."""
+    """The kernel of a module. There is one for each number of output fields, since compiled code is specific to the types of arguments."""
     return Deferred(module, name)
 
 
 class Kernel(NamedTuple):
-    """The properties of a table that a runner reads, for another kernel than the table's own."""
+    """The properties of a table that a runner reads, for use with a different kernel."""
 
     kind: str
     unit: str
@@ -42,12 +42,12 @@ class Kernel(NamedTuple):
 
 
 def room_for(ids_per_unit: int, units: int, rows: int, frame: Frame) -> int:
-    """An upper bound on the ids of some rows with `units` units of text in all, with `SLACK` included."""
+    """An upper bound on the number of ids of `rows` rows with `units` units of text in total, plus `SLACK`."""
     return units * ids_per_unit + (len(frame[0]) + len(frame[1])) * rows + SLACK
 
 
 class Buffers:
-    """Growing buffers for ids and, if asked for, for their spans.
+    """Growing buffers for ids and, if requested, for their spans.
 
     Attributes:
         ids: int32[n].
@@ -59,7 +59,7 @@ class Buffers:
         self.ids = self.offsets = self.words = NOTHING
 
     def reserve(self, room: int, count: int, expected: int = 0) -> None:
-        """Grow to at least `room` ids, and then to `expected` if that is more. Keeps the first `count` ids."""
+        """If there is no room for `room` ids, grow to the maximum of `room` and `expected`, and keep the first `count` ids."""
         if len(self.ids) >= room:
             return
         room = max(room, expected)
@@ -69,20 +69,20 @@ class Buffers:
 
 
 class Runner:
-    """Runs the kernels of a table, for ids alone or for ids and spans.
+    """A caller of the kernels of a table, for ids only or for ids and spans.
 
     Args:
         table: the table of any machine.
         arguments: the kernels' argument ``table``.
         workspaces: idle workspaces for the kernels.
         with_spans: whether to find the spans of ids.
-        fallback: encodes texts that the kernels cannot; None if they can read every text.
-        front_end: prepares texts before the kernels read them; None if they read every text as it is.
-        first_row: the number of the first row, if ids depend on the numbers of rows; else None.
+        fallback: encodes texts that the kernels cannot read; None if they can read every text.
+        front_end: prepares texts for the kernels; None if they read every text as it is.
+        first_row: the number of the first row; None if ids do not depend on the numbers of rows.
 
     Attributes:
         unit_type: the dtype of a unit of text.
-        is_plain: whether `encode_text` and `encode_texts` may be called: no spans, no fallback.
+        is_plain: whether `encode_text` and `encode_texts` may be called: without spans and fallback, for tables with a bound on their ids.
         marks_rows: whether the kernels mark rows for the fallback.
     """
 
@@ -118,26 +118,26 @@ class Runner:
         return [[gather_strings[self.unit_type], gather_bytes[self.unit_type]], *before, [self._rows, self._find], *after]
 
     def room(self, units: int, rows: int, frame: Frame) -> int:
-        """`room_for` the runner's machine."""
+        """The result of `room_for` for the runner's machine."""
         return room_for(self._ids_per_unit, units, rows, frame)
 
     def room_as_is(self, units: int, rows: int, frame: Frame) -> int:
-        """`room` for rows that are not rewritten; `encode` makes more room for others when it knows their size."""
+        """The result of `room` for rows that are not rewritten. For rewritten rows, `encode` makes more room once their size is known."""
         return room_for(self._ids_per_read, units, rows, frame)
 
     def room_behind(self, workspace: Workspace, units: int, rows: int, frame: Frame) -> int:
-        """`room_as_is` for rows that follow the text that a workspace keeps from the last call."""
+        """The result of `room_as_is` for rows after the text that a workspace keeps from the last call."""
         return workspace.symbols + self.room_as_is(units + (0 if self.front_end else workspace.kept), rows, frame)
 
     def suspects(self, rows: int) -> NDArray[np.uint8]:
-        """The array in which kernels mark rows for the fallback; empty if they mark none."""
+        """The array in which kernels mark rows for the fallback; empty if they mark no rows."""
         return np.zeros(rows, np.uint8) if self.marks_rows else NO_SUSPECTS
 
     def kept_spans(self, workspace: Workspace) -> NDArray[np.uint64]:
-        """The spans of what a workspace keeps for the next call: of each symbol, or of each rewritten character.
+        """The spans of the symbols or rewritten characters that a workspace keeps for the next call.
 
         Returns:
-            uint64[n], ``first character | one past the last << 32``. Writing to it changes what is kept.
+            uint64[n], ``first character | one past the last << 32``, a view: writes to it change the kept spans.
         """
         if self.front_end:
             return workspace.rewriting.rewritten.places[: workspace.state.item(KEPT_CHARACTERS)]
@@ -160,14 +160,15 @@ class Runner:
         buffers: Buffers,
         counted: bool = False,
     ) -> int:
-        """Encode rows of text. With `more` there is only one row, and it goes on in the next call. Returns where reading stopped.
+        """Encode rows of text, and return the position where reading stopped. With `more`, there is only one row, and it continues in the
+        next call.
 
-        The buffers of `output` grow if rewritten texts need more room. If the table has no bound on its ids, they also grow for more ids
-        than `room`, unless ids are only `counted`.
+        The buffers of `output` grow if rewritten texts need more room. If the table has no bound on the number of ids, they also grow for
+        more than `room` ids, unless ids are only `counted`.
 
         Raises:
-            TextError: a word is too long to be read at once, see `MOST_UNITS`; or there are more ids than `MOST_IDS`; or a kernel has no
-                room for what a text leaves open.
+            TextError: a word is too long for one call (see `MOST_UNITS`); there are more ids than `MOST_IDS`; or a kernel has no room for
+                the open end of a text.
         """
         if self.front_end:
             return self._encode_prepared(self.front_end, text, starts, more, output, workspace, buffers, counted)
@@ -184,7 +185,9 @@ class Runner:
         buffers: Buffers,
         counted: bool,
     ) -> tuple[int, Output]:
-        """Call the kernel; twice if there is no room for all ids. Returns where reading stopped, and the output, perhaps larger."""
+        """Call the kernel, and again with a larger output if there is no room for all ids. Return the position where reading stopped, and
+        the output.
+        """
         if len(text) > MOST_UNITS:
             raise TextError(f"a text has a word of more than {MOST_UNITS:,} bytes, which is more than can be read at once: cut it")
         if self._is_bounded:
@@ -205,7 +208,7 @@ class Runner:
         return read, output
 
     def _into(self, buffers: Buffers, output: Output) -> Output:
-        """An output with buffers that have grown."""
+        """The output with grown buffers."""
         output = output._replace(ids=buffers.ids)
         return output._replace(offsets=buffers.offsets, words=buffers.words) if isinstance(output, SpansOutput) else output
 
@@ -220,7 +223,7 @@ class Runner:
         buffers: Buffers,
         counted: bool,
     ) -> int:
-        """Encode rows of text, rewritten if they need it."""
+        """Encode rows of text, rewritten if necessary."""
         if more:
             starts = np.array([starts[0], front_end.border(text, starts, workspace.memo)])
             if starts[0] == starts[1]:
@@ -233,13 +236,13 @@ class Runner:
             read, output = self._call(text, starts, more, self.arguments, output, workspace, buffers, counted)
             if not more or read > starts[0]:
                 return read
-            reads = False  # rewritten text is kept, so that the piece is not read from its beginning again
+            reads = False  # keep the rewritten text, so that the piece is not read from its beginning again
         count = state[COUNT]  # later ids have spans in the rewritten text
         rewritten = front_end.rewrite(text, starts, state, room, is_inside=is_inside, with_spans=self.with_spans, more=bool(more))
         own = rewritten.text[: rewritten.starts[-1]]
         read = 0
         if reads and not (more and kept and front_end.goes_on(own, room)):
-            if len(own) > len(text):  # for which there is room
+            if len(own) > len(text):  # there is room for it
                 frame = output.prefix, output.suffix
                 buffers.reserve(int(count) + self.room_as_is(len(own), len(rewritten.starts), frame), int(count))
                 output = self._into(buffers, output)
@@ -250,7 +253,7 @@ class Runner:
         return front_end.resume(text, starts, rewritten, read, state, room, more=bool(more))
 
     def encode_text(self, text: str, frame: Frame) -> Ids | None:
-        """The ids of one text of at most `SHORT` characters, without the overhead of a batch; None if it needs more."""
+        """The ids of one text of at most `SHORT` characters, without the overhead of a batch; None if the text needs a batch."""
         workspace = self.workspaces.take()
         ids, own, starts, machine = None, workspace.text, workspace.short_starts, self.arguments
         is_read, by = lay_out(text, own, starts), self.front_end
@@ -266,12 +269,12 @@ class Runner:
         return ids
 
     def find_in_text(self, text: str) -> bytes | None:
-        """The matches in one text of at most `SHORT` characters, as `encode_text` gives ids.
+        """The matches in one text of at most `SHORT` characters, without the overhead of a batch.
 
-        Only a runner of keywords that finds spans, and has no other reason against `is_plain`, may be asked.
+        Call this only for a runner of keywords with spans that would otherwise be `is_plain`.
 
         Returns:
-            int32[3 * n], of each match the keyword, the start and the end; or None.
+            int32[3 * n] as bytes: the keyword, the start and the end of each match; None if the text needs a batch.
         """
         workspace = self.workspaces.take()
         found = None
@@ -283,17 +286,17 @@ class Runner:
         return found
 
     def _laid_out(self, text: str, workspace: Workspace) -> bool:
-        """Lay out a short text in a workspace. Returns whether kernels can read it as it is."""
+        """Lay out a short text in a workspace. Return whether kernels can read it as it is."""
         starts = workspace.short_starts
         is_text = lay_out(text, workspace.text, starts)
         return is_text and (self.front_end is None or self.front_end.leaves(workspace.text, starts, workspace.state, workspace.memo))
 
     def encode_texts(self, texts: Sequence[Any], limits: Limits, frame: Frame) -> tuple[Ids, Ints] | None:
-        """The ids of a few texts, without the overhead of a batch; None if they exceed `limits`, or one is not text, or must
-        be rewritten.
+        """The ids of a few texts, without the overhead of a batch; None if they exceed `limits`, or if one of them is not text or must be
+        rewritten.
 
         Returns:
-            int32[n], the ids, with unused room after them; int64[rows + 1], where the ids of each text begin, and where the last ones end.
+            int32[n], the ids, followed by unused room; int64[rows + 1], the bounds of the ids of each text.
         """
         workspace = self.workspaces.take()
         try:

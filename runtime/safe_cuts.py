@@ -1,9 +1,8 @@
-"""Safe cuts: positions at which a long text may be cut so that several threads encode its parts.
+"""Safe cuts: positions at which a long text may be cut, so that several threads can encode its parts.
 
-At a safe cut, the text on each side has no effect on the ids of the other side. A kernel that has read up to there is in the same state as
-at the start of a text, and only counts must be mended: the characters and words before the cut are added to the spans and word numbers
-after it. Their positions depend on the machine: `AfterSpaces` finds those of WordPiece, and `fst.runtime.pretokens.safe_cuts` those of
-byte-level BPE.
+The text on one side of a safe cut has no effect on the ids of the other side. At the cut, a kernel is in the same state as at the start of
+a text, except for two counts: the numbers of characters and words before the cut must be added to the spans and word numbers after it. The
+positions depend on the machine: `AfterSpaces` finds them for WordPiece, and `fst.runtime.pretokens.safe_cuts` for byte-level BPE.
 """
 
 from __future__ import annotations
@@ -18,28 +17,28 @@ CANDIDATES = " \n"
 
 
 class SafeCuts:
-    """Finds the safe cuts of a machine.
+    """A finder of the safe cuts of a machine.
 
     Attributes:
-        ahead: the number of characters after a cut that the kernel must read to know that a piece ends at the cut. It keeps no ids of them.
+        ahead: the number of characters after a cut that the kernel must read to detect that a piece ends at the cut. Their ids are not
+            kept.
     """
 
     ahead = 0
 
     def first(self, text: Text, begin: int, end: int) -> int | None:
-        """The first safe cut that is found in a stretch of a text, after `begin` and not after `end`; None if there is none.
+        """The first safe cut found after `begin` and not after `end`; None if no cut is found.
 
-        It takes a time linear in the stretch, and may overlook cuts. A cut is not at the end of the text, and not among its last `ahead`
-        characters.
+        The search takes linear time, and may overlook cuts. A cut is never at the end of the text or among its last `ahead` characters.
         """
         raise NotImplementedError
 
     def parts(self, text: Text, size: int) -> list[tuple[int, int]]:
-        """Cut a text into parts of at least `size`, except perhaps the last. None is empty.
+        """Cut a text into nonempty parts of at least `size`; the last part may be smaller.
 
         Args:
             text: at least one character or byte.
-            size: in characters or bytes.
+            size: the minimum size of a part, in characters or bytes.
 
         Returns:
             Begin and end of each part.
@@ -54,17 +53,18 @@ class SafeCuts:
 
 
 class AfterSpaces(SafeCuts):
-    """The safe cuts of WordPiece: after a character that is a space in the tables and occurs in no special token.
+    """A finder of the safe cuts of WordPiece: after a character that is a space in the table and occurs in no special token.
 
-    - Special tokens are found in the raw text. None contains the space, so none crosses the cut, and a prefix of one ends at the space.
+    - Special tokens are found in the raw text. They do not contain the space, so no special token, and no prefix of one, crosses the cut.
     - The space is one symbol, not a list of symbols. Runs of marks consist of lists, so a run ends before the space.
-    - The symbol of the space ends the word before it and begins none. It is not a fence, so no pair of fences across the cut cancels out.
+    - The symbol of the space ends the word before it and begins no word. It is not a fence, so no pair of fences across the cut cancels
+      out.
 
-    Thus after the space a kernel keeps no symbols and no characters. The space is also one unit in UTF-8 and in UTF-16, and malformed units
-    end before it. So ``errors="replace"`` gives the parts the same U+FFFD as the whole.
+    Thus a kernel keeps no symbols and no characters after the space. The space is one unit in UTF-8 and in UTF-16, and malformed units end
+    before it. So ``errors="replace"`` replaces the same units in the parts as in the whole text.
 
     Args:
-        characters: the spaces; at least one.
+        characters: the spaces, at least one.
     """
 
     def __init__(self, characters: str) -> None:

@@ -1,17 +1,17 @@
-"""Streams: encode one text that comes in pieces, of any size and cut anywhere. Each id is returned as soon as it is certain.
+"""Streams encode one text that arrives in parts of any size, cut anywhere. Each id is returned as soon as it is certain.
 
-Kernels can read a text in pieces: they keep the symbols of an unfinished word, and stop before a prefix of a special token, or before a run
-of marks that may continue. A stream does the rest. It collects small parts until they are worth a call, keeps the bytes of a character that
-is cut in two, and reads the characters that a kernel has left together with the next ones.
+Kernels can read a text in parts: they keep the symbols of an unfinished word, and stop before a prefix of a special token, or before a run
+of marks that may continue. A stream collects small parts until they are worth a call, keeps the bytes of a character that is cut in two,
+and passes unread characters to the kernel again, together with the next characters.
 
-A kernel reads pending text, such as a piece of a million letters, from its beginning with each call. A stream therefore first examines the
-new text alone: whether the pending text continues to its end, see `fst.runtime.front_end`. A read takes time linear in the text since
-the last read.
+A kernel reads pending text, such as a pre-token of a million letters, from its beginning in each call. A stream therefore first examines
+only the new text: if the pending text continues to its end, no kernel is called, see `fst.runtime.front_end`. A read takes time linear in
+the text since the last read.
 
-Memory does not grow with the stream. Of a word, only as many symbols are kept as show that it is too long to be looked up; a prefix of a
-special token is shorter than the token. The one exception is a run of marks, which is kept whole, since its last mark may have to come
-first. Without offsets this holds only for runs that begin with one of the few characters that canonical ordering may move; with offsets,
-for runs that begin with any mark.
+Memory does not grow with the stream. A kernel keeps only enough symbols of a long word to show that the word is too long to be looked up. A
+prefix of a special token is shorter than the token. The only exception is a run of marks, which is kept whole, since canonical ordering may
+move its last mark to the front. Without offsets, this applies only to runs that begin with one of the few characters that canonical
+ordering may move; with offsets, to runs that begin with any mark.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ from fst.tables.kernel_call import BEFORE, COUNT, WORD
 
 Trim = Callable[[Ids, Ints, Ints], None]
 
-MOST_NUMBERS = (1 << 31) - 1  # of the positions in a call of a kernel
-STREAM_BLOCK = 1 << 15  # characters or bytes encoded at a time; fewer wait until `read` or `close`
+MOST_NUMBERS = (1 << 31) - 1  # the highest position in a call of a kernel
+STREAM_BLOCK = 1 << 15  # characters or bytes encoded at a time; a smaller rest waits for `read` or `close`
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +46,7 @@ class Part:
         ids: int32[n].
         offsets: int64[n, 2], the span of each id in the whole stream: its first character and one past the last; (0, 0) for the special
             tokens around the text. None if offsets were not requested.
-        words: int64[n], the number of each id's word in the whole stream; -1 for the special tokens around the text. None if offsets were
+        words: int64[n], the index of each id's word in the whole stream; -1 for the special tokens around the text. None if offsets were
             not requested.
     """
 
@@ -56,32 +56,32 @@ class Part:
 
 
 class Stream:
-    """Encodes one text that comes in pieces; made by `fst.Tokenizer.stream`.
+    """An encoder of one text that arrives in parts; made by `fst.Tokenizer.stream`.
 
     Only one thread at a time may use a stream. Different streams are independent.
 
     Args:
         runner: runs the kernels.
-        pending: recognises text that is held back and may be long; None if the machine has no such text.
+        pending: a test for unfinished text that may be long; None if the machine has no long unfinished text.
         frame: the ids around the text.
         errors: "strict" or "replace", as in `fst.Tokenizer.encode`.
-        trim: leaves out of the offsets of ids what does not count; it writes to the offsets. Its last argument contains the index of the
-            text's first id, if this is among the ids.
+        trim: removes the spaces at the ends of tokens from the offsets, in place. Its last argument contains the index of the text's first
+            id, if this id is among the ids.
     """
 
     def __init__(self, runner: Runner, pending: Pending | None, frame: Frame, errors: str, trim: Trim) -> None:
         self._runner, self._pending, self._frame, self._errors, self._trim = runner, pending, frame, errors, trim
         self._workspace = runner.workspaces.take()
         self._spans = Spans(runner, self._workspace) if runner.with_spans else None
-        self._kind: Any = ()  # the type of all pieces, str or bytes; () before the first one, and once the stream is closed
+        self._kind: Any = ()  # the type of all pieces, str or bytes; () before the first piece and after `close`
         self._is_closed = False
         self._pieces: list[Any] = []  # not decoded yet
-        self._size = 0  # of all these pieces, plus one a piece, so that any number of empty pieces cannot pile up
+        self._size = 0  # of all these pieces, plus one per piece, so that empty pieces cannot pile up
         self._decoder: IncrementalDecoder | None = None
         self._decoded = 0  # bytes decoded so far
         self._unread: list[str] = []  # decoded, but not read by a kernel yet
-        self._is_pending = False  # whether `_unread` continues, so that a kernel would read nothing of it
-        self._characters = self._count = 0  # read by kernels so far, and the ids that they gave
+        self._is_pending = False  # whether `_unread` is pending, so that a kernel would read nothing of it
+        self._characters = self._count = 0  # characters that kernels have read so far, and the number of their ids
         self._buffers = Buffers(runner.with_spans)
         self._parts: list[Part] = []  # certain, but not returned yet
 
@@ -89,11 +89,11 @@ class Stream:
         """Append a piece to the text.
 
         Args:
-            piece: str, or bytes of UTF-8, cut anywhere, even inside a character. All pieces of a stream have one type.
+            piece: str, or bytes of UTF-8, cut anywhere, even inside a character. All pieces of a stream must have the same type.
 
         Raises:
-            TextError: the piece has another type; it is ignored. Or the stream is not text; the message names the position in the whole
-                stream, which may be in an earlier piece. This closes the stream, and ids that were not read are lost.
+            TextError: the piece has a different type; it is ignored. Or the stream is not text; the message names the position in the whole
+                stream, possibly in an earlier piece. The stream is then closed, and ids that were not read are lost.
             ValueError: the stream is closed.
         """
         if not isinstance(piece, self._kind):
@@ -104,13 +104,13 @@ class Stream:
             self._encode()
 
     def read(self) -> Part:
-        """Return the new ids that are certain, however the text continues.
+        """Return the new ids that no later text can change.
 
-        The last word waits until it ends. Characters that may begin a special token wait until this is decided. A run of marks that must
-        be put in order waits until it ends.
+        Three kinds of text wait: an unfinished word; characters that may begin a special token; and an unfinished run of marks that
+        canonical ordering may change.
 
         Returns:
-            A `Part`: ``ids`` and, for a stream with offsets, ``offsets`` and ``words``. All are empty if nothing more is certain.
+            A `Part`: ``ids`` and, for a stream with offsets, ``offsets`` and ``words``. All are empty if no new id is certain.
 
         Raises:
             TextError, ValueError: as for `write`.
@@ -136,7 +136,7 @@ class Stream:
             raise ValueError("the stream is closed")
 
     def _take_kind(self, piece: Any) -> None:
-        """Let the first piece set the type of all pieces; refuse a piece of another type."""
+        """Set the type of all pieces to the type of the first piece; refuse a piece of a different type."""
         self._check_open()
         if self._kind or not isinstance(piece, str | bytes):
             raise TextError(f"a piece is {type(piece).__name__}; the pieces of a stream are all str or all bytes")
@@ -149,12 +149,12 @@ class Stream:
         self._runner.workspaces.give_back(self._workspace)
 
     def _given(self) -> Part:
-        """Remove and return the parts that are certain, joined into one."""
+        """Remove the finished parts, and return them joined into one."""
         parts, self._parts = self._parts, []
         return parts[0] if len(parts) == 1 else _joined(parts, self._runner.with_spans)
 
     def _encode(self, is_last: bool = False) -> None:
-        """Encode the pieces as far as their ids are certain, or to the end of the text."""
+        """Encode the pieces up to the last certain id, or up to the end of the text."""
         pieces = (b"" if self._kind is bytes else "").join(self._pieces)
         self._pieces, self._size = [], 0
         cuts = [*range(0, max(len(pieces) - STREAM_BLOCK, 1), STREAM_BLOCK), len(pieces)]
@@ -164,12 +164,12 @@ class Stream:
     def _encode_block(self, block: Any, is_last: bool) -> None:
         text = self._text_of(block, is_last)
         self._unread.append(text)
-        # A kernel would read long pending text from its beginning again with each block, in quadratic time.
+        # With each block, a kernel would read long pending text from its beginning, in quadratic time.
         if is_last or not (self._is_pending and self._pending and self._pending.go_on(text)):
             self._run(NO_MORE if is_last else MORE)
 
     def _text_of(self, block: Any, is_last: bool) -> str:
-        """Decode a block. The decoder keeps a character that the end cuts in two."""
+        """Decode a block. The decoder keeps the bytes of an incomplete character at the end."""
         if self._decoder is None:
             text: str = block
             return text
@@ -188,7 +188,7 @@ class Stream:
         return TextError(f"position {place} of the stream: {what}; mend the text, or pass errors='replace'")
 
     def _run(self, more: np.uint64) -> None:
-        """Let the kernel read the unread characters, as far as it can."""
+        """Pass the unread characters to the kernel, which reads as far as it can."""
         text = "".join(self._unread)
         try:
             read_from = units(text, self._runner.unit_type)
@@ -224,9 +224,9 @@ class Stream:
 class Spans:
     """Spans in a text of any length.
 
-    A kernel's positions have only 32 bits, so positions in the whole text get numbers. The lowest numbers are the bounds of kept symbols or
-    rewritten characters, two for each, at the time of numbering; all others ascend with the characters. When the numbers run out, all are
-    assigned again.
+    A kernel's positions have only 32 bits, so positions in the whole text are numbered. The lowest numbers are the bounds of the symbols or
+    rewritten characters that are kept at the time of numbering, two for each; the other numbers ascend with the characters. When the
+    numbers run out, all positions are numbered again.
 
     Args:
         runner: runs the kernels.
@@ -235,21 +235,21 @@ class Spans:
 
     def __init__(self, runner: Runner, workspace: Workspace) -> None:
         self._runner, self._workspace = runner, workspace
-        self._known = np.empty(0, np.int64)  # the position in the whole text of each of the lowest numbers
+        self._known = np.empty(0, np.int64)  # for each of the lowest numbers, the position in the whole text
         self._first = self._origin = 0  # the first number after them, and the position that it represents
-        self._words = 0  # words before those of the current call
+        self._words = 0  # number of words before the current call
 
     @property
     def kept(self) -> Ints:
-        """The bounds in the whole text of what is kept: the begin and the end of each symbol or character."""
+        """The bounds of the kept symbols or characters in the whole text: begin and end of each."""
         kept = self._runner.kept_spans(self._workspace)
         return self._actual(np.stack([kept & LOW_HALF, kept >> HALF], axis=1).ravel().astype(np.int64))
 
     def number(self, characters: int, size: int) -> int:
-        """Number the next `size` characters, which follow `characters` others; and restart the count of words.
+        """Number the next `size` characters, which follow the first `characters` characters, and restart the count of words.
 
         Returns:
-            The number of the first of them; only the first character of the whole text has the number 0.
+            The number of the first of these characters; only the first character of the whole text has the number 0.
         """
         self._workspace.state[WORD] = 0
         if self._first + (characters - self._origin) + size > MOST_NUMBERS:
@@ -260,7 +260,7 @@ class Spans:
         return self._first + (characters - self._origin)
 
     def of_ids(self, offsets: Ids, words: Ids) -> tuple[Ints, Ints]:
-        """Convert the offsets and words of a call to those in the whole text."""
+        """Convert the offsets and words of a call to offsets and words in the whole text."""
         is_framed = words < 0
         actual = self._actual(offsets.astype(np.int64)).reshape(-1, 2)
         actual[is_framed] = 0
@@ -275,7 +275,7 @@ class Spans:
 
 
 def _joined(parts: list[Part], is_located: bool) -> Part:
-    """Join any number of parts into one."""
+    """Join parts into one part."""
     ids = np.concatenate([NOTHING, *(part.ids for part in parts)])
     if not is_located:
         return Part(ids)

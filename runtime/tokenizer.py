@@ -1,4 +1,4 @@
-"""The tokenizer: texts in, token ids out."""
+"""The tokenizer: it encodes texts into token ids, and decodes them."""
 
 from __future__ import annotations
 
@@ -29,20 +29,20 @@ if TYPE_CHECKING:
 
 
 class Tokenizer(Encoder):
-    """A tokenizer: encodes texts and decodes ids. Immutable, so that any number of threads can share it without a lock.
+    """A tokenizer encodes texts and decodes ids. It is immutable, so threads can share it without a lock.
 
-    It is an object of a subclass, by the kind of the table. For methods of one kind alone, such as ``nbest``, type checkers need the
+    The kind of the table determines the subclass of the object. For methods of one kind only, such as ``nbest``, type checkers need the
     subclass: ``fst.UnigramTokenizer(table)`` or ``fst.BpeTokenizer.load(path)``.
 
     Args:
         table: from `fst.compile.wordpiece`, `fst.compile.bpe`, `fst.compile.unigram` or `fst.compile.tokenizer`; for a file use `load`.
 
     Raises:
-        UnsupportedError: the table is not that of a tokenizer.
+        UnsupportedError: the table does not belong to a tokenizer.
     """
 
     def __new__(cls, table: Table) -> Self:
-        """The tokenizer of the table's machine, a subclass."""
+        """A tokenizer of the subclass for the table's machine."""
         return super().__new__(class_for(cls, table))
 
     def __init__(self, table: Table) -> None:
@@ -50,7 +50,7 @@ class Tokenizer(Encoder):
         self._metadata = self._table.metadata
         self._settings: Settings = self._metadata.settings
         self._frame = frame(self._metadata.templates.single)
-        _ = self._ids_runner  # made now, so that forked processes share it
+        _ = self._ids_runner  # make it now, so that forked processes share it
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
@@ -76,41 +76,41 @@ class Tokenizer(Encoder):
 
     @property
     def about(self) -> Mapping[str, Any]:
-        """The metadata of the tables, as stored in their file.
+        """The metadata of the table, as stored in its file.
 
         ``kind``, ``layout``, ``states``, ``columns``, ``dead``
             the automaton
         ``unk_id``, ``unk_token``, ``model_tokens``, ``continuing_subword_prefix``, ``max_input_chars_per_word``
-            the model; ``model_tokens`` is the number of its tokens without added ones
+            the model; ``model_tokens`` is the number of tokens without added tokens
         ``lowercase``, ``strip_accents``, ``clean_text``, ``handle_chinese_chars``, ``normalizer_parts``, ``composition``, ``placing``
             the normalizer; its parts are listed if it is not BERT's
         ``pre_tokenizer``, ``pre_tokenizer_parts``
             the pre-tokenizer
         ``specials``, ``late``, ``context``, ``skipped``, ``normalized_specials``
-            added tokens found in raw text, contextual ones and their context, the ids that `decode` skips, and the ids of the
+            added tokens found in raw text, contextual added tokens and their context, the ids that `decode` skips, and the ids of the
             ``specials`` that the source marks as normalized
         ``single``, ``pair``
             the templates of one text and of two: rows of [ids, type id] or ["A" or "B", type id]
         ``decoder``, ``clean_up_tokenization_spaces``
-            how `decode` joins tokens
+            the joining of tokens by `decode`
         ``named_tokens``, ``extra_special_tokens``, ``model_max_length``, ``model_input_names``
             settings of the model, from the vocabulary's source
         ``chat_templates``
-            the chat templates of the source by their names, which `fst.hf` runs in transformers' sandbox; nothing else runs them
+            the chat templates of the source by name; only `fst.hf` runs them, in the sandbox of transformers
         ``truncation``, ``truncation_side``, ``padding``, ``padding_side``
-            settings of calls, from the same source; of these, calls use only the sides by default
+            settings of calls, from the vocabulary's source; by default, calls use only the sides
         """
         about: Mapping[str, Any] = self._table.about
         return about
 
     @property
     def truncation(self) -> Mapping[str, Any] | None:
-        """The truncation settings in the vocabulary's source, for information: texts are only truncated if a call requests it."""
+        """The truncation settings in the vocabulary's source, for information: texts are truncated only if a call requests it."""
         return self._settings.truncation
 
     @property
     def padding(self) -> Mapping[str, Any] | None:
-        """The padding settings in the vocabulary's source, for information: rows are only padded if a call requests it."""
+        """The padding settings in the vocabulary's source, for information: rows are padded only if a call requests it."""
         return self._settings.padding
 
     @overload
@@ -184,37 +184,37 @@ class Tokenizer(Encoder):
         return_length: bool = False,
         threads: int | None = None,
     ) -> BatchEncoding[Any]:
-        """Make a model's inputs from texts. Arguments and result are those of ``transformers.PreTrainedTokenizerFast.__call__``.
+        """Make a model's inputs from texts. Arguments and result are as in ``transformers.PreTrainedTokenizerFast.__call__``.
 
         Args:
-            text: a str, or a batch: a list whose items are str or pairs of str. With `is_split_into_words` a list of words replaces each
+            text: a str, or a batch: a list of str or of pairs of str. With `is_split_into_words`, each text is a list of words instead of a
                 str.
-            text_pair: the second text; for a batch, a list with a second text for each first one.
+            text_pair: the second text; for a batch, the list of second texts.
             add_special_tokens: put [CLS] and [SEP], or the vocabulary's equivalents, around texts.
             padding: True or "longest": pad rows to the length of the longest; "max_length": to `max_length`; False or "do_not_pad": no
                 padding.
-            truncation: True or "longest_first", "only_first", "only_second": truncate rows to `max_length`; False or "do_not_truncate":
-                no truncation. None: True if `max_length` is given without padding, else False.
-            max_length: the limit of ids in a row, special tokens included. None: the model's maximum; if that is unknown too, nothing is
+            truncation: True or "longest_first", "only_first", "only_second": truncate rows to `max_length`; False or "do_not_truncate": no
+                truncation. None: True if `max_length` is given without padding, otherwise False.
+            max_length: the maximum number of ids in a row, special tokens included. None: the model's maximum; if it is unknown, nothing is
                 truncated.
             stride: the number of ids that consecutive windows share.
-            is_split_into_words: texts are lists of words.
+            is_split_into_words: whether texts are lists of words.
             pad_to_multiple_of: round the length of padded rows up to a multiple of this number.
-            padding_side, truncation_side: "right" or "left"; None: as the vocabulary's source says, or else "right".
+            padding_side, truncation_side: "right" or "left"; None: the side in the vocabulary's source, by default "right".
             return_tensors: "np" or "pt": arrays of int64; None: lists.
             return_token_type_ids, return_attention_mask, return_special_tokens_mask, return_offsets_mapping, return_length: the members of
-                the result besides "input_ids"; None: include it if it is one of the model's inputs.
-            return_overflowing_tokens: split a text that is too long into windows, one a row, which overlap by `stride` ids. The member
-                "overflow_to_sample_mapping" has the index of each row's text.
+                the result besides "input_ids"; None: include the member if it is one of the model's inputs.
+            return_overflowing_tokens: split a text that is too long into windows that overlap by `stride` ids. Each window is a row. The
+                member "overflow_to_sample_mapping" contains the index of each row's text.
             threads: as in `encode_batch`.
 
         Returns:
-            A dictionary of the members. Its methods map tokens to characters and words, and back. For type checkers, `return_tensors` and
-            the type of `text` decide the type of ``["input_ids"]``.
+            A dictionary of the members. Its methods map tokens to characters and words, and back. For type checkers, the type of
+            ``["input_ids"]`` depends on `return_tensors` and the type of `text`.
 
         Raises:
             TextError: an item is not text; the message names its row.
-            ValueError: an argument has an unknown value, or a text cannot be truncated as asked.
+            ValueError: an argument has an unknown value, or a text cannot be truncated as requested.
             ImportError: "pt" needs PyTorch, which is not installed.
 
         Examples:
@@ -271,18 +271,18 @@ class Tokenizer(Encoder):
         return [names[number] for number in self.encode(text, add_special_tokens=False, errors=errors).tolist()]
 
     def decode(self, ids: Sequence[int] | NDArray[Any], *, skip_special_tokens: bool = True) -> str:
-        """Decode a row of ids into a text, with the vocabulary's own decoder.
+        """Decode a row of ids into a text, with the vocabulary's decoder.
 
         Args:
-            ids: whole numbers in an array, a list or a tuple. Ids without a token are skipped, as by the reference.
-            skip_special_tokens: skip [CLS], [SEP] and the like.
+            ids: whole numbers in an array, a list or a tuple. Ids without a token are skipped, as in the reference.
+            skip_special_tokens: skip special tokens, such as [CLS] and [SEP].
 
         Returns:
             The text. Decoding does not undo normalization, and unknown words become the unknown token.
 
         Raises:
             TypeError: `ids` is not a row of whole numbers.
-            OverflowError: a number is below 0 or takes more than 32 bits, such as the -100 of labels.
+            OverflowError: a number is negative, such as -100 in labels, or needs more than 32 bits.
 
         Examples:
             >>> from fst.compile import wordpiece
@@ -314,13 +314,13 @@ class Tokenizer(Encoder):
         return self._decoded_rows(sequences, skip_special_tokens)
 
     def decode_stream(self, *, skip_special_tokens: bool = True) -> DecodeStream:
-        """Decode ids that come one by one, such as from a model that generates them.
+        """Decode ids as a model generates them.
 
         Args:
             skip_special_tokens: as in `decode`.
 
         Returns:
-            A stream with `write` and `close`. It gives each character as soon as it is complete, and never a part of one.
+            A stream with `write` and `close`. It returns each character as soon as it is complete.
 
         Raises:
             UnsupportedError: the text of a token depends on its neighbours, as in WordPiece.
@@ -337,13 +337,13 @@ class Tokenizer(Encoder):
 
     @property
     def _has_control(self) -> bool:
-        """Whether the tokens to skip are pieces of sentencepiece for control."""
+        """Whether the tokens to skip are control pieces of sentencepiece."""
         decoder = self._settings.decoder
         return isinstance(decoder, StepsDecoder) and any(step["type"] == PIECES for step in decoder.steps)
 
     @Lazy
     def _by_steps(self) -> tuple[StepDecoder, StepDecoder] | None:
-        """The decoders of all ids, and of those that are not skipped, if the source has a decoder in steps."""
+        """The decoder of all ids, and the decoder without skipped ids; None if the source has no decoder in steps."""
         if not isinstance(self._settings.decoder, StepsDecoder):
             return None
         whole = StepDecoder(self._tokens_by_id, self._settings.decoder.steps)
@@ -363,24 +363,26 @@ class Tokenizer(Encoder):
         return [self._decoded(ids, skip_special_tokens) for ids in sequences]
 
     def with_added_tokens(self, tokens: Iterable[Any]) -> Tokenizer:
-        """A tokenizer with more added tokens, which are cut out of texts before the model reads them. This tokenizer does not change.
+        """A tokenizer with more added tokens. Added tokens are cut out of a text before the model reads the rest. This tokenizer does not
+        change.
 
-        The ids are those of ``tokenizers`` after its ``add_tokens`` with the same tokens: an existing token keeps its id, and new
-        tokens get the next ids, which begin with the number of tokens. The model is not compiled again.
+        The ids equal those of ``tokenizers`` after ``add_tokens`` with the same tokens: existing tokens keep their ids; the first new id is
+        the number of tokens. The model is not compiled again.
 
         Args:
-            tokens: each a str; or a mapping or an object, such as a ``tokenizers.AddedToken``, with the content of the token and the flags
-                single_word, lstrip, rstrip, special and normalized; the default of normalized is the opposite of special. An existing added
-                token gets the new flags. A new token with a usual name, such as [PAD] or <pad>, gets its role if no other token has it.
+            tokens: strings; or mappings or objects, such as ``tokenizers.AddedToken``, with the content of the token and the flags
+                single_word, lstrip, rstrip, special and normalized. The default of normalized is the opposite of special. An existing added
+                token gets the new flags. A new token with a usual name, such as [PAD] or <pad>, gets the usual role if no other token has
+                this role.
 
         Returns:
-            A new tokenizer; this one if it already has these tokens.
+            A new tokenizer; this tokenizer if it already has the tokens.
 
         Raises:
             TypeError: an item is not a token.
             VocabularyError: a token has a lone surrogate.
-            UnsupportedError: no table finds the token as the reference does, for example because normalizers remove all of it; or a new id
-                is already the id of another token; or the table has the ids of sentencepiece, which adds no tokens.
+            UnsupportedError: no table can find the token as the reference does, for example because normalizers remove the whole token; or
+                a new id is already in use; or the table has the ids of sentencepiece, which has no added tokens.
 
         Examples:
             >>> from fst.compile import wordpiece
@@ -410,7 +412,7 @@ class Tokenizer(Encoder):
         return self._tokens_by_id.get(number)
 
     def get_vocab(self) -> dict[str, int]:
-        """A new dictionary from tokens to ids, added tokens included."""
+        """A new dictionary of all tokens and their ids, added tokens included."""
         return dict(self._ids_by_token)
 
     def __len__(self) -> int:
@@ -418,7 +420,7 @@ class Tokenizer(Encoder):
 
     @property
     def vocab_size(self) -> int:
-        """The number of tokens, added ones included; ``len(tok)`` is the same."""
+        """The number of tokens, added tokens included; ``len(tok)`` is the same."""
         return len(self._table.token_ids)
 
     def _padding(self) -> tuple[int, str]:
@@ -436,7 +438,7 @@ class Tokenizer(Encoder):
     @Lazy
     def _skipped(self) -> frozenset[int]:
         # The reference compares spellings: it skips a token found in normalized text only if the decoded spelling is that of a special
-        # token. Pieces of sentencepiece for control are in no text, and skipped.
+        # token. Control pieces of sentencepiece occur in no text; they are skipped.
         added = self._metadata.added_tokens
         if self._has_control:
             return frozenset(added.skipped)

@@ -1,4 +1,4 @@
-"""Workspaces: the arrays in which kernels work, one set for each thread, reused from text to text."""
+"""Workspaces: the working arrays of kernels, one set per thread, reused for each text."""
 
 from __future__ import annotations
 
@@ -18,14 +18,13 @@ Frame = tuple[Ids, Ids]  # the ids before and after a text
 
 
 class ShortSearch(NamedTuple):
-    """The arrays for one short text in which keywords are sought, an argument of
-    `fst.runtime.machines.keywords.kernels.search.find_in_string`.
+    """The arrays for the search in one short text, an argument of `fst.runtime.machines.keywords.kernels.search.find_in_string`.
 
     Attributes:
         text: uint8[n], the text in UTF-8.
-        starts: int64[2], 0, and where the text ends.
+        starts: int64[2], 0 and the end of the text.
         output: room for all matches.
-        found: int32[3 * n], of each match the keyword, the start and the end.
+        found: int32[3 * n], the keyword, the start and the end of each match.
     """
 
     text: NDArray[np.uint8]
@@ -40,33 +39,33 @@ class Workspace:
     Args:
         work: the kernels' argument ``work``, see `fst.tables.kernel_call.Work`.
         unit: the machine's unit of text, "utf-16" or "utf-8".
-        short: the maximum of ids that a short text may have.
+        short: the maximum number of ids of a short text.
 
     Attributes:
-        work: as given; `state` is one of its arrays.
-        symbols: the maximum of symbols that are kept from call to call.
-        memo: uint64[3], for looks at a text before kernels read it.
+        work: the argument; `state` is one of its arrays.
+        symbols: the maximum number of symbols kept from call to call.
+        memo: uint64[3], scratch for the examination of a text before kernels read it.
         text: uint16[n] or uint8[n], for texts, see `fst.runtime.rows.texts.ROOMS`.
         short_ids, short_starts, short_ends: arrays for one short text.
-        frame, short_output: the frame of the short text before, and the output for texts with it.
+        frame, short_output: the frame of the previous short text, and the output for texts with this frame.
     """
 
     def __init__(self, work: Any, unit: str, short: int) -> None:
         self.work, self.state = work, work.state
         self.symbols = len(work.symbols)
         self.memo = np.zeros(3, np.uint64)
-        self.text = np.empty(ROOMS[unit], UNIT_TYPES[unit])  # only memory that is written is committed
+        self.text = np.empty(ROOMS[unit], UNIT_TYPES[unit])  # the operating system commits only memory that is written
         self.short_ids = np.empty(short, np.int32)
         self.short_starts, self.short_ends = np.zeros(2, np.int64), np.zeros(1, np.int64)
         self.frame: Frame | None = None
 
     def frame_short(self, frame: Frame) -> None:
-        """Make the output for one short text. It is kept with its frame, since making it takes a tenth of the time of a sentence."""
+        """Make and keep the output for one short text with a frame. A new output would take a tenth of the time of a sentence."""
         self.frame, self.short_output = frame, IdsOutput(*frame, self.short_ids, self.short_ends)
 
     @Lazy
     def short_search(self) -> ShortSearch:
-        """The arrays for one short text, of a machine that finds matches."""
+        """The arrays for one short text, for machines that find matches."""
         nothing, room = np.empty(0, np.int32), len(self.short_ids)
         offsets, words = np.empty(2 * room, np.int32), np.empty(room, np.int32)
         output = SpansOutput(nothing, nothing, self.short_ids, self.short_ends, offsets, words, np.empty(0, np.uint8))
@@ -74,23 +73,23 @@ class Workspace:
 
     @property
     def kept(self) -> int:
-        """How many symbols, or rewritten bytes, are kept from the last call."""
+        """The number of symbols, or of rewritten bytes, kept from the last call."""
         kept: int = self.state.item(KEPT)
         return kept
 
     @Lazy
     def rewriting(self) -> Room:
-        """The arrays in which texts are rewritten."""
+        """The arrays for rewritten texts."""
         return Room()
 
     def start_anew(self, count: int) -> None:
-        """Drop the unfinished text. The next ids go after the first `count`."""
+        """Drop the unfinished text. The next ids follow the first `count` ids."""
         self.state.fill(0)
         self.state[COUNT] = count
 
 
 class Workspaces:
-    """Idle workspaces. ``list.pop`` and ``list.append`` are atomic, so no lock is needed.
+    """A pool of idle workspaces. ``list.pop`` and ``list.append`` are atomic, so no lock is needed.
 
     Args:
         make: makes a new workspace.
@@ -101,7 +100,7 @@ class Workspaces:
         self._idle: list[Workspace] = []
 
     def take(self) -> Workspace:
-        """Take a workspace, with its state reset, for the caller alone. One that is not given back is garbage collected."""
+        """Take a workspace, with its state reset, for the caller only. A workspace that is not given back is garbage collected."""
         try:
             workspace = self._idle.pop()
         except IndexError:

@@ -18,7 +18,7 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 from fst.cli.commands.warmup.kernels import compile_all
 from fst.runtime.rows import batch
 
-# The same examples in every run, and no clock: a machine may be busy, and the first call of a kernel compiles it.
+# Run the same examples each time, without a time limit: the machine may be busy, and the first call of a kernel compiles it.
 settings.register_profile("fst", derandomize=True, deadline=None, database=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("fst")
 
@@ -27,30 +27,30 @@ MANY = 3_000  # tests, which use every kernel
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Say where answers of the reference come from."""
+    """Add the option for the source of the reference's answers."""
     parser.addoption("--answers", choices=answers.MODES, default="kept", help="of the reference: kept ones; all asked; all asked and kept")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Choose the tier before tests are imported, and the compiler of kernels before it is."""
+    """Choose the tier before tests are imported, and the mode of kernels before the compiler is imported."""
     tiers.LONG = config.option.markexpr == "slow"
     if config.option.markexpr == "quick":
         config.option.markexpr = "quick and not slow"
         os.environ["NUMBA_DISABLE_JIT"] = "1"
-        # Interpreted kernels multiply NumPy's scalars, whose overflow is reported; hashes need it.
+        # Interpreted kernels multiply NumPy scalars, which warn of overflow; hashes overflow on purpose.
         config.addinivalue_line("filterwarnings", "ignore:overflow encountered:RuntimeWarning")
     answers.mode = config.option.answers
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Import no file without quick tests in the quick tier."""
+    """Do not import files without quick tests in the quick tier."""
     is_test = collection_path.name.startswith("test_")
     return True if is_test and config.option.markexpr.startswith("quick") and tiers.name_of(collection_path) not in tiers.QUICK else None
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, Any, Any]:
-    """Look for no garbage among thousands of tests: they stay to the end."""
+    """Disable garbage collection: the thousands of collected tests are kept to the end."""
     gc.disable()
     try:
         return (yield)
@@ -61,7 +61,7 @@ def pytest_collection() -> Generator[None, Any, Any]:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the quick tests, and select sampled ones for the long run, too."""
+    """Mark the quick tests, and also select the sampled tests for the long run."""
     for item in items:
         if tiers.is_quick(item):
             item.add_marker(pytest.mark.quick)
@@ -71,20 +71,20 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtestloop(session: pytest.Session) -> None:
-    """Compile all kernels before many tests, two workers from opposite ends, so that no test waits for a kernel of another worker."""
+    """Compile all kernels before many tests, with two workers from opposite ends, so that no test waits for a kernel of another worker."""
     if len(session.items) > MANY and WORKER in ("gw0", "gw1") and not os.environ.get("NUMBA_DISABLE_JIT"):
         compile_all(backward=WORKER == "gw1")
 
 
 def pytest_sessionfinish() -> None:
-    """Keep the answers of this run, if that is what it is for."""
+    """Keep the answers of this run, if the option requests it."""
     if answers.mode == "anew":
         answers.keep()
 
 
 @pytest.fixture(scope="module", autouse=True)
 def _forget(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Empty the caches of a file's functions, and of those of `support` that it uses, at its end: all caches together take gigabytes."""
+    """Empty the caches of a file's functions, and of `support` functions that it uses, at its end: all caches together take gigabytes."""
     yield
     for function in vars(request.module).values():
         if hasattr(function, "cache_clear") and function.__module__.startswith((request.module.__name__, "support.")):
@@ -138,19 +138,19 @@ def reference() -> Callable[..., Tokenizer]:
 
 
 class Counting(ThreadPoolExecutor):
-    """Threads that count what they are asked to do."""
+    """Threads that count the submitted calls."""
 
     asked = 0
 
     def submit(self, *given: Any, **named: Any) -> Future[Any]:
-        """Do it, and count."""
+        """Submit a call, and count it."""
         self.asked += 1
         return super().submit(*given, **named)
 
 
 @pytest.fixture
 def helpers(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., int]]:
-    """Call a function, and return how many threads were asked to help the caller's own."""
+    """Call a function, and return the number of helper threads that it used besides the caller's."""
     with Counting(8) as pool:
         monkeypatch.setattr(batch, "_pools", [pool])
 
@@ -164,7 +164,7 @@ def helpers(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., int]]:
 
 @pytest.fixture(scope="session")
 def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A table of a small vocabulary with a frame, for processes that find all kernels compiled, and say nothing of it."""
+    """A table of a small vocabulary with a frame, for processes that find all kernels compiled, and print nothing about them."""
     compile_all(backward=WORKER == "gw1")
     path = tmp_path_factory.mktemp("tables") / "small.npz"
     kept.wordpiece(TOKENS).save(path)

@@ -1,1 +1,1 @@
-"""The commands: one module or folder each, with the options, the help and the body. A folder has the command in `command`."""
+"""The commands: one module or folder each, with the options, the help and the body. In a folder, the module `command` has the command."""

@@ -1,4 +1,4 @@
-"""The command `fst count`: counts of documents and tokens of files."""
+"""The command `fst count`: the number of documents and tokens in files."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 def command(
     table: str, files: tuple[str, ...], as_json: bool, no_special_tokens: bool, errors: str, threads: int | None, **reading: Any
 ) -> None:
-    """Count the documents of each file and their tokens. FILE is read as by `fst encode`.
+    """Count the documents of each file and their tokens. FILE has the same formats as in `fst encode`.
 
     \b
     Examples:
@@ -61,7 +61,7 @@ def command(
 
 @dataclass(frozen=True)
 class Count:
-    """The numbers of documents and tokens of a file."""
+    """The number of documents and tokens in a file."""
 
     file: str
     documents: int
@@ -69,7 +69,7 @@ class Count:
 
     @classmethod
     def of(cls, file: str, parts: Iterable[tuple[int, int]]) -> Count:
-        """The sum of the documents and tokens of its parts."""
+        """The sum of the documents and tokens of all parts."""
         documents = tokens = 0
         for more_documents, more_tokens in parts:
             documents, tokens = documents + more_documents, tokens + more_tokens
@@ -77,19 +77,19 @@ class Count:
 
 
 def counting(tokenizer: Tokenizer, **options: Any) -> Callable[[Documents, str], tuple[int, int]]:
-    """A function that counts documents and their tokens; the options are those of `Tokenizer.count_tokens`."""
+    """A function that counts documents and their tokens, with the options of `Tokenizer.count_tokens`."""
     return lambda documents, errors: (len(documents), documents.count(tokenizer, errors, **options))
 
 
 def as_object(counts: Sequence[Count]) -> dict[str, Any]:
-    """All counts and their sum, as JSON."""
+    """All counts and their sum, as a JSON value."""
     total = asdict(_total(counts))
     del total["file"]
     return {"files": [asdict(count) for count in counts], **total}
 
 
 def listed(counts: Sequence[Count]) -> Iterator[str]:
-    """The counts as lines for a person: one for each file, and one for the sum if there are several."""
+    """The counts as lines of text: one for each file, and one for the sum if there are several files."""
     rows = [("documents", "tokens", "file")]
     shown = counts if len(counts) == 1 else [*counts, _total(counts)]
     rows += [(f"{count.documents:,}", f"{count.tokens:,}", count.file) for count in shown]

@@ -31,8 +31,8 @@ OPTIONS = (
 )
 SIZES = ("tokens", "states", "entries", "columns", "classes", "words")
 MAX_STRING = 1_000  # characters that are shown whole
-PARTS = ("normalizer_parts", "pre_tokenizer_parts")  # if the options above do not say everything
-MAX_LISTED = 12  # special tokens shown to a person; a program gets all
+PARTS = ("normalizer_parts", "pre_tokenizer_parts")  # shown if the options are not a complete description
+MAX_LISTED = 12  # the maximum number of special tokens in the text output; JSON contains all
 
 
 @click.command("info", cls=CliCommand)
@@ -56,7 +56,7 @@ def command(table: str, as_json: bool) -> None:
 
 
 def described(tables: WordPieceTable | BpeTable, path: str, size: int) -> dict[str, Any]:
-    """All facts of tables, as a JSON object."""
+    """All facts about a table, as a JSON object."""
     from fst.cli.files.ids import names
     from fst.tables.header import RULES, TOKENIZERS
 
@@ -86,14 +86,14 @@ def described(tables: WordPieceTable | BpeTable, path: str, size: int) -> dict[s
 
 
 def listed(description: dict[str, Any]) -> Iterator[str]:
-    """The description as lines for a person."""
+    """The description as lines of text."""
     shown = _of_tokenizer(description) if "tokens" in description else {name: _value(value) for name, value in description.items()}
     width = max(map(len, shown))
     return (f"{name:{width}}  {value}" for name, value in shown.items())
 
 
 def _value(value: Any) -> str:
-    """A value for a person: of a long list its size, and whole numbers with separators."""
+    """A value as text: the size of a long list; numbers with separators."""
     if isinstance(value, list) and len(value) > MAX_LISTED:
         return f"{len(value):,} entries"
     if isinstance(value, bool):
@@ -102,7 +102,7 @@ def _value(value: Any) -> str:
 
 
 def _of_tokenizer(description: dict[str, Any]) -> dict[str, str]:
-    """The facts of the table of a tokenizer, for a person."""
+    """The facts about the table of a tokenizer, as text."""
     return {
         "file": description["file"],
         "size": f"{description['bytes']:,} bytes",
@@ -126,24 +126,24 @@ def _of_tokenizer(description: dict[str, Any]) -> dict[str, str]:
 
 
 def _components(parts: list[dict[str, Any]]) -> str:
-    """Normalizers or pre-tokenizers, with only the beginning of a charsmap."""
+    """Normalizers or pre-tokenizers; only the beginning of a charsmap is shown."""
     shown = [{name: _cut(value) for name, value in part.items()} for part in parts]
     return json.dumps(shown, ensure_ascii=False)
 
 
 def _cut(value: Any) -> Any:
-    """A value; of a long string its beginning and its size."""
+    """A value; a long string becomes its beginning and its size."""
     return f"{value[:20]}... ({len(value):,} characters)" if isinstance(value, str) and len(value) > MAX_STRING else value
 
 
 def _named(piece: list[Any], spellings: Mapping[int, str]) -> list[Any]:
-    """A piece of a template with tokens for ids."""
+    """A piece of a template with tokens instead of ids."""
     content, type_id = piece
     return [content if isinstance(content, str) else [spellings[number] for number in content], type_id]
 
 
 def _spelled(piece: list[Any]) -> str:
-    """A piece in the notation of the reference's templates: $A for a text, and the type id if it is not 0."""
+    """A piece in the notation of templates: $A for a text, and the type id unless it is 0."""
     content, type_id = piece
     tokens = [f"${content}"] if isinstance(content, str) else content
     return " ".join(f"{token}:{type_id}" if type_id else token for token in tokens)

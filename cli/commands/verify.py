@@ -1,4 +1,4 @@
-"""The command `fst verify`: a proof that a table is whole, and a comparison with the reference, text by text."""
+"""The command `fst verify`: prove that a table is complete and safe, and compare its ids with the reference."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from fst.runtime.files.inputs import Reading
 
 AROUND = 8  # tokens shown before and after the first difference
-EXCERPT = 60  # characters of the text shown before and after it
+EXCERPT = 60  # characters of the text shown before and after the first difference
 
 
 @click.command("verify", cls=CliCommand)
@@ -34,11 +34,11 @@ EXCERPT = 60  # characters of the text shown before and after it
 @reading_options
 @click.pass_context
 def command(ctx: click.Context, /, table: str, files: tuple[str, ...], against: str | None, **reading: Any) -> None:
-    """Prove that a table is whole and safe to use, or compare its ids with those of the reference.
+    """Prove that a table is complete and safe to use, or compare its ids with the reference.
 
     With --against, the reference encodes each document of FILE, too, without truncation and padding: tokenizers for a tokenizer.json,
-    tiktoken for a .tiktoken file, sentencepiece for a .model. The first difference in each file is printed, and the exit code is 1 if there
-    is any. FILE is read as by `fst encode`.
+    tiktoken for a .tiktoken file, sentencepiece for a .model. The first difference in each file is printed, and the exit code is 1 if any
+    ids differ. FILE has the same formats as in `fst encode`.
 
     \b
     Examples:
@@ -74,7 +74,7 @@ def command(ctx: click.Context, /, table: str, files: tuple[str, ...], against: 
 
 @dataclass(frozen=True)
 class Difference:
-    """A document whose ids differ from those of the reference."""
+    """A document whose ids differ from the reference."""
 
     place: str
     text: str
@@ -83,12 +83,12 @@ class Difference:
 
     @property
     def first(self) -> int:
-        """The first token that differs."""
+        """The index of the first token that differs."""
         pairs = zip(self.ids, self.expected, strict=False)
         return next((place for place, (a, b) in enumerate(pairs) if a != b), min(len(self.ids), len(self.expected)))
 
     def lines(self, name: Callable[[int], str], reference: Reference) -> Iterator[str]:
-        """The difference, in words."""
+        """The difference, as lines of text."""
         own, theirs = [name(number) for number in self.ids], [reference.name(number) for number in self.expected]
         at = self.first
         yield f"{self.place}: not the ids of the reference, from token {at + 1} on"
@@ -99,7 +99,7 @@ class Difference:
 
 
 class Comparison:
-    """A table and the reference, side by side."""
+    """A comparison of a table with the reference."""
 
     def __init__(self, tables: WordPieceTable, reference: Reference) -> None:
         from fst.cli.files.ids import names
@@ -110,7 +110,7 @@ class Comparison:
         self.alike = True
 
     def lines(self, how: Reading, files: tuple[str, ...], advance: Callable[[int], None]) -> Iterator[str]:
-        """The result for each file: its first difference, or None."""
+        """The result for each file: its first difference, or that there is no difference."""
         for file in files:
             yield from self._file(how, file, advance)
 

@@ -1,4 +1,4 @@
-"""Columns of results in Parquet and Arrow IPC, after the other columns of the documents. Everything here needs pyarrow."""
+"""Columns of results in Parquet and Arrow IPC, after the other columns of the documents. This module needs pyarrow."""
 
 from __future__ import annotations
 
@@ -13,30 +13,30 @@ from fst.runtime.files.with_pyarrow import pa, pq
 Result = TypeVar("Result")
 Input = TypeVar("Input", contravariant=True)
 
-GROUP_BYTES = 1 << 24  # of a row group that is written
+GROUP_BYTES = 1 << 24  # bytes of a row group
 
 
 class ColumnsOf(Protocol[Input]):
-    """The columns that results have in tables."""
+    """The columns for results in tables."""
 
     @property
     def added(self) -> Sequence[tuple[str, Any]]:
-        """The name and the type of each."""
+        """The name and the type of each column."""
 
     def of(self, result: Input, /) -> tuple[Documents, Sequence[Any]]:
         """The documents of a result, and an array for each column."""
 
 
 class Writer(Generic[Result]):
-    """Writes the other columns, then those of results.
+    """Writes the other columns of documents, followed by the columns of results.
 
     Args:
-        file: where to write.
+        file: the output.
         form: "arrow" or "parquet".
         columns: the columns of results.
 
     Raises:
-        TextError: the other columns differ between documents, or one of them has the name of an added column.
+        TextError: the other columns differ between documents, or another column has the name of an added column.
     """
 
     def __init__(self, file: IO[bytes], form: str, columns: ColumnsOf[Result]) -> None:
@@ -50,7 +50,7 @@ class Writer(Generic[Result]):
         """Add the rows of some documents."""
         documents, arrays = self._columns.of(result)
         if isinstance(documents.others, list) and not documents.others:
-            return  # no rows have stated the columns
+            return  # no rows have defined the columns
         self._waiting.append(self._batch(documents, arrays))
         if self._form == "arrow" or sum(batch.nbytes for batch in self._waiting) >= GROUP_BYTES:
             self._flush()
@@ -62,9 +62,9 @@ class Writer(Generic[Result]):
         self._writer.close()
 
     def abandon(self) -> None:
-        """Write no more."""
+        """Stop writing."""
         if isinstance(self._writer, pq.ParquetWriter):
-            self._writer.is_open = False  # else it would write when it is collected
+            self._writer.is_open = False  # otherwise, it would write when it is garbage-collected
 
     def _open(self, schema: Any) -> None:
         """Open the writer at the first rows."""
@@ -105,12 +105,12 @@ class Writer(Generic[Result]):
 
 
 def _parquet_writer(file: IO[bytes], schema: Any, added: Sequence[tuple[str, Any]]) -> Any:
-    """A writer of Parquet. It stores ids as differences in as few bits as possible: half of their size, without compression.
+    """A writer of Parquet. Ids are stored as differences with as few bits as possible: half of their size, without compression.
 
     Args:
-        file: where it goes.
+        file: the output.
         schema: the columns.
-        added: those at the end that are added: ids, and perhaps tokens; or matches.
+        added: the added columns at the end: ids and by option tokens; or matches.
     """
     leaves = _leaves(schema)
     own = leaves[len(leaves) - len(_leaves(pa.schema(added))) :]
@@ -128,7 +128,7 @@ def _parquet_writer(file: IO[bytes], schema: Any, added: Sequence[tuple[str, Any
 
 
 def _leaves(schema: Any) -> list[Any]:
-    """The columns of Parquet that a schema becomes."""
+    """The leaf columns in Parquet for a schema."""
     empty = io.BytesIO()
     pq.write_table(schema.empty_table(), empty)
     leaves = pq.ParquetFile(empty).schema
@@ -136,7 +136,7 @@ def _leaves(schema: Any) -> list[Any]:
 
 
 def _columns(documents: Documents, types: dict[str, Any] | None) -> Iterator[tuple[str, Any]]:
-    """The fields of objects as columns. Types are those of the first objects; if there are none, they are inferred."""
+    """The fields of objects as columns with the given types, those of the first objects; with None, the types are inferred."""
     known = dict.fromkeys(name for record in documents.others for name in record) if types is None else types
     for number, record in zip(documents.numbers, documents.others, strict=True):
         if late := record.keys() - known.keys():
@@ -161,7 +161,7 @@ def _column(documents: Documents, name: str, kind: Any) -> Any:
 
 
 def _fits(found: Any, kind: Any) -> bool:
-    """Whether values of one type keep their meaning as another. pyarrow itself would turn 1.5 into 1."""
+    """Whether values can be converted to another type without a change. pyarrow itself would convert 1.5 to 1."""
     if pa.types.is_list(found) and pa.types.is_list(kind):
         return _fits(found.value_type, kind.value_type)
     if pa.types.is_struct(found) and pa.types.is_struct(kind):

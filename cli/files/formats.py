@@ -1,4 +1,4 @@
-"""Formats of outputs: by an option or the ending of a name; outputs that cannot be written are refused before any input is read."""
+"""File formats of outputs, from an option or the ending of a name. Impossible outputs are refused before any input is read."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from fst.runtime.files.packing import UNSUPPORTED, ending
 from fst.runtime.files.streams import STANDARD
 
 ENDINGS = {".json": "json", ".jsonl": "json", ".ndjson": "json", ".arrow": "arrow", ".parquet": "parquet"}
-# The replacements for formats that are not written.
+# The replacements for formats that cannot be written.
 INSTEAD = {
     **dict.fromkeys([".csv", ".tsv", ".xlsx"], "write JSON lines (.jsonl), or Parquet (.parquet)"),
     **dict.fromkeys([".feather", ".ipc"], "write .arrow, which is the same format"),
     **dict.fromkeys([".avro", ".db", ".duckdb", ".orc", ".sqlite"], "write Parquet (.parquet)"),
 }
-OF_ARRAYS = (".npz", ".npy", ".bin", ".h5", ".hdf5", ".pkl", ".pickle", ".pt", ".safetensors", ".zarr")  # and their like
-KEEP_OTHERS = ("json", "arrow", "parquet")  # forms that keep the other columns or fields of a document, and may have tokens too
+OF_ARRAYS = (".npz", ".npy", ".bin", ".h5", ".hdf5", ".pkl", ".pickle", ".pt", ".safetensors", ".zarr")  # endings of files with arrays
+KEEP_OTHERS = ("json", "arrow", "parquet")  # forms that keep the other columns or fields of a document, and may have tokens
 ARRAYS = ("npy", "bin")  # forms of ids with their row splits in a second file
 
 
 class Forms(NamedTuple):
-    """The forms of a command's outputs.
+    """The file formats of a command's outputs.
 
     Attributes:
-        lines: forms that are lines of text, compressed according to the name of the file. The first one is the default.
+        lines: the forms with lines of text; the ending of the file name determines their compression. The default is the first one.
         endings: forms by the endings of names.
-        instead: what to use instead of formats that are not written, by their endings.
+        instead: the replacements for formats that cannot be written, by their endings.
     """
 
     lines: Sequence[str]
@@ -39,20 +39,20 @@ class Forms(NamedTuple):
 
 
 def forms_of(*lines: str, arrays: Sequence[str] = (), advice: str) -> Forms:
-    """The forms of a command that also writes columns, and such arrays; `advice` is for all who want others."""
+    """The forms of a command that writes columns, and the given forms of arrays; `advice` is a hint for other forms of arrays."""
     endings = {f".{form}": form for form in arrays}
     others = dict.fromkeys((ending for ending in OF_ARRAYS if ending not in endings), advice)
     return Forms(lines, {**ENDINGS, **endings}, {**INSTEAD, **others})
 
 
 def checked_form(forms: Forms, name: str, form: str | None, inputs: Sequence[str]) -> str:
-    """The form of an output: as asked, or by the ending of its name. An output that cannot be written is refused before any input is read.
+    """The form of an output, from the option or the ending of its name. An impossible output is refused before any input is read.
 
     Args:
         forms: the forms of the command.
         name: the file, or "-".
-        form: one of these forms; None: by the ending of the name.
-        inputs: the files that are read.
+        form: a form of the command; None: from the ending of the name.
+        inputs: the input files.
 
     Raises:
         click.UsageError: the file cannot have this form, or is one of the inputs.
@@ -65,7 +65,7 @@ def checked_form(forms: Forms, name: str, form: str | None, inputs: Sequence[str
 
 
 def files_of(name: str, form: str) -> list[str]:
-    """The files that an output has in a form."""
+    """The names of the files of an output in a form."""
     return [name, splits_name(name)] if form in ARRAYS else [name]
 
 
@@ -75,7 +75,7 @@ def splits_name(name: str) -> str:
 
 
 def check_writable(name: str, form: str) -> None:
-    """Check that the files of an output can be written, as far as this can be checked in advance.
+    """Check that the files of an output can be written, as far as possible in advance.
 
     Raises:
         OSError: the folder of the file is missing or cannot be written.
@@ -85,7 +85,7 @@ def check_writable(name: str, form: str) -> None:
 
 
 def form_of(forms: Forms, name: str, form: str | None) -> str:
-    """The form of an output: as asked, or by the ending of its name.
+    """The form of an output, from the option or the ending of its name.
 
     Raises:
         click.UsageError: the file cannot have this form.
@@ -97,7 +97,7 @@ def form_of(forms: Forms, name: str, form: str | None) -> str:
 
 
 def _form(forms: Forms, name: str, form: str | None) -> str:
-    """The form of the option, or else the form of the name's ending, or else the default."""
+    """The form from the option; without one, from the ending of the name; without one, the default."""
     kind, _ = ending(name)
     if kind in UNSUPPORTED:
         raise click.UsageError(f"{name}: {kind} is not written; compress with gzip, zstd, bz2 or xz, as in ids.jsonl.gz")

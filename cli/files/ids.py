@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from fst.machines.bpe.table import BpeTable
     from fst.machines.wordpiece.table import WordPieceTable
 
-IDS, TOKENS, OFFSETS = "input_ids", "tokens", "offset_mapping"  # their names in JSON lines and tables
+IDS, TOKENS, OFFSETS = "input_ids", "tokens", "offset_mapping"  # names in JSON lines and tables
 
 
 class Spellings(dict[int, str]):
-    """The spelling of each id: its token, or its number if no tokens are given. Each number is formatted once."""
+    """The spelling of each id: its token, or its number without tokens. Each number is formatted once."""
 
     def __missing__(self, number: int) -> str:
         self[number] = str(number)
@@ -28,15 +28,15 @@ class Spellings(dict[int, str]):
 
 
 def names(tables: WordPieceTable | BpeTable) -> Spellings:
-    """The tokens of tables by their ids."""
+    """The tokens of a table by their ids."""
     return Spellings(zip(tables.token_ids.tolist(), tables.tokens, strict=True))
 
 
 class Decimals:
-    r"""Ids as decimal numbers, vectorised: a table contains the digits of each id in eight bytes, and unused bytes are dropped.
+    r"""Decimal numbers of ids, vectorised: a table has the digits of each id in eight bytes; unused bytes are dropped.
 
     Args:
-        count: more than any id.
+        count: a number greater than all ids.
 
     Examples:
         >>> Decimals(30).lines(np.array([7, 21, 9], np.int32), np.array([2, 2, 3]), is_begun=False)
@@ -44,7 +44,7 @@ class Decimals:
     """
 
     def __init__(self, count: int) -> None:
-        digits = np.arange(count).astype("S8").view("<u8")  # of less than eight digits: ids have 22 bits
+        digits = np.arange(count).astype("S8").view("<u8")  # less than eight digits: ids have 22 bits
         self._count = count
         self._spellings = np.concatenate([digits, digits << 8 | ord(" "), np.array([ord("\n")], "<u8")])
 
@@ -64,14 +64,14 @@ class Decimals:
 
 
 def rows(block: Block, known: Container[int]) -> Iterator[list[int]]:
-    """The ids of each line: numbers separated by spaces, or a JSON object with them.
+    """The ids of each line: numbers separated by spaces, or a JSON object with ids.
 
     Args:
         block: some lines.
         known: the ids of the table.
 
     Raises:
-        TextError: a line is neither, or a number is not the id of a token.
+        TextError: a line has neither of these forms, or a number is not the id of a token.
     """
     row = -1
     try:
@@ -91,7 +91,7 @@ def _of_json(line: bytes) -> list[int]:
     except ValueError:
         raise ValueError("not JSON") from None
     ids = found.get(IDS, ()) if isinstance(found, Mapping) else ()
-    if ids is None:  # of a text that was null
+    if ids is None:  # the text was null
         return []
     if not isinstance(ids, list) or not all(type(number) is int and number >= 0 for number in ids):
         raise ValueError(f'no "{IDS}" with a list of ids')
@@ -99,6 +99,6 @@ def _of_json(line: bytes) -> list[int]:
 
 
 def _number(word: bytes) -> int:
-    if not word.isdigit():  # int() accepts more than this program writes: 1_000, +5
+    if not word.isdigit():  # int() also accepts forms that this program never writes: 1_000, +5
         raise ValueError(f"{word.decode('utf-8', 'replace')[:40]!a} is not an id")
     return int(word)

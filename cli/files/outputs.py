@@ -1,7 +1,7 @@
 """Outputs of a command: one file, or a folder with a file for each input.
 
-A file is written whole or not at all, so an output that exists is complete. As with make, an output is out of date if its input or the
-table was modified later.
+A file is written whole or not at all, so an existing output is complete. As in make, an output is out of date if its input or the table was
+modified later.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from fst.runtime.files.inputs import Reading
 from fst.runtime.files.packing import ending
 from fst.runtime.files.streams import STANDARD
 
-NEW = {**dict.fromkeys(["arrow", "bin", "npy", "npz", "parquet"]), "json": ".jsonl"}  # endings of forms; None: the form's name
+NEW = {**dict.fromkeys(["arrow", "bin", "npy", "npz", "parquet"]), "json": ".jsonl"}  # endings of forms; None: the name of the form
 LINES = ".txt"  # the ending of all other forms
-COLUMNAR = ("arrow", "parquet")  # forms that are not packed
+COLUMNAR = ("arrow", "parquet")  # forms without compression of the file
 
 
 @dataclass(frozen=True)
 class Output:
-    """A file to write.
+    """An output file.
 
     Attributes:
         name: the file, or "-".
         form: its form.
-        inputs: the files whose documents go into it.
+        inputs: the files with its documents.
     """
 
     name: str
@@ -40,11 +40,11 @@ class Output:
     inputs: Sequence[str]
 
     def is_there(self) -> bool:
-        """Whether one of its files exists."""
+        """Whether any of its files exists."""
         return any(map(is_there, files_of(self.name, self.form)))
 
     def is_complete(self, table: str) -> bool:
-        """Whether all its files exist and are not older than its input and the table."""
+        """Whether all its files exist, and none is older than the inputs and the table."""
         files = files_of(self.name, self.form)
         return all(map(is_there, files)) and modified(self.name) >= max(map(modified, (table, *self.inputs)))
 
@@ -55,9 +55,9 @@ class Target:
 
     Attributes:
         name: a file, "-", or a folder.
-        form: the form; None: the form that the name of the file implies, or in a folder the form of each input.
-        overwrite: whether files that exist in the folder are replaced.
-        resume: whether complete files in the folder are kept.
+        form: the form; None: from the name of the file, or in a folder the form of each input.
+        overwrite: whether existing files in the folder are replaced.
+        resume: whether complete files in the folder stay.
 
     Raises:
         click.UsageError: the options contradict each other.
@@ -77,7 +77,7 @@ class Target:
 
     @property
     def is_folder(self) -> bool:
-        """Whether the output is a folder: one that exists, or a name that ends with "/"."""
+        """Whether the output is a folder: an existing folder, or a name that ends with "/"."""
         if remote.is_remote(self.name):
             return self.name.endswith("/") or remote.is_folder(self.name)
         return self.name.endswith(("/", os.sep)) or Path(self.name).is_dir()
@@ -87,7 +87,7 @@ class Target:
 
         Args:
             forms: the forms of the command.
-            inputs: the files that are read.
+            inputs: the input files.
             table: the file of the table.
             how: the options for reading inputs.
             of_text: the form of outputs for plain text in a folder; None: the default of the command.
@@ -109,7 +109,7 @@ class Target:
         return found if self.overwrite else self._wanted(found, table)
 
     def _output(self, file: str, how: Reading, of_text: str) -> Output:
-        """The output for an input. It has the name of the input, with another ending if the command line states a form."""
+        """The output for an input. It has the name of the input, with another ending if the command line sets a form."""
         if file == STANDARD:
             raise click.UsageError(f"standard input has no name for a file in {self.name}; name a file with -o")
         name = Path(remote.file_of(file)).name
@@ -148,7 +148,7 @@ def inputs_of(outputs: Iterable[Output]) -> list[str]:
 
 
 def _apart(outputs: list[Output]) -> list[Output]:
-    """The outputs, if all their names are different; else an error."""
+    """The outputs; an error if two of them have the same name."""
     found: dict[str, Output] = {}
     for output in outputs:
         if (other := found.setdefault(output.name, output)) is not output:

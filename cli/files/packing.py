@@ -1,4 +1,4 @@
-"""Compressed files that are written."""
+"""Writers of compressed files."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from fst.runtime.files.packing import CHUNK
 
 @contextmanager
 def packed(file: IO[bytes], packing: str | None) -> Iterator[Any]:
-    """A file that compresses what is written to it, if there is a packing. It is complete once the context ends without an error."""
+    """A file that compresses data if `packing` is not None. The file is complete when the context ends without an error."""
     if packing is None:
         yield file
         return
@@ -26,10 +26,10 @@ def packed(file: IO[bytes], packing: str | None) -> Iterator[Any]:
 
 
 class Packer:
-    """A file to write, compressed.
+    """A compressed output file.
 
     Args:
-        file: where the compressed data goes.
+        file: the output for compressed data.
         packing: a value of `fst.runtime.files.packing.ENDINGS`.
     """
 
@@ -37,11 +37,11 @@ class Packer:
         self._file, self._compressor = file, _compressor(packing)
 
     def write(self, data: bytes) -> None:
-        """Compress and write data. The compressor may keep some bytes until more arrive."""
+        """Compress and write data. The compressor may buffer some bytes until more data arrives."""
         self._file.write(self._compressor.compress(data))
 
     def flush(self) -> None:
-        """Pass on the data compressed so far."""
+        """Write the data compressed so far."""
         self._file.flush()
 
     def end(self) -> None:
@@ -51,17 +51,17 @@ class Packer:
 
 def _compressor(packing: str) -> Any:
     if packing == "gzip":
-        return zlib.compressobj(wbits=16 + zlib.MAX_WBITS)  # without name and time: equal data gives equal bytes
+        return zlib.compressobj(wbits=16 + zlib.MAX_WBITS)  # no name and no time: equal data gives equal bytes
     if packing == "zstd":
         return ZstdCompressor(CHUNK)
     return bz2.BZ2Compressor() if packing == "bz2" else lzma.LZMACompressor()
 
 
 class ZstdCompressor:
-    """Compresses with zstd, by the methods of `bz2.BZ2Compressor`.
+    """A compressor for zstd with the methods of `bz2.BZ2Compressor`.
 
     Args:
-        chunk: the minimum of bytes of data in a frame, except for the last one.
+        chunk: the minimum number of bytes of data in a frame, except the last frame.
     """
 
     def __init__(self, chunk: int) -> None:
@@ -72,11 +72,11 @@ class ZstdCompressor:
         self._waiting = io.BytesIO()
 
     def compress(self, data: bytes) -> bytes:
-        """A frame of the data so far if there is enough for one, else nothing."""
+        """A frame of the buffered data; empty if there is less than `chunk`."""
         self._waiting.write(data)
         return self.flush() if self._waiting.tell() >= self._chunk else b""
 
     def flush(self) -> bytes:
-        """A frame of the data that is left."""
+        """A frame of the remaining data."""
         data, self._waiting = self._waiting.getvalue(), io.BytesIO()
         return bytes(self._packed(data))

@@ -1,4 +1,4 @@
-"""Read, encode and write at the same time: each stage is a generator that a thread runs some items ahead of the next stage."""
+"""Read, encode and write at the same time: each stage is a generator, and a thread runs it a few items ahead of the next stage."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from typing import Any, TypeVar
 from fst.errors import TextError
 from fst.runtime.files.documents import Documents, Fault
 
-AHEAD = 2  # waiting items, each of some megabytes
-GRACE = 0.5  # seconds to wait for a thread that is closed; one that waits for input may never end
+AHEAD = 2  # the number of waiting items, each of several megabytes
+GRACE = 0.5  # seconds to wait for a thread after closing; a thread that waits for input may never end
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
 def ahead(items: Generator[Item, None, None]) -> Generator[Item, None, None]:
-    """The same items, made some ahead by a thread. An exception in the thread is raised here, after the items before it.
+    """Yield the same items; a thread produces them a few items ahead. An exception in the thread is raised here, after the items before it.
 
     To stop early, close this generator: the thread ends with its current item.
     """
@@ -50,7 +50,7 @@ def ahead(items: Generator[Item, None, None]) -> Generator[Item, None, None]:
             yield item
     finally:
         is_over.set()
-        with suppress(Empty):  # so that a thread that waits for room continues
+        with suppress(Empty):  # so a thread that waits for room continues
             while True:
                 queue.get_nowait()
         thread.join(GRACE)
@@ -66,7 +66,7 @@ class Policy:
         errors: "strict", "replace" or "skip".
 
     Attributes:
-        replaced, skipped: how many documents were repaired or left out.
+        replaced, skipped: the number of documents that were repaired, or left out.
     """
 
     def __init__(self, errors: str) -> None:
@@ -76,12 +76,12 @@ class Policy:
     def results(
         self, documents: Generator[Documents, None, None], work: Work[Result], *, is_partial: bool = False
     ) -> Generator[Result, None, None]:
-        """The results of work on documents, while further documents are read.
+        """Yield the results of work on documents, while further documents are read.
 
         Args:
             documents: the documents.
-            work: a function of documents and of `errors`, "strict" or "replace"; it raises TextError for a document that is not text.
-            is_partial: whether `work` may stop before the end of a text. Texts are then checked first, so that no result depends on other
+            work: a function of documents and of `errors`, "strict" or "replace". It raises a TextError if a document is not text.
+            is_partial: whether `work` may stop before the end of a text. If so, texts are checked first, so no result depends on other
                 documents.
         """
         return ahead(self._results(ahead(documents), work, is_partial))
@@ -95,7 +95,7 @@ class Policy:
                 yield self._result(some, work, is_partial)
 
     def _judge(self, documents: Documents) -> None:
-        """Count the faults that were found while reading, or stop at the first."""
+        """Count the faults found by the reader, or raise an error for the first one."""
         for number, fault in documents.wrong:
             if self._errors != "skip":
                 raise _error(documents, number, fault)
@@ -120,7 +120,7 @@ class Policy:
         return work(documents.without(wrong), "strict")
 
     def notes(self) -> Iterator[str]:
-        """Lines for the end of a command: how many documents were repaired or left out."""
+        """Lines for the end of a command: the number of documents that were repaired or left out."""
         for count, what in ((self.replaced, "repaired with U+FFFD"), (self.skipped, "skipped")):
             if count:
                 yield f"{count:,} document{'s' * (count != 1)} {what}"

@@ -1,4 +1,4 @@
-"""Notes on standard error during long commands. Most go only to a terminal; that on compiling kernels and lines on progress go anywhere."""
+"""Notes on standard error during long commands. Most are only written to a terminal; notes on compiling, and progress lines, always are."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ import click
 
 PATIENCE = 1.0  # seconds before the bar appears
 PAUSE = 0.1  # seconds between two states of a bar
-LINES = 30.0  # seconds between two lines where there is no terminal
+LINES = 30.0  # seconds between two lines without a terminal
 MIN_BAR, MAX_BAR = 10, 40  # columns
-COLUMNS = 80  # of a terminal of unknown width
+COLUMNS = 80  # columns if the width of the terminal is unknown
 
 
 class Unit(NamedTuple):
@@ -24,7 +24,7 @@ class Unit(NamedTuple):
 
     Attributes:
         name: the name.
-        size: the number of counted things in a unit, such as 1e6 bytes in MB.
+        size: the number of counted items in a unit, such as 1e6 for bytes in MB.
         decimals: the number of decimals shown.
     """
 
@@ -56,15 +56,15 @@ def note(text: str) -> None:
 
 
 def report(lines: Iterable[str]) -> None:
-    """Write lines to standard error, terminal or not."""
+    """Write lines to standard error, also without a terminal."""
     for line in lines:
         click.echo(line, err=True)
 
 
 @contextmanager
 def noting() -> Iterator[None]:
-    """Write the library's log to standard error, terminal or not, because the command waits while kernels are compiled."""
-    import logging  # which help, and what is wrong before a command begins, need not wait for
+    """Write the library's log to standard error, also without a terminal, because the command waits while kernels are compiled."""
+    import logging  # imported here, so that help and early errors do not wait for it
 
     logger, handler = logging.getLogger("fst"), logging.StreamHandler()
     logger.addHandler(handler)
@@ -76,11 +76,11 @@ def noting() -> Iterator[None]:
 
 @dataclass
 class Sum:
-    """The counts of a command, for a line at its end.
+    """The counts of a command, for a summary line at its end.
 
     Attributes:
-        unit, part: the words for what is counted.
-        units, parts: how many there are.
+        unit, part: the words for the counted items.
+        units, parts: the two counts.
     """
 
     unit: str
@@ -89,7 +89,7 @@ class Sum:
     parts: int = 0
 
     def add(self, units: int, parts: int) -> None:
-        """Count more."""
+        """Add to the counts."""
         self.units, self.parts = self.units + units, self.parts + parts
 
     def __str__(self) -> str:
@@ -99,13 +99,14 @@ class Sum:
 
 @contextmanager
 def progress(label: str, total: int | None, *, hidden: bool = False, done: Sum | None = None) -> Iterator[Callable[[int], None]]:
-    """Progress, advanced by numbers of bytes: a bar in a terminal, which appears after one second; elsewhere a line every half minute.
+    """Show progress in bytes; the argument of the callback is a number of bytes. On a terminal, a bar appears after one second; elsewhere,
+    a line appears every 30 seconds.
 
     Args:
         label: the text before the bar.
-        total: all bytes; None: they are not known, so there is no bar.
-        hidden: show nothing, because the terminal shows the data.
-        done: the counts for a line at the end of a run that showed progress, or would have if its size were known.
+        total: the total number of bytes; None: unknown, so there is no bar.
+        hidden: whether to show nothing, because the terminal shows the data.
+        done: the counts for a line at the end of a run that showed progress, or would have shown it with a known size.
     """
     if hidden:
         yield _ignore
@@ -121,7 +122,7 @@ def progress(label: str, total: int | None, *, hidden: bool = False, done: Sum |
 
 @contextmanager
 def steps(label: str, unit: Unit) -> Iterator[Callable[[int, int], None]]:
-    """The progress of a training run, shown as by `progress`. The callback takes the part done and the total."""
+    """Show the progress of a training run in the manner of `progress`. The arguments of the callback are the part done and the total."""
     shown = (Bar if watched() else Log)(label, None, unit)
     try:
         yield shown.reach
@@ -134,7 +135,7 @@ class Log:
 
     Args:
         label, total: as in `progress`.
-        unit: the unit of what is counted.
+        unit: the unit of the counted items.
     """
 
     @property
@@ -166,14 +167,14 @@ class Log:
             self.draw()
 
     def reach(self, done: int, total: int) -> None:
-        """Set the part done and the total. The part done at the first call counts as work of an earlier run, so not for the speed."""
+        """Set the part done and the total. The part done at the first call was done by an earlier run; it does not count for the speed."""
         if self._total is None:
             self._resumed = self.seen = done
         self._total = total
         self.advance(done - self.seen)
 
     def sum(self) -> str:
-        """The final count and the speed."""
+        """The total count and the speed."""
         return f"{self._unit.shown(self.seen)} {self._unit.name}, {self._unit.speed(self.seen, self.seconds)}"
 
     def draw(self) -> None:
@@ -181,7 +182,7 @@ class Log:
         click.echo(f"{self._label}  {self._text()}", err=True)
 
     def close(self) -> None:
-        """Write no more."""
+        """Stop writing."""
 
     def _text(self) -> str:
         if self._total is None:
@@ -193,7 +194,7 @@ class Log:
 
 
 class Bar(Log):
-    """Progress as a line of the terminal, of any width, with a bar if there is room."""
+    """Progress as one line of a terminal of any width, with a bar if there is room."""
 
     _is_drawn = False
 
@@ -215,7 +216,7 @@ class Bar(Log):
             sys.stderr.flush()
 
     def close(self) -> None:
-        """Draw the last state, and leave the line."""
+        """Draw the last state, and end the line."""
         if self._is_drawn:
             self.draw()
             sys.stderr.write("\n")
@@ -236,4 +237,4 @@ def _columns() -> int:
 
 
 def _ignore(_: int) -> None:
-    """Advance no bar."""
+    """Do nothing, instead of advancing a bar."""

@@ -1,4 +1,4 @@
-"""Outputs as bytes: files, which appear whole or not at all, and standard output."""
+"""Outputs as bytes: standard output, and files that appear whole or not at all."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def standard_output() -> IO[bytes]:
 
 @contextmanager
 def written(name: str) -> Iterator[IO[bytes]]:
-    """A file to write, or standard output for "-". A regular file, or one of another machine, appears whole or not at all."""
+    """An output file, or standard output for "-". A regular or remote file appears whole or not at all."""
     if name == STANDARD:
         yield standard_output()
         standard_output().flush()
@@ -52,7 +52,7 @@ def target(name: str) -> Path:
     """The path of an output, after a check that its folder can be written.
 
     Raises:
-        OSError: it is a folder, its folder is missing or cannot be written, or the name is impossible.
+        OSError: the output is a folder, its folder is missing or cannot be written, or the name is invalid.
     """
     path = Path(name)
     try:
@@ -63,7 +63,7 @@ def target(name: str) -> Path:
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), name)
     if not stat.S_ISREG(mode):
         return path
-    path = path.resolve()  # so that a link stays a link, and its target is replaced
+    path = path.resolve()  # the link stays a link, and its target is replaced
     if not path.parent.is_dir():
         raise FileNotFoundError(errno.ENOENT, f"no folder {path.parent} to write it in", name)
     if not os.access(path.parent, os.W_OK):
@@ -72,10 +72,10 @@ def target(name: str) -> Path:
 
 
 def check_target(name: str) -> None:
-    """Check that an output can be written, as far as that is known before: the folder of a file of this machine.
+    """Check that an output can be written, as far as possible in advance: check the folder of a local file.
 
     Raises:
-        OSError: as by `target`.
+        OSError: as in `target`.
     """
     if name != STANDARD and not remote.is_remote(name):
         target(name)
@@ -87,12 +87,12 @@ def is_there(name: str) -> bool:
 
 
 def modified(name: str) -> float:
-    """The time of the last change of a file, in seconds; a time long ago if its server does not state it."""
+    """The time of the last change of a file, in seconds; a time in the distant past if its server does not report a time."""
     return remote.modified(name) if remote.is_remote(name) else Path(name).stat().st_mtime
 
 
 def keep_apart(outputs: Iterable[str], inputs: Iterable[str]) -> None:
-    """Refuse to write to a file that is also read, under any name or link. "-" is standard output, or standard input.
+    """Refuse to write to an input file, under any name or link. "-" is standard output, or standard input.
 
     Raises:
         click.UsageError: an output is an input.
@@ -105,7 +105,7 @@ def keep_apart(outputs: Iterable[str], inputs: Iterable[str]) -> None:
 
 
 def _identity(name: str, standard: Callable[[], IO[bytes]]) -> tuple[int, int] | str | None:
-    """Device and inode of a regular file; the name of one of another machine; None: there is no regular file of that name."""
+    """Device and inode of a regular file; the name of a remote file; None: no regular file has this name."""
     if remote.is_remote(name):
         return remote.canonical(name)
     try:
@@ -116,7 +116,7 @@ def _identity(name: str, standard: Callable[[], IO[bytes]]) -> tuple[int, int] |
 
 
 def flush_output() -> None:
-    """Write what is buffered for standard output. If it is closed, drop the data: Python would try to write it at exit, and complain."""
+    """Flush standard output. If it is closed, drop the data: Python would try to write it at exit, and report an error."""
     try:
         if sys.stdout is not None:
             sys.stdout.flush()
@@ -125,13 +125,13 @@ def flush_output() -> None:
 
 
 def drop_output() -> None:
-    """Send the rest of standard output nowhere, because its reader may never read it."""
+    """Discard the rest of standard output, because its reader may never read it."""
     if sys.stdout is not None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def is_device(path: Path) -> bool:
-    """Whether a path is a pipe or a device, which is written to and never replaced."""
+    """Whether a path is a pipe or a device, which is never replaced."""
     return path.exists() and not path.is_file()
 
 

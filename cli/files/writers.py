@@ -1,4 +1,4 @@
-"""Writers that several commands share: lines of text, JSON lines and columns. A file appears whole or not at all."""
+"""Writers for several commands: lines of text, JSON lines and columns. A file appears whole or not at all."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Write = Callable[[Result], None]
 
 @contextmanager
 def lines_of(name: str) -> Iterator[Any]:
-    """A file for lines of text, packed according to its name, or standard output for "-". A file appears whole or not at all."""
+    """A file for lines of text, compressed by the ending of its name, or standard output for "-". A file appears whole or not at all."""
     with written(name) as file, packed(file, ending(name)[1]) as data:
         yield data
 
@@ -41,7 +41,7 @@ def columns_of(name: str, form: str, result: Callable[[], ColumnsOf[Result]]) ->
     Args:
         name: the file.
         form: the form.
-        result: makes the columns of results, once it is known that pyarrow is there.
+        result: makes the columns of results; called after a check that pyarrow is installed.
     """
     from fst.cli.files.columns import Writer
 
@@ -56,7 +56,7 @@ def columns_of(name: str, form: str, result: Callable[[], ColumnsOf[Result]]) ->
 
 
 class Objects(Generic[Result]):
-    """Writes JSON lines. Each object has the document's other columns or fields, and then the members of its result.
+    """Writes JSON lines. Each object has the other columns or fields of the document, followed by the members of its result.
 
     Args:
         file: the output.
@@ -83,10 +83,10 @@ class Objects(Generic[Result]):
 
 
 class MembersOf(Protocol[Input]):
-    """The members that results have in JSON."""
+    """The JSON members for results."""
 
     def of(self, result: Input, /) -> tuple[Documents, Any, Mapping[str, list[bytes]]]:
-        """The documents of a result; which of them are null, None if none is; and a list of JSON values by the name of each member."""
+        """The documents of a result; whether each of them is null, or None; and for the name of each member, a list of JSON values."""
 
 
 def _others(documents: Documents, added: Collection[str]) -> Iterable[bytes]:
@@ -105,7 +105,7 @@ def _others(documents: Documents, added: Collection[str]) -> Iterable[bytes]:
 
 
 def as_json(value: Any) -> bytes:
-    """A value as JSON. Lone surrogates stay escaped, as they were read. NaN and infinities become null, because JSON lacks them."""
+    """A value as JSON. Lone surrogates stay escaped. NaN and infinities become null, because JSON has no such numbers."""
     try:
         return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=SEPARATORS).encode()
     except UnicodeEncodeError:
@@ -115,6 +115,6 @@ def as_json(value: Any) -> bytes:
 
 
 def npy_header(dtype: str, length: int) -> bytes:
-    """The header of an array of one axis in a `.npy` file; `NPY_HEADER` bytes, whatever the length."""
+    """The header of a one-dimensional array in a `.npy` file: always `NPY_HEADER` bytes."""
     described = f"{{'descr': '{dtype}', 'fortran_order': False, 'shape': ({length},), }}"
     return b"\x93NUMPY\x01\x00" + (NPY_HEADER - 10).to_bytes(2, "little") + described.ljust(NPY_HEADER - 11).encode() + b"\n"

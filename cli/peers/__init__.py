@@ -1,1 +1,1 @@
-"""Other tokenizers, made from the files that they read: references of `fst verify`, peers of `fst bench` and of tests/bench."""
+"""Other tokenizers, made from their own files, for `fst verify`, `fst bench` and tests/bench."""

@@ -1,4 +1,4 @@
-"""Other tokenizers, made from the files that they read, as `fst bench --against` and tests/bench run them."""
+"""Other tokenizers, made from their own files, for `fst bench --against` and tests/bench."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ KINDS = {DOCUMENT: "a tokenizer.json", RANKS: "a file of tiktoken's ranks", MODE
 
 
 class Peer(NamedTuple):
-    """A tokenizer that puts no special tokens around a text.
+    """A tokenizer without special tokens around a text.
 
     Attributes:
-        encode: encodes a list of texts, in the fastest form that the library has.
-        rows: the ids of each text, from what `encode` gave.
+        encode: encodes a list of texts, with the fastest method of the library.
+        rows: extracts the ids of each text from the result of `encode`.
     """
 
     encode: Callable[[list[str]], Any]
@@ -35,23 +35,23 @@ class Peer(NamedTuple):
 
 
 def tokenizers(path: Path, _threads: int) -> Peer:
-    """The environment sets the number of its threads; see `settings`."""
+    """A tokenizer of tokenizers. The environment determines the number of its threads; see `settings`."""
     tokenizer = Tokenizers(path).tokenizer
     return Peer(partial(tokenizer.encode_batch_fast, add_special_tokens=False), lambda batch: (encoding.ids for encoding in batch))
 
 
 def tiktoken(path: Path, threads: int) -> Peer:
-    """It reads special tokens in texts, as tables do."""
+    """A tokenizer of tiktoken, which recognizes special tokens in texts, as tables do."""
     return Peer(partial(Tiktoken(path).encoding.encode_batch, num_threads=threads, allowed_special="all"))
 
 
 def sentencepiece(path: Path, threads: int) -> Peer:
-    """With its own model."""
+    """A tokenizer of sentencepiece, from a ``.model``."""
     return Peer(partial(SentencePiece(path).processor.encode, num_threads=threads))
 
 
 def gigatoken(path: Path, threads: int) -> Peer:
-    """In its fastest form, which gives an array of the library awkward."""
+    """A tokenizer of gigatoken with its fastest method, which returns an array of the library awkward."""
     reads = {DOCUMENT: _of_document, RANKS: _of_ranks, MODEL: _of_model}
     tokenizer = reads[kind(path)](library("gigatoken").Tokenizer, path)
     return Peer(partial(tokenizer.encode_batch, parallel=threads > 1), _of_awkward)
@@ -66,7 +66,7 @@ def _of_model(tokenizer: Any, path: Path) -> Any:
 
 
 def _of_ranks(tokenizer: Any, path: Path) -> Any:
-    """It finds the encoding by the name of an uncompressed file."""
+    """A tokenizer of gigatoken from ranks. The library finds the encoding by the name of an uncompressed file."""
     with TemporaryDirectory() as folder:
         file = Path(folder) / path.name.removesuffix(".gz")
         file.write_bytes(contents(path))
@@ -83,9 +83,9 @@ class Library(NamedTuple):
     """A library of tokenizers.
 
     Attributes:
-        make: makes a tokenizer of a file, with a number of threads.
-        reads: the kinds of files that it reads, as `fst.cli.peers.references.kind` names them, the preferred one first.
-        is_caching: whether it keeps what it has encoded.
+        make: makes a tokenizer from a file and a number of threads.
+        reads: the kinds of its input files, in the terms of `fst.cli.peers.references.kind`, the preferred kind first.
+        is_caching: whether it has a cache of encoded text.
     """
 
     make: Callable[[Path, int], Peer]
@@ -102,14 +102,14 @@ LIBRARIES: Mapping[str, Library] = {
 
 
 def readable(name: str, sources: Mapping[str, Path]) -> Path:
-    """The file that a library reads.
+    """The input file of a library.
 
     Args:
         name: a key of `LIBRARIES`.
         sources: files by their kind.
 
     Raises:
-        UnsupportedError: the library is not installed, or reads no such file.
+        UnsupportedError: the library is not installed, or cannot read any of the files.
     """
     if find_spec(name) is None:
         library(name)
@@ -122,17 +122,17 @@ def readable(name: str, sources: Mapping[str, Path]) -> Path:
 
 
 def settings(threads: int) -> dict[str, str]:
-    """The environment variables that give libraries in Rust a number of threads."""
+    """The environment variables that set the number of threads of libraries in Rust."""
     return {"TOKENIZERS_PARALLELISM": str(threads > 1).lower(), "RAYON_NUM_THREADS": str(threads)}
 
 
 class Worker:
-    """A tokenizer at work on texts, in a `Process` with the variables of `settings`.
+    """A tokenizer and its texts, in a `Process` with the variables of `settings`.
 
     Args:
         name: a key of `LIBRARIES`.
-        path: the file that the library reads.
-        threads: how many threads it has.
+        path: the input file of the library.
+        threads: the number of threads.
     """
 
     def __init__(self, name: str, path: Path, threads: int) -> None:
@@ -140,29 +140,29 @@ class Worker:
         self._texts: list[str] = []
 
     def load(self, texts: list[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Keep texts, and return their ids.
+        """Store texts, and return their ids.
 
         Returns:
-            int64[n], the ids of all texts in order; int64[texts], how many each has.
+            int64[n], the ids of all texts in order; int64[texts], the number of ids of each text.
 
         Raises:
-            FstError: the library cannot read the file, or not encode the texts.
+            FstError: the library cannot read the file or encode the texts.
         """
         self._texts, peer = texts, self._made()
         try:
             rows = [np.asarray(row, np.int64) for row in peer.rows(peer.encode(texts))]
-        except Exception as error:  # libraries raise anything
+        except Exception as error:  # libraries raise any exception
             raise UnsupportedError(f"{self._called()} cannot encode these texts ({reason(error)})") from None
         self._peer = peer
         return np.concatenate([np.empty(0, np.int64), *rows]), np.array([*map(len, rows)], np.int64)
 
     def time(self, at_least: float) -> tuple[float, float | None]:
-        """The seconds of a pass over the texts, and of the same pass again if the library keeps what it has encoded.
+        """The seconds of a pass over the texts, and of a second pass if the library has a cache.
 
-        The first pass of such a library is that of a tokenizer that was just made.
+        With a cache, the first pass is made with a new tokenizer.
 
         Args:
-            at_least: seconds of a run; passes are repeated to fill it, except for the first pass of a new tokenizer.
+            at_least: the minimum seconds of a run; passes are repeated until then, except the first pass of a new tokenizer.
         """
         if not LIBRARIES[self._name].is_caching:
             return seconds(self._pass, at_least), None
@@ -177,7 +177,7 @@ class Worker:
             return LIBRARIES[self._name].make(self._path, self._threads)
         except FstError:
             raise
-        except Exception as error:  # libraries raise anything
+        except Exception as error:  # libraries raise any exception
             raise VocabularyError(f"{self._path}: {self._called()} does not take it ({reason(error)})") from None
 
     def _called(self) -> str:

@@ -1,6 +1,6 @@
-"""The references that tables are compared with, for files packed or not.
+"""The references that tables are compared with, for files with or without compression.
 
-They are `tokenizers` for a tokenizer.json, tiktoken for a file of its ranks, and sentencepiece for a model of its own.
+The reference is `tokenizers` for a tokenizer.json, tiktoken for a file of ranks, and sentencepiece for a ``.model``.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from fst.pretokens.byte_letters import spelled
 DOCUMENT, RANKS, MODEL = "tokenizer.json", tiktoken.SUFFIX, model.SUFFIX  # the kinds of files
 NAME_ONE = f"name the model's {DOCUMENT}, or save one with BertTokenizerFast of transformers"
 EXTRA = "the extra bench, in the repository pip install '.[bench]'"
-EXCERPT = 60  # characters of a message of the reference
+EXCERPT = 60  # maximum characters of an error message of the reference
 
 
 class Reference(Protocol):
-    """A tokenizer that neither truncates nor pads, and skips no merges."""
+    """A tokenizer that neither truncates nor pads, and that never skips merges."""
 
     def encode_batch(self, texts: list[str]) -> list[list[int]]:
         """The ids of texts."""
@@ -34,14 +34,14 @@ class Reference(Protocol):
         """The token of an id."""
 
     def place(self, text: str, token: int) -> int:
-        """The character of a text at which a token begins."""
+        """The position in a text, in characters, at which a token begins."""
 
 
 def reference(path: Path) -> Reference:
-    """The reference that reads a file, or the file in a folder.
+    """The reference for a file, or for the file in a folder.
 
     Raises:
-        FstError: there is no such file, or the library is not installed, or cannot read it.
+        FstError: no file is found, or the library is not installed or cannot read the file.
     """
     found = files(path)[0]
     if path.is_dir() and kind(found) == MODEL and sentencepiece.names_class(path):
@@ -50,11 +50,11 @@ def reference(path: Path) -> Reference:
 
 
 def files(path: Path) -> list[Path]:
-    """The files that a reference may read: the path itself, or those of a folder, its tokenizer.json first.
+    """The files that a reference may read: the path itself, or the files of a folder, its tokenizer.json first.
 
     Raises:
-        VocabularyError: the folder has none.
-        OSError: it cannot be read.
+        VocabularyError: the folder has no such file.
+        OSError: the folder cannot be read.
     """
     if not path.is_dir():
         return [path]
@@ -69,14 +69,14 @@ def kind(path: Path) -> str:
     """The kind of a file: `DOCUMENT`, `RANKS` or `MODEL`.
 
     Raises:
-        VocabularyError: it is none of these.
-        OSError: it cannot be read.
+        VocabularyError: the file has another kind.
+        OSError: the file cannot be read.
     """
     return MODEL if is_model(path) else RANKS if tiktoken.is_ranks(_text(path)) else DOCUMENT
 
 
 def _text(path: Path) -> str:
-    """The text of a file that a reference may read."""
+    """The text of an input file of a reference."""
     try:
         text = read_text(path)
     except VocabularyError:
@@ -88,10 +88,10 @@ def _text(path: Path) -> str:
 
 
 def library(name: str) -> Any:
-    """A library that is compared with.
+    """The module of a library for comparisons.
 
     Raises:
-        UnsupportedError: it is not installed.
+        UnsupportedError: the library is not installed.
     """
     try:
         return import_module(name)
@@ -101,7 +101,7 @@ def library(name: str) -> Any:
 
 
 class Tokenizers:
-    """`tokenizers`, with a tokenizer.json.
+    """The reference `tokenizers`, for a tokenizer.json.
 
     Attributes:
         tokenizer: the tokenizer of the library.
@@ -134,7 +134,7 @@ class Tokenizers:
 
 
 class Tiktoken:
-    """Tiktoken, with a file of ranks whose name is that of an encoding.
+    """The reference tiktoken, for a file of ranks; the name of the file is the name of the encoding.
 
     Attributes:
         encoding: the tokenizer of the library.
@@ -161,7 +161,7 @@ class Tiktoken:
 
 
 class SentencePiece:
-    """Sentencepiece, with a model.
+    """The reference sentencepiece, for a ``.model``.
 
     Attributes:
         processor: the tokenizer of the library.

@@ -8,11 +8,11 @@ from typing import Any
 
 
 def seconds(function: Callable[[], Any], at_least: float, before: Callable[[], object] = lambda: None) -> float:
-    """The seconds of a call, the mean of as many as fill a run. Freeing what it gives is not counted.
+    """The seconds of a call: the mean of the calls in a run. The time to free their results does not count.
 
     Args:
-        function: what is timed.
-        at_least: seconds of a run; with 0 there is one call.
+        function: the function to time.
+        at_least: the minimum seconds of a run; 0: one call.
         before: called before each call, untimed.
     """
     spent, calls = 0.0, 0

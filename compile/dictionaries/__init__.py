@@ -1,1 +1,1 @@
-"""Word lists, as files and columns: words with their values, for any machine over words."""
+"""Word lists from files and columns: words with their values, for any machine over words."""

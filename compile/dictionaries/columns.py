@@ -1,4 +1,4 @@
-"""Words in columns: of Parquet and Arrow files, and of libraries that export Arrow arrays. Everything here needs pyarrow."""
+"""Words in columns of Parquet and Arrow files, and of libraries that export Arrow arrays. This module needs pyarrow."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ TEXT = ("string", "large_string", "string_view", "binary", "large_binary", "bina
 
 
 def words_of(column: Any) -> Sequence[Any]:
-    """The words of a column: str, or bytes if it is binary.
+    """The words of a column, as str, or as bytes if the column is binary.
 
     Raises:
-        VocabularyError: it is not a column of text, or a value is null.
+        VocabularyError: the column does not contain text, or a value is null.
     """
     with _blaming("the column"):
         if not isinstance(column, pa.Array | pa.ChunkedArray):
@@ -33,11 +33,11 @@ def words_of(column: Any) -> Sequence[Any]:
 
 
 def words_of_file(path: Path, form: str, column: str | None) -> Sequence[Any]:
-    """The words of a column of a file, by its name or the only one.
+    """Read the words of a column of a file. Without a name, the file must have only one column.
 
     Raises:
-        VocabularyError: the file is a pipe or a device, is damaged, or has no such column, or a value is null.
-        OSError: it cannot be read.
+        VocabularyError: the file is a pipe or a device, is damaged, or has no single column with the name; or a value is null.
+        OSError: the file cannot be read.
     """
     need_regular(path, VocabularyError)
     with path.open("rb") as file, _blaming(str(path)):
@@ -52,7 +52,7 @@ def words_of_file(path: Path, form: str, column: str | None) -> Sequence[Any]:
 
 
 def _arrow(file: Any) -> Any:
-    """A reader of a file or a stream of Arrow IPC."""
+    """Open a file or a stream of Arrow IPC."""
     begun = file.read(len(FILE_MAGIC))
     file.seek(0)
     return pa.ipc.open_file(file) if begun == FILE_MAGIC else pa.ipc.open_stream(file)
@@ -71,7 +71,7 @@ def _listed(column: Any, what: str, first: int) -> Sequence[Any]:
 
 @contextmanager
 def _blaming(name: str) -> Iterator[None]:
-    """Name the file, or the column, in the error that pyarrow raises for it."""
+    """Add the name of the file or of the column to errors of pyarrow."""
     try:
         yield
     except (pa.ArrowException, MemoryError, OSError) as error:

@@ -1,15 +1,15 @@
-r"""Words with their values in a dictionary: from a list, a column, or a file.
+r"""Read the words of a dictionary with their values, from a list, a column, or a file.
 
-The ending of a file's name determines its format, unless the caller does. The content never does, since any line may be a word:
+The ending of a file's name determines the file format, unless the caller gives it. The content never does, because any line may be a word:
 
 ======= ============================ =================================================================
 format  endings                      a word
 ======= ============================ =================================================================
 lines   all others, as in vocab.txt  a line, spaces included, without "\n" or "\r\n" at its end
 jieba   none                         a line ``word frequency`` or ``word frequency part-of-speech``
-csv     .csv                         a field of each record: of a column by its name in the first record, else the first field
+csv     .csv                         a field of each record: of the named column, or the first field
 tsv     .tsv                         the same, separated by tabs
-parquet .parquet                     a value of a column, by its name or the only one
+parquet .parquet                     a value of the named column, or of the only column
 arrow   .arrow, .feather, .ipc       the same
 ======= ============================ =================================================================
 
@@ -32,7 +32,7 @@ FORMATS = ("lines", "jieba", "csv", "tsv", "parquet", "arrow")
 ENDINGS = {".csv": "csv", ".tsv": "tsv", ".parquet": "parquet", ".arrow": "arrow", ".feather": "arrow", ".ipc": "arrow"}
 SEPARATORS = {"csv": ",", "tsv": "\t"}
 WITH_COLUMNS = ("csv", "tsv", "parquet", "arrow")
-FREQUENCY = re.compile(r"[0-9]{1,18}")  # so that it fits 64 bits
+FREQUENCY = re.compile(r"[0-9]{1,18}")  # fits into 64 bits
 ASCII_SPACE = " \t\n\r\v\f"
 
 
@@ -40,11 +40,11 @@ class Words(NamedTuple):
     """Words in the order of their numbers.
 
     Attributes:
-        words: the words, which can be iterated once. From an iterable they may be anything, and without end.
-        frequencies: the frequency of each, in jieba's format; else None.
-        tags: the part of speech of each, "" for none, in jieba's format; else None.
-        origin: the file that they come from, or the noun for a word of a list.
-        unit, places: in a file, "line" or "row", and its number for each word, from 1; in a list "" and no places.
+        words: the words, which can be iterated once. If the source is an iterable, they may have any type, and the iteration may never end.
+        frequencies: the frequency of each word, in jieba's format; None for other formats.
+        tags: the part of speech of each word, or "", in jieba's format; None for other formats.
+        origin: the file of the words, or the noun for a word of a list.
+        unit, places: for a file, "line" or "row", and the number of each word's line or row, from 1; for a list, "" and no places.
     """
 
     words: Iterable[Any]
@@ -55,7 +55,7 @@ class Words(NamedTuple):
     places: Sequence[int] = ()
 
     def place(self, number: int) -> str:
-        """The place of a word, for messages."""
+        """The position of a word, for messages."""
         return f"{self.origin}, {self.unit} {self.places[number]}" if self.unit else f"{self.origin} {number}"
 
 
@@ -63,14 +63,14 @@ def read_words(source: Any, *, form: str | None = None, column: str | None = Non
     """Read words.
 
     Args:
-        source: a str or `Path`, the path of a file; a column, which is an array of pyarrow or of what Arrow can import; or an iterable.
-        form: one of `FORMATS`; None: by the ending of the file's name.
-        column: the column of a file that has columns.
+        source: the path of a file, as a str or `Path`; a column, which is an array that pyarrow can import; or an iterable.
+        form: the file format, one of `FORMATS`; None: determined by the ending of the file's name.
+        column: the name of the column, if the file has columns.
         noun: the noun for a word of a list, in messages.
 
     Raises:
-        VocabularyError: the file is not of its format, or has no such column, or a word is null; the message gives the place.
-        UnsupportedError: there is no such format, or the source has none, or it takes pyarrow, which is not installed.
+        VocabularyError: the file does not follow its format, or lacks the column, or a word is null; the message has the position.
+        UnsupportedError: the format is unknown, or the source cannot have a format or column, or pyarrow is needed but not installed.
         OSError: the file cannot be read.
     """
     if form is not None and form not in FORMATS:
@@ -99,7 +99,7 @@ def _path(source: str | Path, noun: str) -> Path:
 def _exists(path: Path) -> bool:
     try:
         return path.exists()
-    except (OSError, ValueError):  # as a name, it is too long, or impossible
+    except (OSError, ValueError):  # the name is too long or impossible
         return False
 
 
@@ -120,7 +120,7 @@ def _of_file(path: Path, form: str | None, column: str | None) -> Words:
 
 
 def _lines(text: str) -> list[str]:
-    """The lines of a text. They end at a line feed and nowhere else, and a carriage return before it is no part of them."""
+    """The lines of a text. Only a line feed ends a line; a carriage return before the line feed is dropped."""
     lines = text.split("\n")
     if not lines[-1]:
         lines.pop()
@@ -128,7 +128,7 @@ def _lines(text: str) -> list[str]:
 
 
 def _of_jieba(lines: Sequence[str], path: Path) -> Words:
-    """Lines ``word frequency`` or ``word frequency part-of-speech``, separated by one space, as in jieba's ``dict.txt``."""
+    """Read lines ``word frequency`` or ``word frequency part-of-speech``, separated by one space, as in jieba's ``dict.txt``."""
     words, frequencies, tags = list[str](), list[int](), list[str]()
     for number, line in enumerate(lines, 1):
         fields = line.strip(ASCII_SPACE).split(" ")
@@ -141,7 +141,7 @@ def _of_jieba(lines: Sequence[str], path: Path) -> Words:
 
 
 def _of_records(text: str, path: Path, separator: str, column: str | None) -> Words:
-    """One field of each record of comma- or tab-separated values; without a column, the first field of all."""
+    """Read one field of each record of comma- or tab-separated values: a named column, or the first field of every record."""
     records = _records(text, path, separator)
     place = 0
     if column is not None:

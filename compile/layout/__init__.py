@@ -1,1 +1,1 @@
-"""States become rows of a table."""
+"""The layout of states as rows of a table."""

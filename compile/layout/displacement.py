@@ -1,4 +1,4 @@
-"""Kernels of the compiler: lay rows of a sparse table over each other so that none share a slot, and place words in a perfect hash."""
+"""Kernels of the compiler: overlay the rows of a sparse table so that no two rows share a slot, and place words in a perfect hash table."""
 
 from __future__ import annotations
 
@@ -11,31 +11,31 @@ NONE, ONE, LAST = np.uint64(0), np.uint64(1), np.uint64(63)
 
 @kernel
 def place(order, starts, columns, shapes, bases, occupied, tried, free):
-    """First fit, 64 candidate bases a word and several words at a time.
+    """Place rows by first fit. A word holds 64 candidate bases, and several words are tested at a time.
 
-    A row claims its base and ``base + column`` for each of its columns. Slots are never freed, so a later row with the same columns fits
-    nowhere before the last such row: its search starts there. (Of the 218,084 rows of bert-base-multilingual-cased, 14,738 are different:
-    this finds the first fit in 1 s instead of 40 s.)
+    A row occupies its base, and ``base + column`` for each of its columns. Slots are never freed, so a row cannot fit before the last row
+    with the same columns; its search starts there. (bert-base-multilingual-cased has 14,738 distinct rows of 218,084: this finds the first
+    fit in 1 s instead of 40 s.)
 
     Args:
         order: int64[rows], the order in which rows are placed.
-        starts: int64[rows + 1], the columns of row r are ``columns[starts[r]:starts[r + 1]]``.
+        starts: int64[rows + 1]; the columns of row r are ``columns[starts[r]:starts[r + 1]]``.
         columns: int64[n], ≥ 1.
-        shapes: int64[rows], one number for all rows of the same columns.
-        bases: int64[rows], filled.
-        occupied: uint64[words], a bit a slot, all zero; no base lies in the last words.
-        tried: int64[shapes], all zero; the first word to try for each shape.
-        free: uint64[words at a time], scratch: the candidates left in each word.
+        shapes: int64[rows], a number for each row, equal for rows with the same columns.
+        bases: output, int64[rows].
+        occupied: uint64[words], one bit per slot, initially 0; no base is in the last words.
+        tried: int64[shapes], initially 0: the first word to try for each shape.
+        free: uint64[words at a time], scratch: the remaining candidates in each word.
 
     Returns:
-        1 past the highest slot claimed, or -1 if there is no room.
+        1 + the highest occupied slot, or -1 if there is no room.
     """
     highest = 0
     widest = 0
     for column in columns:
         widest = max(widest, column)
     last = len(occupied) - (widest >> 6) - len(free) - 1
-    full = 0  # words at the beginning without a free slot
+    full = 0  # number of words at the beginning without a free slot
     for row in order:
         first, end = starts[row], starts[row + 1]
         while occupied[full] == ~NONE:
@@ -85,13 +85,13 @@ def displace(members, starts, bucket, base, displacements, taken, slot):
     """Find a displacement for every bucket.
 
     Args:
-        members: int64[words], words by bucket, the most frequent first.
-        starts: int64[n + 1], where each bucket begins in `members`.
+        members: int64[words], the words, grouped by bucket, the most frequent first.
+        starts: int64[n + 1], the start of each bucket in `members`.
         bucket: int64[words], the bucket of each word.
-        base: int64[words], the slot of each word before it is displaced.
-        displacements: int64[buckets], all zero; filled with numbers below 2^16.
-        taken: bool[slots], all false, a power of two; filled.
-        slot: int64[words], all -1; filled; -1 stays for a word that is left out.
+        base: int64[words], the slot of each word before displacement.
+        displacements: output, int64[buckets], initially 0: numbers below 2^16.
+        taken: output, bool[slots], initially False; the number of slots is a power of two.
+        slot: output, int64[words], initially -1; it stays -1 for words that are left out.
     """
     for index in range(len(starts) - 1):
         begin, end = starts[index], starts[index + 1]

@@ -1,4 +1,4 @@
-"""Lay out the rows of an automaton in a `fst.automata.rows.RowFormat`: rows are displaced into each other, so that no two share a slot."""
+"""Lay out the rows of an automaton in a `fst.automata.rows.RowFormat`. Rows are overlaid with displacements; no two rows share a slot."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ place = Deferred("fst.compile.layout.displacement", "place")
 
 
 def placed(rows: RowFormat, starts: Ints, labels: Ints, order: Ints, letters: int = BYTES, shapes: Ints | None = None) -> Ints:
-    """Find a slot for every state, so that it and those of its transitions are free.
+    """Find a slot for every state, so that this slot and the slots of its transitions are free.
 
     Args:
         rows: the format.
-        starts: int64[states + 1], the labels of state s are ``labels[starts[s]:starts[s + 1]]``.
+        starts: int64[states + 1]; the labels of state s are ``labels[starts[s]:starts[s + 1]]``.
         labels: int64[n].
-        order: int64[states], the order in which states are placed; the first one gets slot 0.
-        letters: one more than the highest label may be.
-        shapes: int64[states], a number for each state, equal for those with the same labels. None: found by `shapes_of`.
+        order: int64[states], the order in which states are placed; the first state gets slot 0.
+        letters: 1 + the highest possible label.
+        shapes: int64[states], a number for each state, equal for states with the same labels. None: use `shapes_of`.
 
     Returns:
-        int64[states].
+        int64[states], the slot of each state.
     """
     bases = np.empty(len(order), np.int64)
     shapes = shapes_of(starts, labels, letters) if shapes is None else shapes
@@ -44,17 +44,17 @@ def placed(rows: RowFormat, starts: Ints, labels: Ints, order: Ints, letters: in
 
 
 def filled(rows: RowFormat, slots: Ints, width: int, own: Any, noun: str) -> Array:
-    """The entries of states; all other slots are free.
+    """Return entries in which only the slots of states are filled; all other slots are free.
 
     Args:
         rows: the format.
         slots: the slot of each state.
-        width: slots that look-ups in a row can reach.
-        own: the entry of each state, or of all.
-        noun: of the automaton, for messages.
+        width: the number of slots that look-ups in a row can reach.
+        own: the entry of each state, or one entry for all states.
+        noun: the name of the automaton in messages.
 
     Raises:
-        UnsupportedError: the rows take more slots than targets can name.
+        UnsupportedError: the rows take more slots than a target can address.
     """
     size = int(slots.max()) + width
     if size > rows.max_target + 1:
@@ -65,12 +65,12 @@ def filled(rows: RowFormat, slots: Ints, width: int, own: Any, noun: str) -> Arr
 
 
 def shapes_of(starts: Ints, labels: Ints, letters: int) -> Ints:
-    """A number for each state: the length of its row, and `KIND_BITS` of a hash, equal for rows with the same labels.
+    """A number for each state: the length of its row and `KIND_BITS` bits of a hash, equal for rows with the same labels.
 
-    Rows with the same number are placed from left to right, each search going on where the last one ended, though the rows may differ. This
-    misses a few free slots, and saves time: o200k takes 2 s and 12.4 million slots, instead of 9 s and 11.8 million.
+    Different rows may have the same number. Rows with the same number are placed from left to right: each search starts where the last one
+    ended. This misses a few free slots, but saves time: o200k takes 2 s and 12.4 million slots, instead of 9 s and 11.8 million.
     """
-    powers = np.cumprod(np.full(letters, ODD))  # a random number a label
+    powers = np.cumprod(np.full(letters, ODD))  # a random number for each label
     before = np.zeros(len(labels) + 1, np.uint64)
     np.cumsum(powers[labels], out=before[1:])
     kinds = (before[starts[1:]] - before[starts[:-1]]) * ODD >> np.uint64(64 - KIND_BITS)

@@ -1,7 +1,7 @@
-"""Lay a transducer out as rows of entries.
+"""Lay out a transducer as rows of entries.
 
-Rows are dense, with a slot for every label; compact, displaced into each other; or linked, compact with failure links instead of the
-transitions that a state inherits by them.
+There are three layouts. Dense rows have a slot for every label. Compact rows are overlaid with displacements. Linked rows are compact rows
+with failure links, which replace the transitions that a state inherits through its link.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ from fst.compile.layout.rows import ODD, filled, placed
 from fst.errors import UnsupportedError
 from fst.tables.header import COMPACT, DENSE, LINKED
 
-MAX_SHAPES, MAX_LABELS, ROUNDS = 1000, 2048, 3  # the search for columns looks at these shapes and labels: 98 % of the rows
-DENSE_SLOTS = 1 << 16  # "auto" is dense up to here: 512 KiB stay in a core's own cache
+MAX_SHAPES, MAX_LABELS, ROUNDS = 1000, 2048, 3  # limits of the search for columns; they cover 98 % of the rows
+DENSE_SLOTS = 1 << 16  # maximum for dense rows with "auto": 512 KiB fit the private cache of a core
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,8 +45,8 @@ class Rows:
         layout: "dense", "compact" or "linked".
         entries: uint64[slots].
         pool: uint32[n].
-        slots: int64[states + 1], the slot at which each state's row begins. The last is the dead state's, so that -1 indexes it.
-        columns: int64[labels], the place of each label in a row; 0 for a label that is in no row and always takes the default.
+        slots: int64[states + 1], the first slot of each state's row. The last element belongs to the dead state, so the index -1 finds it.
+        columns: int64[labels], the position of each label in a row; 0 for a label that is in no row, so the default always applies.
     """
 
     layout: str
@@ -60,9 +60,9 @@ def lay_out(transducer: Transducer, visits: NDArray[np.float64], layout: str) ->
     """Lay out the rows.
 
     Args:
-        transducer: the machine; for "linked", with the edges of the trie alone.
-        visits: float64[states], how often each state is expected to be visited; the most visited rows lie together.
-        layout: "dense", "compact", "linked", or "auto": dense if that is small, else compact.
+        transducer: the machine; for "linked", it has only the edges of the trie.
+        visits: float64[states], the expected number of visits of each state; the most visited rows are placed together.
+        layout: "dense", "compact", "linked", or "auto": dense if this is small, otherwise compact.
 
     Raises:
         UnsupportedError: the machine does not fit the layout's fields.
@@ -100,7 +100,7 @@ def lay_out(transducer: Transducer, visits: NDArray[np.float64], layout: str) ->
 
 @dataclass(frozen=True, eq=False)
 class _Transitions:
-    """Explicit transitions on labels with a column, in order of source."""
+    """Explicit transitions on labels with a column, sorted by source."""
 
     source: Ints
     column: Ints
@@ -119,7 +119,7 @@ class _Transitions:
         return cls(source[kept], column[kept], target[kept], emitted[kept])
 
     def with_links(self, transducer: Transducer) -> _Transitions:
-        """These and the failure links, in order of source. The root has a transition for every label, so its link is never taken."""
+        """Return these transitions and the failure links, sorted by source. The root has all labels, so its link is never used."""
         failure = transducer.failure
         linked = np.flatnonzero(inherits(failure))
         length = np.diff(failure.pops_start)
@@ -133,8 +133,8 @@ class _Transitions:
 
 
 def _shapes(transducer: Transducer) -> Ints:
-    """A number for each state and the dead one, equal for rows with the same labels."""
-    # A sum of one random number a label. If different rows ever had the same sum, one would be placed a little later than it could be.
+    """A number for each state and the dead state, equal for rows with the same labels."""
+    # Sums of one random number per label. If different rows had the same sum, one would only be placed slightly later than possible.
     powers = np.cumprod(np.full(len(transducer.trie.letters), ODD))
     before = np.append(np.uint64(0), np.cumsum(powers[transducer.label]))
     sums = before[transducer.row_start[1:]] - before[transducer.row_start[:-1]]
@@ -145,11 +145,11 @@ def _shapes(transducer: Transducer) -> Ints:
 def _columns(transducer: Transducer, shapes: Ints) -> Ints:
     """Columns for the labels of transitions from states that are entered.
 
-    The fewer gaps rows have, the better they fit into each other. The first order is by script, then by frequency; 2-opt improves it.
+    Rows with fewer gaps fit better into each other. Labels are sorted by script, then by frequency; then 2-opt improves the order.
     """
     trie = transducer.trie
     sources = np.repeat(np.arange(len(trie)), np.diff(transducer.row_start))
-    # No word rests in a root that no transition enters: only defaults use its transitions, or the first symbols of words.
+    # If no transition enters a root, its transitions are used only by defaults and for the first symbols of words.
     counts = np.bincount(transducer.label[transducer.is_entered[sources]], minlength=len(trie.letters))
     scripts = np.maximum(trie.letters, 0) >> PAGE_BITS
     order = np.lexsort((-counts, scripts, -np.bincount(scripts, counts)[scripts]))
@@ -161,7 +161,7 @@ def _columns(transducer: Transducer, shapes: Ints) -> Ints:
 
 
 def _differences(transducer: Transducer, shapes: Ints, labels: Ints) -> NDArray[np.float32]:
-    """For each pair of labels, the number of rows with one and not the other, counted in the shapes that take most room."""
+    """For each pair of labels, the number of rows with exactly one of them, counted in the shapes that take the most room."""
     _, first, counts = np.unique(shapes[:-1], return_index=True, return_counts=True)
     lengths = np.diff(transducer.row_start)
     most = np.argsort(-counts * lengths[first], kind="stable")[:MAX_SHAPES]
@@ -178,8 +178,8 @@ def _differences(transducer: Transducer, shapes: Ints, labels: Ints) -> NDArray[
 
 
 def _untangled(labels: Ints, differences: NDArray[np.float32]) -> Ints:
-    """The labels in an order in which neighbours differ little: 2-opt reverses stretches as long as that helps."""
-    order = np.arange(len(labels) + 1)  # the last represents the end, which costs nothing
+    """Reorder labels so that adjacent labels differ little: 2-opt reverses stretches that reduce the total difference."""
+    order = np.arange(len(labels) + 1)  # the last element is the end, which costs nothing
     costs = np.pad(differences, ((0, 1), (0, 1)))
     for _ in range(ROUNDS):
         for first in range(1, len(labels)):
@@ -193,11 +193,11 @@ def _untangled(labels: Ints, differences: NDArray[np.float32]) -> Ints:
 
 
 def _outputs(transducer: Transducer, transitions: _Transitions) -> tuple[NDArray[np.uint32], NDArray[np.uint64], Ints, Ints]:
-    """The pool, the finish entries of all states and of the dead one, and output and kind of all transitions."""
+    """The pool, the finish entries of all states and of the dead state, and the output and the kind of each transition."""
     failure, trie = transducer.failure, transducer.trie
     length = np.diff(failure.pops_start)
     whole = failure.whole.copy()
-    whole[ROOT] = True  # nothing is left to segment between words
+    whole[ROOT] = True  # between words, there is no text left to segment
     starts = np.concatenate([failure.pops_start[:-1], failure.pops_start[transitions.source]])
     lengths = np.concatenate([np.where(whole, length, 0), transitions.emitted])
     pool, output = _share(failure.pops, starts, lengths)
@@ -209,15 +209,15 @@ def _outputs(transducer: Transducer, transitions: _Transitions) -> tuple[NDArray
 
 
 def _share(pops: Ints, starts: Ints, lengths: Ints) -> tuple[NDArray[np.uint32], Ints]:
-    """Put each different list of two or more ids into the pool once.
+    """Put each distinct list of two or more ids into the pool once.
 
     Returns:
-        The pool, and for each list its place in the pool, its only id, or 0 if it is empty.
+        The pool, and a number for each list: its position in the pool, or its only id, or 0 if it is empty.
     """
     output = np.zeros(len(starts), np.int64)
     output[lengths == 1] = pops[starts[lengths == 1]]
     longer = np.flatnonzero(lengths > 1)
-    # Number the lists of each length by their id so far and the next id, as the levels of a trie are numbered.
+    # Number the prefixes of each length by the number of the shorter prefix and the next id, like the levels of a trie.
     number = pops[starts[longer]]
     pool: list[NDArray[np.uint32]] = [np.empty(0, np.uint32)]
     used, place = 0, 1
@@ -247,7 +247,7 @@ def _dense(
     output: Ints,
     kind: Ints,
 ) -> NDArray[np.uint64]:
-    """Every row with every column; where a state has no explicit transition, its default is written out."""
+    """Entries of rows with all columns; where a state has no explicit transition, the entry is its default."""
     states, width = len(slots), int(columns.max(initial=0)) + 1
     labels = np.flatnonzero(columns)
     default, first = np.full((2, width), NULL)

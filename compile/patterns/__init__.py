@@ -1,1 +1,1 @@
-"""Regular expressions: the one front end, from patterns to trees over sets of code points."""
+"""The front end for regular expressions: from patterns to trees over sets of code points."""

@@ -1,14 +1,14 @@
-"""A limit on the steps of compiling the patterns of a pipeline, since a few characters of a pattern can need any number of states."""
+"""A limit on the steps of compiling the patterns of a pipeline: even a short pattern can need any number of states."""
 
 from __future__ import annotations
 
 from fst.errors import UnsupportedError
 
-MAX_STEPS = 2_000_000  # a few seconds, and some 600 MB; patterns of known models take a few thousand
+MAX_STEPS = 2_000_000  # a few seconds, and about 600 MB; patterns of known models take a few thousand steps
 
 
 class Budget:
-    """Counts the steps of compiling a pipeline.
+    """A counter of the steps of compiling a pipeline.
 
     Examples:
         >>> budget = Budget()
@@ -22,10 +22,10 @@ class Budget:
         self._left = MAX_STEPS
 
     def take(self, steps: int) -> None:
-        """Count steps before they are taken.
+        """Count steps; call it before the steps.
 
         Raises:
-            UnsupportedError: the sum is more than `MAX_STEPS`.
+            UnsupportedError: the total exceeds `MAX_STEPS`.
         """
         self._left -= steps
         if self._left < 0:

@@ -1,4 +1,4 @@
-"""Sets of code points as sorted arrays of edges, and the classes of code points that such sets distinguish."""
+"""Sets of code points as sorted arrays of edges, and the classes of code points that these sets distinguish."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from fst.automata.rows import CODE_POINTS
 
-# int64[n], ascending: a code point is in the set if an odd number of edges is at or below it. A set has few runs and many members.
+# int64[n], ascending: a code point is in the set if an odd number of edges are at or below it. A set has few runs but many members.
 Set = NDArray[np.int64]
 
 SURROGATES = (0xD800, 0xDFFF)
@@ -19,7 +19,7 @@ EMPTY: Set = np.empty(0, np.int64)
 
 
 def of_runs(runs: Iterable[tuple[int, int]]) -> Set:
-    """The set of runs of code points, first and last, in any order; they may overlap.
+    """Make a set from runs (first and last code point), in any order; the runs may overlap.
 
     >>> of_runs([(98, 99), (97, 97), (65, 66)]).tolist()
     [65, 67, 97, 100]
@@ -90,7 +90,7 @@ class Classes:
 
     @classmethod
     def of(cls, sets: Sequence[Set]) -> Classes:
-        """The classes of code points that no set distinguishes.
+        """Put code points into one class if no set distinguishes them.
 
         Surrogates, which occur in no text, share the class of the code point before them.
         """
@@ -105,7 +105,7 @@ class Classes:
 
 
 def distinct(columns: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[Any]]:
-    """The number of each column among the distinct ones, in the order of their first occurrence; and the distinct columns.
+    """The number of each column among the distinct columns, and the distinct columns in order of first occurrence.
 
     >>> numbers, columns = distinct(np.array([[7, 5, 7], [7, 6, 7]]))
     >>> numbers.tolist(), columns.tolist()

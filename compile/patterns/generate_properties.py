@@ -1,7 +1,7 @@
-"""Generate ``properties.tsv``: the characters with each property, by the reference's regex engines.
+"""Generate ``properties.tsv``: the characters with each property, according to the reference's regex engines.
 
-``tokenizers`` searches with Oniguruma, ``tiktoken`` with fancy-regex. Both have the same version of Unicode, but differ in their word
-characters, so these are generated for each. This takes about twenty seconds::
+``tokenizers`` uses Oniguruma, and ``tiktoken`` uses fancy-regex. Both have the same version of Unicode, but different word characters, so
+these are generated for both engines. This takes about twenty seconds::
 
     python -m fst.compile.patterns.generate_properties > compile/patterns/properties.tsv
 """
@@ -56,11 +56,11 @@ BINARIES = """\
 Alphabetic Alpha|Lowercase Lower|Uppercase Upper|White_Space Space|Cased|Ideographic|Unified_Ideograph|Emoji|Emoji_Presentation
 Emoji_Modifier|Emoji_Modifier_Base|Emoji_Component|Extended_Pictographic|Dash|Hex_Digit|ASCII_Hex_Digit AHex|Join_Control"""
 
-BRACKETS = ("graph", "print", "punct")  # the others are among the properties above
+BRACKETS = ("graph", "print", "punct")  # the other brackets are properties in the lists above
 
 
 def named(listed: str) -> list[str]:
-    """The entries of a list above: each the names of one property."""
+    """The entries of a list above; an entry contains the names of one property."""
     return listed.replace("\n", "|").split("|")
 
 
@@ -123,7 +123,7 @@ def everything() -> str:
 
 
 def _partition(engine: Oniguruma, kind: str, listed: str, text: str) -> Iterator[str]:
-    """Lines for properties that partition characters: a character with one of them is left out for the next."""
+    """Lines for properties that partition characters. A character with one of these properties is not tested for the next."""
     for names in named(listed):
         found = engine.matched(rf"\p{{{names.split()[0]}}}+", text)
         text = "".join(char for char in text if char not in found)
@@ -131,14 +131,14 @@ def _partition(engine: Oniguruma, kind: str, listed: str, text: str) -> Iterator
 
 
 def cased() -> set[str]:
-    """The characters that change with their case."""
+    """The characters that change when their case is mapped or folded."""
     return Oniguruma().matched(r"[\p{CWCM}\p{CWCF}]+", everything())
 
 
 def _folds(engine: Oniguruma) -> Iterator[str]:
-    """Lines for the classes of ``(?i)``: the engine compares all pairs of characters that have a case."""
+    """Lines for the classes of ``(?i)``. The engine compares all pairs of characters that have a case."""
     characters = sorted(cased())
-    apart = "\n".join(characters)  # so that none is matched together with its neighbour
+    apart = "\n".join(characters)  # no match includes two characters
     left = set(characters)
     for char in characters:
         if char in left:
@@ -156,7 +156,7 @@ def _line(kind: str, names: str, found: Iterable[str]) -> str:
 
 
 def _runs(codes: list[int]) -> Iterator[str]:
-    """Runs of neighbours."""
+    """The runs of consecutive code points."""
     first = 0
     for place, code in enumerate(codes):
         if place + 1 == len(codes) or codes[place + 1] != code + 1:

@@ -1,12 +1,12 @@
-r"""Parse patterns, in the dialects of the references' engines: Oniguruma of ``tokenizers``, and fancy-regex of ``tiktoken``.
+r"""Parse patterns in the dialects of the references' engines: Oniguruma of ``tokenizers``, and fancy-regex of ``tiktoken``.
 
-Where they differ:
+Differences between the two:
 
 =====================  ========================================  ===========================================
 construct              Oniguruma                                 fancy-regex
 =====================  ========================================  ===========================================
 ``^``, ``$``           of a line                                 of the text; with ``(?m)`` of a line
-``(?m)``, ``(?s)``     ``.`` takes newlines; refused             ``^`` and ``$`` of a line; ``.`` takes newlines
+``(?m)``, ``(?s)``     ``.`` matches newlines; refused           ``^`` and ``$`` of a line; ``.`` matches newlines
 ``x{2,3}+``            ``(?:x{2,3})+``                           possessive
 ``x{2}?``              ``(?:x{2})?``                             lazy
 ``a(?i)b|c``           ``a(?i:b|c)``                             ``a(?i:b)|(?i:c)``
@@ -29,22 +29,22 @@ from fst.compile.patterns.sets import ANY, MAX_DEPTH, NEWLINE, NO_NEWLINE, Diale
 from fst.compile.patterns.tree import Atomic, Characters, Choice, LookAhead, LookBehind, Node, Repeat, Sequence, matches_nothing
 from fst.errors import UnsupportedError, quoted
 
-WORD_EDGES = ("<", ">", "b{")  # of fancy-regex
-MAX_COUNT = 1000  # repetitions that a count requests
-MAX_PATTERN = 1 << 14  # characters; parsing takes up to 0.2 ms for each
+WORD_EDGES = ("<", ">", "b{")  # escapes for word edges in fancy-regex
+MAX_COUNT = 1000  # the maximum of a count such as {2,3}
+MAX_PATTERN = 1 << 14  # the maximum length in characters; parsing takes up to 0.2 ms per character
 
 END_OF_TEXT = LookAhead(Characters(ANY), negative=True)
 END_OF_LINE = LookAhead(Characters(NO_NEWLINE), negative=True)
-# Oniguruma has no line after the last newline.
+# In Oniguruma, no line follows the last newline.
 START_OF_LINE = Sequence((LookBehind(NO_NEWLINE, True, "^"), LookAhead(Characters(ANY), negative=False)))
 START_OF_ANY_LINE = LookBehind(NO_NEWLINE, True, "^")
 
 
 def parse(pattern: str, dialect: Dialect = "oniguruma") -> Node:
-    """The tree of a pattern.
+    """Parse a pattern into a tree.
 
     Raises:
-        UnsupportedError: the pattern is malformed, or has a construct from which no automaton is compiled; the message names it.
+        UnsupportedError: the pattern is malformed, or has an unsupported construct; the message names it.
     """
     _need_short(pattern)
     parser = Parser(pattern, dialect)
@@ -70,12 +70,12 @@ def _need_short(pattern: str) -> None:
 
 
 class Parser(SetParser):
-    """Reads a pattern: choices, sequences, repetitions and groups."""
+    """A parser of choices, sequences, repetitions and groups."""
 
     # The grammar, from choices down to single characters.
 
     def choice(self, flags: Flags) -> Node:
-        """Alternatives, up to the end of a group or pattern."""
+        """Read alternatives, up to the end of a group or pattern."""
         self.depth += 1
         if self.depth > MAX_DEPTH:
             raise UnsupportedError(f"the pattern has more than {MAX_DEPTH} groups inside one another")
@@ -90,7 +90,7 @@ class Parser(SetParser):
         return parts[0] if len(parts) == 1 else Choice(tuple(parts))
 
     def sequence(self, flags: Flags) -> tuple[Node, Flags]:
-        """One alternative, and the flags for the alternatives after it."""
+        """Read one alternative; also return the flags for the alternatives after it."""
         parts: list[Node] = []
         while self.place < len(self.pattern) and self.peek() not in "|)":
             if self.blanks(flags):
@@ -109,7 +109,7 @@ class Parser(SetParser):
         return (parts[0] if len(parts) == 1 else Sequence(tuple(parts))), flags
 
     def repeated(self, flags: Flags) -> Node:
-        """An atom and its quantifiers; a second one may follow braces, and only in Oniguruma."""
+        """Read an atom and its quantifiers. Only in Oniguruma, and only after braces, may a second quantifier follow."""
         node, possible = self.atom(flags), 2
         while True:
             while self.blanks(flags):
@@ -123,10 +123,10 @@ class Parser(SetParser):
             node, possible = self.quantified(node, least, most, counted), possible - 1 if counted and self.oniguruma else 0
 
     def quantified(self, body: Node, least: int, most: int | None, counted: bool) -> Node:
-        """A repetition whose bounds have been read; it may be lazy or possessive."""
+        """Read the rest of a repetition after its bounds; it may be lazy or possessive."""
         if most is None and matches_nothing(body):
             raise self.refused("a repetition of something that can match nothing")
-        braces = counted and self.oniguruma  # after which Oniguruma reads ? and + as further quantifiers
+        braces = counted and self.oniguruma  # after braces, Oniguruma reads ? and + as further quantifiers
         if not (braces and least == most) and self.skip("?"):
             return Repeat(body, least, most, lazy=True)
         if not braces and self.skip("+"):
@@ -134,7 +134,7 @@ class Parser(SetParser):
         return body if least == most == 1 else Repeat(body, least, most)
 
     def bounds(self) -> tuple[int, int | None, bool] | None:
-        """Read a quantifier: the least and the greatest count, and whether it is in braces; None if there is no quantifier."""
+        """Read a quantifier. Return the minimum and maximum count, and whether it is in braces; None if no quantifier follows."""
         for sign, least, most in (("*", 0, None), ("+", 1, None), ("?", 0, 1)):
             if self.skip(sign):
                 return least, most, False
@@ -157,7 +157,7 @@ class Parser(SetParser):
         return least, most, True
 
     def atom(self, flags: Flags) -> Node:
-        """A group, a bracket, an escape or a character."""
+        """Read a group, a bracket, an escape or a character."""
         char = self.take()
         if char == "(":
             return self.group(flags)
@@ -177,7 +177,7 @@ class Parser(SetParser):
         return self.letter(char, flags)
 
     def is_count(self) -> bool:
-        """Whether an open brace, just read, begins a quantifier."""
+        """Whether the opening brace that was just read begins a quantifier."""
         self.place -= 1
         before, found = self.place, self.counts()
         self.place = before + 1
@@ -192,7 +192,7 @@ class Parser(SetParser):
     # Groups.
 
     def group(self, flags: Flags) -> Node:
-        """A group whose opening parenthesis has been read."""
+        """Read a group after its opening parenthesis."""
         if not self.skip("?"):
             return self.closed(flags)
         for sign, build in LOOKS.items():
@@ -210,14 +210,14 @@ class Parser(SetParser):
         return self.closed(inner)
 
     def closed(self, flags: Flags) -> Node:
-        """The content of a group, up to and including its closing parenthesis."""
+        """Read the content of a group and its closing parenthesis."""
         node = self.choice(flags)
         if not self.skip(")"):
             raise self.refused("( without )")
         return node
 
     def named(self) -> bool:
-        """Skip the name of a group, since nothing refers to it; False if it has none."""
+        """Skip the name of a group, because nothing refers to it; False if the group has no name."""
         for sign, close in (("<", ">"), ("P<", ">")) if not self.oniguruma else (("<", ">"), ("'", "'")):
             if self.skip(sign):
                 end = self.pattern.find(close, self.place)
@@ -228,7 +228,7 @@ class Parser(SetParser):
         return False
 
     def options(self, flags: Flags) -> Flags | None:
-        """Read an option such as ``(?i)``, valid from here on; None if something else follows."""
+        """Read an option such as ``(?i)``, which applies to the text after it; None if no option follows."""
         before = self.place
         if self.skip("(?"):
             changed = self.flags(flags)
@@ -238,7 +238,7 @@ class Parser(SetParser):
         return None
 
     def flags(self, flags: Flags) -> Flags | None:
-        """Read the letters of options; None if something else follows."""
+        """Read the letters of options; None if other characters follow."""
         names = {"i": "ignore_case", "x": "extended", **({"m": "dot_all"} if self.oniguruma else {"m": "multiline", "s": "dot_all"})}
         value = True
         while self.peek() not in ":)":
@@ -253,7 +253,7 @@ class Parser(SetParser):
         return flags
 
     def behind(self, body: Node, negative: bool) -> Node:
-        """A look-behind over one character."""
+        """The node of a look-behind over one character."""
         name = "(?<!" if negative else "(?<="
         parts = body.parts if isinstance(body, Choice) else (body,)
         if not all(isinstance(part, Characters) for part in parts):
@@ -263,12 +263,12 @@ class Parser(SetParser):
     # Characters.
 
     def letter(self, char: str, flags: Flags) -> Node:
-        """A literal character, with ``(?i)`` in all its cases."""
+        """The node of a literal character; with ``(?i)``, in all its cases."""
         edges = of_text(char)
         return Characters(properties.fold(edges), char) if flags.ignore_case else Characters(edges)
 
     def escape(self, flags: Flags) -> Node:
-        """An escape outside brackets whose backslash has been read."""
+        """Read an escape outside brackets, after its backslash."""
         char = self.peek()
         if not self.oniguruma and any(map(self.follows, WORD_EDGES)):
             raise self.refused(f"\\{char}, the edge of a word")
@@ -287,7 +287,7 @@ class Parser(SetParser):
         return Characters(complement(edges) if negated else edges)
 
     def check_letters(self, parts: list[Node]) -> None:
-        """Refuse sequences of letters that Oniguruma matches with one character if it ignores case, such as ss with ß."""
+        """Refuse sequences of letters that match a single character when Oniguruma ignores case, such as ss and ß."""
         letters = "".join(part.letter if isinstance(part, Characters) and part.letter else "\0" for part in parts)
         if not letters.strip("\0"):
             return
@@ -299,7 +299,7 @@ class Parser(SetParser):
 
 
 def _joined(alternatives: list[Node]) -> list[Node]:
-    """Merge neighbours that are sets of characters, since their order does not matter."""
+    """Merge adjacent alternatives that are sets of characters; their order does not matter."""
     joined: list[Node] = []
     for is_set, run in groupby(alternatives, lambda node: isinstance(node, Characters)):
         nodes = [*run]
@@ -309,7 +309,7 @@ def _joined(alternatives: list[Node]) -> list[Node]:
 
 
 def _boundary(parser: Parser, inside: bool) -> Node:
-    """The edge of a word; with `inside`, any place that is no edge."""
+    """The assertion of a word boundary or, with `inside`, of any other position."""
     word = parser.bare_word
     name = "\\B" if inside else "\\b"
     alternatives = [

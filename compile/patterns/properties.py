@@ -1,4 +1,4 @@
-"""The sets of characters that patterns name, from ``properties.tsv``."""
+"""The sets of characters that have names in patterns, from ``properties.tsv``."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from fst.errors import UnsupportedError, cut
 GROUPS = {"Letter": "L", "Mark": "M", "Number": "N", "Punctuation": "P", "Symbol": "S", "Separator": "Z"}
 CASED_LETTERS = ("Lu", "Ll", "Lt")
 ASCII: Set = np.array([0, 0x80], np.int64)
-# POSIX bracket → property, for the brackets that are properties.
+# POSIX bracket → property, for brackets that are equal to a property.
 BRACKETS = {name: name for name in ("alnum", "alpha", "ascii", "cntrl", "digit", "lower", "space", "upper")} | {"xdigit": "AHex"}
 
 
@@ -37,7 +37,7 @@ def named(name: str) -> Set:
 
 
 def scripts() -> list[str]:
-    """The names of all scripts. A character in none of them has an unknown script.
+    """The names of all scripts. The script of a character outside all of these is unknown.
 
     >>> "Latin" in scripts()
     True
@@ -47,7 +47,7 @@ def scripts() -> list[str]:
 
 @cache
 def bracket(name: str) -> Set:
-    """The set of ``[[:name:]]`` in Oniguruma; fancy-regex takes only its ASCII characters."""
+    """The set of ``[[:name:]]`` in Oniguruma; fancy-regex has only the ASCII characters of this set."""
     if name == "blank":
         return union(named("Zs"), of_runs([(9, 9)]))
     if name == "word":
@@ -66,7 +66,7 @@ def kept(kind: str, name: str) -> Set:
 
 
 def fold(edges: Set) -> Set:
-    """A set and all characters that ``(?i)`` equates with one of its members.
+    """Add to a set all characters that ``(?i)`` treats as equal to one of its members.
 
     >>> [hex(edge) for edge in fold(of_runs([(ord("k"), ord("k"))]))[::2]]
     ['0x4b', '0x6b', '0x212a']
@@ -80,24 +80,24 @@ def fold(edges: Set) -> Set:
 
 @cache
 def unfolding() -> Set:
-    """The characters that ``(?i)`` of Oniguruma equates with several: ß with ss."""
+    """The characters that ``(?i)`` of Oniguruma treats as equal to several characters, such as ß and ss."""
     return of_runs((int(code, 16), int(code, 16)) for code, _ in _lines()["unfolding"])
 
 
 @cache
 def unfolded() -> tuple[str, ...]:
-    """The sequences of characters, folded, that ``(?i)`` of Oniguruma equates with one."""
+    """The folded sequences of characters that ``(?i)`` of Oniguruma treats as equal to a single character."""
     return tuple("".join(chr(int(part, 16)) for part in parts.split()) for _, parts in _lines()["unfolding"])
 
 
 def cases() -> Iterator[list[int]]:
-    """The classes of characters that ``(?i)`` equates with each other."""
+    """The classes of characters that ``(?i)`` treats as equal."""
     return ([int(code, 16) for code in codes.split()] for _, codes in _lines()["fold"])
 
 
 @cache
 def _folds() -> tuple[Set, Set]:
-    """The characters that have a case, and for each the number of its class of case variants."""
+    """The characters that have a case, and the number of each character's class of case variants."""
     listed = [(code, number) for number, codes in enumerate(cases()) for code in codes]
     codes, numbers = np.array(listed, np.int64).T
     return codes, numbers
@@ -105,7 +105,7 @@ def _folds() -> tuple[Set, Set]:
 
 @cache
 def _by_key() -> dict[str, list[str]]:
-    """The runs of each property, by all its names."""
+    """The runs of each property, by each of its names."""
     found = {_key(name): [runs] for kind in ("category", "script", "binary") for names, runs in _lines()[kind] for name in names.split()}
     categories = {names.split()[0]: runs for names, runs in _lines()["category"]}
     for long, short in GROUPS.items():
@@ -137,5 +137,5 @@ def _lines() -> dict[str, list[tuple[str, str]]]:
 
 
 def _key(name: str) -> str:
-    """The form in which names are compared: lower case, without spaces, hyphens and underscores."""
+    """The form of a name for comparison: lower case, without spaces, hyphens and underscores."""
     return "".join(char for char in name.lower() if char not in " -_")

@@ -18,12 +18,12 @@ NO_NEWLINE: Set = complement(NEWLINE)
 HEX_DIGITS = "0123456789abcdefABCDEF"
 CONTROLS = {"t": "\t", "n": "\n", "r": "\r", "f": "\f", "v": "\v", "a": "\a", "e": "\x1b"}
 KINDS = ("gc", "general_category", "sc", "script")
-MAX_DEPTH = 100  # groups and brackets inside one another
+MAX_DEPTH = 100  # the maximum depth of nested groups and brackets
 
 
 @dataclass(frozen=True)
 class Flags:
-    """The options in force: ``(?i)``, whether ``.`` takes newlines, whether ``^`` and ``$`` match at lines, and ``(?x)``."""
+    """The current options: ``(?i)``, whether ``.`` matches newlines, whether ``^`` and ``$`` match at lines, and ``(?x)``."""
 
     ignore_case: bool = False
     dot_all: bool = False
@@ -32,7 +32,7 @@ class Flags:
 
 
 class SetParser:
-    """A pattern, and the index up to which it has been read."""
+    """A pattern, and the index of the next character to read."""
 
     def __init__(self, pattern: str, dialect: Dialect) -> None:
         self.pattern, self.oniguruma = pattern, dialect == "oniguruma"
@@ -66,7 +66,9 @@ class SetParser:
         return complement(edges) if negated else edges
 
     def name(self) -> str:
-        """Read the name of a property. In fancy-regex its kind may precede it, and a single letter needs no braces."""
+        """Read the name of a property. In fancy-regex, the kind of the property may precede the name, and a single letter needs no
+        braces.
+        """
         close = self.pattern.find("}", self.place)
         if self.skip("{") and close >= 0:
             name, self.place = self.pattern[self.place : close], close + 1
@@ -109,7 +111,7 @@ class SetParser:
     # Brackets.
 
     def bracket(self, flags: Flags) -> tuple[Set, bool]:
-        """A set after its opening bracket; and whether the brackets mean its complement."""
+        """Read a set after its opening bracket; also return whether the brackets mean its complement."""
         self.depth += 1
         if self.depth > MAX_DEPTH:
             raise UnsupportedError(f"the pattern has more than {MAX_DEPTH} brackets inside one another")
@@ -125,7 +127,7 @@ class SetParser:
         return intersection(*operands), negated
 
     def items(self, flags: Flags, first: bool) -> Set:
-        """The items in brackets up to their end or up to ``&&``; a closing bracket that comes first is a character."""
+        """Read the items in brackets, up to the end or up to ``&&``; a closing bracket at the start is a character."""
         runs: list[tuple[int, int]] = []
         sets: list[Set] = []
         while self.place < len(self.pattern) and not self.follows("&&") and (self.peek() != "]" or first):
@@ -142,7 +144,7 @@ class SetParser:
         return union(of_runs(runs), *sets)
 
     def item(self, flags: Flags) -> Set | str:
-        """A character or a set in brackets."""
+        """Read a character or a set in brackets."""
         if self.follows("[:") and (edges := self.posix()) is not None:
             return edges
         char = self.take()
@@ -161,7 +163,7 @@ class SetParser:
         return edges
 
     def last_of_range(self, first: str, flags: Flags) -> int:
-        """The last character of a range; the first itself if there is no range."""
+        """Read the last character of a range; return the first if no range follows."""
         if not self.follows("-") or self.follows("-]") or self.follows("-&&"):
             return ord(first)
         if not self.oniguruma and self.follows("--"):
@@ -173,7 +175,7 @@ class SetParser:
         return ord(last)
 
     def posix(self) -> Set | None:
-        """Read ``[:name:]``; None if it is something else."""
+        """Read ``[:name:]``; None if different text follows."""
         close = self.pattern.find(":]", self.place)
         name = self.pattern[self.place + 2 : max(close, 0)]
         if not name.removeprefix("^").isalpha():
@@ -215,7 +217,7 @@ class SetParser:
         return self.pattern[first : self.place]
 
     def blanks(self, flags: Flags) -> bool:
-        """Skip a comment, or with ``(?x)`` a space; False if there is none."""
+        """Skip a comment or, with ``(?x)``, a space; False if neither follows."""
         if self.skip("(?#"):
             self.place = self.pattern.find(")", self.place) + 1 or len(self.pattern)
             return True
@@ -227,5 +229,5 @@ class SetParser:
         return any(self.skip(blank) for blank in " \t\n\r\f\v")
 
     def refused(self, construct: str) -> UnsupportedError:
-        """The error that names a construct."""
+        """The error for an unsupported construct."""
         return UnsupportedError(f"the pattern has {construct}, before character {self.place}: no splitter is compiled from it")

@@ -1,7 +1,7 @@
 r"""Patterns as trees over sets of code points.
 
-There are two assertions, `LookAhead` and `LookBehind`; the latter sees one character. All others consist of them: ``$`` is a look-ahead,
-``^`` a look-behind, and ``\b`` a choice of sequences of both.
+The two assertions are `LookAhead` and `LookBehind`, which tests one character. All other assertions consist of these: ``$`` is a
+look-ahead, ``^`` is a look-behind, and ``\b`` is a choice of sequences of both.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ class Characters:
     """One character of a set.
 
     Attributes:
-        letter: the character itself, if the pattern contains it and ignores case; else empty.
+        letter: the character, if the node is a single character of the pattern and ignores case; otherwise "".
     """
 
     edges: Set
@@ -26,21 +26,21 @@ class Characters:
 
 @dataclass(frozen=True, eq=False)
 class Sequence:
-    """One part after the other. No parts match the empty string."""
+    """Parts in sequence. An empty sequence matches the empty string."""
 
     parts: tuple[Node, ...]
 
 
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """The first part that lets the whole pattern match."""
+    """Alternatives; the first one with which the whole pattern matches is used."""
 
     parts: tuple[Node, ...]
 
 
 @dataclass(frozen=True, eq=False)
 class Repeat:
-    """A part, repeated as often as possible, or, if lazy, as rarely as possible; `most` is None if there is no bound."""
+    """A part that is repeated as often as possible or, if lazy, as rarely as possible; `most` is None for no maximum."""
 
     body: Node
     least: int
@@ -57,7 +57,7 @@ class Atomic:
 
 @dataclass(frozen=True, eq=False)
 class LookAhead:
-    """An assertion: the text that follows matches a part, or, if negative, does not."""
+    """An assertion that the text that follows matches a part or, if negative, does not match it."""
 
     body: Node
     negative: bool
@@ -65,7 +65,7 @@ class LookAhead:
 
 @dataclass(frozen=True, eq=False)
 class LookBehind:
-    """An assertion: the character before is in a set, or, if negative, is not. At the beginning of the text it is not.
+    """An assertion that the previous character is in a set or, if negative, is not. At the beginning of a text, it is in no set.
 
     Attributes:
         name: the construct, for messages.

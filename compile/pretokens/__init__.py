@@ -1,1 +1,1 @@
-"""The compiler of splitters: patterns become automata and contexts of boundaries."""
+"""The compiler of splitters: it turns patterns into automata, and automata into windows that decide boundaries."""

@@ -1,4 +1,4 @@
-"""The arrays that BPE and Unigram share: those of the splitter, and the table of the pre-tokens that are one token."""
+"""The arrays that BPE and Unigram share: the arrays of the splitter, and the table of the pre-tokens that are one token."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from fst.text.splitter import Splitter
 
 
 def splitter_arrays(split: Splitter, known: PretokenTable | None = None) -> tuple[dict[str, NDArray[Any]], int]:
-    """The arrays of a `fst.pretokens.table.PretokenTable` that cut texts, by their names; and the number of bits of a symbol in windows.
+    """The arrays with which a `fst.pretokens.table.PretokenTable` cuts texts, by name; and the number of bits of a symbol in windows.
 
     Args:
         split: the splitter.
-        known: a table from which windows are copied if it has the same splitter, since finding them takes longest.
+        known: an existing table. Its windows are copied if it has the same splitter, because computing windows is the slowest step.
     """
     pages, blocks = paged(split.classes)
     drops = np.isin(np.arange(split.moves.shape[1] - 1), [*split.dropped]).astype(np.uint8)
@@ -33,7 +33,7 @@ def splitter_arrays(split: Splitter, known: PretokenTable | None = None) -> tupl
 
 
 def more_tokens(table: PretokenTable, added: Mapping[str, int]) -> dict[str, NDArray[Any]]:
-    """The arrays of a table's tokens, by their names; added tokens that the table lacks are appended."""
+    """The arrays of a table's tokens, by name; added tokens that the table lacks are appended."""
     known = {name for name in table.tokens if name in added}
     more = {name: number for name, number in added.items() if name not in known}
     encoded, end = [name.encode() for name in more], int(table.token_ends[-1])
@@ -45,12 +45,12 @@ def more_tokens(table: PretokenTable, added: Mapping[str, int]) -> dict[str, NDA
 
 
 def word_table(symbols: NDArray[np.uint8], starts: Ints, lengths: Ints, ids: Ints) -> tuple[NDArray[np.uint64], NDArray[np.uint16]]:
-    """``words`` and ``displacements`` of a `fst.pretokens.table.PretokenTable`.
+    """The arrays ``words`` and ``displacements`` of a `fst.pretokens.table.PretokenTable`.
 
     Args:
         symbols: the bytes of tokens.
-        starts, lengths, ids: int64[pieces], where each piece that is one token lies in `symbols`, and its token. Longer ones than a key are
-            left out.
+        starts, lengths, ids: int64[n], the span in `symbols` of each pre-token that is one token, and its id. Pre-tokens longer than a key
+            are left out.
     """
     chosen = np.flatnonzero(lengths <= WORD_BYTES)
     chosen = chosen[np.argsort(ids[chosen], kind="stable")]

@@ -1,4 +1,4 @@
-"""Automata of splitters without gaps: every piece is a match, so one search after another cuts a whole text."""
+"""Automata of splitters without gaps. Every pre-token is a match, so consecutive searches cut a whole text."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Step = tuple[int, bool]  # the next state, and whether a match ends before the s
 
 @dataclass(frozen=True, eq=False)
 class Automaton:
-    """The moves of a splitter, unpacked, see `fst.text.splitter.Splitter`.
+    """The unpacked moves of a splitter; see `fst.text.splitter.Splitter`.
 
     Attributes:
         targets: int64[states, classes + 1], the next state.
@@ -38,7 +38,7 @@ class Automaton:
 
     @classmethod
     def of(cls, moves: NDArray[np.uint16]) -> Automaton:
-        """Unpack moves, in the form of `fst.text.splitter.Splitter`."""
+        """Unpack the moves of a `fst.text.splitter.Splitter`."""
         return cls((moves >> 1).astype(np.int64), moves & 1 > 0)
 
     def steps(self) -> list[list[Step]]:
@@ -47,7 +47,7 @@ class Automaton:
         return [[*zip(targets, ends, strict=True)] for targets, ends in rows]
 
     def surely_ends(self) -> NDArray[np.bool_]:
-        """For each state, whether a match ends sooner or later, for any text after it."""
+        """Whether a match certainly ends after each state, for any text that follows."""
         found: NDArray[np.bool_] = np.arange(len(self.targets)) != DEAD
         while True:
             fewer = found & (self.ends | found[self.targets]).all(axis=1)
@@ -63,17 +63,17 @@ def explored(
     symbols: int,
     budget: Budget,
 ) -> Automaton:
-    """The automaton with a state for each situation.
+    """Build the automaton that has a state for each situation.
 
     Args:
-        begin: the situation after the first symbol of a search, and False.
-        step: the situation that follows a situation and a symbol, and whether a match ends before the symbol.
+        begin: returns the situation after the first symbol of a search, and False.
+        step: returns the situation after a situation and a symbol, and whether a match ends before the symbol.
         over: the situation in which a search is over.
         symbols: the number of symbols; the last one is the end of a text.
         budget: the budget that counts the symbols of each situation.
 
     Raises:
-        UnsupportedError: there are too many situations.
+        UnsupportedError: the number of situations is too large.
     """
     numbers: dict[Situation, int] = {over: DEAD}
     waiting: list[Situation] = []
@@ -83,7 +83,7 @@ def explored(
         budget.take(symbols)
         for symbol in range(symbols):
             following, ends = step(symbol)
-            fresh = len(numbers) + 1  # START takes a number, too
+            fresh = len(numbers) + 1  # START also has a number
             if numbers.setdefault(following, fresh) == fresh:
                 waiting.append(following)
             steps.append((numbers[following], ends))
@@ -99,18 +99,18 @@ def explored(
 
 
 def reduced(classes: NDArray[Any], automaton: Automaton, drops: NDArray[np.bool_], budget: Budget) -> Splitter:
-    """The smallest splitter that does the same as an automaton.
+    """The smallest splitter with the same effect as an automaton.
 
     Args:
         classes: the class of each code point.
-        automaton: over these classes, without gaps.
-        drops: bool[classes], whether pieces that begin with a character of the class are dropped.
+        automaton: an automaton over these classes, without gaps.
+        drops: bool[classes], whether a pre-token is dropped if it begins with a character of the class.
         budget: the budget of the pipeline.
 
     Raises:
         UnsupportedError: the splitter has more classes than the limit.
     """
-    # Leave out ends that a later end surely replaces.
+    # Drop ends that a later end certainly replaces.
     targets, ends = minimal(automaton.targets, automaton.ends & ~automaton.surely_ends()[automaton.targets], budget)
     moves = (targets * 2 + ends).astype(np.uint16)
     merged, columns = code_points.distinct(np.vstack([moves[:, :-1], drops]))
@@ -122,14 +122,14 @@ def reduced(classes: NDArray[Any], automaton: Automaton, drops: NDArray[np.bool_
 
 
 def whole() -> Splitter:
-    """The splitter that leaves each text in one piece."""
+    """The splitter that makes each text one pre-token."""
     moves = np.array([[DEAD, DEAD], [START + 1, DEAD], [START + 1, DEAD]]) * 2
     moves[-1, -1] += 1
     return Splitter(np.zeros(CODE_POINTS, np.uint8), moves.astype(np.uint16))
 
 
 def at_edges() -> Splitter:
-    """The splitter that cuts a text at each `fst.text.normalizer.EDGE` and drops the edge."""
+    """The splitter that cuts a text at each `fst.text.normalizer.EDGE`, and drops these characters."""
     classes = np.zeros(CODE_POINTS, np.uint8)
     classes[ord(EDGE)] = 1
     in_piece, behind_edge = START + 1, START + 2

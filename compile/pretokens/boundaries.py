@@ -1,14 +1,14 @@
-"""Windows of symbols that decide where pieces begin: a kernel looks them up instead of running the splitter.
+"""Windows of symbols that decide where pre-tokens begin: a kernel looks them up instead of running the splitter.
 
-The splitter (`fst.text.splitter`) is a state machine, and each of its steps waits for the one before. Yet the characters around a
-place decide most boundaries, in every state: no pre-token of English begins between two letters. So the compiler simulates the splitter
-over each window, from every state in which the splitter may be, and with every end that a search may find after the window. If all
-simulations agree whether a piece begins before the last symbol but one, the window decides; if not, the kernel runs the splitter there.
-After `MAX_STEPS` steps of simulation, all further windows stay undecided.
+The splitter (`fst.text.splitter`) is a state machine, so each step has to wait for the previous one. However, the characters around a
+position decide most boundaries in every state: no pre-token of English begins between two letters. The compiler therefore simulates the
+splitter over each window, from every possible state, and with every end that a search may find after the window. If all simulations agree
+whether a pre-token begins before the second-to-last symbol, the window decides; otherwise the kernel runs the splitter there. After
+`MAX_STEPS` steps of simulation, all further windows remain undecided.
 
-The symbols of windows are classes, some of them merged: the fewer symbols there are, the more of them fit into a window. The letters of
-contractions such as ``'ll`` act like all others, except after an apostrophe. A text has two more symbols around it: BEGIN before it, and
-END after it.
+The symbols of windows are the splitter's classes, some of them merged: with fewer symbols, a window contains more of them. For example, the
+letters of contractions such as ``'ll`` differ from other letters only after an apostrophe. Two more symbols surround a text: BEGIN before
+it, and END after it.
 """
 
 from __future__ import annotations
@@ -25,10 +25,11 @@ from fst.compile.pretokens.automata import Automaton
 from fst.pretokens.boundaries import AROUND, BEGINS, INSIDE, MAX_WINDOW, UNDECIDED
 from fst.text.splitter import DEAD, START, Splitter
 
-SYMBOL_BITS = (3, 4, 5, 6)  # the numbers of bits of a symbol that are tried
-MAX_STEPS = 8_000_000  # of simulation, some ten seconds; o200k's pattern takes 4.7 million, and most others less than one million
-ROUNDS = 50  # of power iteration, more than enough for states that a text leaves within a few characters
-# The expected share of an ASCII character, in percent: that of the first string with the character. Only speed depends on it.
+SYMBOL_BITS = (3, 4, 5, 6)  # the numbers of bits per symbol to try
+MAX_STEPS = 8_000_000  # simulation steps, about ten seconds; o200k's pattern takes 4.7 million, most others under one million
+ROUNDS = 50  # rounds of power iteration; enough, because a text leaves most states within a few characters
+# The expected share of an ASCII character in a text, in percent: the number next to the first string with the character. It affects only
+# speed.
 FREQUENCIES = ((" etaoinshrdlu", 5.0), ("cmfwypvbgkjqxz", 1.0), (".,\n", 1.0), ("0123456789'\"-()", 0.2), ("", 0.05))
 
 Moves = Sequence[Sequence[Sequence[int]]]
@@ -36,7 +37,7 @@ Moves = Sequence[Sequence[Sequence[int]]]
 
 @dataclass(frozen=True, eq=False)
 class Windows:
-    """Decisions by windows.
+    """The decisions of windows.
 
     Attributes:
         symbols: uint8[classes + 2], the symbol of each class, of END and of BEGIN.
@@ -50,7 +51,7 @@ class Windows:
 
 
 def windows(splitter: Splitter) -> Windows:
-    """The windows of a splitter, with the symbols that leave the fewest windows undecided."""
+    """The windows of a splitter, with the symbols for which the expected share of undecided windows is smallest."""
     prior = _prior(splitter)
     merges, steps = _merges(splitter.moves, prior), iter(range(MAX_STEPS))
     return min((_of_symbols(splitter.moves, symbols, steps) for symbols in _candidates(merges)), key=lambda found: _doubt(found, prior))
@@ -67,9 +68,10 @@ def _prior(splitter: Splitter) -> NDArray[np.float64]:
 
 
 def _merges(moves: NDArray[np.uint16], prior: NDArray[np.float64]) -> list[tuple[int, int]]:
-    """Pairs of classes in the order in which they are merged, the second into the first.
+    """Pairs of classes in merging order; the second class is merged into the first.
 
-    The cost of a merge is the expected uncertainty: the share in texts of the rarer class, in states where the two act differently.
+    The cost of a merge is the expected uncertainty: the share of the rarer class in texts, in states in which the two classes have
+    different moves.
     """
     visits = _visits(moves, prior)
     costs = {}
@@ -79,19 +81,19 @@ def _merges(moves: NDArray[np.uint16], prior: NDArray[np.float64]) -> list[tuple
 
 
 def _visits(moves: NDArray[np.uint16], prior: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The expected share of each state, by power iteration. After the end of a search, the next one begins with its last symbol."""
+    """The expected share of each state, computed by power iteration. The last symbol of a search is the first symbol of the next one."""
     targets = (moves[:, :-1] >> 1).astype(np.int64)
     targets = np.where(targets == DEAD, targets[START], targets)
     visits = np.eye(len(moves))[START]
     for _ in range(ROUNDS):
         visits = np.bincount(targets.ravel(), (visits[:, None] * prior).ravel(), len(moves))
-    visits[START] += visits @ ((moves[:, :-1] >> 1) == DEAD) @ prior  # where searches end, too
+    visits[START] += visits @ ((moves[:, :-1] >> 1) == DEAD) @ prior  # also at the ends of searches
     shares: NDArray[np.float64] = visits / visits.sum()
     return shares
 
 
 def _candidates(merges: Sequence[tuple[int, int]]) -> Iterator[NDArray[np.uint8]]:
-    """The symbols of classes, END and BEGIN, merged until they fit into some number of bits."""
+    """The symbols of classes, END and BEGIN, merged to fit into each number of bits."""
     classes = 1 + max((other for _, other in merges), default=0)
     for bits in SYMBOL_BITS:
         symbols = np.arange(classes)
@@ -116,7 +118,7 @@ def _doubt(found: Windows, prior: NDArray[np.float64]) -> float:
 
 
 def _of_symbols(moves: NDArray[np.uint16], symbols: NDArray[np.uint8], steps: Iterator[int]) -> Windows:
-    """The windows of as many symbols as fit into `MAX_WINDOW` bits."""
+    """The windows that fit into `MAX_WINDOW` bits."""
     count = int(symbols.max()) + 1
     bits = (count - 1).bit_length()
     table = np.full((1 << bits,) * (MAX_WINDOW // bits), INSIDE, np.uint8)
@@ -125,25 +127,25 @@ def _of_symbols(moves: NDArray[np.uint16], symbols: NDArray[np.uint8], steps: It
     for asked, following in product(range(count), repeat=2):
         if asked not in (begin, end) and following != begin:
             _decide(table, simulation, (asked, following), begin, end)
-    table[..., begin, :, :] = INSIDE  # a kernel begins a piece where a text begins, without a window
+    table[..., begin, :, :] = INSIDE  # at the start of a text, a kernel begins a pre-token without a window
     return Windows(symbols, bits, table.ravel())
 
 
 def _decide(table: NDArray[np.uint8], simulation: _Simulation, known: tuple[int, ...], begin: int, end: int) -> None:
-    """Decide all windows that end in some known symbols: by these alone, or else by one more."""
+    """Decide all windows that end in the known symbols; if these do not suffice, add one more symbol."""
     decided = simulation.decide(known, len(known) - 2)
     if decided != UNDECIDED or len(known) == table.ndim or simulation.is_over:
         table[_ending(known)] = decided
         return
     for symbol in range(max(begin, end) + 1):
-        if known[0] == begin:  # before BEGIN there is only BEGIN
+        if known[0] == begin:  # only BEGIN can precede BEGIN
             table[_ending(known)] = decided
         elif symbol != end:
             _decide(table, simulation, (symbol, *known), begin, end)
 
 
 def _ending(known: tuple[int, ...]) -> Any:
-    """The index of all windows that end in some symbols."""
+    """The index of all windows that end in the known symbols."""
     return ..., *known
 
 
@@ -162,7 +164,7 @@ class _Simulation:
         self._moves: Moves = [[sorted(set(row[own].tolist())) for own in members] for row in moves]
 
     def decide(self, window: Sequence[int], asked: int) -> int:
-        """Whether a piece begins before the symbol at index `asked`."""
+        """Decide whether a pre-token begins before the symbol at index `asked`."""
         text = [symbol for symbol in window if symbol != self._begin]
         asked -= len(window) - len(text)
         answers = set()
@@ -175,7 +177,9 @@ class _Simulation:
         return BEGINS if answers.pop() else INSIDE
 
     def _simulate(self, text: Sequence[int], asked: int, at_begin: bool) -> Iterator[bool]:
-        """The answers of a search that begins with the window, and, unless the text begins there, too, of searches in any state."""
+        """Yield the results of a search that begins with the window; and, unless the text begins there, of searches that reach the window
+        in any state.
+        """
         yield from self._search(text, asked, 0)
         if not at_begin:
             for state in range(START + 1, len(self._moves)):
@@ -193,9 +197,9 @@ class _Simulation:
 
         Args:
             text, asked: as in `decide`.
-            state, at: the state before the symbol at an index.
-            begin: where the search began; None: before the window.
-            end: the end of the last match; None: no match, or its end is before the window.
+            state, at: the state of the search, before the symbol at index `at`.
+            begin: the index at which the search began; None: before the window.
+            end: the end of the last match; None: no match, or a match that ends before the window.
         """
         if next(self._steps, None) is None:
             self.is_over = True
@@ -213,9 +217,9 @@ class _Simulation:
                 yield from self._go_on(text, asked, move >> 1, at + 1, begin, match)
 
     def _restart(self, text: Sequence[int], asked: int, begin: int | None, end: int | None) -> Iterator[bool]:
-        """Simulate the search that follows another one: from the end of its match, or from the symbol after its start."""
+        """Simulate the next search: it begins at the end of the previous match or, without a match, one symbol after the previous start."""
         if end is None and begin is not None:
             end = begin + 1
-        # A search that began before the window, and ended there, is not the one that reached the window.
+        # A search that began and ended before the window cannot have reached the window.
         if end is not None and (end > 0 or begin is not None):
             yield from self._search(text, asked, end)

@@ -1,12 +1,13 @@
-"""Splitters by tokens: if no token contains two characters next to each other, there is a boundary between them in every segmentation.
+"""Splitters derived from tokens: if no token contains two characters next to each other, every segmentation has a boundary between them.
 
 Characters that are adjacent in a token are *joined*. The classes of two characters determine whether they may be joined.
 
-- For merges, the largest groups of joined characters have a class each; all others share one, as if they were joined. Most groups are the
-  letters of a script, or signs. A space is joined to the character after it, and rarely to the one before it.
-- For paths, letters have a class for each group, since nearly all pairs of letters of a script occur in some token. Signs of ASCII and
-  punctuation have a class each, so a word and the comma after it are two pre-tokens. There is no boundary between two unknown characters,
-  because a run of them becomes one id.
+- For merges, each of the largest groups of joined characters has a class. All other groups share a class, as if their characters were
+  joined. Most groups are the letters of a script, or signs. A space is joined to the character after it, and rarely to the character before
+  it.
+- For paths, each group of letters has a class, because nearly all pairs of letters of a script occur in some token. Each ASCII sign and
+  punctuation mark has a class, so a word and a comma after it are two pre-tokens. Two unknown characters have no boundary between them,
+  because a run of unknown characters becomes one id.
 """
 
 from __future__ import annotations
@@ -25,19 +26,19 @@ from fst.compile.pretokens.automata import Step, explored, reduced
 from fst.text.splitter import Splitter
 from fst.text.whitespace import BLANK
 
-GROUPS = 3  # groups of joined characters with a class of their own
-NOT_KNOWN, BLANKS, ALONE, BEHIND, OTHERS = range(5)  # ALONE: joined to no others; BEHIND: to a space before it; from OTHERS on: groups
-SINGLE = (range(0x80), range(0x2010, 0x2040))  # characters that have a class each, if they are signs
+GROUPS = 3  # the number of groups of joined characters that have a separate class
+NOT_KNOWN, BLANKS, ALONE, BEHIND, OTHERS = range(5)  # ALONE: not joined; BEHIND: joined to a space before; from OTHERS: groups
+SINGLE = (range(0x80), range(0x2010, 0x2040))  # each of these characters has a class, if it is a sign
 UNKNOWN = "unknown"  # the class of characters that are in no token
 
 Pair = tuple[str, str]
 
 
 def between_merges(tokens: Iterable[str], known: Collection[str]) -> Splitter:
-    """A splitter for BPE: no merge crosses its boundaries.
+    """Build a splitter for BPE: no merge crosses its boundaries.
 
     Args:
-        tokens: all that merges make.
+        tokens: all results of merges.
         known: the characters that are tokens. The splitter does not cut between two other characters.
     """
     pairs = {pair for token in tokens for pair in pairwise(token)}
@@ -60,10 +61,10 @@ def between_merges(tokens: Iterable[str], known: Collection[str]) -> Splitter:
 
 
 def between_paths(tokens: Iterable[str], known: Collection[str], *, before_blanks: bool) -> Splitter:
-    """A splitter for Unigram: no path crosses its boundaries.
+    """Build a splitter for Unigram: no path crosses its boundaries.
 
     Args:
-        tokens: the tokens as texts have them.
+        tokens: the tokens, spelled as in texts.
         known: the characters that are tokens. The splitter does not cut between two other characters.
         before_blanks: whether the splitter also cuts before each space.
     """
@@ -84,7 +85,7 @@ def between_paths(tokens: Iterable[str], known: Collection[str], *, before_blank
 
 
 def _splitter(classes: NDArray[np.uint8], count: int, joins: Callable[[int, int], bool]) -> Splitter:
-    """The splitter that cuts between characters whose classes, numbers below `count`, are not joined."""
+    """The splitter that cuts between characters whose classes are not joined. Classes are numbers below `count`."""
     over, budget = -1, Budget()
 
     def step(now: int, symbol: int) -> Step:
@@ -95,7 +96,7 @@ def _splitter(classes: NDArray[np.uint8], count: int, joins: Callable[[int, int]
 
 
 def _keys(characters: Iterable[str], pairs: Collection[Pair], known: Collection[str]) -> Mapping[str, tuple[Hashable, bool]]:
-    """The key of a character's class: its kind, and whether it is a token."""
+    """The key of each character's class: the kind of the character, and whether it is a token."""
     letters = _groups(pair for pair in pairs if pair[0].isalpha() and pair[1].isalpha())
     group = {char: number for number, chars in enumerate(letters[:GROUPS], 1) for char in chars}
     known = {*known}
@@ -110,7 +111,7 @@ def _keys(characters: Iterable[str], pairs: Collection[Pair], known: Collection[
 
 
 def _groups(pairs: Iterable[Pair]) -> list[set[str]]:
-    """The groups of joined characters, those with the most ASCII first, and then the largest."""
+    """The groups of joined characters, sorted by the number of ASCII characters and then by size, both descending."""
     first: dict[str, str] = {}
 
     def root(char: str) -> str:

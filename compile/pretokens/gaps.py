@@ -1,8 +1,8 @@
-"""Splitters without gaps, made from splitters with gaps: the text between matches becomes matches, and behaviors become moves.
+"""Turn splitters with gaps into splitters without gaps: the text between matches becomes matches, and behaviors become moves.
 
-A behavior (`fst.text.splitter.Behavior`) may keep a gap as a piece, drop gaps or matches, join a gap with the match before or after
-it, or join adjacent matches. Most behaviors need a pattern for which one character determines that a match begins: a gap then consists of
-the characters that begin no match. Patterns of one string have no such condition, unless matches or gaps are dropped.
+A behavior (`fst.text.splitter.Behavior`) may keep a gap as a pre-token, drop gaps or matches, join a gap with the match before or after it,
+or join adjacent matches. For most behaviors, one character must determine whether a match begins: a gap then consists of the characters
+that begin no match. This condition does not apply to patterns of one string, unless matches or gaps are dropped.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ UNCLEAR = "a Split that leaves text between its matches, and more than one chara
 MIXED = "a Split that joins matches with the text after them, and whose matches hold characters with which no match begins"
 JOINED_WITH_GAP_BEFORE = {("merged_with_previous", False), ("merged_with_next", True)}
 JOINED_WITH_GAP_AFTER = {("merged_with_previous", True), ("merged_with_next", False)}
-GAP, MATCHES, MATCHED, FIRST = -1, -2, -3, -4  # in place of states of the pattern's automaton
+GAP, MATCHES, MATCHED, FIRST = -1, -2, -3, -4  # used instead of states of the pattern's automaton
 
 
 def total(split: Splitter, budget: Budget | None = None) -> Splitter:
-    """The splitter without gaps that has the pieces of another.
+    """The splitter without gaps that makes the same pre-tokens as another splitter.
 
     Args:
         split: the other splitter.
         budget: the budget of the pipeline; None: a budget for this splitter alone.
 
     Raises:
-        UnsupportedError: this module finds none; the message gives the reason.
+        UnsupportedError: the module finds no such splitter; the message gives the reason.
     """
     automaton, budget = Automaton.of(split.moves), budget or Budget()
     begins = automaton.targets[START, :-1] != DEAD
@@ -53,8 +53,8 @@ def _behaving(split: Splitter, automaton: Automaton, begins: NDArray[np.bool_], 
         raise UnsupportedError(UNCLEAR)
     if asked in JOINED_WITH_GAP_BEFORE:
         return _joined_with_gap_before(automaton, begins, budget)
-    are_apart = not automaton.targets[:, :-1][:, ~begins].any()  # no match contains a character that begins none
-    if split.behavior == "removed":  # adjacent matches that are dropped can be one piece
+    are_apart = not automaton.targets[:, :-1][:, ~begins].any()  # every character of a match can begin a match
+    if split.behavior == "removed":  # adjacent dropped matches may be joined
         return _Gaps(automaton).automaton(budget) if split.invert or not are_apart else _joined_matches(begins, budget)
     if not are_apart:
         raise UnsupportedError(MIXED)
@@ -74,14 +74,14 @@ def _string(automaton: Automaton) -> Sequence[int]:
 
 
 def _of_string(string: Sequence[int], symbols: int, asked: tuple[str, bool], budget: Budget) -> Automaton:
-    """The automaton without gaps of a pattern that matches one string, whose matches are joined with gaps or with each other."""
+    """The automaton without gaps of a pattern of one string; the behavior joins matches with gaps or with each other."""
     found = _String(string, symbols - 1, joins=asked[0] == "contiguous")
     step = found.step_to_end if asked in JOINED_WITH_GAP_BEFORE else found.step
     return explored(lambda symbol: (step(_Read(), symbol)[0], False), step, OVER, symbols, budget)
 
 
 def _joined_with_gap_before(automaton: Automaton, begins: NDArray[np.bool_], budget: Budget) -> Automaton:
-    """A match is part of the gap before it."""
+    """The automaton in which a match is part of the gap before it."""
     steps, in_gap = automaton.steps(), [*(~begins).tolist(), False]
 
     def begin(symbol: int) -> Step:
@@ -96,7 +96,7 @@ def _joined_with_gap_before(automaton: Automaton, begins: NDArray[np.bool_], bud
 
 
 def _joined_with_gap_after(automaton: Automaton, begins: NDArray[np.bool_], budget: Budget) -> Automaton:
-    """A gap is part of the match before it."""
+    """The automaton in which a gap is part of the match before it."""
     steps, in_gap = automaton.steps(), [*(~begins).tolist(), False]
 
     def begin(symbol: int) -> Step:
@@ -110,7 +110,7 @@ def _joined_with_gap_after(automaton: Automaton, begins: NDArray[np.bool_], budg
 
 
 def _joined_matches(begins: NDArray[np.bool_], budget: Budget) -> Automaton:
-    """Adjacent matches are one: a run of characters with which matches begin."""
+    """The automaton in which adjacent matches are one pre-token: a run of characters with which matches begin."""
     kinds = [*np.where(begins, MATCHES, GAP).tolist(), DEAD]
     return explored(
         lambda symbol: (kinds[symbol], False),
@@ -122,11 +122,12 @@ def _joined_matches(begins: NDArray[np.bool_], budget: Budget) -> Automaton:
 
 
 class _Read(NamedTuple):
-    """The state of a search by a pattern of one string.
+    """The state of a search for a string.
 
     Attributes:
-        matched: the number of first symbols of the string that were just read.
-        kind: their place: after a match, at the beginning of the piece, or in a gap, with an end already reported before them.
+        matched: the length of the prefix of the string that was just read.
+        kind: the position of this prefix: after a match, at the beginning of the pre-token, or in a gap, with an end already reported
+            before it.
     """
 
     matched: int = 0
@@ -138,12 +139,12 @@ OVER = _Read(-1)
 
 @dataclass(frozen=True)
 class _String:
-    """The search by a pattern of one string.
+    """A search for a string.
 
     Attributes:
         symbols: the string.
-        end: the symbol of the end of a text.
-        joins: whether adjacent matches are one piece; otherwise the gap after a match is part of its piece.
+        end: the symbol for the end of a text.
+        joins: whether adjacent matches are one pre-token; otherwise the gap after a match is part of its pre-token.
     """
 
     symbols: Sequence[int]
@@ -151,13 +152,13 @@ class _String:
     joins: bool
 
     def step_to_end(self, now: _Read, symbol: int) -> tuple[_Read, bool]:
-        """The step of a search for a piece that ends after its first match."""
+        """The step of a search for a pre-token that ends after its first match."""
         if symbol == self.end or now.matched == len(self.symbols):
             return OVER, True
         return _Read(self._longest(now.matched, symbol)), False
 
     def step(self, now: _Read, symbol: int) -> tuple[_Read, bool]:
-        """The step of a search for a piece that ends before the next match, or after the last one if matches are joined."""
+        """The step of a search for a pre-token that ends before the next match or, if matches are joined, after the last adjacent match."""
         count, kind = now
         if count < len(self.symbols) and symbol == self.symbols[count]:
             return self._read(count + 1, kind), not count and kind != FIRST
@@ -166,7 +167,7 @@ class _String:
         if symbol == self.end:
             return OVER, True
         longest = self._longest(count, symbol)
-        if longest > 1:  # a string may begin before this symbol, and no end was reported there
+        if longest > 1:  # the string may begin before this symbol, where no end was reported
             raise UnsupportedError(UNCLEAR)
         return _Read(longest, GAP), longest == 1
 
@@ -177,7 +178,7 @@ class _String:
         return OVER if kind == GAP else _Read(0, MATCHED if self.joins else GAP)
 
     def _longest(self, count: int, symbol: int) -> int:
-        """The length of the longest prefix of the string at the end of its first `count` symbols followed by another symbol."""
+        """The length of the longest prefix of the string with which its first `count` symbols, followed by `symbol`, end."""
         read = (*self.symbols[:count], symbol)
         return next((size for size in range(len(read), 0, -1) if read[-size:] == tuple(self.symbols[:size])), 0)
 
@@ -186,9 +187,9 @@ class _Gap(NamedTuple):
     """The state of a search in a gap, or in text that may be one.
 
     Attributes:
-        search: the state of the pattern's search from the last reported end of the gap; DEAD: there is none.
-        later: the states of its searches from later places, or MATCHED alone: one of these has a match, or surely will.
-        is_first: whether `search` began where the gap itself begins, so that a match may still begin there.
+        search: the state of the pattern's search from the last reported end of the gap; DEAD: no such search is alive.
+        later: the states of the searches from later positions; or only MATCHED, if one of these searches has a match or certainly will.
+        is_first: whether `search` began at the beginning of the gap, so the gap may still turn out to be a match.
     """
 
     search: int = DEAD
@@ -199,9 +200,9 @@ class _Gap(NamedTuple):
 class _Gaps:
     """A pattern's automaton, and the gaps between its matches.
 
-    A gap ends at the first place from which a search of the pattern finds a match. This is known only later. So the automaton reports an
-    end of the gap at the first possible place; if the search from there fails, the gap continues. By then the end of the gap may have
-    passed unreported, so a pattern is refused if a search from a later place is alive at this point.
+    A gap ends at the first position from which a search of the pattern finds a match, which is known only later. The automaton therefore
+    reports an end of the gap at the first possible position; if the search from there fails, the gap continues. The true end of the gap may
+    then lie before the current symbol, unreported, so a pattern is refused if a search from a later position is still alive.
     """
 
     def __init__(self, automaton: Automaton) -> None:
@@ -209,12 +210,12 @@ class _Gaps:
         self._symbols = automaton.targets.shape[1]
 
     def automaton(self, budget: Budget) -> Automaton:
-        """The automaton without gaps. Its situations are `_Gap`, and the states of searches that have a match, or surely will."""
+        """The automaton without gaps. A situation is a `_Gap`, or the state of a search that has a match or certainly will."""
         over: int | _Gap = DEAD
         return explored(self._begin, self._next, over, self._symbols, budget)
 
     def _begin(self, symbol: int) -> tuple[int | _Gap, bool]:
-        """The first step: a match begins, or a gap, or either."""
+        """The first step: it begins a match, a gap, or text that may be either."""
         search, _ = self._steps[START][symbol]
         is_known = self._surely[search] or symbol == self._symbols - 1
         return search if is_known else _Gap(search, is_first=search != DEAD), False
@@ -233,14 +234,14 @@ class _Gaps:
         return self._resumed(symbol)
 
     def _moved(self, searches: frozenset[int], symbol: int) -> frozenset[int]:
-        """The searches that are alive after a symbol."""
+        """The searches that are still alive after a symbol."""
         steps = [self._steps[state][symbol] for state in searches - {MATCHED}]
         if MATCHED in searches or any(ends or self._surely[state] for state, ends in steps):
             return frozenset([MATCHED])
         return frozenset(state for state, _ in steps) - {DEAD}
 
     def _resumed(self, symbol: int) -> tuple[int | _Gap, bool]:
-        """The step of a gap that has not ended before an earlier symbol: it may end before this one."""
+        """The step of a gap that may end before this symbol, but not earlier."""
         search, _ = self._steps[START][symbol]
         if self._surely[search] or symbol == self._symbols - 1:
             return DEAD, True

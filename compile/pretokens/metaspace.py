@@ -1,8 +1,8 @@
-"""Pipelines in SentencePiece's manner: a space is a symbol, mostly ▁, and belongs to the word after it.
+"""Pipelines in SentencePiece's manner: a symbol, usually ▁, represents a space and belongs to the word after it.
 
-A pre-tokenizer Metaspace, or a Replace at the end of the normalizers, turns spaces into the symbol. The compiler does the reverse, see
-`fst.text.whitespace`: tokens and texts have spaces in place of the symbol, and splits after Metaspace treat spaces as the symbol. With
-`keeps_symbol` the compiler keeps the symbol, because its fallback differs from that of a space.
+A pre-tokenizer Metaspace, or a Replace at the end of the normalizers, turns spaces into the symbol. The compiler does the reverse (see
+`fst.text.whitespace`): it replaces the symbol by a space in tokens and texts, and splits after Metaspace treat spaces as the symbol. With
+`keeps_symbol` the compiler keeps the symbol, because its fallback differs from the fallback of a space.
 """
 
 from __future__ import annotations
@@ -45,11 +45,11 @@ Parts = tuple[dict[str, Any], ...]
 
 
 def components(component: Component | None) -> Parts:
-    """The pre-tokenizers of a ``tokenizer.json`` without ByteLevel. All forms of Metaspace become one.
+    """The pre-tokenizers of a ``tokenizer.json`` without ByteLevel. Older forms of Metaspace are converted to the current form.
 
     Raises:
-        UnsupportedError: one is not supported.
-        ValueError: one is malformed.
+        UnsupportedError: a pre-tokenizer is not supported.
+        ValueError: a pre-tokenizer is malformed.
 
     Examples:
         >>> components({"type": "Metaspace", "replacement": "▁", "add_prefix_space": True})
@@ -60,7 +60,7 @@ def components(component: Component | None) -> Parts:
 
 
 def _metaspace(part: Component) -> dict[str, Any]:
-    """Metaspace as the reference reads it; older files have ``add_prefix_space`` in place of ``prepend_scheme``."""
+    """Convert a Metaspace as the reference does; older files have ``add_prefix_space`` instead of ``prepend_scheme``."""
     scheme = part["prepend_scheme"] or ALWAYS
     if len(part["replacement"]) != 1:
         raise ValueError(f"replacement of Metaspace is {quoted(part['replacement'])}; expected one character")
@@ -72,10 +72,10 @@ def _metaspace(part: Component) -> dict[str, Any]:
 
 
 def of_decoder(part: Component) -> dict[str, Any]:
-    """A decoder Metaspace as the reference reads it.
+    """Convert a decoder Metaspace as the reference does.
 
     Raises:
-        UnsupportedError, ValueError: as by `components`.
+        UnsupportedError, ValueError: as in `components`.
     """
     (found,) = flat(part, "decoder", "decoders", {METASPACE: KNOWN[METASPACE]})
     return _metaspace(found)
@@ -87,9 +87,9 @@ class Pipeline(NamedTuple):
     Attributes:
         normalizers: from `fst.compile.text.folding.components`.
         replaces: whether the last normalizer only replaces spaces by the symbol.
-        blanks: the writing of spaces.
-        cuts: whether there is a cut before each space.
-        splits: the splits after these cuts, in which a space means the symbol.
+        blanks: the spelling of spaces.
+        cuts: whether a text is cut before each space.
+        splits: the splits after these cuts; a space represents the symbol in them.
     """
 
     normalizers: Sequence[Component]
@@ -99,16 +99,16 @@ class Pipeline(NamedTuple):
     splits: Sequence[Component]
 
     def spelled(self, token: str) -> str | None:
-        """A token as it occurs in texts; None if no text contains it, because all spaces of texts are symbols."""
+        """The spelling of a token in texts; None if no text contains the token, because the symbol replaces all spaces of texts."""
         symbol = self.blanks.symbol
         if not symbol or symbol == BLANK:
             return token
         return None if BLANK in token else token.replace(symbol, BLANK)
 
     def rewriting(self, added: AddedTokens) -> tuple[AddedTokens, Normalizer | None]:
-        """The rewriting of texts, and the added tokens by how they are found; see `fst.compile.text.normalizer.told_apart`.
+        """The added tokens, grouped by how they are found, and the `Normalizer` of texts; see `fst.compile.text.normalizer.told_apart`.
 
-        Spaces are replaced last. So this can be left to `fst.text.whitespace`, unless an added token of normalized text looks at spaces.
+        Spaces are replaced last. `fst.text.whitespace` can do this step, unless an added token of normalized text depends on spaces.
         """
         if self.replaces:
             added_before, by = told_apart(added, rewriting(self.normalizers[:-1], self.blanks), are_normal=self._is_of_sentencepiece)
@@ -122,14 +122,14 @@ class Pipeline(NamedTuple):
         return any(part["type"] in sentencepiece.KINDS for part in self.normalizers)
 
     def _is_of_blanks(self, token: tuple[str, ContextualToken]) -> bool:
-        """Whether an added token contains spaces or symbols, or takes those next to it."""
+        """Whether an added token contains spaces or symbols, or includes the spaces next to it."""
         return token[1].lstrip or token[1].rstrip or not {BLANK, self.blanks.symbol}.isdisjoint(token[0])
 
     def splitter(self) -> Splitter:
-        """The splitter of a rewritten text.
+        """The splitter of rewritten texts.
 
         Raises:
-            UnsupportedError: no splitter does the same.
+            UnsupportedError: no splitter has the same effect.
         """
         budget, cut = Budget(), {**CUTS, "pattern": {"String": self.blanks.blank}}
         before = [cut] * self.cuts + [DROPS] * (self.blanks.separator == BREAKS)
@@ -141,7 +141,7 @@ class Pipeline(NamedTuple):
 
 
 def pipeline(found: Sequence[Component], parts: Sequence[Component], *, keeps_symbol: bool = False) -> Pipeline:
-    """The pipeline of normalizers and pre-tokenizers.
+    """Build the pipeline of normalizers and pre-tokenizers.
 
     Args:
         found: from `fst.compile.text.folding.components`.
@@ -149,7 +149,7 @@ def pipeline(found: Sequence[Component], parts: Sequence[Component], *, keeps_sy
         keeps_symbol: whether texts keep the symbol, because it is not a token.
 
     Raises:
-        UnsupportedError: a pre-tokenizer comes before the symbol replaces spaces; or there are two Metaspaces.
+        UnsupportedError: a pre-tokenizer precedes the one that replaces spaces by the symbol, or the pipeline has two Metaspaces.
     """
     kinds = [part["type"] for part in parts]
     if METASPACE not in kinds:
@@ -167,7 +167,7 @@ def pipeline(found: Sequence[Component], parts: Sequence[Component], *, keeps_sy
 
 
 def _replaced(found: Sequence[Component]) -> str:
-    """The character by which the last of some normalizers replaces each space; "" if it does something else."""
+    """The character by which the last normalizer replaces each space; "" if it has a different effect."""
     if not found or found[-1]["type"] != "Replace" or found[-1]["pattern"] not in ({"String": BLANK}, {"Regex": BLANK}):
         return ""
     content: str = found[-1]["content"]
@@ -175,7 +175,7 @@ def _replaced(found: Sequence[Component]) -> str:
 
 
 def _symbol_for_blank(classes: NDArray[np.uint8], symbol: str) -> NDArray[np.uint8]:
-    """The classes of code points, with a space as the symbol."""
+    """The classes of code points; a space gets the class of the symbol."""
     classes = classes.copy()
     classes[ord(BLANK)] = classes[ord(symbol or BLANK)]
     return classes

@@ -1,4 +1,4 @@
-"""Programs: trees of patterns as instructions over classes of code points. A *place* in a program is the index of an instruction."""
+"""Programs: patterns as instructions over classes of code points. A *place* in a program is the index of an instruction."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Fork:
 
 @dataclass(frozen=True)
 class Ahead:
-    """Continue if the instructions from `start` match the text that follows; if negative, if they do not match."""
+    """Continue if the instructions from `start` match the text that follows; if negative, continue if they do not match."""
 
     start: int
     negative: bool
@@ -44,7 +44,7 @@ class Ahead:
 
 @dataclass(frozen=True)
 class Behind:
-    """Continue if the previous symbol is of some classes; if negative, if it is not."""
+    """Continue if the previous symbol is in some classes; if negative, continue if it is in none of them."""
 
     classes: frozenset[int]
     negative: bool
@@ -54,11 +54,11 @@ class Behind:
 
 @dataclass(frozen=True)
 class Inner:
-    """A state of an atomic group's automaton, by the class of the next symbol.
+    """A state of an atomic group's automaton; the class of the next symbol determines the effect.
 
     Attributes:
         reads: the place after reading the symbol, or NOWHERE.
-        leaves: the group ends before the symbol.
+        leaves: whether the group ends before the symbol.
         following: the place after the group.
     """
 
@@ -68,13 +68,14 @@ class Inner:
 
 
 Instruction = Match | Read | Fork | Ahead | Behind | Inner
-# An automaton for an atomic group: by state and class, the next state and whether a match ends. State 0 is dead, state 1 is the first.
+# The automaton of an atomic group: for each state and class, the next state, and whether a match ends. State 0 is dead; state 1 is the
+# first.
 Moves = list[list[tuple[int, bool]]]
 
 
 @dataclass(frozen=True)
 class Program:
-    """Instructions, and the place of the first."""
+    """Instructions, and the place at which the program starts."""
 
     instructions: tuple[Instruction, ...]
     start: int
@@ -85,8 +86,8 @@ def program(tree: Node, classes_of: Callable[[Node], frozenset[int]], automaton:
 
     Args:
         tree: the tree.
-        classes_of: gives the classes that the set of a node holds.
-        automaton: gives the automaton of an atomic group, from its program.
+        classes_of: returns the classes in the set of a node.
+        automaton: returns the automaton of an atomic group from its program.
     """
     compiler = _Compiler(classes_of, automaton)
     start = compiler.place_of(tree, MATCH)
@@ -94,14 +95,14 @@ def program(tree: Node, classes_of: Callable[[Node], frozenset[int]], automaton:
 
 
 class _Compiler:
-    """Adds instructions back to front: each after its successors."""
+    """Add instructions from back to front: successors come first."""
 
     def __init__(self, classes_of: Callable[[Node], frozenset[int]], automaton: Callable[[Program], Moves]) -> None:
         self.instructions: list[Instruction] = [Match()]
         self._classes_of, self._automaton = classes_of, automaton
 
     def place_of(self, node: Node, following: int) -> int:
-        """Add a node, and return the place at which it begins."""
+        """Add a node; return the place at which it begins."""
         if isinstance(node, Characters):
             return self._add(Read(self._classes_of(node), following))
         if isinstance(node, Sequence):
@@ -131,7 +132,9 @@ class _Compiler:
         return start
 
     def _atomic(self, node: Atomic, following: int) -> int:
-        """Add an atomic group as its automaton. A group that ends the pattern is a plain one, since nothing backtracks into it."""
+        """Add an atomic group as its automaton. A group at the end of the pattern is added as a normal group, because nothing backtracks
+        into it.
+        """
         if following == MATCH:
             return self.place_of(node.body, following)
         moves = self._automaton(program(node.body, self._classes_of, self._automaton))
@@ -156,8 +159,8 @@ def _fork(node: Repeat, again: int, following: int) -> Fork:
 
 
 def _settled(moves: Moves) -> set[int]:
-    """The states from which another match certainly ends later, for any text after them."""
-    sources: list[list[int]] = [[] for _ in moves]  # of the moves with which no match ends
+    """The states after which another match certainly ends, for any text that follows."""
+    sources: list[list[int]] = [[] for _ in moves]  # sources of the moves with which no match ends
     for state, row in enumerate(moves):
         for target in {target for target, ends in row if not ends}:
             sources[target].append(state)

@@ -1,12 +1,12 @@
-"""Splits in sequence: one splitter without gaps that cuts like two splits, where the second cuts the parts of the first.
+"""Splits in sequence: compile several splits into one splitter without gaps. Each split cuts the pre-tokens of the previous one.
 
-The automata of both splits run side by side over a piece of the first. For the second, the end of this piece is the end of the text. Both
-automata report an end one symbol late, so one automaton can report the ends of the second. The compiler explores both automata over all
-texts, and refuses the splits unless two conditions hold:
+The automata of two splits run in parallel over a pre-token of the first. For the second automaton, the end of this pre-token is the end of
+the text. Both automata report an end one symbol late, so a single automaton can report the ends of the second. The compiler explores both
+automata over all texts, and refuses the splits unless two conditions hold:
 
-- At each symbol, one end can be reported, whether the piece of the first ends here or continues.
-- After a reported end, the search begins again. So if the second cuts inside a piece of the first, a search of the first from the cut must
-  end where the piece does.
+- At each symbol, the same end can be reported, whether the pre-token of the first ends here or continues.
+- The search begins again after a reported end. If the second cuts inside a pre-token of the first, a search of the first from the cut must
+  therefore end where this pre-token ends.
 """
 
 from __future__ import annotations
@@ -35,18 +35,18 @@ BEHAVIORS = {
     "MergedWithPrevious": "merged_with_previous",
     "MergedWithNext": "merged_with_next",
 }
-NOWHERE = -1  # in place of a state: the automaton does not run, since the first split drops the text
+NOWHERE = -1  # used instead of a state if the automaton does not run, because the first split drops the text
 
 
 def in_sequence(parts: Sequence[Component], absent: Collection[str] = ()) -> Splitter:
-    r"""The splitter of splits in sequence.
+    r"""Compile splits in sequence into a splitter.
 
     Args:
-        parts: splits in the form of `fst.compile.pretokens.splits`, and nothing else.
-        absent: strings that no text contains, such as special tokens, which are cut out before.
+        parts: splits in the form of `fst.compile.pretokens.splits`, without other parts.
+        absent: strings that no text contains, such as special tokens, which are cut out earlier.
 
     Raises:
-        UnsupportedError: this module finds none; the message gives the reason.
+        UnsupportedError: the module finds no such splitter; the message gives the reason.
 
     Examples:
         >>> digits = {"type": "Split", "pattern": {"Regex": "[0-9]"}, "behavior": "Isolated", "invert": False}
@@ -60,7 +60,7 @@ def in_sequence(parts: Sequence[Component], absent: Collection[str] = ()) -> Spl
 
 
 def chained(splits: Sequence[Splitter], budget: Budget) -> Splitter:
-    """The splitter of splitters in sequence, none of which leaves gaps."""
+    """Compile splitters in sequence into a splitter. No splitter may leave gaps."""
     return reduce(lambda first, second: composed(first, second, budget), splits) if splits else whole()
 
 
@@ -68,16 +68,16 @@ def split_of(part: Component, absent: Collection[str], budget: Budget) -> Splitt
     """The splitter of one split, with gaps."""
     ((form, pattern),) = part["pattern"].items()
     behavior, dialect = BEHAVIORS[part["behavior"]], part.get("dialect", "oniguruma")
-    present = dialect == "fancy-regex"  # on request, tiktoken encodes special tokens as ordinary text
+    present = dialect == "fancy-regex"  # in tiktoken, a user may encode special tokens as ordinary text
     absent = () if present else absent
     return splitter(pattern, behavior, part["invert"], dialect=dialect, literal=form == "String", absent=absent, budget=budget)
 
 
 def composed(first: Splitter, second: Splitter, budget: Budget) -> Splitter:
-    """The splitter that cuts the pieces of the first as the second does; neither leaves gaps.
+    """The splitter that cuts the pre-tokens of `first` as `second` does; neither leaves gaps.
 
     Raises:
-        UnsupportedError: one of the conditions above does not hold.
+        UnsupportedError: one of the two conditions does not hold.
     """
     classes, pairs = _common(first.classes, second.classes)
     automaton = _Composition(first, second, pairs).automaton(budget)
@@ -86,12 +86,12 @@ def composed(first: Splitter, second: Splitter, budget: Budget) -> Splitter:
 
 
 def _common(one: NDArray[np.uint8], other: NDArray[np.uint8]) -> tuple[NDArray[np.uint16], list[tuple[int, int]]]:
-    """Common classes, numbered in the order of their first occurrence: the common class of each code point, and the pair of classes of each
-    common class.
+    """The common class of each code point, and the pair of classes of each common class. Common classes are numbered in the order of first
+    occurrence.
     """
     width = int(other.max()) + 1
     keys = one * np.uint16(width) + other
-    starts = np.flatnonzero(np.append(True, keys[1:] != keys[:-1]))  # of runs of code points
+    starts = np.flatnonzero(np.append(True, keys[1:] != keys[:-1]))  # starts of runs of code points
     numbers: dict[int, int] = {}
     of_runs = [numbers.setdefault(key, len(numbers)) for key in keys[starts].tolist()]
     classes = np.repeat(np.array(of_runs, np.uint16), np.diff(starts, append=len(keys)))
@@ -99,16 +99,16 @@ def _common(one: NDArray[np.uint8], other: NDArray[np.uint8]) -> tuple[NDArray[n
 
 
 class _Situation(NamedTuple):
-    """The state of a search for a piece, which ends at the last end that is reported.
+    """The state of a search for a pre-token, which ends at the last reported end.
 
     Attributes:
         first: the state of the first automaton.
-        second: the state of the second, as if the piece of the first did not end here. DEAD: its match is known, unless the piece of the
-            first ends before it. NOWHERE: the first drops the piece.
-        lost: whether the match of the second ended before the reported end.
-        again: the state of a search by the first from the end of the second's match. DEAD: there is no match yet, or that search is over.
-            NOWHERE: the first would drop the text there.
-        agrees: whether that search has reported the same end as the first.
+        second: the state of the second automaton if the pre-token of the first does not end here. DEAD: its match is known, unless the
+            pre-token of the first ends earlier. NOWHERE: the first drops the pre-token.
+        lost: whether the match of the second automaton ended before the reported end.
+        again: the state of a new search by the first automaton from the end of the second's match. DEAD: the second has no match yet, or
+            the new search is over. NOWHERE: the first would drop the text there.
+        agrees: whether the new search has reported the same end as the first automaton.
     """
 
     first: int
@@ -126,9 +126,9 @@ class _Side:
     """One of the two automata.
 
     Attributes:
-        moves: its steps, by state and common class; the last class is the end of the text.
-        drops: by common class, whether pieces that begin with it are dropped.
-        surely: by state, whether a match ends sooner or later, for any text after it.
+        moves: the steps by state and common class; the last class is the end of the text.
+        drops: for each common class, whether pre-tokens that begin with it are dropped.
+        surely: for each state, whether a match certainly ends later, for any text that follows.
     """
 
     moves: list[list[Step]]
@@ -137,7 +137,7 @@ class _Side:
 
     @classmethod
     def of(cls, split: Splitter, classes: Sequence[int]) -> _Side:
-        """The side of a splitter. `classes`: its class for each common class."""
+        """Make the side of a splitter. `classes`: the splitter's class for each common class."""
         automaton = Automaton.of(split.moves[:, [*classes, -1]])
         return cls(automaton.steps(), [number in split.dropped for number in classes] + [False], automaton.surely_ends().tolist())
 
@@ -155,7 +155,7 @@ class _Composition:
         self._end = len(pairs)
 
     def automaton(self, budget: Budget) -> Automaton:
-        """The automaton of both."""
+        """The combined automaton."""
         return explored(self._begin, self._next, OVER, self._end + 1, budget)
 
     def _begin(self, symbol: int) -> tuple[_Situation, bool]:
@@ -172,23 +172,24 @@ class _Composition:
         second, second_ends = self._second.step(now.second, symbol)
         again, again_ends = self._first.step(now.again, symbol)
         agrees = again_ends if first_ends else now.agrees and not again_ends
-        # If the piece of the first ends here, so does a match of the second, or its last one ended inside the piece.
+        # If the pre-token of the first ends here, either a match of the second also ends here, or its last match ended inside this
+        # pre-token.
         ends_with_both = first_ends and self._second.step(now.second, self._end)[1]
         if first_ends and not ends_with_both and (now.lost or again != first or not agrees):
             raise UnsupportedError(ENTANGLED)
         if first == DEAD:
             return OVER, ends_with_both
-        # While the piece of the first may have ended here, report its end, not that of the second.
+        # If the pre-token of the first may end here, report its end instead of the end of the second's match.
         is_sure = self._first.surely[first]
         named = second_ends if is_sure else ends_with_both
         if second_ends:
             lost, again, agrees = not named, self._restarted(symbol), False
         else:
             lost, agrees = now.lost or named, agrees and not is_sure
-        # The reported end is final, and a search by the first from there ends where this one would.
+        # The reported end is final, and a new search by the first from there ends where the current search would end.
         is_decided = second == DEAD and not lost and again == first and (is_sure or agrees)
         return OVER if is_decided else _Situation(first, second, lost, again, agrees), named
 
     def _restarted(self, symbol: int) -> int:
-        """The state of a search by the first after its first symbol."""
+        """The state of the first automaton after the first symbol of a search."""
         return NOWHERE if self._first.drops[symbol] else self._first.moves[START][symbol][0]

@@ -1,12 +1,12 @@
-"""Pre-tokenizers of byte-level BPE, rewritten as splits by patterns, followed by the bytes of each piece.
+"""Pre-tokenizers of byte-level BPE, rewritten as splits by patterns and a conversion of each pre-token to bytes.
 
 The result is a list of
 
 - ``{"type": "Split", "pattern": {"Regex": …} or {"String": …}, "behavior": …, "invert": …}``, as in a ``tokenizer.json``. ``"dialect":
   "fancy-regex"`` marks the patterns of tiktoken; all others are Oniguruma's.
-- ``{"type": "PrefixSpace"}``: each part gets a leading space, unless it begins with one or is empty. (This is ByteLevel's
-  ``add_prefix_space``, which comes before its own pattern.)
-- ``{"type": "ByteLevel", "add_prefix_space": false, "use_regex": false}``, always there.
+- ``{"type": "PrefixSpace"}``: each part gets a leading space, unless it begins with a space or is empty. (This is ByteLevel's
+  ``add_prefix_space``, which precedes ByteLevel's pattern.)
+- ``{"type": "ByteLevel", "add_prefix_space": false, "use_regex": false}``, in every list.
 - After it, pre-tokenizers that split bytes: ``{"type": "Digits", "individual_digits": …}``, and splits of ASCII characters as above.
 """
 
@@ -27,18 +27,18 @@ KNOWN: Fields = {
 }
 Pattern = str
 
-GPT2: Pattern = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"  # of ByteLevel in tokenizers
+GPT2: Pattern = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"  # ByteLevel's pattern in tokenizers
 BYTES = {"type": "ByteLevel", "add_prefix_space": False, "use_regex": False}
 
 Parts = tuple[dict[str, Any], ...]
 
 
 def components(component: Component | None) -> Parts:
-    """The pre-tokenizers of a ``tokenizer.json`` in the form above.
+    """Rewrite the pre-tokenizers of a ``tokenizer.json`` in the form of this module.
 
     Raises:
         UnsupportedError: a pre-tokenizer is not supported, or ByteLevel is missing.
-        ValueError: one is malformed.
+        ValueError: a pre-tokenizer is malformed.
 
     Examples:
         >>> [part["type"] for part in components({"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True})]
@@ -53,7 +53,7 @@ def components(component: Component | None) -> Parts:
 
 
 def _of_bytes(part: Component) -> dict[str, Any]:
-    """A pre-tokenizer after ByteLevel in the form above."""
+    """Rewrite a pre-tokenizer after ByteLevel in the form of this module."""
     if part["type"] == "Digits":
         return dict(part)
     if part["type"] != "Split":
@@ -62,12 +62,12 @@ def _of_bytes(part: Component) -> dict[str, Any]:
 
 
 def tiktoken_split(pattern: Pattern) -> dict[str, Any]:
-    """The split of tiktoken: the pieces are the matches of its pattern."""
+    """The split of tiktoken: the matches of its pattern are the pre-tokens."""
     return {"type": "Split", "pattern": {"Regex": pattern}, "behavior": "Removed", "invert": True, "dialect": "fancy-regex"}
 
 
 def steps(part: Component) -> Parts:
-    """One pre-tokenizer, as the reference's file states it, in the form above."""
+    """Rewrite one pre-tokenizer of a ``tokenizer.json`` in the form of this module."""
     kind = part["type"]
     if kind == "ByteLevel":
         prefixed = (PREFIX_SPACE,) if part["add_prefix_space"] else ()
@@ -90,7 +90,7 @@ def _split(pattern: Pattern, behavior: str = "Isolated") -> dict[str, Any]:
 
 
 def _checked(part: Component) -> dict[str, Any]:
-    """A Split of the file, if its pattern and its behavior are well-formed."""
+    """Check that the pattern and the behavior of a Split are well-formed; return the Split."""
     pattern = part["pattern"]
     if len(pattern) != 1 or not pattern.keys() <= {"Regex", "String"} or not all(isinstance(value, str) for value in pattern.values()):
         raise ValueError(f"pre_tokenizer Split has {quoted(pattern)} for its pattern; it is a Regex or a String")
@@ -105,5 +105,5 @@ def _behavior(part: Component) -> str:
 
 
 def _class(name: str) -> Pattern:
-    r"""A bracket with the reference's own characters of a property, whose Unicode version differs from that of ``\p{…}`` in patterns."""
+    r"""A bracket with the reference's characters of a property. Their Unicode version differs from the version of ``\p{…}`` in patterns."""
     return "[" + "".join(f"\\x{{{first:X}}}-\\x{{{last:X}}}" for first, last, _ in reference.properties()[name]) + "]"

@@ -33,15 +33,15 @@ def splitter(
 
     Args:
         pattern: the pattern.
-        behavior: how matches and gaps become pieces, one of `fst.text.splitter.BEHAVIORS`.
+        behavior: the conversion of matches and gaps to pre-tokens, one of `fst.text.splitter.BEHAVIORS`.
         invert: whether matches and gaps swap their roles.
         dialect: the engine whose rules the pattern follows.
         literal: whether the pattern is a plain string.
-        absent: strings that no text contains. Alternatives of the pattern that match only strings with one of them are left out.
+        absent: strings that no text contains. An alternative of the pattern is dropped if it matches only strings that contain one of them.
         budget: the budget of the pipeline; None: a budget for this pattern alone.
 
     Raises:
-        UnsupportedError: the behavior is unknown, or the pattern has a construct from which no splitter is compiled; the message names it.
+        UnsupportedError: the behavior is unknown, or the pattern has an unsupported construct; the message names it.
 
     Examples:
         >>> words = splitter(r" ?\w+|\s+")
@@ -71,7 +71,7 @@ class Alphabet:
 
     Attributes:
         classes: the classes.
-        held: the classes in the set of each node, by the `id` of the node.
+        held: the `id` of a node → the classes in the node's set.
         budget: the budget of the pipeline.
     """
 
@@ -89,7 +89,7 @@ class Alphabet:
         return cls(classes, {id(node): held[node.edges.tobytes()] for node in nodes}, budget)
 
     def program(self, tree: Node) -> Program:
-        """The program of a tree, whose nodes are those of the alphabet."""
+        """The program of a tree; the alphabet contains all its nodes."""
         return program(tree, lambda node: self.held[id(node)], self.automaton)
 
     def automaton(self, instructions: Program) -> Moves:
@@ -113,7 +113,7 @@ def spelled(node: Node) -> str:
 
 
 def _letter(node: Node) -> str:
-    """The only character that a node matches; empty if it matches anything else."""
+    """The only character that a node matches; empty if it matches other strings."""
     edges = node.edges.tolist() if isinstance(node, Characters) else []
     return chr(edges[0]) if len(edges) == 2 and edges[1] == edges[0] + 1 else ""
 

@@ -1,6 +1,6 @@
-"""Automata of programs, by ordered subset construction: a state is the list of threads that backtracking would try, the preferred first.
+"""Automata of programs, by ordered subset construction: a state is the list of threads that backtracking would try, in order of preference.
 
-Threads after a match are dropped. So the last match that ends before the automaton is dead is the one that backtracking finds.
+Threads after a match are dropped. The match that backtracking finds is therefore the last one that ends before the automaton is dead.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ FAR = "the pattern has a look-ahead that more than one character after the match
 
 @dataclass(frozen=True)
 class State:
-    """Threads, and the class of the symbol before them; None if it is unknown."""
+    """Threads, and the class of the symbol before them (None if unknown)."""
 
     threads: tuple[Thread, ...]
     before: int | None
@@ -35,7 +35,7 @@ class Construction:
 
     Args:
         program: the program.
-        classes: the number of classes; this number is the symbol for the end of the text.
+        classes: the number of classes, which is also the symbol for the end of the text.
         budget: the budget of the pipeline.
     """
 
@@ -46,7 +46,7 @@ class Construction:
         self._start = State(((program.start, DECIDED),), None)
 
     def moves(self) -> Moves:
-        """The states in the order of their discovery: for each, by class, the next state and whether a match ends.
+        """The moves of each state, in the order of discovery: for each class, the next state, and whether a match ends.
 
         Raises:
             UnsupportedError: there are too many states, or the pattern looks too far ahead.
@@ -76,9 +76,9 @@ class Construction:
         return (State(_distinct(step.threads), self._contexts[symbol]) if step.threads else DEAD), ends
 
     def _superseded(self, undecided: Undecided, threads: tuple[Thread, ...], symbol: int) -> bool:
-        """Whether the threads have a match in every text in which the look-aheads hold.
+        """Whether `threads` have a match in every text in which the look-aheads hold.
 
-        If so, a match that depends on these look-aheads, and to which the threads are preferred, never counts.
+        If so, a match that depends on these look-aheads is never used, because the threads are preferred to it.
         """
         seen = set()
         stack = [(undecided, threads, symbol)]
@@ -99,14 +99,14 @@ class Construction:
 
 
 def _contexts(program: Program, classes: int) -> list[int]:
-    """For each class, the first class that no look-behind distinguishes from it; for the end of the text, class 0."""
+    """The representative of each class: the first class that no look-behind distinguishes from it. The end of the text has class 0."""
     sets = [each.classes for each in program.instructions if isinstance(each, Behind)]
     firsts: dict[tuple[bool, ...], int] = {}
     return [firsts.setdefault(tuple(number in each for each in sets), number) for number in range(classes)] + [0]
 
 
 def _distinct(threads: tuple[Thread, ...]) -> tuple[Thread, ...]:
-    """Drop threads if a preferred thread at the same place depends on the same look-aheads or fewer."""
+    """Drop a thread if a preferred thread at the same place depends on the same look-aheads or on fewer of them."""
     kept: dict[int, list[Undecided]] = {}
     found = []
     for place, undecided in threads:
@@ -118,14 +118,15 @@ def _distinct(threads: tuple[Thread, ...]) -> tuple[Thread, ...]:
 
 
 def minimal(targets: NDArray[np.int64], ends: NDArray[np.bool_], budget: Budget) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """The smallest automaton that does the same, with dead state 0, first state 1, and the others in the order in which they are reached.
+    """The smallest automaton with the same effect. State 0 is dead, state 1 is the first; the others are in the order in which they are
+    reached.
 
-    Blocks of states are split until no symbol splits another one (Moore). The caller may then merge symbols with equal columns.
+    Blocks of states are split until no symbol splits a block (Moore). The caller may then merge symbols with equal columns.
 
     Args:
         targets: int64[states, symbols], the next state.
         ends: bool[states, symbols], whether a match ends before the symbol.
-        budget: the budget; four states of a round count as one step.
+        budget: the budget; four states in a round count as one step.
     """
     blocks, count = np.zeros(len(targets), np.int64), 1
     while True:
@@ -142,7 +143,9 @@ def minimal(targets: NDArray[np.int64], ends: NDArray[np.bool_], budget: Budget)
 
 
 def _numbered(targets: NDArray[np.int64], ends: NDArray[np.bool_], start: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Number states in the order in which they are reached; the dead one is 0. A pattern that never matches starts in a copy of it."""
+    """Number states in the order in which they are reached; the dead state is 0. If a pattern never matches, its first state is a copy of
+    the dead state.
+    """
     order = [0, start]
     seen = {0, start}
     for state in order:  # the loop appends to it

@@ -1,6 +1,6 @@
-"""Threads: the places of a program that are live at once, in the order in which backtracking would try them; and the effect of a symbol.
+"""Threads: the live places of a program, in the order in which backtracking would try them; and the effect of a symbol on threads.
 
-A thread is a place and the undecided look-aheads on which it depends. These read the same text as the thread.
+A thread is a place and the undecided look-aheads on which it depends. The look-aheads read the same text as the thread.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ class Step:
     """The effect of one symbol on threads.
 
     Attributes:
-        threads: the threads after the symbol, the preferred first.
-        ends: the matches that end before the symbol: for each, the number of threads that are preferred to it, and the undecided
-            look-aheads on which it depends.
+        threads: the threads after the symbol, in order of preference.
+        ends: for each match that ends before the symbol, the number of threads that are preferred to it, and the undecided look-aheads on
+            which it depends.
     """
 
     threads: tuple[Thread, ...]
@@ -42,7 +42,7 @@ class Step:
 
 
 class Stepper:
-    """The steps of a program, each computed once. The budget counts the stepped threads and the visited places."""
+    """The steps of a program; each is computed once. The budget counts the stepped threads and the visited places."""
 
     def __init__(self, program: Program, budget: Budget) -> None:
         self._instructions, self._budget = program.instructions, budget
@@ -50,11 +50,11 @@ class Stepper:
         self._decisions: dict[tuple[Pending, int | None, int], Pending | bool] = {}
 
     def step(self, threads: tuple[Thread, ...], before: int | None, symbol: int) -> Step:
-        """The effect of a symbol on threads, up to the first match that depends on nothing.
+        """The effect of a symbol on threads, up to the first match that does not depend on look-aheads.
 
         Args:
             threads: the threads.
-            before: the class of the symbol before; None if it is not known.
+            before: the class of the previous symbol; None if it is unknown.
             symbol: the class of the symbol.
         """
         reached: dict[Thread, None] = {}
@@ -81,7 +81,7 @@ class Stepper:
         return self._reached[key]
 
     def _search(self, start: int, before: int | None, symbol: int) -> Step:
-        """Follow the instructions that read nothing, depth first, the preferred place first."""
+        """Follow the instructions that read no symbol, depth first, in order of preference."""
         reached: dict[Thread, None] = {}
         ends: list[tuple[int, Undecided]] = []
         seen: set[Thread] = set()
@@ -104,7 +104,7 @@ class Stepper:
         return Step(tuple(reached), tuple(ends))
 
     def _follow(self, instruction: Instruction, undecided: Undecided, before: int | None, symbol: int) -> list[Thread]:
-        """The threads to which an instruction leads without reading the symbol, the preferred first."""
+        """The threads to which an instruction leads without reading the symbol, in order of preference."""
         if isinstance(instruction, Fork):
             return [(place, undecided) for place in instruction.places]
         if isinstance(instruction, Ahead):
@@ -132,7 +132,7 @@ class Stepper:
         return frozenset(left)
 
     def _decide(self, pending: Pending, before: int | None, symbol: int) -> Pending | bool:
-        """A look-ahead after a symbol: whether it holds, or its new state if it is still undecided."""
+        """The result of a look-ahead after a symbol: whether it holds, or its new state if it is still undecided."""
         key = pending, before, symbol
         if key not in self._decisions:
             steps = [self._reach(place, before, symbol) for place in pending.places]
@@ -159,7 +159,7 @@ class Stepper:
 
 
 def _read(instruction: Instruction, symbol: int) -> int:
-    """The place after an instruction has read a symbol; NOWHERE if it does not read it."""
+    """The place after an instruction reads a symbol; NOWHERE if it does not read this symbol."""
     if isinstance(instruction, Read) and symbol in instruction.classes:
         return instruction.following
     return instruction.reads[symbol] if isinstance(instruction, Inner) else NOWHERE

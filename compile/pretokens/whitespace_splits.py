@@ -1,10 +1,11 @@
-r"""Separators: characters that a splitter drops, and at which it begins again.
+r"""Separators: characters that a splitter drops, and after which it starts again.
 
-Text between two runs of separators is cut like a whole text. So a run of separators may be replaced by another run. Two facts follow:
+Text between two runs of separators is cut like a whole text, so a run of separators may be replaced by another run. Two facts follow:
 
-- A `Replace` of whitespace by whitespace, such as CLIP's of ``\s+`` by a space, changes no id, no word and no offset.
-- A pattern may contain added tokens. Usually no text contains them, since they are cut out before, and the automata of `sequences` ignore
-  them. Normalizers may still make one from other text; a space after it then has the effect of the pattern (`fst.text.normalizer.Cuts`).
+- A `Replace` of whitespace by whitespace, such as CLIP's ``\s+`` → space, does not change ids, words or offsets.
+- A pattern may contain added tokens. Usually no text contains them, because they are cut out earlier, so the automata of `sequences` ignore
+  them. Normalizers may still produce an added token from other text; a space inserted after it then has the effect of the pattern
+  (`fst.text.normalizer.Cuts`).
 """
 
 from __future__ import annotations
@@ -33,13 +34,13 @@ from fst.text.normalizer import MAX_CUTS, NO_CUTS, Cuts, Normalizer
 from fst.text.splitter import DEAD, START, Span, Splitter
 from fst.text.whitespace import BLANK, NEVER
 
-LITERAL = {("Isolated", False), ("Isolated", True), ("Removed", True)}  # behaviors that keep each match as a piece, and whether inverted
+LITERAL = {("Isolated", False), ("Isolated", True), ("Removed", True)}  # (behavior, invert) that keeps each match as a pre-token
 NO_WHITE_SPACE = "."
-UNCLEAR = -1  # in place of an end
+UNCLEAR = -1  # used instead of an end
 
 
 def are_separators(chars: Iterable[str], split: Splitter) -> bool:
-    """Whether characters are separators of a splitter without gaps, all with the same effect."""
+    """Whether all characters are separators of a splitter without gaps and have the same effect."""
     classes = {int(split.classes[ord(char)]) for char in chars}
     if not classes <= split.dropped:
         return False
@@ -53,10 +54,10 @@ def are_separators(chars: Iterable[str], split: Splitter) -> bool:
 
 
 def _reached(steps: Sequence[Sequence[Step]], firsts: Iterable[int], others: Iterable[int]) -> set[int]:
-    """The states that a search may be in after a first and any number of other symbols."""
+    """The possible states of a search after one of the first symbols and any number of other symbols."""
     others, found = [*others], {steps[START][symbol][0] for symbol in firsts} - {DEAD}
     waiting = [*found]
-    for state in waiting:  # grows
+    for state in waiting:  # the loop appends to it
         fresh = {steps[state][symbol][0] for symbol in others} - found - {DEAD}
         found |= fresh
         waiting += fresh
@@ -67,7 +68,7 @@ def _reached(steps: Sequence[Sequence[Step]], firsts: Iterable[int], others: Ite
 
 
 def makes_white_space(part: Component) -> bool:
-    """Whether a normalizer is a `Replace` of whitespace alone by whitespace. (That of one character is a map.)"""
+    """Whether a normalizer is a `Replace` of whitespace alone by whitespace, except a `Replace` of one character, which is a map."""
     if part["type"] != "Replace" or not part["content"]:
         return False
     return not is_character(part["pattern"]) and {*_replaced(part["pattern"]), *part["content"]} <= {*WHITE_SPACE}
@@ -78,12 +79,12 @@ def need_without_effect(part: Component, after: Normalizer, late: Mapping[str, C
 
     Args:
         part: the normalizer.
-        after: what rewriting does after it.
-        late: the added tokens of normalized text by their spelling there.
+        after: the later normalizers, as a `Normalizer`.
+        late: the added tokens of normalized text, by their normalized spelling.
         split: the splitter.
 
     Raises:
-        UnsupportedError: something may.
+        UnsupportedError: a later step may distinguish the two.
     """
     chars = {*_replaced(part["pattern"]), *part["content"]}
     images = {image for char in chars for image in _images(after, char)} | ({BLANK} if after.blanks.prefix != NEVER else set())
@@ -93,7 +94,7 @@ def need_without_effect(part: Component, after: Normalizer, late: Mapping[str, C
 
 
 def _replaced(pattern: Component) -> str:
-    """The characters of the matches of a pattern, if all are whitespace; else a character that is not."""
+    """The characters of the matches of a pattern, if all are whitespace; otherwise a character that is not whitespace."""
     ((form, spelling),) = pattern.items() if len(pattern) == 1 else [("", None)]
     if form not in ("String", "Regex") or not isinstance(spelling, str):
         return NO_WHITE_SPACE
@@ -108,7 +109,7 @@ def _replaced(pattern: Component) -> str:
 
 
 def _taken(node: Node) -> Iterator[code_points.Set]:
-    """The sets of the characters that a node takes; it only looks at others."""
+    """The sets of characters in the matches of a node, without the characters of look-aheads."""
     if isinstance(node, Characters):
         yield node.edges
     elif not isinstance(node, LookAhead):
@@ -117,7 +118,7 @@ def _taken(node: Node) -> Iterator[code_points.Set]:
 
 
 def _images(after: Normalizer, char: str) -> str | tuple[str]:
-    """The results of a character next to any others; with an empty string if it may vanish, or if neighbours count."""
+    """The characters that `char` becomes; an empty string if it may vanish, or if the result depends on its neighbours."""
     image, _ = after.normalized(char)
     parts, step = image, after.composition
     if step:
@@ -128,19 +129,19 @@ def _images(after: Normalizer, char: str) -> str | tuple[str]:
     return image or ("",)
 
 
-# Strings that a pattern spells.
+# Strings in a pattern.
 
 
 def splitter_and_cuts(parts: Sequence[Component], absent: Collection[str], early: Collection[str]) -> tuple[Splitter, Cuts]:
-    """The splitter of splits in sequence, and the strings after which it needs a separator.
+    """Compile splits in sequence into a splitter; also return the strings that need a separator after them.
 
     Args:
         parts: as in `fst.compile.pretokens.sequences.in_sequence`.
-        absent: strings that no stretch contains.
-        early: added tokens of raw text, which normalization may produce again.
+        absent: strings that no text between added tokens contains.
+        early: added tokens of raw text; normalization may produce them again.
 
     Raises:
-        UnsupportedError: there is no splitter.
+        UnsupportedError: no splitter has the same effect.
     """
     try:
         return in_sequence(parts, absent), NO_CUTS
@@ -178,9 +179,10 @@ def _holds(string: str, others: Iterable[str]) -> bool:
 
 
 def _inside(split: Splitter, strings: Sequence[str]) -> list[list[int]] | None:
-    """Runs of characters after which no pre-token begins, if one of the strings follows; after all other runs one begins.
+    """Runs of characters. If one of the strings follows such a character, no pre-token begins between the two; after any other character,
+    one begins.
 
-    None if this is not known.
+    None if the result is unknown.
     """
     steps, symbols = Automaton.of(split.moves).steps(), range(split.moves.shape[1] - 1)
     rows = [[int(split.classes[ord(char)]) for char in string] for string in strings]
@@ -196,7 +198,7 @@ def _inside(split: Splitter, strings: Sequence[str]) -> list[list[int]] | None:
 
 
 def _end(steps: Sequence[Sequence[Step]], state: int, symbols: Sequence[int]) -> int | None:
-    """The number of symbols in the rest of a pre-token, for a search in some state; None if it ended before them."""
+    """The number of symbols that a search in some state adds to its pre-token; None if the pre-token ended before them."""
     end = None
     for place, symbol in enumerate(symbols):
         state, ends = steps[state][symbol]
@@ -207,10 +209,10 @@ def _end(steps: Sequence[Sequence[Step]], state: int, symbols: Sequence[int]) ->
 
 
 def _alone(parts: Sequence[Component], string: str) -> list[Span]:
-    """The pieces of a string that is a piece of the first split, by the others."""
+    """The pre-tokens that the later splits make of a string, which is a pre-token of the first split."""
     return in_sequence(parts).pieces(string)
 
 
 def _followed(split: Splitter, string: str) -> list[Span]:
-    """The pre-tokens of a string with a space after it."""
+    """The pre-tokens of a string that a space follows."""
     return split.pieces(string + BLANK)

@@ -1,1 +1,1 @@
-"""Sources: files of vocabularies, one module for each format. All of them give a `fst.compile.text.source.Source`."""
+"""Readers of vocabulary files, one module per file format. Every reader returns a `fst.compile.text.source.Source`."""

@@ -10,15 +10,15 @@ from fst.tables.header import BYTE_LEVEL, AnyDecoder, Decoder, StepsDecoder
 
 
 def decoder_of(part: Component | None, supported: str) -> AnyDecoder | None:
-    """The decoder of a file.
+    """Convert the decoder of a file.
 
     Args:
-        part: from the file; None if it has none.
-        supported: the type that goes with the model; unless it is WordPiece, there are steps (`fst.tables.decoder_steps`), too.
+        part: the decoder in the file; None if the file has none.
+        supported: the decoder type of the model. Unless it is WordPiece, steps (`fst.tables.decoder_steps`) are also supported.
 
     Raises:
-        UnsupportedError: it is not supported.
-        ValueError: it is malformed.
+        UnsupportedError: the decoder is not supported.
+        ValueError: the decoder is malformed.
     """
     if part is None:
         return None
@@ -60,7 +60,7 @@ def _wordpiece(part: Component) -> Decoder:
 
 
 def _step(part: Component) -> Step:
-    """A step with all its fields and no others."""
+    """Check that a step has exactly its fields; return the step."""
     if part["type"] == METASPACE:
         return metaspace.of_decoder(part)
     only(part, "decoder", " ".join(("type", *KNOWN[part["type"]])))

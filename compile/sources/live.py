@@ -1,6 +1,6 @@
-"""Live tokenizers: objects of ``tokenizers`` and of ``transformers``, which can write the tokenizer.json that states what they do.
+"""Live tokenizers: objects of ``tokenizers`` and of ``transformers``, which can write themselves as a tokenizer.json.
 
-A folder whose class rebuilds a tokenizer in a way of its own is read so, too: ``transformers`` makes the tokenizer.
+Some classes rebuild their tokenizer in a special way. For a folder with such a class, ``transformers`` makes the tokenizer.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ def stated(source: Any) -> tuple[Json, Json]:
     """The tokenizer.json that a live tokenizer would write, and further settings, named as in `fst.tables.header.Settings`.
 
     Raises:
-        UnsupportedError: it runs in Python.
+        UnsupportedError: the tokenizer runs in Python.
     """
     text, settings = statement(source)
     if settings:
@@ -33,7 +33,7 @@ def of_folder(folder: Path, why: str) -> tuple[Json, Json]:
 
     Args:
         folder: the folder.
-        why: the reason why this package cannot read the folder alone.
+        why: the reason why this package cannot read the folder without ``transformers``.
 
     Raises:
         UnsupportedError: ``transformers`` is not installed, or cannot make the tokenizer without code from the folder.
@@ -44,6 +44,6 @@ def of_folder(folder: Path, why: str) -> tuple[Json, Json]:
         raise UnsupportedError(f"{why}; or install transformers, which makes the others: pip install transformers") from None
     try:
         made = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
-    except Exception as error:  # of any of its parts
+    except Exception as error:  # from any part of transformers
         raise UnsupportedError(f"{why}; transformers cannot make it, either: {reason(error)}") from None
     return stated(made)

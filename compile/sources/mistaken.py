@@ -1,4 +1,4 @@
-"""Files that are named by mistake instead of a vocabulary: their first bytes, and the remedy for each."""
+"""Files that users pass by mistake instead of a vocabulary: their first bytes, and a remedy for each kind."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ LOOKED_AT = 1024  # bytes
 
 
 def mistaken(path: Path) -> str | None:
-    """The kind of a file that was named by mistake, and the remedy; None for other files.
+    """The kind of a file that was passed by mistake, and the remedy; None for other files.
 
     Raises:
-        OSError: it cannot be read.
+        OSError: the file cannot be read.
     """
     begun = beginning(path, LOOKED_AT)
     return next((f"{path} {said}" for pattern, said in BEGINNINGS if pattern.match(begun)), None)

@@ -1,4 +1,4 @@
-"""Read a source of any form: find its file, apply the compiler's options, and check what would only fail later, or silently."""
+"""Read a source of any form: find its file, apply the compiler's options, and refuse sources that would fail later or silently."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ from fst.tables.live import is_encoding, is_live
 
 NO_NORMALIZER = {"type": "BertNormalizer", **dict.fromkeys(FLAGS, False)}
 PRE_TOKENIZERS = {"bert": ({"type": "BertPreTokenizer"},), "none": ()}
-TEXT_OPTIONS = (*FLAGS, "pre_tokenizer")  # the other options of WordPiece are the model's
+TEXT_OPTIONS = (*FLAGS, "pre_tokenizer")  # the other options of WordPiece belong to the model
 OPTIONS = (*TEXT_OPTIONS, "unk_token", "continuing_subword_prefix", "max_input_chars_per_word", *tiktoken.OPTIONS)
 
-LOOKED_AT = 1 << 14  # bytes that tell a model of sentencepiece
+LOOKED_AT = 1 << 14  # the number of first bytes that identify a sentencepiece model
 SINGLE = (tiktoken.SUFFIX, sentencepiece_model.SUFFIX)
-LIVE = "the tokenizer"  # its name in messages
+LIVE = "the tokenizer"  # the name of a live tokenizer in messages
 
 Given = Mapping[str, Any]
 NO_OPTIONS: Given = {}
@@ -46,12 +46,12 @@ def read(source: Any, options: Given, kind: str | None = None) -> Source[Any]:
         source: a file, a folder, the name of a model, the tokens of WordPiece, or a live tokenizer of tiktoken, tokenizers or
             transformers.
         options: options of the compiler.
-        kind: the kind of model that it must have; None: any.
+        kind: the required kind of model; None: any kind.
 
     Raises:
         VocabularyError: the source is not a vocabulary, or has no unknown token.
-        UnsupportedError: it needs an unsupported feature, has a model of another kind, or does not fit an option.
-        OSError: it cannot be read.
+        UnsupportedError: the source needs an unsupported feature, has a model of a different kind, or does not support an option.
+        OSError: the source cannot be read.
     """
     given = {name: value for name, value in options.items() if value is not None}
     if isinstance(source, str | Path):
@@ -70,10 +70,10 @@ def read(source: Any, options: Given, kind: str | None = None) -> Source[Any]:
 
 
 def of_statement(statement: tuple[Any, Given], where: str, options: Given = NO_OPTIONS, kind: str | None = None) -> Source[Any]:
-    """The source from a ``tokenizer.json`` and further settings.
+    """Make the source from a ``tokenizer.json`` and further settings.
 
     Args:
-        statement: the value of the JSON; and settings that are not in it, named as in `fst.tables.header.Settings`.
+        statement: the value of the JSON; and settings that the JSON lacks, named as in `fst.tables.header.Settings`.
         where: the name of the source in messages.
         options, kind: as in `read`.
 
@@ -91,7 +91,7 @@ def _found(source: str | Path) -> Path:
 
 
 def _of_path(path: Path, given: Given, where: str, kind: str | None) -> Source[Any]:
-    """Read a file or a folder. If that fails, the message gives the kind of the file, as far as its first bytes determine it."""
+    """Read a file or a folder. If this fails, the message contains the kind of the file, if its first bytes identify it."""
     try:
         return _checked(_of_folder(path, given, kind) if path.is_dir() else _of_file(path, given, kind), where)
     except VocabularyError:
@@ -103,19 +103,19 @@ def _of_path(path: Path, given: Given, where: str, kind: str | None) -> Source[A
 
 
 def single_files(folder: Path) -> list[Path]:
-    """The files in a folder that state a vocabulary by themselves, also packed with gzip.
+    """The files in a folder that contain a complete vocabulary, with or without gzip.
 
-    They are files of tiktoken's ranks, a tekken.json, and models of sentencepiece.
+    These are tiktoken rank files, a tekken.json, and sentencepiece models.
     """
     names = {path: path.name.removesuffix(".gz") for path in sorted(folder.iterdir())}
     return [path for path, name in names.items() if name == tekken.FILE or name.endswith(SINGLE)]
 
 
 def is_model(path: Path) -> bool:
-    """Whether a file is a model of sentencepiece, by its content or by its name. Llama 3's tokenizer.model is one of tiktoken.
+    """Whether a file is a sentencepiece model, by its content or its name. (Llama 3's tokenizer.model is a tiktoken file.)
 
     Raises:
-        OSError: it cannot be read.
+        OSError: the file cannot be read.
     """
     begun = beginning(path, LOOKED_AT)
     is_named = path.name.removesuffix(".gz").endswith(sentencepiece_model.SUFFIX)
@@ -123,7 +123,8 @@ def is_model(path: Path) -> bool:
 
 
 def stated(source: Any) -> tuple[Any, Given] | None:
-    """The ``tokenizer.json`` of a source, and settings that are not in it, named as in `fst.tables.header.Settings`; None for other forms.
+    """The ``tokenizer.json`` of a source, and settings that it lacks, named as in `fst.tables.header.Settings`; None for other forms of
+    source.
 
     Args:
         source: a live tokenizer, a file, a folder, or the name of a model.
@@ -164,7 +165,7 @@ def _of_files(path: Path) -> tuple[Any, Given] | None:
 
 
 def _of_statement(statement: tuple[Any, Mapping[str, Any]], path: Path, given: Given, kind: str | None) -> Source[Any]:
-    """The source that a tokenizer.json and further settings state."""
+    """Make the source from a tokenizer.json and further settings."""
     document, settings = statement
     source = tokenizer_json.of_document(document, path, kind)
     return _with_options(replace(source, settings=replace(source.settings, **settings)), given)
@@ -214,7 +215,7 @@ def _refuse(given: Given, why: str) -> None:
 
 
 def _with_options(source: Source[Any], given: Given) -> Source[Any]:
-    """The source with the compiler's options for WordPiece."""
+    """Apply the compiler's options for WordPiece to the source."""
     _refuse({name: value for name, value in given.items() if name in tiktoken.OPTIONS}, "only a file of tiktoken's ranks needs it")
     if source.model.kind != "WordPiece":
         _refuse(given, "only WordPiece has it")
@@ -236,13 +237,13 @@ def _text_with(text: TextPipeline, given: Given) -> TextPipeline:
     if "pre_tokenizer" not in given:
         return text
     splitter = given["pre_tokenizer"]
-    if splitter not in [*PRE_TOKENIZERS]:  # of any type
+    if splitter not in [*PRE_TOKENIZERS]:  # the value may have any type
         raise UnsupportedError(not_one_of("pre_tokenizer", splitter, ("bert", "none")))
     return replace(text, pre_tokenizers=PRE_TOKENIZERS[splitter])
 
 
 def _checked(source: Source[Any], where: str) -> Source[Any]:
-    """Refuse a source that would only fail later, or silently."""
+    """Refuse a source that would fail later or silently."""
     if not source.model.tokens:
         raise VocabularyError(f"{where} is empty")
     source.model.check(where)
@@ -257,7 +258,7 @@ def _checked(source: Source[Any], where: str) -> Source[Any]:
 
 
 def _check_flags(text: TextPipeline, where: str) -> None:
-    """Check the flags that options may have set; a tokenizer.json's own are checked when it is read."""
+    """Check the flags that options may have set; the flags of a tokenizer.json are checked when it is read."""
     for name in FLAGS:
         kind, said = (bool | NoneType, "true, false or null") if name == "strip_accents" else (bool, "true or false")
         for part in text.normalizers:

@@ -1,6 +1,6 @@
-"""Mistral's ``tekken.json``: ranks and a pattern for tiktoken, whose ids begin after the special tokens.
+"""Mistral's ``tekken.json``: ranks and a pattern for tiktoken. The ids of ranks follow the ids of special tokens.
 
-The reference is ``Tekkenizer`` of mistral-common 1.13.1. It never finds special tokens in a text, and adds them only on request.
+The reference is ``Tekkenizer`` of mistral-common 1.13.1. It never finds special tokens in a text; it adds them only on request.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from fst.errors import FstError, VocabularyError, quoted, reason
 from fst.tables.header import AddedTokens
 
 FILE = "tekken.json"
-# The special tokens of files that list none: versions up to v7.
+# The special tokens of files that do not list them: versions up to v7.
 SPECIAL = (
     "<unk>", "<s>", "</s>", "[INST]", "[/INST]", "[AVAILABLE_TOOLS]", "[/AVAILABLE_TOOLS]", "[TOOL_RESULTS]", "[/TOOL_RESULTS]",
     "[TOOL_CALLS]", "[IMG]", "<pad>", "[IMG_BREAK]", "[IMG_END]", "[PREFIX]", "[MIDDLE]", "[SUFFIX]", "[SYSTEM_PROMPT]",
@@ -33,7 +33,7 @@ def is_tekken(document: Any) -> bool:
 
 
 def of_document(document: Mapping[str, Any], path: Path) -> Source[BpeModel]:
-    """The source that a parsed ``tekken.json`` states; `path` is for messages."""
+    """Make the source from a parsed ``tekken.json``; `path` is for messages."""
     try:
         return _of_parts(document, path)
     except FstError:
@@ -61,7 +61,7 @@ def _of_parts(document: Mapping[str, Any], path: Path) -> Source[BpeModel]:
 
 
 def _special(listed: Any, most: int, version: Any) -> dict[str, int]:
-    """The special tokens in the order of their ids; those without a name of their own are numbered."""
+    """The special tokens in the order of their ids; unnamed tokens are called ``<SPECIAL_id>``."""
     if listed is None and version not in WITHOUT_A_LIST:
         raise ValueError(f"version {quoted(version)} lists no special_tokens")
     parts = [{"rank": rank, "token_str": name} for rank, name in enumerate(SPECIAL)] if listed is None else listed
@@ -77,7 +77,7 @@ def _special(listed: Any, most: int, version: Any) -> dict[str, int]:
 
 
 def _tokens(vocab: Sequence[Any], used: int, path: Path) -> list[bytes]:
-    """The tokens that are used, in the order of their ranks."""
+    """The used tokens, in the order of their ranks."""
     if not 0 < used <= len(vocab):
         raise ValueError(f"default_vocab_size asks for {used:,} tokens of {len(vocab):,}")
     tokens = []

@@ -1,7 +1,7 @@
-"""Templates: the ids around a text, or around the texts of a pair, as a post-processor states them.
+"""Templates: the ids that a post-processor adds around a text, or around the texts of a pair.
 
-A template is a sequence of pieces, each with a type id. A piece is either ids of special tokens, or "A" or "B", the place of a text. A text
-keeps the type id of its piece where special tokens are left out.
+A template is a sequence of pieces; each piece has a type id. A piece is either the ids of special tokens, or the place of a text, "A" or
+"B". If special tokens are left out, a text keeps the type id of its piece.
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ def roberta(cls: int, sep: int) -> Templates:
 
 
 def of_post_processor(part: Mapping[str, Any] | None) -> Templates:
-    """The templates of the post-processor of a tokenizer.json.
+    """Convert the post-processor of a tokenizer.json to templates.
 
     Raises:
-        UnsupportedError: no template can express it.
-        KeyError, TypeError, ValueError: it is not laid out as a post-processor.
+        UnsupportedError: no template has the same effect.
+        KeyError, TypeError, ValueError: the post-processor is malformed.
     """
     if part is None:
         return BARE
@@ -59,10 +59,10 @@ def of_post_processor(part: Mapping[str, Any] | None) -> Templates:
 
 
 def trimming(part: Mapping[str, Any] | None) -> Trimming | None:
-    """The part of tokens that a post-processor, read by `of_post_processor`, leaves out of their offsets.
+    """The trimming of token offsets by a post-processor; None for no trimming. `of_post_processor` must accept the post-processor first.
 
     Raises:
-        UnsupportedError: two processors shorten them, one after the other, or one after ids were added.
+        UnsupportedError: two processors shorten offsets, or one does so after ids were added.
     """
     processors = _processors(part)
     places = [place for place, one in enumerate(processors) if one.get("trim_offsets")]
@@ -74,14 +74,14 @@ def trimming(part: Mapping[str, Any] | None) -> Trimming | None:
 
 
 def _processors(part: Mapping[str, Any] | None) -> list[Mapping[str, Any]]:
-    """A post-processor, or those of a Sequence."""
+    """The post-processors of a Sequence, flattened; or the single post-processor."""
     if part is None:
         return []
     return [one for inner in part["processors"] for one in _processors(inner)] if part["type"] == "Sequence" else [part]
 
 
 def added_ids(template: Template) -> list[int]:
-    """The ids that a template adds, in their order."""
+    """The ids that a template adds, in order."""
     return [number for content, _ in template if not isinstance(content, str) for number in content]
 
 
@@ -135,7 +135,7 @@ POST_PROCESSORS: Mapping[str, Callable[[Mapping[str, Any]], Templates]] = {
 
 
 def _fields(part: Mapping[str, Any], *names: str) -> list[Any]:
-    """The fields of a post-processor, which may have no others: the reference might take it for one of another type."""
+    """The fields of a post-processor. Other fields are refused: with them, the reference might read it as a different type."""
     unknown = sorted(part.keys() - {"type", *names})
     if unknown:
         raise UnsupportedError(f"{part['type']} has {listed(unknown)}, which is unknown to this version")

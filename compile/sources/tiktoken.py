@@ -1,7 +1,7 @@
 """Encodings of tiktoken: files of ranks, and live ``tiktoken.Encoding`` objects.
 
-A ``.tiktoken`` file has a token in base64 and its rank in each line, and nothing else. The pattern that splits text and the special tokens
-are defined in code; those of OpenAI's encodings are here.
+Each line of a ``.tiktoken`` file contains a token in base64 and its rank. The file lacks the pattern that splits text and the special
+tokens: tiktoken defines them in code. This module contains them for OpenAI's encodings.
 
 Source: tiktoken 0.14.0, ``tiktoken_ext/openai_public.py`` and ``tiktoken/load.py``.
 """
@@ -35,7 +35,7 @@ class Encoding(NamedTuple):
     """The parts of an encoding that a file of ranks lacks.
 
     Attributes:
-        pattern: the regular expression whose matches are the pieces of a text.
+        pattern: the regular expression whose matches are the pre-tokens of a text.
         special: special tokens and their ids.
     """
 
@@ -79,7 +79,7 @@ ENCODINGS: Mapping[str, Encoding] = {
 
 
 def of_encoding(encoding: Any) -> Source[BpeModel]:
-    """The source that a ``tiktoken.Encoding`` is."""
+    """Make the source from a ``tiktoken.Encoding``."""
     return of_ranks(encoding._mergeable_ranks, Encoding(encoding._pat_str, encoding._special_tokens), f"the encoding {encoding.name!r}")
 
 
@@ -89,35 +89,35 @@ def is_ranks(text: str) -> bool:
 
 
 def of_text(text: str, path: Path, given: Mapping[str, Any]) -> Source[BpeModel]:
-    """The source from a file of ranks and options of the compiler, `OPTIONS`.
+    """Make the source from a file of ranks and options of the compiler, `OPTIONS`.
 
     Raises:
-        VocabularyError: the file is malformed, or its encoding is unknown.
-        UnsupportedError: the encoding is not known.
+        VocabularyError: the file is malformed, or neither its name nor the options give an encoding or a pattern.
+        UnsupportedError: the given encoding is unknown.
     """
     return of_ranks(*parts_of(text, path, given), str(path))
 
 
 def parts_of(text: str, path: Path, given: Mapping[str, Any]) -> tuple[dict[bytes, int], Encoding]:
-    """The tokens of a file with their ranks, and its encoding. Raises what `of_text` raises."""
+    """The tokens of a file with their ranks, and its encoding. The exceptions are as in `of_text`."""
     return _ranks(text, path), _encoding(path, given)
 
 
 def of_ranks(ranks: Mapping[bytes, int], encoding: Encoding, where: str) -> Source[BpeModel]:
-    """The source of tokens with their ranks, and of an encoding; `where` begins messages."""
+    """Make the source from tokens with their ranks and an encoding; messages begin with `where`."""
     _need_apart(ranks, encoding.special, where)
     return source_of(BpeModel.of_ranks(ranks, {}), encoding.pattern, numbered(encoding.special))
 
 
 def source_of(model: BpeModel, pattern: Pattern, added: AddedTokens, reference: str = TIKTOKEN) -> Source[BpeModel]:
-    """The source of a model that tiktoken runs, perhaps inside another library: no ids are added around a text."""
+    """Make the source of a model that tiktoken runs, possibly inside another library. No ids are added around a text."""
     settings = replace(NO_SETTINGS, decoder=BYTE_LEVEL, model_input_names=INPUTS)
     return Source(model, TextPipeline((), (tiktoken_split(pattern), BYTES)), added, BARE, settings, reference=reference)
 
 
 def _encoding(path: Path, given: Mapping[str, Any]) -> Encoding:
-    """The encoding of a file: the given one; else, without a pattern, the one in the name of the file. Options override its pattern, add
-    special tokens, or drop its own.
+    """The encoding of a file: the given encoding or, if no pattern is given, the encoding in the file name. Options override the pattern,
+    add special tokens, or drop the special tokens of the encoding.
     """
     stem = path.name.partition(".")[0]
     name = given.get("encoding", stem if stem in ENCODINGS and "pattern" not in given else None)
@@ -159,7 +159,7 @@ def base64_bytes(token: str, where: str) -> bytes:
     """The bytes of a token in base64.
 
     Raises:
-        VocabularyError: it is no base64, or empty; the message begins with `where`.
+        VocabularyError: the token is not base64, or is empty; the message begins with `where`.
     """
     try:
         data = b64decode(token, validate=True)
@@ -171,7 +171,7 @@ def base64_bytes(token: str, where: str) -> bytes:
 
 
 def _need_apart(ranks: Mapping[bytes, int], special: Mapping[str, int], where: str) -> None:
-    """Refuse special tokens that have the id or the name of another token, or that tiktoken finds by chance."""
+    """Refuse special tokens that have the id or the text of another token, or that tiktoken finds at random."""
     by_id = {rank: token for token, rank in ranks.items()}
     holders: dict[int, str] = {}
     for token, number in special.items():
@@ -188,7 +188,7 @@ def _need_apart(ranks: Mapping[bytes, int], special: Mapping[str, int], where: s
 
 
 def _need_no_beginnings(special: Mapping[str, int], where: str) -> None:
-    """Refuse a special token that begins with another: tiktoken tries them in an order that differs from run to run."""
+    """Refuse a special token that begins with another: the order in which tiktoken tries them differs between runs."""
     ordered = sorted(special)
     for first, second in pairwise(ordered):
         if second.startswith(first):

@@ -1,4 +1,4 @@
-"""Read a ``tokenizer.json``. Unsupported features are refused here, by name."""
+"""Read a ``tokenizer.json``, and refuse unsupported features by name."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from fst.tables.header import BYTE_LEVEL, AnyDecoder
 
 
 def of_document(source: Any, path: Path, kind: str | None = None) -> Source[Any]:
-    """The source that a parsed ``tokenizer.json`` states.
+    """Make the source from a parsed ``tokenizer.json``.
 
     Args:
         source: the value of the JSON.
-        path: its name in messages.
-        kind: the kind of model that it must have; None: any.
+        path: the name of the file in messages.
+        kind: the required kind of model; None: any kind.
 
     Raises:
-        VocabularyError: it is not laid out as a tokenizer.json.
-        UnsupportedError: it needs an unsupported feature, or has a model of another kind.
+        VocabularyError: the value does not have the form of a tokenizer.json.
+        UnsupportedError: the tokenizer needs an unsupported feature, or has a model of a different kind.
     """
     if not isinstance(source, dict):
         tokens = "; write tokens one a line into a vocab.txt" if isinstance(source, list) else ""
@@ -47,7 +47,7 @@ def of_document(source: Any, path: Path, kind: str | None = None) -> Source[Any]
 
 
 def _other(source: dict[str, Any], path: Path) -> str | None:
-    """The kind of a JSON object that is mistaken for a tokenizer.json, and the remedy; None if it may be one."""
+    """The kind of a JSON object that is mistaken for a tokenizer.json, and the remedy; None if it may be a tokenizer.json."""
     if path.name in (folder.CONFIG, folder.SPECIALS, folder.ADDED, folder.MODEL):
         return f"is one of several files of a tokenizer, and contains no vocabulary: compile their folder, {path.parent}"
     if source and all(type(number) is int for number in source.values()):
@@ -86,7 +86,7 @@ def _of_parts(source: dict[str, Any], kind: str | None) -> Source[Any]:
 
 
 def _need_no_letters_for_bytes(decoder: AnyDecoder | None, trimmed: Trimming | None) -> None:
-    """Refuse components that treat letters of tokens as bytes, although they are characters."""
+    """Refuse components that interpret letters of tokens as bytes, if the letters are characters."""
     for name, found in (("decoder ByteLevel", decoder == BYTE_LEVEL), ("post_processor with trim_offsets", trimmed is not None)):
         if found:
             raise UnsupportedError(f"{name} without a pre_tokenizer ByteLevel, though it takes letters for bytes")

@@ -1,4 +1,4 @@
-"""Bare WordPiece vocabularies: a ``vocab.txt``, one token a line, or a list of tokens. BERT's own settings count."""
+"""Bare WordPiece vocabularies: a ``vocab.txt`` with one token per line, or a list of tokens. All settings are BERT's."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ BERT_TEXT = TextPipeline(
 
 
 def parse_lines(text: str) -> dict[str, int]:
-    r"""The tokens of a ``vocab.txt`` as the reference reads it: lines end at "\n" alone, whitespace at their end is dropped, and of
-    equal tokens the last one counts.
+    r"""Read the tokens of a ``vocab.txt`` as the reference does: only "\n" ends a line, whitespace at the end of a line is dropped, and the
+    last of equal tokens counts.
     """
     lines = text.split("\n")
     if not lines[-1]:
@@ -31,11 +31,11 @@ def parse_lines(text: str) -> dict[str, int]:
 
 
 def of_tokens(tokens: dict[str, int], given: Mapping[str, Any]) -> Source[WordPieceModel]:
-    """The source that the reference's BertWordPieceTokenizer makes of tokens.
+    """Make the source from tokens, as the reference's BertWordPieceTokenizer does.
 
     Args:
         tokens: token → id.
-        given: options of the compiler; which tokens are special depends on ``unk_token``, and decoding on the prefix.
+        given: options of the compiler; special tokens depend on ``unk_token``, and decoding depends on the prefix.
     """
     model = WordPieceModel(tokens, given.get("unk_token", "[UNK]"))
     specials = {token: tokens[token] for token in dict.fromkeys([*BERT_SPECIALS, model.unk_token]) if token and token in tokens}

@@ -1,9 +1,10 @@
-"""Added tokens: strings that the reference cuts out of a text, before the model sees what is between them.
+"""Added tokens: strings that the reference cuts out of a text before the model reads the text between them.
 
-A trie finds most of them while the raw text is read (`fst.text.reading.ReadingTable.specials`). The others are *contextual*. They are
-found in normalized text, depend on their neighbours, include the whitespace around them, or begin with a letter or a digit, so that the
-trie would be tried at nearly every character. In WordPiece, the kernel searches normalized words for their symbols, and marks texts that
-may hold others; in these texts `fst.text.normalizer.NormalizerSteps` finds the tokens. In byte-level BPE, `fst.text.normalizer` finds them.
+A trie finds most of them while the raw text is read (`fst.text.reading.ReadingTable.specials`). The others are *contextual*: they are found
+in normalized text, depend on their neighbours, include the whitespace around them, or begin with a letter or a digit. (The trie would look
+for the last kind at nearly every character.) In WordPiece, the kernel finds contextual tokens by their symbols in normalized words, and
+marks texts that may contain further tokens; `fst.text.normalizer.NormalizerSteps` finds the tokens in marked texts. In byte-level BPE,
+`fst.text.normalizer` finds them.
 """
 
 from __future__ import annotations
@@ -28,17 +29,18 @@ from fst.text.alphabet import BREAK, ISOLATED, Alphabet
 
 
 def added_tokens(parts: Sequence[Mapping[str, Any]], tokens: Mapping[str, int]) -> AddedTokens:
-    """Added tokens with the ids that the reference gives them.
+    """Number added tokens as the reference does.
 
-    A token of the vocabulary keeps its id. The others take ids from the size of the vocabulary on, even if a token has that id already.
-    If two added tokens share an id, the reference finds only the last. `completed` adds what depends on the text pipeline.
+    A token of the vocabulary keeps its id. The others get consecutive ids from the size of the vocabulary, even if another token already
+    has such an id. If two added tokens share an id, the reference finds only the last. `completed` adds the fields that depend on the text
+    pipeline.
 
     Args:
         parts: ``added_tokens`` of a ``tokenizer.json``.
         tokens: the vocabulary.
 
     Raises:
-        UnsupportedError: two tokens that are not in the vocabulary have one id.
+        UnsupportedError: an added token outside the vocabulary has the id of another added token.
         ValueError: an added token is malformed.
 
     Examples:
@@ -69,7 +71,7 @@ def added_tokens(parts: Sequence[Mapping[str, Any]], tokens: Mapping[str, int]) 
 
 
 def numbered(ids: Mapping[str, int]) -> AddedTokens:
-    """Added tokens from special tokens and their ids. They have no flags: they are found anywhere in raw text.
+    """Make added tokens from special tokens and their ids. These tokens have no flags, so they are found anywhere in raw text.
 
     Examples:
         >>> numbered({"<|endoftext|>": 100257}).specials
@@ -79,7 +81,7 @@ def numbered(ids: Mapping[str, int]) -> AddedTokens:
 
 
 def _told_apart(found: Mapping[str, ContextualToken], special: Iterable[str]) -> AddedTokens:
-    """Group added tokens by how they are found; decoding leaves out the special ones."""
+    """Group added tokens by how they are found. Decoding skips the special tokens."""
     contextual = _contextual(found)
     return AddedTokens(
         specials={content: token.id for content, token in found.items() if content not in contextual},
@@ -106,7 +108,9 @@ def _content(part: Mapping[str, Any]) -> str:
 
 
 def _contextual(found: Mapping[str, ContextualToken]) -> dict[str, ContextualToken]:
-    """The contextual tokens: those that the trie over raw text cannot find, and those that may overlap in raw text with one of these."""
+    """The contextual tokens: tokens that the trie over raw text cannot find, and tokens that may overlap with a contextual token in raw
+    text.
+    """
     contextual = {content for content, token in found.items() if _has_flags(token) or content[0].isalnum()}
     fresh = {content for content in contextual if not found[content].normalized}
     while fresh:
@@ -123,7 +127,7 @@ def patterns(alphabet: Alphabet, contextual: Mapping[str, ContextualToken], norm
     """The symbols of each contextual token.
 
     Raises:
-        UnsupportedError: a text with the token may have other symbols there, or two tokens have the same symbols.
+        UnsupportedError: the symbols of a token may differ between texts, or two tokens have the same symbols.
     """
     if not contextual:
         return []
@@ -137,7 +141,7 @@ def patterns(alphabet: Alphabet, contextual: Mapping[str, ContextualToken], norm
 
 
 def _need_fixed_symbols(alphabet: Alphabet, contextual: Mapping[str, ContextualToken]) -> None:
-    """Refuse pipelines in which the symbols of a token depend on its neighbours, and too many tokens."""
+    """Refuse pipelines in which the symbols of a token depend on its neighbours, and tokens that are too long in total."""
     first = f"added token {quoted(next(iter(contextual)))}"
     if alphabet.fences:
         raise UnsupportedError(f"{first} with a pre_tokenizer that splits where characters of two kinds meet")
@@ -151,7 +155,7 @@ def _need_fixed_symbols(alphabet: Alphabet, contextual: Mapping[str, ContextualT
 
 
 def _need_different(normalized: Mapping[str, tuple[int, ...]]) -> None:
-    """Refuse two tokens that are equal once normalized: the reference finds one of them by chance."""
+    """Refuse two tokens that are equal after normalization: the reference finds one of the two at random."""
     first: dict[tuple[int, ...], str] = {}
     for content, pattern in normalized.items():
         if first.setdefault(pattern, content) != content:
@@ -160,7 +164,7 @@ def _need_different(normalized: Mapping[str, tuple[int, ...]]) -> None:
 
 
 def _need_one_white_space(normalized: Mapping[str, tuple[int, ...]], normal: Normalization) -> None:
-    """Refuse tokens with whitespace inside unless all whitespace is equal once normalized, since all of it becomes one symbol."""
+    """Refuse tokens with whitespace inside, unless all whitespace is equal after normalization: every space becomes the same symbol."""
     kinds = set(_normalized(normal, WHITE_SPACE)).intersection(WHITE_SPACE)
     for content, pattern in normalized.items():
         if BREAK in pattern and len(kinds) > 1:
@@ -189,9 +193,9 @@ def _pattern(alphabet: Alphabet, content: str, token: ContextualToken, raw_strip
 
 
 def completed(added: AddedTokens, alphabet: Alphabet, normal: Normalization) -> AddedTokens:
-    """Add the parts of added tokens that depend on the text pipeline: their context, and the decoded spelling of normalized tokens.
+    """Add the fields that depend on the text pipeline: the context, and the decoded spelling of normalized tokens.
 
-    Decoded text has the spelling by which the reference finds the token.
+    The decoded spelling is the spelling that the reference searches for.
     """
     contextual = {
         content: replace(token, decoded=_normalized(normal, content) if token.normalized else content)
@@ -210,7 +214,7 @@ def _normalized(normal: Normalization, text: str) -> str:
 
 
 def _context(alphabet: Alphabet, contextual: Iterable[ContextualToken]) -> Context | None:
-    """The characters next to a contextual token that decide whether it counts; None if no token depends on its neighbours."""
+    """The sets of characters that matter next to a contextual token; None if no token depends on its neighbours."""
     if not any(token.single_word or token.lstrip or token.rstrip for token in contextual):
         return None
     is_word, is_ideograph = np.zeros((2, CODE_POINTS + 1), bool)

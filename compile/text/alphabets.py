@@ -1,4 +1,4 @@
-"""Fold normalizers, canonical ordering of marks, and pre-tokenizers into one alphabet."""
+"""Fold normalizers, the canonical ordering of marks, and pre-tokenizers into one alphabet."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Folded(NamedTuple):
 
     Attributes:
         normalization: the normalizers alone.
-        alphabet: all of them, without added tokens.
+        alphabet: normalizers and pre-tokenizers together, without added tokens.
     """
 
     normalization: Normalization
@@ -39,7 +39,7 @@ class Folded(NamedTuple):
 
 
 def alphabet(normalizers: Sequence[Component], pre_tokenizers: Sequence[Component], specials: Mapping[str, int]) -> Alphabet:
-    """The alphabet of components and of the added tokens that are cut out of raw text.
+    """The alphabet of a pipeline, with the added tokens that are cut out of raw text.
 
     Examples:
         >>> list(alphabet([{"type": "NFD"}, {"type": "StripAccents"}], [{"type": "WhitespaceSplit"}], {}).run("déjà vu"))
@@ -56,7 +56,7 @@ def folded(normalizers: Sequence[Component], pre_tokenizers: Sequence[Component]
         pre_tokenizers: from `fst.compile.text.pre_tokenizers.components`.
 
     Raises:
-        UnsupportedError: no alphabet can express what they do together.
+        UnsupportedError: no alphabet can express the combined effect of the components.
     """
     return _folded(json.dumps([[*normalizers], [*pre_tokenizers]]))
 
@@ -88,7 +88,7 @@ def _folded(described: str) -> Folded:
 
 
 def of_normalized(pre_tokenizers: Sequence[Component]) -> Alphabet:
-    """The alphabet of normalized text: what pre-tokenizers alone do."""
+    """The alphabet of normalized text: the effect of the pre-tokenizers alone."""
     split = Splits(pre_tokenizers).map()
     rows, ranks = _settled(split.images, np.zeros(split.images.shape, np.uint8))
     none = np.zeros(len(rows), np.uint8)
@@ -96,7 +96,7 @@ def of_normalized(pre_tokenizers: Sequence[Component]) -> Alphabet:
 
 
 def _need_splits_at_white_space(normal: Normalization, split: Map) -> None:
-    """Refuse Strip unless the whitespace that it removes is between words anyway."""
+    """Refuse Strip, unless words are split at the whitespace that it removes."""
     for since in normal.stripped:
         left = since.then(split).apply(reference.those("white"))
         if np.any((left >= 0) & (left != BREAK)):
@@ -104,7 +104,7 @@ def _need_splits_at_white_space(normal: Normalization, split: Map) -> None:
 
 
 def _mapped(rows: Symbols, ranks: Ranks, by: Map) -> tuple[Symbols, Ranks]:
-    """The images of symbols, each with the rank of the symbol that it comes from."""
+    """The images of symbols; each image has the rank of its source."""
     images = by.apply(rows)
     ranks = np.repeat(ranks, images.shape[2], axis=1)
     images, ranks = closed_up(images.reshape(ranks.shape), ranks)
@@ -112,7 +112,7 @@ def _mapped(rows: Symbols, ranks: Ranks, by: Map) -> tuple[Symbols, Ranks]:
 
 
 def _settled(rows: Symbols, ranks: Ranks) -> tuple[Symbols, Ranks]:
-    """Keep fences only at the ends of rows: inside, two equal ones that meet cancel out, and all others always break."""
+    """Keep fences only at the ends of rows: inside a row, two equal adjacent fences cancel out, and all other fences become breaks."""
     fences = (rows > BREAK) & (rows < ISOLATED)
     if not fences.any():
         return rows, ranks
@@ -125,7 +125,7 @@ def _settled(rows: Symbols, ranks: Ranks) -> tuple[Symbols, Ranks]:
 
 
 def _renumbered(ranks: Ranks, hidden: Ranks) -> tuple[Ranks, Ranks]:
-    """The ranks without gaps; all 0 if they are equal or no mark is left, since nothing moves then."""
+    """The ranks without gaps; all 0 if no symbol can move, because all ranks are equal or no mark is left."""
     is_used = np.zeros(1 << 8, bool)
     is_used[0] = is_used[ranks] = is_used[hidden] = True
     used = np.flatnonzero(is_used)
@@ -146,7 +146,7 @@ def _isolated(rows: Symbols) -> Symbols:
 
 
 def _need_room(codes: Ints, rows: Symbols) -> None:
-    """Refuse a character that becomes more symbols than a table has room for."""
+    """Refuse a character that becomes more symbols than a table allows."""
     symbols = counts(rows >= 0)
     if symbols.max(initial=0) > MAX_LISTED:
         code = int(codes[np.argmax(symbols)])

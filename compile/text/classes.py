@@ -1,4 +1,6 @@
-"""Fold the alphabet into classes: characters that act alike share one, so that tables have a row for each class, not each character."""
+"""Fold the alphabet into classes: equivalent characters share a class, so that tables have one row per class instead of one per
+character.
+"""
 
 from __future__ import annotations
 
@@ -57,7 +59,7 @@ class Letters(NamedTuple):
     """The letters of the words of a machine.
 
     Attributes:
-        records: uint64[letters, 2], records A and B of each.
+        records: uint64[letters, 2], records A and B of each letter.
         of_symbol: int[0x110000], the letter of each symbol.
     """
 
@@ -74,19 +76,19 @@ class Letters(NamedTuple):
 
     @classmethod
     def of_table(cls, table: ReadingTable, alphabet: Alphabet) -> Letters:
-        """The letters of a table: its classes of parts of words. `alphabet` has the symbols of its characters."""
+        """The letters of a table: the classes that are parts of words. `alphabet` maps the characters of the table to symbols."""
         records = table.classes.reshape(-1, 2)
         is_list = field_kind(records[:, 0]) == LIST
         first = np.where(is_list, ENTRY.targets_of(records[:, 0]).astype(np.int64) + 1, 0)
         listed = np.append(table.symbols, 1).astype(np.int64) & 0xFFFF
         number = table.classes_of(np.arange(CODE_POINTS)).astype(np.int64)
-        of_symbol = np.where(is_list[number], listed[first[number]], number)  # correct for characters that are their own single symbol
+        of_symbol = np.where(is_list[number], listed[first[number]], number)  # correct for characters that map to themselves
         own, used = number[alphabet.codes], alphabet.symbols >= 0
         place = np.cumsum(used, axis=1) - 1 + (listed[first[own]] == 0)[:, None]  # a list may begin with class 0, a mark without a symbol
         found = np.where(is_list[own][:, None], listed.take(first[own][:, None] + place * used, mode="clip"), own[:, None])
         is_letter = used & (alphabet.symbols < CODE_POINTS)
         of_symbol[alphabet.symbols[is_letter]] = found[is_letter]
-        parts = np.count_nonzero(are_parts(records[:, 0]))  # the first classes but class 0
+        parts = np.count_nonzero(are_parts(records[:, 0]))  # the first classes after class 0
         return cls(records[1 : 1 + parts], np.where(of_symbol <= parts, of_symbol - 1, 0))
 
 
@@ -98,15 +100,15 @@ def classify(
     apart: Collection[int],
     normalized: Alphabet | None = None,
 ) -> Classes:
-    """Find the classes.
+    """Compute the classes.
 
     Args:
         alphabet: the symbols of every code point.
         letters: the letters of the machine.
-        word_of_one: the token ids of the characters that are a whole token.
-        other_ids: first the id of all other isolated characters, then the ids of added tokens that are not in the alphabet.
-        apart: symbols that get a class of their own, even if they act like others.
-        normalized: the symbols of every normalized code point; None if no text is normalized before it is read.
+        word_of_one: character → token id, for each character that is a token.
+        other_ids: the id of all other isolated characters, followed by the ids of added tokens that are not in the alphabet.
+        apart: symbols that get a separate class, even if they are equivalent to others.
+        normalized: the symbols of every code point of normalized text; None if the kernel reads all texts raw.
 
     Raises:
         UnsupportedError: there are more than 65,535 classes.
@@ -119,7 +121,7 @@ def classify(
         own, list_records, lists = _of_code_points(normalized, class_of_symbol, len(classes), len(pool))
         is_symbol = alphabet.readable()
         is_symbol[normalized.codes[normalized.symbols[:, 0] != normalized.codes]] = True
-        single = np.append(single, np.where(is_symbol, own, single))  # others become no symbol, so any class will do
+        single = np.append(single, np.where(is_symbol, own, single))  # other code points map to no symbol, so any class is correct
         classes, pool = np.concatenate([classes, list_records]), np.append(pool, lists)
     if len(classes) > MAX_LABEL:
         raise UnsupportedError(f"{len(classes)} classes of characters: a table has room for {MAX_LABEL}")
@@ -132,13 +134,13 @@ SymbolClasses = tuple[NDArray[np.int32], Ints, dict[int, int], NDArray[np.uint64
 
 
 def _symbol_classes(alphabet: Alphabet, letters: Letters, word_of_one: Mapping[str, int], other_ids: list[int]) -> SymbolClasses:
-    """The class of each symbol, of each letter and of each id of a word of one symbol; and the records of all classes."""
+    """The class of each symbol, of each letter, and of each id; and the records of all classes."""
     ids = np.unique([*other_ids, *word_of_one.values(), *alphabet.specials.values()])
     alone = np.column_stack([pack(ROOT, 0, ids, ONE), np.zeros(len(ids), np.uint64)])
     fences = np.arange(1 + alphabet.fences)
     between = np.column_stack([pack(ROOT, 0, fences, NONE), np.zeros(len(fences), np.uint64)])  # fence 0 is a space
     records, number = np.unique(np.concatenate([between, letters.records, alone]), axis=0, return_inverse=True)
-    # Class 0 is no class. Parts of words come first, so that one comparison separates them from symbols that end a word.
+    # Class 0 means no class. Parts of words come first, so that one comparison distinguishes them from symbols that end a word.
     order = np.argsort(~are_parts(records[:, 0]), kind="stable")
     number = 1 + np.argsort(order)[number.ravel()]
     records = np.concatenate([np.zeros((1, 2), np.uint64), records[order]])
@@ -154,7 +156,7 @@ def _symbol_classes(alphabet: Alphabet, letters: Letters, word_of_one: Mapping[s
 
 
 def _kept_apart(found: SymbolClasses, letters: Letters, symbols: Collection[int]) -> SymbolClasses:
-    """The same with one more class for each of some symbols. Parts of words still come first."""
+    """Give each of some symbols a new class. Parts of words still come first."""
     class_of_symbol, class_of_letter, class_of_id, records = found
     own = np.array(sorted(symbols))
     of_record = np.append(np.arange(len(records)), class_of_symbol[own])  # the existing classes, then the new ones
@@ -173,9 +175,9 @@ def _kept_apart(found: SymbolClasses, letters: Letters, symbols: Collection[int]
 def _of_code_points(
     alphabet: Alphabet, class_of_symbol: NDArray[np.int32], known: int, pooled: int = 0
 ) -> tuple[NDArray[np.int32], NDArray[np.uint64], NDArray[np.uint32]]:
-    """The class of each code point; and the records, numbered on from the known ones, and the pool of those that are lists of symbols.
+    """The class of each code point; the new records, whose numbers follow the `known` ones; and the pool of the lists of symbols.
 
-    The pool goes after one of so many elements.
+    The pool is appended to an existing pool of `pooled` elements.
     """
     starters = np.unique([ord(special[0]) for special in alphabet.specials]).astype(np.int64)
     alphabet = alphabet.listing(starters)
@@ -192,9 +194,9 @@ def _of_code_points(
 
 
 def _lists(alphabet: Alphabet, rows: Ints, class_of_symbol: NDArray[np.int32], starters: Ints) -> tuple[Ints, Ints]:
-    """Lists of symbols (class and rank, padded with -1) and flags of some rows of the alphabet.
+    """The lists of symbols (class and rank, padded with -1) and the flags of some rows of the alphabet.
 
-    A list begins with class 0 where the code point begins with a mark that leaves no symbol.
+    A list begins with class 0 if the code point begins with a mark that leaves no symbol.
     """
     symbols, ranks = alphabet.symbols[rows], alphabet.ranks[rows].astype(np.int64)
     hidden = alphabet.hidden[rows].astype(np.int64)[:, None]
@@ -206,7 +208,7 @@ def _lists(alphabet: Alphabet, rows: Ints, class_of_symbol: NDArray[np.int32], s
 
 
 def _different(rows: Ints) -> tuple[Ints, Ints]:
-    """The different rows in ascending order, and the index of each row among them; faster than ``np.unique(axis=0)``."""
+    """The distinct rows in ascending order, and the index of each row among them; faster than ``np.unique(axis=0)``."""
     number, first = rows[:, 0], np.arange(0)
     for column in rows.T[1:]:
         _, first, number = np.unique(number << 32 | column + 1, return_index=True, return_inverse=True)
@@ -214,7 +216,7 @@ def _different(rows: Ints) -> tuple[Ints, Ints]:
 
 
 def _pool(lists: Ints) -> tuple[NDArray[np.uint32], Ints]:
-    """The lists end to end, each after its length, and where each begins."""
+    """The concatenated lists, each preceded by its length, and the offset of each list."""
     used = lists >= 0
     lengths = counts(used)
     places = np.cumsum(lengths + 1) - lengths - 1
@@ -224,7 +226,7 @@ def _pool(lists: Ints) -> tuple[NDArray[np.uint32], Ints]:
 
 
 def paged(single: NDArray[np.unsignedinteger[Any]]) -> tuple[NDArray[np.uint16], NDArray[Any]]:
-    """Pages of 128 code points, equal ones stored once, in the order in which they first appear."""
+    """The block number of each page of 128 code points, and the distinct blocks in order of first occurrence."""
     width = 1 << PAGE_BITS
     first: dict[bytes, int] = {}
     blocks: list[NDArray[Any]] = []

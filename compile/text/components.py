@@ -1,4 +1,4 @@
-"""Components of a ``tokenizer.json``: flatten their sequences and check their fields before anything relies on them."""
+"""Components of a ``tokenizer.json``: flatten their sequences, and check their fields before they are used."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def mapping(value: Any, role: str) -> Mapping[str, Any]:
     """A part of a file, if it is a mapping.
 
     Raises:
-        ValueError: it is not a mapping; the message names its role.
+        ValueError: the part is not a mapping; the message names its role.
     """
     if not isinstance(value, Mapping):
         raise ValueError(f"{role} is {quoted(value)}; it must be a mapping")
@@ -36,7 +36,7 @@ def sequence(value: Any, role: str) -> Sequence[Any]:
     """A part of a file, if it is a list.
 
     Raises:
-        ValueError: it is not a list; the message names its role.
+        ValueError: the part is not a list; the message names its role.
     """
     if not isinstance(value, list | tuple):
         raise ValueError(f"{role} is {quoted(value)}; it must be a list")
@@ -82,17 +82,17 @@ def only(part: Mapping[str, Any], role: str, known: str) -> None:
 
 
 def flat(component: Component | None, role: str, inside: str, known: Fields) -> tuple[dict[str, Any], ...]:
-    """The components of a sequence in order, with nested sequences flattened; none for None.
+    """The components of a sequence in order, with nested sequences flattened; empty for None.
 
     Args:
         component: from the file.
-        role: its name in messages.
+        role: the name of the component in messages.
         inside: the field with the components of a sequence.
         known: the supported types and their fields.
 
     Raises:
         UnsupportedError: a component or a field is unknown.
-        ValueError: a field has a value of another type.
+        ValueError: a field has a value of the wrong type.
 
     Examples:
         >>> flat({"type": "Sequence", "normalizers": [{"type": "NFD"}]}, "normalizer", "normalizers", {"NFD": {}})

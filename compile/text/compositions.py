@@ -1,7 +1,7 @@
-"""Composition and repeated ordering of marks, which classes of characters cannot express; see `fst.text.composition`.
+"""Composition, and repeated ordering of marks: steps that classes of characters cannot express; see `fst.text.composition`.
 
-A table whose pipeline leaves composed letters, or orders marks in several steps, contains these steps
-(`fst.text.normalizer.NormalizerSteps`), and the characters of texts that need them.
+If a pipeline leaves composed letters, or orders marks in several steps, its table contains these steps
+(`fst.text.normalizer.NormalizerSteps`) and the *suspects*: the characters that require them.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ from fst.text.composition import (
 def composition(normal: Normalization) -> tuple[Composition, Map]:
     """The composition that normalizers leave, and the map of characters in a text without suspects.
 
-    In such a text each character becomes, composed, what it becomes alone: no image composes with what precedes it. Only the order of
+    In a text without suspects, no image composes with the character before it, so each character can be composed alone. Only the order of
     marks remains.
 
     Raises:
-        UnsupportedError: normalizing a text twice, as a table does, would change it.
+        UnsupportedError: a second normalization would change the text; a table normalizes twice.
     """
     name = str(normal.composed)
     whole = normal.before.then(decomposition(name))
@@ -53,14 +53,14 @@ def composition(normal: Normalization) -> tuple[Composition, Map]:
 
 
 def seen_in_spans(normal: Normalization, bare: Ints) -> Sequence[Sequence[int]]:
-    """Runs of characters for which ordering marks once, as an alphabet does, may give other offsets of symbols than the normalizers.
+    """Runs of characters whose symbols may get wrong offsets if marks are ordered once, as an alphabet does.
 
     Args:
         normal: the normalizers.
-        bare: characters that become marks alone, without a letter before them.
+        bare: characters that become only marks, without a letter before them.
 
     Raises:
-        UnsupportedError: an intermediate step makes too many characters of one.
+        UnsupportedError: an intermediate step maps a character to too many characters.
     """
     is_single = len(normal.steps) == 1
     alone = union(bare, _with_marks_of_their_own(*normal.steps[0])) if is_single else bare
@@ -72,7 +72,7 @@ def seen_in_spans(normal: Normalization, bare: Ints) -> Sequence[Sequence[int]]:
 
 
 def _need_few(steps: Sequence[Map]) -> None:
-    """Refuse normalizers if an intermediate step makes more characters of one than the loader accepts from a table."""
+    """Refuse normalizers if an intermediate step maps a character to more characters than the loader accepts."""
     whole = Map.identity()
     for step in steps:
         whole = whole.then(step)
@@ -82,25 +82,27 @@ def _need_few(steps: Sequence[Map]) -> None:
 
 
 def _with_marks_of_their_own(before: Map, name: str) -> Ints:
-    """Characters that become several before a normalizer decomposes them, so that other marks can take the offsets of their marks."""
+    """Characters that become several characters before a normalizer decomposes them, so that other marks can get the offsets of their
+    marks.
+    """
     by, orders = decomposition(name), reference.orders()
-    marked = np.append(orders > 0, False)  # -1, the last one, is none
+    marked = np.append(orders > 0, False)  # the last element, for -1, is no mark
     marked[by.sources] = counts(orders[by.images] > 0) > 0
     return before.sources[counts(marked[before.images[:, 1:]]) > 0]
 
 
 def _seen_in_steps(steps: Sequence[Composition]) -> list[list[int]]:
-    """Runs of characters for which several steps may give other offsets than a single one."""
+    """Runs of characters for which several steps may give different offsets from a single step."""
     composing = frozenset(map(chr, seconds().tolist() if any(step.pairs for step in steps) else ()))
     singles = {*map(ord, composing), *_orders(), *(code for step in steps for code in step.decompositions)}
     runs = [(code, code) for code in singles] + [(first, last) for step in steps for first, last, *_ in step.first.runs]
-    edges = sorted({edge for first, last in runs for edge in (first, last + 1)})  # all characters between two edges act alike
+    edges = sorted({edge for first, last in runs for edge in (first, last + 1)})  # all characters between two edges are equivalent
     return [[first, after - 1] for first, after in pairwise(edges) if _is_seen_in_steps(chr(first), steps, composing)]
 
 
 def _is_seen_in_steps(char: str, steps: Sequence[Composition], composing: frozenset[str]) -> bool:
-    """Whether a character composes, has images with marks, or, after the first step, is a mark that changes or a letter that becomes a mark
-    or nothing.
+    """Whether a character composes, or has images with marks, or changes after the first step: as a mark, or as a letter that becomes a
+    mark or nothing.
 
     The first step orders all other marks, and they stay in order. Marks from decomposed letters keep the offset of their letter.
     """
@@ -152,20 +154,20 @@ def step_of(before: Map, name: str) -> Composition:
 
 @cache
 def firsts() -> Ints:
-    """Characters that compose with one that may follow them, except for syllables, which decomposition takes apart."""
+    """Characters that compose with a character after them, except syllables, because decomposition splits them."""
     return union(np.array([first for first, _ in _pairs()]), np.arange(LEADING, LEADING + SYLLABLES // VOWEL_COUNT // TRAILING_COUNT))
 
 
 @cache
 def seconds() -> Ints:
-    """Characters that compose with one that may precede them."""
+    """Characters that compose with a character before them."""
     jamo = np.arange(VOWELS, VOWELS + VOWEL_COUNT), np.arange(TRAILING + 1, TRAILING + TRAILING_COUNT)
     return union(np.array([second for _, second in _pairs()]), *jamo)
 
 
 @cache
 def _pairs() -> dict[tuple[int, int], int]:
-    """Composing pairs other than syllables: for each composed character, all but its last mark as one character, and that mark."""
+    """Composing pairs other than syllables. For each composed character: all but its last mark, as one character; and the last mark."""
     wholes = [code for code in reference.those("composed").tolist() if not 0 <= code - HANGUL < SYLLABLES]
     parts = [tuple(code for code in row if code >= 0) for row in reference.canonical().apply(np.array(wholes)).tolist()]
     by_parts = dict(zip(parts, wholes, strict=True))

@@ -1,16 +1,17 @@
 """Fold normalizers: any supported sequence of components becomes a map, one canonical ordering, and a second map.
 
-Most normalizers are maps of characters, and maps compose. Canonical ordering sorts the marks after each letter, so it looks at neighbours,
-and so does composition. Decomposition is a map followed by canonical ordering. Four rules leave one ordering:
+Most normalizers are maps of characters, and maps compose. Canonical ordering and composition depend on neighbours: canonical ordering sorts
+the marks after each letter. Decomposition is a map followed by canonical ordering. Four rules leave one ordering:
 
 - An ordering has no effect if another follows and all marks in between keep their places in canonical ordering: a stable sort of sorted
   parts sorts the whole.
-- Composition has no effect if an ordering follows and the maps in between treat each composed character like its parts. (The ordering
-  sorts its marks in again.)
-- Offsets depend on every ordering, with an effect or not: `fst.text.normalizer.NormalizerSteps` applies them one by one.
+- Composition has no effect if an ordering follows and the maps in between treat each composed character like its parts. (The ordering sorts
+  its marks in again.)
+- Offsets depend on every ordering, even without an effect on text, so `fst.text.normalizer.NormalizerSteps` applies all orderings in
+  sequence.
 - Strip has no effect if words are split at whitespace.
 
-Everything else is refused.
+All other sequences are refused.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ KNOWN: Fields = {
     "Replace": {"pattern": MAPPING, "content": STRING},
 }
 MAX_ORDERINGS = 16  # normalizers that order marks; compiling each takes up to half a second
-# Known before machines over bytes, too; to refuse them by name where they cannot be expressed.
+# Known for machines over bytes; unsupported uses of the added ones are refused by name.
 WITH_PREPEND: Fields = {**KNOWN, "Prepend": {"prepend": STRING}, "Precompiled": {"precompiled_charsmap": STRING}}
 
 
@@ -54,8 +55,8 @@ def components(component: Component | None, known: Fields = KNOWN) -> tuple[dict
         known: the supported types and their fields.
 
     Raises:
-        UnsupportedError: one is not supported.
-        ValueError: one is malformed.
+        UnsupportedError: a normalizer is not supported.
+        ValueError: a normalizer is malformed.
     """
     return tuple(chain.from_iterable(map(unfolded, flat(component, "normalizer", "normalizers", known))))
 
@@ -65,11 +66,11 @@ class Normalization:
     """The effect of normalizers on a text: the map `first`, canonical ordering if `ordered`, and the map `second`.
 
     Attributes:
-        composed: the normalizer that composes the text after the ordering, unless another ordering follows.
-        before: the map before that normalizer.
-        steps: for each ordering, with an effect or not, the map since the ordering before it, and the normalizer: NFC, NFD, NFKC or NFKD.
-            The map after the last is `second`.
-        stripped: for each Strip, the map after it.
+        composed: the normalizer that composes the text after the ordering; None without composition, or if another ordering follows.
+        before: the map before this normalizer.
+        steps: for each ordering, even without effect, the map since the previous ordering, and the normalizer: NFC, NFD, NFKC or NFKD. The
+            map after the last ordering is `second`.
+        stripped: the map after each Strip.
     """
 
     first: Map
@@ -81,17 +82,17 @@ class Normalization:
     stripped: tuple[Map, ...] = ()
 
     def mapped(self, by: Map) -> Normalization:
-        """These normalizers, followed by a map."""
+        """Add a map after these normalizers."""
         stripped = tuple(since.then(by) for since in self.stripped)
         if self.ordered:
             return replace(self, second=self.second.then(by), stripped=stripped)
         return replace(self, first=self.first.then(by), stripped=stripped)
 
     def normalized(self, name: str) -> Normalization:
-        """These normalizers, followed by NFC, NFD, NFKC or NFKD.
+        """Add NFC, NFD, NFKC or NFKD after these normalizers.
 
         Raises:
-            UnsupportedError: the previous ordering has an effect, or there are more than `MAX_ORDERINGS`.
+            UnsupportedError: the previous ordering has an effect, or the number of orderings exceeds `MAX_ORDERINGS`.
         """
         if len(self.steps) == MAX_ORDERINGS:
             raise UnsupportedError(f"more than {MAX_ORDERINGS} normalizers that order marks, such as NFD")
@@ -108,7 +109,7 @@ class Normalization:
         return replace(ordered, first=self.first.then(ordered.second), second=Map.identity())
 
     def _need_same_places(self, since: Map) -> None:
-        """Refuse maps by which the last ordering has an effect although another follows."""
+        """Refuse maps that make the last ordering matter although another ordering follows."""
         orders = reference.orders()
         marks = np.flatnonzero(orders)
         images = since.apply(marks)
@@ -116,7 +117,7 @@ class Normalization:
             raise UnsupportedError("normalizers that order marks, then change them, and then order them again")
 
     def _need_same_composed(self, name: str, since: Map) -> None:
-        """Refuse maps by which the last composition has an effect although an ordering follows."""
+        """Refuse maps that make the last composition matter although an ordering follows."""
         decomposition = reference.canonical()
         whole, parts = since.apply(decomposition.sources), decomposition.then(since).apply(decomposition.sources)
         width = max(whole.shape[1], parts.shape[1])
@@ -140,7 +141,7 @@ def normalization(parts: Sequence[Component]) -> Normalization:
         parts: from `components`.
 
     Raises:
-        UnsupportedError: it is more than a map, an ordering and a map.
+        UnsupportedError: the effect is more than a map, an ordering and a map.
     """
     result = Normalization(Map.identity(), False, Map.identity())
     for part in parts:
@@ -149,7 +150,7 @@ def normalization(parts: Sequence[Component]) -> Normalization:
 
 
 def _then(before: Normalization, part: Component) -> Normalization:
-    """The effect with one more normalizer."""
+    """Add one more normalizer to the effect."""
     kind = part["type"]
     if kind == "BertNormalizer":
         return _then_bert(before, part)
@@ -168,7 +169,7 @@ def _then(before: Normalization, part: Component) -> Normalization:
 
 
 def strips(part: Component) -> bool:
-    """Whether a BertNormalizer strips accents: by its option, else together with lower-casing."""
+    """Whether a BertNormalizer strips accents; by default it does if it lower-cases."""
     return part["type"] == "BertNormalizer" and bool(part["lowercase"] if part["strip_accents"] is None else part["strip_accents"])
 
 
@@ -196,11 +197,11 @@ def is_character(pattern: Component) -> bool:
 
 
 def ordered(rows: Symbols) -> tuple[Symbols, NDArray[np.uint8], NDArray[np.bool_]]:
-    """Order the symbols of each character as far as its neighbours do not matter.
+    """Order the symbols of each character as far as the order does not depend on its neighbours.
 
     Returns:
-        The symbols; the rank of each, its place in canonical ordering, or 0 if symbols of neighbours cannot move past it; and whether all
-        symbols of a character may move, so that a run of marks continues through it.
+        The symbols. The rank of each symbol: its position in canonical ordering, or 0 if symbols of neighbours cannot move past it. And for
+        each character, whether all its symbols may move, so that a run of marks continues through it.
 
     Raises:
         UnsupportedError: a character becomes marks followed by a letter, so that the marks would join the letter before them.
@@ -213,7 +214,7 @@ def ordered(rows: Symbols) -> tuple[Symbols, NDArray[np.uint8], NDArray[np.bool_
 
 
 def _in_order(rows: Symbols) -> tuple[Symbols, NDArray[np.uint8], NDArray[np.intp]]:
-    """Each row in canonical order, the places of its symbols in that order, and for each the number of letters up to it."""
+    """Each row in canonical order; the position of each symbol in canonical ordering; and the number of letters up to each symbol."""
     present = rows >= 0
     places = np.where(present, reference.orders()[rows], 0)
     after = (present & (places == 0)).cumsum(axis=1)

@@ -29,11 +29,11 @@ from fst.text.whitespace import NO_WHITESPACE, Whitespace
 
 
 def rewriting(normalizers: Sequence[Component], blanks: Whitespace) -> Normalizer:
-    """The rewriting of a text pipeline.
+    """Build the `Normalizer` of a text pipeline.
 
     Args:
         normalizers: from `fst.compile.text.folding.components`.
-        blanks: the writing of spaces.
+        blanks: the spelling of spaces.
 
     Raises:
         UnsupportedError: the normalizers do more than a `Normalizer` can express.
@@ -54,7 +54,7 @@ def rewriting(normalizers: Sequence[Component], blanks: Whitespace) -> Normalize
 
 
 def steps_of(normalizers: Sequence[Component]) -> NormalizerSteps:
-    """The steps of a text pipeline that an alphabet expresses in part: as few as possible.
+    """Group normalizers into the fewest steps, for a text pipeline that an alphabet cannot fully express.
 
     Raises:
         UnsupportedError: a step does more than a `Normalizer` can express.
@@ -73,7 +73,7 @@ def _steps(described: str) -> NormalizerSteps:
 
 
 def _must_follow(before: Component, part: Component) -> bool:
-    """Whether two normalizers, one somewhere after the other, cannot be in one step."""
+    """Whether two normalizers cannot share a step; `part` comes at some point after `before`."""
     strips_between = before["type"] == "Strip" and part["type"] != "Strip"
     return strips_between or (_orders(before) and _orders(part))
 
@@ -84,15 +84,15 @@ def _orders(part: Component) -> bool:
 
 
 def told_apart(added: AddedTokens, by: Normalizer, *, are_normal: bool = False) -> tuple[AddedTokens, Normalizer | None]:
-    """Group added tokens by how they are found: anywhere in the raw text, or only by rewriting.
+    """Group added tokens by how they are found: in raw text, or by the `Normalizer`.
 
     Args:
         added: the tokens.
-        by: the rewriting.
+        by: the `Normalizer` of the pipeline.
         are_normal: whether the tokens of normalized text are given in their normalized form.
 
     Returns:
-        The tokens, and the rewriting; None if texts need none.
+        The tokens, and `by`, or None if texts need no rewriting.
     """
     contextual = {**added.contextual}
     if not are_normal:
@@ -100,7 +100,7 @@ def told_apart(added: AddedTokens, by: Normalizer, *, are_normal: bool = False) 
     _need_different(contextual)
     _need_own_white_space(contextual)
     free = without_context(replace(added, contextual=contextual))
-    # A token of normalized text may decide whether its neighbour is found: all of them are searched together.
+    # A token of normalized text may determine whether its neighbour is found, so all contextual tokens are searched together.
     are_early = (
         by == NOTHING
         and _has_own_white_space(contextual)
@@ -116,7 +116,7 @@ def told_apart(added: AddedTokens, by: Normalizer, *, are_normal: bool = False) 
 
 
 def _decoded(by: Normalizer, content: str, token: ContextualToken) -> str:
-    """The spelling by which a token is found."""
+    """The spelling that the search for a token uses."""
     spelling, _ = by.normalized(content) if token.normalized else (content, [])
     if not spelling:
         raise UnsupportedError(f"added token {quoted(content)}: nothing is left of it in normalised text")
@@ -124,7 +124,7 @@ def _decoded(by: Normalizer, content: str, token: ContextualToken) -> str:
 
 
 def _need_different(contextual: Mapping[str, ContextualToken]) -> None:
-    """Refuse two tokens that are equal once normalized: the reference finds one of them by chance."""
+    """Refuse two tokens that are equal after normalization: the reference finds one of the two at random."""
     first: dict[str, str] = {}
     for content, token in contextual.items():
         if token.normalized and first.setdefault(token.decoded, content) != content:
@@ -133,7 +133,9 @@ def _need_different(contextual: Mapping[str, ContextualToken]) -> None:
 
 
 def _need_own_white_space(contextual: Mapping[str, ContextualToken]) -> None:
-    """Refuse whitespace that two tokens take: one with ``rstrip``, and one after it that begins with this whitespace and takes more."""
+    """Refuse whitespace that may belong to two tokens: a token with ``rstrip``, and a token after it that begins with the same whitespace
+    and includes more.
+    """
     takes = {token.normalized for token in contextual.values() if token.rstrip}
     for content, token in contextual.items():
         if token.lstrip and token.normalized in takes and token.decoded[0] in WHITE_SPACE:
@@ -141,7 +143,7 @@ def _need_own_white_space(contextual: Mapping[str, ContextualToken]) -> None:
 
 
 def _has_own_white_space(contextual: Mapping[str, ContextualToken]) -> bool:
-    """Whether no token of raw text may take whitespace at the beginning or end of a token of normalized text."""
+    """Whether no token of raw text may include whitespace from the beginning or end of a token of normalized text."""
     raw, normalized = ([token for token in contextual.values() if token.normalized is flag] for flag in (False, True))
     is_before = any(token.lstrip for token in raw) and any(token.decoded[-1] in WHITE_SPACE for token in normalized)
     is_behind = any(token.rstrip for token in raw) and any(token.decoded[0] in WHITE_SPACE for token in normalized)
@@ -149,15 +151,15 @@ def _has_own_white_space(contextual: Mapping[str, ContextualToken]) -> bool:
 
 
 def _context() -> Context:
-    """The characters that are parts of words."""
+    """The context of tokens: the characters that are parts of words."""
     is_word = np.zeros(CODE_POINTS, bool)
     is_word[reference.those("word")] = True
     return Context(word=runs(is_word), begins_word=[], ends_word=[], spaced=[], mixed=[])
 
 
 def _composition(normal: Normalization) -> Composition:
-    """The normalizers up to the one that orders marks or composes. Its suspects are all characters that change, and all that may change
-    the characters before them: marks, and second parts of composed characters.
+    """The normalizers up to the one that orders marks or composes. Its suspects are all characters that change, and all characters that may
+    change the one before: marks, and second parts of composed characters.
     """
     ((before, name),) = normal.steps
     found = step_of(before, name)
@@ -173,5 +175,5 @@ def _composition(normal: Normalization) -> Composition:
 
 
 def _changes(found: Composition, source: int, first: int, following: NDArray[np.bool_]) -> bool:
-    """Whether a character whose image begins with `first` becomes something else when alone, or may change the character before it."""
+    """Whether a character whose image begins with `first` changes when it is alone, or may change the character before it."""
     return first < 0 or bool(following[first]) or found.apply(chr(source))[0] != chr(source)

@@ -29,8 +29,8 @@ def components(component: Component | None) -> tuple[dict[str, Any], ...]:
     """The pre-tokenizers of a ``tokenizer.json``, in order.
 
     Raises:
-        UnsupportedError: one is not supported.
-        ValueError: one is malformed.
+        UnsupportedError: a pre-tokenizer is not supported.
+        ValueError: a pre-tokenizer is malformed.
     """
     parts = flat(component, "pre_tokenizer", "pretokenizers", KNOWN)
     for part in parts:
@@ -45,13 +45,13 @@ GROUPS = {"word": 1, "punctuation": 2, "numeric": 4}
 class Splits:
     """The effect of a sequence of pre-tokenizers at each normalized character.
 
-    Each splits the words of the one before it. Two neighbouring characters alone decide whether a word ends between them, so the ends of
-    all pre-tokenizers add up.
+    Each pre-tokenizer splits the words of the previous one. Two adjacent characters alone determine whether a word ends between them, so
+    the word ends of all pre-tokenizers add up.
 
     Attributes:
-        removed: bool[0x110000], whether the character is between words, in none of them.
-        before, after: bool[0x110000], whether a word ends before the character, or after it.
-        groups: uint8[0x110000], the group of the character: a word ends between neighbours of different groups.
+        removed: bool[0x110000], whether the character separates words and is part of no word.
+        before, after: bool[0x110000], whether a word ends before or after the character.
+        groups: uint8[0x110000], the group of the character: a word ends between adjacent characters of different groups.
     """
 
     def __init__(self, parts: Sequence[Component]) -> None:
@@ -96,7 +96,7 @@ class Splits:
         return Map.of(changed, *closed_up(images))
 
     def _fences(self) -> NDArray[np.int64]:
-        """The fence around each character, which separates it from other groups; -1 in the group of letters."""
+        """The fence of each character, which separates it from other groups; -1 for the group of letters."""
         letters = self.groups[ord("a")]
         found = np.flatnonzero(np.bincount(self.groups))
         others = found[found != letters]

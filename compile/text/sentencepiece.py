@@ -1,7 +1,7 @@
-"""The normalizer of a model of sentencepiece, as components: a charsmap, and the rules for spaces.
+"""The normalizer of a sentencepiece model, as components: a charsmap, and the rules for spaces.
 
-Users' own pieces are found in the raw text and not normalized: the charsmap replaces them by themselves. Where one begins, no other string
-counts. The models find them again in the normalized text.
+User-defined pieces are found in the raw text and are not normalized: the charsmap maps each of them to itself. At the start of a
+user-defined piece, no other string is replaced. The models find the pieces again in normalized text.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from fst.text.whitespace import BLANK
 
 SYMBOL = "▁"
 CHARSMAP, SPACES = KINDS = "SentencePieceCharsmap", "SentencePieceSpaces"
-WORD_CUTS = {"type": "Split", "pattern": {"String": SYMBOL}, "behavior": "MergedWithNext", "invert": False}  # as the kind word cuts a text
-MAX_PREFIXES = 64  # of sentencepiece's own pieces that begin at one place it finds no more
+WORD_CUTS = {"type": "Split", "pattern": {"String": SYMBOL}, "behavior": "MergedWithNext", "invert": False}  # cuts of the kind word
+MAX_PREFIXES = 64  # sentencepiece finds at most this number of user-defined pieces at a position
 
 
 def components(
@@ -40,10 +40,10 @@ def components(
     """The components of a normalizer.
 
     Args:
-        data: the charsmap; empty if there is none.
-        own: users' own pieces.
+        data: the charsmap; empty for no charsmap.
+        own: the user-defined pieces.
         add_dummy_prefix, remove_extra_whitespaces, escape_whitespaces, is_suffix: as in the model.
-        are_found: whether the model finds own pieces anywhere in normalized text.
+        are_found: whether the model finds user-defined pieces anywhere in normalized text.
 
     Raises:
         UnsupportedError: the pieces or the charsmap are not supported.
@@ -67,7 +67,7 @@ def components(
 
 
 def edit_of(part: Component) -> Edit | Charsmap:
-    """The edit that a component is, one of `KINDS`."""
+    """The edit of a component; its type is one of `KINDS`."""
     if part["type"] == CHARSMAP:
         return of_bytes(b64decode(part["precompiled_charsmap"]), part["manner"])
     adds, is_suffix = part["add_dummy_prefix"], part.get("is_suffix", False)
@@ -76,7 +76,7 @@ def edit_of(part: Component) -> Edit | Charsmap:
 
 
 def _need_findable(own: Sequence[str]) -> None:
-    """Refuse own pieces among which sentencepiece finds one at random."""
+    """Refuse user-defined pieces if too many begin with one another: sentencepiece would find one at random."""
     begun: list[str] = []
     for piece in sorted(own):
         begun = [*takewhile(piece.startswith, begun), piece]
@@ -85,7 +85,7 @@ def _need_findable(own: Sequence[str]) -> None:
 
 
 def _need_single_blanks(own: Sequence[str], by: Charsmap | None) -> None:
-    """Refuse two adjacent spaces that sentencepiece would keep because they appear together."""
+    """Refuse two adjacent spaces in a piece or in the charsmap: sentencepiece would keep both."""
     told = "with remove_extra_whitespaces: of these sentencepiece keeps both"
     for piece in own:
         if BLANK * 2 in piece:
@@ -95,10 +95,10 @@ def _need_single_blanks(own: Sequence[str], by: Charsmap | None) -> None:
 
 
 def _with_own(given: Charsmap | None, own: Sequence[str], are_found: bool) -> Charsmap | None:
-    """A charsmap that does not change own pieces; None if there is none.
+    """Return a charsmap that does not change user-defined pieces, or None if none is needed.
 
-    Most own pieces overlap no string of the charsmap, and the model finds them again in place. Then they are left out. A piece of one
-    character has the same span anyway.
+    Most user-defined pieces overlap no string of the charsmap, and the model finds them again in normalized text: these pieces are left
+    out. A piece of one character has the same span in any case.
     """
     chars, longer = {*"".join(own)}, [piece for piece in own if len(piece) > 1]
     firsts = {chr(code) for code in given.strings.characters.codes.tolist()} if given else set[str]()

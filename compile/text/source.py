@@ -1,4 +1,4 @@
-"""The content of a source, by concern: the compilers of all models share everything except the model.
+"""The content of a source, by topic: the compilers share everything except the model.
 
 A `Source` contains everything that ids depend on; later steps read nothing else.
 """
@@ -16,12 +16,12 @@ from fst.tables.sentencepiece_info import SentencePieceInfo
 
 
 class Model(Protocol):
-    """A model: what every kind of model has in common.
+    """The interface that every kind of model has.
 
     Attributes:
-        kind: its type in a ``tokenizer.json``.
+        kind: the type of the model in a ``tokenizer.json``.
         tokens: token → id.
-        unk_token: the token for text that has no segmentation; None if there is none.
+        unk_token: the token for text that has no segmentation; None if the model has no such token.
     """
 
     @property
@@ -34,7 +34,7 @@ class Model(Protocol):
     def unk_token(self) -> str | None: ...  # noqa: D102
 
     def check(self, where: str) -> None:
-        """Raise a VocabularyError or an UnsupportedError if the model cannot be compiled; `where` begins the message."""
+        """Raise a VocabularyError or an UnsupportedError if the model cannot be compiled; the message begins with `where`."""
 
 
 @dataclass(frozen=True)
@@ -52,16 +52,16 @@ class TextPipeline:
 
 @dataclass(frozen=True)
 class Trimming:
-    """The offsets of tokens leave out the whitespace at their ends.
+    """A setting: the offsets of tokens exclude the whitespace at their ends.
 
     Attributes:
-        add_prefix_space: whether the first space of a text is kept.
+        add_prefix_space: whether offsets include the first space of a text.
     """
 
     add_prefix_space: bool
 
 
-# The settings of a source without any.
+# The settings of a source that has none.
 NO_SETTINGS = Settings(
     decoder=None,
     truncation=None,
@@ -87,13 +87,13 @@ class Source(Generic[AnyModel_co]):
 
     Attributes:
         model: the model.
-        text: what happens to a text before the model reads it.
-        added: the added tokens, as `fst.compile.text.added_tokens.completed` takes them.
+        text: the changes to a text before the model reads it.
+        added: the added tokens, before `fst.compile.text.added_tokens.completed`.
         templates: the ids around texts.
-        settings: the settings of the source besides ids; `fst.compile.sources.read` checks the values.
-        trimming: what the offsets of tokens leave out; None: nothing.
-        reference: the library whose ids these are, and its version.
-        sentencepiece: the facts about pieces of a model of sentencepiece; None for other sources.
+        settings: the other settings of the source; `fst.compile.sources.read` checks the values.
+        trimming: the whitespace that token offsets exclude; None: no whitespace.
+        reference: the library that gives the same ids, and its version.
+        sentencepiece: the facts about the pieces of a sentencepiece model; None for other sources.
     """
 
     model: AnyModel_co

@@ -1,8 +1,9 @@
-"""The table of words: a perfect hash of the words that are one token, so that most words take one look-up instead of one a character.
+"""The table of words: a perfect hash of the words that are one token. Most words then need one look-up instead of one per character.
 
-A slot is half a cache line. A word's hash selects a bucket, and the bucket's displacement moves all its words to slots of their own ("hash
-and displace": Pagh 1999; Belazzougui, Botelho and Dietzfelbinger 2009). Buckets are placed in the order of their most frequent word, each
-at the first fit, so that frequent words lie together. A word that fits nowhere is left out: the transducer segments it as well.
+A slot is half a cache line. A word's hash selects a bucket, and the bucket's displacement moves each of its words to a separate slot ("hash
+and displace": Pagh 1999; Belazzougui, Botelho and Dietzfelbinger 2009). Buckets are placed in the order of their most frequent word, at the
+first displacement that fits, so that frequent words are close together. A word without a slot is left out: the transducer segments it
+instead.
 """
 
 from __future__ import annotations
@@ -18,9 +19,9 @@ from fst.compile.text.added_tokens import without
 from fst.core.jit import Deferred
 from fst.tables.words import used
 
-LOAD = 0.75  # the greatest part of the slots in use
-MAX_WORDS = int(LOAD * (1 << 18))  # the most frequent ones: 8 MB, more than caches hold
-WORDS_PER_BUCKET = 4  # on average, at most; slots and buckets are powers of two
+LOAD = 0.75  # the maximum share of slots in use
+MAX_WORDS = int(LOAD * (1 << 18))  # only the most frequent words; 8 MB, larger than caches
+WORDS_PER_BUCKET = 4  # the maximum average; slots and buckets are powers of two
 displace = Deferred("fst.compile.layout.displacement", "displace")
 
 
@@ -33,17 +34,17 @@ def word_table(trie: Trie, class_of_label: Ints, forbidden: Sequence[tuple[int, 
     Args:
         trie: the vocabulary; frequent tokens have low ids.
         class_of_label: int64[labels], the class of each letter of the trie.
-        forbidden: strings of classes that no word of the table may contain: those of contextual tokens.
+        forbidden: the classes of contextual tokens; no word of the table may contain one of these strings.
     """
     return _placed(*_whole_words(trie, class_of_label, forbidden))
 
 
 def renumbered(words: NDArray[np.uint64], classes: Ints, forbidden: Sequence[tuple[int, ...]]) -> WordTable:
-    """Build the table for other classes from an existing one.
+    """Build the table for new classes from an existing table.
 
     Args:
         words: the existing table.
-        classes: the new class of each old one.
+        classes: the new class of each old class.
         forbidden: as in `word_table`, in new classes.
     """
     known, ids = used(words)
@@ -55,7 +56,7 @@ def renumbered(words: NDArray[np.uint64], classes: Ints, forbidden: Sequence[tup
 
 
 def _placed(keys: NDArray[np.uint64], ids: Ints) -> WordTable:
-    """The table of words, given by their keys and ids."""
+    """The table of the words with these keys and ids."""
     return hashed(keys, np.where(ids >= 0, np.uint64(1 << 32) | ids.astype(np.uint64), np.uint64(0)))
 
 
@@ -76,7 +77,7 @@ def hashed(keys: NDArray[np.uint64], values: NDArray[np.uint64]) -> tuple[NDArra
     bucket = (hashes >> np.uint64(shift)).astype(np.int64)
     base = (hashes >> np.uint64(shift - (slots - 1).bit_length())).astype(np.int64) & (slots - 1)
 
-    # Words by bucket, buckets in the order of their first words.
+    # Group words by bucket; sort the buckets by their first words.
     first = np.full(buckets, len(keys))
     np.minimum.at(first, bucket, np.arange(len(keys)))
     members = np.argsort(first[bucket], kind="stable")
@@ -92,7 +93,7 @@ def hashed(keys: NDArray[np.uint64], values: NDArray[np.uint64]) -> tuple[NDArra
 
 
 def _whole_words(trie: Trie, class_of_label: Ints, forbidden: Sequence[tuple[int, ...]]) -> tuple[NDArray[np.uint64], Ints]:
-    """Keys and ids of the words that are one token, in the order of their ids, after the empty word, whose id is -1."""
+    """Keys and ids of the words that are one token, in the order of ids; the empty word, with id -1, comes first."""
     symbols = np.zeros((len(trie), WORD_SYMBOLS), np.uint16)
     begun = np.zeros(len(trie), bool)  # reached from r, and not through r♯
     begun[ROOT] = True

@@ -1,1 +1,1 @@
-"""Trainers, which make vocabularies from counted words."""
+"""The trainers: they make vocabularies from counted words."""

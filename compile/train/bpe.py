@@ -39,15 +39,15 @@ def bpe(
 ) -> Trained:
     """Learn a vocabulary and merges by byte-pair encoding: repeatedly merge the most frequent pair of neighbours.
 
-    Of equally frequent pairs, the one with the smallest left id is merged, then the one with the smallest right id. Overlapping occurrences
-    count: ``aaa`` contains ``aa`` twice.
+    Equally frequent pairs are merged in the order of their left ids, then of their right ids. Overlapping occurrences count: ``aaa``
+    contains ``aa`` twice.
 
     Args:
         words: the words with their counts.
         vocab_size, min_frequency, special_tokens, initial_alphabet, limit_alphabet, continuing_subword_prefix, end_of_word_suffix,
             max_token_length, unk_token, byte_fallback, fuse_unk, reference: as in `fst.train.bpe`.
-        pipeline: the pipeline that split texts into the words; None: unknown, words are text.
-            Without a decoder it gets one that turns the suffix into spaces.
+        pipeline: the pipeline that split texts into the words; None: unknown, words are text. A pipeline without a decoder gets a decoder
+            that turns the suffix into spaces.
         control: progress, deadline and checkpoint.
         order: symbols with a prefix or a suffix that get their ids first, in this order; the others follow by code point.
 
@@ -105,7 +105,7 @@ def trained(
     pipeline: Pipeline | None,
     control: Control | None,
 ) -> Trained:
-    """Learn merges by frequency, and name the tokens: what BPE and WordPiece share."""
+    """Learn merges by frequency, and name the tokens: the common part of BPE and WordPiece."""
     check_numbers(vocab_size=vocab_size, min_frequency=min_frequency)
     options = {"alphabet": alphabet.about, "size": vocab_size, "least": min_frequency, "longest": max_token_length}
     digest = digest_of(words, {"trainer": kind, "bytes": pipeline is not None and pipeline.are_bytes, **options})

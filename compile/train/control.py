@@ -1,8 +1,9 @@
 """The control of a training run: progress, deadline, Ctrl-C and checkpoints.
 
-A trainer keeps its whole state in a NamedTuple of arrays and advances it in short rounds. Between two rounds the state is complete, so a
-run can stop there, and an ``.npz`` of the state resumes it bit for bit. A checkpoint contains a digest of its words and options, and no
-other run can resume from it. It also contains a digest of its arrays, without which a changed array might pass the proof of a state.
+The whole state of a trainer is a NamedTuple of arrays, which the trainer advances in short rounds. Between two rounds the state is
+complete, so a run can stop there, and an ``.npz`` of the state resumes it bit for bit. A checkpoint contains a digest of the words and
+options; runs with other words or options cannot resume from it. It also contains a digest of its arrays: otherwise, a changed array might
+pass the proof of a state.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from fst.counting.words import Words
 from fst.errors import UnsupportedError, VocabularyError
 from fst.tables.npz import replacing
 
-DIGEST, SEAL = "digest", "seal"  # digests in a checkpoint: of words and options; of the fields of the state
+DIGEST, SEAL = "digest", "seal"  # names of the digests in a checkpoint: of words and options; of the fields of the state
 
 State = TypeVar("State", bound=tuple[Any, ...])  # a NamedTuple of arrays
 Progress = Callable[[int, int], None]
@@ -37,8 +38,8 @@ class Round(NamedTuple):
     """The result of one round of a trainer.
 
     Attributes:
-        state: a NamedTuple of arrays with everything that the next round needs.
-        done: the part of the total that is done, for the progress.
+        state: a NamedTuple of arrays, the complete input of the next round.
+        done: the part of the total done so far, for the progress.
         finished: whether this was the last round.
     """
 
@@ -52,11 +53,11 @@ class Control:
     """The deadline, the progress callback and the checkpoint of a run.
 
     Attributes:
-        progress: called after each round with the part done and the total, in the trainer's unit.
+        progress: called after each round with the part done and the total, in the unit of the trainer.
         deadline: seconds after `begun`; None: no limit. At least one round is made, even past the deadline.
-        checkpoint: the path of an ``.npz``. A run that stops early writes it, a run with the same words and options resumes from it, and
-            a completed run removes it.
-        begun: `time.monotonic` when the object was made.
+        checkpoint: the path of an ``.npz``. A run that stops early writes this file, a run with the same words and options resumes from it,
+            and a completed run removes it.
+        begun: the time at which the object was made, from `time.monotonic`.
     """
 
     progress: Progress | None = None
@@ -78,8 +79,8 @@ class Control:
             advance: makes one round of about 0.1 s. It may change the arrays of its argument. Ctrl-C takes effect after the round.
             total: the value of `Round.done` at the end.
             digest: the digest of words and options, from `digest_of`.
-            prove: raises a VocabularyError unless kernels may run on the state. It is called on the state of a checkpoint, after the names,
-                dtypes and numbers of axes of its fields were compared with those of `state`.
+            prove: raises a VocabularyError if kernels cannot safely run on the state. It is called for the state in a checkpoint, after a
+                check that its fields have the names, dtypes and numbers of axes of `state`.
 
         Returns:
             The last state, and whether it is finished.
@@ -136,14 +137,14 @@ class Control:
 
 
 def digest_of(words: Words, options: Mapping[str, object]) -> str:
-    """A digest of words and of everything else that determines a vocabulary.
+    """A digest of words and of all options that determine a vocabulary.
 
     Args:
         words: the words with their counts and first occurrences.
-        options: the name of the trainer and its options, as values that `json.dumps` accepts.
+        options: the name of the trainer and its options, as values for `json.dumps`.
     """
     about = {**options, "split": words.split, "min_count": words.min_count, "bytes": len(words.text), "words": len(words)}
-    hashed = sha256(json.dumps(about, sort_keys=True, default=int).encode())  # numbers of numpy are numbers
+    hashed = sha256(json.dumps(about, sort_keys=True, default=int).encode())  # converts the numbers of numpy
     for part in (words.text, words.ends, words.counts, words.first):
         hashed.update(np.ascontiguousarray(part).data)
     return hashed.hexdigest()
@@ -179,13 +180,15 @@ def _read(path: Path) -> dict[str, Any]:
         with np.load(path, allow_pickle=False) as stored:
             return {name: _owned(stored[name]) for name in stored.files}
     except (ValueError, KeyError, EOFError, MemoryError, OverflowError, RuntimeError, TypeError, OSError, zipfile.BadZipFile) as error:
-        if isinstance(error, OSError) and error.errno != errno.EINVAL:  # a position before the begin of the file is EINVAL
+        if isinstance(error, OSError) and error.errno != errno.EINVAL:  # a position before the begin of the file gives EINVAL
             raise
         raise VocabularyError(f"{path} is damaged or not a checkpoint; expected an .npz of a training run; name another file") from error
 
 
 def _owned(array: NDArray[Any]) -> NDArray[Any]:
-    """A copy that owns its data, so trainers can resize it in place. A file may list endless elements of 0 bytes, which are refused."""
+    """A copy that owns its data, so trainers can resize it in place. Arrays with elements of 0 bytes are refused, since they can have any
+    length.
+    """
     if not np.asarray(array).dtype.itemsize:
         raise ValueError("elements of 0 bytes")
     return np.array(array)
@@ -193,7 +196,7 @@ def _owned(array: NDArray[Any]) -> NDArray[Any]:
 
 @contextmanager
 def _noted_interrupt() -> Iterator[threading.Event]:
-    """An event that the first Ctrl-C sets; the second Ctrl-C acts as usual. Outside the main thread, Python delivers no signals."""
+    """An event that the first Ctrl-C sets; the second Ctrl-C has its usual effect. Outside the main thread, Python delivers no signals."""
     event = threading.Event()
     if threading.current_thread() is not threading.main_thread():
         yield event

@@ -1,7 +1,7 @@
 """The text pipeline of a vocabulary in training, as components of a ``tokenizer.json``.
 
-One pipeline has three uses, so training and encoding agree: it splits the corpus into words, it becomes part of the trained vocabulary, and
-its digest distinguishes words that were split differently.
+A pipeline has three uses: it splits the corpus into words, it becomes part of the trained vocabulary, and its digest distinguishes words
+that were split differently. So training and encoding agree.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ BYTES_DECODER = {**BYTE_LEVEL, "add_prefix_space": True}
 LLAMA3 = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 QWEN2 = LLAMA3.replace(r"\p{N}{1,3}", r"\p{N}")
 O200K = ENCODINGS["o200k_base"].pattern
-NAME = re.compile(r"[\w .-]*")  # a str of only these characters is a name, not a pattern
+NAME = re.compile(r"[\w .-]*")  # a str with only these characters is a name, not a pattern
 NONE = "none"
 EXAMPLE = r" ?\w+|\s+"
 
@@ -45,7 +45,7 @@ class Pipeline:
     Attributes:
         normalizer, pre_tokenizer: the steps before the model.
         decoder: the step after the model.
-        added: added tokens of a ``tokenizer.json``, for patterns that contain them. If no automaton can split texts with these tokens,
+        added: added tokens of a ``tokenizer.json``, for patterns that contain these tokens. If no automaton can split texts with them,
             documents must not contain them.
     """
 
@@ -75,7 +75,7 @@ class Pipeline:
 
     @property
     def are_bytes(self) -> bool:
-        """Whether the symbols of words are bytes: whether there is a pre-tokenizer ByteLevel."""
+        """Whether the symbols of words are bytes, that is, whether there is a pre-tokenizer ByteLevel."""
         return splits.BYTES in self.parts.pre_tokenizers
 
     @property
@@ -85,22 +85,22 @@ class Pipeline:
         return sha256(text.encode()).hexdigest()[:16]
 
     def decoded_by(self, decoder: Component) -> Pipeline:
-        """The pipeline with this decoder, unless it has one."""
+        """The pipeline with this decoder, unless it already has one."""
         return replace(self, decoder=self.decoder or decoder)
 
     def table(self) -> BpeTable:
-        """A table whose pieces are the words of a text.
+        """A table whose pre-tokens are the words of a text.
 
-        Its pieces contain a space for the symbol of Metaspace, ``metadata.model.letters.symbol``; the caller puts the symbol back. If the
-        table has added tokens, texts with one of them cannot be split.
+        Its pre-tokens contain a space in place of Metaspace's symbol, ``metadata.model.letters.symbol``; the caller restores the symbol. If
+        the table has added tokens, texts with one of these tokens cannot be split.
 
         Raises:
-            UnsupportedError: no automaton splits as the pipeline does.
+            UnsupportedError: no automaton has the splits of the pipeline.
             VocabularyError: a component is malformed.
         """
         are_bytes = self.are_bytes
         names = LETTERS.values() if are_bytes else "a"
-        # `ignore_merges` makes the compiler keep a piece of characters whole, although no token joins them.
+        # With `ignore_merges`, the compiler keeps a pre-token of characters whole, although no merge makes it.
         model = {"type": "BPE", "vocab": {name: at for at, name in enumerate(names)}, "merges": [], "ignore_merges": not are_bytes}
         document = {"normalizer": self.normalizer, "pre_tokenizer": self.pre_tokenizer, "model": model}
         try:
@@ -122,7 +122,7 @@ def _table(document: str) -> BpeTable:
 
 
 def _by_pattern(pattern: str) -> Pipeline:
-    """A pipeline over bytes. Its words are the matches of a pattern and the texts between matches."""
+    """A pipeline over bytes. Its words are the matches of a pattern, and the text between matches."""
     split = {"type": "Split", "pattern": {"Regex": pattern}, "behavior": "Isolated", "invert": False}
     parts = [split, {**BYTE_LEVEL, "use_regex": False}]
     return Pipeline(pre_tokenizer={"type": "Sequence", "pretokenizers": parts}, decoder=BYTES_DECODER)
@@ -165,7 +165,7 @@ def pipeline_of(splitter: Any, normalizer: Any = None) -> Pipeline:
     Args:
         splitter: a name of `SPLITTERS`; a regular expression, for byte-level vocabularies; a pre-tokenizer as a mapping or as a live object
             of ``tokenizers``; or a whole ``tokenizer.json`` as a mapping.
-        normalizer: a name of `NORMALIZERS`, or a normalizer as a mapping or as a live object; None: that of the splitter.
+        normalizer: a name of `NORMALIZERS`, or a normalizer as a mapping or as a live object; None: the normalizer of the splitter.
 
     Raises:
         UnsupportedError: the name is unknown, or a live object is implemented in Python.
@@ -212,7 +212,7 @@ def _component(given: Any, role: str, expected: str) -> Component:
         raise UnsupportedError(f"{role} is {quoted(given)}; {expected}")
     try:
         stated: Component = json.loads(given.__getstate__())
-    except Exception as error:  # raised by the library if the component is implemented in Python
+    except Exception as error:  # raised by the library for a component in Python
         raise UnsupportedError(f"{role} {type(given).__name__} has no stored form: {reason(error)}") from None
     return stated
 

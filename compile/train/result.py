@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from fst.bridge.report import Report
 
 UNIGRAM = "Unigram"
-SIZE, NO_PAIR, MIN_FREQUENCY, DEADLINE = "size", "no pair", "min_frequency", "deadline"  # reasons why training stopped
+SIZE, NO_PAIR, MIN_FREQUENCY, DEADLINE = "size", "no pair", "min_frequency", "deadline"  # reasons for the end of training
 FIELDS: Mapping[str, Mapping[str, Any]] = {  # fields of each model in a tokenizer.json, with their defaults
     "BPE": {
         "dropout": None,
@@ -53,18 +53,18 @@ class Trained:
         merges: the left and the right token of each merge of BPE, in order; empty for other kinds.
         scores: float64[tokens], the score of each id, for Unigram and SentencePiece's BPE; empty for others.
         counts: int64[tokens], for each id, the occurrences of the token in the words when the trainer made it; 0 for special tokens.
-        stopped: the reason why training stopped. "size": `vocab_size` is reached; "no pair": nothing is left to add; "min_frequency": all
-            remaining pairs or words are rarer; "deadline".
+        stopped: the reason for the end of training. "size": `vocab_size` is reached; "no pair": nothing is left to add; "min_frequency":
+            all remaining pairs or words are rarer; "deadline".
         special_tokens: special tokens and other added tokens, in the order of their ids.
-        pipeline: the text pipeline; None: unknown.
+        pipeline: the text pipeline, or None if it is unknown.
         model: further fields of the model in a ``tokenizer.json``, such as ``unk_token`` and ``continuing_subword_prefix``.
         reference: "huggingface", "sentencepiece" or "exact".
-        min_count: rarer words were left out of training; 1: no word was.
+        min_count: rarer words were left out of training; 1: all words were used.
         flags: special token → its flags that differ from the default, such as ``{"<mask>": {"lstrip": True}}``.
         further: further members of the ``tokenizer.json``: ``post_processor``, ``padding`` and ``truncation``. The ids in them are replaced
             by those of `vocabulary`.
-        settings: settings of the table that are not in a ``tokenizer.json``, named as in `fst.tables.header.Settings`.
-        outside: the tokens of `special_tokens` that are added tokens only, not tokens of the model.
+        settings: settings of the table outside the ``tokenizer.json``, with the names in `fst.tables.header.Settings`.
+        outside: the tokens of `special_tokens` that are only added tokens, not tokens of the model.
     """
 
     kind: str
@@ -125,7 +125,7 @@ class Trained:
         return {"vocab": tokens, **({"merges": [[*pair] for pair in self._all_merges()]} if self.kind == "BPE" else {})}
 
     def _all_merges(self) -> Sequence[tuple[str, str]]:
-        """The merges. With the reference "sentencepiece", whose model has only scores, all pairs that make a piece."""
+        """The merges. With the reference "sentencepiece", whose model has only scores, the pairs that make a piece."""
         if self.reference != "sentencepiece":
             return self.merges
         pieces = self.vocabulary.keys() - {*self.special_tokens}
@@ -136,10 +136,10 @@ class Trained:
         """The table, compiled in memory.
 
         Raises:
-            VocabularyError, UnsupportedError: the vocabulary cannot be compiled; the message names the reason.
+            VocabularyError, UnsupportedError: the vocabulary cannot be compiled; the message has the reason.
         """
         where, document = "the trained vocabulary", self.to_json()
-        if self.kind == UNIGRAM:  # rounded as the reference rounds the numbers of the file
+        if self.kind == UNIGRAM:  # apply the reference's rounding of numbers in a file
             model = document["model"]
             model["vocab"] = [[token, reference_float(repr(score))] for token, score in model["vocab"]]
         return assembled(of_statement((document, self.settings), where), "auto")
@@ -169,15 +169,15 @@ class Trained:
                 - ``vocab.txt``, or any other ``.txt``: the tokens of WordPiece, one per line.
                 - ``.tiktoken``: the ranks of byte-level BPE. The file does not contain the pattern of the pipeline or the special tokens.
                 - ``.model``: SentencePiece, for Unigram and BPE. Special tokens become control pieces, which are not recognized in texts.
-                  Scores become float32, so another one of nearly equal segmentations may win. SentencePiece puts ▁ before every text,
-                  Metaspace only before texts that do not begin with a space; there is no difference if the normalizer strips texts, as
-                  that of the splitter "sentencepiece" does. Nmt and NFKC become SentencePiece's rule nmt_nfkc, which differs for 175 rare
-                  characters.
+                  Scores become float32, which may change the choice between nearly equal segmentations. SentencePiece puts ▁ before every
+                  text, Metaspace only before texts that do not begin with a space; there is no difference if the normalizer strips texts,
+                  like the normalizer of the splitter "sentencepiece". Nmt and NFKC become SentencePiece's rule nmt_nfkc, which differs for
+                  175 rare characters.
                 - ``.npz``: the compiled table.
 
         Raises:
-            UnsupportedError: the form is unknown or cannot express the vocabulary (the message contains the reason), or a package that it
-                needs is not installed.
+            UnsupportedError: the form is unknown or cannot express the vocabulary (the message contains the reason), or a required package
+                is not installed.
             VocabularyError: as in `to_json`.
             OSError: the file cannot be written.
         """
@@ -187,12 +187,12 @@ class Trained:
             saving.save(self.to_json(), self.scores.tolist() if self.reference == "sentencepiece" else None, path)
 
     def report(self, held_out: Any, *, column: str | None = None, field: str | None = None, by: str | None = None) -> Report:
-        """Measure the vocabulary on texts that it was not trained on.
+        """Measure the vocabulary on texts that were not used for training.
 
         Args:
             held_out: an iterable of texts; columns: a mapping, a table or a data frame; or files: a path, or an iterable of paths.
             column: the column of texts, in tables (default: "text") and in files of Parquet and Arrow (no default).
-            field: the field of texts, in JSON lines (no default).
+            field: the field of texts in JSON lines (no default).
             by: another column or field, such as the language: the report has a row for each of its values.
 
         Returns:

@@ -1,7 +1,7 @@
-"""Files of vocabularies, made from the value of a ``tokenizer.json``. A vocabulary that a form cannot express is an error with the reason.
+"""Files of vocabularies, made from the value of a ``tokenizer.json``. If a form cannot express a vocabulary, the error has the reason.
 
-`fst.compile.sources` reads these files. Some forms contain less than a ``tokenizer.json``. Such a form is an error if its own library would
-make other ids from the file.
+`fst.compile.sources` reads these files. Some forms contain less than a ``tokenizer.json``. A form is refused if its own library would
+return different ids with the file.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def files_of(path: str | Path, kind: str | None = None) -> list[str]:
         kind: the type of the model; None: any.
 
     Raises:
-        UnsupportedError: the form of the file is unknown, or cannot express such a model.
+        UnsupportedError: the form of the file is unknown, or cannot express the kind of model.
 
     Examples:
         >>> files_of("english/")
@@ -73,7 +73,7 @@ def files_of(path: str | Path, kind: str | None = None) -> list[str]:
 
 @contextmanager
 def _made_folder(path: Path) -> Iterator[None]:
-    """A folder for files. Folders that were missing are removed again if an error occurs."""
+    """Create a folder for files. If an error occurs, folders that were missing are removed again."""
     missing = [folder for folder in (path, *path.parents) if not folder.exists()]
     path.mkdir(parents=True, exist_ok=True)
     try:
@@ -90,7 +90,7 @@ def _name(path: str | Path) -> str:
 
 
 def _is_folder(path: str | Path) -> bool:
-    """Whether a path is a folder: it exists as one, or its name has no ending or ends with "/"."""
+    """Whether a path is a folder: an existing folder, or a name without an ending or with a final "/"."""
     if not str(path):
         raise UnsupportedError("the path is ''; expected the name of a file or a folder")
     return str(path).endswith("/") or not Path(_name(path)).suffix or (not remote.is_remote(path) and Path(path).is_dir())
@@ -101,7 +101,7 @@ def _inside(folder: str | Path, name: str) -> str:
 
 
 def _folder(document: Json) -> dict[str, bytes]:
-    """The files of a folder: the ``tokenizer.json``, and the older files if these can express the vocabulary."""
+    """The files of a folder: the ``tokenizer.json``, and the older files if they can express the vocabulary."""
     older: Mapping[str, bytes] = {}
     with suppress(UnsupportedError):
         older = {name: _form(name, None).made(document, None) for name in OLDER.get(_kind(document), ())}
@@ -109,7 +109,7 @@ def _folder(document: Json) -> dict[str, bytes]:
 
 
 def _write(contents: Mapping[str, bytes]) -> None:
-    """Write files. They get their names when all of them are complete."""
+    """Write files. The files get their names when all of them are complete."""
     with ExitStack() as stack:
         for path, data in contents.items():
             stack.enter_context(remote.written(path) if remote.is_remote(path) else npz.replacing(path)).write(data)
@@ -120,7 +120,7 @@ class Form(NamedTuple):
 
     Attributes:
         made: makes the file from the value of a ``tokenizer.json`` and from scores.
-        kinds: the models that it can express, separated by " and ".
+        kinds: the kinds of models for the form, separated by " and ".
     """
 
     made: Callable[[Json, Sequence[float] | None], bytes]
@@ -128,10 +128,10 @@ class Form(NamedTuple):
 
 
 def _form(name: str, kind: str | None) -> Form:
-    """The form for the name of a file, or else for its ending.
+    """The form for the name of a file, otherwise for its ending.
 
     Raises:
-        UnsupportedError: there is none, or it cannot express a model of this kind.
+        UnsupportedError: the form is unknown, or cannot express a model of this kind.
     """
     found = FORMS.get(name) or FORMS.get(Path(name).suffix)
     if not found:
@@ -179,7 +179,7 @@ def _lines(document: Json, _: Sequence[float] | None) -> bytes:
 
 
 def _ranks(document: Json, _: Sequence[float] | None) -> bytes:
-    """The ranks of tiktoken: each token in base64 with its id."""
+    """The ranks of tiktoken: each token in base64, and its id."""
     _need_tiktoken(document)
     specials = {token["content"] for token in document["added_tokens"]}
     ranks = {bytes_of(token): number for token, number in document["model"]["vocab"].items() if token not in specials}
@@ -196,7 +196,7 @@ def _ranks(document: Json, _: Sequence[float] | None) -> bytes:
 
 
 def _need_tiktoken(document: Json) -> None:
-    """Raise an error unless the pipeline splits by one pattern and the model merges bytes, as in tiktoken."""
+    """Raise an error if the pipeline does not split by one pattern, or the model does not merge bytes; tiktoken needs both."""
     parts = document["pre_tokenizer"] or {}
     steps = parts.get("pretokenizers", [parts])
     if not Pipeline(pre_tokenizer=parts).are_bytes:

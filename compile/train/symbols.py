@@ -1,8 +1,8 @@
 """The first symbols of a trainer: special tokens, the alphabet, and the words spelled in them.
 
-Ids are assigned to special tokens in their order, then to byte tokens, then to characters by code point, and last to characters with a
-prefix or a suffix, by code point. A special token of one character is also that character in words. Characters outside the alphabet are
-deleted, so their neighbours become adjacent.
+The order of ids is: special tokens in their order, byte tokens, characters by code point, characters with a prefix or a suffix by code
+point. A special token of one character also represents this character in words. Characters outside the alphabet are deleted, so their
+neighbours become adjacent.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from fst.pretokens.byte_letters import LETTERS
 
 MAX_CELLS = (1 << 31) - 2
 NEVER = "\0 \u2585"  # characters that are never in pieces of SentencePiece
-FIRST, CONTINUING, LAST = 0, 1, 2  # bits of a form: whether a character has the prefix, the suffix
+FIRST, CONTINUING, LAST = 0, 1, 2  # bits of a form: the character has the prefix (CONTINUING) or the suffix (LAST)
 
 count_letters, spell = (Deferred("fst.compile.train.merges.start", name) for name in ("count_letters", "spell"))
 
@@ -34,16 +34,17 @@ class Alphabet:
     """The options that determine the first ids.
 
     Attributes:
-        special_tokens: in the order of their ids; repeated ones are dropped.
-        initial: characters that are in the alphabet even if no word contains them; longer strings count as their first character. None: the
-            letters of all bytes if words are bytes, else no characters.
-        limit: the maximum number of characters. Initial characters stay first, then the most frequent ones; of equally frequent ones, those
-            with smaller code points. None: no limit.
+        special_tokens: the special tokens in the order of their ids; repeated ones are dropped.
+        initial: characters that are always in the alphabet, even if no word contains them; of longer strings, only the first character is
+            used. None: the letters of all bytes if words are bytes, otherwise no characters.
+        limit: the maximum number of characters. Initial characters are kept first, then the most frequent ones; equally frequent ones in
+            the order of code points. None: no limit.
         prefix: the prefix of each character of a word except the first one.
         suffix: the suffix of the last character of a word.
         byte_tokens: whether the 256 tokens ``<0x00>`` to ``<0xFF>`` follow the special tokens.
         order: characters with a prefix or a suffix that get their ids first, in this order.
-        breaks: the rules of SentencePiece: characters outside the alphabet end a word, and the characters of `NEVER` are outside.
+        breaks: whether the rules of SentencePiece apply: characters outside the alphabet end a word, and the characters of `NEVER` are
+            outside.
     """
 
     special_tokens: Sequence[str] = ()
@@ -110,7 +111,7 @@ def symbols_of(words: Words, pipeline: Pipeline | None, alphabet: Alphabet) -> S
 
     Args:
         words: the words with their counts.
-        pipeline: the pipeline of the words, which determines whether they are bytes; None: they are text.
+        pipeline: the pipeline of the words, which determines whether words are bytes; None: words are text.
         alphabet: the options.
 
     Raises:
@@ -283,7 +284,7 @@ def initial_characters(alphabet: Alphabet, pipeline: Pipeline | None) -> set[str
 
 
 def checked_initial(initial: Collection[str]) -> Collection[str]:
-    """The strings of an initial alphabet, checked to be text.
+    """Check that the strings of an initial alphabet are text, and return them.
 
     Raises:
         VocabularyError: a string is not text.
@@ -302,7 +303,7 @@ def _is_careful(cells: NDArray[np.int32], codes: NDArray[np.int32], forms: Forms
     if prefix and suffix:
         return True
     used = np.flatnonzero(codes >= 0)
-    code_of = np.full(int(codes.max(initial=-1)) + 2, -1)  # index -1, the last element, is that of `WORD_END`
+    code_of = np.full(int(codes.max(initial=-1)) + 2, -1)  # index -1, the last element, is for `WORD_END`
     code_of[codes[used]] = used
     text = prefix or suffix
     begins = np.flatnonzero(cells == WORD_END)[:-1] + 1
@@ -314,7 +315,7 @@ def _is_careful(cells: NDArray[np.int32], codes: NDArray[np.int32], forms: Forms
 
 
 def _known(tokens: Sequence[str], ids: dict[str, int], alphabet: Alphabet) -> list[tuple[int, int]]:
-    """The first symbol and the number of symbols of each token that a merge may make, at any position in a word."""
+    """The first symbol and the number of symbols of each token that merges may make, at any position in a word."""
     found = set[tuple[int, int]]()
     for token in tokens:
         for prefix in {"", alphabet.prefix}:

@@ -24,7 +24,7 @@ def word_level(
 ) -> Trained:
     """Take the most frequent words as tokens; equally frequent words are ordered by code points.
 
-    If a special token is also a word, it gets the id of the word, and its first id stays unused.
+    If a special token is also a word, it gets the id of the word, and its original id is unused.
 
     Args:
         words: the words with their counts.

@@ -1,1 +1,1 @@
-"""Automata over integer labels: tries, failure links, rows of transitions, and transducers."""
+"""Automata over integer labels: tries, failure links, rows of transitions and transducers."""

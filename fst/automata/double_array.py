@@ -1,11 +1,12 @@
-"""Double arrays: the form in which SentencePiece stores the strings of a charsmap, and the texts that replace them.
+"""Double arrays: the format in which SentencePiece stores the strings of a charsmap and their replacement texts.
 
-A node of the trie is a unit of 32 bits. Its children lie in a block of 256 units, each at the node's base exclusive-or the child's byte; a
-unit that has another byte for its label is no child. If a string ends at the node, the unit at the base has the string's value, the place
-of its text. Nodes may share their children. The form is that of Darts-clone, https://github.com/s-yata/darts-clone.
+A node of the trie is a unit of 32 bits. Its children are in a block of 256 units; the child for a byte is at the node's base xor the byte,
+and its label is this byte. A unit with a different label is not a child. If a string ends at the node, the unit at the base contains the
+string's value, which is the position of its text. Nodes may share children. This is the format of Darts-clone,
+https://github.com/s-yata/darts-clone.
 
-Charsmaps come from strangers. `read` proves that no walk leaves the array, that strings consist of whole characters and are not too long,
-and that each has a text.
+Charsmaps are not trusted. `read` proves that no walk leaves the array, that strings consist of whole characters and are not too long, and
+that each string has a text.
 """
 
 from __future__ import annotations
@@ -21,13 +22,13 @@ from numpy.typing import NDArray
 from fst.core.lazy import Lazy
 
 LABEL, HAS_VALUE, IS_SHIFTED, OFFSET_SHIFT, VALUE = (1 << 31) | 0xFF, 1 << 8, 1 << 9, 10, 1 << 31
-MAX_OFFSET = (1 << 21) - 1  # units from a node to its base, as exclusive or, without `IS_SHIFTED`
-SHIFT = 8  # of an offset that is too large for its bits
-BLOCK = 256  # units; labels are bytes, so a node's children lie in one block
+MAX_OFFSET = (1 << 21) - 1  # the highest xor of a node and its base without `IS_SHIFTED`
+SHIFT = 8  # bits by which an offset with the flag `IS_SHIFTED` is shifted
+BLOCK = 256  # units; labels are bytes, so a node's children are in one block
 MAX_STRING = 256  # bytes
-MAX_NODES = 1 << 22  # visited while the strings are proven; a node counts once for each depth that it has
-LEAST = 0, 0x80, 0x800, 0x10000  # the lowest characters of one byte and more
-MAX_LENGTHS = 32  # of strings: sentencepiece finds no more strings at one place
+MAX_NODES = 1 << 22  # nodes visited by the proof; a node counts once per depth at which it occurs
+LEAST = 0, 0x80, 0x800, 0x10000  # the lowest characters of 1, 2, 3 and 4 bytes
+MAX_LENGTHS = 32  # different lengths of strings: sentencepiece finds at most this number of strings at one position
 
 Units = NDArray[np.uint32]
 Ints = NDArray[np.int64]
@@ -37,8 +38,8 @@ class Level(NamedTuple):
     """Nodes of one depth.
 
     Attributes:
-        nodes: int64[n], their units; left: int64[n], how many bytes of their last character are still to come.
-        values: int64[n], the value of the string that ends at the node; -1 if none does.
+        nodes: int64[n], the unit of each node; left: int64[n], the number of missing bytes of its last character.
+        values: int64[n], the value of the string that ends at each node; -1 if no string ends there.
     """
 
     nodes: Ints
@@ -47,11 +48,11 @@ class Level(NamedTuple):
 
 
 class Characters(NamedTuple):
-    """The strings of one character, or the beginnings of strings.
+    """Characters that are strings or begin strings.
 
     Attributes:
-        codes: int64[n], the characters; nodes: int64[n], the unit of each.
-        values: int64[n], the value of the string; -1 for one that only begins others.
+        codes: int64[n], the characters; nodes: int64[n], the unit of each character.
+        values: int64[n], the value of the string; -1 for a character that only begins strings.
     """
 
     codes: Ints
@@ -64,10 +65,10 @@ class DoubleArray:
     """A proven double array.
 
     Attributes:
-        units: uint32[n], a multiple of `BLOCK`.
-        texts: UTF-8, with a NUL behind each text.
-        longest: the most bytes of a string.
-        growth: the most bytes of a text for each byte of its string.
+        units: uint32[n]; n is a multiple of `BLOCK`.
+        texts: the texts in UTF-8, with a NUL after each text.
+        longest: the maximum number of bytes of a string.
+        growth: the maximum number of bytes of a text per byte of its string.
     """
 
     units: Units
@@ -81,14 +82,14 @@ class DoubleArray:
         return self.texts[value : self.texts.index(b"\0", value)].decode()
 
     def node(self, unit: int) -> tuple[dict[int, int], int | None]:
-        """The children of a node, by byte, and the value of the string that ends there."""
+        """The children of a node, by byte, and the value of the string that ends at the node."""
         nodes = np.array([unit])
         (value,) = self._edges.values(nodes).tolist()
         children = {self._numbers[child] & 0xFF: child for child in self._edges.children(nodes)[0].tolist()}
         return children, value if value >= 0 else None
 
     def prefixes(self, string: bytes) -> Iterator[tuple[int, int]]:
-        """The strings with which a string begins, the shortest first: their sizes and values."""
+        """The sizes and values of the stored strings that are prefixes of a string, the shortest first."""
         units = self._numbers
         base = base_of(units[0], 0)
         for size, byte in enumerate(string, 1):
@@ -100,7 +101,7 @@ class DoubleArray:
                 yield size, units[base] & ~VALUE
 
     def lengths(self) -> Iterator[tuple[Ints, Ints]]:
-        """Of all strings, the first character and the bytes of the text, in several arrays."""
+        """The first character of each string, and the number of bytes of its text, in several arrays."""
         ends = np.flatnonzero(np.frombuffer(self.texts, np.uint8) == 0)
         codes, nodes, _ = self.characters
         sizes = character_sizes(codes)
@@ -118,7 +119,7 @@ class DoubleArray:
         return _characters(self.units, self._edges, np.zeros(1, np.int64))[0]
 
     def seconds(self, nodes: Ints) -> tuple[Characters, Ints]:
-        """The characters that follow some nodes, which end characters; and for each the index of its node."""
+        """The characters that follow some nodes at ends of characters, and the index of the node of each."""
         return _characters(self.units, self._edges, nodes)
 
     @Lazy
@@ -131,11 +132,11 @@ def read(data: bytes, deepest: int = MAX_STRING, lengths: int | None = MAX_LENGT
 
     Args:
         data: the charsmap.
-        deepest: how many bytes walks read at most; longer strings are left unread.
-        lengths: the most lengths that strings have; None if any do.
+        deepest: the maximum number of bytes of a walk; longer strings are not read.
+        lengths: the maximum number of different lengths of strings; None: no maximum.
 
     Raises:
-        ValueError: it is malformed; the message states how.
+        ValueError: the charsmap is malformed; the message states the fault.
     """
     size = int.from_bytes(data[:4], "little")
     if len(data) < 4 or not size:
@@ -155,7 +156,7 @@ def read(data: bytes, deepest: int = MAX_STRING, lengths: int | None = MAX_LENGT
 
 
 def _measured(units: Units, texts: bytes, edges: _Edges, deepest: int, most: int | None) -> tuple[int, Fraction]:
-    """The size of the longest string, and the growth. Raises ValueError for strings that are not sound."""
+    """The size of the longest string, and the growth. Raise ValueError for invalid strings."""
     begins_inside = np.frombuffer(texts, np.uint8) & 0xC0 == 0x80
     ends = np.flatnonzero(np.frombuffer(texts, np.uint8) == 0)
     lengths, grows, visited = [0], Fraction(1), 0
@@ -178,7 +179,7 @@ def _measured(units: Units, texts: bytes, edges: _Edges, deepest: int, most: int
 
 
 def _levels(units: Units, edges: _Edges) -> Iterator[Level]:
-    """The nodes by depth, from the root on."""
+    """The nodes of each depth, beginning with the root."""
     nodes, left = np.zeros(1, np.int64), np.zeros(1, np.int64)
     values = np.full(1, -1)
     while len(nodes):
@@ -204,7 +205,7 @@ class _Edges:
         self._nodes, self._blocks = nodes[order], blocks[order]
 
     def children(self, nodes: Ints) -> tuple[Ints, Ints]:
-        """The children of nodes, and for each the index of its parent."""
+        """The children of nodes, and the index of the parent of each child."""
         bases = self._bases(nodes)
         begins, ends = np.searchsorted(self._blocks, bases), np.searchsorted(self._blocks, bases, "right")
         counts = ends - begins
@@ -228,7 +229,7 @@ class _Edges:
 
 
 def _left(left: Ints, found: NDArray[Any]) -> Ints:
-    """How many bytes of a character are to come after some bytes; `left` is that before them."""
+    """The number of missing bytes of a character after some bytes; `left` is the number before these bytes."""
     sizes = np.select([found < 0x80, found < 0xC2, found < 0xE0, found < 0xF0, found < 0xF5], [0, -1, 1, 2, 3], -1)
     after = np.where(left > 0, np.where(found & 0xC0 == 0x80, left - 1, -1), sizes)
     if np.any(after < 0):
@@ -237,7 +238,7 @@ def _left(left: Ints, found: NDArray[Any]) -> Ints:
 
 
 def _characters(units: Units, edges: _Edges, nodes: Ints) -> tuple[Characters, Ints]:
-    """The characters that follow some nodes, and for each the index of its node."""
+    """The characters that follow some nodes, and the index of the node of each."""
     origins = np.arange(len(nodes))
     left, codes = np.zeros(len(nodes), np.int64), np.zeros(len(nodes), np.int64)
     found = list[tuple[Ints, ...]]()
@@ -258,10 +259,10 @@ def _characters(units: Units, edges: _Edges, nodes: Ints) -> tuple[Characters, I
 
 
 def character_sizes(codes: Ints) -> Ints:
-    """The bytes of characters in UTF-8."""
+    """The number of bytes of each character in UTF-8."""
     return 1 + (codes >= 0x80).astype(np.int64) + (codes >= 0x800) + (codes >= 0x10000)
 
 
 def base_of(unit: int, at: int) -> int:
-    """The base of a unit that is at some place."""
+    """The base of a unit at the position `at`."""
     return at ^ (unit >> OFFSET_SHIFT & MAX_OFFSET) << (SHIFT if unit & IS_SHIFTED else 0)

@@ -1,19 +1,19 @@
-"""Failure links of a trie, and what is certain along them.
+"""Failure links of a trie, and the tokens that are certain at each link.
 
-The string of a node v = δ(u, c) has been read, and no edge leads on from v. Its link f(v) is the node where the walk goes on, and nothing
-is read again; its pops F(v) are the tokens that are certain then. There are three policies:
+Suppose that the string of a node v = δ(u, c) has been read, and v has no edge for the next symbol. The walk continues at the node f(v), the
+failure link of v, and reads no symbol again. The pops F(v) are the tokens that are then certain. There are three policies:
 
-- `suffixes`: f(v) is the longest proper suffix of v that is a node (Aho and Corasick 1975). No token is certain: all that end at v are
+- `suffixes`: f(v) is the longest proper suffix of v that is a node (Aho and Corasick 1975). There are no pops: all tokens that end at v are
   found along its links.
-- `longest`: the longest token counts (Song et al. 2021, Section 3.6). If v ∈ V, F(v) = [v], and f(v) is the root. Otherwise walk from
-  z = f(u) along links until δ(z, c) exists: f(v) = δ(z, c), and F(v) is F(u) followed by the pops of the links walked. If no such z exists,
-  c is in no token, and f(v) is the root. A node without edges is no state: where it would be a link, it is popped, too.
-- `link`, for words: as `longest`, one level of the trie at a time, and for tries with a suffix root (Algorithm 2). If v ∈ V, f(v) = r♯; if
-  no such z exists, f(v) = null: the word has no segmentation.
+- `longest`: the longest token wins (Song et al. 2021, Section 3.6). If v ∈ V, F(v) = [v], and f(v) is the root. Otherwise walk from z =
+  f(u) along links until δ(z, c) exists: f(v) = δ(z, c), and F(v) is F(u) followed by the pops of these links. If δ(z, c) never exists, c is
+  in no token, and f(v) is the root. A node without edges is not a state: instead of a link to it, its token is popped, too.
+- `link`, for words: like `longest`, but one level of the trie at a time, and for tries with a suffix root (Algorithm 2). If v ∈ V, f(v) =
+  r♯; if δ(z, c) never exists, f(v) = null: the word has no segmentation.
 
-All outputs of `link` are prefixes of one list. Let P(v) be the pops of all links from v up to the last, which leads to r♯ or null. Then
-F(v) is P(u) without the P(z) at its end, P(v) = F(v) + P(f(v)), and the string of v has a segmentation, P(v), if and only if the links end
-in r♯. Only P and lengths are stored.
+All outputs of `link` are prefixes of P(v), the pops of all links from v to the last one, which leads to r♯ or null. P(v) = F(v) + P(f(v)).
+If the links end in r♯, P(v) is the segmentation of the string of v; if they end in null, there is no segmentation. F(v) is P(u) without
+P(z) at its end. So only P and lengths are stored.
 """
 
 from __future__ import annotations
@@ -34,18 +34,18 @@ from fst.errors import UnsupportedError
 link_suffixes, link_longest = (Deferred("fst.automata.kernels.links", name) for name in ("link_suffixes", "link_longest"))
 TOKEN, END, NUMBER, BEFORE = POP = range(4)  # columns of pops
 LABELS = 1 << 16
-UNSEEN = 0  # the token of a symbol that begins no other
+UNSEEN = 0  # the token of symbols that begin no other token
 
 
 class Nodes(NamedTuple):
-    """A trie as kernels read it: nodes in the order of their level, the root first, and within a level by parent and label.
+    """A trie for kernels. Its nodes are sorted by level, the root first, and within a level by parent and label.
 
     Attributes:
-        parents: int[nodes], the node above each one; `NULL` for the root.
+        parents: int[nodes], the parent of each node; `NULL` for the root.
         labels: int[nodes], the label that leads to each node.
-        levels: int[nodes], the labels from the root to each node.
+        levels: int[nodes], the number of labels from the root to each node.
         tokens: int[nodes], the token that ends at each node, or `NULL`.
-        firsts: int64[nodes + 1], the children of node u are the nodes from ``firsts[u] + 1`` to ``firsts[u + 1]``.
+        firsts: int64[nodes + 1]; the children of node u are the nodes ``firsts[u] + 1`` to ``firsts[u + 1]``.
     """
 
     parents: Array
@@ -60,7 +60,7 @@ class Nodes(NamedTuple):
         return cls(parents, labels, levels, tokens, np.append(0, np.cumsum(np.bincount(parents[1:], minlength=len(parents)))))
 
     def packed(self) -> Nodes:
-        """The nodes in the types that kernels take; labels are bytes, or units of UTF-16."""
+        """The nodes in the types that kernels accept; labels are bytes or units of UTF-16."""
         types = np.int32, np.uint16, np.int32, np.int32, np.int64
         return Nodes(*(array.astype(dtype, copy=False) for array, dtype in zip(self, types, strict=True)))
 
@@ -74,7 +74,7 @@ class Nodes(NamedTuple):
 
     @property
     def are_leaves(self) -> NDArray[np.bool_]:
-        """bool[nodes], whether each node has no child."""
+        """bool[nodes], whether each node is without children."""
         found: NDArray[np.bool_] = self.firsts[1:] == self.firsts[:-1]
         return found
 
@@ -84,7 +84,7 @@ class Suffixes(NamedTuple):
 
     Attributes:
         links: int32[nodes], f.
-        ends: int32[nodes], the node of the longest token that ends with the string of each node; `ROOT` if there is none.
+        ends: int32[nodes], the node of the longest token that is a suffix of each node's string; `ROOT` if no token is.
     """
 
     links: NDArray[np.int32]
@@ -97,8 +97,8 @@ class Longest(NamedTuple):
     Attributes:
         links: int32[nodes], f.
         lasts: int32[nodes], the row of the last token of F; 0 if F is empty.
-        pops: int64[n, 4], tokens in lists: the token; the labels from the beginning of the node's string to its end; its number in the
-            list, from 1; and the row of the token before it, or 0. Row 0 is empty.
+        pops: int64[n, 4], tokens in lists: the token; the number of labels from the beginning of the node's string to the end of the token;
+            the position of the token in its list, from 1; and the row of the token before it, or 0. Row 0 is empty.
     """
 
     links: NDArray[np.int32]
@@ -107,11 +107,11 @@ class Longest(NamedTuple):
 
 
 class Rules(NamedTuple):
-    """Tokens that stand for lists of others.
+    """Tokens that represent lists of other tokens.
 
     Attributes:
         first: the first of these tokens.
-        lasts: int64[n], the row of the last one of each list.
+        lasts: int64[n], the row of the last token of each list.
         pops: int64[n, 4], the lists, as in `Longest`.
     """
 
@@ -136,11 +136,12 @@ def longest(nodes: Nodes, unseen: Array, most: int, excess: str, rules: Rules = 
 
     Args:
         nodes: the trie.
-        unseen: by label, the labels that the token `UNSEEN` covers from a label on that begins no token; 0 if there is no such token.
-        most: rows of pops that are possible.
-        excess: the message if there are more, with a place for their number.
-        rules: tokens that stand for lists of others.
-        with_leaves: whether tokens have rows at which no link leads on.
+        unseen: for each label that begins no token, the number of labels that the token `UNSEEN` covers from there; 0 if this token does
+            not exist.
+        most: the maximum number of rows of pops.
+        excess: the message for a larger number of rows, with a placeholder for the number.
+        rules: tokens that represent lists of other tokens.
+        with_leaves: whether tokens at nodes without edges also have rows of pops.
 
     Raises:
         UnsupportedError: there are too many pops.
@@ -176,9 +177,9 @@ class Failure:
     Attributes:
         trie: the trie.
         link: int64[nodes], f; -1 is null.
-        pops_start: int64[nodes + 1], P(v) is ``pops[pops_start[v]:pops_start[v + 1]]``.
+        pops_start: int64[nodes + 1]; P(v) is ``pops[pops_start[v]:pops_start[v + 1]]``.
         pops: int64[n], token ids.
-        whole: bool[nodes], whether the string of the node has a segmentation, which then is P(v).
+        whole: bool[nodes], whether the string of the node has a segmentation, P(v).
     """
 
     trie: Trie
@@ -198,7 +199,7 @@ class Failure:
         return own[: len(own) - len(self.all_pops(target))] if target != NULL else []
 
     def steps(self, word: str) -> Iterator[Step]:
-        """The steps of Algorithm 1 on one word; the last ones are the failure transitions at its end."""
+        """The steps of Algorithm 1 on one word; the last steps are the failure transitions at its end."""
         node = ROOT
         for position, char in enumerate([*word, ""]):
             while not char or self.trie.child(node, char) == NULL:
@@ -214,7 +215,7 @@ class Failure:
             node = target
 
     def run(self, word: str) -> list[int] | None:
-        """LinMaxMatch (Algorithm 1) on one word: its token ids, or None where it has no segmentation."""
+        """The token ids of one word by LinMaxMatch (Algorithm 1); None if it has no segmentation."""
         if not word:
             return []
         ids: list[int] = []
@@ -222,7 +223,7 @@ class Failure:
             if step.target == NULL:
                 return None
             ids.extend(step.pops)
-        return ids or None  # the case that Algorithm 1 treats apart: r♯ was reached by reading, and nothing was matched
+        return ids or None  # a special case of Algorithm 1: r♯ was reached by reading, and nothing was matched
 
 
 def link(trie: Trie) -> Failure:
@@ -256,14 +257,14 @@ def link(trie: Trie) -> Failure:
 
 
 def _levels(trie: Trie) -> Iterator[Ints]:
-    """The nodes of each level below the roots, in ascending order: links always lead to a lower level."""
+    """The nodes of each level below the roots, in ascending order; links always lead to a lower level."""
     bounds = np.searchsorted(trie.level, np.arange(1, int(trie.level[-1]) + 2))
     for first, last in pairwise(bounds):
         yield np.arange(first, last)
 
 
 def _follow(trie: Trie, links: Ints, z: Ints, c: Ints) -> Ints:
-    """Follow failure links from each z until δ(z, c) exists, or to null."""
+    """Follow failure links from each z to the first node for which δ(z, c) exists, or to null."""
     z = z.copy()
     while True:
         stuck = np.flatnonzero(z != NULL)

@@ -1,8 +1,8 @@
 """Tries of strings. Kernels use them to find the longest string at each position of a text in linear time.
 
-A walk ends where the trie has no edge. A fresh walk from the next position would read most items again: with a token of three hundred
-brackets, each bracket of a text would cost three hundred steps. So each node stores where the next walk starts and at which node, as in
-Knuth, Morris and Pratt 1977.
+A walk ends where the trie has no edge. A new walk from the next position would read most items again: with a token of 300 brackets, each
+bracket of a text would cost 300 steps. So each node stores the position and the node at which the next walk starts, as in Knuth, Morris and
+Pratt 1977.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from fst.core.jit import Deferred
 NO_NODE = (1 << 32) - 1
 SKIP, REST, LENGTH, VALUE, ENDING, LEAST, IS_INNER = range(7)
 FIELDS = 7
-FIRST, SECOND, STOP = 1, 2, 4  # bits of a byte, by which kernels skip positions, see `fst.text.arguments.NormalizerArguments.stops`
+FIRST, SECOND, STOP = 1, 2, 4  # bits of bytes with which kernels skip positions, see `fst.text.arguments.NormalizerArguments.stops`
 FEW_NODES = 1 << 9  # nodes
-FEW_STRINGS = 1 << 9  # for which it is faster to search all others for each than to look up the parts of these
+FEW_STRINGS = 1 << 9  # the maximum number of strings that are searched for one by one, not by a look-up of parts
 NO_STRING = -1
 PARENT_SHIFT = 21  # bits of a label, which is at most a code point
 
@@ -33,13 +33,11 @@ class Matcher(NamedTuple):
 
     Attributes:
         edges: uint32[2 ** n, 3], a hash table by parent and label: parent, label, child. `NO_NODE` is the parent in a free slot.
-        nodes: int32[nodes, 7]. A node represents its path, the labels from the root to it. Its fields:
-            `SKIP`, `REST`: after a walk that ends here, the next walk starts `SKIP` items later, at the node `REST`. At the root it has
-            read nothing yet.
-            `LENGTH`, `VALUE`: number of items and value of the longest string that is a prefix of the path; 0 and -1 if there is none.
-            `ENDING`: the value of the string that equals the path; -1 if there is none.
-            `LEAST`: the lowest value of all strings that are prefixes of the path; -1 if there is none.
-            `IS_INNER`: 1 if the node has children.
+        nodes: int32[nodes, 7]. A node represents its path, the labels from the root to it. Its fields: `SKIP`, `REST`: after a walk that
+            ends here, the next walk starts `SKIP` items later, at the node `REST`. If this is the root, the walk has not read any item yet.
+            `LENGTH`, `VALUE`: number of items and value of the longest string that is a prefix of the path; 0 and -1 if no string is.
+            `ENDING`: the value of the string that equals the path; -1 if no string does. `LEAST`: the lowest value of all strings that are
+            prefixes of the path; -1 if no string is. `IS_INNER`: 1 if the node has children.
     """
 
     edges: NDArray[np.uint32]
@@ -50,7 +48,7 @@ def trie(strings: Iterable[tuple[Sequence[int], int]], *, overlapping: bool = Fa
     """Build the trie of some strings.
 
     Args:
-        strings: pairs of a string of labels and its value, 0 or more. If a string is listed twice, its first value counts.
+        strings: pairs of a string of labels and its value, at least 0. If a string occurs twice, its first value counts.
         overlapping: whether a walk may start inside a string that an earlier walk has found.
     """
     children: list[dict[int, int]] = [{}]
@@ -71,7 +69,9 @@ def trie(strings: Iterable[tuple[Sequence[int], int]], *, overlapping: bool = Fa
 
 
 def linked(parents: Array, labels: Array, sizes: Array, endings: Array, overlapping: bool) -> Matcher:
-    """Build a trie from arrays over nodes: the parent, the label of the edge to the node, the number of items in the label, `ENDING`."""
+    """Build a trie from arrays over nodes: the parent, the label of the edge from the parent, the number of items in the label, and
+    `ENDING`.
+    """
     edges, depths = hashed_edges(parents, labels), _depths(parents, sizes)
     nodes = np.zeros((len(parents), FIELDS), np.int32)
     nodes[:, ENDING] = endings
@@ -89,7 +89,7 @@ def linked(parents: Array, labels: Array, sizes: Array, endings: Array, overlapp
 def link(
     parents: list[int], labels: list[int], depths: list[int], order: list[int], overlapping: bool, nodes: NDArray[np.int32]
 ) -> None:
-    """`fst.automata.kernels.matcher.link_nodes` in plain Python: for a few nodes it is faster than loading the kernel."""
+    """Do the same as `fst.automata.kernels.matcher.link_nodes` in plain Python, which is faster for a few nodes than loading the kernel."""
     children = {(parents[node], labels[node]): node for node in order[1:]}
     linked = nodes.tolist()
     linked[0][VALUE] = linked[0][LEAST] = NO_STRING
@@ -108,7 +108,7 @@ def link(
 def _start(
     children: Mapping[tuple[int, int], int], linked: Sequence[Sequence[int]], depths: Sequence[int], parent: int, label: int, depth: int
 ) -> tuple[int, int]:
-    """`SKIP` and `REST` of a node, from its parent, label and depth."""
+    """The `SKIP` and `REST` of a node, from its parent, label and depth."""
     skip, rest = linked[parent][SKIP], linked[parent][REST]
     while rest or skip == depths[parent]:
         child = children.get((rest, label), 0)
@@ -121,7 +121,7 @@ def _start(
 
 
 def overlapping(strings: Collection[str], known: Collection[str]) -> Iterator[str]:
-    """The strings that can share a character of a text with one of the known strings.
+    """The strings that can overlap one of the known strings in a text.
 
     >>> list(overlapping(["<a>", "b", "cd"], ["a", "d<"]))
     ['<a>', 'cd']
@@ -140,12 +140,12 @@ def _inside(strings: Collection[str], known: Collection[str]) -> set[str]:
     """The strings that are parts of known strings."""
     if len(strings) > FEW_STRINGS:
         return {*strings}.intersection(_parts(known, {*map(len, strings)}))
-    joined = "\ud800".join(known)  # a lone surrogate, which no text holds
+    joined = "\ud800".join(known)  # a lone surrogate, which no text contains
     return {string for string in strings if string in joined}
 
 
 def _parts(strings: Iterable[str], sizes: Collection[int]) -> Iterator[str]:
-    """The parts of strings that have one of some sizes."""
+    """The substrings of strings with one of the given sizes."""
     return (string[place : place + size] for string in strings for size in sizes for place in range(len(string) - size + 1))
 
 
@@ -158,7 +158,7 @@ def _depths(parents: Array, sizes: Array) -> Array:
 
 
 def hashed_edges(parents: Array, labels: Array) -> NDArray[np.uint32]:
-    """The hash table of edges, with linear probing; the first edge is left out. At most half of the slots are filled."""
+    """The hash table of edges, with linear probing, without the first edge. At most half of the slots are filled."""
     size = 2 << len(parents).bit_length()
     hashed = (parents.astype(np.uint64) << np.uint64(PARENT_SHIFT) ^ labels.astype(np.uint64)) * np.uint64(MULTIPLIERS[0])
     slots = (hashed >> np.uint64(32)).astype(np.int64) & size - 1

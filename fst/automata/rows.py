@@ -1,7 +1,7 @@
-"""Rows of transitions: `RowFormat`, and the format of WordPiece, whose records of classes have the same fields.
+"""Rows of transitions: the class `RowFormat`, and the format of WordPiece, whose class records have the same fields.
 
-An automaton is an array of entries. A state is the slot at which its row begins. Rows are displaced into each other, so that a slot in
-which a row has no transition holds that of another row: the label tells.
+An automaton is an array of entries. A state is the slot at which its row begins. Rows overlap: a slot that a row does not use may contain a
+transition of another row. The label distinguishes the two cases.
 
 Examples:
     >>> rows = RowFormat(label_bits=8, target_bits=24, value_bits=0, dtype=np.uint32, labels=0xF8, own=0xFF, free=0xFFFFFFFF)
@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 Array = NDArray[Any]
 Ints = NDArray[np.int64]
 BYTES = 256
-BYTE_ROW = 1 + BYTES  # slots that look-ups in a row of bytes can reach, with the state's own
+BYTE_ROW = 1 + BYTES  # slots that look-ups in a row of bytes can reach, including the slot of the state
 
 
 class Entry(NamedTuple):
@@ -36,15 +36,15 @@ class Entry(NamedTuple):
 
 @dataclass(frozen=True)
 class RowFormat:
-    """How entries hold transitions. Their fields are, from the lowest bit, ``target | value | label``.
+    """The format of entries. Their fields are, from the lowest bit, ``target | value | label``.
 
     Attributes:
         label_bits, target_bits, value_bits: the sizes of the fields.
-        dtype: of the entries, unsigned.
-        labels: the number of labels that can be looked up, from 0 on.
-        own: the label of the slot of a state itself, which holds what the state has of its own.
-        free: the entry of a slot that belongs to no row.
-        first: the slots from a state to its transition on label 0; 0 if no transition has label 0.
+        dtype: the dtype of the entries, unsigned.
+        labels: the number of labels that can be looked up, from 0.
+        own: the label of the slot of a state, whose entry contains the data of the state itself.
+        free: the entry of an unused slot.
+        first: the distance in slots from a state to its transition on label 0; 0 if no transition has label 0.
     """
 
     label_bits: int
@@ -58,17 +58,17 @@ class RowFormat:
 
     @property
     def value_shift(self) -> int:
-        """The bits below the value."""
+        """The number of bits below the value."""
         return self.target_bits
 
     @property
     def label_shift(self) -> int:
-        """The bits below the label."""
+        """The number of bits below the label."""
         return self.target_bits + self.value_bits
 
     @property
     def max_target(self) -> int:
-        """The highest target, thus the highest slot of a state."""
+        """The highest target, and so the highest slot of a state."""
         return (1 << self.target_bits) - 1
 
     @property
@@ -77,7 +77,7 @@ class RowFormat:
         return (1 << self.value_bits) - 1
 
     def pack(self, labels: Any, targets: Any, values: Any = 0) -> Array:
-        """Entries from their fields. The caller keeps these in range."""
+        """Pack fields into entries. The caller ensures that the fields are in range."""
         target, value, label = (np.asarray(field, self.dtype) for field in (targets, values, labels))
         packed: Array = target | value << self.value_shift | label << self.label_shift
         return packed
@@ -100,28 +100,28 @@ class RowFormat:
         return _signed(entries >> self.value_shift & self.max_value)
 
     def are_states(self, entries: Array) -> NDArray[np.bool_]:
-        """Whether each slot is a state. Its label is `own`, but free slots may have this label, too, with all other bits set."""
+        """Whether each slot is a state: its label is `own`. Free slots may have this label, too, but then all other bits are set."""
         base = self.own << self.label_shift
         others = (1 << self.label_shift) - (self.free >> self.label_shift == self.own)
         found: NDArray[np.bool_] = entries - self.dtype(base) < others
         return found
 
     def step(self, entries: Array, state: int, label: int) -> Entry | None:
-        """The transition of a state on a label, in slow and plain Python; None if it has none."""
+        """The transition of a state on a label, in slow and plain Python; None if there is no transition."""
         entry = self.unpack(entries[state + self.first + label])
         return entry if entry.label == label else None
 
 
 def _signed(numbers: Array) -> Ints:
-    """Numbers below 2^63 as indices."""
+    """Convert numbers below 2^63 to indices."""
     return numbers.view(np.int64) if numbers.dtype.itemsize == 8 else numbers.astype(np.int64)
 
 
-# The entry of WordPiece, and record A of a class: ``next 24 | kind 2 | output 22 | label 16``. Its value is the output and the kind.
+# The entry of WordPiece, and record A of a class: ``next 24 | kind 2 | output 22 | label 16``. The value consists of output and kind.
 KIND_BITS, OUTPUT_BITS, LABEL_BITS = 2, 22, 16
 MAX_LABEL, MAX_OUTPUT = (1 << LABEL_BITS) - 1, (1 << OUTPUT_BITS) - 1
 FINISH = MAX_LABEL  # the label of finish entries
-HOLE = np.uint64(2**64 - 1)  # a slot of a compact table that belongs to no row; its label is FINISH, so that it never matches
+HOLE = np.uint64(2**64 - 1)  # an unused slot of a compact table; its label is FINISH, so that it never matches
 ENTRY = RowFormat(
     label_bits=LABEL_BITS,
     target_bits=24,
@@ -135,29 +135,29 @@ ENTRY = RowFormat(
 MAX_NEXT, LABEL_SHIFT = ENTRY.max_target, ENTRY.label_shift
 KIND_SHIFT, OUTPUT_SHIFT = ENTRY.value_shift, ENTRY.value_shift + KIND_BITS
 
-# Kinds of an entry. Its output is empty; a token id; an index into the pool. FAIL: the word so far has no segmentation.
+# Kinds of an entry: its output is empty, a token id, or an index into the pool. FAIL: the word so far has no segmentation.
 NONE, ONE, MANY, FAIL = 0, 1, 2, 3
-# Kinds of a class. NONE is part of a word if it has a label, else a blank between words. ONE is a word by itself; its output is the id.
-# OTHER is part of a word, without a label. LIST is any other sequence of symbols. Kinds from 2 on are rare.
-# A blank with an output is a *fence*: it ends a word, but two equal fences side by side cancel out. Characters of one kind, each between
-# two fences, thus make one word where they stand side by side, and end the words beside them.
+# Kinds of a class. NONE with a label is part of a word; without a label, it is a *blank* between words. ONE is itself a word; its output is
+# the id. OTHER is part of a word, without a label. LIST is any other sequence of symbols. Kinds from 2 are rare. A blank with an output is
+# a *fence*: it ends a word, but two equal fences next to each other cancel out. So neighbouring characters of one kind, each between two
+# fences, form one word, and end the words next to them.
 OTHER, LIST = 2, 3
-BLANK = np.uint64(0)  # record A of a blank, which also stands for the end of a text
+BLANK = np.uint64(0)  # record A of a blank, which also represents the end of a text
 # Flags in the output of a LIST class.
 STARTS_SPECIAL = 1  # a special token may begin here
-HAS_MARKS = 2  # the list holds marks: symbols of rank > 0, which canonical ordering may move
-CONTINUES_RUN = 4  # a run of marks goes on through the character: all its symbols are marks, or it has none
+HAS_MARKS = 2  # the list contains marks: symbols of rank > 0, which canonical ordering may move
+CONTINUES_RUN = 4  # a run of marks continues through the character: it has no symbols, or all of them are marks
 
 ROOT = 0  # the state at the start of every word
-LINK = 1  # in the layout "linked", the label of failure links; no class has it
-LAST_OUTPUT = 1 << 31  # the bit that the last id of a pooled output has
+LINK = 1  # in the layout "linked", the label of failure links; no class has this label
+LAST_OUTPUT = 1 << 31  # the bit of the last id of a pooled output
 
-WORD_SYMBOLS = 12  # of the longest word in a table of words, see `fst.tables.words`
-MULTIPLIERS = (0x9E3779B185EBCA87, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9)  # odd; of xxHash
+WORD_SYMBOLS = 12  # the maximum length of a word in a table of words, see `fst.tables.words`
+MULTIPLIERS = (0x9E3779B185EBCA87, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9)  # odd numbers from xxHash
 MAX_WORD = (1 << 25) - 1  # the highest max_input_chars_per_word
 PAGE_BITS = 7
 CODE_POINTS = 0x110000
-# Unicode's White_Space, at which Rust trims and splits; Python's str.isspace() also has U+001C to U+001F.
+# Unicode's White_Space, where Rust trims and splits; Python's str.isspace() also includes U+001C to U+001F.
 WHITE_SPACE = "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
 
 
@@ -172,7 +172,7 @@ def field_kind(entries: Array) -> Array:
 
 
 def are_parts(records: Array) -> Array:
-    """Whether each class is a part of words, by record A; all others end a word, or are lists."""
+    """Whether each class is part of words, by record A; other classes end a word or are lists."""
     parts: Array = (ENTRY.labels_of(records) > 0) | (field_kind(records) == OTHER)
     return parts
 
@@ -184,5 +184,5 @@ def are_fences(records: Array) -> Array:
 
 
 def pack(next_state: Array | int, label: Array | int, output: Array | int, kind: Array | int) -> Array:
-    """Entries from their four fields. The caller keeps these in range."""
+    """Pack four fields into entries. The caller ensures that the fields are in range."""
     return ENTRY.pack(label, next_state, np.asarray(output, np.uint64) << KIND_BITS | np.asarray(kind, np.uint64))

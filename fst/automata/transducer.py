@@ -1,10 +1,10 @@
-"""The transducer of Section 3.6: failure transitions are folded away, so that every character makes exactly one transition.
+"""The transducer of Section 3.6: it has no failure transitions, so that it makes exactly one transition per character.
 
-When Algorithm 1 reads c in v, δ′(v, c) is the node it reaches and σ′(v, c) the ids it emits:
+When Algorithm 1 reads c in state v, it reaches the node δ′(v, c) and emits the ids σ′(v, c):
 
-- *Explicit*: some node z ≠ r♯ on the links from v, v included, has a child on c. δ′ = δ(z, c), σ′ = P(v) without P(z).
-- *Default*: the links lead to r♯. δ′ = δ(r♯, c), or dead; σ′ = P(v), the segmentation of all that was read.
-- *Dead*: the links end in null. The word has no segmentation, for any text after it.
+- *Explicit*: v or some node z ≠ r♯ on its links has a child on c. δ′ = δ(z, c), σ′ = P(v) without P(z) at its end.
+- *Default*: the links lead to r♯. δ′ = δ(r♯, c), or dead; σ′ = P(v), the segmentation of the symbols read so far.
+- *Dead*: the links end in null. The word has no segmentation, for any following symbols.
 
 The target of the default is the same for all v, so only explicit transitions are stored.
 """
@@ -28,10 +28,10 @@ class Transducer:
 
     Attributes:
         failure: links and pops; P(v) contains all outputs.
-        row_start: int64[nodes + 1], the transitions of v are ``row_start[v]:row_start[v + 1]``.
+        row_start: int64[nodes + 1]; the transitions of v are ``row_start[v]:row_start[v + 1]``.
         label: int64[n].
         target: int64[n], δ′.
-        emitted: int64[n], the length of σ′, which is a prefix of P(v).
+        emitted: int64[n], the length of σ′, a prefix of P(v).
     """
 
     failure: Failure
@@ -47,12 +47,12 @@ class Transducer:
 
     @cached_property
     def first(self) -> Ints:
-        """int64[labels], where the first symbol of a word leads, -1 where it is dead: δ(r, c)."""
+        """int64[labels], δ(r, c): the state after the first symbol of a word; -1 if dead."""
         return self._from(ROOT)
 
     @cached_property
     def default(self) -> Ints:
-        """int64[labels], where the default leads, -1 where it is dead: δ(r♯, c)."""
+        """int64[labels], δ(r♯, c): the target of the default; -1 if dead."""
         return self._from(self.trie.suffix_root)
 
     def _from(self, root: int) -> Ints:
@@ -61,7 +61,9 @@ class Transducer:
 
     @cached_property
     def is_entered(self) -> NDArray[np.bool_]:
-        """bool[nodes], whether some transition leads to a state: all but the roots, and r♯ if it is a node of the word ♯."""
+        """bool[nodes], whether some transition leads to each state: True for all states but the roots; True for r♯ if it is the node of the
+        word ♯.
+        """
         entered = np.zeros(len(self.trie), bool)
         entered[self.trie.edge_children] = True
         return entered
@@ -73,7 +75,7 @@ class Transducer:
         return dict(zip(keys, zip(self.target.tolist(), self.emitted.tolist(), strict=True), strict=True))
 
     def step(self, state: int, char: str) -> tuple[int, list[int]]:
-        """δ′ and σ′; the dead state is -1."""
+        """The target δ′ and the ids σ′; the dead state is -1."""
         pops = self.failure.all_pops(state)
         explicit = self._explicit.get((state, int(self.trie.label_of[ord(char)])))
         if explicit:
@@ -86,7 +88,7 @@ class Transducer:
         return NULL, []
 
     def run(self, word: str) -> list[int] | None:
-        """The token ids of one word, or None where it has no segmentation."""
+        """The token ids of one word; None if it has no segmentation."""
         state, ids = ROOT, []
         for char in word:
             state, emitted = self.step(state, char)
@@ -99,17 +101,17 @@ class Transducer:
 
 
 def inherits(failure: Failure) -> NDArray[np.bool_]:
-    """Whether each state has the explicit transitions of its failure link, except where it has an edge of its own."""
+    """Whether each state inherits the explicit transitions of its failure link, except on labels for which it has an edge."""
     found: NDArray[np.bool_] = (failure.link != NULL) & (failure.link != failure.trie.suffix_root)
     return found
 
 
 def count_explicit(failure: Failure) -> int:
-    """The number of explicit transitions, without making them."""
+    """The number of explicit transitions, counted without building them."""
     trie = failure.trie
     sources, labels = np.divmod(trie.edge_keys, len(trie.letters))
     links = np.where(inherits(failure), failure.link, NULL)
-    # An edge of v counts once, though a link of v has one with the same label: look for the first such link.
+    # An edge of v counts only once if a node on its links has an edge with the same label: find the first such node.
     at, shared = links[sources], np.zeros(len(sources), bool)
     open_edges = np.flatnonzero(at != NULL)
     while len(open_edges):
@@ -128,7 +130,7 @@ def count_explicit(failure: Failure) -> int:
 
 
 def unfolded(failure: Failure) -> Transducer:
-    """The edges of the trie as transitions, for tables that hold the failure links themselves."""
+    """The edges of the trie as transitions, for tables that contain the failure links."""
     trie = failure.trie
     sources, labels = np.divmod(trie.edge_keys, len(trie.letters))
     row_start = np.searchsorted(sources, np.arange(len(trie) + 1))
@@ -136,7 +138,7 @@ def unfolded(failure: Failure) -> Transducer:
 
 
 def fold(failure: Failure) -> Transducer:
-    """Fold the failure links of all states, level by level: a row is the node's own edges and those it inherits from f(v)."""
+    """Fold the failure links of all states, level by level. The row of v has the edges of v and the transitions inherited from f(v)."""
     trie = failure.trie
     size = len(trie)
     length = np.diff(failure.pops_start)
@@ -152,7 +154,7 @@ def fold(failure: Failure) -> Transducer:
     for first, last in pairwise(bounds):
         nodes = np.arange(first, last)
         edges = np.arange(edge_start[first], edge_start[last])
-        # v inherits the explicit transitions of f(v), after the pops of its link, except where v has an edge of its own.
+        # v inherits the explicit transitions of f(v), after the pops of its link, except on labels for which v has an edge.
         heritage = np.where(has_heritage[nodes], row_length[links[nodes]], 0)
         taken = spread(row_start[links[nodes]], heritage)
         popped = np.repeat(length[nodes] - length[links[nodes]], heritage)
@@ -161,7 +163,7 @@ def fold(failure: Failure) -> Transducer:
         new_label = np.concatenate([edge_labels[edges], label[taken]])
         new_target = np.concatenate([trie.edge_children[edges], target[taken]])
         new_emitted = np.concatenate([np.zeros(len(edges), np.int64), emitted[taken] + popped])
-        # Merge two ascending runs; of equal keys, the node's own edge comes first and is kept.
+        # Merge two ascending runs. Of equal keys, the edge of the node comes first and is kept.
         key = state * len(trie.letters) + new_label
         order = np.argsort(key, kind="stable")
         order = order[np.diff(key[order], prepend=-1) > 0]

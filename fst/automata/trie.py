@@ -3,12 +3,12 @@
 Letters of the paper (Song et al. 2021, *Fast WordPiece Tokenization*, arXiv 2012.15524), used here and in `fst.automata.links` and
 `fst.automata.transducer`::
 
-    V      the vocabulary            r   the root, node 0: where a word begins
-    u, v   nodes                     r♯  the suffix root, the last root: where the rest of a word is matched once a token is
+    V      the vocabulary            r   the root, node 0, where a word begins
+    u, v   nodes                     r♯  the suffix root, the last root, where the rest of a word after a token is matched
     f(v)   failure link (null: -1)   F(v)  failure pops
     δ(u, c)  the child of u on the letter c, or null
 
-With one root, r♯ is r. Readable methods write symbols as characters.
+With one root, r♯ is r. Some methods, for readers, represent symbols as characters.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ ROOT = 0
 
 @dataclass(frozen=True, eq=False)
 class Strings:
-    """Strings of symbols, stored end to end.
+    """Strings of symbols, concatenated.
 
     Attributes:
-        symbols: int64[n], ≥ 0.
-        starts: int64[strings], where each string begins in `symbols`.
+        symbols: int64[n], at least 0.
+        starts: int64[strings], the position of each string in `symbols`.
         lengths: int64[strings].
     """
 
@@ -43,7 +43,7 @@ class Strings:
 
     @classmethod
     def of(cls, texts: Sequence[str]) -> Strings:
-        """The strings of the code points of texts."""
+        """The code points of texts, as strings."""
         symbols = np.frombuffer("".join(texts).encode("utf-32-le"), np.uint32).astype(np.int64)
         lengths = np.fromiter(map(len, texts), np.int64, len(texts))
         return cls(symbols, np.cumsum(lengths) - lengths, lengths)
@@ -52,7 +52,7 @@ class Strings:
         return len(self.lengths)
 
     def within(self, symbols: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Whether each string consists of some symbols alone."""
+        """Whether each string consists only of symbols from a set, given as a mask."""
         others = np.concatenate([[0], np.cumsum(~symbols[self.symbols])])
         found: NDArray[np.bool_] = others[self.starts + self.lengths] == others[self.starts]
         return found
@@ -60,7 +60,7 @@ class Strings:
 
 @dataclass(frozen=True, eq=False)
 class Trie:
-    """Nodes in order of their level, the roots first.
+    """A trie. Its nodes are sorted by level, the roots first.
 
     Attributes:
         roots: the names of the roots, for readers.
@@ -68,8 +68,8 @@ class Trie:
         label_of: int32[0x110000], the label of each symbol.
         parent: int64[nodes], -1 for the roots.
         label: int64[nodes], the label of the edge from the parent, 0 for the roots.
-        level: int64[nodes], symbols read since the root that the node hangs below.
-        token: int64[nodes], token id of a node in V, else -1.
+        level: int64[nodes], the number of symbols from the node's root to the node.
+        token: int64[nodes], the token id of each node in V; -1 for other nodes.
         edge_keys: int64[edges], ``parent * len(letters) + label``, ascending.
         edge_children: int64[edges].
     """
@@ -110,7 +110,7 @@ class Trie:
         return dict(zip(zip(sources.tolist(), labels.tolist(), strict=True), self.edge_children.tolist(), strict=True))
 
     def name(self, node: int) -> str:
-        """The string of a node, with the name of its root before it.
+        """The string of a node, prefixed with the name of its root.
 
         >>> trie = build(("", "##"), Strings.of(["a", "b"]), np.array([0, 1]), np.array([0, 1]))
         >>> [trie.name(node) for node in range(len(trie))]
@@ -123,7 +123,7 @@ class Trie:
         return self.roots[node] + "".join(reversed(chars))
 
     def run(self, word: str) -> list[int] | None:
-        """MaxMatch by its definition: from each place the longest token, or None where there is none.
+        """The result of MaxMatch by its definition: the longest token from each position on; None if a position has no token.
 
         >>> trie = build(("", "##"), Strings.of(["a", "ab", "c"]), np.array([0, 0, 1]), np.array([0, 1, 2]))
         >>> trie.run("abc"), trie.run("abb")
@@ -147,14 +147,14 @@ class Trie:
 
 
 def build(roots: tuple[str, ...], strings: Strings, root_of: Ints, values: Ints, joint: Sequence[int] = ()) -> Trie:
-    """The trie of strings that hang below roots.
+    """Build the trie of strings below one or more roots.
 
     Args:
         roots: the names of the roots.
-        strings: the strings; each is different from the others below its root, and none is empty.
-        root_of: int64[strings], the root that each hangs below.
-        values: int64[strings], the token id of each, or -1 for a string that is not in V.
-        joint: the string of a node below the first root that is to be the last root itself; no string continues it.
+        strings: the strings, not empty; those below the same root are distinct.
+        root_of: int64[strings], the root of each string.
+        values: int64[strings], the token id of each string, or -1 for a string that is not in V.
+        joint: the string of a node below the first root; this node becomes the last root. No string continues it.
     """
     path = np.array(joint[:-1], np.int64)
     if len(path):  # the nodes between the first root and the last one
@@ -219,13 +219,13 @@ def _joined(trie: Trie, joint: Sequence[int]) -> Trie:
 
 
 def spread(starts: Ints, lengths: Ints) -> Ints:
-    """The indices of the elements of slices: ``start, start + 1, …`` for each slice."""
+    """The indices of all elements of slices: ``start, start + 1, …`` for each slice."""
     before = np.cumsum(lengths) - lengths
     return np.repeat(starts - before, lengths) + np.arange(int(lengths.sum()))
 
 
 def longer(array: Ints, length: int) -> Ints:
-    """The array at a greater length. The rest is not initialised, and takes no memory until it is written."""
+    """The array with a greater length. The rest is not initialised, and uses no memory until it is written."""
     grown = np.empty(length, array.dtype)
     grown[: len(array)] = array
     return grown

@@ -1,1 +1,1 @@
-"""Calls that need both the compiler and the runtime, which import each other nowhere else."""
+"""Functions that need both the compiler and the runtime. Outside of this package, neither imports the other."""

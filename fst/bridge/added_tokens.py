@@ -1,4 +1,4 @@
-"""Tokens that are added to a tokenizer: the compiler makes its new table."""
+"""Addition of tokens to a tokenizer: the compiler makes the new table."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Live tokenizers: objects of ``tokenizers``, ``transformers`` and ``tiktoken``, which can write what they do.
+"""Compilation of live tokenizers: objects of ``tokenizers``, ``transformers`` and ``tiktoken``.
 
-Functions that take a tokenizer of this package compile a live one. Only then is the compiler imported.
+Functions with a tokenizer as argument also accept a live tokenizer, and compile it. The compiler is imported only in this case.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ if TYPE_CHECKING:
 
 
 def compiled(tokenizer: Any, asker: str) -> Tokenizer:
-    """A tokenizer unchanged, or compiled from a live one. Its table is kept on disk, see `fst.bridge.table_cache`.
+    """The `fst.Tokenizer` for a tokenizer. A live tokenizer is compiled, and its table is kept on disk, see `fst.bridge.table_cache`.
 
     Args:
-        tokenizer: an `fst.Tokenizer`; a stand-in of this package, for its tokenizer; or a live tokenizer of ``tokenizers``,
-            ``transformers`` or ``tiktoken``.
+        tokenizer: an `fst.Tokenizer`, which is returned unchanged; a stand-in of this package, whose tokenizer is returned; or a live
+            tokenizer of ``tokenizers``, ``transformers`` or ``tiktoken``.
         asker: the calling function, for the message.
 
     Raises:
         TypeError: the argument is none of these.
-        UnsupportedError: the live tokenizer does something that this version does not; the message names it.
-        VocabularyError: the live tokenizer has no vocabulary that can be compiled.
+        UnsupportedError: the live tokenizer needs an unsupported feature; the message names it.
+        VocabularyError: the vocabulary of the live tokenizer cannot be compiled.
     """
     from fst.runtime.tokenizer import Tokenizer
 
@@ -41,7 +41,7 @@ def compiled(tokenizer: Any, asker: str) -> Tokenizer:
 
 
 def _named(tokenizer: Any) -> str:
-    """A live tokenizer in messages: its class, its name or path if it has one, and its size."""
+    """The description of a live tokenizer in messages: its class, its name or path if any, and its size."""
     if is_encoding(tokenizer):
         size, where = tokenizer.n_vocab, tokenizer.name
     else:

@@ -1,4 +1,4 @@
-"""The ``tokenizer.json`` and the settings of an old tokenizer of any form, for a new vocabulary like it."""
+"""The ``tokenizer.json`` and the settings of an old tokenizer of any form, for a new vocabulary."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ ASKER = "fst.train.like"
 
 
 def statement_of(old: Any, asker: str = ASKER) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
-    """The ``tokenizer.json`` of a tokenizer, and settings that are not in it, named as in `fst.tables.header.Settings`.
+    """The ``tokenizer.json`` of a tokenizer, and further settings, named as in `fst.tables.header.Settings`.
 
     Args:
-        old: as in `fst.train.like`. It is compiled only if its form contains no ``tokenizer.json``.
+        old: as in `fst.train.like`. It is compiled only if it contains no ``tokenizer.json``.
         asker: the calling function, for messages.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Old tokenizers as input of training: their ``tokenizer.json``, and words segmented by their model."""
+"""Old tokenizers as input of training: their ``tokenizer.json``, and the segmentation of words by their model."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ SETTINGS = (  # fields of `fst.tables.header.Settings` that are not in a tokeniz
     *("named_tokens", "extra_special_tokens", "model_max_length", "model_input_names"),
     *("padding_side", "truncation_side", "clean_up_tokenization_spaces", "chat_templates"),
 )
-EMPTY = {"version": "1.0", **dict.fromkeys(("truncation", "padding", "normalizer", "post_processor"))}  # a tokenizer.json of tiktoken
+EMPTY = {"version": "1.0", **dict.fromkeys(("truncation", "padding", "normalizer", "post_processor"))}  # of a tokenizer.json for tiktoken
 
 
 def tokenizer_of(old: Any, asker: str) -> Tokenizer:
-    """The `Tokenizer` for a tokenizer or vocabulary of any form.
+    """Make a `Tokenizer` from a tokenizer or vocabulary of any form.
 
     Args:
-        old: a tokenizer of this package, or a live one of ``tokenizers``, ``transformers`` or ``tiktoken``; a table, or the path of one;
-            a trained vocabulary; or a source of `fst.compile.tokenizer`, such as a folder or a ``tokenizer.json``.
+        old: a tokenizer of this package, or a live tokenizer of ``tokenizers``, ``transformers`` or ``tiktoken``; a table, or the path of a
+            table; a trained vocabulary; or a source of `fst.compile.tokenizer`, such as a folder or a ``tokenizer.json``.
         asker: the calling function, for messages.
 
     Raises:
@@ -51,7 +51,7 @@ def tokenizer_of(old: Any, asker: str) -> Tokenizer:
 
 
 def old_vocabulary(tokenizer: Tokenizer, asker: str) -> OldVocabulary:
-    """The vocabulary of a tokenizer. For tiktoken, the splitter of ``tokenizers`` with the same effect replaces the pattern.
+    """The vocabulary of a tokenizer. For tiktoken, an equivalent splitter of ``tokenizers`` replaces the pattern.
 
     Raises:
         UnsupportedError: no ``tokenizer.json`` can express it.
@@ -80,7 +80,7 @@ def is_tiktoken(table: Any) -> bool:
 
 
 def segmented(old: OldVocabulary, words: Words) -> Batch:
-    """The ids of each word by the model alone, without normalizer and splitter.
+    """The ids of each word by the model, without normalizer and splitter.
 
     Raises:
         TextError: a word is not UTF-8.
@@ -98,7 +98,7 @@ def segmented(old: OldVocabulary, words: Words) -> Batch:
 
 
 def used(old: OldVocabulary, words: Words) -> Any:
-    """The occurrences of each token in the words: int64[1 + largest id]."""
+    """The number of occurrences of each token in the words: int64[1 + largest id]."""
     batch = segmented(old, words)
     counts = np.zeros(old.size, np.int64)
     np.add.at(counts, batch.ids, np.repeat(words.counts, np.diff(batch.row_splits)))

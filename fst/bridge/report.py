@@ -1,6 +1,7 @@
-"""Figures of a vocabulary on texts that it was not trained on.
+"""Figures of a vocabulary on held-out texts, on which it was not trained.
 
-A word is a run of letters, digits and marks, independent of the vocabulary's own splitter, so figures of two vocabularies can be compared.
+A word is a run of letters, digits and marks. It does not depend on the vocabulary's splitter, so figures of two vocabularies are
+comparable.
 """
 
 from __future__ import annotations
@@ -27,12 +28,12 @@ if TYPE_CHECKING:
     from fst.tables.table import Table
 
 ALL = "all"  # the row of all texts together
-RARE = 10  # a token with fewer occurrences is rare
+RARE = 10  # tokens with fewer occurrences are rare
 BLOCK = 1 << 10  # texts measured at a time
 OF_WORDS = ("L", "N", "M")  # Unicode categories of the characters of words
 HEADINGS = ("texts", "bytes/token", "chars/token", "words/token", "whole words", "unknown", "used", "rare")
 
-TEXT = "text"  # the usual column of texts
+TEXT = "text"  # the default name of the column of texts
 
 Ints = NDArray[np.int64]
 Block = tuple[list[str], list[str]]  # texts, and the name of each text's row
@@ -44,8 +45,8 @@ class Row:
 
     Attributes:
         name: the value of the column `by`; "all" for all texts.
-        texts, bytes, characters, words, tokens: totals; `tokens` without the special tokens around texts.
-        whole: the number of words that are exactly one token, not counting the unknown token.
+        texts, bytes, characters, words, tokens: total numbers. `tokens` excludes the special tokens around texts.
+        whole: the number of words that are exactly one token other than the unknown token.
         unknown: the number of unknown tokens.
         used: the number of distinct tokens that occur.
         rare: the number of distinct tokens that occur 1 to 9 times.
@@ -79,12 +80,12 @@ class Row:
 
     @property
     def whole_words(self) -> float:
-        """The share of words that are one token."""
+        """The share of words that consist of one token."""
         return self.whole / max(1, self.words)
 
     @property
     def unknown_rate(self) -> float:
-        """The share of unknown tokens."""
+        """The share of unknown tokens among all tokens."""
         return self.unknown / max(1, self.tokens)
 
     @property
@@ -97,7 +98,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Report:
-    """Figures of a vocabulary on held-out texts; `str` formats them as a table.
+    """The figures of a vocabulary on held-out texts; `str` formats them as a table.
 
     Attributes:
         rows: a row for each value of the column `by`, then one for all texts.
@@ -114,7 +115,7 @@ class Report:
         return "\n".join([*(text.rstrip() for text in texts), f"{self.size:,} tokens in the vocabulary"])
 
     def svg(self) -> str:
-        """A chart of bytes per token, whole words and unknown tokens, as the text of an SVG file."""
+        """A chart of bytes per token, whole words and unknown tokens, as SVG text."""
         panels = [
             Panel("bytes a token", self._bars("bytes_per_token", ".2f")),
             Panel("words that are one token", self._bars("whole_words", ".1%")),
@@ -131,7 +132,7 @@ class Report:
 
 @dataclass
 class _Sums:
-    """The sums of some texts: fields as in `Row`, and the occurrences of each id."""
+    """Sums over some texts: fields as in `Row`, and the number of occurrences of each id."""
 
     counts: Ints
     texts: int = 0
@@ -141,7 +142,7 @@ class _Sums:
     whole: int = 0
 
     def add(self, other: _Sums) -> None:
-        """Add other sums."""
+        """Add the sums over other texts."""
         self.counts = self.counts + other.counts
         for name in ("texts", "bytes", "characters", "words", "whole"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
@@ -178,7 +179,7 @@ def report(table: Table, held_out: Any, *, column: str | None = None, field: str
 
 
 def _unknown(tokenizer: Tokenizer) -> int | None:
-    """The id of unknown text."""
+    """The id of the unknown token, if any."""
     return tokenizer._metadata.model.unk_id  # type: ignore[no-any-return]
 
 
@@ -186,7 +187,7 @@ def _measured(tokenizer: Tokenizer, texts: Sequence[str], size: int) -> _Sums:
     """The sums of some texts."""
     batch = tokenizer.encode_batch(texts, add_special_tokens=False, offsets=True)
     lengths = np.array([*map(len, texts)], np.int64)
-    bases = np.cumsum(lengths + 1) - lengths - 1  # of the texts with a space after each
+    bases = np.cumsum(lengths + 1) - lengths - 1  # of the texts, each followed by a space
     spans = batch.offsets + np.repeat(bases, np.diff(batch.row_splits))[:, None]
     known = batch.ids != (-1 if (unknown := _unknown(tokenizer)) is None else unknown)
     begins, ends = _words(" ".join(texts))
@@ -219,9 +220,10 @@ def _is_of_words() -> NDArray[np.bool_]:
 
 
 def _whole(begins: Ints, ends: Ints, spans: NDArray[np.int32] | Ints, known: NDArray[np.bool_]) -> int:
-    """The number of words that are one known token.
+    """The number of words that consist of one known token.
 
-    For such a word, the first token that ends after its beginning covers it, and the next token begins at its end or later.
+    A word is one token if the first token that ends after the word's beginning covers the word, and the next token begins at or after its
+    end.
     """
     if not len(spans):
         return 0
@@ -234,7 +236,7 @@ def _whole(begins: Ints, ends: Ints, spans: NDArray[np.int32] | Ints, known: NDA
 
 
 def _blocks(held_out: Any, column: str | None, field: str | None, by: str | None) -> Iterator[Block]:
-    """Texts in blocks, each text with the name of its row."""
+    """Blocks of texts, each text with the name of its row."""
     if isinstance(held_out, str | os.PathLike):
         yield from _of_files([held_out], column, field, by)
     elif isinstance(held_out, Mapping) or hasattr(held_out, "column_names") or hasattr(held_out, "columns"):
@@ -258,7 +260,7 @@ def _of_files(paths: Iterable[Any], column: str | None, field: str | None, by: s
 
 
 def _values(documents: Any, name: str) -> Iterable[Any]:
-    """The values of another column or field of documents of a file."""
+    """The values of a further column or field of the documents of a file."""
     others = documents.others
     if isinstance(others, list):
         missing = next((row for row, record in enumerate(others) if name not in record), None)
@@ -281,7 +283,7 @@ def _column(held_out: Any, name: str) -> Iterable[Any]:
 
 
 def _zipped(texts: Iterable[Any], names: Iterable[Any] | None) -> Iterator[Block]:
-    """Blocks of texts with their names, without nulls."""
+    """Blocks of texts and their names, without nulls."""
     pairs = zip(texts, repeat(ALL) if names is None else names, strict=False)
     rows = ((_text(text), str(name)) for text, name in pairs if text is not None)
     while block := [*islice(rows, BLOCK)]:

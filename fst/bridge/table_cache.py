@@ -1,7 +1,7 @@
-"""Tables of live tokenizers on disk, so that the next process does not compile them again.
+"""A cache on disk for tables of live tokenizers, so that later processes do not compile them again.
 
-The name of a file is a digest of the tokenizer and of the sources of the compiler, so a stale file is never read. Its table is proven like
-any other. A damaged file, or one that a stranger can write to, is ignored.
+The name of a file is a digest of the tokenizer and of the compiler's sources, so a stale file is never read. Tables are proven when they
+are loaded. A file that is damaged, or that other users can write to, is ignored.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from fst.core.version import VERSION
 from fst.errors import TableError
 
 PACKAGES = ("core", "automata", "tables", "text", "pretokens", "machines")
-MAX_BYTES = 1 << 29  # of all tables in the folder; the least recently used one is removed first
-# The files that determine a table, by their package.
+MAX_BYTES = 1 << 29  # of all tables in the folder; the least recently used tables are removed first
+# The files that determine a table, by package.
 SOURCES = {"fst": tuple(f"{folder}/**/*.py" for folder in PACKAGES), "fst.compile": ("**/*.py", "**/*.tsv")}
 
 
 def table_of(name: str, statement: tuple[str, Any], compile_it: Callable[[], Any]) -> Any:
-    """The table of a live tokenizer: a kept one, or else one that is compiled and kept, after a line in the log.
+    """The kept table of a live tokenizer. If there is no kept table, write a line to the log, compile the table, and keep it.
 
     Args:
-        name: the name of the tokenizer in the line.
-        statement: everything that determines the table, see `fst.tables.live.statement`.
-        compile_it: a function that compiles the table.
+        name: the name of the tokenizer in the log.
+        statement: the text and the settings that determine the table, see `fst.tables.live.statement`.
+        compile_it: compiles the table.
     """
     users = cache_folder.users()
     path = users / "tables" / f"{_digest(statement)}.npz" if users else None
@@ -58,7 +58,7 @@ def _sources() -> bytes:
     """The digest of all files that can change a compiled table."""
     digest = sha256(VERSION.encode())
     for package, patterns in SOURCES.items():
-        spec = find_spec(package)  # does not import the compiler
+        spec = find_spec(package)  # finds the compiler without an import
         folders = [Path(spec.origin).parent] if spec and spec.origin else []
         for path in sorted(path for folder in folders for pattern in patterns for path in folder.glob(pattern)):
             digest.update(sha256(path.read_bytes()).digest())
@@ -66,7 +66,7 @@ def _sources() -> bytes:
 
 
 def _kept(path: Path) -> Any | None:
-    """The proven table in a file; None if there is no such file, or it is unsafe or damaged."""
+    """The proven table in a file; None if the file is missing, unsafe or damaged."""
     with suppress(OSError, TableError):
         if cache_folder.is_safe(path.parent.stat()) and cache_folder.is_safe(path.stat()):
             table = registry.load(path)
@@ -77,7 +77,7 @@ def _kept(path: Path) -> Any | None:
 
 
 def _keep(table: Any, path: Path) -> None:
-    """Write a table, whole or not at all, and remove the least recently used ones beyond `MAX_BYTES`."""
+    """Write a table, complete or not at all, and remove the least recently used tables beyond `MAX_BYTES`."""
     try:
         table.save(path)
         files = sorted(((file.stat(), file) for file in path.parent.iterdir()), key=lambda one: one[0].st_mtime, reverse=True)

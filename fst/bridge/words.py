@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from fst.runtime.counting.counter import Block
 
 MEMORY = 1 << 29  # bytes
-MOST_THREADS = 1 << 8  # more would only take memory: the result is the same for any number
+MOST_THREADS = 1 << 8  # more threads would only use memory; the result does not depend on the number
 MOST = {"partition": (0, (1 << 32) - 1), "min_count": (1, (1 << 63) - 1), "memory": (1, (1 << 63) - 1)}
-TABLE = {"word", "count"}  # columns of every table of words
+TABLE = {"word", "count"}  # the required columns of a table of words
 TABLE_NAMES = (".parquet", ".pq")
 
 Found = tuple[Words | None, Iterator["Block"]]  # counted words, or the blocks of documents
@@ -42,7 +42,9 @@ def words_of(
     progress: Callable[[int, int], None] | None = None,
     errors: str = "strict",
 ) -> tuple[Words, Pipeline | None]:
-    """The words of a source, and the pipeline that splits texts into them; None: unknown. See `fst.train.words` for the arguments."""
+    """The words of a source, and the pipeline that splits texts into these words, or None if it is unknown. Arguments: as in
+    `fst.train.words`.
+    """
     from fst.core.threads import thread_count
     from fst.runtime.rows.texts import check
 
@@ -86,10 +88,10 @@ def _no_splitter(why: str) -> NoReturn:
 
 
 def _as_split(counted: Words, pipeline: Pipeline | None) -> Words:
-    """Counted words, marked as split by a pipeline.
+    """The counted words, with the digest of a pipeline.
 
     Raises:
-        VocabularyError: the words were split in another way.
+        VocabularyError: the words were split by a different pipeline.
     """
     if pipeline is None or counted.split == pipeline.digest:
         return counted
@@ -100,7 +102,7 @@ def _as_split(counted: Words, pipeline: Pipeline | None) -> Words:
 
 
 def _named(split: str) -> Pipeline | None:
-    """The pipeline with this digest, if it consists of a named splitter and a named normalizer."""
+    """The pipeline with this digest, if it consists of a named splitter and a named normalizer; otherwise None."""
     from fst.compile.train.pipeline import NORMALIZERS, SPLITTERS, pipeline_of
 
     if split == UNKNOWN_SPLIT:
@@ -166,7 +168,7 @@ def _found(source: Any, column: str | None, field: str | None, errors: str) -> F
 
 
 def begun(source: Iterable[Any]) -> tuple[Sequence[Any], Iterable[Any]]:
-    """The first item of an iterable, as a sequence of at most one, and all items."""
+    """The first item of an iterable, as a sequence of at most one item, and an iterable over all items."""
     if isinstance(source, list | tuple):
         return source[:1], source
     iterator = iter(source)
@@ -192,7 +194,7 @@ def are_paths(first: Sequence[Any], items: Iterable[Any], *, has_column: bool) -
 
 
 def _refuse_folders(items: Sequence[Any]) -> None:
-    """Refuse a list of folder names, which would be read as texts.
+    """Refuse a list of names of folders, which would be read as texts.
 
     Raises:
         UnsupportedError: all items name folders.
@@ -208,7 +210,7 @@ def _is_name(item: Any) -> bool:
 
 
 def _of_files(sources: Iterable[Any], column: str | None, field: str | None, errors: str) -> Found:
-    """The counted words of files if all are tables of words, else their documents."""
+    """The counted words of files if all of them are tables of words, otherwise their documents."""
     from fst.runtime.counting import documents
     from fst.runtime.files.names import named
     from fst.runtime.files.reading import Files

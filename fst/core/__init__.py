@@ -1,1 +1,1 @@
-"""The base of every layer: the compiler of kernels, threads, files, and JSON."""
+"""The base of all layers: the compiler of kernels, threads, files and JSON."""

@@ -1,7 +1,7 @@
-"""A numba array type that carries only data pointer and shape. The caller keeps the array alive.
+"""A numba array type with only a data pointer and a shape. The caller keeps the array alive.
 
-For every array of every call, numba reads seven fields or more from numpy, and passes them from kernel to kernel. This takes longer than a
-short text. Nothing checks that a borrowed array has the type that the kernel was compiled for: see `fst.core.jit.Deferred`.
+In every call, numba reads at least seven fields of each array, and passes them from kernel to kernel. This takes longer than the encoding
+of a short text. Nothing checks that a borrowed array has the type for which the kernel was compiled, see `fst.core.jit.Deferred`.
 """
 
 from __future__ import annotations
@@ -17,38 +17,38 @@ from numba.np.numpy_support import as_dtype
 
 BYTE, INT, LENGTH = (ir.IntType(bits) for bits in (8, 32, 64))
 
-# The beginning of an array in numpy's ABI: Python's object header, data pointer, number of axes, pointer to the shape.
+# The first fields of an array in numpy's ABI: Python's object header, data pointer, number of axes, pointer to the shape.
 NDARRAY = ir.LiteralStructType([ir.ArrayType(BYTE, object.__basicsize__), BYTE.as_pointer(), INT, LENGTH.as_pointer()])
 DATA, SHAPE = 1, 3
 
 
 class Borrowed(types.Array):
-    """Numba's type of a borrowed array, which is C-contiguous. The type does not record whether the array is writable."""
+    """The numba type of a borrowed array. The array is C-contiguous, and the type does not depend on whether it is writable."""
 
     def __init__(self, dtype: Any, ndim: int) -> None:
-        super().__init__(dtype, ndim, "C", name=f"borrowed({dtype}, {ndim}d)")  # the cache finds kernels by the names of types
+        super().__init__(dtype, ndim, "C", name=f"borrowed({dtype}, {ndim}d)")  # the name is part of the cache's key
 
 
 class BorrowedModel(models.ArrayModel):
-    """The form of a borrowed array in compiled code: that of any array. Between kernels only `PASSED` fields travel; the others follow from
-    them.
+    """The data model of a borrowed array in compiled code. It equals the model of any array, but kernels pass only the `PASSED` fields,
+    from which the other fields follow.
     """
 
     PASSED = "data", "shape"
 
     def get_argument_type(self) -> Any:
-        """The types of the fields that are passed."""
+        """The types of the passed fields."""
         return tuple(self.get_model(self.get_field_position(name)).get_argument_type() for name in self.PASSED)
 
     def as_argument(self, builder: Any, value: Any) -> Any:
-        """The fields of an array that are passed."""
+        """The passed fields of an array."""
         return tuple(
             self.get_model(position).as_argument(builder, self.get(builder, value, position))
             for position in map(self.get_field_position, self.PASSED)
         )
 
     def from_argument(self, builder: Any, value: Any) -> Any:
-        """An array, from the fields that are passed."""
+        """An array from its passed fields."""
         data, shape = value
         no_owner, itemsize, items = ir.Constant(BYTE.as_pointer(), None), LENGTH(as_dtype(self._fe_type.dtype).itemsize), LENGTH(1)
         strides: list[Any] = []
@@ -60,7 +60,7 @@ class BorrowedModel(models.ArrayModel):
 
 
 def kind_of(argument: Any) -> Any:
-    """Numba's type of an argument, in which every array is borrowed. A kernel reads the fields of a NamedTuple by name."""
+    """The numba type of an argument, with borrowed arrays. A kernel reads the fields of a NamedTuple by name."""
     if isinstance(argument, tuple):
         return types.BaseTuple.from_types(tuple(map(kind_of, argument)), type(argument))
     if not isinstance(argument, np.ndarray):
@@ -70,12 +70,12 @@ def kind_of(argument: Any) -> Any:
 
 
 def over(builder: Any, kind: Borrowed, data: Any, shape: tuple[Any, ...]) -> Any:
-    """Code that makes an array over memory."""
+    """Generate code that makes an array over memory."""
     return default_manager[kind].from_argument(builder, (data, shape))
 
 
 def _unboxed(kind: Borrowed, argument: Any, of: Any) -> NativeValue:
-    """Code that makes an array from a numpy array."""
+    """Generate code that makes an array from a numpy array."""
     builder = of.builder
     array = builder.bitcast(argument, NDARRAY.as_pointer())
     data, lengths = (builder.load(builder.gep(array, [INT(0), INT(field)], inbounds=True)) for field in (DATA, SHAPE))

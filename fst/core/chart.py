@@ -1,4 +1,4 @@
-"""Bars in panels, as SVG."""
+"""Charts of bars in panels, as SVG."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import NamedTuple
 COLUMNS = 3
 OURS, OTHERS = "#0b6e99", "#9aa5b1"
 TEXT, FAINT = "#1f2933", "#7b8794"
-# Of the SVG, in pixels.
+# Sizes in the SVG, in pixels.
 MARGIN, LINE, TITLE = 16, 20, 28
 LETTER = 6.5  # approximate width of a letter at size 11
 BARS, FIGURES = 150, 60  # the longest bar of a panel, and the space for the figure after it
@@ -20,8 +20,8 @@ class Bar(NamedTuple):
 
     Attributes:
         value: the length.
-        told: the label at the end of the bar.
-        shade: the colour.
+        told: the text at the end of the bar.
+        shade: the colour of the bar.
     """
 
     value: float
@@ -30,20 +30,20 @@ class Bar(NamedTuple):
 
 
 class Panel(NamedTuple):
-    """The bars of one panel, by the names on the left; not every name needs a bar."""
+    """The bars of one panel, by name. Names without a bar are allowed."""
 
     title: str
     bars: Mapping[str, Bar]
 
 
 def svg(panels: Sequence[Panel], names: Sequence[str], title: str, caption: str) -> str:
-    """An SVG of panels, each with its own scale.
+    """Draw panels as an SVG; each panel has its own scale.
 
     Args:
         panels: the panels, `COLUMNS` in a row.
         names: the names of the bars, the first at the top.
-        title: above the panels.
-        caption: below them.
+        title: the text above the panels.
+        caption: the text below the panels.
 
     Examples:
         >>> drawn = svg([Panel("speed", {"a & b": Bar(2.0, "2.0", OURS)})], ["a & b"], "Title", "")

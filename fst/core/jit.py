@@ -1,26 +1,27 @@
-"""The compiler of kernels. Numba is imported with the first kernel, and by nothing else.
+"""The compiler of kernels. Only the first call of a kernel imports numba.
 
-Kernels use private parts of numba, which are faster than public ones. `PRIVATE` names all of them. If numba lacks one, none is used:
+Kernels use private parts of numba, which are faster than the public ones. `PRIVATE` lists all of them. If numba lacks one part, no private
+part is used:
 
 =================== ============================================== =========================================================
-part                what it saves                                  the public way
+part                saving                                         public alternative
 =================== ============================================== =========================================================
 compile options     reference counts and unused wrappers           ``njit`` without them
-kept kernels        compiling, in read-only and in stale folders   numba's own cache
-compiled code       numba's dispatch on the types of arguments     a call of the dispatcher
+kept kernels        compilation, in read-only and stale folders    numba's own cache
+compiled code       numba's dispatch on the types of arguments     calls of the dispatcher
 borrowed arrays     six of the eight fields of every array         numba's arrays
-intrinsics          loops over 32 symbols, where one vector does   `fst.runtime.kernels.plain_intrinsics`, loops
-strings             a copy of each str and of each bytes           the same, by codecs
+intrinsics          loops over 32 symbols (one vector operation)   `fst.runtime.kernels.plain_intrinsics`, loops
+strings             a copy of each str and of each bytes           copies, by codecs
 =================== ============================================== =========================================================
 
-Numba's own cache compiles a kernel again when the file of this kernel has changed, but not when another file has: empty it after you edit
-the package.
+Numba's own cache compiles a kernel again if the file of the kernel has changed, but not if another file has changed. Empty this cache after
+you edit the package.
 """
 
 from __future__ import annotations
 
 import gc
-import logging  # before `_before_fork` is registered, see there
+import logging  # must precede the registration of `_before_fork`, see there
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -35,14 +36,14 @@ from typing import Any, NamedTuple, TypeVar
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-# Kernels allocate nothing, so they count no references: counting halves the speed (English: 110 MB/s without, 55 with it). C never calls
-# them: skip its wrapper, which takes 0.03 s to compile.
+# Kernels allocate nothing, so they need no reference counts, which halve the speed (English: 110 MB/s without, 55 MB/s with them). C code
+# never calls kernels: skip the wrapper for C, which takes 0.03 s to compile.
 SETTINGS: dict[str, Any] = {"_nrt": False, "no_cfunc_wrapper": True}
-# Only kernels call these: skip the wrapper for Python too, which takes longer to compile than most bodies.
+# Only kernels call these functions: also skip the wrapper for Python, which takes longer to compile than most functions.
 PART: dict[str, Any] = {**SETTINGS, "no_cpython_wrapper": True}
 INLINED: dict[str, Any] = {**PART, "forceinline": True}
 
-# Every private part of numba that this package uses, as `pkgutil.resolve_name` takes it; and of each dispatcher.
+# The private parts of numba that this package uses, as names for `pkgutil.resolve_name`; and those of each dispatcher.
 PRIVATE: dict[str, list[str]] = {
     "compile options": [f"numba.core.cpu:CPUTargetOptions.{option}" for option in INLINED],
     "kept kernels": [
@@ -79,17 +80,17 @@ PRIVATE: dict[str, list[str]] = {
 
 OF_DISPATCHERS = ["_cache", "targetctx"]
 
-_first_call = RLock()  # held during the first call of a kernel, which imports numba and compiles the kernel
+_first_call = RLock()  # held during the first call of a kernel: the call imports numba and compiles the kernel
 _held: list[Any] = []
 
 
 def kernel(function: Function) -> Function:
-    """Compile a function over arrays when it is first called, and keep its machine code on disk."""
+    """Compile a function over arrays at its first call, and keep its machine code on disk."""
     return _jitted(function, SETTINGS, nogil=True)
 
 
 def object_kernel(function: Function) -> Function:
-    """Compile a kernel that reads Python objects: it holds the interpreter's lock, as Python's C API demands."""
+    """Compile a kernel that reads Python objects. It holds the interpreter's lock, as Python's C API requires."""
     return _jitted(function, SETTINGS)
 
 
@@ -110,7 +111,7 @@ def _jitted(function: Function, private: dict[str, Any], kept: bool = True, **pu
     if not has_private_parts():
         return _publicly_jitted(function, **public)
     compiled: Function = compile_(**private, **public)(function)
-    if kept and compiled is not function:  # numba's compiler is not switched off
+    if kept and compiled is not function:  # numba's compiler is switched on
         from fst.core.kernel_cache import keep
 
         keep(compiled)
@@ -125,20 +126,20 @@ def _publicly_jitted(function: Function, **public: Any) -> Function:
     compiled: Function
     try:
         compiled = compile_(cache=True, **public)(function)
-    except RuntimeError:  # numba finds no folder that it can write
+    except RuntimeError:  # numba finds no writable folder
         compiled = compile_(**public)(function)
     return compiled
 
 
 @cache
 def has_private_parts() -> bool:
-    """Whether this numba has all `PRIVATE` parts. If not, a warning names those that it lacks."""
+    """Whether this numba has all `PRIVATE` parts. If not, a warning names the missing parts."""
     import numba
 
     make: Any = numba.njit
     dispatcher = make(lambda: None)
     missing = [name for names in PRIVATE.values() for name in names if not _exists(name)]
-    if hasattr(dispatcher, "py_func"):  # numba's compiler is not switched off
+    if hasattr(dispatcher, "py_func"):  # numba's compiler is switched on
         missing += [name for name in OF_DISPATCHERS if not hasattr(dispatcher, name)]
     if missing:
         known = "fst: numba %s lacks %s, which fast kernels use; slower ones take their place"
@@ -156,13 +157,13 @@ def _exists(name: str) -> bool:
 
 @dataclass
 class Steps:
-    """The kernels of a machine, which its first call compiles one after the other.
+    """The kernels that the first call of a machine compiles, one after another.
 
     Attributes:
         machine: the kind of the machine.
         count: the number of kernels.
-        compiled: those that this process has compiled.
-        seconds: the time that this took.
+        compiled: the kernels that this process has compiled.
+        seconds: the total time of their compilation.
     """
 
     machine: str
@@ -172,7 +173,7 @@ class Steps:
 
 
 class Step(NamedTuple):
-    """The place of a kernel among those of a machine, from 1."""
+    """The position of a kernel among the kernels of a machine, from 1."""
 
     steps: Steps
     number: int
@@ -181,7 +182,7 @@ class Step(NamedTuple):
         return f"{self.number} of {self.steps.count} for {self.steps.machine}"
 
     def add(self, seconds: float) -> None:
-        """Count a kernel that was compiled; after the last one, log the time of all."""
+        """Count a compiled kernel; after the last kernel, log the total time."""
         steps = self.steps
         steps.compiled, steps.seconds = steps.compiled + 1, steps.seconds + seconds
         if self.number == steps.count:
@@ -191,11 +192,11 @@ class Step(NamedTuple):
 
 
 def number_kernels(machine: str, kernels: Sequence[Sequence[Deferred]]) -> None:
-    """Number the kernels that a machine calls, in the order of their calls, for what is logged when they are compiled.
+    """Number the kernels of a machine, in the order of their calls, for the log of compilation.
 
     Args:
         machine: the kind of the machine.
-        kernels: the kernels; of those in one list, a call takes one. A kernel of several machines is numbered for the last one.
+        kernels: lists of kernels; a call uses one kernel of each list. A kernel of several machines is numbered for the last machine.
     """
     steps = Steps(machine, len(kernels))
     for number, alternatives in enumerate(kernels, 1):
@@ -204,18 +205,18 @@ def number_kernels(machine: str, kernels: Sequence[Sequence[Deferred]]) -> None:
 
 
 class Deferred:
-    """A kernel that is imported, and numba with it, when it is first called.
+    """A kernel that is imported at its first call, together with numba.
 
-    The first call compiles the kernel for the types of its arguments. Arguments of later calls must have the same types: nothing looks at
-    them again, and arrays are borrowed (`fst.core.borrowed`), since both checks take longer than a short text. Callers with other types
-    need a `Deferred` of their own.
+    The first call compiles the kernel for the types of its arguments. Arguments of later calls must have the same types. These types are
+    not checked, and arrays are borrowed (`fst.core.borrowed`), since both would take longer than the encoding of a short text. For other
+    types, use a separate `Deferred`.
 
     Args:
-        module, name: where the kernel is.
+        module, name: the module and the name of the kernel.
 
     Attributes:
         call: the kernel; before the first call, a function that imports and calls it.
-        step: its place among the kernels of a machine, for what is logged; None: it belongs to none.
+        step: the position of the kernel among the kernels of a machine, for the log; None if it has no machine.
     """
 
     def __init__(self, module: str, name: str) -> None:
@@ -226,12 +227,12 @@ class Deferred:
 
     @property
     def is_ready(self) -> bool:
-        """Whether the kernel was called in this process."""
+        """Whether this process has called the kernel."""
         return self._code is not None
 
     def _import_and_call(self, *arguments: Any) -> Any:
         with _first_call, no_collector():
-            if self._code is None:  # no other thread has been here meanwhile
+            if self._code is None:  # no other thread has compiled the kernel meanwhile
                 self._code = _compiled(getattr(import_module(self._module), self._name), arguments, self.step)
             self.call = self._code
             return self.call(*arguments)
@@ -239,7 +240,9 @@ class Deferred:
 
 @contextmanager
 def no_collector() -> Iterator[None]:
-    """Switch the garbage collector off while long-lived objects are made, such as numba's 100,000 and more, or a vocabulary."""
+    """Switch the garbage collector off while long-lived objects are created, such as a vocabulary or the more than 100,000 objects of
+    numba.
+    """
     collects = gc.isenabled()
     gc.disable()
     try:
@@ -250,7 +253,7 @@ def no_collector() -> Iterator[None]:
 
 
 def destination(function: Any) -> tuple[bool, str]:
-    """Whether the machine code of a kernel is kept; and the folder or the reason, in words."""
+    """Whether the machine code of a kernel is kept; and a text with the folder or the reason."""
     kept_by: Any = getattr(function, "_cache", None)
     if hasattr(kept_by, "destination"):
         kept, told = kept_by.destination()
@@ -260,8 +263,8 @@ def destination(function: Any) -> tuple[bool, str]:
 
 
 def _compiled(function: Any, arguments: tuple[Any, ...], step: Step | None) -> Callable[..., Any]:
-    """The machine code of a kernel for arguments of these types; the kernel itself if numba has to find that."""
-    if not hasattr(function, "py_func") or not has_private_parts():  # numba's compiler is switched off, or not as expected
+    """The machine code of a kernel for arguments of these types; the kernel itself if numba must find its machine code."""
+    if not hasattr(function, "py_func") or not has_private_parts():  # numba's compiler is switched off, or lacks private parts
         found: Callable[..., Any] = function
         return found
     from fst.core.borrowed import kind_of
@@ -271,9 +274,9 @@ def _compiled(function: Any, arguments: tuple[Any, ...], step: Step | None) -> C
 
 
 def _kept_code(function: Any, kinds: tuple[Any, ...]) -> Callable[..., Any] | None:
-    """The machine code that an earlier process has kept, if any.
+    """The machine code that an earlier process has kept; None if there is no machine code.
 
-    Numba's own search first imports its compiler, and SciPy with it, which takes 0.1 to 0.3 s.
+    Numba's own search would first import its compiler and SciPy, which takes 0.1 to 0.3 s.
     """
     from numba.core.compiler_lock import global_compiler_lock
 
@@ -284,13 +287,13 @@ def _kept_code(function: Any, kinds: tuple[Any, ...]) -> Callable[..., Any] | No
 
 
 def _compiled_once(function: Any, kinds: tuple[Any, ...], step: Step | None) -> Callable[..., Any]:
-    """The machine code of a kernel, compiled by this process, or by another one that is at it."""
+    """The machine code of a kernel, compiled by this process, or by another process that is already compiling it."""
     with function._cache.turn():
         return _kept_code(function, kinds) or _newly_compiled(function, kinds, step)
 
 
 def _newly_compiled(function: Any, kinds: tuple[Any, ...], step: Step | None) -> Callable[..., Any]:
-    """The machine code of a kernel, compiled now. A warning is logged first; without handlers, logging writes to standard error."""
+    """Compile a kernel, and return its machine code. First log a warning; without handlers, logging writes to standard error."""
     log, begun = logging.getLogger("fst"), monotonic()
     name = f"{step} ({function.__name__})" if step else function.__name__
     try:
@@ -306,10 +309,10 @@ def _newly_compiled(function: Any, kinds: tuple[Any, ...], step: Step | None) ->
 
 
 def _before_fork() -> None:
-    """Wait until no thread imports or compiles kernels: a child forked meanwhile would inherit a lock that nobody releases.
+    """Wait until no thread imports or compiles kernels: a child process forked meanwhile would inherit a lock that is never released.
 
-    Handlers run in reverse order of registration. Numba takes the lock of logging while it is imported, and logging takes it before a fork:
-    logging must register first, or it would hold its lock while this handler waits.
+    Handlers run in reverse order of registration. The import of numba needs the lock of logging, and the handler of logging takes this lock
+    before a fork. So logging must register its handler first: otherwise it would hold the lock while this handler waits.
     """
     _hold(_first_call)
     compiler = getattr(sys.modules.get("numba.core.compiler_lock"), "global_compiler_lock", None)

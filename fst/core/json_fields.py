@@ -1,6 +1,6 @@
-"""Typed records that are stored as JSON: each field states which values it accepts, and how they are read and written.
+"""Typed records that are stored as JSON: each field has a rule for its valid values, and for reading and writing them.
 
-A field is stored under its own name, or under the key that it names.
+A field is stored under its own name or under a given key.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ class Rule(NamedTuple):
     """The JSON that a field accepts, and its conversion in both directions.
 
     Attributes:
-        holds: whether a value is accepted.
-        expected: what is accepted, for messages.
-        read: from JSON; raises ValueError with the fault if a condition beyond `holds` fails.
-        write: to JSON.
+        holds: returns whether a value is accepted.
+        expected: the accepted values, in words, for messages.
+        read: converts from JSON; raises ValueError with the fault if a condition beyond `holds` fails.
+        write: converts to JSON.
     """
 
     holds: Callable[[Any], bool]
@@ -46,22 +46,22 @@ def is_whole(value: Any, lowest: int, highest: int) -> bool:
 
 
 def whole(lowest: int, highest: int) -> Rule:
-    """A whole number from the lowest to the highest."""
+    """The rule for a whole number from `lowest` to `highest`."""
     return Rule(lambda value: is_whole(value, lowest, highest), f"a whole number from {lowest} to {highest}")
 
 
 def number(lowest: float, highest: float) -> Rule:
-    """A number from the lowest to the highest."""
+    """The rule for a number from `lowest` to `highest`."""
     return Rule(lambda value: type(value) in (int, float) and lowest <= value <= highest, f"a number from {lowest} to {highest}", float)
 
 
 def one_of(*known: str) -> Rule:
-    """One of some strings."""
+    """The rule for one of the given strings."""
     return Rule(lambda value: isinstance(value, str) and value in known, " or ".join(map(repr, known)))
 
 
 def or_null(rule: Rule) -> Rule:
-    """A rule that also accepts null, which is None."""
+    """The rule with null as a further value, for None."""
     return Rule(
         lambda value: value is None or rule.holds(value),
         f"null or {rule.expected}",
@@ -80,7 +80,7 @@ TEXTS = Rule(_are_texts, "a list of strings")
 
 
 def stored_as(rule: Rule, key: str = "") -> Any:
-    """A field that is stored in JSON, under its own name unless another key is given."""
+    """A field that is stored in JSON under a key; the default key is its name."""
     return field(metadata={"rule": rule, "key": key})
 
 
@@ -90,7 +90,7 @@ def rules(section: type[Any]) -> Iterable[tuple[str, str, Rule]]:
 
 
 def read(section: type[Read], stored: Mapping[str, Any]) -> Read:
-    """A section from JSON that has all of its keys."""
+    """Read a section from JSON with all of its keys."""
     values = {}
     for name, key, rule in rules(section):
         value = stored[key]
@@ -104,12 +104,12 @@ def read(section: type[Read], stored: Mapping[str, Any]) -> Read:
 
 
 def written(section: Any) -> Json:
-    """A section as JSON."""
+    """Convert a section to JSON."""
     return {key: rule.write(getattr(section, name)) for name, key, rule in rules(type(section))}
 
 
 def record(section: type[Any], expected: str) -> Rule:
-    """A mapping that is a section by itself."""
+    """The rule for a mapping that is itself a section."""
     keys = {key: rule for _, key, rule in rules(section)}
 
     def holds(value: Any) -> bool:

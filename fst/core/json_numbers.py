@@ -1,7 +1,7 @@
-"""Numbers of a JSON file as the reference reads them, which is not always the nearest float.
+"""Numbers of a JSON file, read as by the reference. The result is not always the nearest float.
 
-``serde_json`` takes the digits as one whole number, of at most 64 bits, and divides it by a power of ten or multiplies it. Each of these
-steps rounds. Python rounds once.
+``serde_json`` reads the digits as one whole number of at most 64 bits, and multiplies or divides it by a power of ten. Each step rounds,
+while Python rounds once.
 """
 
 from __future__ import annotations
@@ -11,15 +11,15 @@ from math import inf, isinf, nextafter
 
 MAX_DIGITS = (1 << 64) - 1
 MAX_POWER = 308
-_NEIGHBOURS = 8  # floats on either side that are tried
+_NEIGHBOURS = 8  # floats tried on each side
 _NUMBER = re.compile(r"(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?")
 
 
 def reference_float(spelling: str) -> float:
-    """The float of a number in JSON, with a fraction or an exponent.
+    """The float of a JSON number with a fraction or an exponent.
 
     Raises:
-        ValueError: it is too large for a float.
+        ValueError: the number is too large for a float.
 
     Examples:
         >>> reference_float("-3.5449328422546387"), reference_float("-13.543037414550781"), reference_float("2e-3")
@@ -37,7 +37,7 @@ def reference_float(spelling: str) -> float:
 
 
 def _significand(whole: str, fraction: str) -> tuple[int, int]:
-    """The digits as a number of at most 64 bits, and the power of ten by which it is to be multiplied. More digits count for nothing."""
+    """The digits as a number of at most 64 bits, and the power of ten by which it must be multiplied. Further digits are ignored."""
     digits, power = int(whole), 0
     if digits > MAX_DIGITS:
         kept = len(whole)
@@ -58,7 +58,7 @@ def _with_fraction(digits: int, power: int, fraction: str) -> tuple[int, int]:
 
 
 def _scaled(number: float, power: int) -> float:
-    """A number times a power of ten, as ``serde_json`` multiplies it."""
+    """A number times a power of ten, rounded as in ``serde_json``."""
     while power < -MAX_POWER and number:
         number, power = number / 1e308, power + MAX_POWER
     if not number:
@@ -69,7 +69,7 @@ def _scaled(number: float, power: int) -> float:
 
 
 def spelled_as(number: float) -> float:
-    """The float whose shortest decimal form the reference reads as a given number: the number itself, or a neighbour.
+    """The float whose shortest decimal form the reference reads as `number`: the number itself or a neighbour.
 
     Examples:
         >>> reference_float(repr(spelled_as(-3.54)))

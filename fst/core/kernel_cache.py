@@ -1,9 +1,9 @@
 """Compiled kernels on disk.
 
-Numba's own cache reads only from a folder that it can also write, so a process in a read-only image compiles all kernels again. This cache
-reads from any folder that no stranger can write to, and writes to the first one that it can. A file contains the machine code of one
-function for one processor and one set of argument types, and a digest of the code and of all its sources, constants included. A stale or
-damaged file is ignored. If several processes need a kernel at the same time, one compiles it, and the others wait for its file.
+Numba's own cache reads only from writable folders, so a process in a read-only image compiles all kernels again. This cache reads from
+every folder that other users cannot write to, and writes to the first writable folder. A file contains the machine code of one function for
+one processor and one set of argument types, and a digest of the code and of all its sources, constants included. A stale or damaged file is
+ignored. If several processes need a kernel at the same time, one compiles it, and the others wait for its file.
 """
 
 from __future__ import annotations
@@ -34,21 +34,21 @@ from fst.core.cache_folder import is_safe
 
 try:
     import fcntl
-except ImportError:  # not on Windows, where each process compiles for itself
+except ImportError:  # missing on Windows, where every process compiles kernels
     fcntl = None  # type: ignore[assignment]
 
-DIGEST = 32  # bytes of SHA-256, at the beginning of a file
+DIGEST = 32  # bytes of the SHA-256 digest at the beginning of a file
 REDUCE: Any = CompileResult._reduce
 REBUILD: Any = CompileResult._rebuild
 # `from fst.x import a, b`, also in parentheses over several lines; and `import fst.x`.
 IMPORT = re.compile(r"\n(?:from (fst(?:\.\w+)*) import (\([^)]*|.*)|import (fst(?:\.\w+)*))")
-PATIENCE = 60.0  # seconds after which a process compiles a kernel although another one does
+PATIENCE = 60.0  # seconds after which a process compiles a kernel, even if another process is compiling it
 
-_full: dict[Path, str | None] = {}  # folders in which a kernel could not be written, and why
+_full: dict[Path, str | None] = {}  # folders in which a kernel could not be written → reason
 
 
 class KernelCache:
-    """The machine code of one function on disk. It takes the place of numba's `FunctionCache`.
+    """The machine code of one function on disk. It replaces numba's `FunctionCache`.
 
     Args:
         function: the kernel in Python.
@@ -59,7 +59,7 @@ class KernelCache:
         self._name = f"{self._source.stem}.{function.__qualname__}"
 
     def load_overload(self, kinds: Any, context: Any) -> Any | None:
-        """The kept machine code for arguments of these types, or None if no folder has it."""
+        """The kept machine code for arguments of these types; None if no folder contains it."""
         name, key = self._file(kinds, context.codegen())
         for folder in folders(self._source):
             with suppress(OSError):
@@ -69,7 +69,7 @@ class KernelCache:
         return None
 
     def save_overload(self, kinds: Any, result: Any) -> None:
-        """Keep machine code that numba has just compiled. If that fails, this process continues and the next one compiles again."""
+        """Keep machine code that numba has just compiled. If the write fails, this process continues, and the next one compiles again."""
         folder, _ = self._destination()
         if folder is None or result.library.has_dynamic_globals:
             return
@@ -83,10 +83,10 @@ class KernelCache:
 
     @contextmanager
     def turn(self) -> Iterator[None]:
-        """Wait until no other process compiles kernels of this source, and keep others waiting meanwhile.
+        """Wait until no other process compiles kernels of this source, and block other processes meanwhile.
 
-        The lock is on the source, which all processes can read: a file of its own would have to be made, owned and removed. A lock that is
-        held for too long is ignored, and so is a file system without locks.
+        The source file is locked, since all processes can read it; a separate lock file would need creation, an owner and removal. A lock
+        that is held for too long is ignored. On a file system without locks, no process waits.
         """
         if fcntl is None or not self.destination()[0]:
             yield
@@ -96,14 +96,14 @@ class KernelCache:
             yield
 
     def destination(self) -> tuple[bool, str]:
-        """Whether kernels are kept; and the folder or the reason, in words."""
+        """Whether kernels are kept; and a text with the folder or the reason."""
         folder, obstacles = self._destination()
         if folder:
             return True, f"kept in {folder}"
         return False, f"not kept: {'; '.join(obstacles)}; set NUMBA_CACHE_DIR to a folder that you can write"
 
     def _destination(self) -> tuple[Path | None, list[str]]:
-        """The first folder that can be written, and why each folder before it cannot."""
+        """The first writable folder, and for each folder before it the reason why it is not writable."""
         obstacles: list[str] = []
         for folder in folders(self._source):
             obstacle = _full.get(folder) or cache_folder.obstacle(folder)
@@ -113,7 +113,7 @@ class KernelCache:
         return None, obstacles
 
     def _file(self, kinds: Any, codegen: Any) -> tuple[str, bytes]:
-        """The name of the file for types of arguments on this processor, and the key that its digest covers."""
+        """The name of the file for argument types on this processor, and the key for its digest."""
         versions = numba.__version__, llvmlite.__version__, sys.implementation.cache_tag
         key = repr((versions, [*map(_described, kinds)], codegen.magic_tuple())).encode()
         return f"{self._name}-{sha256(key).hexdigest()[:16]}.kernel", key
@@ -124,14 +124,14 @@ class KernelCache:
 
 
 def _lock(descriptor: int) -> None:
-    """Lock a file until it is closed; give up after `PATIENCE`."""
+    """Lock a file until it is closed; give up after `PATIENCE` seconds."""
     end = monotonic() + PATIENCE
     while not _is_locked(descriptor) and monotonic() < end:
         sleep(0.02)
 
 
 def _is_locked(descriptor: int) -> bool:
-    """Whether this process has the lock now, or cannot have it on this file system."""
+    """Whether this process now has the lock, or the file system has no locks."""
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -142,7 +142,7 @@ def _is_locked(descriptor: int) -> bool:
 
 
 def _described(kind: Any) -> str:
-    """A type of numba in full. Numba's own name for a NamedTuple lacks its module and its fields."""
+    """The full name of a numba type. Numba's own name for a NamedTuple lacks its module and its fields."""
     if not isinstance(kind, types.BaseTuple):
         return str(kind)
     of_any: Any = kind
@@ -152,9 +152,9 @@ def _described(kind: Any) -> str:
 
 @cache
 def digest_of_sources(path: str) -> bytes:
-    """The digest of all sources that decide how a kernel in a file is compiled.
+    """The digest of all sources that affect the compilation of a kernel in a file.
 
-    They are the file, the modules of this package that it imports, those that they import, and so on, and `fst.core.borrowed`.
+    The sources are the file, all modules of this package that it imports, directly or indirectly, and `fst.core.borrowed`.
     """
     digests: dict[str, bytes] = {}
     pending = {path, str(borrowed.__file__)}
@@ -167,14 +167,14 @@ def digest_of_sources(path: str) -> bytes:
 
 @cache
 def _source(path: str) -> tuple[bytes, set[str]]:
-    """The digest of a source, and the files of this package that it imports when it is itself imported."""
+    """The digest of a source, and the files of this package that it imports at its top level."""
     text = Path(path).read_bytes()
     files = {getattr(sys.modules.get(name), "__file__", None) for name in _imports(text.decode())}
     return sha256(text).digest(), {file for file in files if file}
 
 
 def _imports(text: str) -> set[str]:
-    """The names of this package's modules that a source imports at its top level; some names are of other things than modules."""
+    """The names in this package that a source imports at its top level; some of them are not modules."""
     found: set[str] = set()
     for module, names, alone in IMPORT.findall("\n" + text):
         found |= {alone or module, *(f"{module}.{name}" for name in re.findall(r"\w+", names))}
@@ -182,12 +182,12 @@ def _imports(text: str) -> set[str]:
 
 
 def keep(compiled: Any) -> None:
-    """Replace numba's cache of a function by this one."""
+    """Replace numba's cache of a function by a `KernelCache`."""
     compiled._cache = KernelCache(compiled.py_func)
 
 
 def folders(source: Path) -> list[Path]:
-    """The folders for kernels of a source file: in NUMBA_CACHE_DIR if that is set, else next to the file and in the user's cache."""
+    """The folders for kernels of a source file: in NUMBA_CACHE_DIR if it is set; otherwise next to the file and in the user's cache."""
     named: str = vars(config)["CACHE_DIR"]
     if named:
         return [Path(named, cache_folder.OWN)]
@@ -196,13 +196,13 @@ def folders(source: Path) -> list[Path]:
 
 
 def _read(path: Path) -> bytes:
-    """The contents of a file; nothing if the file or its folder is not safe."""
+    """The contents of a file; empty if the file or its folder is not safe."""
     with path.open("rb") as file:
         return file.read() if is_safe(path.parent.stat()) and is_safe(os.fstat(file.fileno())) else b""
 
 
 def _write(path: Path, data: bytes) -> None:
-    """Write a whole file or none."""
+    """Write a file, complete or not at all."""
     part = path.with_name(f"{path.name}.{uuid4().hex}")
     try:
         with open(part, "xb", opener=lambda name, flags: os.open(name, flags, 0o644)) as file:

@@ -1,4 +1,4 @@
-"""Random numbers that are a function of a seed, a row and a place in it, and what all kinds of randomness share.
+"""Random numbers as a function of a seed, a row and an index in the row; and the base class of all kinds of randomness.
 
 Number i of a row is number i of SplitMix64 (Steele, Lea and Flood 2014, "Fast splittable pseudorandom number generators") with the `key` of
 the row as its seed. `fst.runtime.kernels.random` contains the same functions for kernels.
@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 GAMMA, FIRST_FACTOR, SECOND_FACTOR = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
 FIRST_SHIFT, SECOND_SHIFT, LAST_SHIFT = 30, 27, 31
 WORD = (1 << 64) - 1
-SHARE_BITS = 53  # of a random number, for a share in [0, 1): those of a float
+SHARE_BITS = 53  # the precision of a float: bits of a random number for a share in [0, 1)
 SEED_BYTES = 8
 Kind = TypeVar("Kind", bound="Seeded")
 
@@ -25,10 +25,11 @@ class Seeded:
 
     Attributes:
         seed: 0 to 2**64 - 1; the same seed gives the same ids. None: a new random seed for each call.
-        first_row: the number of the first row, 0 to 2**63 - 1. Some of many rows then have the ids that they have in a call with all rows.
+        first_row: the number of the first row, 0 to 2**63 - 1. With it, a call with some of many rows gives the same ids as a call with all
+            rows.
 
     Raises:
-        ValueError: a field has another value.
+        ValueError: the value of a field is out of range or has a wrong type.
     """
 
     seed: int | None = None
@@ -45,21 +46,21 @@ class Seeded:
         return False
 
     def seeded(self: Kind) -> Kind:
-        """The same with a seed."""
+        """The same randomness with a seed."""
         return self if self.seed is not None else replace(self, seed=int.from_bytes(os.urandom(SEED_BYTES), "little"))
 
     def after(self: Kind, rows: int) -> Kind:
-        """The same for the rows after some others."""
+        """The same randomness for the rows after the first `rows` rows."""
         return replace(self, first_row=self.first_row + rows)
 
     def key(self, row: int) -> int:
-        """The seed of a row, which is counted from `first_row` on."""
+        """The seed of a row, given by its distance from `first_row`."""
         assert self.seed is not None
         return key(self.seed, self.first_row + row)
 
 
 def is_index(value: Any) -> bool:
-    """Whether a value is a whole number, and no bool."""
+    """Whether a value is a whole number and not a bool."""
     return hasattr(value, "__index__") and not isinstance(value, bool)
 
 
@@ -70,7 +71,7 @@ def _whole(name: str, value: Any, bits: int) -> int:
 
 
 def mixed(number: int) -> int:
-    """The mixing function of SplitMix64, a permutation of the numbers of 64 bits."""
+    """The mixing function of SplitMix64, a permutation of the 64-bit numbers."""
     number = (number ^ number >> FIRST_SHIFT) * FIRST_FACTOR & WORD
     number = (number ^ number >> SECOND_SHIFT) * SECOND_FACTOR & WORD
     return number ^ number >> LAST_SHIFT
@@ -82,10 +83,10 @@ def key(seed: int, row: int) -> int:
 
 
 def number_of(row_key: int, index: int) -> int:
-    """Number `index` of a row, from 1 on."""
+    """Random number `index` of a row, from 1."""
     return mixed(row_key + index * GAMMA & WORD)
 
 
 def share_of(number: int) -> float:
-    """The number in [0, 1) of a random number."""
+    """Convert a random number to a number in [0, 1)."""
     return (number >> 64 - SHARE_BITS) / (1 << SHARE_BITS)

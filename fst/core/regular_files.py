@@ -1,4 +1,4 @@
-"""Files that others name: only regular ones are read, since a pipe may wait for ever, and a device may have no end."""
+"""Checks of files that a user names. Only regular files are read, since a pipe may block forever, and a device may have no end."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ def need_regular(path: Path, error: type[FstError]) -> None:
     """Refuse a pipe, a socket or a device before it is opened.
 
     Args:
-        path: the file, or a folder.
+        path: the path of a file or a folder.
         error: the class of the error.
 
     Raises:
-        OSError: there is no such file.
+        OSError: the file does not exist.
     """
     kind = KINDS.get(stat.S_IFMT(path.stat().st_mode))
     if kind:
@@ -26,15 +26,16 @@ def need_regular(path: Path, error: type[FstError]) -> None:
 
 
 def contents(path: Path, most: int, error: type[FstError]) -> bytes:
-    """The bytes of a regular file, at most `most`.
+    """The bytes of a regular file; an error is raised if it has more than `most`.
 
     Args:
         path: the file.
-        most: its maximum size; a file of a virtual system may have more bytes than its size.
+        most: the maximum number of bytes. It is checked during reading, too: a file of a virtual file system may have more bytes than its
+            stated size.
         error: the class of the error.
 
     Raises:
-        OSError: it cannot be read.
+        OSError: the file cannot be read.
     """
     need_regular(path, error)
     if path.stat().st_size <= most:

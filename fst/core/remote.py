@@ -14,12 +14,12 @@ from typing import IO, Any
 
 from fst.errors import FstError, UnsupportedError
 
-URL = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]*::)*[A-Za-z][A-Za-z0-9+.-]+://")  # a scheme of one letter would be a drive of Windows
+URL = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]*::)*[A-Za-z][A-Za-z0-9+.-]+://")  # a scheme of one letter would be a Windows drive
 OF_THIS_MACHINE = ("file://", "local://")
 
 
 def plain(name: str) -> str:
-    """A name; the path of a file of this machine, if it is the URL of one."""
+    """The name unchanged; for the URL of a local file, its path."""
     return next((name.removeprefix(scheme) for scheme in OF_THIS_MACHINE if name.startswith(scheme) and "::" not in name), name)
 
 
@@ -29,7 +29,7 @@ def is_remote(name: object) -> bool:
 
 
 def file_of(name: str) -> str:
-    """The part of a name that ends like the file: of a URL the one with the path, without a query."""
+    """The part of a name that ends with the name of the file: for a URL the path, without a query."""
     if not is_remote(name):
         return name
     link = next(link for link in name.split("::") if "://" in link)
@@ -37,17 +37,18 @@ def file_of(name: str) -> str:
 
 
 def canonical(url: str) -> str:
-    """The URL in the one spelling that its file system has for the file."""
+    """The URL in the canonical spelling of its file system."""
     return _named(url, *_found(url))
 
 
 @contextmanager
 def opened(url: str) -> Iterator[Any]:
-    """A file to read. Its file system is kept meanwhile, since some close their files at their end.
+    """Open a file to read. Its file system object is kept until the file is closed, since some file systems close their files when they are
+    deleted.
 
     Raises:
-        UnsupportedError: the package that reads it is not installed.
-        OSError: it cannot be read.
+        UnsupportedError: the package that reads the URL is not installed.
+        OSError: the file cannot be read.
     """
     system, path = _found(url)
     with _telling(url):
@@ -57,7 +58,7 @@ def opened(url: str) -> Iterator[Any]:
 
 
 def read(url: str, most: int) -> bytes:
-    """The bytes of a file, but no more than `most`.
+    """The bytes of a file, at most `most`.
 
     Raises:
         UnsupportedError, OSError: as in `opened`.
@@ -68,7 +69,7 @@ def read(url: str, most: int) -> bytes:
 
 
 def size(url: str) -> int | None:
-    """The bytes of a file; None if they are not known.
+    """The size of a file in bytes; None if it is not known.
 
     Raises:
         UnsupportedError, OSError: as in `opened`.
@@ -87,14 +88,14 @@ def is_there(url: str) -> bool:
 
 
 def is_folder(url: str) -> bool:
-    """Whether a URL is that of an existing folder."""
+    """Whether a URL names an existing folder."""
     system, path = _found(url)
     with _telling(url):
         return bool(system.isdir(path))
 
 
 def modified(url: str) -> float:
-    """The time when a file was changed last, in seconds; that of a file whose server does not state it is long ago."""
+    """The time of the last change of a file, in seconds; a time long ago if the server does not state it."""
     system, path = _found(url)
     with _telling(url):
         try:
@@ -105,7 +106,7 @@ def modified(url: str) -> float:
 
 @contextmanager
 def written(url: str) -> Iterator[IO[bytes]]:
-    """A file to write. It is collected on this machine and sent once it is complete.
+    """Open a file to write. It is collected on this machine, and sent when it is complete.
 
     Raises:
         UnsupportedError, OSError: as in `opened`, for writing.
@@ -122,7 +123,7 @@ def written(url: str) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def fetched(name: str) -> Iterator[str]:
-    """The path of a file or a folder, or of a copy on this machine if it is the URL of one.
+    """The path of a file or a folder; for a URL, the path of a local copy.
 
     Raises:
         UnsupportedError, OSError: as in `opened`.
@@ -141,7 +142,7 @@ def fetched(name: str) -> Iterator[str]:
 
 
 def files(url: str) -> Sequence[str]:
-    """The files in a folder, or those that match a pattern, or else the file itself.
+    """The files in a folder, the files that match a pattern, or the file itself.
 
     Raises:
         UnsupportedError, OSError: as in `opened`.
@@ -163,7 +164,7 @@ def _named(url: str, system: Any, path: str) -> str:
 
 @contextmanager
 def _telling(url: str) -> Iterator[None]:
-    """Name the file in errors; each plug-in has other classes of errors."""
+    """Name the file in errors; each plug-in has its own classes of errors."""
     try:
         yield
     except FileNotFoundError:

@@ -17,7 +17,7 @@ ROOT = Path("/")
 def thread_count(threads: Any = None) -> int:
     """The number of threads for an argument `threads`; None is the default.
 
-    The default is read at each use: the environment variable ``FST_NUM_THREADS``, or else `usable_cores`.
+    The default is read at each call: the environment variable ``FST_NUM_THREADS`` or, if it is not set, `usable_cores`.
 
     Raises:
         ValueError: the argument, or the variable, is not a whole number of at least 1.
@@ -33,7 +33,7 @@ def usable_cores() -> int:
 
     A quota is rounded up to whole cores.
 
-    The quota is read once in a process, the affinity mask at each call. From Python 3.13 on, ``PYTHON_CPU_COUNT`` overrides the mask.
+    The quota is read once per process, the affinity mask at each call. From Python 3.13 on, ``PYTHON_CPU_COUNT`` overrides the mask.
     """
     return ceil(min(_affine_cores(), _quota()))
 
@@ -42,7 +42,7 @@ def cpu_quota(root: Path) -> float:
     """The CPU quota that control groups grant this process, in cores; infinity if there is no quota.
 
     Args:
-        root: the folder of ``proc`` and ``sys``.
+        root: the folder that contains ``proc`` and ``sys``.
     """
     try:
         groups = dict(_groups(root))
@@ -62,7 +62,7 @@ def _affine_cores() -> int:
 
 
 def _groups(root: Path) -> Iterator[tuple[str, str]]:
-    """The control groups of this process that can limit CPU time: type of file system, path."""
+    """The control groups of this process that can limit CPU time: the type of the file system and the path of each."""
     for line in (root / "proc/self/cgroup").read_text().splitlines():
         _, controllers, path = line.split(":", 2)
         if not controllers:
@@ -72,7 +72,7 @@ def _groups(root: Path) -> Iterator[tuple[str, str]]:
 
 
 def _folders(root: Path, mount: str, groups: dict[str, str]) -> Iterator[Path]:
-    """The folders of this process's control group and of its parents, if a line of ``mountinfo`` describes the mount with these folders."""
+    """The folders of this process's control group and of its parents; empty if the line of ``mountinfo`` describes a different mount."""
     place, _, kind = mount.partition(" - ")
     file_system, *_, options = kind.split(" ")
     if file_system not in groups or (file_system == "cgroup" and "cpu" not in options.split(",")):
@@ -91,7 +91,7 @@ def _granted(folder: Path) -> float:
     files = [folder / "cpu.max"] if (folder / "cpu.max").exists() else [folder / "cpu.cfs_quota_us", folder / "cpu.cfs_period_us"]
     try:
         quota, period = (float(number) for file in files for number in file.read_text().split())
-    except (OSError, ValueError):  # the top group has no such file, and "max" is no number
+    except (OSError, ValueError):  # the top group has no such file, and "max" is not a number
         return float("inf")
     return quota / period if quota > 0 else float("inf")
 

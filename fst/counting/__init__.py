@@ -1,1 +1,1 @@
-"""Counted words, from which vocabularies are trained."""
+"""Counted words, the input for training of vocabularies."""

@@ -18,11 +18,11 @@ SLOT = KEY_PARTS + 1  # numbers in a slot
 INLINE = 8 * KEY_PARTS  # bytes of a word in its slot
 LONG = INLINE + 1
 TAG_SHIFT = 56  # counts are below 2^56
-PLACES = 2  # numbers for the first occurrence of a word
+PLACES = 2  # numbers per first occurrence of a word
 MOST_FILLED = 5, 8  # at most 5/8 of the slots are used
 SLOTS_AT_FIRST, POOL_AT_FIRST = 1 << 15, 1 << 16
 
-DONE, NO_SLOTS, NO_POOL, HAS_ADDED = range(4)  # why counting stopped
+DONE, NO_SLOTS, NO_POOL, HAS_ADDED = range(4)  # reasons for a stop of counting
 # Indices into `Counts.state`.
 WORDS, BYTES, POOL, ROW, AT, DOCUMENT, PLACE, NEEDED = range(8)
 

@@ -1,10 +1,10 @@
-"""Counted words as tables, for Parquet and Arrow, and for engines such as DuckDB, polars and Spark, which group and merge them.
+"""Tables of counted words, for Parquet and Arrow, and for engines such as DuckDB, polars and Spark, which can group and merge them.
 
 A table has the columns word (binary), count (int64), first (string) and split (string). To merge the tables of two parts of a corpus, group
 all rows by word and split, with ``sum(count)`` and ``min(first)``.
 
-`first` is the first occurrence: three numbers in hexadecimal digits of fixed width. Strings of equal length sort as their numbers do, and
-every engine supports the minimum of strings. Few engines support that of structs, and one int64 is too small for all three numbers.
+`first` is the first occurrence: three numbers in hexadecimal digits of fixed width. Strings of equal length sort like their numbers, and
+every engine supports the minimum of strings. Few engines support the minimum of structs, and one int64 is too small for three numbers.
 """
 
 from __future__ import annotations
@@ -101,11 +101,11 @@ def columns_of(table: Any, split: str | None = None) -> Columns:
         table: a table of pyarrow, a data frame of polars or pandas, a relation of DuckDB, or a mapping of columns to sequences. Its columns
             are word (binary or string) and count, and optionally first and split. Without `first`, the order of rows is the order of first
             occurrence.
-        split: the expected digest of the splitter; None: that of the table.
+        split: the expected digest of the splitter; None: the digest of the table.
 
     Raises:
-        VocabularyError: a column is missing or has another type; a value is null; a count is not positive; or the digests differ from each
-            other or from `split`. The message names the row or the column.
+        VocabularyError: a column is missing or has a different type; a value is null; a count is not positive; or the digests differ from
+            each other or from `split`. The message names the row or the column.
         UnsupportedError: pyarrow is not installed.
     """
     found = imported(table)
@@ -120,13 +120,13 @@ def columns_of(table: Any, split: str | None = None) -> Columns:
 
 
 def imported(table: Any) -> Any:
-    """A table of any supported library as a table of pyarrow."""
+    """Convert a table of any supported library to a table of pyarrow."""
     pa = pyarrow()
     if isinstance(table, pa.Table):
         return table
     if isinstance(table, pa.RecordBatch):
         return pa.Table.from_batches([table])
-    if hasattr(table, "to_arrow_table"):  # of DuckDB
+    if hasattr(table, "to_arrow_table"):  # a relation of DuckDB
         return table.to_arrow_table()
     try:
         if hasattr(table, "__arrow_c_stream__"):
@@ -199,7 +199,7 @@ def _in_order(count: int) -> Ints:
 
 
 def _first_column(first: Ints) -> Any:
-    """First occurrences as strings."""
+    """Convert first occurrences to strings."""
     pa = pyarrow()
     digits = np.concatenate([_digits(first[:, place], width) for place, width in enumerate(WIDTHS)], axis=1)
     width = sum(WIDTHS)
@@ -211,7 +211,7 @@ def _first_column(first: Ints) -> Any:
 
 
 def _digits(numbers: Ints, width: int) -> NDArray[np.uint8]:
-    """Numbers in hexadecimal digits."""
+    """Convert numbers to hexadecimal digits."""
     made = np.empty((len(numbers), width), np.uint8)
     for place in range(width):
         made[:, place] = DIGITS[numbers >> 4 * (width - 1 - place) & 15]
@@ -219,10 +219,10 @@ def _digits(numbers: Ints, width: int) -> NDArray[np.uint8]:
 
 
 def _first(column: Any) -> Ints:
-    """First occurrences from strings.
+    """Convert strings to first occurrences.
 
     Raises:
-        VocabularyError: a string does not have this form; the message names its row.
+        VocabularyError: a string is malformed; the message names its row.
     """
     pa = pyarrow()
     _need_none(column, FIRST)
@@ -250,6 +250,6 @@ def _first(column: Any) -> Ints:
 
 
 def _min_count(metadata: Mapping[bytes, bytes] | None) -> int:
-    """The `min_count` in the schema of a table."""
+    """The `min_count` in the metadata of a table's schema."""
     stated = (metadata or {}).get(MIN_COUNT, b"1")
     return int(stated) if stated.isdigit() else 1

@@ -1,4 +1,4 @@
-"""Counted words: the distinct pre-tokens of a corpus, from which vocabularies are trained."""
+"""Counted words: the distinct pre-tokens of a corpus and their counts, the input for training of vocabularies."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Words:
             document. If occurrences are unknown: (0, 0, index of the word in the input).
         split: a digest of the normalizer and the splitter; `UNKNOWN_SPLIT`: unknown.
         documents: the number of counted documents; 0: unknown.
-        min_count: rarer words were left out; 1: no word was.
+        min_count: words with lower counts were left out; 1: no words were left out.
     """
 
     text: NDArray[np.uint8]
@@ -78,7 +78,7 @@ class Words:
 
     @classmethod
     def combined(cls, text: NDArray[np.uint8], ends: Ints, counts: Ints, first: Ints, *, split: str, documents: int = 0) -> Words:
-        """Words from arrays in any order. Repeated words become one, with the sum of the counts and the earliest first occurrence.
+        """Words from arrays in any order. Repeated words become one word, with the sum of the counts and the earliest first occurrence.
 
         Args:
             text, ends, counts, first: as the attributes, but not sorted.
@@ -98,12 +98,12 @@ class Words:
 
     @classmethod
     def merged(cls, parts: Sequence[Words], *, split: str, documents: int = 0, min_count: int = 1) -> Words:
-        """The words of several parts of a corpus. Parts may be memory-mapped files: one range of words is read at a time.
+        """The merged words of several parts of a corpus. Parts may be memory-mapped files, since one range of words is read at a time.
 
         Args:
-            parts: words of each part.
+            parts: the words of each part.
             split, documents: as the attributes.
-            min_count: rarer words are left out.
+            min_count: words with lower counts are left out.
 
         Raises:
             VocabularyError: the sum of all counts is larger than `MAX_COUNT`.
@@ -157,13 +157,13 @@ class Words:
 
     @classmethod
     def from_table(cls, table: Any, split: str | None = None) -> Words:
-        """The words of a table, in any order. Repeated words become one, so a table of several parts of a corpus needs no grouping.
+        """The words of a table, in any order. Repeated words become one word, so a table of several parts of a corpus needs no grouping.
 
         Args:
             table: a table of pyarrow, a data frame of polars or pandas, a relation of DuckDB, or a mapping of columns. Its columns are word
                 (binary or string) and count, and optionally first and split, in the form of `to_arrow`. Without `first`, the order of rows
                 is the order of first occurrence.
-            split: the expected digest of the splitter; None: that of the table.
+            split: the expected digest of the splitter; None: the digest of the table.
 
         Raises:
             VocabularyError: a column is missing or has another type; a value is null; a count is not positive; the sum of all counts is
@@ -195,7 +195,7 @@ class Words:
         """A table of pyarrow with the columns word (binary), count (int64), first (string) and split (string), sorted by word.
 
         To merge the tables of several parts of a corpus, group all rows by word and split, with ``sum(count)`` and ``min(first)``. Any
-        engine can do this: `first` is the first occurrence in hexadecimal digits of fixed width, so strings sort as occurrences do.
+        engine can do this: `first` is the first occurrence in hexadecimal digits of fixed width, so these strings sort like occurrences.
 
         Raises:
             UnsupportedError: pyarrow is not installed.
@@ -277,7 +277,7 @@ def _taken(text: NDArray[np.uint8], ends: Ints, chosen: Ints) -> tuple[NDArray[n
     while first < len(chosen):
         at = int(after[first] - lengths[first])
         last = max(int(np.searchsorted(after, at + PART, "right")), first + 1)
-        if last == first + 1:  # a slice: a word of megabytes would need as many indices
+        if last == first + 1:  # copy a slice: for a word of megabytes, indices would need much memory
             taken[at : after[first]] = text[begins[first] : begins[first] + lengths[first]]
         else:
             taken[at : after[last - 1]] = text[spread(begins[first:last], lengths[first:last])]

@@ -1,6 +1,6 @@
-"""The arguments of kernels that cut a text into pieces and look pieces up: the arrays of a table, and those in which a kernel works.
+"""The arguments of kernels that cut a text into pieces and look pieces up: the arrays of a table, and the working arrays.
 
-Each machine over pieces has arrays of its own next to these, in its `arguments`.
+Each machine over pieces has further arrays in its own `arguments`.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from fst.tables.kernel_call import CHUNK, MARGIN
 from fst.text.reading_arguments import borrowable
 from fst.text.splitter import COLUMNS, FAILED, FAILED_BITS
 
-# Indices into `Arguments.params`.
+# Indices into `Arguments.params`:
 WINDOW_BITS, WINDOW_MASK, BEGIN, BUCKET_SHIFT, SLOT_SHIFT, JOINS_WORDS, DROPS_BYTES = range(COLUMNS + 1, COLUMNS + 8)
 NOT_PLAIN = 0xFF  # in `ascii_symbols`: the byte alone does not determine a symbol
 FIRST, SECOND = 1, 2  # bits of `special_bytes`
-KEY_PARTS = 3  # 64-bit words of a key
-LONGEST = 1024  # most bytes of a piece that is read together with others
-PIECES = 2 * CHUNK + MARGIN  # room for the pieces of a round, and for its bytes: a round continues while it has fewer than `CHUNK` of each
+KEY_PARTS = 3  # the number of 64-bit words of a key
+LONGEST = 1024  # maximum number of bytes of a piece that is read together with others
+PIECES = 2 * CHUNK + MARGIN  # room for the pieces and the bytes of a round: a round continues while it has fewer than `CHUNK` of each
 
 KEY_MASKS = np.array(
     [[(1 << 8 * min(max(length - 8 * word, 0), 8)) - 1 for word in range(KEY_PARTS)] + [0] for length in range(8 * KEY_PARTS + 1)],
@@ -37,27 +37,26 @@ class Arguments(NamedTuple):
     """The arrays by which a text is cut into pieces, pieces are looked up, and spans are found.
 
     Attributes:
-        params: uint64[8].
-            `COLUMNS`: the number of columns of `moves`; the last represents the end of a text. `WINDOW_BITS`: the number of bits of a
-            symbol in a window. `WINDOW_MASK`: a mask of the bits of a window. `BEGIN`: the window before a text. `BUCKET_SHIFT`,
+        params: uint64[8]. `COLUMNS`: the number of columns of `moves`; the last represents the end of a text. `WINDOW_BITS`: the number of
+            bits of a symbol in a window. `WINDOW_MASK`: a mask of the bits of a window. `BEGIN`: the window before a text. `BUCKET_SHIFT`,
             `SLOT_SHIFT`: the shifts, below 64, that turn a hash into a bucket and a slot. `JOINS_WORDS`: 1 if the pieces of a stretch are
-            one word. `DROPS_BYTES`: 1 if missing bytes vanish.
+            one word. `DROPS_BYTES`: 1 if missing bytes are removed.
         ascii_symbols: uint8[256], by byte: the symbol of an ASCII character in windows; `NOT_PLAIN` if a special token may begin there, and
             for all other bytes.
-        special_bytes: uint8[256], by byte, bits: `FIRST` if it is the first byte of a special token; `SECOND` if it is the second of one,
-            or if a special token has only one byte.
+        special_bytes: uint8[256], by byte, bits: `FIRST` if a special token begins with the byte; `SECOND` if it is the second byte of a
+            special token, or if a special token has only one byte.
         pages, blocks, symbols, decisions, words, displacements: as in `fst.pretokens.table.PretokenTable`.
         moves: as in `PretokenTable`, flat, row after row.
         factors: uint8, see `fst.pretokens.boundaries`; empty if windows do not factor.
         drops: as in `PretokenTable`; empty if no piece is dropped.
         lengths: uint16[ids], the number of bytes that each id represents; 0 for a token that represents a run of missing bytes.
-        missing: uint8[256], 1 for each byte that is no token; empty if no token represents a run of missing bytes, and none vanish.
+        missing: uint8[256], 1 for each byte without a token; empty if no token represents a run of missing bytes and no bytes are removed.
         byte_kinds: as in `PretokenTable`.
-        alphabet: the characters, if symbols are characters and some have no token and no fallbacks; else `NO_ALPHABET`.
-        key_masks: uint64[4 * 25], four for each length of a word, 0 to 24 bytes. They mask the 32 bytes from the start of a word, and leave
-            its key.
-        specials: the special tokens in UTF-8; the value of each is its id.
-        long_pieces: pieces that are one token and too long for the table of words; the value of each is its id.
+        alphabet: the characters, if symbols are characters and some have neither a token nor fallbacks; else `NO_ALPHABET`.
+        key_masks: uint64[4 * 25], four masks for each length of a word, 0 to 24 bytes. Applied to the 32 bytes from the start of a word,
+            they keep only its key.
+        specials: the special tokens in UTF-8; the value of each token is its id.
+        long_pieces: pieces that are one token and too long for the table of words; the value of each piece is its id.
     """
 
     params: Array
@@ -86,18 +85,19 @@ class Work(NamedTuple):
 
     Attributes:
         state: uint64[11]; `COUNT`, `OPEN`, `BEFORE` and `WORD` are as in `fst.tables.kernel_call.Work`. `KEPT`, `KEPT_CHARACTERS`: the
-            numbers of rewritten bytes, and of their characters, that are kept from the last call, see `fst.runtime.text.normalizer`. With
-            dropout, `FIRST_ROW` is the number of the first row, which the caller writes, and `PLACE_IN_ROW` the bytes of the row's pieces
-            so far. `IN_WORD`: with `JOINS_WORDS`, 1 if the open text ends in a word.
-        symbols: empty; the kernels keep no symbols from one call to the next.
-        begins: uint32[room], where pieces begin or may begin, see `fst.runtime.pretokens.kernels.find`.
-        pieces: uint32[room], where pieces begin, with their kind in the highest three bits, see `fst.runtime.pretokens.kernels.find`.
+            numbers of rewritten bytes and of their characters that are kept from the last call, see `fst.runtime.text.normalizer`. With
+            dropout, `FIRST_ROW` is the number of the first row, set by the caller; `PLACE_IN_ROW` is the number of bytes of the row's
+            pieces so far. `IN_WORD`: with `JOINS_WORDS`, 1 if the open text ends in a word.
+        symbols: empty; the kernels keep no symbols between calls.
+        begins: uint32[room], the positions where pieces begin or may begin, see `fst.runtime.pretokens.kernels.find`.
+        pieces: uint32[room], the positions where pieces begin, with their kind in the highest three bits, see
+            `fst.runtime.pretokens.kernels.find`.
         slots, pending: uint64[room]; scratch: int32[room], ids with gaps; special_ids: int32[room].
-        active, tokens: uint64[2 * room]; longer: uint64[LONGEST + 2], of zeros between rounds.
-        memo: uint64[FAILED + (1 << FAILED_BITS)]. The first three are as in `fst.runtime.kernels.tries.match_at`. `STRETCH`: where the
-            stretch of text without special tokens ends that a long piece is in; 0: this is not known. `STRETCH_ENDS`: 1 if it surely ends
-            there. `HAS_FAILED`: 1 if there are failures. From `FAILED` on: a hash table without chains of places of searches that fail,
-            ``position << 15 | state``; 0 in a free slot.
+        active, tokens: uint64[2 * room]; longer: uint64[LONGEST + 2], zeros between rounds.
+        memo: uint64[FAILED + (1 << FAILED_BITS)]. The first three are as in `fst.runtime.kernels.tries.match_at`. `STRETCH`: the end of the
+            stretch that contains a long piece; a stretch has no special tokens; 0: the end is unknown. `STRETCH_ENDS`: 1 if the stretch
+            certainly ends there. `HAS_FAILED`: 1 if there are failures. From `FAILED` on: a hash table without chains for the positions of
+            failed searches, ``position << 15 | state``; 0 in a free slot.
         masks: uint64[2], see `fst.runtime.kernels.intrinsics.decide`.
     """
 
@@ -121,7 +121,7 @@ def arguments(table: Any, specials: Mapping[bytes, int]) -> Arguments:
 
     Args:
         table: the table.
-        specials: the special tokens as the texts have them, in UTF-8 or as marks → their ids.
+        specials: the special tokens in the form of the texts, in UTF-8 or as marks → their ids.
     """
     bits, columns = table.metadata.automaton.window_bits, table.moves.shape[1]
     width = (len(table.decisions).bit_length() - 1) // bits

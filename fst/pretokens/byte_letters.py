@@ -1,6 +1,6 @@
 """GPT-2's letters for bytes: byte-level vocabularies write each byte of a token as one printable letter, such as Ġ for a space.
 
-Source: ``bytes_to_unicode`` of GPT-2. Bytes that are printable in Latin-1 keep their letter; the others, in order, have U+0100 and on.
+Source: ``bytes_to_unicode`` of GPT-2. Bytes that are printable in Latin-1 keep their letter; the others, in order, get U+0100 and up.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ LETTERS = {byte: chr(byte) for byte in _PRINTABLE} | {byte: chr(256 + place) for
 
 
 class _Bytes(dict[int, str]):
-    """Letter → the character of Latin-1 with the number of its byte. No byte has another character."""
+    """Letter → the character of Latin-1 with the number of the letter's byte. Only letters for bytes have entries."""
 
     def __missing__(self, _: int) -> str:
         return "\uffff"
@@ -31,7 +31,7 @@ def spelled(token: bytes) -> str:
 
 
 def bytes_of(spelling: str) -> bytes | None:
-    r"""The bytes of a token; None if it has a character that is the letter of no byte.
+    r"""The bytes of a token; None if a character is not a letter for a byte.
 
     Examples:
         >>> bytes_of("ĠcafÃ"), bytes_of("a b")

@@ -1,4 +1,4 @@
-"""The characters of machines whose symbols are characters, not bytes: which are tokens, and what becomes of the others."""
+"""The characters of machines whose symbols are characters, not bytes: known characters, their tokens, rules for others."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from fst.automata.matcher import Matcher, trie
 from fst.automata.rows import Array
 
 ABSENT = -1  # no token
-NOT_FUSED = -2  # no token, nor `ABSENT`
+NOT_FUSED = -2  # not an id, and different from `ABSENT`
 PLACES, UNKNOWN, FUSES, FALLS_BACK = range(4)  # indices into `Alphabet.rules`
 
 
@@ -19,10 +19,10 @@ class Alphabet(NamedTuple):
     """The characters.
 
     Attributes:
-        characters: the known characters, each as its place and its bytes in UTF-8, and their tokens. The place is the code of its first
-            byte (`fst.machines.bpe.affixes`) without the byte, shifted down, as far as affixes tell places apart.
-        rules: int32[4]; empty if symbols are bytes. `PLACES`: the bits of places that affixes distinguish. `UNKNOWN`: the ``unk_token``, or
-            `ABSENT`. `FUSES`: 1 if a run of unknown characters becomes a single one, else 0. `FALLS_BACK`: 1 if bytes have fallbacks.
+        characters: the known characters, each as its position and its UTF-8 bytes, and their tokens. The position is the code of the first
+            byte (`fst.machines.bpe.affixes`) without the byte, shifted down, limited to the bits that affixes distinguish.
+        rules: int32[4]; empty if symbols are bytes. `PLACES`: the bits of positions that affixes distinguish. `UNKNOWN`: the ``unk_token``,
+            or `ABSENT`. `FUSES`: 1 if a run of unknown characters becomes a single one, else 0. `FALLS_BACK`: 1 if bytes have fallbacks.
     """
 
     characters: Matcher
@@ -30,7 +30,12 @@ class Alphabet(NamedTuple):
 
 
 def alphabet(characters: Mapping[tuple[int, bytes], int], rules: Iterable[int]) -> Alphabet:
-    """The arrays of an alphabet: the place and the bytes of each known character → its token, and the rules."""
+    """The arrays of an alphabet.
+
+    Args:
+        characters: the position and the bytes of each known character → its token.
+        rules: as in `Alphabet`.
+    """
     strings = (((place, *body), token) for (place, body), token in characters.items())
     return Alphabet(trie(strings), np.array([*rules], np.int32))
 

@@ -1,8 +1,8 @@
-"""Cuts between bytes: a pre-tokenizer Digits after ``ByteLevel`` cuts where letters for bytes are numeric, also inside a character.
+"""Cuts between bytes: a pre-tokenizer Digits after ``ByteLevel`` cuts next to bytes with numeric letters, even inside a character.
 
-The letters of six bytes that continue characters are numeric, such as ² for B2. So é, which is C3 A9, stays whole, and ò, which is C3 B2,
-becomes two pieces. The splitter of a table sees characters only, and does not make such cuts. The merges of the table join no tokens across
-a cut, and in spans the part after a cut is a separate word.
+The letters of six bytes that continue characters are numeric, such as ² for B2. So é (C3 A9) stays whole, and ò (C3 B2) becomes two pieces.
+The splitter of a table reads only characters, and does not make these cuts. The merges of the table join no tokens across a cut, and in
+spans the part after a cut is a separate word.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ Kinds = NDArray[np.uint8]
 
 
 def kinds_of_bytes(parts: Iterable[Mapping[str, Any]]) -> Kinds:
-    """uint8[256], the kind of each byte; empty if nothing cuts between bytes.
+    """uint8[256], the kind of each byte; empty if there are no cuts between bytes.
 
     Args:
-        parts: pre-tokenizers in the form of `fst.compile.pretokens.splits`. Those before ByteLevel split characters.
+        parts: pre-tokenizers in the form of `fst.compile.pretokens.splits`. The ones before ByteLevel split characters.
 
     Examples:
         >>> kinds = kinds_of_bytes([{"type": "ByteLevel"}, {"type": "Digits", "individual_digits": False}])

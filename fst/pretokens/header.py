@@ -1,4 +1,4 @@
-"""The section of metadata about the text of tables over pieces."""
+"""The metadata section about the text of tables over pieces."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from fst.core.json_fields import FLAG, TEXT, or_null, stored_as
 from fst.tables.header import COMPONENTS, form_of
 from fst.text.normalizer import Normalizer
 
-PREFIX_SPACE = {"type": "PrefixSpace"}  # in place of a ByteLevel that adds a space before a text
+PREFIX_SPACE = {"type": "PrefixSpace"}  # replaces a ByteLevel that adds a space before a text
 
 
 @dataclass(frozen=True)
 class PretokenText:
-    """The steps that a text goes through before the model reads it.
+    """The steps that change a text before the model reads it.
 
     Attributes:
         normalizers, pre_tokenizers: the components, in the forms of `fst.compile.text.folding` and `fst.compile.pretokens.splits`.
-        rewriting: how texts are rewritten before they are split; None if only special tokens are cut out.
-        trimming: None if offsets include the spaces at the ends of tokens. Otherwise they do not; True if the first space of a text stays
-            in them.
-        reference: the library whose ids these are, and its version.
+        rewriting: the rewriting of texts before they are split; None if only special tokens are cut out.
+        trimming: None if offsets include the spaces at the ends of tokens. Otherwise offsets exclude these spaces; True if they still
+            include the first space of a text.
+        reference: the library with the same ids, and its version.
     """
 
     normalizers: Sequence[Mapping[str, Any]] | None = stored_as(COMPONENTS, "normalizer_parts")

@@ -1,19 +1,19 @@
-"""The common part of BPE and Unigram tables: a text is cut into pre-tokens, and each pre-token becomes tokens alone.
+"""The common part of BPE and Unigram tables: a text is cut into pre-tokens, and each pre-token is converted to tokens separately.
 
-A text becomes ids in three steps, each with arrays of its own:
+A text becomes ids in three steps, each with its own arrays:
 
-1. Special tokens are cut out of the raw text: at each place the longest that begins there.
-2. The splitter cuts the stretches between them into pieces, see `fst.text.splitter`. ``pages`` and ``blocks`` take a code point to
-its class,
-   ``blocks[pages[code_point >> 7] << 7 | code_point & 127]``, and ``moves`` is the automaton over classes. ``symbols`` and ``decisions``
-   decide nearly all places without the automaton, see `fst.compile.pretokens.boundaries`; the kernel relies on them, and runs the
-   automaton only elsewhere. Some pieces are dropped, such as whitespace: ``drops`` marks the classes of their first characters.
+1. Special tokens are cut out of the raw text: at each position the longest token that begins there.
+2. The splitter cuts the stretches between them into pieces, see `fst.text.splitter`. ``pages`` and ``blocks`` map a code point to its
+   class, ``blocks[pages[code_point >> 7] << 7 | code_point & 127]``, and ``moves`` is the automaton over classes. ``symbols`` and
+   ``decisions`` decide nearly all positions without the automaton, see `fst.compile.pretokens.boundaries`; the kernel relies on them, and
+   runs the automaton only at the other positions. Some pieces are dropped, such as whitespace: ``drops`` marks the classes of their first
+   characters.
 3. The bytes of each piece become tokens. ``words`` and ``displacements`` are a perfect hash table of the pieces that are one token. For all
-   others, each machine has arrays of its own.
+   other pieces, each machine has its own arrays.
 
-A word of up to `WORD_BYTES` bytes is a key of three 64-bit numbers: its bytes in the order of memory, then zeros. A slot of ``words`` is
-the key and ``length << 32 | id``: the length distinguishes words that differ only in zero bytes at their ends. Hash, buckets and
-displacements are as in `fst.tables.words`.
+A word of up to `WORD_BYTES` bytes is a key of three 64-bit numbers: its bytes in memory order, then zeros. A slot of ``words`` is the key
+and ``length << 32 | id``: the length distinguishes words that differ only in zero bytes at their ends. Hash, buckets and displacements are
+as in `fst.tables.words`.
 """
 
 from __future__ import annotations
@@ -48,11 +48,12 @@ class PretokenTable(Table):
         blocks: uint8[128 * n], the class of each code point of a block.
         moves: uint16[states, classes + 1], see `fst.text.splitter.Splitter`.
         drops: uint8[classes], 1 if pieces that begin with a character of the class are dropped, else 0.
-        symbols: uint8[classes + 2], the symbol in windows of each class, of the end of a text, and of the place before a text.
-        decisions: uint8[2^n], by window: `INSIDE` if no piece begins there, `BEGINS` if one does, `UNDECIDED` if the window leaves it open.
+        symbols: uint8[classes + 2], the symbol in windows of each class, of the end of a text, and of the position before a text.
+        decisions: uint8[2^n], by window: `INSIDE` if no piece begins there, `BEGINS` if a piece begins there, `UNDECIDED` if the window
+            does not decide.
         words: uint64[4 * slots], displacements: uint16[buckets]; slots and buckets are powers of two.
-        token_bytes: uint8[n], the bytes of all tokens, one after the other: first those of the model, then all other names as UTF-8.
-        token_ends: int64[tokens], where each token ends in `token_bytes`.
+        token_bytes: uint8[n], the bytes of all tokens, concatenated: first the model's tokens, then all other names as UTF-8.
+        token_ends: int64[tokens], the end of each token in `token_bytes`.
         token_ids: int32[tokens], the id of each token.
     """
 
@@ -72,17 +73,17 @@ class PretokenTable(Table):
 
     @property
     def joins_words(self) -> bool:
-        """Whether the pieces of a stretch are one word, since the compiler has found the cuts between them."""
+        """Whether the pieces of a stretch are one word, because the compiler has found the cuts between them."""
         return False
 
     @property
     def drops_bytes(self) -> bool:
-        """Whether bytes that are no tokens vanish."""
+        """Whether bytes without tokens are removed."""
         return False
 
     @property
     def byte_kinds(self) -> Array:
-        """uint8[256], the kind of each byte by which pieces are cut between bytes, see `fst.pretokens.digit_cuts`; empty if none is."""
+        """uint8[256], the kind of each byte for cuts between bytes, see `fst.pretokens.digit_cuts`; empty without these cuts."""
         return np.empty(0, np.uint8)
 
     @property
@@ -93,20 +94,20 @@ class PretokenTable(Table):
     @property
     @abstractmethod
     def tokens(self) -> tuple[str, ...]:
-        """The tokens as users see them, in the order of ``token_ids``."""
+        """The tokens in users' form, in the order of ``token_ids``."""
 
     @property
     @abstractmethod
     def lengths(self) -> Array:
-        """uint16[highest id + 1], the number of bytes of each token of the model; 0 for other ids, and if it varies."""
+        """uint16[highest id + 1], the number of bytes of each token of the model; 0 for other ids, and if the number varies."""
 
     @abstractmethod
     def fallbacks_of(self, bytes_: Iterable[int]) -> Sequence[int]:
-        """The ids of the fallback tokens for some bytes, as far as there are any."""
+        """The ids of the fallback tokens for bytes; bytes without a fallback are left out."""
 
     @abstractmethod
     def run_piece(self, piece: bytes) -> Sequence[int]:
-        """The token ids of a piece, in slow and plain Python."""
+        """Return the token ids of a piece, in slow and plain Python."""
 
     @abstractmethod
     def _arguments(self, specials: Mapping[bytes, int]) -> Any:
@@ -114,7 +115,7 @@ class PretokenTable(Table):
 
     @property
     def growth(self) -> int:
-        """The most bytes that rewriting makes of one."""
+        """The maximum number of bytes that rewriting makes from one byte."""
         by = self.metadata.text.rewriting
         return growth(by) if by else 1
 
@@ -142,14 +143,14 @@ class PretokenTable(Table):
         return Splitter(classes, self.moves, dropped=frozenset(np.flatnonzero(self.drops).tolist()))
 
     def run(self, text: str) -> list[int]:
-        """The token ids of a text, without a template, in slow and plain Python."""
+        """Return the token ids of a text, without a template, in slow and plain Python."""
         ids: list[int] = []
         for part, special in self.parts(text):
             ids += self.run_piece(part.encode()) if special is None else [special]
         return ids
 
     def parts(self, text: str) -> Iterator[tuple[str, int | None]]:
-        """The pieces of a text, without dropped ones, each with None; and its added tokens, each with its id."""
+        """The pieces of a text, except dropped ones, each with None; and its added tokens, each with its id."""
         by = self.metadata.text.rewriting or NOTHING
         for stretch in by.stretches(text, self.metadata.added_tokens):
             if stretch.token is None:
@@ -162,7 +163,7 @@ class PretokenTable(Table):
         return ((stretch[begin:end], None) for begin, end in self.splitter.pieces(stretch))
 
     def arguments(self) -> Any:
-        """The arguments of the table's kernel for texts that were not rewritten."""
+        """The arguments of the table's kernel, for texts that were not rewritten."""
         known = without_context(self.metadata.added_tokens)
         return self._arguments({spelling.encode(): number for spelling, number in known.items()})
 
@@ -171,7 +172,7 @@ class PretokenTable(Table):
         return self._arguments(marks(self.metadata.added_tokens))
 
     def _prove_classes(self) -> None:
-        """Prove that code points lead to classes, that moves lead to states, and that searches end."""
+        """Prove that code points map to valid classes, that moves lead to states, and that searches end."""
         pages, blocks, width = self.pages, self.blocks, 1 << PAGE_BITS
         columns = self.moves.shape[1]
         need(len(pages) == CODE_POINTS // width, f"there are {len(pages)} pages for {CODE_POINTS // width} blocks of code points")

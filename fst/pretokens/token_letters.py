@@ -1,8 +1,8 @@
 r"""The letters for bytes in the names of tokens.
 
-Names of byte-level vocabularies are in GPT-2's letters for bytes (`fst.pretokens.byte_letters`). All others are text. In SentencePiece's
-manner a symbol, mostly ▁, means a space. A name with the symbol contains a space; a name with a real space matches nothing, because the
-model reads no text with one.
+Names of byte-level vocabularies are in GPT-2's letters for bytes (`fst.pretokens.byte_letters`). All other names are text. As in
+SentencePiece, a symbol, mostly ▁, means a space. A name with the symbol contains a space. A name with a real space matches nothing, because
+the model's texts contain no real spaces.
 
 A token such as ``<0xC3>`` is a *fallback*, for a byte of a character without a token.
 """
@@ -45,7 +45,7 @@ class Letters:
         return None if BLANK in name else name.replace(self.symbol, BLANK).encode()
 
     def spelled(self, token: bytes) -> str:
-        """The name of some bytes."""
+        """The name of a byte string."""
         if self.are_bytes:
             return byte_letters.spelled(token)
         return token.decode().replace(BLANK, self.symbol or BLANK)

@@ -1,15 +1,16 @@
-"""Decoders in steps: tokens become other tokens step by step, and in the end a text. A step is a decoder of ``tokenizers``, by its name.
+"""Decoders in steps: each step changes the tokens, and the last tokens are joined to a text. A step is a decoder of ``tokenizers``, with
+its name.
 
-- ``Replace``: in each token a string is replaced.
-- ``Strip``: each token loses a character at its ends, up to a number of times.
-- ``Metaspace``: in each token the symbol becomes a space; in the first one it vanishes, unless texts get no leading space.
-- ``BPEDecoder``: in each token the suffix becomes a space; in the last one it vanishes.
-- ``ByteFallback``: a run of tokens such as ``<0xC3>`` becomes its text; or, if its bytes are not UTF-8, U+FFFD for each of them.
-- ``Fuse``: all tokens become one.
+- ``Replace``: a string is replaced in each token.
+- ``Strip``: a character is removed from the ends of each token, at most a given number of times.
+- ``Metaspace``: the symbol becomes a space in each token; in the first token it is removed, unless texts get no leading space.
+- ``BPEDecoder``: the suffix becomes a space in each token; in the last token it is removed.
+- ``ByteFallback``: a run of tokens such as ``<0xC3>`` becomes its text; if the bytes are not UTF-8, each of them becomes U+FFFD.
+- ``Fuse``: all tokens become one token.
 
-The decoder of sentencepiece is one step, ``SentencePiece``: ▁ becomes a space, the unknown token its surface, and bytes become characters;
-each byte outside of a valid character becomes U+FFFD. An empty token ends a run of bytes, as pieces for control do. At the beginning of the
-text, ▁ vanishes from no token, from the first one, or from all up to the first one that leaves some text.
+The decoder of sentencepiece is one step, ``SentencePiece``: ▁ becomes a space, the unknown token becomes its surface, and bytes become
+characters; each byte outside of a valid character becomes U+FFFD. An empty token or a control piece ends a run of bytes. A leading ▁ is
+removed from no token, from the first token, or from all tokens up to the first with other text.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ UNKNOWN = "\ufffd"
 BLANK = " "
 REPLACE, STRIP, METASPACE, SUFFIX, BYTES, FUSE = "Replace", "Strip", "Metaspace", "BPEDecoder", "ByteFallback", "Fuse"
 PIECES, SYMBOL = "SentencePiece", "▁"
-NONE, FIRST, ALL = LEADING = "none", "first", "all"  # the tokens from which ▁ vanishes at the beginning
+NONE, FIRST, ALL = LEADING = "none", "first", "all"  # the tokens from which a leading ▁ is removed
 MAX_STEPS = 64
 MAX_CUTS = (1 << 31) - 1
 
@@ -71,7 +72,7 @@ PIECES_FIELDS: Fields = {
 
 
 def is_step(value: Any) -> bool:
-    """Whether a value is a step, in the form of a ``tokenizer.json``."""
+    """Whether a value is a step in the format of a ``tokenizer.json``."""
     kind = value.get("type") if isinstance(value, Mapping) else None
     fields = {**KNOWN, PIECES: PIECES_FIELDS}.get(kind) if isinstance(kind, str) else None
     return fields is not None and value.keys() == {"type", *fields} and all(holds(value[name]) for name, holds in fields.items())
@@ -97,7 +98,7 @@ def joined(steps: Steps, tokens: Sequence[str]) -> str:
 
 
 def _after(step: Step, tokens: Sequence[str]) -> Sequence[str]:
-    """Tokens after a step."""
+    """The tokens after a step."""
     if step["type"] == PIECES:
         return [_of_pieces(step, tokens)]
     if step["type"] == FUSE:
@@ -109,7 +110,7 @@ def _after(step: Step, tokens: Sequence[str]) -> Sequence[str]:
 
 
 def changed(step: Step, token: str, *, is_first: bool, is_last: bool) -> str:
-    """A token after a step that changes each token alone."""
+    """A token after a step that changes each token independently."""
     kind = step["type"]
     if kind == REPLACE:
         return token.replace(step["pattern"]["String"], step["content"])
@@ -124,7 +125,7 @@ def changed(step: Step, token: str, *, is_first: bool, is_last: bool) -> str:
 
 
 def leading(step: Step, token: str) -> int:
-    """The number of characters that a step `PIECES` takes from the beginning of a text's first token."""
+    """The number of characters that a step `PIECES` removes from the beginning of the first token of a text."""
     return int(step["leading"] != NONE and token != step["unknown"] and token.startswith(SYMBOL))
 
 
@@ -143,7 +144,7 @@ def _of_pieces(step: Step, tokens: Sequence[str]) -> str:
 
 
 def each_byte_unknown(text: str) -> str:
-    """A text with U+FFFD for each byte that was no character, as which Python's ``surrogateescape`` leaves a surrogate."""
+    """A text in which U+FFFD replaces the surrogates that ``surrogateescape`` of Python left for invalid bytes."""
     return _ESCAPED.sub(UNKNOWN, text)
 
 
@@ -153,7 +154,7 @@ def _stripped(token: str, content: str, start: int, stop: int) -> str:
 
 
 def _without_bytes(tokens: Sequence[str]) -> Iterator[str]:
-    """Tokens, with the text of each run of bytes as a single one."""
+    """The tokens, in which each run of byte tokens is replaced by its text as one token."""
     for is_byte, run in groupby(((byte_of(token), token) for token in tokens), lambda pair: pair[0] is not None):
         if is_byte:
             yield text_of(bytes(byte or 0 for byte, _ in run))
@@ -170,7 +171,7 @@ def text_of(run: bytes) -> str:
 
 
 def byte_of(token: str) -> int | None:
-    """The byte of a token, as the reference parses it: digits may be lower-case, and the first may be a plus; None for other tokens."""
+    """The byte of a token, parsed as in the reference: digits may be lower-case, and the first may be a plus; None for other tokens."""
     if len(token) != 6 or not token.isascii() or not (token.startswith("<0x") and token.endswith(">")):
         return None
     digits = token[3:5].removeprefix("+")
@@ -178,12 +179,12 @@ def byte_of(token: str) -> int | None:
 
 
 class Plan(NamedTuple):
-    """Steps in three parts, as nearly all decoders have them.
+    """Steps in three parts, the order of nearly all decoders.
 
     Attributes:
-        alone: those that change each token alone.
+        alone: the steps that change each token independently.
         has_bytes: whether ``ByteFallback`` follows.
-        tail: the steps after ``Fuse``, for the text as a whole.
+        tail: the steps after ``Fuse``, for the whole text.
     """
 
     alone: Steps
@@ -191,20 +192,20 @@ class Plan(NamedTuple):
     tail: Steps
 
     def changed(self, token: str, *, is_first: bool = False, is_last: bool = False) -> str | int:
-        """A token after the steps that change each token alone; or its byte."""
+        """A token after the steps that change each token independently; or its byte."""
         for step in self.alone:
             token = changed(step, token, is_first=is_first, is_last=is_last)
         byte = byte_of(token) if self.has_bytes else None
         return token if byte is None else byte
 
     def content(self, token: str, *, is_first: bool = False, is_last: bool = False) -> bytes:
-        """The same in bytes."""
+        """The result of `changed`, in bytes."""
         found = self.changed(token, is_first=is_first, is_last=is_last)
         return found.encode() if isinstance(found, str) else bytes([found])
 
 
 def plan(steps: Steps) -> Plan | None:
-    """Steps in three parts; None if they have another order."""
+    """The steps in three parts; None if they have a different order."""
     kinds = [step["type"] for step in steps]
     if kinds == [PIECES]:
         return Plan(steps, bool(steps[0]["has_bytes"]), ())

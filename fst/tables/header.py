@@ -1,7 +1,7 @@
-"""The metadata of a table: its options, its data at run time, and the settings of its source.
+"""The metadata of a table: its options, its run-time data, and the settings of its source.
 
-All modules use these classes; the keys of the JSON occur only here. Files come from strangers, so every value is proven where it is read.
-The table's own proof covers values that depend on the arrays.
+All modules use these classes; only this module contains the keys of the JSON. Files are not trusted, so every value is proven when it is
+read. The proof of the table covers values that depend on the arrays.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ from fst.tables.ids import IDS, are_ids, is_id
 LAYOUTS = DENSE, COMPACT, LINKED = "dense", "compact", "linked"
 SIDES = ("right", "left")
 FLAGS = ("lowercase", "strip_accents", "clean_text", "handle_chinese_chars")  # the settings of BertNormalizer
-CONTEXTUAL_FLAGS = ("single_word", "lstrip", "rstrip", "normalized")  # of a contextual added token, as in tokenizer.json
+CONTEXTUAL_FLAGS = ("single_word", "lstrip", "rstrip", "normalized")  # of a contextual added token, named as in tokenizer.json
 FIRST, SECOND = "A", "B"  # the texts of a template
 MAX_TYPE_ID = (1 << 31) - 1
-MAX_MODEL_LENGTH = 10**9  # other programs write larger numbers for "no limit"
-MAX_DEPTH = 32  # of lists and mappings nested in a component
-MAX_TEMPLATES = 1 << 20  # characters of all chat templates of a vocabulary
+MAX_MODEL_LENGTH = 10**9  # larger numbers mean "no limit" in other programs
+MAX_DEPTH = 32  # of nested lists and mappings in a component
+MAX_TEMPLATES = 1 << 20  # characters of all chat templates of a vocabulary together
 MAX_SIZE, MAX_NUMBER = (1 << 64) - 1, (1 << 32) - 1  # of truncation and padding in the reference
 
 SIDE = one_of(*SIDES)
@@ -53,9 +53,9 @@ class Automaton:
     Attributes:
         kind: the kind of machine.
         layout: "dense", "compact" or "linked".
-        states: how many states there are.
-        columns: one more than the highest label of a class.
-        dead: the state that fails.
+        states: the number of states.
+        columns: 1 more than the highest label of a class.
+        dead: the dead state: a word that reaches it has no segmentation.
     """
 
     kind: str = stored_as(TEXT)
@@ -67,14 +67,15 @@ class Automaton:
 
 @dataclass(frozen=True)
 class Model:
-    """The model, named as in Hugging Face's ``tokenizers``.
+    """The model, with the names of Hugging Face's ``tokenizers``.
 
     Attributes:
         unk_id, unk_token: the token for a word without a segmentation.
-        model_tokens: how many tokens the model has; the table's other tokens are added ones.
+        model_tokens: the number of tokens of the model; the other tokens of the table are added tokens.
         continuing_subword_prefix: the first characters of a token that continues a word.
         max_input_chars_per_word: a longer word is one unknown token.
-        trims_offsets: whether offsets leave out whitespace at the ends of tokens; then no token has any there.
+        trims_offsets: whether offsets exclude whitespace at the ends of tokens. If so, no token of the model begins or ends with
+            whitespace.
     """
 
     unk_id: int = stored_as(whole(0, MAX_OUTPUT))
@@ -86,7 +87,7 @@ class Model:
 
 
 def _is_components(value: Any) -> bool:
-    """Whether a value is a list of mappings that hold only JSON without fractions, nested no deeper than `MAX_DEPTH`."""
+    """Whether a value is a list of JSON mappings without fractions, at most `MAX_DEPTH` levels deep."""
     if not isinstance(value, list) or not all(isinstance(part, dict) for part in value):
         return False
     level: list[Any] = value
@@ -111,8 +112,8 @@ class PreTokenizer:
     """The splitting of text into words.
 
     Attributes:
-        name: "bert" splits at spaces and punctuation, "none" nowhere, "other" by `parts`.
-        parts: the components, where they are not one BertPreTokenizer.
+        name: "bert": split at spaces and punctuation; "none": do not split; "other": split as `parts` define.
+        parts: the components, if they are not a single BertPreTokenizer.
     """
 
     name: str = stored_as(one_of("bert", "none", "other"), "pre_tokenizer")
@@ -125,10 +126,10 @@ class ContextualToken:
 
     Attributes:
         id: the token's id.
-        single_word: it counts only without a letter, digit, mark or underscore next to it.
-        lstrip, rstrip: it includes the whitespace before it, or after it.
-        normalized: it is found in normalized text, else in raw text.
-        decoded: its spelling in decoded text.
+        single_word: the token counts only if no letter, digit, mark or underscore is next to it.
+        lstrip, rstrip: the token includes the whitespace before it (lstrip) or after it (rstrip).
+        normalized: the token is found in normalized text; False: in raw text.
+        decoded: the spelling of the token in decoded text.
     """
 
     id: int = stored_as(whole(0, MAX_OUTPUT))
@@ -153,7 +154,7 @@ def _is_code_points(value: Any) -> bool:
 
 
 def _is_ascending(value: Any) -> bool:
-    """Whether a value is a list of first and last code points of runs that ascend."""
+    """Whether a value is a list of the first and last code points of ascending runs."""
     ascend = _is_code_points(value) and all(last < first for last, first in zip(value[1::2], value[2::2], strict=False))
     return ascend and all(first <= last for first, last in zip(value[0::2], value[1::2], strict=True))
 
@@ -163,11 +164,11 @@ RUNS = Rule(_is_ascending, "first and last code points of runs, ascending")
 
 @dataclass(frozen=True)
 class Context:
-    """Kinds of characters that decide whether a contextual token next to them counts: first and last code point of each run.
+    """The characters that determine whether a contextual token next to them counts, as first and last code points of runs.
 
     Attributes:
         word: parts of words for `single_word`.
-        begins_word, ends_word: characters whose symbols begin with a part of a word, or end with one.
+        begins_word, ends_word: characters whose symbols begin (or end) with a part of a word.
         spaced: characters whose symbols begin or end with a space.
         mixed: pairs of a code point and the number of one of its symbols.
     """
@@ -191,11 +192,11 @@ class AddedTokens:
     """Tokens that are cut out of a text before the model reads it.
 
     Attributes:
-        specials: tokens found anywhere in raw text, and their ids.
-        contextual: all others.
-        context: the context of these tokens; None without such tokens.
+        specials: the tokens that are found anywhere in raw text, with their ids.
+        contextual: all other added tokens.
+        context: the context of the contextual tokens; None if there are no contextual tokens.
         skipped: the ids that decoding leaves out.
-        normalized: the ids of those among `specials` that the source marks as normalized: no normalizer changes them.
+        normalized: the ids of `specials` that the source marks as normalized; no normalizer changes these tokens.
     """
 
     specials: Mapping[str, int] = stored_as(Rule(_is_token_ids, "a mapping of non-empty tokens to ids"))
@@ -217,7 +218,7 @@ class AddedTokens:
         return {**self.specials, **{content: token.id for content, token in self.contextual.items()}}
 
     def listed(self) -> list[Json]:
-        """The tokens in the order of their ids, as in a ``tokenizer.json``."""
+        """The tokens in the format of a ``tokenizer.json``, sorted by id."""
         plain, normalized, skipped = dict.fromkeys(CONTEXTUAL_FLAGS, False), {*self.normalized}, {*self.skipped}
         flags = {content: {**plain, "normalized": number in normalized} for content, number in self.specials.items()}
         flags |= {content: {flag: getattr(token, flag) for flag in CONTEXTUAL_FLAGS} for content, token in self.contextual.items()}
@@ -225,7 +226,7 @@ class AddedTokens:
         return [{"id": number, **flags[content], "content": content, "special": number in skipped} for content, number in by_id]
 
 
-Piece = tuple[tuple[int, ...] | str, int]  # ids of special tokens, or the text that stands there, FIRST or SECOND; and the type id of both
+Piece = tuple[tuple[int, ...] | str, int]  # ids of special tokens, or a text, FIRST or SECOND; and their type id
 Template = tuple[Piece, ...]
 
 
@@ -251,11 +252,11 @@ def _template(*texts: str) -> Rule:
 
 @dataclass(frozen=True)
 class Templates:
-    """The ids around texts.
+    """The special ids around texts.
 
     Attributes:
-        single: around a text.
-        pair: around two texts.
+        single: the template of one text.
+        pair: the template of two texts.
     """
 
     single: Template = stored_as(_template(FIRST))
@@ -267,7 +268,7 @@ class Decoder:
     """The joining of tokens.
 
     Attributes:
-        kind: its type in a ``tokenizer.json``.
+        kind: the type of the decoder in a ``tokenizer.json``.
         prefix: the first characters of a token that continues the word before it.
         cleanup: whether spaces before punctuation and contractions are removed.
     """
@@ -278,7 +279,7 @@ class Decoder:
 
 
 class ByteLevelDecoder(Decoder):
-    """The joining of tokens that are strings of bytes: their bytes together are UTF-8."""
+    """The joining of tokens that are strings of bytes. Their concatenated bytes are UTF-8."""
 
     kind: ClassVar[str] = "ByteLevel"
 
@@ -288,10 +289,10 @@ BYTE_LEVEL = ByteLevelDecoder("", cleanup=False)
 
 @dataclass(frozen=True)
 class StepsDecoder:
-    """How tokens are joined step by step, see `fst.tables.decoder_steps`.
+    """The joining of tokens in steps, see `fst.tables.decoder_steps`.
 
     Attributes:
-        steps: the steps, as a ``tokenizer.json`` has them.
+        steps: the steps in the format of a ``tokenizer.json``.
     """
 
     steps: Steps = stored_as(Rule(are_steps, "a list of decoders in steps, as in a tokenizer.json", tuple, list))
@@ -353,18 +354,19 @@ def _are_templates(value: Any) -> bool:
 
 @dataclass(frozen=True)
 class Settings:
-    """The settings of a vocabulary's source besides its ids. Tables keep and show it; only the decoder and the two sides apply unasked.
+    """The settings of a vocabulary's source besides its ids. A table stores and shows all of them. By default, calls use only the decoder
+    and the two sides.
 
     Attributes:
-        decoder: the joining of tokens; None: with spaces.
-        truncation, padding: as a tokenizer.json writes them.
-        named_tokens: names such as pad_token, and their tokens.
+        decoder: the joining of tokens; None: join with spaces.
+        truncation, padding: in the format of a ``tokenizer.json``.
+        named_tokens: a mapping of names such as pad_token to tokens.
         extra_special_tokens: special tokens without a name.
-        model_max_length: how many ids the model takes; None if that is unknown.
+        model_max_length: the maximum number of ids for the model; None if it is unknown.
         model_input_names: the model's inputs.
-        padding_side, truncation_side: where rows are padded and cut.
-        clean_up_tokenization_spaces: whether spaces before punctuation are removed from decoded text again.
-        chat_templates: the chat templates by their names, as text; nothing in this package runs them.
+        padding_side, truncation_side: the side on which rows are padded and cut.
+        clean_up_tokenization_spaces: whether spaces before punctuation are removed from decoded text.
+        chat_templates: the chat templates by name, as text.
     """
 
     decoder: AnyDecoder | None = stored_as(or_null(DECODER))
@@ -386,24 +388,24 @@ class Settings:
     )
 
 
-TOKENIZERS, SENTENCEPIECE = "tokenizers 0.23.3", "sentencepiece"  # the reference of most vocabularies, and one that counts in its own way
-RULES: Mapping[str, Rule] = {key: rule for _, key, rule in rules(Settings)}  # a source may not break them either
+TOKENIZERS, SENTENCEPIECE = "tokenizers 0.23.3", "sentencepiece"  # the usual reference, and the one with its own numbering
+RULES: Mapping[str, Rule] = {key: rule for _, key, rule in rules(Settings)}  # they also apply to sources
 
 
 Known = TypeVar("Known", bound="Sections")
 
 
 class Sections:
-    """Metadata: a dataclass whose fields are sections, in the order of `SECTIONS`."""
+    """The metadata: a dataclass whose fields are sections, in the order of `SECTIONS`."""
 
     SECTIONS: ClassVar[Sequence[type[Any]]]
 
     @classmethod
     def from_json(cls: type[Known], stored: Mapping[str, Any]) -> Known:
-        """The metadata of a file.
+        """Read the metadata of a file.
 
         Raises:
-            TableError: a key is missing or unknown, or its value is not of the form that it should have.
+            TableError: a key is missing or unknown, or its value is malformed.
         """
         keys = {key for section in cls.SECTIONS for _, key, _ in rules(section)}
         if missing := sorted(keys - stored.keys()):
@@ -413,5 +415,5 @@ class Sections:
         return cls(*(read(section, stored) for section in cls.SECTIONS))
 
     def to_json(self) -> Json:
-        """What `from_json` reads."""
+        """The JSON that `from_json` reads."""
         return {key: value for one in fields(cast(Any, self)) for key, value in written(getattr(self, one.name)).items()}

@@ -1,6 +1,6 @@
 """The arguments of a runtime kernel: ``encode_rows(text, starts, more, table, output, work)``.
 
-``table`` comes from a table's method `arguments`, ``work`` from its method `work`; ``output`` is an `IdsOutput` or a `SpansOutput`.
+``table`` is the result of a table's method `arguments`, ``work`` of its method `work`; ``output`` is an `IdsOutput` or a `SpansOutput`.
 Kernels and their callers share the constants of this file.
 """
 
@@ -12,11 +12,11 @@ import numpy as np
 
 from fst.automata.rows import Array
 
-CHUNK = 4096  # symbols per round of a kernel's loops, besides kept ones; 2048 to 16384 are equally fast
+CHUNK = 4096  # new symbols per round of a kernel's loops; 2048 to 16384 are equally fast
 MARGIN = 128  # spare symbols after a chunk: for the last character's symbols, and for vector loads past the last symbol
-MOST_UNITS = (1 << 29) - 1  # of text in one call: some kernels keep positions in so many bits
-SLACK = 16  # ids that a kernel may write past the last counted one
-IDS_ALONE = len(("prefix", "suffix", "ids", "ends"))  # fields of `IdsOutput`; numba then compiles no code for spans and suspects
+MOST_UNITS = (1 << 29) - 1  # of text in one call: some kernels store positions in 29 bits
+SLACK = 16  # ids that a kernel may write after the last counted id
+IDS_ALONE = len(("prefix", "suffix", "ids", "ends"))  # fields of `IdsOutput`: numba then compiles no code for spans and suspects
 
 # Indices into `Work.state`.
 KEPT, COUNT, ROW, OPEN, BEFORE, WORD, BESIDE, KEPT_CHARACTERS, FIRST_ROW, PLACE_IN_ROW, IN_WORD = range(11)
@@ -25,12 +25,12 @@ AT, READ_ROW, RANKS, RUN_BEGIN, RUN_STOP, RUN_AT, RUN_TURN, RUN_SPAN = range(8)
 
 
 class IdsOutput(NamedTuple):
-    """The arrays into which a kernel writes ids alone.
+    """The output arrays of a kernel for ids only.
 
     Attributes:
-        prefix, suffix: int32[n], the frame: ids before and after each text.
-        ids: int32[n], filled from ``state[COUNT]`` on.
-        ends: int64[rows], filled: where the ids of each text end. An unfinished text has no row yet.
+        prefix, suffix: int32[n], the frame: the ids before and after each text.
+        ids: int32[n], filled from index ``state[COUNT]``.
+        ends: int64[rows], filled: the end of the ids of each text. An unfinished text has no row yet.
     """
 
     prefix: Array
@@ -40,13 +40,13 @@ class IdsOutput(NamedTuple):
 
 
 class SpansOutput(NamedTuple):
-    """The arrays into which a kernel writes ids, their spans, and suspects. It skips outputs whose array is empty.
+    """The output arrays of a kernel for ids, spans and suspects. The kernel does not fill empty arrays.
 
     Attributes:
         prefix, suffix, ids, ends: as in `IdsOutput`.
-        offsets: int32[2 * n], filled like `ids`: for each id its first character in the text and one past the last; 0 and 0 in the frame.
-        words: int32[n], filled like `ids`: the number of each id's word in the text; -1 in the frame.
-        suspects: uint8[rows], set to 1 for texts that must be encoded again, because they may contain a contextual added token.
+        offsets: int32[2 * n], filled like `ids`: for each id, its first character in the text and one past its last; 0 and 0 in the frame.
+        words: int32[n], filled like `ids`: the index of each id's word in the text; -1 in the frame.
+        suspects: uint8[rows], set to 1 for texts that may contain a contextual added token and must be encoded again.
     """
 
     prefix: Array
@@ -62,22 +62,23 @@ Output = IdsOutput | SpansOutput
 
 
 class Work(NamedTuple):
-    """The working arrays of one thread, for machines over symbols. Other machines may have other arrays, `state` and `symbols` included.
+    """The working arrays of one thread, for machines over symbols. Other machines may have different arrays, but always `state` and
+    `symbols`.
 
     Attributes:
-        state: uint64[7], all zero before the first call.
-            `KEPT`: the number of symbols kept from the last chunk. `COUNT`: the ids written so far. `ROW`: the current row of this call.
-            `OPEN`: 1 if the last call had ``more``. `BEFORE`, `WORD`: with spans, the characters and the words of the open text so far.
-            `BESIDE`: the class of the symbol before the kept ones, which ended the last word.
-        reading: uint64[8], where `fst.runtime.text.kernels.reading.read` resumes.
-            `AT`: the position in the text. `READ_ROW`: its row. For a run of marks: `RANKS`, a bit for each rank still to be read;
-            `RUN_BEGIN`, `RUN_STOP`, `RUN_AT`, where the run begins, ends and resumes; `RUN_TURN`, the position from which the next
-            span is sought; `RUN_SPAN`, the last span given.
-        symbols: uint16[room], classes; the first `KEPT` of them are kept between calls.
-        spans: uint64[room], the span of each symbol, ``first character | one past the last << 32``; kept likewise.
-        masks: uint64[room // 32], bits of symbols; begins, stops: uint32[room], the bounds of words.
+        state: uint64[7], all zero before the first call. `KEPT`: the number of symbols kept from the last chunk. `COUNT`: the number of ids
+            written so far. `ROW`: the current row of this call. `OPEN`: 1 if the last call had ``more``. `BEFORE`, `WORD`: with spans, the
+            number of characters and of words of the open text so far. `BESIDE`: the class of the symbol before the kept symbols, which
+            ended the last word.
+        reading: uint64[8], the state from which `fst.runtime.text.kernels.reading.read` resumes. `AT`: the position in the text.
+            `READ_ROW`: its row. For a run of marks: `RANKS`, a bit for each rank still to be read; `RUN_BEGIN`, `RUN_STOP`, `RUN_AT`, the
+            begin, the end and the current position of the run; `RUN_TURN`, the position from which the next span is searched; `RUN_SPAN`,
+            the last span returned.
+        symbols: uint16[room], classes; the first `KEPT` classes are kept between calls.
+        spans: uint64[room], the span of each symbol, ``first character | one past the last << 32``; kept like `symbols`.
+        masks: uint64[room // 32], bit masks of symbols; begins, stops: uint32[room], the bounds of words.
         slots, results: uint64[room]; scratch: int32[2 * room], ids with gaps; pending, active: uint64[2 * room], pending words.
-        tokens, pieces: uint64[2 * room], added tokens inside words, and the rest of these words.
+        tokens, pieces: uint64[2 * room], added tokens inside words, and the other parts of these words.
         memo, symbol_memo: uint64[3], see `fst.runtime.kernels.tries.match_at`.
     """
 

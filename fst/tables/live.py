@@ -1,4 +1,4 @@
-"""Live tokenizers: objects of ``tokenizers``, ``transformers`` and ``tiktoken``, and the statement of each about itself."""
+"""Live tokenizers: objects of ``tokenizers``, ``transformers`` and ``tiktoken``, and their definitions as text."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ SETTINGS = ("padding_side", "truncation_side", "clean_up_tokenization_spaces", "
 
 
 def is_live(source: object) -> bool:
-    """Whether a source is a tokenizer of ``tokenizers`` or ``transformers``. None of them exists before these are imported."""
+    """Whether a source is a tokenizer of ``tokenizers`` or ``transformers``. Neither is imported: objects exist only after an import."""
     library = sys.modules.get("tokenizers")
     return library is not None and (isinstance(source, library.Tokenizer) or is_fast(source))
 
 
 def is_encoding(source: object) -> bool:
-    """Whether a source is a ``tiktoken.Encoding``. There is none before tiktoken is imported."""
+    """Whether a source is a ``tiktoken.Encoding``. The library is not imported: objects exist only after an import."""
     library = sys.modules.get("tiktoken")
     return library is not None and isinstance(source, library.Encoding)
 
@@ -30,12 +30,12 @@ def is_fast(source: object) -> bool:
 
 
 def statement(source: Any) -> tuple[str, dict[str, Any]]:
-    """The text of the tokenizer.json that a live tokenizer would write, and further settings, named as in `fst.tables.header.Settings`.
+    """The ``tokenizer.json`` of a live tokenizer, as text, and further settings, named as in `fst.tables.header.Settings`.
 
-    Chat templates have the form of transformers. An encoding of tiktoken gives its pattern, its name, its ranks and its special tokens.
+    Chat templates have the format of transformers. For an encoding of tiktoken: its pattern, name, ranks and special tokens.
 
     Raises:
-        UnsupportedError: transformers runs the tokenizer in Python.
+        UnsupportedError: the tokenizer of transformers runs in Python.
     """
     if is_encoding(source):
         return source._pat_str, {"name": source.name, "ranks": source._mergeable_ranks, "special": source._special_tokens}

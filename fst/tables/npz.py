@@ -1,11 +1,12 @@
-"""Named arrays and a JSON object in a file: a legal ``.npz`` that can be mapped and has exactly one way to be written.
+"""The file format of tables: named arrays and a JSON object in a valid ``.npz`` file. It can be mapped, and its bytes follow from its
+contents.
 
-The member ``about`` (JSON) comes first, then the arrays in the order of a schema that the caller gives: no machine is known here. Members
-are stored uncompressed, and padded in their zip extra field so that each array begins at a multiple of 64 bytes. ``numpy.load`` reads the
-file; so does any program that can read zip and ``.npy``.
+The first member is ``about`` (JSON); the arrays follow in the order of a schema from the caller. Members are uncompressed, and padded in
+their zip extra fields, so that each array begins at a multiple of 64 bytes. ``numpy.load`` reads the file, as do all programs that can read
+zip and ``.npy``.
 
-Everything but the arrays' own bytes follows from their names, dtypes, shapes and checksums. The reader takes only the shapes from the file,
-makes the rest itself, and compares: so nothing in a file is trusted, and nothing can hide between members.
+All bytes outside of the arrays follow from the names, dtypes, shapes and checksums of the arrays. The reader reads only the shapes from the
+file, computes all other bytes, and compares them with the file. So nothing in a file is trusted, and nothing can be hidden between members.
 """
 
 from __future__ import annotations
@@ -33,12 +34,12 @@ from fst.errors import TableError, quoted
 
 try:
     import fcntl
-except ImportError:  # not on Windows, where unfinished files stay
+except ImportError:  # missing on Windows, where unfinished files are not removed
     fcntl = None  # type: ignore[assignment]
 
 FORMAT = 6
 MAX_FILE_BYTES = 1 << 30
-MAX_ABOUT_BYTES = 1 << 24  # parsed JSON takes up to twenty times its size in memory
+MAX_ABOUT_BYTES = 1 << 24  # parsed JSON needs up to 20 times its size in memory
 ALIGNMENT = 64
 ABOUT = "about"
 
@@ -46,24 +47,24 @@ LOCAL = struct.Struct("<4s5H3L2H")
 CENTRAL = struct.Struct("<4s6H3L5H2L")
 END_RECORD = struct.Struct("<4s4H2LH")
 ZIP_VERSION, DOS_1980 = 20, 0x21
-PADDING_FIELD = 0xD935  # the extra field that Android's zipalign uses to the same end
+PADDING_FIELD = 0xD935  # the extra field that Android's zipalign uses for padding
 LEFTOVER = re.compile(r"\..+\.\d+-[0-9a-f]{8}\.part", re.DOTALL)  # the name of an unfinished file
 SHAPE = re.compile(rb"'shape': \((\d{1,10}),(?: (\d{1,10}))?\), }")
 
 
 class Member(NamedTuple):
-    """The form of one array: its dtype in the notation of ``.npy``, and its number of axes."""
+    """The dtype of an array in the notation of ``.npy``, and its number of axes."""
 
     dtype: str
     axes: int = 1
 
 
-Schema = Mapping[str, Member]  # by name, in the order of the file
+Schema = Mapping[str, Member]  # members by name, in the order of the file
 Bytes = Iterator[bytes | memoryview]
 
 
 def save(path: str | Path, about: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], schema: Schema) -> None:
-    """Write a file, whole or not at all; the name may be a URL."""
+    """Write a file, complete or not at all; `path` may be a URL."""
     with remote.written(str(path)) if remote.is_remote(path) else replacing(path) as file:
         for part in _parts(about, arrays, schema):
             file.write(part)
@@ -91,16 +92,16 @@ def _parts(about: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], schema:
 
 @contextmanager
 def replacing(path: str | Path) -> Iterator[IO[bytes]]:
-    """A file to write. The file appears under its name once the context ends without an error; otherwise nothing is left.
+    """Open a file to write. It appears under its name when the context ends without an error; otherwise it is removed.
 
-    A link stays a link: its target is replaced. A device or a folder is refused.
+    For a link, the target is replaced. A device or a folder is refused.
     """
     path = Path(path).resolve()
     if path.exists() and not path.is_file():
         raise FileExistsError(errno.EEXIST, "not a regular file: it would be replaced by one", str(path))
     remove_leftovers(path.parent)
     temporary, file = _begun(path)
-    lock = os.dup(file.fileno()) if fcntl else None  # which lasts until the file has its name
+    lock = os.dup(file.fileno()) if fcntl else None  # the lock lasts until the file has its name
     try:
         with file:
             yield file
@@ -114,21 +115,21 @@ def replacing(path: str | Path) -> Iterator[IO[bytes]]:
 
 
 def _begun(path: Path) -> tuple[Path, IO[bytes]]:
-    """A new file next to a path, locked, so that no other process treats it as a leftover."""
+    """A new file next to a path. It is locked, so that no other process removes it as a leftover."""
     while True:
         temporary = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}.part")
         file = temporary.open("xb")
         with suppress(OSError):  # a file system may have no locks
             if fcntl:
                 fcntl.flock(file, fcntl.LOCK_EX)
-        if temporary.exists():  # no other process was quicker
+        if temporary.exists():  # no other process has removed it
             return temporary, file
         file.close()
 
 
 @cache
 def remove_leftovers(folder: Path) -> None:
-    """Remove the unfinished files of killed processes from a folder, once in a process. Those of other processes are locked."""
+    """Remove the unfinished files of killed processes from a folder, once per process. The files of running processes are locked."""
     for path in folder.glob(".*.part") if fcntl else ():
         with suppress(OSError):
             if LEFTOVER.fullmatch(path.name) and path.is_file() and not path.is_symlink():
@@ -138,11 +139,11 @@ def remove_leftovers(folder: Path) -> None:
 
 
 def mapped(path: str | Path) -> memoryview:
-    """The bytes of a file, mapped so that processes share its memory; those of a URL are fetched.
+    """The bytes of a file, mapped so that processes share its memory; for a URL, the fetched bytes.
 
     Raises:
-        TableError: its kind, its size or its first bytes are not those of a table file.
-        OSError: it cannot be read.
+        TableError: the type, the size or the first bytes of the file are wrong for a table.
+        OSError: the file cannot be read.
     """
     if isinstance(path, str) and remote.is_remote(path := remote.plain(path)):
         data = remote.read(path, MAX_FILE_BYTES + 1)
@@ -156,7 +157,7 @@ def mapped(path: str | Path) -> memoryview:
 
 
 def _check_begin(path: str | Path, size: int, begin: bytes) -> None:
-    """Refuse a file whose size or first bytes are not those of a table file."""
+    """Refuse a file with a size or first bytes that are wrong for a table."""
     if size > MAX_FILE_BYTES:
         raise TableError(f"{path}: {size} bytes; a table file has at most {MAX_FILE_BYTES}")
     if size < LOCAL.size + END_RECORD.size or begin != b"PK\x03\x04":
@@ -164,7 +165,7 @@ def _check_begin(path: str | Path, size: int, begin: bytes) -> None:
 
 
 def copied(data: bytes) -> memoryview:
-    """A read-only copy of a file's bytes that begins at a multiple of 64, as a mapped file does."""
+    """A read-only copy of a file's bytes. It begins at a multiple of 64, like a mapped file."""
     aligned = np.empty(len(data) + ALIGNMENT, np.uint8)
     begin = -aligned.ctypes.data % ALIGNMENT
     aligned = aligned[begin : begin + len(data)]
@@ -174,7 +175,7 @@ def copied(data: bytes) -> memoryview:
 
 
 class _Place(NamedTuple):
-    """The place of a member in a file: its local header from `position`, its ``.npy`` header from `begin`, its array from `start`."""
+    """The position of a member in a file: of its local header (`position`), its ``.npy`` header (`begin`) and its array (`start`)."""
 
     name: str
     dtype: str
@@ -186,13 +187,13 @@ class _Place(NamedTuple):
 
 
 class Stored:
-    """The bytes of a file, taken apart by a schema.
+    """A reader of the bytes of a file, by a schema.
 
     Attributes:
-        about: the JSON object, without its format version. Its checksum is verified, its content is not.
+        about: the JSON object without its format version; its checksum is verified, but not its contents.
 
     Raises:
-        TableError: the first member is not JSON of this format version, or damaged.
+        TableError: the first member is damaged, or is not JSON of this format version.
     """
 
     def __init__(self, data: memoryview) -> None:
@@ -202,18 +203,18 @@ class Stored:
         self.about = _about(self._array(self._about))
 
     def places(self, schema: Schema) -> list[_Place]:
-        """Find all members. Nothing but the shapes is read, and all arrays fit into the file."""
+        """Find all members. Only the shapes are read; all arrays are proven to fit into the file."""
         places = [self._about]
         for name, member in schema.items():
             places.append(self._place(name, member.dtype, places[-1].end))
         return places
 
     def arrays(self, places: list[_Place]) -> dict[str, NDArray[Any]]:
-        """The arrays of a schema, as they lie in the file."""
+        """The arrays of a schema, without a copy."""
         return {place.name: self._array(place) for place in places[1:]}
 
     def verify(self, places: list[_Place]) -> None:
-        """Prove that all bytes but those of the arrays are the ones that follow from these."""
+        """Prove that all bytes outside of the arrays follow from the arrays."""
         central = b""
         for place in places:
             central += _central(place.name, place.end - place.begin, self._crc(place), place.position)
@@ -234,7 +235,7 @@ class Stored:
         return _Place(name, dtype, position, begin, start, end, shape)
 
     def _crc(self, place: _Place) -> int:
-        """The checksum of a member, once its headers are proven to be the ones that belong to it."""
+        """The checksum of a member, after a proof of its headers."""
         name, dtype, position, begin, start, end, shape = place
         crc = zlib.crc32(self._data[begin:end])
         if bytes(self._data[position:start]) != _local(name, end - begin, crc, position) + _npy_header(dtype, shape):

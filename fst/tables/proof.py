@@ -1,9 +1,10 @@
-"""Proofs that tables of several kinds share: tokens, ids, and rows of transitions.
+"""The proofs that tables of several kinds share: of tokens, ids and rows of transitions.
 
-Kernels check no bounds. Before one runs, everything that it takes from a table is proven to be in range, in a few passes over the arrays.
+Kernels check no bounds. Before they run, all values that they read from a table are proven to be in range, in a few passes over the arrays.
 
-**Depths.** A table claims for each state a *depth*, a lower bound on the number of symbols that lead there. The root's is 0, and a
-transition leads at most one deeper. By induction, the claim holds. Tokens that end in a state are proven to have no more symbols.
+**Depths.** A table contains a *depth* for each state, which must be a lower bound on the number of symbols that lead there. The root has
+depth 0, and a transition leads at most one level deeper, so the bound holds by induction. Tokens that end in a state are proven to have at
+most this number of symbols.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ from fst.automata.rows import MAX_OUTPUT, MULTIPLIERS, ROOT, Array, RowFormat
 from fst.errors import TableError, quoted
 from fst.tables.header import AddedTokens, Templates
 
-CHUNK = 1 << 16  # entries that are proven at a time; what is computed of them stays in a cache
-SHARE = 8  # chunks that a thread takes at a time; to wait for another thread takes as long as a tenth of a chunk
+CHUNK = 1 << 16  # entries proven at a time; intermediate results fit into a cache
+SHARE = 8  # chunks per task of a thread; waiting for another thread takes as long as a tenth of a chunk
 HASH_FACTORS = np.array(MULTIPLIERS, np.uint64)
 
 Each = Callable[..., Iterable[Any]]
@@ -28,7 +29,7 @@ def need(condition: Any, fault: str) -> None:
     """Refuse the table unless a condition holds.
 
     Raises:
-        TableError: it fails; the message is the fault.
+        TableError: the condition does not hold; the message is the fault.
     """
     if not condition:
         raise TableError(fault)
@@ -39,7 +40,7 @@ def need_none(wrong: Array, fault: Callable[[int], str]) -> None:
 
     Args:
         wrong: bool[n].
-        fault: states the fault of the first of them, given its place.
+        fault: returns the message for the first wrong element, given its index.
 
     Raises:
         TableError: an element is wrong.
@@ -49,19 +50,19 @@ def need_none(wrong: Array, fault: Callable[[int], str]) -> None:
 
 
 def are_named(ids: Array, named: Array) -> Array:
-    """Whether each of some numbers from 0 on is the id of a token."""
+    """Whether each of the given numbers, at least 0, is the id of a token."""
     found: Array = np.append(named, False).take(ids, mode="clip")
     return found
 
 
 def need_ids(numbers: Iterable[int], named: Array, name: str) -> None:
-    """Refuse the table unless some whole numbers from 0 on are ids of tokens."""
+    """Refuse the table unless all given numbers, at least 0, are ids of tokens."""
     for number in numbers:
         need(number < len(named) and named[number], f"{name}: no token has the id {number}")
 
 
 def prove_around(added: AddedTokens, templates: Templates, named: Array) -> None:
-    """Prove that the ids that templates put around texts, and those in lists of added tokens, are ids of tokens."""
+    """Prove that the ids in templates and in lists of added tokens are ids of tokens."""
     need_ids(added.skipped, named, "skipped")
     need({*added.normalized} <= {*added.specials.values()}, "normalized_specials has the id of a token that specials does not have")
     for name, template in (("single", templates.single), ("pair", templates.pair)):
@@ -70,18 +71,18 @@ def prove_around(added: AddedTokens, templates: Templates, named: Array) -> None
 
 
 class Tokens:
-    """The tokens of a table, proven: whole characters, all different, each with an id.
+    """The proven tokens of a table: they consist of whole characters, are distinct, and have ids.
 
     Args:
         data: uint8[n], their UTF-8 bytes.
-        ends: int64[tokens], where each ends in them.
-        ids: int32[tokens].
+        ends: int64[tokens], the end of each token in `data`.
+        ids: int32[tokens], the id of each token.
 
     Attributes:
         named: bool[numbers], whether each number is an id.
 
     Raises:
-        TableError: they are not.
+        TableError: the proof fails.
     """
 
     def __init__(self, data: Array, ends: Array, ids: Array) -> None:
@@ -102,12 +103,12 @@ class Tokens:
         self.named: Array = self._token_of >= 0
 
     def name(self, token: int) -> str:
-        """The token of a number, which counts tokens from 0."""
+        """The token with an index, from 0."""
         begin = int(self._ends[token - 1]) if token else 0
         return self._data[begin : int(self._ends[token])].tobytes().decode()
 
     def of_id(self, number: int, name: str) -> int:
-        """Prove that a token of some name, perhaps among others, has an id; the number of the token."""
+        """Prove that a token with this id has this name, and return the index of the token. Other tokens may have the same id."""
         token = int(self._token_of[number])
         if self.name(token) == name:
             return token
@@ -116,7 +117,7 @@ class Tokens:
         return found[0]
 
     def _prove_distinct(self, starts: Array) -> None:
-        """Prove that tokens are whole characters, and no two are the same. Only tokens with equal hashes are compared.
+        """Prove that tokens consist of whole characters and are distinct. Only tokens with equal hashes are compared.
 
         The hash covers the length, the first and the last eight bytes, and eight bytes in the middle of a long token.
         """
@@ -131,11 +132,11 @@ class Tokens:
         hashes[long] += eight_from[ends[long] - 8] * HASH_FACTORS[1]
         longer = long[sizes[long] > 16]
         hashes[longer] += eight_from[starts[longer] + (sizes[longer] >> 1) - 4] * HASH_FACTORS[2]
-        hashes = (hashes >> np.uint64(32)).astype(np.uint32)  # half as wide, sorted in half the time
+        hashes = (hashes >> np.uint64(32)).astype(np.uint32)  # half the width takes half the time to sort
         ascending = np.sort(hashes)
         twice = ascending[1:][ascending[1:] == ascending[:-1]]
         if len(twice):
-            shares = np.zeros(1 << 16, np.bool_)  # the upper half of a hash with one of these; few others have such a half
+            shares = np.zeros(1 << 16, np.bool_)  # True for upper halves of repeated hashes; few other hashes have them
             shares[twice >> 16] = True
             suspects = np.flatnonzero(shares.take(hashes >> 16))
             self._need_different(suspects[np.isin(hashes[suspects], twice)].tolist())
@@ -149,13 +150,13 @@ class Tokens:
 
 
 class Transitions(NamedTuple):
-    """Some entries of a table, the transitions among them, and the states before and after these.
+    """A slice of the entries of a table: its transitions, and their states.
 
     Attributes:
         first: the slot of the first entry.
         entries: the entries.
-        are_held: whether each is a transition.
-        before, after: 1 more than the depth of the state that each belongs to, and leads to.
+        are_held: whether each entry is a transition.
+        before, after: 1 more than the depth of the state to which each transition belongs, and of the state to which it leads.
     """
 
     first: int
@@ -165,17 +166,17 @@ class Transitions(NamedTuple):
     after: Array
 
     def need_none(self, wrong: Array, fault: Callable[[int], str]) -> None:
-        """Refuse the table if any transition is wrong; as the function `need_none`."""
+        """Refuse the table if any transition is wrong, like the function `need_none`."""
         need_none(wrong & self.are_held, fault)
 
 
 def prove_states(rows: RowFormat, entries: Array, width: int, name: str, each: Each) -> Array:
-    """Prove that the first slot is a state, the root, and that each state has all slots of its row.
+    """Prove that the first slot is a state, the root, and that the row of each state is inside the table.
 
     Args:
         rows: the format of the entries.
-        width: slots that look-ups in a row can reach.
-        name: of the entries, for messages.
+        width: the number of slots that look-ups in a row can reach.
+        name: the name of the entries, for messages.
         each: `map`, or the `map` of an executor.
 
     Returns:
@@ -199,18 +200,18 @@ def prove_transitions(
     each: Each,
     prove: Callable[[Transitions], None] = lambda _: None,
 ) -> Array:
-    """Prove that each transition belongs to a state, and leads to one that is at most one deeper.
+    """Prove that each transition belongs to a state, and leads to a state that is at most one level deeper.
 
     Args:
         rows, entries, name, each: as in `prove_states`.
         states: the slots of the states.
         depths: the depth of each state.
-        prove: proves more of some transitions.
+        prove: a further proof for a slice of transitions.
 
     Returns:
-        1 more than the depth of the state at each slot; 0 for a slot that is no state, and for one more slot.
+        1 more than the depth of the state at each slot; 0 for slots that are not states, and for one additional slot.
     """
-    marks = np.zeros(len(entries) + 2, np.min_scalar_type(int(depths.max()) + 2))  # of slots from -1 on
+    marks = np.zeros(len(entries) + 2, np.min_scalar_type(int(depths.max()) + 2))  # of slots from -1
     one = marks.dtype.type(1)
     marks[1 + states] = depths.astype(marks.dtype) + one
 
@@ -232,7 +233,7 @@ def prove_transitions(
 
 
 def by_chunks(each: Each, of_chunk: Callable[[slice], Any], length: int) -> list[Any]:
-    """The results for all chunks of entries; one thread takes several at a time."""
+    """The results for all chunks of entries; a thread processes several chunks at a time."""
     chunks = [slice(first, first + CHUNK) for first in range(0, length, CHUNK)]
     shares = [chunks[first : first + SHARE] for first in range(0, len(chunks), SHARE)]
     return [result for results in each(lambda share: [of_chunk(some) for some in share], shares) for result in results]

@@ -1,4 +1,4 @@
-"""The facts about the pieces of a model of sentencepiece besides ids and texts, for `fst.sentencepiece`."""
+"""The properties of the pieces of a model of sentencepiece besides ids and texts, for `fst.sentencepiece`."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ ID = or_null(whole(0, MAX_OUTPUT))
 
 @dataclass(frozen=True)
 class SentencePieceInfo:
-    """The facts about the pieces of a model.
+    """The properties of the pieces of a model.
 
     Attributes:
-        kind: unigram, bpe, word or char.
-        unk_id: the unknown piece.
-        bos_id, eos_id, pad_id: control pieces around texts; None if there is none.
-        control, user_defined, unused, byte: the ids of the pieces of these types. All others are normal, but for the unknown one.
-        scores: float32[pieces], as bytes.
+        kind: "unigram", "bpe", "word" or "char".
+        unk_id: the id of the unknown piece.
+        bos_id, eos_id, pad_id: the ids of the control pieces around texts; None if a piece does not exist.
+        control, user_defined, unused, byte: the ids of the pieces of these types. All other pieces are normal, except the unknown piece.
+        scores: float32[pieces] as bytes.
     """
 
     kind: str = stored_as(one_of(*KINDS))
@@ -55,7 +55,7 @@ class SentencePieceInfo:
     scores: bytes = stored_as(SCORES)
 
     def prove(self, pieces: int) -> None:
-        """Prove that there is a score for each piece, and that all ids are those of pieces."""
+        """Prove that each piece has a score, and that all ids are ids of pieces."""
         need(len(self.scores) == SCORE.itemsize * pieces, f"sentencepiece has {len(self.scores)} bytes of scores for {pieces} pieces")
         named = [number for number in (self.unk_id, self.bos_id, self.eos_id, self.pad_id) if number is not None]
         highest = max((*named, *self.control, *self.user_defined, *self.unused, *self.byte), default=0)

@@ -1,7 +1,7 @@
-"""The base of every machine: a table of arrays that can be saved, loaded, proven and walked.
+"""The base class of all tables: arrays that can be saved, loaded, proven and used by kernels.
 
-A machine declares its kind, its text unit, the module of its kernels and its arrays. Its stored form, its pickles and the order of proofs
-follow from these declarations here, so that a new machine adds a class and one line to `fst.registry.MACHINES`.
+A machine declares its kind, its text unit, the module of its kernels and its arrays. This module derives the file format, pickles and the
+order of proofs from these declarations. So a new machine adds only a class and one line in `fst.registry.MACHINES`.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from fst.core.threads import thread_count
 from fst.errors import TableError, quoted
 from fst.tables import npz
 
-MAX_THREADS = 4  # a loader with more waits for memory
-MEMBER = "member"  # key of a field's metadata
+MAX_THREADS = 4  # with more threads, a loader waits for memory
+MEMBER = "member"  # the key in a field's metadata
 
 Each = Callable[..., Iterable[Any]]  # `map`, or the `map` of an executor
 Loaded = TypeVar("Loaded", bound="Table")
 
 
 def member(dtype: str, axes: int = 1) -> Any:
-    """A field of a table class that is an array of the file.
+    """A field of a table class for an array of the file.
 
     Args:
-        dtype: as `numpy.dtype` takes it, with its byte order.
-        axes: 1 or 2.
+        dtype: an argument of `numpy.dtype`, with a byte order.
+        axes: the number of axes, 1 or 2.
     """
     return field(metadata={MEMBER: npz.Member(np.dtype(dtype).str, axes)})
 
@@ -39,17 +39,17 @@ def member(dtype: str, axes: int = 1) -> Any:
 class Table(ABC):
     """A compiled machine: immutable arrays, and the metadata of the file.
 
-    A machine is a frozen dataclass without ``eq`` that derives from this one. Its class attributes and its fields made by `member` declare
-    it; the fields' order is the order in the file.
+    A machine is a frozen dataclass without ``eq`` that derives from this class. It is declared by class attributes and by fields made with
+    `member`. The order of the fields is the order of the arrays in the file.
 
     Attributes:
-        about: the JSON of the file: ``kind``, and all other metadata of the machine.
+        about: the JSON of the file: ``kind`` and all other metadata of the machine.
         kind: the machine's name, as in ``about["kind"]``.
-        unit: the code units that its kernels read.
-        kernel: the dotted name of the module of its kernels; nothing imports it here.
-        public_class: the dotted name of the class that `fst.load` returns, which takes the table; nothing imports it here.
-        has_bounded_ids: whether `ids_per_unit` holds for every text. If not, the kernels count the ids for which they have no room.
-        has_tokens: whether the machine encodes texts as the ids of tokens, so that its public class is a `fst.Tokenizer`.
+        unit: the code units that the kernels read.
+        kernel: the dotted name of the module of the kernels, which is not imported here.
+        public_class: the dotted name of the public class, whose argument is the table; the class is not imported here.
+        has_bounded_ids: whether `ids_per_unit` is a bound for every text. If not, the kernels count the ids for which they have no room.
+        has_tokens: whether the machine encodes texts as ids of tokens; its public class is then a `fst.Tokenizer`.
     """
 
     kind: ClassVar[str]
@@ -67,28 +67,28 @@ class Table(ABC):
 
     @classmethod
     def schema(cls) -> npz.Schema:
-        """The dtype and the number of axes of each array, by its name, in the order of the file."""
+        """The dtype and the number of axes of each array, by name, in the order of the file."""
         return {declared.name: declared.metadata[MEMBER] for declared in fields(cls) if MEMBER in declared.metadata}
 
     def arrays(self) -> dict[str, Any]:
-        """The arrays by their names."""
+        """The arrays by name."""
         return {name: getattr(self, name) for name in self.schema()}
 
     @property
     def summary(self) -> Mapping[str, Any]:
-        """Size and options of a table without tokens, as JSON has them."""
+        """The size and the options of a table without tokens, as JSON."""
         return self.about
 
     @property
     @abstractmethod
     def ids_per_unit(self) -> int:
-        """The capacity for ids per code unit of text: for its most ids, which `prove` shows for every text, and for the intermediate values
-        of kernels.
+        """The capacity for ids per code unit of text. It covers the maximum number of ids, as `prove` shows, and intermediate values of
+        kernels.
         """
 
     @abstractmethod
     def run(self, text: str) -> list[int]:
-        """The token ids of a text, computed in slow and plain Python: the specification of the kernels."""
+        """The token ids of a text, in slow and plain Python: the specification of the kernels."""
 
     @abstractmethod
     def arguments(self) -> Any:
@@ -99,7 +99,8 @@ class Table(ABC):
         """The kernels' argument ``work``: a NamedTuple like `fst.tables.kernel_call.Work`, for one thread."""
 
     def prove(self, each: Each = map) -> None:  # noqa: ARG002 - for machines with many entries
-        """Prove that kernels, which check no bounds, are safe on this table. A machine calls this first, and then proves its own rules.
+        """Prove that kernels, which check no bounds, are safe on this table. A machine first calls this method, and then proves its own
+        rules.
 
         Args:
             each: `map`, or the `map` of an executor, which then proves several parts at the same time.
@@ -117,8 +118,8 @@ class Table(ABC):
     def save(self, path: str | Path) -> None:
         """Write the file that `fst.load` reads; the same table always gives the same bytes.
 
-        The file appears only when it is complete: it is written under another name next to ``path`` and then moved. A URL is sent by
-        fsspec.
+        The file appears only when it is complete: it is written under a different name next to ``path`` and then moved. For a URL, fsspec
+        sends the file.
 
         Raises:
             UnsupportedError: fsspec, or its plug-in for the URL, is not installed.
@@ -132,10 +133,10 @@ class Table(ABC):
 
     @classmethod
     def loads(cls: type[Loaded], data: bytes) -> Loaded:
-        """A table of this kind from the bytes of a file, proven as by `fst.load`.
+        """A table of this kind from the bytes of a file, proven as in `fst.load`.
 
         Raises:
-            TableError: they are damaged, of another kind or version, or not safe to run.
+            TableError: the bytes are damaged, have a different kind or version, or are not safe to run.
         """
         try:
             return cls.proven(npz.Stored(npz.copied(data)))
@@ -146,11 +147,11 @@ class Table(ABC):
     def proven(cls: type[Loaded], stored: npz.Stored) -> Loaded:
         """The table of a file, proven safe.
 
-        The proof runs while checksums are computed: both release Python's lock, and neither relies on the other. Damage is reported before
+        The proof and the checksums run at the same time: both release Python's lock, and they are independent. Damage is reported before
         the faults that it causes.
 
         Raises:
-            TableError: the file is damaged, of another kind, or not safe to run.
+            TableError: the file is damaged, has a different kind, or is not safe to run.
         """
         from concurrent.futures import ThreadPoolExecutor
 
@@ -166,15 +167,15 @@ class Table(ABC):
         return table
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """The bytes of the file: equal tables pickle to equal bytes, and an unpickled table is proven like a loaded one."""
+        """Pickle the bytes of the file: equal tables pickle to equal bytes, and unpickling proves the table again."""
         return type(self).loads, (self.dumps(),)
 
 
 def need_kind(about: Mapping[str, Any], kinds: Collection[str]) -> str:
-    """The kind that a file states.
+    """The kind in the metadata of a file.
 
     Raises:
-        TableError: it is unknown.
+        TableError: the kind is unknown.
     """
     kind = about.get("kind")
     if not isinstance(kind, str) or kind not in kinds:

@@ -1,8 +1,9 @@
-"""The table of words: a perfect hash of words whose ids are known without a walk.
+"""The table of words: a perfect hash table of words and their ids, so that these words need no walk.
 
-A word of up to `WORD_SYMBOLS` symbols is a key of three 64-bit numbers with four classes each, 0 after the last. Its hash is the sum of the
-three, each times one of `MULTIPLIERS`. The highest bits of the hash name a bucket; the bits below them, xor the bucket's displacement, name
-a slot. A slot is the key and ``1 << 32 | id``; an unused one is 0. See `fst.compile.text.words`.
+The key of a word of up to `WORD_SYMBOLS` symbols is three 64-bit numbers with four classes each, padded with 0. The hash is the sum of the
+three numbers, each times one of `MULTIPLIERS`. The highest bits of the hash are the index of a bucket; the bits below them, xor the
+bucket's displacement, are the index of a slot. A slot contains the key and ``1 << 32 | id``; an unused slot is 0. See
+`fst.compile.text.words`.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from fst.tables.proof import need, need_none
 
 
 def id_of_word(words: Array, displacements: Array, classes: Sequence[int]) -> int | None:
-    """The id of a word, given by its classes; None if it is not in the table."""
+    """The id of a word, given by its classes; None if the word is not in the table."""
     if not 0 < len(classes) <= WORD_SYMBOLS:
         return None
     key = [sum(number << 16 * place for place, number in enumerate(classes[first : first + 4])) for first in (0, 4, 8)]
@@ -28,24 +29,24 @@ def id_of_word(words: Array, displacements: Array, classes: Sequence[int]) -> in
 
 
 def used(words: Array) -> tuple[Array, Array]:
-    """The words in the table: uint16[n, 12], their classes, and int64[n], their ids."""
+    """The words in the table: their classes, uint16[n, 12], and their ids, int64[n]."""
     slots = words.reshape(-1, 4)
     slots = slots[slots[:, 3] > 0]
     return slots[:, :3].copy().view(np.uint16), (slots[:, 3] & np.uint64(MAX_OUTPUT)).astype(np.int64)
 
 
 def prove(words: Array, displacements: Array, named: Array, longest: int) -> None:
-    """Prove that every hash leads to a slot, and that each word has one known id.
+    """Prove that every hash leads to a slot, and that each word has exactly one known id.
 
     Args:
         words, displacements: of the table.
         named: whether each number is an id.
-        longest: the symbols of the longest word that is looked up.
+        longest: the number of symbols of the longest word that is looked up.
     """
     need(len(words) % 4 == 0 and _is_power(len(words) // 4), f"words has {len(words)} elements, not 4 for each of 2, 4, 8 … slots")
     buckets = len(displacements)
     need(buckets >= 2 and _is_power(buckets), f"there are {buckets} displacements, not 2, 4, 8 …")
-    # 1 + the id of a word of one id; for other values, a number below or above all of these
+    # 1 + the id if the value is one id; otherwise a number outside of this range
     numbers = words[3::4].view(np.int64) - ((1 << 32) - 1)
     known = np.concatenate([[False], named, [False]]).take(numbers, mode="clip")
     wrong = (known != (words[0::4] > 0)) | (known != (words[3::4] > 0))
@@ -60,11 +61,11 @@ def _is_power(number: int) -> bool:
 
 
 def prove_without(keys: Array, patterns: Sequence[Sequence[int]]) -> None:
-    """Prove that no word contains a pattern, a string of classes.
+    """Prove that no word contains one of the given patterns, which are strings of classes.
 
     Args:
-        keys: of `used`.
-        patterns: of contextual tokens. A kernel searches only words outside of the table for these.
+        keys: the classes, as from `used`.
+        patterns: the patterns of contextual tokens. A kernel searches for them only in words that are not in the table.
     """
     strings: dict[int, set[bytes]] = {}
     may_begin = np.zeros(MAX_LABEL + 1, bool)

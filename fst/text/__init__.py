@@ -1,1 +1,1 @@
-"""Text before it is split: normalizers, added tokens and alphabets as data, each with its slow walk and its proof."""
+"""Text before it is split: normalizers, added tokens and alphabets as data. Each has a slow walk and a proof."""

@@ -1,7 +1,7 @@
-"""The proof of added tokens: special ones, which the trie of `fst.text.reading` holds, and contextual ones.
+"""The proof of added tokens: special tokens, which are in the trie of `fst.text.reading`, and contextual tokens.
 
-A contextual token depends on normalized text or on its neighbours. A kernel finds most of them among symbols, and the others are found in
-normalized text: both must find the same. What the compiler refuses is therefore refused here too.
+A contextual token depends on normalized text or on its neighbours. A kernel finds most contextual tokens among symbols; the rest are found
+in normalized text. Both searches must find the same tokens, so the proof refuses the same tokens as the compiler.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from fst.tables.header import AddedTokens, ContextualToken
 from fst.tables.proof import Tokens, need, need_ids, prove_around
 from fst.text.reading import ReadingTable
 
-MAX_CONTEXTUAL = 1 << 19  # characters of all contextual tokens; a reader takes some 500 bytes for each
+MAX_CONTEXTUAL = 1 << 19  # characters of all contextual tokens; a reader needs about 500 bytes for each
 MAX_OVERLAPS = 1 << 28  # characters of special tokens times characters of contextual tokens in raw text
 
 Patterns = Mapping[str, Sequence[int]]
 
 
 def prove_ids(table: ReadingTable, tokens: Tokens, metadata: Any) -> None:
-    """Prove that the metadata names only ids of tokens, by the right names, and that added tokens are words by themselves."""
+    """Prove that the metadata contains only ids of tokens, with the right names, and that added tokens are words by themselves."""
     added, model = metadata.added_tokens, metadata.model
     prove_around(added, metadata.templates, tokens.named)
     need_ids([model.unk_id], tokens.named, "unk_id")
@@ -43,7 +43,7 @@ def prove_ids(table: ReadingTable, tokens: Tokens, metadata: Any) -> None:
 
 
 def prove_contextual(table: ReadingTable, added: AddedTokens) -> Patterns:
-    """Prove that the search among symbols and the one in text find the same contextual tokens; the symbols of each token."""
+    """Prove that the search among symbols and the search in text find the same contextual tokens; return the symbols of each token."""
     tokens, a = added.contextual, table.classes[0::2]
     size = sum(map(len, tokens))
     need(size <= MAX_CONTEXTUAL, f"the contextual tokens have {size} characters; at most {MAX_CONTEXTUAL} are possible")
@@ -59,14 +59,14 @@ def prove_contextual(table: ReadingTable, added: AddedTokens) -> Patterns:
 def pattern_of(table: ReadingTable, content: str) -> Sequence[int]:
     """The classes of a contextual token."""
     listed = (symbol for char in content for symbol in table.listed(table.class_of(ord(char))))
-    symbols = [(number, rank) for number, rank in listed if number]  # class 0 is a mark that leaves no symbol
+    symbols = [(number, rank) for number, rank in listed if number]  # class 0 is a mark without a symbol
     need(symbols, f"contextual token {quoted(content)} has no symbol once it is normalised")
     need(not any(rank for _, rank in symbols), f"contextual token {quoted(content)} holds a mark that may change its place")
     return [number for number, _ in symbols]
 
 
 def _prove_patterns(table: ReadingTable, normalized: Patterns) -> None:
-    """Prove that tokens in normalized text differ there, and neither begin nor end with a space."""
+    """Prove that tokens of normalized text are different once normalized, and neither begin nor end with a space."""
     seen: dict[tuple[int, ...], str] = {}
     for content, pattern in normalized.items():
         other = seen.setdefault(tuple(pattern), content)
@@ -76,7 +76,7 @@ def _prove_patterns(table: ReadingTable, normalized: Patterns) -> None:
 
 
 def _prove_white_space(table: ReadingTable, tokens: Mapping[str, ContextualToken]) -> None:
-    """Prove that whitespace that tokens take along is nothing but spaces."""
+    """Prove that whitespace next to tokens with lstrip or rstrip is read as spaces."""
     takes = next((content for content, token in tokens.items() if token.lstrip or token.rstrip), None)
     if takes is not None:
         numbers = [(char, number) for char in WHITE_SPACE for number, _ in table.listed(table.class_of(ord(char)))]
@@ -88,7 +88,7 @@ def _prove_white_space(table: ReadingTable, tokens: Mapping[str, ContextualToken
 
 
 def _prove_apart(specials: Iterable[str], contextual: Sequence[str]) -> None:
-    """Prove that no special token can share a character of a raw text with a contextual one."""
+    """Prove that a special token and a contextual token never share a character of a raw text."""
     known = frozenset(specials)
     product = sum(map(len, known)) * sum(map(len, contextual))
     need(product <= MAX_OVERLAPS, f"the special and contextual tokens in raw text are too long together: {product} > {MAX_OVERLAPS}")

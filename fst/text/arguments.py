@@ -1,7 +1,7 @@
-"""The arguments of the kernels that rewrite texts, and the arrays in which they work. `fst.text.normalizer` specifies the result.
+"""The arguments of the kernels that rewrite texts, and their working arrays. `fst.text.normalizer` specifies the result.
 
 A rewritten text is UTF-8, with one addition: an added token is a *mark*, the byte 0xFF and four bytes with six bits each of the token's
-number. UTF-8 has no byte 0xFF, so nothing else looks like a mark, and the splitter's kernel finds marks as it finds special tokens.
+number. UTF-8 has no byte 0xFF, so only tokens look like marks. The splitter's kernel finds marks like special tokens.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from fst.text.normalizer import Normalizer, early, late, without_context
 from fst.text.splitter import Splitter
 from fst.text.whitespace import BLANK, BREAK, BREAKS, JOINS, KEEPS, NEVER, NO_WHITESPACE, PREFIXES, SEPARATORS, Whitespace
 
-# Kinds of a code point, as bits: it or the text before it may change; it is of a word; it is white space; as in
-# `fst.text.normalizer.Cuts`; a charsmap may make it vanish.
+# Kinds of a code point, as bits. `CHANGES`: it or the text before it may change. `WORD`: it belongs to a word. `WHITE`: it is whitespace.
+# `INSIDE`: see `fst.text.normalizer.Cuts`. `DROPS`: a charsmap may remove it.
 CHANGES, WORD, WHITE, INSIDE, DROPS = 1, 2, 4, 8, 16
 SINGLE_WORD, LSTRIP, RSTRIP = 1, 2, 4  # flags of a token
-CUT, ENDS = 8, 16  # bits of a byte beside those of `fst.automata.matcher`, see `NormalizerArguments.bytes`
-IF_FOUND_ALONE, IF_FOUND_ANYWAY = 0, 256  # where a table begins in `NormalizerArguments.stops`
-FOUND_ALONE, FOUND_ANYWAY = 0, 1  # values in `NormalizerArguments.every`: only rewriting finds the token; or it is found anyway
+CUT, ENDS = 8, 16  # bits of a byte next to those of `fst.automata.matcher`, see `NormalizerArguments.bytes`
+IF_FOUND_ALONE, IF_FOUND_ANYWAY = 0, 256  # the start of each table in `NormalizerArguments.stops`
+FOUND_ALONE, FOUND_ANYWAY = 0, 1  # values in `NormalizerArguments.every`: found only by rewriting; found without it, too
 PREFIX, COMPOSES, DECOMPOSES, LONGEST, REACH, TRIMS, STRIPS, PUTS, EDITS, SYMBOL, SEPARATOR, LAGS = range(12)
 HAS_MAPS, COPIES, LEADS, PUTS_BEHIND = range(12, 16)
 NO_SYMBOL = 1 << 32
@@ -49,13 +49,12 @@ class EditArguments(NamedTuple):
     """Edits, see `fst.text.edits`.
 
     Attributes:
-        rows: uint64[edits, 10]. `KIND`, the index into `fst.text.edits.ALL_KINDS`; `LEFT`, `RIGHT`, `LEAST`; and where the content, the
-        string
-            and the runs begin and end in the other arrays.
+        rows: uint64[edits, 10]. `KIND`: the index into `fst.text.edits.ALL_KINDS`; `LEFT`, `RIGHT`, `LEAST`: as in `Edit`; the other
+            columns: the start and the end of the content, the string and the runs in the other arrays.
         strings: uint8[n], UTF-8; runs: uint64[n, 2], code points.
-        counts: uint64[2], how many of the edits come before the maps of characters, and of all.
-        bytes: uint8[edits, 2, 256]: 1 if a byte may be the first of what an edit replaces; and 1 if a byte may be the second of that, or
-            the byte before it may be all of it.
+        counts: uint64[2], the number of edits before the maps of characters, and the number of all edits.
+        bytes: uint8[edits, 2, 256]. First row: 1 if a replaced string may begin with the byte. Second row: 1 if the byte may be the second
+            byte of a replaced string, or may follow a replaced string of one byte.
     """
 
     rows: Array
@@ -66,7 +65,7 @@ class EditArguments(NamedTuple):
 
 
 class SplitterArguments(NamedTuple):
-    """A splitter of parts, see `fst.text.splitter.Splitter`; all arrays are empty if there is none.
+    """A splitter of parts, see `fst.text.splitter.Splitter`. Without a splitter, all arrays are empty.
 
     Attributes:
         params: uint64[1], at `COLUMNS` the number of columns of `moves`.
@@ -86,41 +85,42 @@ class NormalizerArguments(NamedTuple):
     """The arrays by which kernels rewrite texts.
 
     Attributes:
-        params: uint64[16]. `COMPOSES`, `DECOMPOSES`: 1 if characters compose, and if Hangul syllables decompose. `STRIPS`, `PUTS`,
-            `EDITS`: 1 if an edit or `fst.text.whitespace` strips, if an edit puts something before or behind a text, and if there are
-            edits, or a symbol for blanks. `PREFIX`, `SEPARATOR`: the indices into `fst.text.whitespace.PREFIXES` and `SEPARATORS`;
-            `SYMBOL`: the code point, or `NO_SYMBOL`. `LONGEST`: the most bytes of a token of normalised text or of a string of cuts, plus
-            the reach of all edits; 0 if there are none. `REACH`: the most bytes in `every`. `TRIMS`: 0 if spans of tokens include the
-            white space that they take; `TRIMS_ALL` if they do not; `KEEPS_FIRST` if they include only the first blank of a text. `LAGS`: 1
-            if spans lag behind where characters with `DROPS` vanish at the beginning of a stretch, see `fst.text.charsmap`. `HAS_MAPS`: 1
-            if there are maps of characters, or characters compose. `COPIES`: 1 if a text without tokens in which each character stays, or
-            is `mapped`, only gets `lead` in front of it, and then a blank by `PREFIX`. `LEADS`: how many characters the span of each
-            character of `lead`
-            has: 1, that of the first one; or 0. `PUTS_BEHIND`: 1 if an edit puts something behind a text.
+        params: uint64[16]. `COMPOSES`, `DECOMPOSES`: 1 if characters compose, and if Hangul syllables decompose. `STRIPS`: 1 if an edit or
+            `fst.text.whitespace` strips whitespace. `PUTS`: 1 if an edit adds text before or after a text. `EDITS`: 1 if there are edits or
+            a symbol for spaces. `PREFIX`, `SEPARATOR`: the indices into `fst.text.whitespace.PREFIXES` and `SEPARATORS`. `SYMBOL`: the code
+            point, or `NO_SYMBOL`. `LONGEST`: the maximum number of bytes of a token of normalised text or of a string of cuts, plus the
+            reach of all edits; 0 without any of them. `REACH`: the maximum number of bytes of a string in `every`. `TRIMS`: 0 if spans of
+            tokens include their whitespace; `TRIMS_ALL` if they exclude it; `KEEPS_FIRST` if they include only the first space of a text.
+            `LAGS`: 1 if spans lag where characters with `DROPS` are removed at the beginning of a stretch, see `fst.text.charsmap`.
+            `HAS_MAPS`: 1 if there are maps of characters, or characters compose. `COPIES`: 1 if a text without tokens, in which each
+            character stays or is `mapped`, only gets `lead` before it, and then a space by `PREFIX`. `LEADS`: the number of characters in
+            the span of each character of `lead`: 1 (the first character of the text) or 0. `PUTS_BEHIND`: 1 if an edit adds text after a
+            text.
         kinds: uint8[0x110000], the bits `CHANGES`, `WORD`, `WHITE`, `INSIDE` and `DROPS` of each code point.
-        bytes: uint8[256], bits: `FIRST` if a string of `every` begins with the byte; `SECOND` if the byte is the second of one, or one has
-            only one byte; `CUT` if a string of cuts begins with the byte; `ENDS` if a stretch may begin behind it.
-        stops: uint8[512], two tables by byte of where a text may change: at a byte with the bit `STOP`, which is no ASCII character that
-            stays as it is, and at a byte with `FIRST` before one with `SECOND`. The table from `IF_FOUND_ANYWAY` on has the bits `FIRST`
-            of all strings of `every`, and no bit `STOP` where `mapped` tells what becomes of a character; the one from `IF_FOUND_ALONE` on
-            has those of strings with this value.
-        mapped: uint8[256], the byte that each one becomes where a text without tokens only gets `lead` and blanks; empty if that is itself.
-        numbers: uint16[0x110000], the number of the list that a character becomes, from 1 on; 0 for a character that stays as it is.
-        list_ends: uint32[lists + 1], where each list ends in `lists`, by its number; the first element is 0.
-        lists: uint32[n], the parts of characters, ``code point | FIRST_PART``; `ITSELF` stands for the character.
+        bytes: uint8[256], bits: `FIRST` if a string of `every` begins with the byte; `SECOND` if the byte is the second byte of a string,
+            or if a string has only one byte; `CUT` if a string of cuts begins with the byte; `ENDS` if a stretch may begin after the byte.
+        stops: uint8[512], two tables by byte: the positions where a text may change. These are bytes with the bit `STOP` (all bytes except
+            unchanged ASCII characters), and bytes with `FIRST` before a byte with `SECOND`. The table from `IF_FOUND_ANYWAY` on has the
+            bits `FIRST` of all strings of `every`, and no bit `STOP` where `mapped` has the result for a character. In the table from
+            `IF_FOUND_ALONE` on, `FIRST` is set only for strings with the value `FOUND_ALONE`.
+        mapped: uint8[256], the result for each byte where a text without tokens only gets `lead` and spaces; empty if each byte maps to
+            itself.
+        numbers: uint16[0x110000], the number of the list that a character becomes, from 1 on; 0 for an unchanged character.
+        list_ends: uint32[lists + 1], the end of each list in `lists`, by its number; the first element is 0.
+        lists: uint32[n], the parts of characters, ``code point | FIRST_PART``; `ITSELF` means the character.
         ranks: uint8[0x110000], the rank of each mark in canonical ordering; 0 for all other characters.
         pairs: uint32[2 ** n, 3], the composite of two characters, in the form of `fst.automata.matcher.Matcher.edges`.
-        ascii: uint8[128], the ASCII character that each one becomes whatever stands beside it, or `NO_ASCII`.
+        ascii: uint8[128], the ASCII character that each ASCII character becomes next to any character, or `NO_ASCII`.
         last_numbers, last_ends, last_lists: the map of characters after composition, in the form of `numbers`, `list_ends` and `lists`.
-        early, late: the tokens of raw and of normalised text in UTF-8; the value of each is its row in `tokens`.
+        early, late: the tokens of raw and of normalised text in UTF-8; the value of each token is its row in `tokens`.
         tokens: uint8[tokens], the flags of each token; its row is the number in its mark.
         every: all tokens, and strings that edits change, as overlapping strings; the value is `FOUND_ALONE` or `FOUND_ANYWAY`.
         cuts: the strings of cuts, overlapping.
         edits: the edits.
         charsmap: the charsmap among the edits.
-        lead: uint8[n], ASCII, what an edit prepends.
-        blank: uint8[n], UTF-8, the character as which a blank is written.
-        splitter: the splitter whose pieces have blanks of their own.
+        lead: uint8[n], ASCII, the text that an edit prepends.
+        blank: uint8[n], UTF-8, the character written for a space.
+        splitter: the splitter whose pieces get their spaces separately.
     """
 
     params: Array
@@ -153,11 +153,11 @@ class NormalizerWork(NamedTuple):
     """The working arrays for rewriting in one thread.
 
     Attributes:
-        items: uint64[room], parts of characters, ``code point | number of raw characters that it takes << 32``.
+        items: uint64[room], parts of characters, ``code point | number of raw characters replaced << 32``.
         sorted_items: uint64[room], counts: uint64[257], for sorting.
-        origins: uint32[room], the index in the raw text of each character that the items take.
+        origins: uint32[room], the index in the raw text of each replaced character.
         stretch: uint8[room], a normalised stretch; stretch_places: uint64[room], the span of each of its characters; empty without spans.
-        spare, spare_places: the same, for a stretch that is not yet edited.
+        spare, spare_places: the same, for a stretch before its edits.
         memo, late_memo: uint64[3], see `fst.runtime.kernels.tries.match_at`; cut_memo: as `memo` of `fst.pretokens.arguments.Work`.
     """
 
@@ -179,9 +179,9 @@ class Normalized(NamedTuple):
 
     Attributes:
         text: uint8[room], UTF-8 with marks.
-        starts: int64[rows + 1], where each text begins in `text`, and where the last one ends.
+        starts: int64[rows + 1], the start of each text in `text`, and the end of the last text.
         places: uint64[room], the span of each character in its raw text, ``first | one past the last << 32``; empty without spans.
-        firsts: int64[rows + 1], where each text begins in `places`, and where the last one ends.
+        firsts: int64[rows + 1], the start of each text in `places`, and the end of the last text.
     """
 
     text: Array
@@ -191,9 +191,9 @@ class Normalized(NamedTuple):
 
 
 def all_normalizer_arguments(steps: Sequence[Normalizer], added: AddedTokens) -> list[NormalizerArguments]:
-    """The arguments for rewritings one after the other, see `fst.text.normalizer.NormalizerSteps`.
+    """The arguments for a sequence of rewritings, see `fst.text.normalizer.NormalizerSteps`.
 
-    The first one finds the tokens of raw text, and the last one those of normalised text. All but the first find marks.
+    The first rewriting finds the tokens of raw text; the last one finds the tokens of normalised text. All except the first find marks.
     """
     raw, last = early(added), len(steps) - 1
     marked = {mark(row).decode(errors="surrogateescape"): token.id for row, token in enumerate(raw.values())}
@@ -203,12 +203,12 @@ def all_normalizer_arguments(steps: Sequence[Normalizer], added: AddedTokens) ->
         known = replace(added, specials=marked if number else added.specials, contextual=contextual)
         found.append(normalizer_arguments(by, known, None))
     for one in found[1:]:
-        one.params[COPIES] = 0  # a text that is copied may begin with no mark
+        one.params[COPIES] = 0  # a copied text must not begin with a mark
     return found
 
 
 def border_arguments(steps: Sequence[Normalizer], added: AddedTokens) -> NormalizerArguments:
-    """The arguments by which borders of rewritings one after the other are found: a character changes if any of them changes it."""
+    """The arguments for finding the borders of a sequence of rewritings: a character changes if any rewriting changes it."""
     edits = tuple(edit for by in steps for edit in by.edits)
     every = normalizer_arguments(Normalizer(None, Images([]), NO_WHITESPACE, before=edits), added, None)
     for one in all_normalizer_arguments(steps, added):
@@ -311,12 +311,12 @@ def mark(number: int) -> bytes:
 
 
 def growth(by: Normalizer) -> int:
-    """The most bytes that rewriting makes of one byte: of a character, or of a token of one byte and a blank after it."""
+    """The maximum number of bytes that rewriting makes from one byte: of a character, or of a token of one byte and a space after it."""
     return max(ceil(by.growth), MARK_BYTES + 1)
 
 
 def prove_normalizer(by: Normalizer | None, added: AddedTokens) -> None:
-    """Prove that contextual tokens come with a rewriting, that it makes texts grow little, and that loading the table takes little time."""
+    """Prove that contextual tokens have a rewriting, that it makes texts grow little, and that the table loads fast."""
     need(by or not added.contextual, "there are contextual added tokens, and no rewriting finds them")
     if by is None:
         return
@@ -328,23 +328,23 @@ def prove_normalizer(by: Normalizer | None, added: AddedTokens) -> None:
 
 
 def _lead(by: Normalizer) -> str:
-    """What edits prepend, with its blanks as they are written."""
+    """The text that edits prepend, with its written spaces."""
     prepended = "".join(edit.content or BLANK for edit in reversed(by.edits) if isinstance(edit, Edit) and _puts_before(edit))
     return by.blanks.replaced(prepended)
 
 
 def _puts_before(edit: Edit | Charsmap) -> bool:
-    """Whether an edit puts something in front of a text."""
+    """Whether an edit adds text before a text."""
     return isinstance(edit, Edit) and (edit.kind == PREPEND or (edit.kind == SPACES and edit.left))
 
 
 def _puts_behind(edit: Edit | Charsmap) -> bool:
-    """Whether an edit puts something behind a text."""
+    """Whether an edit adds text after a text."""
     return isinstance(edit, Edit) and edit.kind == SPACES and edit.content != ""
 
 
 def _puts(edit: Edit | Charsmap) -> bool:
-    """Whether an edit puts something before or behind a text."""
+    """Whether an edit adds text before or after a text."""
     return _puts_before(edit) or _puts_behind(edit)
 
 
@@ -354,9 +354,9 @@ def _has_spaces(by: Normalizer) -> bool:
 
 
 def _copies(by: Normalizer, added: AddedTokens) -> bool:
-    """Whether rewriting only prepends to a text without tokens in which each character stays.
+    """Whether rewriting only prepends to a text without tokens, if each character of the text stays.
 
-    It may do more with what is prepended: change it, or find a token in it. So then nothing else may be done behind.
+    Rewriting may do more to prepended text: change it, or find a token in it. So if an edit prepends, other changes are excluded.
     """
     edits = len(by.edits) > 1 and not (by.edits[-1].kind == SPACES and not any(map(_puts_before, by.edits[:-1])))
     maps = by.composition is not None or len(by.last.runs) > 0 or edits or by.blanks.prefix != NEVER
@@ -371,14 +371,17 @@ def _strips_ends(edit: Edit | Charsmap) -> bool:
 
 
 def _strips(by: Normalizer) -> bool:
-    """Whether white space at the ends of stretches vanishes."""
+    """Whether rewriting removes whitespace at the ends of stretches."""
     return any(map(_strips_ends, by.edits)) or by.blanks.separator != KEEPS
 
 
 def _every(added: AddedTokens, by: Normalizer) -> dict[str, int]:
-    """Each spelling of a token, with `FOUND_ALONE` or `FOUND_ANYWAY`, and strings that change. Beside tokens, white space may, too."""
+    """The spellings of tokens, with `FOUND_ALONE` or `FOUND_ANYWAY`, and the strings that change.
+
+    Whitespace next to tokens may change too.
+    """
     every = {string: FOUND_ALONE for edit in by.edits for string in edit.triggers or ()}
-    if by.blanks.separator != KEEPS:  # of two in a row one vanishes
+    if by.blanks.separator != KEEPS:  # one of two adjacent separators is removed
         every[2 * (BLANK if by.blanks.separator == JOINS else BREAK)] = FOUND_ALONE
     puts = any(map(_puts, by.edits))
     known = without_context(added) if by.blanks.prefix == NEVER and not puts and not _strips(by) else {}
@@ -389,7 +392,7 @@ def _every(added: AddedTokens, by: Normalizer) -> dict[str, int]:
 
 
 def _longest(spellings: Iterable[str]) -> int:
-    """The most bytes of a spelling; 0 if there is none."""
+    """The maximum number of bytes of a spelling; 0 without spellings."""
     return max((len(_utf_8(spelling)) for spelling in spellings), default=0)
 
 
@@ -424,11 +427,13 @@ def _stops(every: Mapping[str, int], kinds: NDArray[np.uint8], bits: NDArray[np.
 
 
 def _mapped(ascii_: NDArray[np.uint8], kinds: NDArray[np.uint8], strings: Iterable[str]) -> NDArray[np.uint8]:
-    """The byte that each one becomes. The last map alone decides about an ASCII character unless it, or what it becomes, is white space,
-    changes otherwise, or is in one of the strings.
+    """The result for each byte.
+
+    The last map alone decides about an ASCII character, with three exceptions: the character or its image is whitespace, changes for
+    another reason, or is in one of the strings.
 
     Args:
-        ascii_, kinds: as in `NormalizerArguments`, but that `kinds` leaves the last map out.
+        ascii_, kinds: as in `NormalizerArguments`, but `kinds` excludes the last map.
         strings: strings that edits change, and tokens of normalised text.
     """
     taken = {*np.flatnonzero(kinds[: len(ascii_)] & (CHANGES | WHITE)).tolist(), *map(ord, "".join(strings))}
@@ -440,7 +445,7 @@ def _mapped(ascii_: NDArray[np.uint8], kinds: NDArray[np.uint8], strings: Iterab
 
 
 def _kinds(by: Normalizer, composition: Composition, added: AddedTokens) -> NDArray[np.uint8]:
-    """`kinds` of a `NormalizerArguments`, without what the last map changes."""
+    """`kinds` of a `NormalizerArguments`, without the changes of the last map."""
     kinds = np.zeros(CODE_POINTS, np.uint8)
     word = added.context.word if added.context else ()
     for first, last in zip(word[0::2], word[1::2], strict=True):
@@ -462,7 +467,7 @@ def _change(kinds: NDArray[np.uint8], runs: Iterable[Sequence[int]]) -> None:
 
 
 def _vanishing(by: Normalizer, composition: Composition) -> NDArray[np.bool_]:
-    """bool[0x110000], the characters of which a charsmap may make something vanish, if this lets spans lag behind."""
+    """bool[0x110000], the characters whose parts a charsmap may remove, if spans then lag."""
     charsmap, found = charsmap_of(by.edits), np.zeros(CODE_POINTS, np.bool_)
     if charsmap is None or charsmap.manner == LONGEST_STRINGS or not charsmap.drops.any():
         return found
@@ -478,7 +483,7 @@ def _vanishing(by: Normalizer, composition: Composition) -> NDArray[np.bool_]:
 
 
 def _blanks(blanks: Whitespace) -> str:
-    """The characters that change when blanks are written."""
+    """The characters that change when spaces are written."""
     kept = {KEEPS: WHITE_SPACE, JOINS: BLANK, BREAKS: BREAK}[blanks.separator]
     written = blanks.symbol + BLANK * blanks.keeps_symbol
     return "".join(char for char in WHITE_SPACE + blanks.symbol if char not in kept or char in written)

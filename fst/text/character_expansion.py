@@ -3,8 +3,8 @@ characters.
 
 Few characters grow much: U+FDFA becomes 18 letters. The room for a long text is the sum over its characters.
 
-Bounds are computed backwards, from the last step of rewriting to the first. A replaced string counts at its first character, and a
-composite at its first part. Cuts and tokens of normalized text are rare, so they simply multiply the sum.
+Bounds are computed backwards, from the last step of rewriting to the first. A replaced string counts at its first character, a composite at
+its first part. Cuts and tokens of normalized text are rare, so they simply multiply the sum.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from fst.text.composition import HANGUL, ITSELF, LEADING, SYLLABLES, TRAILING, T
 from fst.text.edits import REPLACE, RUNS, Edit
 from fst.text.normalizer import Normalizer, spread
 
-BLOCK = 1 << 20  # bytes of a text that are counted at a time
-MAX_PASSES = 8  # over the pairs that compose; no composite has as many marks
+BLOCK = 1 << 20  # bytes of a text that are counted together
+MAX_PASSES = 8  # passes over the pairs that compose; no composite has more marks
 
-Bounds = NDArray[np.int64]  # by code point, the most bytes that a character becomes
+Bounds = NDArray[np.int64]  # by code point, the maximum number of bytes that a character becomes
 
 
 class CharacterGrowth:
@@ -35,7 +35,7 @@ class CharacterGrowth:
     Args:
         by: the rewriting.
         early, late: the added tokens of raw and of normalized text.
-        token: the most bytes that an added token becomes.
+        token: the maximum number of bytes that an added token becomes.
     """
 
     def __init__(self, by: Normalizer, early: Sequence[str], late: Sequence[str], token: int) -> None:
@@ -43,7 +43,7 @@ class CharacterGrowth:
         self._factor = max((ceil(token / len(content.encode())) for content in late), default=1) * spread(by)
 
     def bytes_of(self, text: bytes) -> int:
-        """Upper bound on the bytes of the rewritten text, without additions at its ends.
+        """Upper bound on the number of bytes of the rewritten text, without additions at its ends.
 
         Args:
             text: UTF-8.
@@ -80,7 +80,11 @@ def sizes() -> Bounds:
 
 
 def edited(edit: Edit | Charsmap, bounds: Bounds, at_ends: int) -> tuple[Bounds, int]:
-    """The bounds of characters before an edit, from those after it; and of what this and later edits add at the ends of a stretch."""
+    """Compute the bounds of characters before an edit from the bounds after it.
+
+    Returns:
+        The bounds, and the maximum number of bytes that this edit and later ones add at the ends of a stretch.
+    """
     if isinstance(edit, Charsmap):
         return with_strings(edit.strings, bounds), at_ends
     content, found = sum(int(bounds[ord(char)]) for char in edit.content), bounds.copy()
@@ -96,7 +100,7 @@ def edited(edit: Edit | Charsmap, bounds: Bounds, at_ends: int) -> tuple[Bounds,
 
 
 def with_strings(strings: DoubleArray, bounds: Bounds) -> Bounds:
-    """The bounds of characters before some strings are replaced. Other characters than the first of a string keep their own bounds."""
+    """Compute the bounds of characters before strings are replaced. A character that does not begin a string keeps its bound."""
     found, most = bounds.copy(), int(np.max(-(-bounds // sizes())))
     for codes, lengths in strings.lengths():
         np.maximum.at(found, codes, lengths * most)
@@ -104,7 +108,7 @@ def with_strings(strings: DoubleArray, bounds: Bounds) -> Bounds:
 
 
 def mapped(images: Images, bounds: Bounds) -> Bounds:
-    """The bounds of characters before a map, from the bounds of their images."""
+    """Compute the bounds of characters before a map from the bounds of their images."""
     found = bounds.copy()
     for first, last, *image in images.runs:
         own = slice(first, last + 1)
@@ -113,7 +117,7 @@ def mapped(images: Images, bounds: Bounds) -> Bounds:
 
 
 def composed(composition: Composition, bounds: Bounds) -> Bounds:
-    """The bounds of characters before a composition, from those after it."""
+    """Compute the bounds of characters before a composition from the bounds after it."""
     if composition.pairs:
         bounds = _before_composing(composition, bounds)
     found, index = bounds.copy(), np.arange(SYLLABLES)
@@ -126,7 +130,7 @@ def composed(composition: Composition, bounds: Bounds) -> Bounds:
 
 
 def _before_composing(composition: Composition, bounds: Bounds) -> Bounds:
-    """Raise the bound of each character to those of its composites."""
+    """Raise the bound of each character to the bounds of its composites."""
     bounds = bounds.copy()
     firsts, _, wholes = np.array([(*pair, whole) for pair, whole in composition.pairs.items()], np.int64).T
     syllables, leading = bounds[HANGUL : HANGUL + SYLLABLES], bounds[LEADING : LEADING + SYLLABLES // (VOWEL_COUNT * TRAILING_COUNT)]

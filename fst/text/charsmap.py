@@ -1,14 +1,16 @@
-"""Charsmaps: strings of characters and the texts that replace them, as SentencePiece's normalizers have them.
+"""Charsmaps: strings of characters and their replacements, as in SentencePiece's normalizers.
 
-There are several manners to find the strings:
+There are several methods to find the strings, called manners:
 
-- `CLUSTERS`, of ``tokenizers``: text is cut into grapheme clusters. A cluster of fewer than `SHORT` bytes is replaced as a whole, if any
-  string begins it; by the text of the shortest one. In all other clusters each character is looked up alone.
-- `LONGEST`, of sentencepiece: at each place the longest string is replaced.
-- `PIECEWISE`: as `LONGEST`, but no span covers vanished text: the gap between spans marks its place for the next edit.
-- `KEEPING`: as `PIECEWISE`, and each string is replaced by itself. It changes no text, and spans only with characters that change anyway.
+- `CLUSTERS`, of ``tokenizers``: the text is cut into grapheme clusters. A cluster of fewer than `SHORT` bytes is replaced as a whole if it
+  begins with a string of the charsmap; the shortest of these strings gives the replacement. In all other clusters, each character is looked
+  up alone.
+- `LONGEST`, of sentencepiece: the longest string at each position is replaced.
+- `PIECEWISE`: like `LONGEST`, but no span covers removed text: a gap between spans marks its position for the next edit.
+- `KEEPING`: like `PIECEWISE`, but each string is replaced by itself. The text does not change; spans change only where other edits change
+  the text.
 
-A charsmap acts as an edit of a stretch, see `fst.text.edits`.
+A charsmap is an edit of a stretch, see `fst.text.edits`.
 """
 
 from __future__ import annotations
@@ -31,10 +33,10 @@ from fst.text.composition import Place
 CHARSMAP = "charsmap"  # a kind of edit
 CLUSTERS, LONGEST, PIECEWISE, KEEPING = MANNERS = "clusters", "longest", "piecewise", "keeping"
 IN_PIECES = (PIECEWISE, KEEPING)
-SHORT = 6  # bytes of a cluster that is looked up character by character
-MAX_CLASSES = 1 << 12  # runs of characters
+SHORT = 6  # a cluster of at least this many bytes is looked up character by character
+MAX_CLASSES = 1 << 12  # maximum number of runs of characters
 
-Replaced = tuple[str, str | None]  # a string and its text; None for a character that stays
+Replaced = tuple[str, str | None]  # a string and its replacement; None for a character that does not change
 
 
 @dataclass(frozen=True)
@@ -42,9 +44,9 @@ class Charsmap:
     """A charsmap.
 
     Attributes:
-        data: its bytes, see `fst.automata.double_array.read`.
+        data: the bytes, see `fst.automata.double_array.read`.
         manner: one of `MANNERS`.
-        classes: the classes of characters, see `fst.text.clusters`; none but with `CLUSTERS`.
+        classes: the classes of characters, see `fst.text.clusters`; empty unless the manner is `CLUSTERS`.
     """
 
     kind: ClassVar[str] = CHARSMAP
@@ -53,7 +55,7 @@ class Charsmap:
     classes: Runs = ()
 
     def stored(self) -> dict[str, Any]:
-        """The JSON form."""
+        """Return the JSON form."""
         classes = [[*run] for run in self.classes]
         return {"kind": CHARSMAP, "data": b64encode(self.data).decode(), "manner": self.manner, "classes": classes}
 
@@ -62,7 +64,7 @@ class Charsmap:
         """Read a charsmap from its JSON form.
 
         Raises:
-            ValueError: it is not a JSON form that `stored` gives.
+            ValueError: the JSON does not have the form that `stored` returns.
         """
         if not isinstance(stored, dict) or sorted(stored) != ["classes", "data", "kind", "manner"] or stored["manner"] not in MANNERS:
             raise ValueError("a charsmap has other keys than it should, or no known manner")
@@ -79,13 +81,13 @@ class Charsmap:
         """Read all strings.
 
         Raises:
-            ValueError: some are malformed.
+            ValueError: a string is malformed.
         """
         _ = self.strings, self.replaces, self.seconds
 
     @Lazy
     def strings(self) -> DoubleArray:
-        """The strings and their texts."""
+        """The strings and their replacements."""
         return read(self.data, SHORT - 1 if self.manner == CLUSTERS else MAX_STRING, None if self.manner in IN_PIECES else MAX_LENGTHS)
 
     def apply(self, text: str, places: Sequence[Place]) -> tuple[str, list[Place]]:
@@ -103,11 +105,11 @@ class Charsmap:
                 yield from ((char, self._shortest(char)) for char in cluster)
 
     def _shortest(self, text: str) -> str | None:
-        """The text of the shortest string with which a text begins."""
+        """The replacement of the shortest string that a text begins with."""
         return next((self.strings.text(value) for _, value in self.strings.prefixes(text.encode())), None)
 
     def longest(self, text: str) -> Iterator[Replaced]:
-        """The longest string at each place of a text, and the text that takes its place; a character that stays, and None."""
+        """The longest string at each position of a text and its replacement, or an unchanged character and None."""
         data, at = text.encode(), 0
         while at < len(data):
             size, value = max(self.strings.prefixes(data[at : at + MAX_STRING]), default=(0, 0))
@@ -122,7 +124,10 @@ class Charsmap:
 
     @Lazy
     def replaces(self) -> NDArray[np.bool_]:
-        """bool[0x110000], whether a character is a string that changes. None has its own text but those that are kept from longer ones."""
+        """bool[0x110000], whether a character is a string that changes.
+
+        A character is replaced by itself only to keep it out of longer strings.
+        """
         found, is_string = self.strings.characters, np.zeros(CODE_POINTS, bool)
         is_string[found.codes[found.values >= 0]] = True
         if self.manner in IN_PIECES:
@@ -132,7 +137,7 @@ class Charsmap:
 
     @Lazy
     def drops(self) -> NDArray[np.bool_]:
-        """bool[0x110000], whether nothing takes the place of a character."""
+        """bool[0x110000], whether a character is replaced by the empty string."""
         found, is_dropped = self.strings.characters, np.zeros(CODE_POINTS, bool)
         ends = np.frombuffer(self.strings.texts, np.uint8) == 0
         is_dropped[found.codes[(found.values >= 0) & ends[found.values]]] = True
@@ -140,10 +145,10 @@ class Charsmap:
 
     @Lazy
     def seconds(self) -> NDArray[np.bool_]:
-        """bool[0x110000], whether a character is the second one of a longer string that may be replaced."""
+        """bool[0x110000], whether a character is the second character of a longer string that may be replaced."""
         strings, is_second = self.strings, np.zeros(CODE_POINTS, bool)
         firsts = strings.characters
-        if self.manner == CLUSTERS:  # a string behind another one that begins it is never the shortest
+        if self.manner == CLUSTERS:  # a string with a shorter string as a prefix is never the shortest
             firsts = type(firsts)(*(array[firsts.values < 0] for array in firsts))
         found, at = strings.seconds(firsts.nodes)
         if self.manner == CLUSTERS:
@@ -156,7 +161,7 @@ class Charsmap:
 
     @property
     def singles(self) -> Sequence[Sequence[int]]:
-        """Runs of characters that the charsmap may change, or that it may change with the one before."""
+        """Runs of characters that the charsmap may change, alone or with the previous character."""
         if self.manner == KEEPING:
             return []
         edges = np.flatnonzero(np.diff(self.replaces | self.seconds, prepend=False, append=False))
@@ -164,26 +169,26 @@ class Charsmap:
 
     @property
     def triggers(self) -> Sequence[str]:
-        """Every text that changes contains one of these strings or a character of `singles`."""
+        """Strings for a fast check: each text that changes contains one of them or a character of `singles`."""
         return []
 
     @property
     def reach(self) -> int:
-        """Upper bound on the bytes of context that decide the result of a character."""
+        """Upper bound on the number of context bytes that decide the result for a character."""
         return 2 * SHORT if self.manner == CLUSTERS else self.strings.longest
 
     @property
     def growth(self) -> Fraction:
-        """The most bytes that the charsmap makes of one byte."""
+        """The maximum number of bytes that the charsmap makes from one byte."""
         return max(self.strings.growth, Fraction(1))
 
 
 def _aligned(replaced: Sequence[Replaced], places: Sequence[Place]) -> list[Place]:
-    """The spans of characters as ``tokenizers`` aligns them.
+    """The spans of characters as in ``tokenizers``.
 
-    It notes for each new character how many characters it adds or takes away, and then reads the old characters along with the new ones.
-    One that is added has the span of the last character read. Vanished characters are read with the new character before them; without one,
-    they are never read, and all others lag behind.
+    For each new character, ``tokenizers`` records the number of characters that it adds or removes. Then it reads the old characters along
+    with the new ones. An added character has the span of the last character read. Removed characters are read with the new character before
+    them; without a new character before them, they are never read, and all later spans lag.
     """
     changes = list[int]()
     for string, new in replaced:
@@ -202,10 +207,10 @@ def _read_along(changes: Sequence[int], places: Sequence[Place]) -> Iterator[Pla
 
 
 def _consumed(replaced: Sequence[Replaced], places: Sequence[Place], extends: bool) -> list[Place]:
-    """The spans of characters as sentencepiece counts them: from where the string begins that is replaced to where the next one does.
+    """The spans of characters as in sentencepiece: each span is from the start of the replaced string to the start of the next one.
 
-    So a text that takes the place of a string has this span with its last character alone, and with all others none but the beginning.
-    Vanished text belongs to the character before it if this `extends`.
+    In a replacement, only the last character has this span; the others have an empty span at its start. If `extends` is set, removed text
+    belongs to the character before it.
     """
     spans, at = list[Place](), 0
     for string, new in replaced:

@@ -11,19 +11,20 @@ from fst.text.charsmap import CLUSTERS, IN_PIECES, Charsmap
 from fst.text.clusters import PAIRS
 
 IN_CLUSTERS, EXTENDS = 0, 1  # indices into `CharsmapArguments.params`
-IS_STRING, IS_SECOND = 1, 2  # bits of a character
+IS_STRING, IS_SECOND = 1, 2  # bits of a character in `CharsmapArguments.kinds`
 
 
 class CharsmapArguments(NamedTuple):
-    """A charsmap, see `fst.text.charsmap`. Without one, all arrays are empty.
+    """A charsmap, see `fst.text.charsmap`. Without a charsmap, all arrays are empty.
 
     Attributes:
-        params: uint64[2]. `IN_CLUSTERS`: 1 if clusters are replaced, 0 if the longest strings are. `EXTENDS`: 1 if what vanishes is in the
-            span of the character before.
-        kinds: uint8[0x110000], bits of a character: `IS_STRING` if it is a string, `IS_SECOND` if it is the second one of a longer string.
-        values: uint32[0x110000], where the text begins that a character becomes, from 1 on; 0 if it is no string.
+        params: uint64[2]. `IN_CLUSTERS`: 1 if clusters are replaced, 0 if the longest strings are replaced. `EXTENDS`: 1 if removed text is
+            in the span of the character before it.
+        kinds: uint8[0x110000], bits of a character: `IS_STRING` if it is a string that changes, `IS_SECOND` if it is the second character
+            of a longer string.
+        values: uint32[0x110000], the position of a character's replacement, counted from 1; 0 if the character is not a string.
         units: uint32[n], the double array, see `fst.automata.double_array`.
-        texts: uint8[n], UTF-8 with a NUL behind each text.
+        texts: uint8[n], UTF-8 with a NUL after each replacement.
         classes: uint8[0x110000], the class of each character; pairs: uint8[classes, classes], see `fst.text.clusters.PAIRS`.
     """
 

@@ -1,9 +1,11 @@
-"""Extended grapheme clusters: which characters stay together (Unicode Standard Annex 29).
+"""Extended grapheme clusters: characters that stay together (Unicode Standard Annex 29).
 
-The classes of two neighbours determine whether they stay together. Two rules also look further back: a consonant stays with an earlier one
-if only marks, with a linker among them, are between; a pictograph stays with an earlier one if only marks and a joiner are between.
+The classes of two neighbours determine whether they stay together. Two rules also look further back. A consonant stays with an earlier one
+if there are only marks between them, with at least one linker. A pictograph stays with an earlier one if there are only marks and a joiner
+between them.
 
-Pairs of regional indicators are not known here. No charsmap shows a difference: a cluster with two of them has more bytes than `SHORT`.
+The rule for pairs of regional indicators is left out. It makes no difference for charsmaps: a cluster with two of them has more bytes than
+`SHORT`.
 """
 
 from __future__ import annotations
@@ -27,15 +29,15 @@ CONTROLS = RETURN, FEED, CONTROL
 MARKS = EXTEND, LINKER, NONJOINER, JOINER, SPACING
 IN_CONJUNCTS = EXTEND, LINKER, JOINER  # the classes allowed between two consonants, with at least one linker
 EXTENDS = EXTEND, LINKER, NONJOINER  # the classes allowed between a pictograph and a joiner
-PARTS = {L: (L, V, LV, LVT), LV: (V, T), V: (V, T), LVT: (T,), T: (T,)}  # of Hangul syllables
+PARTS = {L: (L, V, LV, LVT), LV: (V, T), V: (V, T), LVT: (T,), T: (T,)}  # parts of Hangul syllables
 
-APART, TOGETHER, IN_CONJUNCT, IN_PICTOGRAPH = range(4)  # the rule for a pair of classes; the last two depend on the text before
+APART, TOGETHER, IN_CONJUNCT, IN_PICTOGRAPH = range(4)  # the rule for a pair of classes; the last two depend on the text before the pair
 
 Runs = Sequence[Sequence[int]]  # the first and the last code point of characters, and their class
 
 
 def of_pair(first: int, second: int) -> int:
-    """The rules for the classes of two neighbours."""
+    """The rule for the classes of two neighbours."""
     if (first, second) == (RETURN, FEED):
         return TOGETHER
     if first in CONTROLS or second in CONTROLS:
@@ -73,7 +75,7 @@ def clusters(text: str, classes: NDArray[np.uint8]) -> Iterator[str]:
 
 
 def is_together(kinds: Sequence[int], at: int) -> bool:
-    """Whether a character stays with the one before it; `kinds` are the classes of all."""
+    """Whether a character stays with the previous one; `kinds` are the classes of all characters."""
     found = of_pair(kinds[at - 1], kinds[at])
     if found == IN_CONJUNCT:
         begin = _before(kinds, at, IN_CONJUNCTS)
@@ -84,7 +86,7 @@ def is_together(kinds: Sequence[int], at: int) -> bool:
 
 
 def _before(kinds: Sequence[int], at: int, skipped: Sequence[int]) -> int:
-    """The beginning of the run of some classes that ends at a place."""
+    """The start of the run of `skipped` classes that ends at a position."""
     while at and kinds[at - 1] in skipped:
         at -= 1
     return at

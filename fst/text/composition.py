@@ -1,10 +1,10 @@
 """Composition: a letter and the marks after it become one character. It depends on neighbours, so classes of characters cannot express it.
 
 Most texts are composed already. *Suspects* are the characters that composition could change. A text without suspects only needs its marks
-in order, and WordPiece's kernels do this. Every other text goes through the kernels of `fst.runtime.text.kernels.stretches`, which
-`Composition.apply` specifies.
+in order; WordPiece's kernels order them. Every other text is rewritten by the kernels of `fst.runtime.text.kernels.stretches`;
+`Composition.apply` is their specification.
 
-The algorithm is that of The Unicode Standard, 3.11: decompose, order, compose. If normalizers do this several times, each is a step, see
+The algorithm follows The Unicode Standard, 3.11: decompose, order, compose. If normalizers do this several times, each time is a step, see
 `fst.text.normalizer.NormalizerSteps`.
 """
 
@@ -29,10 +29,10 @@ HANGUL = 0xAC00  # The Unicode Standard, 3.12: a syllable is a leading consonant
 LEADING, VOWELS, TRAILING = 0x1100, 0x1161, 0x11A7
 VOWEL_COUNT, TRAILING_COUNT, SYLLABLES = 21, 28, 11172
 
-ITSELF = CODE_POINTS  # in an image; one past the last code point
-MAX_ROW = 64  # numbers in a stored row, except for suspects; also the factor by which a text may grow
+ITSELF = CODE_POINTS  # in an image: the mapped character; one past the last code point
+MAX_ROW = 64  # numbers in a stored row, except for suspects; also the maximum factor by which a text may grow
 NO_ASCII = 0xFF
-FIRST_PART = 1 << 21  # the bit above a code point: the part is the first of its character
+FIRST_PART = 1 << 21  # the bit above a code point: this is the first part of a character
 
 
 @dataclass(frozen=True)
@@ -40,8 +40,8 @@ class Images:
     """A map from a character to its image, zero or more characters. Characters outside all runs map to themselves.
 
     Attributes:
-        runs: ascending rows: the first and the last code point of characters with one image, then this image. `ITSELF` in an image stands
-            for the mapped character.
+        runs: ascending rows: the first and the last code point of characters with one image, then this image. `ITSELF` in an image means
+            the mapped character.
     """
 
     runs: Sequence[Sequence[int]]
@@ -59,7 +59,7 @@ class Images:
         """Read the map from the runs in its JSON form.
 
         Raises:
-            ValueError: it does not hold runs.
+            ValueError: the JSON form does not contain runs.
         """
         runs = _rows(stored, name, ITSELF)
         if any(not 2 <= len(run) <= MAX_ROW for run in runs):
@@ -74,8 +74,8 @@ class Composition:
     Attributes:
         first: the map of characters before decomposition.
         decompositions: the full decomposition of each character that has one, except for Hangul syllables.
-        orders: the rank of each mark in canonical ordering, from 1 on.
-        pairs: the composite of each pair of characters that has one. If there are no pairs, nothing composes, not even Hangul syllables.
+        orders: the rank of each mark in canonical ordering, at least 1.
+        pairs: the composite of each pair of characters that has one. Without pairs, nothing composes, not even Hangul syllables.
         suspects: characters that may change a text beyond the order of its marks.
     """
 
@@ -86,7 +86,7 @@ class Composition:
     suspects: frozenset[int]
 
     def stored(self) -> dict[str, Any]:
-        """The JSON form: rows of numbers."""
+        """Return the JSON form: rows of numbers."""
         return {
             "first": self.first.runs,
             "decompositions": [[code, *parts] for code, parts in self.decompositions.items()],
@@ -100,7 +100,7 @@ class Composition:
         """Read the composition from its JSON form.
 
         Raises:
-            ValueError: it is not a JSON form that `stored` gives.
+            ValueError: the JSON does not have the form that `stored` returns.
         """
         decompositions, orders, pairs, suspects = (_rows(stored, name) for name in ("decompositions", "orders", "pairs", "suspects"))
         if any(not 1 <= len(row) <= MAX_ROW for row in decompositions):
@@ -122,10 +122,10 @@ class Composition:
 
         Args:
             text: a stretch between special tokens.
-            most: the limit of characters in the result.
+            most: the maximum number of characters in the result.
 
         Returns:
-            The composed text, and the span of each of its characters. As in the reference, a composite has the span of its first part.
+            The composed text, and the span of each character. As in the reference, a composite has the span of its first part.
         """
         most = MAX_ROW * len(text) if most is None else most
         images = {char: self.first.of(ord(char)) for char in set(text)}
@@ -135,7 +135,7 @@ class Composition:
         return "".join(chr(code) for code, _ in composed), list(_places(composed, [place for _, place in mapped]))
 
     def _decomposed(self, codes: Iterable[int]) -> Iterator[tuple[int, int]]:
-        """The parts of characters, and for each how many characters it adds: 0 for the first part of a character, 1 for the others."""
+        """The parts of characters, and the number of characters that each part adds: 0 for a first part, 1 for other parts."""
         for code in codes:
             parts = _syllable(code) if 0 <= code - HANGUL < SYLLABLES else self.decompositions.get(code, (code,))
             for index, part in enumerate(parts):
@@ -171,10 +171,10 @@ class Composition:
 
 
 def _rows(stored: Any, name: str, highest: int = CODE_POINTS - 1) -> list[list[int]]:
-    """Check and return the rows of a name in a JSON form.
+    """Check and return the rows under a name in a JSON form.
 
     Raises:
-        ValueError: they are not lists of Unicode scalar values.
+        ValueError: the rows are not lists of Unicode scalar values.
     """
     rows = stored[name] if isinstance(stored, dict) and name in stored else None
     if not isinstance(rows, list) or not all(isinstance(row, list) for row in rows):
@@ -191,7 +191,7 @@ def _syllable(code: int) -> tuple[int, ...]:
 
 
 def _places(composed: Sequence[tuple[int, int]], places: Sequence[Place]) -> Iterator[Place]:
-    """The spans of composed characters. One that replaces characters takes the next span; an added one takes the span before it."""
+    """The spans of composed characters. A replacement has the next span; an added character has the span before it."""
     following = 0
     for _, more in composed:
         if more > 0:
@@ -202,7 +202,7 @@ def _places(composed: Sequence[tuple[int, int]], places: Sequence[Place]) -> Ite
 
 
 def lists_of(images: Images, decompositions: Mapping[int, Sequence[int]]) -> tuple[Array, Array, Array]:
-    """A map of characters, followed by a decomposition: `numbers`, `list_ends` and `lists` of `NormalizerArguments`."""
+    """A map of characters, followed by a decomposition, as `numbers`, `list_ends` and `lists` of `NormalizerArguments`."""
     numbers, lists = np.zeros(CODE_POINTS, np.uint16), list[list[int]]([[]])
     known: dict[tuple[int, ...], int] = {}
 
@@ -225,7 +225,7 @@ def lists_of(images: Images, decompositions: Mapping[int, Sequence[int]]) -> tup
 
 
 def ascii_of(last: Images, composition: Composition) -> NDArray[np.uint8]:
-    """The ASCII character that each one becomes. If characters compose, all of them may take part."""
+    """The ASCII character that each ASCII character becomes. If characters compose, all are `NO_ASCII`."""
     images = [last.of(code) for code in range(128)]
     is_alone = [
         not composition.pairs

@@ -1,8 +1,8 @@
-"""Edits: normalizers that are no maps of characters, since they act on strings, on runs, or at the ends of a stretch.
+"""Edits: normalizers that are not maps of characters, because they change strings, runs, or the ends of a stretch.
 
-They act on a stretch of text between added tokens, one after the other, and each keeps the spans of the characters in the raw text, as the
-reference does: what takes the place of a string has the span of the string's last character, and what goes before a stretch that of its
-first one.
+They change a stretch of text between added tokens, one after the other. Each edit keeps the spans of the characters in the raw text, like
+the reference: a replacement has the span of the last character of the replaced string, and text added before a stretch has the span of the
+stretch's first character.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from fst.text.composition import Place
 STRIP, PREPEND, REPLACE, RUNS, SPACES = KINDS = "strip", "prepend", "replace", "runs", "spaces"
 BLANK = " "
 ALL_KINDS = (*KINDS, CHARSMAP)
-MAX_STRING = 256  # bytes of a string that is replaced or put
-MAX_RUNS = 1 << 10  # runs of code points of an edit
-MAX_SHORTEST = 1 << 10  # shortest strings that a run may be, see `Edit.triggers`
+MAX_STRING = 256  # bytes of a string that is replaced or inserted
+MAX_RUNS = 1 << 10  # runs of code points in an edit
+MAX_SHORTEST = 1 << 10  # shortest strings of replaced runs, see `Edit.triggers`
 MAX_EDITS = 100
 
 
@@ -30,15 +30,15 @@ class Edit:
     """An edit.
 
     Attributes:
-        kind: `STRIP`: remove whitespace at the ends. `PREPEND`: put `content` before, unless there is no text. `REPLACE`: put `content` in
-            place of each `string`, from the left. `RUNS`: put it in place of runs of some characters, as long as they can be. `SPACES`:
-            change spaces as sentencepiece does, see `_spaced`.
-        left, right: whether this end is stripped. Of `SPACES`: whether a space is added before; and whether spaces at the ends are removed,
-            with each `string` at the right end, and runs of spaces become one.
-        content: what is put. Of `SPACES`: a space added at the end; or nothing.
-        string: what is replaced.
-        runs: the characters of runs, as runs of code points: the first and the last.
-        least: the fewest characters of a run that is replaced.
+        kind: `STRIP`: remove whitespace at the ends. `PREPEND`: add `content` before the text, unless the text is empty. `REPLACE`: replace
+            each `string` by `content`, from the left. `RUNS`: replace runs of some characters by `content`; each run is as long as
+            possible. `SPACES`: change spaces like sentencepiece, see `_spaced`.
+        left, right: whether this end is stripped. For `SPACES`, `left`: whether a space is added before the text; `right`: whether spaces
+            at the ends and each `string` at the right end are removed, and runs of spaces become one space.
+        content: the inserted text. For `SPACES`: a space added at the end, or the empty string.
+        string: the replaced text.
+        runs: the characters of runs, as runs of code points (first, last).
+        least: the minimum number of characters in a replaced run.
     """
 
     kind: str
@@ -50,7 +50,7 @@ class Edit:
     least: int = 1
 
     def stored(self) -> dict[str, Any]:
-        """The JSON form."""
+        """Return the JSON form."""
         return {**asdict(self), "runs": [[*run] for run in self.runs]}
 
     @classmethod
@@ -58,7 +58,7 @@ class Edit:
         """Read an edit from its JSON form.
 
         Raises:
-            ValueError: it is not a JSON form that `stored` gives.
+            ValueError: the JSON does not have the form that `stored` returns.
         """
         if not isinstance(stored, dict) or stored.keys() != cls.__dataclass_fields__.keys() or stored["kind"] not in KINDS:
             raise ValueError("an edit has other keys than it should, or is of no known kind")
@@ -83,8 +83,8 @@ class Edit:
         """The text after the edit, and the span of each character.
 
         Args:
-            text, places: the text, and the span of each of its characters.
-            size: how many characters the raw text has.
+            text, places: the text, and the span of each character.
+            size: the number of characters in the raw text.
         """
         if self.kind == STRIP:
             end = len(text.rstrip(WHITE_SPACE)) if self.right else len(text)
@@ -102,11 +102,11 @@ class Edit:
         return "".join([*parts, text[at:]]), [*kept, *places[at:]]
 
     def _spaced(self, text: str, places: Sequence[Place], end: int) -> tuple[str, list[Place]]:
-        """The text with the spaces of sentencepiece, and its spans: each character ends where the next one begins.
+        """The text with sentencepiece's spaces, and its spans: each character ends where the next one begins.
 
-        The space added before is after all spaces at the beginning of the raw text. It ends where the first character begins, so that it
-        has the span of what vanishes in between. The space added at the end has an empty span. There is none if the raw text consists of
-        spaces, and they are removed.
+        The space added before the text follows all spaces at the beginning of the raw text. It ends where the first character begins, so it
+        covers the text that was removed between them. The space added at the end has an empty span. Neither is added if `right` is set and
+        the raw text contains only spaces.
         """
         at = begun = 0
         while self.right and at < len(text) and text[at] == BLANK and places[at][0] == begun:
@@ -129,7 +129,7 @@ class Edit:
         return "".join(chars), [*zip(begins, [*begins, end][1:], strict=True)]
 
     def _matches(self, text: str) -> Iterator[tuple[int, int]]:
-        """The spans of what is replaced."""
+        """The spans of the replaced strings."""
         at = 0
         while at < len(text):
             end = at + len(self.string) if self.kind == REPLACE and text.startswith(self.string, at) else at
@@ -140,12 +140,12 @@ class Edit:
             at = max(end, at + 1)
 
     def holds(self, code: int) -> bool:
-        """Whether a character belongs to runs."""
+        """Whether a character belongs to `runs`."""
         return any(first <= code <= last for first, last in self.runs)
 
     @property
     def singles(self) -> Sequence[Sequence[int]]:
-        """Runs of characters that the edit may change, even one at a time."""
+        """Runs of characters that the edit may change, even if they occur alone."""
         if self.kind == SPACES and self.right:
             return [(ord(char), ord(char)) for char in self.string[-1:] if char != BLANK]
         if self.kind != RUNS or self.least > 1:
@@ -156,9 +156,9 @@ class Edit:
 
     @property
     def triggers(self) -> Sequence[str] | None:
-        """Every text that the edit changes contains one of these strings, a character of `singles`, or whitespace to strip.
+        """Strings for a fast check: each text that the edit changes contains one of them, a character of `singles`, or whitespace to strip.
 
-        None if there are too many.
+        None if there are too many strings.
         """
         if self.kind == REPLACE:
             return [self.string]
@@ -176,14 +176,14 @@ class Edit:
 
     @property
     def reach(self) -> int:
-        """Upper bound on the bytes of kept text that the edit replaces together with other text."""
+        """Upper bound on the number of bytes of kept text that the edit replaces together with other text."""
         if self.kind == SPACES:
             return 4 * self.right
         return _size(self.string) if self.kind == REPLACE else 4 * self.least if self.kind == RUNS else 0
 
     @property
     def growth(self) -> int:
-        """The maximum of bytes that the edit makes of one byte."""
+        """The maximum number of bytes that the edit makes from one byte."""
         size = _size(self.content)
         if self.kind in (REPLACE, RUNS):
             return max(1, -(-size // (_size(self.string) if self.kind == REPLACE else self.least)))
@@ -191,7 +191,7 @@ class Edit:
 
 
 def _size(string: str) -> int:
-    """The bytes of a string."""
+    """The number of bytes of a string."""
     return len(string.encode())
 
 
@@ -208,7 +208,7 @@ def edits_from_stored(stored: Any) -> Edits:
     """Read edits from their JSON form.
 
     Raises:
-        ValueError: they are not, or there are too many.
+        ValueError: this is not the JSON form of edits, or there are too many.
     """
     if not isinstance(stored, list) or len(stored) > MAX_EDITS:
         raise ValueError(f"edits are no list, or more than {MAX_EDITS}")
@@ -226,12 +226,12 @@ def charsmap_of(edits: Edits) -> Charsmap | None:
 
 
 def edits_before_charsmap(edits: Edits) -> Sequence[Edit]:
-    """The edits before the charsmap; all if there is none."""
+    """The edits before the charsmap; all edits if there is no charsmap."""
     return [edit for edit in takewhile(lambda edit: not isinstance(edit, Charsmap), edits) if isinstance(edit, Edit)]
 
 
 def applied(edits: Edits, text: str, places: Sequence[Place], size: int) -> tuple[str, Sequence[Place]]:
-    """The text after some edits, and the span of each character. The arguments are as in `Edit.apply`."""
+    """The text after several edits, and the span of each character. The arguments are as in `Edit.apply`."""
     for edit in edits:
         text, places = edit.apply(text, places) if isinstance(edit, Charsmap) else edit.apply(text, places, size)
     return text, places

@@ -1,4 +1,4 @@
-"""Upper bound on output bytes per input byte, in UTF-8, when characters change."""
+"""Upper bounds on the number of UTF-8 output bytes per input byte when characters change."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from numpy.typing import NDArray
 
 from fst.text.composition import HANGUL, ITSELF, SYLLABLES, Composition, Images
 
-RATIOS = 840  # a multiple of the sizes of one character and of two
-OF_SYLLABLE = 3  # a Hangul syllable has three parts at most, and each takes as many bytes
+RATIOS = 840  # a multiple of the byte lengths of one and of two characters: 1 to 8
+OF_SYLLABLE = 3  # a Hangul syllable has at most three parts, and each part has as many bytes as the syllable
 
 
 def of_images(images: Images) -> Fraction:
-    """By a map of characters. The first character of a run has the fewest bytes."""
+    """The bound for a map of characters. The first character of a run has the fewest bytes."""
     return _most(([first], [first if part == ITSELF else part for part in image]) for first, _, *image in images.runs)
 
 
 def of_composition(composition: Composition) -> Fraction:
-    """By a composition: its map, the decomposition, of Hangul syllables at last, and the composites."""
+    """The bound for a composition: for its map, the decomposition (Hangul syllables last), and the composites."""
     parts = composition.decompositions.values()
     makes_syllables = any(HANGUL <= part < HANGUL + SYLLABLES for part in chain.from_iterable(parts))
     decomposed = _most(([code], parts) for code, parts in composition.decompositions.items())
@@ -30,7 +30,10 @@ def of_composition(composition: Composition) -> Fraction:
 
 
 def _most(changes: Iterable[tuple[Sequence[int], Sequence[int]]]) -> Fraction:
-    """By changes of some characters, given before and after; at least 1, so that there is room for what later changes drop."""
+    """The bound for changes, each given as the code points before and after.
+
+    The bound is at least 1: later changes may drop text, and this text needs room first.
+    """
     listed = [*changes]
     if not listed:
         return Fraction(1)
@@ -39,7 +42,7 @@ def _most(changes: Iterable[tuple[Sequence[int], Sequence[int]]]) -> Fraction:
 
 
 def _sizes(strings: Sequence[Sequence[int]]) -> NDArray[np.int64]:
-    """The bytes of strings of code points."""
+    """The byte lengths of strings of code points."""
     codes, lengths = np.array([*chain.from_iterable(strings)], np.int64), np.array([*map(len, strings)])
     ends = np.cumsum(lengths)
     sums = np.cumsum(np.append(0, 1 + (codes >= 0x80).astype(np.int64) + (codes >= 0x800) + (codes >= 0x10000)))

@@ -1,13 +1,13 @@
-"""Rewriting: what happens to a text before a splitter cuts it into pieces, and the slow walk that is the specification.
+"""Rewriting: the changes to a text before a splitter cuts it into pieces. The slow walk here is the specification.
 
-1. Added tokens are found in the raw text.
-2. Each stretch between them is normalized: it is edited, its marks are put in order, its characters composed and mapped, and edited again.
-3. Added tokens are found in each normalized stretch.
-4. The spaces of each remaining stretch are written, see `fst.text.whitespace`: with ``add_prefix_space``, for example, it gets a leading
-space. If splits come before ``add_prefix_space``, each of their pieces does, and an `EDGE` goes between two of them.
-5. A space goes after each string at which the splitter is to begin again, see `Cuts`.
+1. Find added tokens in the raw text.
+2. Normalize each stretch between them: apply the edits `before`, order marks, compose and map characters, apply the edits `after`.
+3. Find added tokens in each normalized stretch.
+4. Write the spaces of each remaining stretch, see `fst.text.whitespace`. With ``add_prefix_space``, for example, a stretch gets a leading
+   space. If splits come before ``add_prefix_space``, each piece gets one, and an `EDGE` separates two pieces.
+5. Add a space after each string where the splitter restarts, see `Cuts`.
 
-At each place the search finds the longest token that begins there, and continues after it, like ``AddedVocabulary.find_matches`` of
+The search for added tokens finds the longest token at each position and continues after it, like ``AddedVocabulary.find_matches`` of
 ``tokenizers``.
 """
 
@@ -31,19 +31,19 @@ from fst.text.edits import Edits, applied, edits_from_stored
 from fst.text.splitter import Splitter
 from fst.text.whitespace import BLANK, BREAKS, NO_WHITESPACE, Whitespace
 
-MAX_STEPS = 100  # the limit for a sequence of normalizers, too
+MAX_STEPS = 100  # also the limit for a sequence of normalizers
 KEYS = ["after", "before", "blanks", "composition", "cuts", "last", "splitter"]
-EDGE = "\ud800"  # a surrogate, which no text has; the table's splitter drops it, and begins again behind it
-MAX_ORDER, MAX_LISTS, MAX_CUTS = 255, (1 << 15) - 1, 1 << 14  # a list may be in two forms, and numbers of lists are uint16
+EDGE = "\ud800"  # a surrogate, which no text contains; the table's splitter drops it and restarts after it
+MAX_ORDER, MAX_LISTS, MAX_CUTS = 255, (1 << 15) - 1, 1 << 14  # a list may have two forms, and list numbers are uint16
 
 
 class Stretch(NamedTuple):
     """A part of a rewritten text.
 
     Attributes:
-        text: its characters.
-        places: the span of each character in the raw text; for an added token a single span, with the whitespace that it takes.
-        token: the id of an added token; None for a stretch between two.
+        text: the characters.
+        places: the span of each character in the raw text; for an added token, one span with the token's whitespace.
+        token: the id of an added token; None for a stretch between added tokens.
     """
 
     text: str
@@ -55,20 +55,20 @@ class Stretch(NamedTuple):
 class Cuts:
     """Strings that the splitter keeps as pre-tokens, although its automaton ignores them.
 
-    A pattern may contain an added token. Stretches do not contain it, as it is found before; but normalizers may make it from other text,
-    as `Lowercase` does from CLIP's ``<|EndOfText|>``. Behind such a string goes a space. The splitter drops spaces, and begins again behind
-    them.
+    A pattern may contain an added token. The search removes such tokens from stretches, but normalizers may create them again: `Lowercase`
+    creates CLIP's ``<|endoftext|>`` from ``<|EndOfText|>``. A space is added after each of these strings, because the splitter drops spaces
+    and restarts after them.
 
     Attributes:
-        strings: the strings. None begins with another.
-        inside: runs of code points, by first and last. Behind one of these a string counts for nothing: a piece continues there.
+        strings: the strings; no string is a prefix of another.
+        inside: runs of code points, as first and last. A string after one of these characters is not a cut: the pre-token continues there.
     """
 
     strings: Sequence[str]
     inside: Sequence[Sequence[int]]
 
     def stored(self) -> dict[str, Any]:
-        """The JSON form."""
+        """Return the JSON form."""
         return {"strings": self.strings, "inside": self.inside}
 
     @classmethod
@@ -76,7 +76,7 @@ class Cuts:
         """Read the cuts from their JSON form.
 
         Raises:
-            ValueError: it is not a JSON form that `stored` gives.
+            ValueError: the JSON does not have the form that `stored` returns.
         """
         if not isinstance(stored, dict) or sorted(stored) != ["inside", "strings"]:
             raise ValueError("cuts have other keys than 'inside' and 'strings'")
@@ -90,7 +90,7 @@ class Cuts:
         return cls(strings, inside)
 
     def ends(self, text: str) -> Iterator[int]:
-        """The places where a part of a stretch, without added tokens, gets spaces."""
+        """The positions where a part of a stretch gets spaces. The part has no added tokens."""
         at = begun = 0
         while at < len(text):
             string = next((string for string in self.strings if text.startswith(string, at)), "")
@@ -112,13 +112,13 @@ class Normalizer:
     """The rewriting of the text around added tokens.
 
     Attributes:
-        composition: the normalizers up to the one that orders marks or composes; None if no normalizer does. Its suspects are all
+        composition: the normalizers up to the one that orders marks or composes; None if no normalizer does. `composition.suspects`: all
             characters that it may change, or that may change the characters before them.
         last: the map of characters after `composition`.
-        blanks: the writing of spaces.
-        cuts: the places where the splitter begins again.
-        before, after: the edits before all these maps, and after them.
-        splitter: cuts a part into the pieces whose spaces are written each by itself; None: the part is one piece.
+        blanks: the rules for writing spaces.
+        cuts: the positions where the splitter restarts.
+        before, after: the edits before `composition` and after `last`.
+        splitter: the splitter that cuts a part into pieces, whose spaces are written separately; None: the part is one piece.
     """
 
     composition: Composition | None
@@ -130,7 +130,7 @@ class Normalizer:
     splitter: Splitter | None = None
 
     def stored(self) -> dict[str, Any]:
-        """The JSON form."""
+        """Return the JSON form."""
         edits = {name: [edit.stored() for edit in found] for name, found in (("before", self.before), ("after", self.after))}
         composition = self.composition.stored() if self.composition else None
         cut = {"cuts": self.cuts.stored(), **({"splitter": self.splitter.stored()} if self.splitter else {})}
@@ -141,7 +141,7 @@ class Normalizer:
         """Read the rewriting from its JSON form.
 
         Raises:
-            ValueError: the JSON has another form than `stored` gives.
+            ValueError: the JSON does not have the form that `stored` returns.
         """
         if sorted({*stored, "splitter"}) != KEYS:
             raise ValueError(f"rewriting has other keys than {', '.join(KEYS)}")
@@ -172,18 +172,18 @@ class Normalizer:
 
     @property
     def is_plain(self) -> bool:
-        """Whether it only normalizes stretches: spaces stay, and no splitter begins again."""
+        """Whether this only normalizes stretches: spaces stay, and no splitter restarts."""
         return self.blanks == NO_WHITESPACE and self.cuts == NO_CUTS and self.splitter is None
 
     @Lazy
     def growth(self) -> Fraction:
-        """The most bytes that each byte of a stretch becomes."""
+        """The maximum number of output bytes for each byte of a stretch."""
         composed = growth.of_composition(self.composition) if self.composition else Fraction(1)
         edited = prod(edit.growth for edit in self.edits)
         return composed * growth.of_images(self.last) * edited * spread(self)
 
     def normalized(self, text: str) -> tuple[str, Sequence[Place]]:
-        """A stretch between added tokens, normalized, and the span of each of its characters."""
+        """Normalize a stretch between added tokens; return the text and the span of each character."""
         size = len(text)
         text, places = applied(self.before, text, [(at, at + 1) for at in range(size)], size)
         if self.composition:
@@ -209,7 +209,7 @@ class Normalizer:
                     yield self._part(part, part_places)
 
     def _part(self, text: str, places: Sequence[Place]) -> Stretch:
-        """A part of a normalized stretch without tokens, with its added spaces."""
+        """A part of a normalized stretch, with its added spaces. The part has no added tokens."""
         if self.splitter:
             return self._in_pieces(text, places, self.splitter)
         text, places = self.blanks.written(text, places)
@@ -219,7 +219,7 @@ class Normalizer:
         return Stretch(BLANK.join(parts), parts_places[:-1], None)
 
     def _in_pieces(self, text: str, places: Sequence[Place], splitter: Splitter) -> Stretch:
-        """The same, by pieces, each with the space that it gets."""
+        """The same part, cut into pieces; each piece gets its own spaces."""
         written = [self.blanks.written(text[begin:end], places[begin:end]) for begin, end in splitter.pieces(text)]
         own = [place for _, piece_places in written for place in (piece_places[0], *piece_places)]
         return Stretch(EDGE.join(piece for piece, _ in written), own[1:], None)
@@ -232,17 +232,17 @@ NOTHING = Normalizer(None, Images([]), NO_WHITESPACE)
 class NormalizerSteps:
     """Normalizers that change a text one after the other, for machines that otherwise fold them into an alphabet.
 
-    A single `Normalizer` orders marks once. Offsets depend on each ordering, so a sequence such as NFC, BertNormalizer takes a `Normalizer`
-    for each. Added tokens of raw text are found before the first step, those of normalized text after the last one.
+    A `Normalizer` orders marks once. Offsets depend on each ordering, so a sequence such as NFC, BertNormalizer needs a `Normalizer` for
+    each step. Added tokens of raw text are found before the first step, added tokens of normalized text after the last step.
 
     Attributes:
-        rewritings: the steps, at least one. None writes whitespace again.
+        rewritings: the steps, at least one. No step rewrites whitespace.
     """
 
     rewritings: Sequence[Normalizer]
 
     def stored(self) -> dict[str, Any]:
-        """The JSON form."""
+        """Return the JSON form."""
         return {"steps": [by.stored() for by in self.rewritings]}
 
     @classmethod
@@ -250,7 +250,7 @@ class NormalizerSteps:
         """Read the steps from their JSON form.
 
         Raises:
-            ValueError: it is not a JSON form that `stored` gives.
+            ValueError: the JSON does not have the form that `stored` returns.
         """
         if not isinstance(stored, dict) or stored.keys() != {"steps"}:
             raise ValueError("the normalizer has other keys than 'steps'")
@@ -263,7 +263,7 @@ class NormalizerSteps:
         return found
 
     def normalized(self, text: str) -> tuple[str, Sequence[Place]]:
-        """A stretch between added tokens, normalized, and the span of each of its characters."""
+        """Normalize a stretch between added tokens; return the text and the span of each character."""
         places: Sequence[Place] = [(at, at + 1) for at in range(len(text))]
         for by in self.rewritings:
             text, own = by.normalized(text)
@@ -285,14 +285,14 @@ class NormalizerSteps:
 
 
 def found(text: str, tokens: Mapping[str, ContextualToken], word: frozenset[int]) -> Iterator[tuple[int, int, int | None]]:
-    """Begin, end and id of each added token in a text, and of the stretches between them, with the id None.
+    """The start, end and id of each added token in a text, and of each stretch between them, with the id None.
 
     Args:
-        text: raw, or normalized.
+        text: raw or normalized text.
         tokens: the tokens by their spelling.
-        word: the code points of letters and the like, next to which a token with ``single_word`` does not count.
+        word: the code points of word characters; a token with ``single_word`` next to one of these is ignored.
     """
-    at = begun = white = 0  # where the search continues; the end of the last token; the end of the whitespace that a token has taken
+    at = begun = white = 0  # the search position; the end of the last token; the end of the whitespace that a token includes
     while at < len(text):
         spelling = max((token for token in tokens if text.startswith(token, at)), key=len, default="")
         first, at = at, at + (len(spelling) or 1)
@@ -317,7 +317,7 @@ def found(text: str, tokens: Mapping[str, ContextualToken], word: frozenset[int]
 
 
 def spread(by: Normalizer) -> int:
-    """Upper bound on output bytes per byte of a part, when its spaces and cuts are written."""
+    """Upper bound on the number of output bytes per byte of a part, after spaces and cuts are written."""
     if by.splitter:
         return len(f"{EDGE}{BLANK}.".encode(errors="surrogatepass"))
     breaks = len(by.cuts.strings) > 0 or by.blanks.separator == BREAKS
@@ -325,9 +325,9 @@ def spread(by: Normalizer) -> int:
 
 
 def without_context(added: AddedTokens) -> dict[str, int]:
-    """The spellings and ids of the tokens that a search in a text finds without rewriting, if rewriting leaves the text as it is.
+    """The spellings and ids of the tokens that a search finds in a text without rewriting, if rewriting does not change the text.
 
-    These tokens have no flags, and those of normalized text cannot overlap with those of raw text.
+    These tokens have no flags. The tokens of normalized text among them cannot overlap with tokens of raw text.
     """
     raw = early(added)
     shared = {*overlapping(late(added), raw)}
@@ -342,16 +342,16 @@ def early(added: AddedTokens) -> dict[str, ContextualToken]:
 
 
 def late(added: AddedTokens) -> dict[str, ContextualToken]:
-    """The tokens of normalized text by their spelling there."""
+    """The tokens of normalized text by their normalized spelling."""
     return {token.decoded: token for token in added.contextual.values() if token.normalized}
 
 
 def flagged(token: ContextualToken) -> bool:
-    """Whether the neighbours of a token decide whether it is found, and how much it takes."""
+    """Whether the neighbours of a token decide if it is found and how much whitespace it includes."""
     return token.single_word or token.lstrip or token.rstrip
 
 
 def word_of(added: AddedTokens) -> frozenset[int]:
-    """The code points next to which a token with ``single_word`` does not count."""
+    """The code points next to which a token with ``single_word`` is ignored."""
     runs = added.context.word if added.context else ()
     return frozenset(code for first, last in zip(runs[0::2], runs[1::2], strict=True) for code in range(first, last + 1))

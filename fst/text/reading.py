@@ -1,20 +1,20 @@
-"""The way from raw text to symbols, in every machine over normalized text: the slow walk, and the proof for kernels.
+"""The conversion of raw text to symbols, for every machine over normalized text: the slow walk, and the proof for kernels.
 
-A machine reads one *symbol* (normalized character) at a time. Five arrays take a text to its symbols:
+A machine reads one *symbol* (normalized character) at a time. Five arrays map a text to its symbols:
 
 ``pages``, ``blocks``
     two-stage table, code point → class: ``blocks[pages[code_point >> 7] << 7 | code_point & 127]``.
 ``classes``
-    two records a class, at ``2 * class`` (A) and ``2 * class + 1`` (B). All characters of one class act alike. Class 0 is none: no
-    character has it. The parts of words come first, then what ends a word, then lists. See `fst.automata.rows` for the bits of record A.
+    two records per class, at ``2 * class`` (A) and ``2 * class + 1`` (B). All characters of one class behave alike. No character has class
+    0. Classes of parts of words come first, then classes that end a word, then lists. See `fst.automata.rows` for the bits of record A.
 ``symbols``
-    lists of classes, for characters that are not exactly one symbol: a count, then ``class | rank << 16`` each, the lowest rank first.
-    Class 0 is a mark that leaves no symbol: it counts where a run of marks is located.
+    lists of classes, for characters that are not exactly one symbol: a count, then ``class | rank << 16`` for each symbol, the lowest rank
+    first. Class 0 is a mark without a symbol: it counts only for the positions in a run of marks.
 ``specials``
-    the trie of the added tokens that are cut out of the raw text before anything else, one character a node; each token has a class.
+    the trie of the added tokens that are cut out of the raw text first, one character per node; each token has a class.
 
-If neighbours may change a character, ``pages`` has a second half. Texts with such characters are normalized before they are read, and the
-second half has the classes of normalized characters: as if their code points were `NORMALIZED` higher.
+If neighbours may change a character, ``pages`` has a second half. Texts with such characters are normalized before they are read. The
+second half has the classes of normalized characters: `NORMALIZED` is added to their code points.
 """
 
 from __future__ import annotations
@@ -45,23 +45,23 @@ from fst.tables.table import Table
 from fst.text.composition import Place
 
 MAX_RANK = 63
-MAX_LISTED = 32  # symbols of a character; U+FDFA, decomposed, has 18
+MAX_LISTED = 32  # symbols of one character; U+FDFA, decomposed, has 18
 KNOWN_FLAGS = STARTS_SPECIAL | HAS_MARKS | CONTINUES_RUN
 
 NORMALIZED = CODE_POINTS  # added to the code point of a normalized character
 
-Symbol = tuple[int, Place]  # a class, and its place in the text
+Symbol = tuple[int, Place]  # a class, and its span in the text
 
 
 class ReadingTable(Table):
     """A table that reads raw text by the arrays of this module.
 
     Attributes:
-        pages: uint16[8704], block of each 128 code points; or uint16[17408], then those of normalized characters.
-        blocks: uint16[128 * n], class of each code point of a block.
+        pages: uint16[8704], the block of each 128 code points; or uint16[17408], where the second half is for normalized characters.
+        blocks: uint16[128 * n], the class of each code point of a block.
         classes: uint64[2 * classes], records A and B.
         symbols: uint32[n], lists of symbols.
-        specials: int32[nodes, 4]: code point, first child, next sibling, class; -1 is none; node 0 is the root.
+        specials: int32[nodes, 4]: code point, first child, next sibling, class; -1 means no value; node 0 is the root.
     """
 
     pages: Array
@@ -72,13 +72,13 @@ class ReadingTable(Table):
 
     @property
     def ids_per_unit(self) -> int:
-        """The symbols of the character that has most: a text has at most one id for each of its symbols."""
+        """The maximum number of symbols of a character: a text has at most one id for each symbol."""
         a = self.classes[0::2]
         return int(self.symbols[ENTRY.targets_of(a[field_kind(a) == LIST])].max(initial=1))
 
     @Lazy
     def flags(self) -> Array:
-        """The flags of each class that is a list, uint8[classes]; 0 for other classes."""
+        """uint8[classes], the flags of each class that is a list; 0 for other classes."""
         records = self.classes[0::2]
         return np.where(field_kind(records) == LIST, field_output(records), 0).astype(np.uint8)
 
@@ -88,16 +88,16 @@ class ReadingTable(Table):
         return len(self.pages) > CODE_POINTS >> PAGE_BITS
 
     def class_of(self, code_point: int) -> int:
-        """The class of a code point, with `NORMALIZED` added to that of a normalized character."""
+        """The class of a code point. For a normalized character, `NORMALIZED` is added to the code point."""
         return int(self.blocks[int(self.pages[code_point >> PAGE_BITS]) << PAGE_BITS | code_point & 127])
 
     def classes_of(self, code_points: Array) -> Array:
-        """The class of each of many code points: uint16[n]."""
+        """uint16[n], the class of each code point."""
         found: Array = self.blocks[self.pages[code_points >> PAGE_BITS].astype(np.int64) << PAGE_BITS | code_points & 127]
         return found
 
     def listed(self, number: int) -> list[tuple[int, int]]:
-        """The classes that a class expands to, each with its rank in canonical ordering (0: never moves)."""
+        """The classes that a class expands to, with their ranks in canonical ordering (rank 0 never moves)."""
         record = self.classes[2 * number]
         if field_kind(record) != LIST:
             return [(number, 0)]
@@ -106,7 +106,7 @@ class ReadingTable(Table):
         return [(symbol & 0xFFFF, symbol >> 16) for symbol in found]
 
     def special_at(self, text: str, position: int) -> tuple[int, int] | None:
-        """The end and the class of the longest special token at a position."""
+        """The end and the class of the longest special token at a position; None without a token."""
         node, found = 0, None
         for end in range(position, len(text)):
             node = next((child for child in self._children(node) if self.specials[child, 0] == ord(text[end])), -1)
@@ -131,7 +131,7 @@ class ReadingTable(Table):
             position = end
 
     def _run_end(self, text: str, position: int) -> int:
-        """The end of a run of marks. A starter before them comes first."""
+        """The end of a run of marks. The run includes the starter before the marks."""
         end = position + 1
         while end < len(text):
             flags = self.flags[self.class_of(ord(text[end]))]
@@ -143,8 +143,8 @@ class ReadingTable(Table):
     def _run(self, text: str, position: int, end: int) -> Iterator[Symbol]:
         """The symbols of a character or of a run of marks, by rank; equal ranks keep their order.
 
-        Places stay in the order of the text: the first symbol of each character, whichever it is, takes the next place of a character that
-        has any, and other symbols the place of the symbol before them.
+        Spans stay in text order. The first symbol of each character gets the span of the next character that has symbols. Each other symbol
+        gets the span of the symbol before it.
         """
         lists = [self.listed(self.class_of(ord(char))) for char in text[position:end]]
         places = iter([at for at, listed in enumerate(lists, position) if listed])
@@ -165,13 +165,13 @@ class ReadingTable(Table):
 
 
 def parents_of(specials: Array) -> Array:
-    """The parent of each node of ``specials``, int64[nodes]; 0 for the root.
+    """int64[nodes], the parent of each node of ``specials``; 0 for the root.
 
-    Each node but the root is the first child of one node or the next sibling of one, and comes after its parent.
+    Each node except the root is the first child or the next sibling of exactly one node. It comes after its parent.
     """
     _, child, sibling, _ = specials.T
     nodes = np.arange(len(specials))
-    first = nodes.copy()  # an earlier sibling of each node; after the loop, the first one
+    first = nodes.copy()  # an earlier sibling of each node; after the loop, the first sibling
     first[sibling[sibling >= 0]] = nodes[sibling >= 0]
     while not np.array_equal(sooner := first[first], first):
         first = sooner
@@ -181,7 +181,7 @@ def parents_of(specials: Array) -> Array:
 
 
 def prove_lists(table: ReadingTable) -> None:
-    """Prove that lists contain classes of one symbol, in canonical order, and that their flags match their content."""
+    """Prove that lists contain classes of one symbol in canonical order, and that their flags match their content."""
     a, symbols = table.classes[0::2], table.symbols
     lists = np.flatnonzero(field_kind(a) == LIST)
     kind, fences, flags, start = field_kind(a), are_fences(a), field_output(a[lists]), ENTRY.targets_of(a[lists])
@@ -190,7 +190,7 @@ def prove_lists(table: ReadingTable) -> None:
     counts = symbols[start].astype(np.int64)
     need_none(counts > MAX_LISTED, lambda at: f"the list of class {lists[at]} has {counts[at]} symbols; {MAX_LISTED} are possible")
     need_none(start + counts >= len(symbols), lambda at: f"the list of class {lists[at]} ends after the last of {len(symbols)} symbols")
-    of = np.repeat(np.arange(len(counts)), counts)  # the list that each symbol is in, all lists one after the other
+    of = np.repeat(np.arange(len(counts)), counts)  # the list of each symbol; the lists are concatenated
     place = np.arange(len(of)) - np.repeat(np.cumsum(counts) - counts, counts)
     listed = symbols[start[of] + 1 + place]
     number, rank = (listed & np.uint32(0xFFFF)).astype(np.int64), listed >> np.uint32(16)
@@ -212,7 +212,7 @@ def prove_lists(table: ReadingTable) -> None:
 
 
 def prove_characters(table: ReadingTable) -> None:
-    """Prove that code points lead to classes."""
+    """Prove that code points map to valid classes."""
     pages, blocks, width, count = table.pages, table.blocks, 1 << PAGE_BITS, len(table.classes) // 2
     known = CODE_POINTS // width
     need(len(pages) in (known, 2 * known), f"there are {len(pages)} pages; expected {known}, or twice as many with normalized characters")
@@ -232,10 +232,10 @@ def _code_point(pages: Array, at: int) -> str:
 
 
 def prove_specials(table: ReadingTable, specials: Mapping[str, int]) -> None:
-    """Prove that the trie contains the special tokens of the metadata and no others, and that the class of each first character is flagged.
+    """Prove that the trie contains exactly the special tokens of the metadata, and that the class of each first character is flagged.
 
     Args:
-        table: its other arrays are proven.
+        table: a table whose other arrays are proven.
         specials: token → id.
     """
     need(table.specials.shape[1] == 4, f"nodes of specials have {table.specials.shape[1]} fields; expected 4")
@@ -272,7 +272,7 @@ def prove_specials(table: ReadingTable, specials: Mapping[str, int]) -> None:
 
 
 def _edges(trie: Array) -> dict[tuple[int, int], int]:
-    """The nodes of a trie by parent and letter; each node must have one parent and a letter of its own."""
+    """The nodes of a trie by parent and letter; each node must have one parent and a different letter from its siblings."""
     code, child, sibling, _ = trie.T.tolist()
     edges: dict[tuple[int, int], int] = {}
     for node, first in enumerate(child):

@@ -1,4 +1,4 @@
-"""The arguments by which kernels get the tables that turn text into symbols."""
+"""The kernel arguments for tables that convert text to symbols."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ class Reader(NamedTuple):
     """The arrays that `fst.runtime.text.kernels.reading` reads.
 
     Attributes:
-        bmp_classes: uint16[65536], by UTF-16 unit: its class; or `NOT_PLAIN`, if the unit alone does not determine one symbol; or both,
-            if it does unless a special token begins there.
-        records: uint64[classes + 1], record A of each class, and the record of a space for the end of a text.
+        bmp_classes: uint16[65536], by UTF-16 unit: the class; `NOT_PLAIN` if the unit alone does not determine one symbol; both if the unit
+            determines one symbol unless a special token begins there.
+        records: uint64[classes + 1], record A of each class, then the record of a space for the end of a text.
         pages, blocks, lists: as in `fst.text.reading.ReadingTable`; `lists` is its ``symbols``.
-        specials: the special tokens; the value of each is its class.
-        second_units: uint64[1], a set of the lowest 6 bits of all second units of special tokens. All bits are set if a special token
-            has a single unit.
+        specials: the special tokens; the value of each token is its class.
+        second_units: uint64[1], a set of the lowest 6 bits of all second units of special tokens. All bits are set if a special token has a
+            single unit.
     """
 
     bmp_classes: Array
@@ -56,7 +56,7 @@ def with_end(records: Array, end: np.uint64 = BLANK) -> Array:
 
 
 def borrowable(array: NDArray[Any], dtype: type[np.generic]) -> NDArray[Any]:
-    """Give an array the form that `fst.core.borrowed` requires: the dtype in the processor's byte order, aligned, C-contiguous."""
+    """Return the array in the form that `fst.core.borrowed` requires: the dtype in the processor's byte order, aligned, C-contiguous."""
     return np.require(array, dtype, ["C", "A"])
 
 
@@ -73,7 +73,7 @@ def _bmp_classes(table: ReadingTable) -> NDArray[np.uint16]:
     records = a[symbol[listed]]
     first = ENTRY.targets_of(records)
     single = (field_output(records) == STARTS_SPECIAL) & (table.symbols[first] == 1)
-    symbol[listed] = np.where(single, table.symbols[first + single], 0)  # the proof of the table rules out a fence or a rank
+    symbol[listed] = np.where(single, table.symbols[first + single], 0)  # the proof of the table excludes fences and ranks
     symbol[(symbol >= NOT_PLAIN) | (units & 0xF800 == 0xD800)] = 0
     return np.where(listed | (symbol == 0), symbol | NOT_PLAIN, symbol).astype(np.uint16)
 

@@ -1,4 +1,4 @@
-"""Splitters: automata that cut a text into pieces by a pattern, and the slow walk that is their specification."""
+"""Splitters: automata that cut a text into pieces by a pattern. The slow walk here is their specification."""
 
 from __future__ import annotations
 
@@ -19,28 +19,29 @@ Span = tuple[int, int]
 BEHAVIORS: tuple[str, ...] = get_args(Behavior)
 MAX_CLASSES = 62
 DEAD, START = 0, 1
-# In the arguments of kernels that search for pieces.
+# Numbers in the arguments of kernels that search for pieces:
 COLUMNS = 0  # index into `params`: the number of columns of `moves`
-MEMO = 3  # numbers that `fst.runtime.kernels.tries.match_at` remembers; after them, what searches for pieces remember
-STRETCH, STRETCH_ENDS, HAS_FAILED, FAILED = range(MEMO, MEMO + 4)  # in a memo, see `fst.runtime.text.kernels.search`
-FAILED_BITS = 14  # of the number of failures that are remembered
+MEMO = 3  # the length of the memo of `fst.runtime.kernels.tries.match_at`; the numbers of the search for pieces follow it
+STRETCH, STRETCH_ENDS, HAS_FAILED, FAILED = range(MEMO, MEMO + 4)  # indices into a memo, see `fst.runtime.text.kernels.search`
+FAILED_BITS = 14  # bits of the number of failures that are remembered
 
 
 @dataclass(frozen=True, eq=False)
 class Splitter:
     """Cuts a text into pieces by a pattern.
 
-    A search begins in START, at a place of the text, and reads one symbol at a time. A move consists of the next state, and whether a match
-    ends before the symbol: one symbol late, so that patterns can look one symbol ahead. A search is over in DEAD, and its match is the one
-    that ended last. The next search begins where the match ended; if there was none, one symbol after the start of this search.
+    A search begins in START at a position of the text and reads one symbol at a time. A move consists of the next state and a bit: whether
+    a match ends before the symbol. The bit is one symbol late, so that patterns can look one symbol ahead. A search ends in DEAD, and its
+    match is the match that ended last. The next search begins at the end of this match; without a match, it begins one symbol after the
+    start of this search.
 
     Attributes:
         classes: uint8[0x110000], the class of each code point, from 0; at most 62 classes.
         moves: uint16[states, classes + 1], ``target << 1 | match_ends`` for a state and the class of the next symbol. The last column is
             the end of the text: it leads to DEAD. The row of DEAD is zero.
-        behavior: how matches and the gaps between them become pieces, as the reference names it.
+        behavior: the rule that makes pieces from matches and the gaps between them, with the reference's name.
         invert: whether matches and gaps swap their roles.
-        dropped: classes; a piece that begins with a character of one of them is dropped.
+        dropped: classes; a piece is dropped if its first character has one of these classes.
     """
 
     classes: NDArray[np.uint8]
@@ -50,7 +51,7 @@ class Splitter:
     dropped: frozenset[int] = frozenset()
 
     def stored(self) -> dict[str, Any]:
-        """The JSON form of a splitter without gaps: where runs of code points begin, the class of each, moves and dropped classes."""
+        """Return the JSON form of a splitter without gaps: the starts and classes of runs of code points, moves, dropped classes."""
         starts = np.flatnonzero(np.append(True, self.classes[1:] != self.classes[:-1]))
         runs = {"starts": starts.tolist(), "numbers": self.classes[starts].tolist()}
         return {**runs, "moves": self.moves.tolist(), "dropped": sorted(self.dropped)}
@@ -60,7 +61,7 @@ class Splitter:
         """Read a splitter without gaps from its JSON form.
 
         Raises:
-            ValueError: it is not a JSON form that `stored` gives.
+            ValueError: the JSON does not have the form that `stored` returns.
             TableError: its moves are not sound.
         """
         if not isinstance(stored, dict) or sorted(stored) != ["dropped", "moves", "numbers", "starts"]:
@@ -83,7 +84,7 @@ class Splitter:
         return [(start, end) for start, end in spans if start < end and int(self.classes[ord(text[start])]) not in self.dropped]
 
     def segments(self, text: str) -> list[tuple[Span, bool]]:
-        """The matches and the gaps between them, which cover the text, and whether each counts as a match."""
+        """The matches and the gaps between them, which cover the text; for each, whether it counts as a match."""
         segments, start = [], 0
         for first, last in self.matches(text):
             if start < first:
@@ -105,7 +106,7 @@ class Splitter:
             place = place + 1 if end is None else end
 
     def _match(self, symbols: Sequence[int], place: int) -> int | None:
-        """The end of the match that begins at a place; None if there is none."""
+        """The end of the match that begins at a position; None without a match."""
         state, end = START, None
         while state != DEAD:
             move = int(self.moves[state, symbols[place]])
@@ -117,18 +118,18 @@ class Splitter:
 
 
 def _are_whole(listed: Any, limit: int) -> bool:
-    """Whether a value is a list of whole numbers from 0 on, below a limit."""
+    """Whether a value is a list of integers that are at least 0 and below a limit."""
     return isinstance(listed, list) and all(type(number) is int and 0 <= number < limit for number in listed)
 
 
 def prove_moves(moves: NDArray[np.uint16]) -> None:
-    """Prove that no search leaves the array, that each ends at the end of its text at the latest, and that no match is empty.
+    """Prove that searches stay inside the array, that each search ends at the latest at the end of its text, and that no match is empty.
 
     Args:
         moves: as in `Splitter`.
 
     Raises:
-        TableError: one of these fails; the message names it.
+        TableError: one of these properties fails; the message names it.
     """
     states, columns = moves.shape
     need(states > START and 1 < columns <= MAX_CLASSES + 1, f"the splitter has {states} states and {columns - 1} classes")
@@ -139,7 +140,7 @@ def prove_moves(moves: NDArray[np.uint16]) -> None:
 
 
 def kept(segments: Sequence[tuple[Span, bool]], behavior: Behavior) -> list[Span]:
-    """The pieces that a behavior makes of segments, which are matches (True) or gaps.
+    """The pieces that a behavior makes from segments; a segment is a match (True) or a gap.
 
     >>> segments = [((0, 1), True), ((1, 4), False), ((4, 5), True), ((5, 6), True)]
     >>> kept(segments, "removed")
@@ -155,7 +156,7 @@ def kept(segments: Sequence[tuple[Span, bool]], behavior: Behavior) -> list[Span
         mirrored = [((-end, -start), matched) for (start, end), matched in reversed(segments)]
         return [(-end, -start) for start, end in reversed(kept(mirrored, "merged_with_previous"))]
     pieces: list[Span] = []
-    before = False  # whether the segment before this one is a match
+    before = False  # whether the previous segment is a match
     for (start, end), matched in segments:
         if pieces and _joins(behavior, before, matched):
             pieces[-1] = (pieces[-1][0], end)

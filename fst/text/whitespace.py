@@ -1,8 +1,8 @@
-"""Spaces: the form of whitespace in a part of a text without added tokens, before a splitter cuts it.
+"""Spaces: the form of whitespace in a part of a text, before a splitter cuts it. The part has no added tokens.
 
-SentencePiece keeps the space before a word in the word's piece, as a *symbol*, mostly ▁. Its pipelines turn each space into the symbol.
-Here it is the reverse: the symbol becomes a space, in texts and in tokens. Nearly all texts contain spaces and no symbol, so they do not
-change. If the symbol is not a token, spaces become the symbol: the model then falls back to its bytes.
+SentencePiece keeps the space before a word in the word's piece, as a *symbol*, mostly ▁. Its pipelines replace each space by the symbol.
+This module does the reverse: it replaces the symbol by a space, in texts and in tokens. Nearly all texts contain spaces and no symbol, so
+they do not change. If the symbol is not a token, spaces become the symbol: the model then falls back to its bytes.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ KEEPS, JOINS, BREAKS = SEPARATORS = None, "", BREAK
 
 @dataclass(frozen=True)
 class Whitespace:
-    """The writing of spaces.
+    """The rules for writing spaces.
 
     Attributes:
-        prefix: whether a word gets a leading space, unless it begins with a space or the symbol. `ALWAYS`; `NEVER`; `FIRST`: only if it
-            begins where the raw text begins.
+        prefix: whether a word gets a leading space, unless it begins with a space or the symbol. `ALWAYS`; `NEVER`; `FIRST`: only a word at
+            the beginning of the raw text.
         symbol: the character for a space; "" without one.
-        separator: `KEEPS`: the whole part is one word. Otherwise whitespace separates words, and words are joined by the separator:
-            `JOINS`, nothing, or `BREAKS`, a line break.
+        separator: `KEEPS`: the whole part is one word. Otherwise whitespace separates words, and the separator joins them: `JOINS`, the
+            empty string, or `BREAKS`, a line break.
         keeps_symbol: whether spaces are written as the symbol. Otherwise the symbol is written as a space.
     """
 
@@ -43,15 +43,15 @@ class Whitespace:
         return self.symbol if self.keeps_symbol else BLANK
 
     def stored(self) -> dict[str, Any]:
-        """The JSON form."""
+        """Return the JSON form."""
         return asdict(self)
 
     @classmethod
     def from_stored(cls, stored: Any) -> Whitespace:
-        """Read from the JSON form.
+        """Read the rules from their JSON form.
 
         Raises:
-            ValueError: it is not a JSON form that `stored` gives.
+            ValueError: the JSON does not have the form that `stored` returns.
         """
         if not isinstance(stored, dict) or stored.keys() != cls.__dataclass_fields__.keys():
             raise ValueError(f"blanks have other keys than {', '.join(cls.__dataclass_fields__)}")

@@ -1,1 +1,1 @@
-"""Words counted in documents."""
+"""Count words in documents."""

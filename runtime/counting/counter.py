@@ -1,8 +1,8 @@
-"""Count the words of documents, in any number of threads and bounded memory.
+"""Count the words of documents, with any number of threads and bounded memory.
 
-Each thread takes blocks of documents, in order, and counts their words in its own table. A table that outgrows its share of the memory is
-written as a sorted run to a temporary folder. At the end, all tables and runs are merged in the order of words, so the result does not
-depend on the number of threads, on blocks or on the memory.
+Each thread takes blocks of documents, in order, and counts their words in its own table. A table that exceeds its share of the memory is
+written to a temporary folder as a sorted run. At the end, all tables and runs are merged in the order of words, so the result does not
+depend on the number of threads, on blocks or on memory.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ count_words, add_words, list_words = (
 )
 Progress = Callable[[int, int], None]
 
-BLOCK = 1 << 17  # characters or bytes counted at a time; they fit in the cache of one core
+BLOCK = 1 << 17  # number of characters or bytes to count at a time; they fit in the cache of a core
 LIMITS = Limits(BLOCK, BLOCK)
 UTF_8 = UNIT_TYPES["utf-8"]
-FIELDS = ("text", "ends", "counts", "first")  # fields of a run, each in its own file
+FIELDS = ("text", "ends", "counts", "first")  # fields of a run, one file each
 SPACE = b" "
 
 
@@ -46,7 +46,7 @@ class Block(NamedTuple):
     Attributes:
         rows: the documents.
         first: the number of the first document.
-        place: row → the name of its document in messages.
+        place: a function from a row to the name of its document in messages.
     """
 
     rows: Source
@@ -56,10 +56,10 @@ class Block(NamedTuple):
 
 @dataclass(frozen=True)
 class Splitter:
-    """Splits texts into words, with the table of a pipeline.
+    """Splits texts into words with the table of a pipeline.
 
     Args:
-        table: from `fst.compile.train.pipeline.Pipeline.table`.
+        table: the result of `fst.compile.train.pipeline.Pipeline.table`.
     """
 
     table: Any
@@ -77,20 +77,20 @@ class Splitter:
 
     @property
     def symbol(self) -> bytes:
-        """The character that replaces spaces in words, in UTF-8."""
+        """The UTF-8 bytes of the character that replaces spaces in words."""
         symbol: str = self.table.metadata.model.letters.symbol
         return symbol.encode() or SPACE
 
 
 class Counter:
-    """Counts the words of documents in one thread.
+    """Counts words in one thread.
 
     Args:
         splitter: the splitter of documents.
-        partition: the number of the corpus part with the documents.
+        partition: the number of the corpus part that contains the documents.
         errors: "strict" or "replace", as in `fst.Tokenizer.encode`.
-        most: the maximum size of the table in bytes.
-        folder: the folder for the runs of tables that would exceed it.
+        most: the maximum size of the counter's table in bytes.
+        folder: the folder for runs, which are the words of full tables.
     """
 
     def __init__(self, splitter: Splitter, partition: int, errors: str, most: int, folder: Path) -> None:
@@ -101,7 +101,7 @@ class Counter:
         self.runs: list[Words] = []
 
     def count(self, block: Block) -> int:
-        """Count the words of a block. Returns the bytes of its documents.
+        """Count the words of a block; return the number of bytes of its documents.
 
         Raises:
             TextError: a document is not text, or is too long.
@@ -134,7 +134,7 @@ class Counter:
             raise not_text_at(row, wrong_at(text) or 0, text) from None
 
     def _normalized(self, text: NDArray[np.uint8], starts: Ints) -> tuple[NDArray[np.uint8], Ints, Any]:
-        """The normalized documents, and the arguments of the splitter for them."""
+        """The normalized documents, and the splitter's arguments for them."""
         rewriter = self._splitter.rewriter
         if rewriter is None or rewriter.leaves(text, starts, self._work.state, self._memo):
             return text, starts, self._splitter.arguments
@@ -142,7 +142,7 @@ class Counter:
         return rewritten.text, rewritten.starts, rewriter.arguments
 
     def _count(self, text: NDArray[np.uint8], starts: Ints, machine: Any, document: int) -> int | None:
-        """Count normalized documents. Returns the number of the first document with an added token, which cannot be split, or None."""
+        """Count normalized documents; return the number of the first document with an added token, which cannot be split, or None."""
         state = self._counts.state
         state[ROW], state[AT], state[DOCUMENT], state[WORD] = 0, starts[0], document, 0
         while (reason := count_words.call(text, starts, machine, self._work, self._counts)) != DONE:
@@ -152,7 +152,7 @@ class Counter:
         return None
 
     def _make_room(self, reason: int) -> None:
-        """Enlarge the table; or, if that would exceed the memory, write its words as a run."""
+        """Enlarge the table; if this would exceed the memory, write its words as a run instead."""
         state, slots, pool = self._counts.state, len(self._counts.slots) // SLOT, len(self._counts.pool)
         if reason == NO_SLOTS:
             slots *= 2
@@ -218,12 +218,12 @@ def count_documents(
         threads: the number of threads.
         partition: the number of the corpus part with the documents, for first occurrences.
         errors: "strict" or "replace", as in `fst.Tokenizer.encode`.
-        min_count: rarer words are left out at the end.
-        memory: the maximum size of all threads' tables in bytes; full tables are written to a temporary folder.
-        progress: called with the numbers of documents and bytes counted so far.
+        min_count: the minimum count of a word in the result.
+        memory: the maximum total size of the threads' tables in bytes; full tables are written to a temporary folder.
+        progress: a function called with the number of documents and of bytes counted so far.
 
     Raises:
-        TextError: a document is not text, is too long, or contains an added token of the splitter; the message names it.
+        TextError: a document is not text, is too long, or contains an added token of the splitter; the message contains its name.
         VocabularyError: the sum of all counts is too large.
     """
     with TemporaryDirectory(prefix="fst-words-") as name:
@@ -233,7 +233,7 @@ def count_documents(
 
 
 def _runs(counters: Sequence[Counter]) -> list[Words]:
-    """The words of all counters: one part if everything fits in memory, else one part per run."""
+    """The words of all counters: one part if all tables fit in memory, otherwise one part per run."""
     if not counters:
         return []
     first, *others = counters
@@ -247,7 +247,7 @@ def _runs(counters: Sequence[Counter]) -> list[Words]:
 
 
 class _Job:
-    """One count: the remaining documents, the progress, and the counters of all threads that received documents."""
+    """One count: the remaining documents, the progress, and the counters of the threads."""
 
     def __init__(self, blocks: Iterator[Block], progress: Progress | None, make: Callable[[], Counter]) -> None:
         self._blocks, self._progress, self._make, self._lock = blocks, progress, make, Lock()
@@ -256,7 +256,7 @@ class _Job:
         self._failed: list[tuple[int, BaseException]] = []
 
     def run(self, threads: int) -> None:
-        """Count all documents in `threads` threads, including this one. If blocks fail, the error of the first one is raised."""
+        """Count all documents in `threads` threads, including this one. If blocks fail, raise the error of the first of them."""
         others = [Thread(target=self._count, daemon=True) for _ in range(threads - 1)]
         for thread in others:
             thread.start()
@@ -272,7 +272,7 @@ class _Job:
             raise min(self._failed, key=itemgetter(0))[1]
 
     def _count(self) -> None:
-        """Count blocks until no block is left or a thread has failed. An error is recorded with the number of its block's first document.
+        """Count blocks until no block is left or a thread has failed. Record an error with the number of the first document in its block.
 
         Blocks are taken in the order of documents, so the same block fails first with any number of threads.
         """
@@ -302,7 +302,7 @@ class _Job:
 
 
 def _placed(error: TextError, block: Block) -> TextError:
-    """The error with the name of its document in the message."""
+    """Add the name of the document to the message of an error."""
     if error.row is None or error.place is None:
         return error
     said = str(error).partition(": ")[2]
@@ -315,7 +315,7 @@ def _size(slots: int, pool: int) -> int:
 
 
 def stored(words: Words, folder: Path) -> Words:
-    """The words, moved to memory-mapped files in a new folder."""
+    """Move words to memory-mapped files in a new folder."""
     own = Path(mkdtemp(dir=folder))
     for name in FIELDS:
         np.save(own / f"{name}.npy", getattr(words, name), allow_pickle=False)
@@ -323,7 +323,7 @@ def stored(words: Words, folder: Path) -> Words:
 
 
 def _with_symbol(text: NDArray[np.uint8], ends: Ints, symbol: bytes) -> tuple[NDArray[np.uint8], Ints]:
-    """Words with `symbol` in place of each space."""
+    """Replace each space in words by `symbol`."""
     if symbol == SPACE:
         return text, ends
     spaces = np.cumsum(text == ord(SPACE))

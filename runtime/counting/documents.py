@@ -12,11 +12,11 @@ from fst.runtime.files.documents import Documents
 from fst.runtime.files.reading import Files
 from fst.runtime.rows.texts import Source, rows_of
 
-MOST_TEXTS, MOST_UNITS = 1 << 10, 1 << 18  # limits of a block: texts; characters or bytes, reached by its last text
+MOST_TEXTS, MOST_UNITS = 1 << 10, 1 << 18  # a block ends when it has this number of texts, or of characters or bytes
 
 
 def of_texts(texts: Iterable[Any]) -> Iterator[Block]:
-    """The blocks of an iterable of str or of bytes, or of lists of them."""
+    """The blocks of an iterable of str, of bytes, or of lists of str or bytes."""
     first = 0
     for rows in _batches(texts):
         yield _numbered(rows_of(rows), first)
@@ -34,7 +34,7 @@ def of_column(column: Any) -> Iterator[Block]:
 
 
 def of_files(files: Files, errors: str) -> Iterator[Block]:
-    """The blocks of files. A document of plain text is a line with its line feed."""
+    """The blocks of files. In plain text, a document is a line with its line feed."""
     first = 0
     for documents in files.documents(errors):
         for rows in _rows(documents.texts):
@@ -47,7 +47,7 @@ def _place(documents: Documents, row: int) -> str:
 
 
 def _rows(texts: Any) -> Iterator[Source]:
-    """The rows of a list, or of an array of pyarrow."""
+    """The rows of a list, or of a pyarrow array."""
     if isinstance(texts, list):
         yield rows_of(texts)
     else:
@@ -61,7 +61,7 @@ def _numbered(rows: Source, first: int) -> Block:
 
 
 def _batches(texts: Iterable[Any]) -> Iterator[list[Any]]:
-    """The texts in lists, one for each block."""
+    """Collect texts in lists, one list per block."""
     if isinstance(texts, list | tuple) and not any(isinstance(text, list | tuple) for text in texts[:1]):
         texts = texts if type(texts) is list else [*texts]
         yield from (texts[at : at + MOST_TEXTS] for at in range(0, len(texts), MOST_TEXTS))

@@ -1,18 +1,18 @@
-"""Count the words of texts in a hash table, see `fst.counting.arguments`.
+"""Count the words of texts in a hash table; `fst.counting.arguments` describes the table.
 
-The pieces of a round are counted in two loops, so the processor loads the slots of many pieces at the same time::
+The pre-tokens of a round are counted in two loops, so that the processor loads the slots of many of them at the same time::
 
-    find_pieces    text → pieces, see `fst.runtime.pretokens.kernels.find`
-    mark_dropped   pieces → marks on dropped ones, if the table drops any
-    find_slots     pieces → their first slots, which are prefetched
-    count_pieces   pieces → counts; a new word gets a slot
+    find_pieces    text → pre-tokens, see `fst.runtime.pretokens.kernels.find`
+    mark_dropped   pre-tokens → marks on dropped pre-tokens, if the table drops any
+    find_slots     pre-tokens → their first slots, which are prefetched
+    count_pieces   pre-tokens → counts; a new word is put into a free slot
 
 Kernels check nothing. They require:
 
-- The table of the splitter is made by the compiler. ``text`` is valid UTF-8, or normalized from it, and 64 bytes after it are readable;
-  ``starts`` is ascending within it, and cuts no character.
-- At most `MOST_FILLED` of all slots are used, so each search ends at a free slot. `count_words` stops before a round that could exceed this
-  limit or the pool, and counts nothing of this round.
+- The splitter's table is made by the compiler. ``text`` is valid UTF-8, or normalized from valid UTF-8, and 64 bytes after it are readable.
+  ``starts`` ascends from 0 to its length, and cuts no character.
+- At most the fraction `MOST_FILLED` of the slots is used, so that each search ends at a free slot. `count_words` stops before a round that
+  could exceed this limit or the pool, and counts nothing of this round.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ WORDS, BYTES, POOL, ROW, AT, DOCUMENT, WORD, NEEDED = (np.uint64(index) for inde
 
 @inlined
 def mixed(hashed):
-    """A hash whose highest bits depend on all bits of `hashed`."""
+    """A hash with high bits that depend on all bits of `hashed`."""
     return (hashed ^ hashed >> U32) * HASH_MULTIPLIER
 
 
@@ -50,7 +50,7 @@ def hash_of_long(text, begin, length, masks):
 
 @part
 def find_slots(text, pieces, count, counts, shift, hashes):
-    """Hash the pieces of a round, and prefetch their slots."""
+    """Hash the pre-tokens of a round, and prefetch their slots."""
     slots, masks = counts.slots, counts.masks
     for index in range(count):
         item = np.uint64(pieces[index])
@@ -104,7 +104,7 @@ def is_word(text, begin, length, hashed, slot, counts):
 
 @part
 def count_pieces(text, pieces, count, counts, shift, hashes):
-    """Count the pieces of a round. Returns False at an added token; the pieces after it are not counted."""
+    """Count the pre-tokens of a round. At an added token, stop and return False; otherwise return True."""
     slots, state, last = counts.slots, counts.state, np.uint64(len(counts.slots)) - U1
     for index in range(count):
         item = np.uint64(pieces[index])
@@ -143,15 +143,15 @@ def count_words(text, starts, table, work, counts):
     """Count the words of texts, from the row and position in ``counts.state``.
 
     Args:
-        text: uint8[n], UTF-8 of all texts.
-        starts: int64[rows + 1], the begin of each text in `text`, and the end of the last one.
+        text: uint8[n], all texts in UTF-8.
+        starts: int64[rows + 1], the start of each text in `text`, and the end of the last text.
         table: `fst.pretokens.arguments.Arguments` of the splitter.
         work: `fst.pretokens.arguments.Work`.
         counts: `fst.counting.arguments.Counts`. The caller sets `ROW`, `AT` and `DOCUMENT` for the first row.
 
     Returns:
-        `DONE`; `NO_SLOTS` or `NO_POOL`: the caller must enlarge the table and call again; or `HAS_ADDED`: the document `DOCUMENT` contains
-        an added token of the splitter.
+        `DONE`; `NO_SLOTS` or `NO_POOL`: enlarge the table and call again; or `HAS_ADDED`: the document `DOCUMENT` contains an added token
+        of the splitter.
     """
     state, pieces, hashes, shift = counts.state, work.pieces, work.slots, shift_of(counts.slots)
     rows, row, at = np.uint64(len(starts)) - U1, state[ROW], state[AT]
@@ -175,7 +175,7 @@ def count_words(text, starts, table, work, counts):
 
 @inlined
 def is_same(old, slot, new, other):
-    """Whether two slots of two tables, with equal tags, contain the same word."""
+    """Whether a slot of a table and a slot of another table contain the same word. Their tags are equal."""
     if old.slots[slot + U3] >> TAG < LONG:
         return is_key(old.slots, slot, old.masks, INLINE << U2, new.slots, other)
     begin, length = old.slots[slot + U1], old.slots[slot + U2]
@@ -202,7 +202,7 @@ def put_slot(old, slot, new, free):
 
 @inlined
 def add_slot(old, slot, new, other):
-    """Add the count of a slot to that of the same word in another table, and keep the earlier first occurrence there."""
+    """Add the count of a slot to the same word's count in another table, and keep the earlier first occurrence there."""
     new.slots[other + U3] += old.slots[slot + U3] & COUNT_MASK
     place, found = slot >> U1, other >> U1
     document, word = old.places[place], old.places[place + U1]
@@ -217,7 +217,7 @@ def add_words(old, new):
 
     Args:
         old: the table to add.
-        new: the other table, with enough slots and pool: at most `MOST_FILLED` of its slots are used afterwards.
+        new: the other table, with enough slots and pool: afterwards, at most the fraction `MOST_FILLED` of its slots is used.
     """
     shift, last = shift_of(new.slots), np.uint64(len(new.slots)) - U1
     for number in range(np.uint64(len(old.slots)) >> U2):

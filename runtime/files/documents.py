@@ -21,7 +21,7 @@ MEND_TEXT = "mend it, or pass --errors replace or skip"
 
 
 class Fault(NamedTuple):
-    """A fault of a document, and its remedy for commands with the option --errors."""
+    """An error in a document, and the remedy for commands with the option --errors."""
 
     what: str
     remedy: str
@@ -35,10 +35,10 @@ class Documents:
         file: the name of the file in messages.
         unit: the word for a document of this file: line, row or document.
         numbers: the number of each document in the file, from 1.
-        texts: their texts: a list of bytes or of str.
-        others: the other fields of each document: a list of objects. None: there are none, or they are not needed.
-        wrong: documents that were left out: number and fault.
-        replaced: how many were repaired while they were read.
+        texts: the texts of the documents: a list of bytes or of str.
+        others: the other fields of each document: a list of objects; None: no other fields, or not needed.
+        wrong: the documents that were left out: the number and the fault of each.
+        replaced: the number of documents that were repaired while they were read.
     """
 
     file: str
@@ -49,7 +49,7 @@ class Documents:
     wrong: Sequence[tuple[int, Fault]] = field(default=())
     replaced: int = 0
 
-    is_whole: ClassVar[bool] = True  # whether their texts are, and can be left out
+    is_whole: ClassVar[bool] = True  # whether each item is a whole document, and can be left out
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -59,14 +59,14 @@ class Documents:
         return f"{self.file}, {self.unit} {number}"
 
     def not_text(self) -> dict[int, Fault]:
-        """The rows that are not text, each with its fault."""
+        """A mapping from the rows that are not text to their faults."""
         return {row: fault for row, text in enumerate(self.texts) if (fault := not_text(text)) is not None}
 
     def in_utf8(self) -> Documents:
-        """The same documents with bytes for texts, without nulls; for commands without the option --errors.
+        """The documents with texts as bytes, without nulls; for commands without the option --errors.
 
         Raises:
-            TextError: one of them is not text.
+            TextError: a document is not text.
         """
         faults = [*self.wrong, *((self.numbers[row], fault) for row, fault in self.not_text().items())]
         if faults:
@@ -78,20 +78,20 @@ class Documents:
         return replace(self, texts=[text.encode() if isinstance(text, str) else text for text in self.texts])
 
     def without(self, rows: Collection[int]) -> Documents:
-        """The other rows."""
+        """The documents without some rows."""
         return self.taken([row for row in range(len(self.numbers)) if row not in rows])
 
     def taken(self, rows: Sequence[int]) -> Documents:
-        """The rows with some numbers, repeated if a number is repeated."""
+        """The documents of some rows; a repeated row gives a repeated document."""
         others = None if self.others is None else [self.others[row] for row in rows]
         return replace(self, numbers=[self.numbers[row] for row in rows], texts=[self.texts[row] for row in rows], others=others)
 
     def records(self) -> Any:
-        """The other fields of each document, as a list of objects for JSON; None: there are none."""
+        """The other fields of each document, as a list of objects for JSON; None: no other fields."""
         return self.others
 
     def mended(self) -> Documents:
-        """The same documents with U+FFFD for malformed units of text."""
+        """The documents with U+FFFD in place of malformed units of text."""
         return replace(self, texts=[replaced(text) for text in self.texts])
 
     def texts_in_utf8(self, rows: Sequence[int]) -> list[bytes | None]:
@@ -99,38 +99,38 @@ class Documents:
         return [text.encode() if isinstance(text := self.texts[row], str) else text for row in rows]
 
     def carrying(self, texts: Any, name: str) -> Documents:
-        """The same documents, with texts in their other fields too.
+        """The documents, with texts added to their other fields.
 
         Args:
             texts: a text for each document, as in `texts`.
-            name: the field of the texts, which keeps its place if it is there.
+            name: the field of the texts; an existing field keeps its position.
         """
         others = repeat({}) if self.others is None else self.others
         return replace(self, others=[{**record, name: text} for record, text in zip(others, map(_as_str, texts), strict=False)])
 
     def encode(self, tokenizer: Tokenizer, errors: str, **options: Any) -> Encoded:
-        """Their ids; the options are those of `Tokenizer.encode_batch`."""
+        """Encode the documents; `options` are passed to `Tokenizer.encode_batch`."""
         batch = tokenizer.encode_batch(self.texts, errors=errors, **options)
         return Encoded(self, batch.ids, batch.row_splits[1:], offsets=batch.offsets)
 
     def count(self, tokenizer: Tokenizer, errors: str, **options: Any) -> int:
-        """The number of ids of each document; the options are those of `Tokenizer.count_tokens`."""
+        """The total number of ids; `options` are passed to `Tokenizer.count_tokens`."""
         return int(tokenizer.count_tokens(self.texts, errors=errors, **options).sum())
 
     def find(self, searcher: Searcher, threads: int | None) -> tuple[Matches, NDArray[np.bool_] | None]:
-        """Their matches, in characters; and which of them are null, None if none is."""
+        """The matches in the documents, in characters; and bool[rows], whether each document is null, or None if no document is null."""
         return searcher.find_batch(self.texts, threads=threads), None
 
     def count_matches(self, searcher: Searcher, threads: int | None) -> NDArray[np.int64]:
-        """int64[rows], how many matches each has."""
+        """int64[rows], the number of matches in each document."""
         return searcher.count(self.texts, threads=threads)
 
     def segment(self, segmenter: Segmenter, threads: int | None) -> Any:
-        """Their tokens: a list of str for each."""
+        """The tokens of each document, as a list of str."""
         return [*segmenter.segment_batch(self.texts, offsets=True, threads=threads)]
 
     def replace(self, searcher: Searcher, by: str, threads: int | None) -> Any:
-        """Their texts with matches replaced, in the form of `texts`."""
+        """The texts with matches replaced, as a list of str."""
         return searcher.replace(list(map(_as_str, self.texts)), by, threads=threads)
 
 
@@ -141,9 +141,9 @@ class Encoded:
     Attributes:
         documents: the documents.
         ids: int32[n], the ids of all documents in order.
-        ends: int64[rows], the end of each document's ids; ids after the last end belong to an unfinished document.
-        nulls: bool[rows], which of them are null; None: none.
-        offsets: int32[n, 2], the span of each id in characters; None: they are not needed.
+        ends: int64[rows], the end of each document's ids. Ids after the last end belong to an unfinished document.
+        nulls: bool[rows], whether each document is null; None: no document is null.
+        offsets: int32[n, 2], the span of each id in characters; None: not needed.
     """
 
     documents: Documents
@@ -154,10 +154,10 @@ class Encoded:
 
 
 def _as_str(text: str | bytes) -> str:
-    """A text as str.
+    """Convert a text to str.
 
     Raises:
-        TextError: it is not text.
+        TextError: the text is not UTF-8.
     """
     try:
         return text if isinstance(text, str) else str(text, "utf-8")
@@ -166,7 +166,7 @@ def _as_str(text: str | bytes) -> str:
 
 
 def not_text(text: str | bytes) -> Fault | None:
-    """The fault of a text, or None."""
+    """The fault of a text; None: no fault."""
     place = wrong_at(text)
     if place is None:
         return None

@@ -1,4 +1,4 @@
-"""Documents from files of all formats: text, JSON lines, columns of Parquet and Arrow."""
+"""Read documents from files of all formats: plain text, JSON lines, Parquet and Arrow."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from fst.runtime.files.pieces import Piece, Whole
 from fst.runtime.files.streams import STANDARD, Source, opened
 
 KINDS = {"text": "text", "json": "JSON lines", "arrow": "Arrow IPC", "parquet": "Parquet"}
-# The kinds that an option is for.
+# Option → the kinds of files that it applies to.
 OPTIONS = {"--field": {"json"}, "--column": {"arrow", "parquet"}, "--separator": {"text"}, "--document file": {"text"}}
 JSON_NAMES = (".json", ".jsonl", ".ndjson")
 COLUMNAR_NAMES = {".parquet": "parquet", ".arrow": "arrow", ".feather": "arrow", ".ipc": "arrow"}
-# What to do with files of kinds that are not read, by the ending of the name.
+# File name ending → the remedy, for files that cannot be read.
 INSTEAD = {
     **dict.fromkeys([".csv", ".tsv"], "convert it to Parquet or JSON lines"),
     **dict.fromkeys(UNSUPPORTED, "unpack it"),
 }
 TEXT = "text"
-HEAD = 1 << 12  # bytes of a JSON file that `Reading.check` looks at
-WHOLE_JSON = re.compile(rb"\s*(?:(\[)|\{\s*\n)")  # the beginning of an array, or of an object of several lines
+HEAD = 1 << 12  # number of bytes of a JSON file that `Reading.check` reads
+WHOLE_JSON = re.compile(rb"\s*(?:(\[)|\{\s*\n)")  # the start of an array, or of an object on several lines
 
 
 @dataclass(frozen=True)
@@ -34,14 +34,14 @@ class Reading:
     """The options for reading files.
 
     Attributes:
-        input_format: one of `KINDS`; None: recognised by content and name.
-        field: the field of JSON lines with the text.
-        column: the column of Arrow or Parquet with the text.
-        separator: the text between documents of plain text; None: a line is a document.
-        document: what counts as a document of plain text, a "line" or a "file".
-        others: whether to read the other fields or columns too.
-        with_text: whether the text itself is one of them.
-        mends: whether lines of JSON that are not UTF-8 are repaired.
+        input_format: a key of `KINDS`; None: the format is recognised by content and name.
+        field: the field with the text, in JSON lines.
+        column: the column with the text, in Arrow or Parquet.
+        separator: the string between documents in plain text; None: each line is a document.
+        document: the unit that is a document in plain text, "line" or "file".
+        others: whether to read the other fields or columns, too.
+        with_text: whether the other fields or columns include the text.
+        mends: whether JSON lines that are not UTF-8 are repaired.
         in_pieces: whether long documents of plain text are read in pieces.
         with_ends: whether documents of plain text keep the line feed or the separator at their end.
 
@@ -68,19 +68,19 @@ class Reading:
 
     @property
     def text_name(self) -> str:
-        """The field or the column of the text; in plain text the one to make of it."""
+        """The name of the field or column with the text; for plain text, the name of the new field."""
         return self.field or self.column or TEXT
 
     def documents(self, names: Iterable[str], advance: Callable[[int], None]) -> Generator[Documents, None, None]:
-        """The documents of files, one file after the other.
+        """The documents of files, file after file.
 
         Args:
             names: the files; "-" is standard input.
-            advance: called with the number of bytes of each read.
+            advance: a function called with the number of bytes of each read.
 
         Raises:
-            TextError: a file is damaged, or has no such column.
-            ReadingError: an option belongs to another format, or one is missing.
+            TextError: a file is damaged, or the column is missing.
+            ReadingError: an option does not apply to the file's format, or a required option is missing.
         """
         for name in names:
             with opened(name, advance) as source:
@@ -89,7 +89,7 @@ class Reading:
                 yield from self._of_kind(kind, source)
 
     def kind(self, name: str) -> str:
-        """The kind of a file, a key of `KINDS`. The first bytes decide for a regular file of this machine, and the name alone for others.
+        """The kind of a file, a key of `KINDS`: by the first bytes for a regular local file, by the name alone for other files.
 
         Raises:
             TextError: the file is damaged.
@@ -102,11 +102,11 @@ class Reading:
         return self.input_format or columnar or self._by_name(name)
 
     def check(self, names: Iterable[str]) -> None:
-        """Check the first bytes of all files before any is encoded. Only regular files are opened, so that no input is lost.
+        """Check the first bytes of all files before encoding. Only regular local files are opened, so that no input is lost.
 
         Raises:
             TextError: a file is damaged.
-            ReadingError: as in `documents`; or a file is JSON, but not JSON lines.
+            ReadingError: an error as in `documents`; or a file is JSON, but not JSON lines.
         """
         for name in names:
             if name != STANDARD and Path(name).is_file():
@@ -136,7 +136,7 @@ class Reading:
 
     @property
     def end(self) -> bytes | None:
-        """The text between documents of plain text; None: a file is one document."""
+        """The bytes between documents in plain text; None: each file is one document."""
         return None if self.document == "file" else lines.LINE_FEED if self.separator is None else self.separator.encode()
 
     def _texts(self, source: Source) -> Iterator[Documents]:
@@ -149,7 +149,7 @@ class Reading:
                 yield Documents(block.file, block.unit, range(block.first, block.first + len(block.lines)), block.lines)
 
     def _check_options(self, kind: str, name: str) -> None:
-        """Refuse an option that belongs to another format, and the lack of an option that this format needs."""
+        """Refuse an option that does not apply to this format; refuse a missing option that this format requires."""
         values = (self.field, self.column, self.separator, self.document if self.document == "file" else None)
         given = [option for option, value in zip(OPTIONS, values, strict=True) if value is not None]
         for option in given:
@@ -161,7 +161,7 @@ class Reading:
 
 
 def _check_lines(name: str, head: bytes) -> None:
-    """Refuse a file of JSON that does not begin like JSON lines."""
+    """Refuse JSON that does not begin like JSON lines."""
     if found := WHOLE_JSON.match(head):
         what, query = ("an array", "'.[]'") if found[1] else ("an object of several lines", ".")
         hint = f"make JSON lines of it with `jq -c {query}`, or pass --input-format json if each line is an object"

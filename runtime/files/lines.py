@@ -1,7 +1,7 @@
-r"""Documents of plain text, from files and standard input: lines, the text between separators, or whole files.
+r"""Documents of plain text, from files and standard input: lines, texts between separators, or whole files.
 
-Lines end at "\n" and nowhere else; all that precedes it is the document. Input is read in blocks as it arrives: memory does not grow with a
-file, and a line that is typed or piped gives a line of output at once.
+Only "\n" ends a line; all characters before it belong to the document. Input is read in blocks as it arrives: memory does not grow with the
+file, and a typed or piped line gives a line of output at once.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from fst.errors import TextError
 from fst.runtime.files.streams import Source, opened
 
 LINE_FEED = b"\n"
-MOST_BYTES = 1 << 24  # of a document that must fit in memory
-LONG_BYTES = 1 << 21  # of a document that is read in pieces
+MOST_BYTES = 1 << 24  # maximum size of a document that must fit in memory
+LONG_BYTES = 1 << 21  # minimum size of a document that may be read in pieces
 
 
 @dataclass(frozen=True)
@@ -23,10 +23,10 @@ class Block:
 
     Attributes:
         file: the name of the file in messages.
-        first: number of the first document in the file, from 1.
-        lines: the documents, without their separators.
+        first: the number of the first document in the file, from 1.
+        lines: the documents, by default without their separators.
         unit: the word for a document.
-        is_begun, goes_on: whether the only document began in an earlier block, or continues in a later one.
+        is_begun, goes_on: whether the only document began in an earlier block, and whether it continues in the next.
     """
 
     file: str
@@ -37,7 +37,7 @@ class Block:
     goes_on: bool = False
 
     def place(self, row: int) -> str:
-        """The position of a document of the block, for messages."""
+        """The position of a document in the file, for messages."""
         return f"{self.file}, {self.unit} {self.first + row}"
 
 
@@ -46,7 +46,7 @@ def read(name: str, advance: Callable[[int], None]) -> Iterator[Block]:
 
     Args:
         name: the file.
-        advance: called with the number of bytes of each read.
+        advance: a function called with the number of bytes of each read.
     """
     with opened(name, advance) as source:
         yield from blocks(source, LINE_FEED)
@@ -57,10 +57,10 @@ def blocks(source: Source, separator: bytes | None, *, in_pieces: bool = False, 
 
     Args:
         source: the file.
-        separator: the text between documents; None: the file is one document. Data after the last separator is another document, unless it
-            is whitespace alone and the separator is not a line feed.
-        in_pieces: whether a document of more than `LONG_BYTES` is read in pieces, one in each block.
-        with_ends: whether documents keep the separator at their ends.
+        separator: the bytes between documents; None: the file is one document. Data after the last separator is another document, unless it
+            is empty, or it is whitespace and the separator is not a line feed.
+        in_pieces: whether a document of more than `LONG_BYTES` is read in pieces, one piece per block.
+        with_ends: whether documents keep the separator at their end.
 
     Raises:
         TextError: a document that must be read whole has more than `MOST_BYTES`.
@@ -88,7 +88,7 @@ def blocks(source: Source, separator: bytes | None, *, in_pieces: bool = False, 
 
 
 def _split(chunks: Iterable[bytes], separator: bytes | None) -> Iterator[tuple[list[bytes], bytes]]:
-    """The documents that end in each chunk, and the rest. A possible beginning of a separator waits for the next chunk."""
+    """The documents that end in each chunk, and the rest. Bytes that may begin a separator are kept for the next chunk."""
     waiting, length = b"", len(separator or b"") - 1
     for chunk in chunks:
         *documents, rest = (waiting + chunk).split(separator) if separator else [chunk]

@@ -1,4 +1,4 @@
-"""The files for the names of inputs: folders and patterns are expanded."""
+"""Expand folders and patterns to file names."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from fst.errors import ReadingError
 
 
 def named(names: Sequence[str]) -> tuple[str, ...]:
-    """The files for names.
+    """Expand names to files.
 
-    A folder means all files in it and in its subfolders, in the order of their names, without hidden ones. A pattern such as
-    ``books/**/*.jsonl``, quoted so that the shell does not expand it, means the files that match it, if there are any.
+    A folder is replaced by all files in it and in its subfolders, sorted by name, without hidden files. A pattern, for example
+    ``books/**/*.jsonl``, is replaced by the files that match it, and stays if no file does. Quote patterns in a shell.
 
     Raises:
-        ReadingError: a folder has no file.
+        ReadingError: a folder contains no files.
     """
     return tuple(file for name in names for file in _files(remote.plain(name)))
 
@@ -28,7 +28,7 @@ def _files(name: str) -> Sequence[str]:
     path = Path(name)
     if path.is_dir():
         found = [str(file) for file in sorted(path.rglob("*")) if not any(part.startswith(".") for part in file.relative_to(path).parts)]
-    elif has_magic(name) and not path.exists():  # a file may have the name of a pattern
+    elif has_magic(name) and not path.exists():  # a file name may contain wildcards
         found = sorted(glob(name, recursive=True))  # noqa: PTH207 - the name may be absolute, or begin with ..
     else:
         return [name]

@@ -1,4 +1,4 @@
-"""Compressed files, recognised by first bytes or by name, and their data."""
+"""Compressed files: recognise them by their first bytes or their names, and unpack them."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from typing import Any
 
 from fst.core import remote
 
-CHUNK = 1 << 20  # bytes that are read at a time
-PACKED_BLOCK = 1 << 16  # bytes of bz2 and xz that are read at a time
-MAX_XZ_MEMORY = 1 << 27  # bytes; `xz -9` takes half of that, and a stranger's file may ask for 4 GB
+CHUNK = 1 << 20  # number of bytes to read at a time
+PACKED_BLOCK = 1 << 16  # number of bytes of bz2 and xz to read at a time
+MAX_XZ_MEMORY = 1 << 27  # bytes; `xz -9` needs half of this, but a malicious file may need 4 GB
 
-# First bytes. For bz2 they are ASCII, as a text might begin, so the mark of the first block is added; all others are not UTF-8.
+# First bytes → format. Only those of bz2 are UTF-8, so they include the mark of the first block: a text could begin with "BZh".
 PACKED = {
     b"\x1f\x8b": "gzip",
     b"\x28\xb5\x2f\xfd": "zstd",
@@ -25,13 +25,13 @@ PACKED = {
     **{b"BZh%d%b" % (level, block): "bz2" for level in range(1, 10) for block in (b"1AY&SY", b"\x17rE8P\x90")},
 }
 ENDINGS = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2", ".xz": "xz"}
-# Endings of archives and of compressed files that are neither read nor written.
+# File name endings of archives and of compressed files that cannot be read or written.
 UNSUPPORTED = (".7z", ".br", ".lz4", ".lzma", ".rar", ".tar", ".tgz", ".z", ".zip")
 DAMAGED = (EOFError, zlib.error, lzma.LZMAError)
 
 
 def ending(name: str) -> tuple[str, str | None]:
-    """The ending of a file name, in lower case, and the packing that the name states.
+    """The ending of a file name, in lower case and without the ending of a packing; and this packing, or None.
 
     Examples:
         >>> ending("a/part.JSONL.gz"), ending("ids.npy"), ending("x.xz")
@@ -43,7 +43,7 @@ def ending(name: str) -> tuple[str, str | None]:
 
 
 def unpacked(file: io.RawIOBase, packing: str) -> Any:
-    """The data in a compressed file. Reading takes memory for the requested bytes only, not for the unpacked file."""
+    """The unpacked data of a compressed file. Reading needs memory for the requested bytes only, not for the whole file."""
     if packing == "gzip":
         return gzip.GzipFile(fileobj=io.BufferedReader(file, CHUNK))
     if packing == "zstd":
@@ -56,11 +56,11 @@ def unpacked(file: io.RawIOBase, packing: str) -> Any:
 
 
 class Streams(io.RawIOBase):
-    """The data of compressed streams that follow one another in a file. Other data after a stream is an error, unlike in `bz2` and `lzma`.
+    """The data of consecutive compressed streams in a file. Other data after a stream is an error, unlike in `bz2` and `lzma`.
 
     Args:
-        file: the streams.
-        new: makes a decompressor, for one stream.
+        file: the file with the streams.
+        new: a function that returns a decompressor for one stream.
     """
 
     def __init__(self, file: io.RawIOBase, new: Callable[[], Any]) -> None:
@@ -69,11 +69,11 @@ class Streams(io.RawIOBase):
         self._waiting = b""  # the first bytes of the next stream
 
     def readable(self) -> bool:
-        """Always true."""
+        """Always True."""
         return True
 
     def readinto(self, buffer: Any, /) -> int:
-        """Read data into a buffer; 0 bytes at the end."""
+        """Read data into a buffer; return the number of bytes, 0 at the end."""
         while not self._decompressor.eof or self._begins():
             data = self._decompressor.decompress(self._packed(), len(buffer))
             if data:
@@ -82,7 +82,7 @@ class Streams(io.RawIOBase):
         return 0
 
     def _packed(self) -> bytes:
-        """The next compressed bytes, if the decompressor needs some."""
+        """The next compressed bytes; empty if the decompressor needs no input."""
         if not self._decompressor.needs_input:
             return b""
         packed, self._waiting = self._waiting or self._file.read(PACKED_BLOCK), b""
@@ -91,7 +91,7 @@ class Streams(io.RawIOBase):
         return packed
 
     def _begins(self) -> bool:
-        """Whether another stream follows the one that ended; zeros may come between them."""
+        """Begin the next stream, perhaps after zeros; return whether one follows."""
         rest = self._decompressor.unused_data.lstrip(b"\0")
         while not rest:
             if not (packed := self._file.read(PACKED_BLOCK)):

@@ -1,4 +1,4 @@
-"""The way in for the library: documents of files, with the options and errors of Python."""
+"""The entry point for the library: documents of files, with options as Python arguments, and errors that name them."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ OPTION = re.compile(r"--(input-format|field|column|separator|document)(?: (text|
 
 
 class Files:
-    r"""Files of documents, in the formats and compressions that commands read.
+    r"""Files of documents, in the formats and compressions that the commands accept.
 
     Args:
-        sources: paths of files and folders, patterns such as ``books/**/*.jsonl``, or URLs; "-" is standard input. A folder means all files
-            in it and in its subfolders, in the order of their names, without hidden ones.
-        for_command: whether messages write options as on the command line (``--column``), not as arguments (``column=``).
+        sources: paths of files and folders, patterns (for example ``books/**/*.jsonl``), or URLs; "-" is standard input. A folder means all
+            files in it and in its subfolders, sorted by name, without hidden files.
+        for_command: whether messages contain options as on the command line (``--column``), not as arguments (``column=``).
         options: the fields of `Reading`: `column` of Parquet and Arrow, `field` of JSON lines, `input_format`, `separator`, `document`; and
             `others`, to read the other fields or columns, too.
 
     Attributes:
         names: the files.
         size: the total size of the files in bytes, as stored, for a progress bar; None: unknown.
-        advance: called with the number of stored bytes of each read; their sum at the end is `size`.
+        advance: a function called with the number of stored bytes of each read; the sum of these numbers is `size` at the end.
 
     Raises:
-        ReadingError: the options contradict each other or do not fit a file, or a folder is empty. No document has been read yet.
+        ReadingError: the options contradict each other or do not apply to a file, or a folder is empty. No document has been read yet.
         OSError: a file is missing.
 
     Examples:
@@ -57,18 +57,18 @@ class Files:
             self._how.check(self.names)
 
     def documents(self, errors: str = "strict") -> Generator[Documents, None, None]:
-        """The documents, some megabytes at a time, file after file.
+        """The documents, in blocks of some megabytes, file after file.
 
         `Documents.texts` is a list of bytes (plain text) or of str (JSON lines), or a pyarrow array (Parquet, Arrow). Nulls in an array are
-        not documents. `Documents.in_utf8` converts texts to a list of bytes, without nulls, and checks that they are UTF-8. All calls that
-        take texts also check this; `Documents.place` gives the name of the document for their errors.
+        not documents. `Documents.in_utf8` converts texts to a list of bytes, without nulls, and checks that they are UTF-8. All functions
+        with texts as arguments check this, too; `Documents.place` returns the position of a document, for their errors.
 
         Args:
             errors: "strict", or "replace": a malformed byte is read as U+FFFD.
 
         Raises:
             TextError: a file is damaged, a line of JSON is not an object with the field, or a column is missing.
-            ReadingError: the options do not fit the format of a file that could not be checked before, such as standard input.
+            ReadingError: the options do not apply to a file that could not be checked before, for example standard input.
         """
         mends = errors == "replace"
         with self._spelled():
@@ -80,7 +80,7 @@ class Files:
 
 @contextmanager
 def _in_python() -> Generator[None, None, None]:
-    """Write options in error messages as arguments."""
+    """Replace options in error messages by arguments."""
     try:
         yield
     except (ReadingError, TextError) as error:
@@ -88,7 +88,7 @@ def _in_python() -> Generator[None, None, None]:
 
 
 def _argument(option: re.Match[str]) -> str:
-    """The argument for an option, with its value if there is one.
+    """The argument for an option, with the option's value, if any.
 
     Examples:
         >>> OPTION.sub(_argument, "name it with --column; or pass --input-format text")

@@ -1,4 +1,4 @@
-"""Documents in JSON lines: one field of the object of each line."""
+"""Documents in JSON lines: each line is an object, and one field contains the text."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from fst.runtime.files.documents import MEND, MEND_TEXT, Documents, Fault
 from fst.runtime.files.lines import LINE_FEED, Block, blocks
 from fst.runtime.files.streams import Source
 
-MAX_LISTED = 12  # fields of an object
-EXCERPT = 40  # characters shown of a line that is not text
+MAX_LISTED = 12  # maximum number of field names in a message
+EXCERPT = 40  # maximum number of characters of a value in a message
 
 
 def documents(source: Source, name: str, *, others: bool, mends: bool, with_text: bool = False) -> Iterator[Documents]:
-    """The documents of JSON lines. A line of whitespace alone is skipped.
+    """The documents in JSON lines. Empty lines, and lines of whitespace, are skipped.
 
     Args:
         source: the file.
         name: the field with the text.
-        others: whether the other fields are wanted.
-        mends: whether bytes that are not UTF-8 are read as U+FFFD.
-        with_text: whether the field itself is wanted among the others.
+        others: whether to read the other fields.
+        mends: whether malformed bytes are read as U+FFFD.
+        with_text: whether the other fields include the field of the text.
     """
     for block in blocks(source, LINE_FEED):
         yield _parsed(block, name, others, mends, with_text)
@@ -54,7 +54,7 @@ def _parsed(block: Block, name: str, others: bool, mends: bool, with_text: bool)
 
 
 def _decoded(line: bytes, mends: bool) -> tuple[str, bool]:
-    """A line as str, and whether bytes were replaced in it."""
+    """A line as str, and whether malformed bytes were replaced."""
     try:
         return line.decode(), False
     except UnicodeDecodeError:
@@ -75,7 +75,7 @@ def _record(line: str) -> dict[str, Any]:
 
 
 def _text(record: dict[str, Any], name: str) -> str:
-    """The text of an object."""
+    """The text in an object."""
     if name not in record:
         names = ", ".join(map(repr, list(record)[:MAX_LISTED])) or "none"
         raise ValueError(f"no field {name!r}, of {names}")

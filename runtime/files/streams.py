@@ -1,4 +1,4 @@
-"""Files and standard input as bytes, recognised and unpacked."""
+"""Files and standard input as bytes: recognise the format, and unpack them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from fst.runtime.files.packing import CHUNK, DAMAGED, PACKED, unpacked
 
 STANDARD = "-"
 
-# First bytes of columnar files. Text may begin like the last two; --input-format decides.
+# First bytes of columnar files → kind. A text may begin like the last two; for it, pass --input-format text.
 COLUMNS = {b"\xff\xff\xff\xff": "arrow", b"ARROW1": "arrow", b"PAR1": "parquet"}
 
 
@@ -28,10 +28,10 @@ class Source:
     """A file to read.
 
     Attributes:
-        name: the name, for messages.
-        file: its bytes, unpacked.
-        kind: "arrow" or "parquet" if it begins like one, else None.
-        is_packed: whether it was compressed.
+        name: the name of the file, for messages.
+        file: the unpacked bytes.
+        kind: "arrow" or "parquet" by the first bytes; None: neither.
+        is_packed: whether the file was compressed.
     """
 
     name: str
@@ -40,7 +40,7 @@ class Source:
     is_packed: bool
 
     def chunks(self) -> Iterator[bytes]:
-        """The bytes, as they come: one reading takes what is there, and waits only when nothing is."""
+        """The bytes, as they arrive: a read returns the available bytes, and waits only if no byte is available."""
         take = self.file.read if self.is_packed else self.file.read1
         while chunk := take(CHUNK):
             yield chunk
@@ -48,15 +48,15 @@ class Source:
 
 @contextmanager
 def opened(name: str, advance: Callable[[int], None]) -> Iterator[Source]:
-    """A file, or standard input for "-", recognised by its first bytes and unpacked.
+    """Open a file, or standard input for "-"; recognise it by its first bytes, and unpack it.
 
     Args:
         name: the file.
-        advance: called with the number of bytes of each read, as they lie on disk.
+        advance: a function called with the number of bytes of each read, as stored on disk.
 
     Raises:
-        TextError: it is compressed, and damaged or cut short; later reads raise this too.
-        UnsupportedError: the library that reads it is not installed.
+        TextError: the file is compressed, and damaged or cut short; later reads raise this error, too.
+        UnsupportedError: the library that unpacks the file is not installed.
     """
     shown = "standard input" if name == STANDARD else name
     with ExitStack() as stack:
@@ -71,12 +71,12 @@ def opened(name: str, advance: Callable[[int], None]) -> Iterator[Source]:
 
 
 def _of_name(name: str) -> Any:
-    """A file, without a buffer if it is on this machine."""
+    """Open a file by name; a local file has no buffer."""
     return remote.opened(name) if remote.is_remote(name) else Path(name).open("rb", buffering=0)
 
 
 def _begun(file: Any) -> tuple[io.RawIOBase, bytes]:
-    """A file and its first bytes, as many as needed to recognise it, so that a typed line is read at once."""
+    """A file and its first bytes: only the bytes needed to recognise it, so that a typed line is read at once."""
     head = b""
     while any(len(head) < len(magic) and magic.startswith(head) for magic in (*PACKED, *COLUMNS)):
         if not (more := file.read(1)):
@@ -90,7 +90,7 @@ def _begun(file: Any) -> tuple[io.RawIOBase, bytes]:
 
 @contextmanager
 def _blaming(name: str, packing: str | None) -> Iterator[None]:
-    """Errors of reading, with the name of the file."""
+    """Add the name of the file to errors of reading."""
     try:
         yield
     except (*DAMAGED, OSError) as error:
@@ -102,22 +102,22 @@ def _blaming(name: str, packing: str | None) -> Iterator[None]:
 
 
 class Forward(io.RawIOBase):
-    """A file that is read from its beginning to its end.
+    """A file that can only be read forward.
 
     Args:
-        file: what is read.
-        head: bytes that were already read, and are returned first.
+        file: the file to read.
+        head: bytes that were already read from the file; they are returned first.
     """
 
     def __init__(self, file: Any, head: bytes = b"") -> None:
         self._file, self._head = file, head
 
     def readable(self) -> bool:
-        """Yes."""
+        """Always True."""
         return True
 
     def readinto(self, buffer: Any, /) -> int:
-        """Read."""
+        """Read bytes into a buffer; return their number."""
         if not self._head:
             return int(self._file.readinto(buffer) or 0)
         count = min(len(buffer), len(self._head))
@@ -126,11 +126,11 @@ class Forward(io.RawIOBase):
 
 
 class Counted(Forward):
-    """A file that reports how many bytes are read from it.
+    """A file that reports the number of bytes of each read.
 
     Args:
-        file: what is read.
-        advance: called with each number of bytes.
+        file: the file to read.
+        advance: a function called with this number.
     """
 
     def __init__(self, file: Any, advance: Callable[[int], None]) -> None:
@@ -138,25 +138,25 @@ class Counted(Forward):
         self._advance = advance
 
     def seekable(self) -> bool:
-        """Whether the stream is seekable."""
+        """Whether the file is seekable."""
         return bool(self._file.seekable())
 
     def seek(self, offset: int, whence: int = os.SEEK_SET, /) -> int:
-        """Go to a place."""
+        """Go to a position, and return it."""
         return int(self._file.seek(offset, whence))
 
     def readinto(self, buffer: Any, /) -> int:
-        """Read."""
+        """Read bytes into a buffer; return their number."""
         count = super().readinto(buffer)
         self._advance(count)
         return count
 
 
 def size(names: Iterable[str]) -> int | None:
-    """The bytes of all files together, or None if they cannot be known.
+    """The total size of files in bytes; None: unknown.
 
     Raises:
-        OSError: a file is missing, which is better reported before the first one is read.
+        OSError: a file is missing.
     """
     found = [remote.size(name) if remote.is_remote(name) else _size(name) for name in names]
     known = [count for count in found if count is not None]
@@ -164,7 +164,7 @@ def size(names: Iterable[str]) -> int | None:
 
 
 def _size(name: str) -> int | None:
-    """The bytes of a regular file of this machine; None for any other."""
+    """The size of a regular local file in bytes; None for other files."""
     status = os.fstat(standard_input().fileno()) if name == STANDARD else Path(name).stat()
     return status.st_size if stat.S_ISREG(status.st_mode) else None
 
@@ -177,7 +177,7 @@ def standard_input() -> IO[bytes]:
 
 
 def _unbuffered(file: IO[bytes]) -> Any:
-    """A file without its buffer, whose lock a thread that still waits for input would keep when the process ends."""
+    """A file without its buffer: a thread that waits for input would hold the buffer's lock when the process ends."""
     return getattr(file, "raw", file)
 
 

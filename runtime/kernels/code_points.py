@@ -1,8 +1,8 @@
-"""Counting the characters of UTF-8 before positions that ascend, without a loop over bytes.
+"""Count the characters of UTF-8 before ascending positions, without a loop over bytes.
 
-A count is three numbers: the position of a block of 64 bytes; a bit for each of these that continues a character; and what to subtract
-from a position for the number of characters before it, as far as bytes before the block are concerned. The number of bytes between two
-positions varies, so no processor could predict the end of a loop over them.
+A count is three numbers. `block` is the position of a block of 64 bytes. `bits` is a bit mask: bit i is set if byte i of the block
+continues a character. `behind` is the position of the block minus the number of characters before it. A loop over bytes would be slower,
+because its length varies and the processor cannot predict its end.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ def ones_before(bits, place):
 
 @inlined
 def count_from(text, at, before):
-    """Begin to count at a position, with `before` characters before it."""
+    """Begin to count at a position that has `before` characters before it."""
     return at, continuing(text, at), at - before
 
 
 @inlined
 def count_to(text, at, block, bits, behind):
-    """Advance to the block of a position that is not before the last one."""
+    """Advance to the block of a position, which is at or after the last position."""
     while at - block >= U64:
         behind += ones(bits)
         block += U64

@@ -1,6 +1,6 @@
-"""Unsigned constants for kernels. Signed ones would make indices signed, which costs a test for negative values at every access.
+"""Unsigned constants for kernels. Signed constants would make indices signed, and every access would test for negative indices.
 
-The values come from `fst.automata.rows`; this module only gives them an unsigned type.
+Constants of `fst.automata.rows` have their values from there; this module converts them to an unsigned type.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from fst.automata import rows
 U0, U1, U2, U3, U4, U5, U6, U7, U8, U10, U11 = (np.uint64(number) for number in (0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 11))
 U12, U15, U16, U18, U21, U32, U42, U48, U54, U63, U64 = (np.uint64(number) for number in (12, 15, 16, 18, 21, 32, 42, 48, 54, 63, 64))
 LOW_7, LOW_10 = np.uint64((1 << 7) - 1), np.uint64((1 << 10) - 1)
-HALF, LOW_HALF = np.uint64(32), np.uint64((1 << 32) - 1)  # many 64-bit numbers hold two of 32 bits
+HALF, LOW_HALF = np.uint64(32), np.uint64((1 << 32) - 1)  # many 64-bit numbers contain two 32-bit numbers
 
-# Fields of an entry and of a record, see `fst.automata.rows`.
+# Fields of entries and records, see `fst.automata.rows`.
 NEXT, OUTPUT = np.uint64(rows.MAX_NEXT), np.uint64(rows.MAX_OUTPUT)
 KIND_SHIFT, OUTPUT_SHIFT, LABEL_SHIFT = np.uint64(rows.KIND_SHIFT), np.uint64(rows.OUTPUT_SHIFT), np.uint64(rows.LABEL_SHIFT)
 MANY, FAIL, LIST = np.uint64(rows.MANY), np.uint64(rows.FAIL), np.uint64(rows.LIST)

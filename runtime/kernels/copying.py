@@ -1,4 +1,4 @@
-"""Copying bytes: what kernels that write text share."""
+"""Copy bytes: the common function of kernels that write text."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from fst.pretokens import decoding
 from fst.runtime.kernels.constants import U1
 from fst.runtime.kernels.intrinsics import copy_16
 
-STEP = np.uint64(decoding.STEP)  # bytes copied at a time
+STEP = np.uint64(decoding.STEP)  # number of bytes to copy at a time
 
 
 @part
 def put_bytes(data, at, stop, out, filled):
-    """Copy a part of some bytes, without a look at others; nothing if `stop` is before `at`. Returns the position after the copy."""
+    """Copy only the bytes from `at` to `stop`, none if `stop` is before `at`; return the position after the copy."""
     begin = at
     while at + STEP <= stop:
         copy_16(data, at, out, filled)
         at += STEP
         filled += STEP
-    if begin < at < stop:  # sixteen bytes that end with the last one
+    if begin < at < stop:  # the last sixteen bytes
         copy_16(data, stop - STEP, out, filled + (stop - at) - STEP)
         return filled + (stop - at)
     while at < stop:

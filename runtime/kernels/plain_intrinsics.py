@@ -1,6 +1,7 @@
-"""The intrinsics in public numba, one element at a time. They give the same results as `fst.runtime.kernels.intrinsics`, more slowly.
+"""The intrinsics, written in public numba, one element at a time. Results are the same as in `fst.runtime.kernels.intrinsics`, but slower.
 
-They replace the intrinsics if numba's compiler is switched off (``NUMBA_DISABLE_JIT``) or lacks a private part, see `fst.core.jit`.
+They replace the intrinsics if numba's compiler is switched off (``NUMBA_DISABLE_JIT``) or a private part of numba is missing, see
+`fst.core.jit`.
 """
 
 from __future__ import annotations
@@ -20,24 +21,24 @@ from fst.pretokens.boundaries import RIGHT as RIGHT_PART
 
 U0, U1, U2, U3, U4, U8, U15, U16, U32, U48, U64 = (np.uint64(number) for number in (0, 1, 2, 3, 4, 8, 15, 16, 32, 48, 64))
 FIRST, SECOND, THIRD = (np.uint64(multiplier) for multiplier in MULTIPLIERS)
-# Masks of 1 in 2, 2 in 4 and 4 in 8 bits; and the mask of the final count, which is at most 64.
+# Masks of 1 in 2, 2 in 4 and 4 in 8 bits; and a mask for the final count, which is at most 64.
 PAIRS, FOURS, EIGHTS, COUNT = (np.uint64(bits) for bits in (0x5555555555555555, 0x3333333333333333, 0x0F0F0F0F0F0F0F0F, 127))
 
 LEFT, RIGHT, MATRIX = (np.uint64(begin) for begin in (LEFT_PART, RIGHT_PART, MATRIX_PART))
-LEAD, CONTINUES = np.uint64(0xC0), np.uint64(0x80)  # bits of a byte of UTF-8
+LEAD, CONTINUES = np.uint64(0xC0), np.uint64(0x80)  # a mask of a byte, and its result for a continuation byte of UTF-8
 SECOND_BYTE = np.uint64(matcher.SECOND)
 LOW_4, HIGH_4, LOW_7, LOW_8 = (np.uint64(bits) for bits in (0x0F, 0xF0, 0x7F, 0xFF))
 
 
 @part
 def opaque(number: Any) -> Any:
-    """The number itself."""
+    """Return the number unchanged."""
     return number
 
 
 @part
 def ones(word: Any) -> Any:
-    """The number of ones in a word."""
+    """The number of one bits in a word."""
     word = word - (word >> U1 & PAIRS)
     word = (word & FOURS) + (word >> U2 & FOURS)
     word = word + (word >> U4) & EIGHTS
@@ -48,13 +49,13 @@ def ones(word: Any) -> Any:
 
 @part
 def trailing_zeros(word: Any) -> Any:
-    """The number of zeros below the lowest one; 64 for 0."""
+    """The number of zero bits below the lowest one bit; 64 for 0."""
     return ones(~word & word - U1) if word else U64
 
 
 @part
 def key_part(symbols: Any, start: Any, masks: Any, mask: Any, index: Any) -> Any:
-    """The 64-bit word `index` of a key: the symbols that fit into the word, masked. Past the end of the array there are zeros."""
+    """The 64-bit word `index` of a key: the symbols that fit into the word, masked. Symbols past the end of the array are zeros."""
     word, bits = U0, U8 * np.uint64(symbols.itemsize)
     at = np.uint64(start) + U64 // bits * index
     for number in range(min(U64 // bits, max(np.uint64(len(symbols)), at) - at)):
@@ -72,7 +73,7 @@ def hash_of(symbols: Any, start: Any, masks: Any, mask: Any) -> Any:
 
 @part
 def is_key(symbols: Any, start: Any, masks: Any, mask: Any, words: Any, slot: Any) -> Any:
-    """Whether a slot holds a key."""
+    """Whether a slot contains a key."""
     for index in (U0, U1, U2):
         if key_part(symbols, start, masks, mask, index) != words[np.uint64(slot) + index]:
             return False
@@ -81,7 +82,7 @@ def is_key(symbols: Any, start: Any, masks: Any, mask: Any, words: Any, slot: An
 
 @part
 def classes_of(direct: Any, _: Any, text: Any, at: Any, symbols: Any, filled: Any) -> Any:
-    """Write the classes of 32 units. Returns a bit for each unit with `NOT_PLAIN`."""
+    """Write the classes of 32 units; return a bit mask: bit i is set if the class of unit i has `NOT_PLAIN`."""
     unsure = U0
     for place in range(32):
         index = np.uint64(place)
@@ -96,7 +97,7 @@ classes_looked_up = classes_of
 
 @part
 def at_least(symbols: Any, at: Any, numbers: Any, place: Any) -> Any:
-    """A bit for each of 64 symbols that is at least a number."""
+    """A bit mask of 64 symbols: bit i is set if symbol i is at least a number."""
     found, number = U0, np.uint64(numbers[place])
     for index in range(64):
         found |= np.uint64(np.uint64(symbols[np.uint64(at) + np.uint64(index)]) >= number) << np.uint64(index)
@@ -105,7 +106,7 @@ def at_least(symbols: Any, at: Any, numbers: Any, place: Any) -> Any:
 
 @part
 def equal_to(symbols: Any, at: Any, numbers: Any, place: Any) -> Any:
-    """A bit for each of 64 symbols that equals a number."""
+    """A bit mask of 64 symbols: bit i is set if symbol i equals a number."""
     found, number = U0, np.uint64(numbers[place])
     for index in range(64):
         found |= np.uint64(np.uint64(symbols[np.uint64(at) + np.uint64(index)]) == number) << np.uint64(index)
@@ -114,7 +115,7 @@ def equal_to(symbols: Any, at: Any, numbers: Any, place: Any) -> Any:
 
 @part
 def decide(text: Any, at: Any, factors: Any, _: Any, masks: Any, place: Any) -> Any:
-    """Decide where pieces begin, for 64 places. Bytes past the end of the array have no symbol."""
+    """Decide for 64 positions whether a pre-token begins there. Bytes past the end of the array have no symbol."""
     begins = undecided = other = U0
     for index in range(64):
         bit, last = np.uint64(index), np.uint64(at) + np.uint64(index) + U3
@@ -132,14 +133,14 @@ def decide(text: Any, at: Any, factors: Any, _: Any, masks: Any, place: Any) -> 
 
 @part
 def half_at(text: Any, at: Any, factors: Any) -> Any:
-    """The symbols of two bytes, as the half of a window."""
+    """The symbols of two bytes, as half of a window."""
     first, second = factors[np.uint64(text[at]) & LOW_7], factors[np.uint64(text[at + U1]) & LOW_7]
     return (np.uint64(first) << U4 | np.uint64(second)) & LOW_8
 
 
 @part
 def continuing(text: Any, at: Any) -> Any:
-    """A bit for each of 64 bytes that continues a character of UTF-8. Past the end of the array there are zeros."""
+    """A bit mask of 64 bytes: bit i is set if byte i continues a character of UTF-8. Bits past the end of the array are 0."""
     bits, at = U0, np.uint64(at)
     for index in range(min(U64, max(np.uint64(len(text)), at) - at)):
         place = np.uint64(index)
@@ -149,7 +150,7 @@ def continuing(text: Any, at: Any) -> Any:
 
 @part
 def stops_in(text: Any, at: Any, stops: Any, table: Any) -> Any:
-    """A bit for each of 64 bytes at which a text may change. Past the end of the array there are zeros."""
+    """A bit mask of 64 bytes: bit i is set if the text may change at byte i. Bits past the end of the array are 0."""
     at = np.uint64(at)
     size = min(U64, max(np.uint64(len(text)), at) - at)
     bits, byte = U0, np.uint64(stops[np.uint64(table) + np.uint64(text[at])]) if size else U0
@@ -175,7 +176,7 @@ def copy_16(data: Any, at: Any, copied: Any, out: Any) -> None:
 
 @part
 def widen(data: Any, at: Any, text: Any, out: Any) -> Any:
-    """Copy 32 bytes to 32 units. Returns a bit for each byte that is not ASCII."""
+    """Copy 32 bytes to 32 units; return a bit mask: bit i is set if byte i is not ASCII."""
     wide = U0
     for place in range(32):
         index = np.uint64(place)
@@ -190,15 +191,15 @@ copy_bytes = widen
 
 @part
 def string_length(rows: Any, row: Any) -> Any:
-    """The length of a str in a list; -1 for any other object."""
+    """The length of a str in a list; -1 for other objects."""
     with objmode(length="int64"):
         length = _length(str, rows, row)
-    return length  # noqa: RET504 - numba compiles no `return` in objmode
+    return length  # noqa: RET504 - numba cannot compile `return` in objmode
 
 
 @part
 def bytes_length(rows: Any, row: Any) -> Any:
-    """The length of bytes in a list; -1 for any other object."""
+    """The length of bytes in a list; -1 for other objects."""
     with objmode(length="int64"):
         length = _length(bytes, rows, row)
     return length  # noqa: RET504
@@ -206,7 +207,7 @@ def bytes_length(rows: Any, row: Any) -> Any:
 
 @part
 def characters(rows: Any, row: Any) -> Any:
-    """The characters of a str in a list, in the narrowest sufficient of three arrays; the other two are empty."""
+    """The characters of a str in a list, in the narrowest of three arrays that fits them; the other two arrays are empty."""
     with objmode(narrow="uint8[::1]", units="uint16[::1]", codes="uint32[::1]"):
         narrow, units, codes = _characters(rows, row)
     return narrow, units, codes

@@ -1,4 +1,4 @@
-"""Walks over tries in time linear in the text: each walk resumes where the last one stopped reading, see `fst.automata.matcher`."""
+"""Walk over tries in linear time: each walk resumes where the last walk stopped reading, see `fst.automata.matcher`."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ START, READ, NODE = 0, 1, 2  # indices into the memo of `match_at`
 
 @inlined
 def reset(at, memo):
-    """Make `match_at` forget the text it has read, and start again at `at`."""
+    """Clear the memo of `match_at`, so that it begins again at `at`."""
     memo[START] = memo[READ] = at
     memo[NODE] = U0
 
 
 @part
 def match_at(items, pair, at, end, more, trie, memo):
-    """Walk from a position. The node where the walk ends determines the strings that begin at the position.
+    """Walk from a position, and return the node where the walk ends. It determines the strings that begin at the position.
 
-    Items that an earlier walk has read are not read again. Callers must pass ascending positions until they reset `memo`, and skip
+    Items that an earlier walk has read are not read again. Until they reset `memo`, callers must pass ascending positions, and must skip
     positions inside a found string unless the trie is `overlapping`.
 
     Args:
-        items, pair: a text, as UTF-16 or as other items, see `label_at`.
-        at, end: the position, and where the text ends.
+        items, pair: a text in UTF-16 or in other items, see `label_at`.
+        at, end: the position, and the end of the text.
         more: whether the text continues after `end`.
         trie: `fst.automata.matcher.Matcher`.
-        memo: uint64[3]. `START`: the first position that no walk has settled. `READ`: how far the walk from there has read. `NODE`: its
-            node.
+        memo: uint64[3]. `START`: the first position that is still open. `READ`: the position up to which the walk from there has read.
+            `NODE`: the node of this walk.
 
     Returns:
-        The node, 0 if no string begins there; and whether the text after `end` could complete a string there, or a longer one.
+        The node, or 0 if no string begins there; and whether the text after `end` could complete a string there, or a longer one.
     """
     edges, nodes = trie.edges, trie.nodes
     start, read, node = memo[START], memo[READ], memo[NODE]

@@ -1,10 +1,10 @@
-"""Kernels over units of text: UTF-16 from UTF-8 and from Python's str and bytes, and code points from UTF-16.
+"""Convert units of text: UTF-8 and Python's str and bytes to UTF-16, and UTF-16 to code points.
 
-The Unicode Standard 17, table 3-7, defines the well-formed sequences of bytes.
+The Unicode Standard 17, table 3-7, defines well-formed byte sequences.
 
-`gather_strings` and `gather_bytes` read the objects of a list in place. The list keeps its objects alive, and nobody else may change it
-while a kernel runs: `fst.runtime.rows.texts` passes a list of its own. Both kernels read all lengths before any text. So they never write
-past the room, and find rows of another type before anything is written.
+`gather_strings` and `gather_bytes` read the objects of a list in place. The list keeps its objects alive, and no other thread may change it
+while a kernel runs: `fst.runtime.rows.texts` passes a new list. Both kernels read all lengths before any text. So they never write past the
+room, and find rows of another type before they write.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from fst.core.jit import inlined, kernel, object_kernel
 from fst.runtime.kernels.constants import LOW_10, U0, U1, U2, U3, U4, U6, U10, U11, U12, U18, U32, U64
 from fst.runtime.kernels.intrinsics import bytes_length, bytes_of, characters, string_length, trailing_zeros, widen
 
-SURROGATE, HIGH_SURROGATE, LOW_SURROGATE = np.uint64(0xFC00), np.uint64(0xD800), np.uint64(0xDC00)  # a mask, and its two results
-UTF_16, ITEMS = HIGH_SURROGATE, U1  # `item & SURROGATE` of the first item of a pair; no item masked gives 1
-CONTINUATION, TWO, THREE, FOUR = (np.uint64(n) for n in (0x80, 0xC2, 0xE0, 0xF0))  # lowest continuation byte; lowest first byte of 2, 3, 4
+SURROGATE, HIGH_SURROGATE, LOW_SURROGATE = np.uint64(0xFC00), np.uint64(0xD800), np.uint64(0xDC00)  # a mask, and its results for surrogates
+UTF_16, ITEMS = HIGH_SURROGATE, U1  # `item & SURROGATE` of a pair's first item; never 1
+CONTINUATION, TWO, THREE, FOUR = (np.uint64(n) for n in (0x80, 0xC2, 0xE0, 0xF0))  # minimum continuation byte, and first byte of 2, 3, 4
 SURROGATES, SUPPLEMENTARY = np.uint64(0xD800 >> 11), np.uint64(0x10000)
 OF_STR, OF_BYTES = 0, 1
 LAST_BITS, FIRST_SURROGATE = np.uint16(0xF800), np.uint16(0xD800)
 
 @inlined
 def label_at(items, at, pair):
-    """The label at a position, and the position of the next one. A label is an item, or a code point if `pair` is `UTF_16`."""
+    """The label at a position, and the position of the next label. A label is an item, or a code point if `pair` is `UTF_16`."""
     first = np.uint64(items[at])
     if first & SURROGATE != pair:
         return first, at + U1
@@ -33,7 +33,7 @@ def label_at(items, at, pair):
 
 @inlined
 def pairs(text, at, stop):
-    """The number of characters in a part of a text that have two units."""
+    """The number of characters of two units in a part of a text."""
     count = U0
     while at < stop:
         count += np.uint64(np.uint64(text[at]) & SURROGATE == HIGH_SURROGATE)
@@ -43,13 +43,13 @@ def pairs(text, at, stop):
 
 @inlined
 def follower(data, at):
-    """The six bits of a continuation byte; 64 or more if the byte is not one."""
+    """The six bits of a continuation byte; 64 or more for another byte."""
     return np.uint64(data[at]) ^ CONTINUATION
 
 
 @inlined
 def character_at(data, at, left):
-    """The code point at a position and its length in bytes; the length is 0 if it is malformed. `left` bytes remain from there on."""
+    """The code point at a position, and its length in bytes, or 0 if it is malformed. `left`: the number of bytes from there on."""
     first = np.uint64(data[at])
     if first < THREE:
         if first < TWO or left < U2:
@@ -71,7 +71,7 @@ def character_at(data, at, left):
 
 @inlined
 def put_code(code, text, filled):
-    """Write a code point as one unit or two. Returns the position after it."""
+    """Write a code point as one unit or two; return the position after it."""
     if code >= SUPPLEMENTARY:
         code -= SUPPLEMENTARY
         text[filled] = HIGH_SURROGATE | code >> U10
@@ -83,7 +83,7 @@ def put_code(code, text, filled):
 
 @inlined
 def put_characters(data, at, stop, text, filled):
-    """Write a run of ASCII and then a run of other characters. Returns both positions, and whether the bytes are UTF-8."""
+    """Write a run of ASCII, and a run of other characters after it; return both positions, and whether the bytes are UTF-8."""
     while at < stop and np.uint64(data[at]) < CONTINUATION:
         text[filled] = data[at]
         at += U1
@@ -99,9 +99,9 @@ def put_characters(data, at, stop, text, filled):
 
 @inlined
 def put_utf_8(data, at, stop, text, filled):
-    """Write the UTF-8 from `at` to `stop` as UTF-16, ASCII 32 bytes at a time.
+    """Write the UTF-8 from `at` to `stop` as UTF-16. ASCII is written 32 bytes at a time.
 
-    A step may read bytes past `stop` and write their units; the next row overwrites these.
+    A step may read bytes past `stop` and write their units; the next row overwrites these units.
 
     Returns:
         The position after the last unit, and whether the bytes are UTF-8.
@@ -113,7 +113,7 @@ def put_utf_8(data, at, stop, text, filled):
             plain = min(U32 if wide == U0 else trailing_zeros(wide), stop - at)
             at += plain
             filled += plain
-            if wide == U0:  # a branch, so that the next step need not wait for `trailing_zeros`
+            if wide == U0:  # a branch, so that the next step does not wait for `trailing_zeros`
                 continue
         at, filled, is_text = put_characters(data, at, stop, text, filled)
     return filled, is_text
@@ -121,16 +121,16 @@ def put_utf_8(data, at, stop, text, filled):
 
 @kernel
 def transcode(data, starts, text, unit_starts):
-    """Transcode rows from UTF-8 to UTF-16, ASCII 32 bytes at a time.
+    """Transcode rows from UTF-8 to UTF-16. ASCII is transcoded 32 bytes at a time.
 
     Args:
         data: uint8[n].
-        starts: int64[rows + 1], ascending: where each row begins in `data`; the last is n.
+        starts: int64[rows + 1], ascending: the start of each row in `data`; the last is n.
         text: uint16[n + 32], filled.
-        unit_starts: int64[rows + 1], filled: where each row begins in `text`, and where the last one ends.
+        unit_starts: int64[rows + 1], filled: the start of each row in `text`, and the end of the last row.
 
     Returns:
-        The index of the first row that is not UTF-8; the number of rows if all are.
+        The index of the first row that is not UTF-8; the number of rows if all rows are UTF-8.
     """
     rows, filled = np.uint64(len(starts)) - U1, U0
     unit_starts[0] = 0
@@ -144,7 +144,7 @@ def transcode(data, starts, text, unit_starts):
 
 @inlined
 def rows_that_fit(rows, count, limits, kind):
-    """The number of rows of a list that fit into `limits`; -1 if one of them is of another type."""
+    """The number of rows of a list that fit into `limits`; -1 if one of them has another type."""
     most, longest, least = limits
     left, fitting = most, 0
     while fitting < count:
@@ -160,7 +160,7 @@ def rows_that_fit(rows, count, limits, kind):
 
 @inlined
 def put_narrow(data, text, at):
-    """Copy bytes to units, and write nothing past the last. Returns the position after it, and whether all bytes are ASCII."""
+    """Copy bytes to units, and write nothing past the last unit; return the position after it, and whether all bytes are ASCII."""
     end, wide = np.uint64(len(data)), U0
     if end < U32:
         for index in range(end):
@@ -177,7 +177,7 @@ def put_narrow(data, text, at):
 
 @inlined
 def put_units(units, text, at):
-    """Copy units. Returns the position after the last, and whether one is a surrogate."""
+    """Copy units; return the position after the last, and whether a unit is a surrogate."""
     wrong = np.uint16(0)
     for index in range(np.uint64(len(units))):
         unit = units[np.uint64(index)]
@@ -188,7 +188,7 @@ def put_units(units, text, at):
 
 @inlined
 def put_codes(codes, text, at):
-    """Write code points as units. Returns the position after the last, and whether one is a surrogate."""
+    """Write code points as units; return the position after the last, and whether a code point is a surrogate."""
     wrong = U0
     for index in range(np.uint64(len(codes))):
         code = np.uint64(codes[np.uint64(index)])
@@ -204,11 +204,11 @@ def gather_strings(rows, count, limits, text, starts):
     Args:
         rows, count: the address of the list, and its number of rows.
         limits: as in `fst.runtime.rows.texts.Limits`.
-        text: uint16[n], two units for each character within the limits, filled.
-        starts: int64[count + 1], filled: where each row begins in `text`, and where the last one ends.
+        text: uint16[n], filled, with room for two units per character within the limits.
+        starts: int64[count + 1], filled: the start of each row in `text`, and the end of the last row.
 
     Returns:
-        The number of rows written, -1 if one is not a str; and whether they have no surrogates.
+        The number of rows written, or -1 if a row is not a str; and whether no row has a surrogate.
     """
     fitting = rows_that_fit(rows, count, limits, OF_STR)
     at, any_wrong = U0, False
@@ -226,14 +226,14 @@ def gather_strings(rows, count, limits, text, starts):
 
 @object_kernel
 def gather_bytes(rows, count, limits, text, starts):
-    """Write the first rows of a list of bytes, UTF-8, as UTF-16.
+    """Write the first rows of a list of bytes, which contain UTF-8, as UTF-16.
 
     Args:
-        rows, count, limits, text, starts: as in `gather_strings`, with bytes instead of characters. Up to 32 units past the last one may
+        rows, count, limits, text, starts: as in `gather_strings`, with bytes instead of characters. Up to 32 units past the last unit may
             be written.
 
     Returns:
-        The number of rows written, -1 if one is not bytes; and whether they are UTF-8.
+        The number of rows written, or -1 if a row is not bytes; and whether all rows are UTF-8.
     """
     fitting = rows_that_fit(rows, count, limits, OF_BYTES)
     at, are_text = U0, True

@@ -1,1 +1,1 @@
-"""Texts to model inputs, with the arguments of ``transformers``."""
+"""Convert texts to model inputs, with the arguments of ``transformers``."""

@@ -7,7 +7,7 @@ from typing import TypedDict
 
 
 class CallArguments(TypedDict, total=False):
-    """Keyword arguments of `fst.Tokenizer.__call__`, which documents them."""
+    """Keyword arguments of `fst.Tokenizer.__call__`, documented there."""
 
     add_special_tokens: bool
     padding: bool | str | Enum

@@ -1,13 +1,13 @@
-"""The call: texts to model inputs. Arguments and results are those of ``transformers.PreTrainedTokenizerFast.__call__``.
+"""Convert texts to model inputs. Arguments and results are the same as in ``transformers.PreTrainedTokenizerFast.__call__``.
 
 A call has four steps::
 
-    options   arguments → `Options`: their meaning for this tokenizer
+    options   arguments → `Options`: the checked arguments, with the tokenizer's defaults
     inputs    text, text_pair → `Inputs`: a flat list of texts, and the texts of each sample
     layout    ids of all texts → plan: the ids of each row, after truncation and windows
               plan → arrays: with special tokens, padding, type ids and masks
 
-A call keeps no state: each step passes its result to the next.
+No state is kept between calls: each step passes its result to the next.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ from fst.runtime.workspace import Frame, Ids
 
 # The first five fields of `Encoding.table`.
 TRACED = ("input_ids", "token_type_ids", "attention_mask", "special_tokens_mask", "sequence_ids")
-FEW_TEXTS = 1 << 10  # maximum of texts for `_encoded_short`
-SHORT_TEXTS = 1 << 14  # maximum of characters for `_encoded_short`
+FEW_TEXTS = 1 << 10  # maximum number of texts for `_encoded_short`
+SHORT_TEXTS = 1 << 14  # maximum number of characters for `_encoded_short`
 
 
 class Model(Protocol):
-    """The part of a tokenizer that calls use."""
+    """The methods of a tokenizer that calls use."""
 
     @property
     def _ids_runner(self) -> Runner: ...
@@ -58,8 +58,8 @@ class Caller(Resolver):
     """Runs the calls of one tokenizer.
 
     Args:
-        metadata: the metadata of its table.
-        ids: token → id.
+        metadata: the metadata of the tokenizer's table.
+        ids: a mapping from token to id.
     """
 
     def __init__(self, metadata: Any, ids: Mapping[str, int]) -> None:
@@ -67,7 +67,7 @@ class Caller(Resolver):
         self._speller = TokenNames(metadata, ids)
 
     def run(self, model: Model, text: Any, text_pair: Any, options: Options, threads: int | None) -> BatchEncoding[Any]:
-        """Make the result of `fst.Tokenizer.__call__`."""
+        """Return the result of `fst.Tokenizer.__call__`."""
         if threads is not None:
             thread_count(threads)
         short = _encoded_short(model, text) if options.whole and text_pair is None and type(text) is list else None
@@ -91,14 +91,14 @@ class Caller(Resolver):
         return BatchEncoding(data, partial(self._rows, model, inputs, options, threads))
 
     def encodings(self, model: Model, inputs: Inputs, options: Options, threads: int | None, *, located: bool) -> list[Encoding]:
-        """The row of each sample. Only its ids are computed now; everything else at its first use.
+        """The row of each sample. Only ids are computed now; all other members are computed at their first use.
 
         Args:
             model: the tokenizer.
-            inputs: texts that do not change.
-            options: how rows are made of them, from `settled`.
+            inputs: the texts; they must not change later.
+            options: the options, from `settled`.
             threads: as in `fst.Tokenizer.__call__`.
-            located: whether rows will have words, spans and the names of tokens.
+            located: whether rows have words, spans and the names of tokens.
         """
         ids, splits = _encoded(model, inputs, options, threads)
         layout = planned(splits, inputs.samples, options)
@@ -112,27 +112,27 @@ class Caller(Resolver):
         return shared.encodings()
 
     def _plane(self, layout: Layout, ids: Ids, field: int) -> Ints:
-        """A field of `Encoding.table` of all rows, one of the first five."""
+        """One of the first five fields of `Encoding.table`, for all rows."""
         names = IDS_ALONE if field == 0 else (*IDS_ALONE, TRACED[field])
         plane: Ints = layout.put(ids, self.template(layout.options.special, names, layout.options.filler))[-1]
         return plane
 
     def _rows(self, model: Model, inputs: Inputs, options: Options, threads: int | None, *, located: bool = True) -> list[Encoding]:
-        """All rows of a call, each with its tokens and their spans, and with its overflowing rows."""
+        """All rows of a call, with tokens, spans and overflowing rows."""
         rows, samples = self._traced(model, inputs, options, threads, located)
         if options.cut[STRATEGY] == KEEP:
             return rows
         cut = options.cut.copy()
         cut[WINDOWS] = True
         asked = (model, inputs, replace(options, cut=cut, max_ids=None, windows=True), threads, located)
-        # Either the rows are all windows already; or the windows of all samples are made once those of any sample are requested.
+        # If `rows` are not all windows, the windows of all samples are made at the first request.
         windows = lru_cache(1)(lambda: _by_sample(rows, samples) if options.windows else _by_sample(*self._traced(*asked)))
         for number, first in enumerate(np.unique(samples, return_index=True)[1].tolist()):
             rows[first].cut_off = partial(_others, windows, number)
         return rows
 
     def _traced(self, model: Model, inputs: Inputs, options: Options, threads: int | None, located: bool) -> tuple[list[Encoding], Ints]:
-        """The rows of a call, and the sample of each."""
+        """The rows of a call, and the sample number of each row."""
         batch = _batch(model, inputs, options, located, threads)
         layout = planned(batch.row_splits, inputs.samples, options)
         ids = layout.put(batch.ids, self.template(options.special, TRACED, options.filler))
@@ -143,13 +143,13 @@ class Caller(Resolver):
         return [Encoding(*row, None) for row in zip(names, counts, tables, strict=True)], samples
 
     def _places(self, layout: Layout, batch: Batch, inputs: Inputs) -> Ints:
-        """The last three fields of `Encoding.table`: the word of each token, begin and end of its span."""
+        """The last three fields of `Encoding.table`: each token's word, and the start and end of its span."""
         words = _word_numbers(batch, inputs, layout.options)
         template = self.template(layout.options.special, ("word_ids",), layout.options.filler)
         return np.concatenate([layout.put(words, template), self._offsets(layout, batch)])
 
     def _names(self, model: Model, options: Options, located: bool, table: Ints) -> list[str | None]:
-        """The names of tokens, from the first four fields of `Encoding.table`; without `located`, those of texts are empty."""
+        """The names of tokens, from the first four fields of `Encoding.table`. Without `located`, tokens of texts have empty names."""
         ids, _, attended, special = table[:4]
         names = [model.id_to_token(number) for number in ids.tolist()]
         if not located:
@@ -160,15 +160,15 @@ class Caller(Resolver):
         return names
 
     def _textless_names(self, model: Model, options: Options, located: bool, table: Ints) -> list[str | None] | None:
-        """As `_names`; None if a name depends on the text."""
+        """The names of tokens, as by `_names`; None if a name depends on the text."""
         return None if located and self._depends(table).any() else self._names(model, options, located, table)
 
     def _depends(self, table: Ints) -> NDArray[np.bool_]:
-        """The tokens whose names may depend on the text, from the first fields of `Encoding.table`."""
+        """bool[tokens], whether each token's name may depend on the text. Only the first field of `table` is read."""
         return np.isin(table[0], self._speller.ids)
 
     def _spelled(self, model: Model, options: Options, located: bool, inputs: Inputs, sample: int, table: Ints) -> list[str | None]:
-        """The names of the tokens of a row, as `_names`; names that depend on the sample have the letters of its texts."""
+        """The names of a row's tokens, as by `_names`; names that depend on the text come from the texts of the sample."""
         found, parts = self._names(model, options, located, table), dict[int, Parts]()
         for place in np.flatnonzero(self._depends(table) & (table[4] >= 0)).tolist() if located else ():
             number, sequence, word, begin, end = table[[0, 4, 5, 6, 7], place].tolist()
@@ -179,14 +179,14 @@ class Caller(Resolver):
         return found
 
     def _offsets(self, layout: Layout, batch: Batch) -> Ints:
-        """Begin and end of each token's span: int64[2, n]."""
+        """int64[2, n], the start and the end of each token's span."""
         assert batch.offsets is not None
         template = self.template(layout.options.special, ("offset",), layout.options.filler)
         return np.concatenate([layout.put(np.ascontiguousarray(side), template) for side in batch.offsets.T])
 
 
 def _batch(model: Model, inputs: Inputs, options: Options, with_spans: bool, threads: int | None) -> Batch:
-    """The ids of texts, and their spans if needed."""
+    """The ids of texts, with their spans if `with_spans`."""
     try:
         max_ids = None if inputs.paired else options.max_ids
         return model._encode(rows_of(inputs.texts), frame=NO_FRAME, with_spans=with_spans, max_ids=max_ids, threads=threads)
@@ -195,7 +195,7 @@ def _batch(model: Model, inputs: Inputs, options: Options, with_spans: bool, thr
 
 
 def _encoded(model: Model, inputs: Inputs, options: Options, threads: int | None) -> tuple[Ids, Ints]:
-    """The ids of texts, perhaps with unused room after them, and where the ids of each text begin."""
+    """The ids of texts, perhaps with unused room at the end; and the start of each text's ids, with the end of the last."""
     short = _encoded_short(model, inputs.texts)
     if short:
         return short
@@ -204,9 +204,9 @@ def _encoded(model: Model, inputs: Inputs, options: Options, threads: int | None
 
 
 def _encoded_short(model: Model, texts: Sequence[Any]) -> tuple[Ids, Ints] | None:
-    """The same for a few short texts, without the overhead of a batch.
+    """The result of `_encoded` for a few short texts, without the overhead of a batch.
 
-    None if there are too many texts, they are too long or not text, or the tokenizer has a fallback.
+    None if there are too many texts, a text is too long or not text, or the tokenizer has a fallback.
     """
     if not 0 < len(texts) <= FEW_TEXTS or not model._ids_runner.is_plain:
         return None
@@ -214,13 +214,13 @@ def _encoded_short(model: Model, texts: Sequence[Any]) -> tuple[Ids, Ints] | Non
 
 
 def _by_sample(rows: Sequence[Encoding], samples: Ints) -> list[list[Encoding]]:
-    """The rows of each sample; rows come in the order of their samples."""
+    """The rows of each sample; `rows` are in the order of their samples."""
     ends = np.cumsum(np.bincount(samples)).tolist()
     return [[*rows[begin:end]] for begin, end in pairwise([0, *ends])]
 
 
 def _others(windows: Callable[[], list[list[Encoding]]], sample: int) -> list[Encoding]:
-    """The windows of a sample, without the first one."""
+    """The windows of a sample, without the first."""
     return windows()[sample][1:]
 
 

@@ -1,6 +1,6 @@
-"""The result of a call: the arrays for a model, and for each row the characters and the word of each token.
+"""The result of a call: the arrays for a model, and the characters and the word of each token.
 
-Names and meanings are those of ``transformers.BatchEncoding`` and ``tokenizers.Encoding``.
+Names and meanings are the same as in ``transformers.BatchEncoding`` and ``tokenizers.Encoding``.
 """
 
 from __future__ import annotations
@@ -42,17 +42,17 @@ class TokenSpan(NamedTuple):
 class Encoding:
     """One row: its tokens with their words and spans. Only `pad` and `truncate` change it.
 
-    Words and characters are counted within a text. ``sequence_index`` selects it: 0 the first text, 1 the second of a pair; it is ignored
-    in a row of one text. If texts came split into words, offsets are counted within a word.
+    Words and characters are counted within a text. ``sequence_index`` selects this text: 0 for the first, 1 for the second of a pair; it is
+    ignored if the row has one text. If texts were passed as lists of words, offsets are counted within a word.
 
     Args:
-        tokens: the tokens, or what makes them.
-        n_sequences, table, cut_off: see below.
+        tokens: the names of the tokens, or a function that returns them.
+        n_sequences, table, cut_off: the attributes below.
 
     Attributes:
         n_sequences: the number of texts in the row, 1 or 2.
-        table: int64[8, tokens], the values of the properties below, in their order; -1 is None. It is never written to.
-        cut_off: makes the rows of `overflowing`; None: there are none.
+        table: int64[8, tokens], the values of the properties from `ids` to `offsets`, in this order; -1 is None. Do not write to it.
+        cut_off: a function that returns the rows of `overflowing`; None: no rows.
     """
 
     n_sequences: int
@@ -73,7 +73,7 @@ class Encoding:
 
     @property
     def tokens(self) -> list[str | None]:
-        """The tokens, special ones and padding included, as in all properties below."""
+        """The name of each token. Special tokens and padding are included, as in all properties below."""
         if callable(self._tokens):
             self._tokens = self._tokens()
         return self._tokens
@@ -105,7 +105,7 @@ class Encoding:
 
     @property
     def word_ids(self) -> list[int | None]:
-        """The number of each token's word within its text; None as in `sequence_ids`."""
+        """The number of each token's word within its text; None for special tokens around texts, and for padding."""
         return _or_none(self._list(5))
 
     @property
@@ -115,13 +115,13 @@ class Encoding:
 
     @property
     def words(self) -> list[int | None]:
-        """The deprecated name of `word_ids`; it warns, as in ``tokenizers``."""
+        """A deprecated alias of `word_ids`; it gives a warning, as in ``tokenizers``."""
         warnings.warn("Encoding.words is deprecated; use Encoding.word_ids", DeprecationWarning, stacklevel=2)
         return self.word_ids
 
     @property
     def overflowing(self) -> list[Encoding]:
-        """Copies of the rows that truncation cut off from this one. They have no `overflowing` rows themselves."""
+        """The rows that truncation cut off from this row, as copies. Their own `overflowing` is empty."""
         return [row._copy() for row in self._overflowing]
 
     @Lazy
@@ -129,12 +129,12 @@ class Encoding:
         return [] if self.cut_off is None else [row._copy() for row in self.cut_off()]
 
     def pad(self, length: int, direction: str = "right", pad_id: int = 0, pad_type_id: int = 0, pad_token: str = "[PAD]") -> None:
-        """Pad this row, and those in `overflowing`, to a length; longer rows do not change.
+        """Pad this row and the rows in `overflowing` to a length; longer rows do not change.
 
         Args:
             length: the length in tokens.
             direction: the side of the padding, "right" or "left".
-            pad_id, pad_type_id, pad_token: id, type id and name of the padding token.
+            pad_id, pad_type_id, pad_token: the id, the type id and the name of the padding token.
 
         Raises:
             ValueError: `direction` has an unknown value.
@@ -149,12 +149,12 @@ class Encoding:
         self.table = np.concatenate([self.table, table] if direction == "right" else [table, self.table], axis=1)
 
     def truncate(self, max_length: int, stride: int = 0, direction: str = "right") -> None:
-        """Cut the row to a length. The rows cut off replace those in `overflowing`. All rows then count as rows of one text.
+        """Cut the row to a length, and replace `overflowing` by the rows cut off. All these rows then count as rows of one text.
 
         Args:
-            max_length: the length in tokens, special ones included.
-            stride: the number of tokens that a row in `overflowing` shares with the one before it.
-            direction: the side on which tokens are cut off, "right" or "left".
+            max_length: the length in tokens, special tokens included.
+            stride: the number of tokens that a row in `overflowing` shares with the row before it.
+            direction: the side to cut tokens from, "right" or "left".
 
         Raises:
             ValueError: `stride` is not less than `max_length`, or `direction` has an unknown value.
@@ -174,7 +174,7 @@ class Encoding:
         vars(self)["_overflowing"] = rows[1:]
 
     def set_sequence_id(self, sequence_id: int) -> None:
-        """Refused.
+        """Raise an error: a row cannot change its texts.
 
         Raises:
             UnsupportedError: always.
@@ -182,35 +182,35 @@ class Encoding:
         raise UnsupportedError(f"set_sequence_id({sequence_id}): a row's texts are those of the call; pass the second one as text_pair")
 
     def token_to_sequence(self, token_index: int) -> int | None:
-        """The text of a token, 0 or 1; None if it is in none."""
+        """The text of a token, 0 or 1; None if the token is in no text."""
         return _or_none([self._at(4, token_index)])[0]
 
     def token_to_word(self, token_index: int) -> int | None:
-        """The number of a token's word within its text; None if it is in none."""
+        """The number of a token's word within its text; None if the token is in no text."""
         return _or_none([self._at(5, token_index)])[0]
 
     def token_to_chars(self, token_index: int) -> Span | None:
-        """The span of a token; None if it is in no text."""
+        """The span of a token; None if the token is in no text."""
         if self._at(4, token_index) < 0:
             return None
         return self._at(6, token_index), self._at(7, token_index)
 
     def char_to_token(self, char_pos: int, sequence_index: int = 0) -> int | None:
-        """The first token whose span holds a character; None if there is none."""
+        """The first token whose span contains a character; None if no token does."""
         first, end = self._range(sequence_index)
         begins, ends = self.table[6:8, first:end]
         return _first_of(np.flatnonzero((begins <= char_pos) & (char_pos < ends)) + first)
 
     def char_to_word(self, char_pos: int, sequence_index: int = 0) -> int | None:
-        """The number of a character's word within its text; None if it has no token."""
+        """The number of a character's word within its text; None if no token contains the character."""
         token = self.char_to_token(char_pos, sequence_index)
         return None if token is None else self.token_to_word(token)
 
     def word_to_tokens(self, word_index: int, sequence_index: int = 0) -> Span | None:
-        """The tokens of a word, as the first one and one past the last."""
+        """The tokens of a word: the first, and one past the last."""
         first, end = self._range(sequence_index)
         words = self.table[5, first:end]
-        # Words ascend within a text. If `sequence_index` selects neither of two texts, the reference stops at the first higher word.
+        # Words ascend within a text. If all tokens of a pair are searched, ``tokenizers`` stops at the first higher word.
         words = words[: np.argmax(words > word_index)] if (words > word_index).any() else words
         found = np.flatnonzero(words == word_index) + first
         return (int(found[0]), int(found[-1]) + 1) if len(found) and word_index >= 0 else None
@@ -221,7 +221,7 @@ class Encoding:
         return None if span is None else (int(self.table[6, span[0]]), int(self.table[7, span[1] - 1]))
 
     def _part(self, first: int, end: int) -> Encoding:
-        """A row with a copy of the tokens from `first` to before `end`."""
+        """A new row with the tokens from `first` to before `end`."""
         return Encoding(self.tokens[first:end], 1, self.table[:, first:end].copy(), None)
 
     def _copy(self) -> Encoding:
@@ -233,11 +233,11 @@ class Encoding:
         return found
 
     def _at(self, field: int, token_index: int) -> int:
-        """A field of a token; -1 if there is no such token."""
+        """The field `field` of a token; -1 if the row has no token with this index."""
         return int(self.table[field, token_index]) if 0 <= token_index < len(self) else -1
 
     def _range(self, sequence_index: int) -> Span:
-        """The tokens of a text, as the first one and one past the last; all tokens if the row has no such text."""
+        """The tokens of a text: the first, and one past the last; all tokens if the row has no text with this number."""
         if not 0 <= sequence_index < self.n_sequences:
             return 0, len(self)
         found = np.flatnonzero(self.table[4] == sequence_index)
@@ -245,17 +245,17 @@ class Encoding:
 
 
 class BatchEncoding(UserDict[str, Any], Generic[Member]):
-    """The result of a call: a dictionary of lists or arrays, and their rows.
+    """The result of a call: a dictionary of lists or arrays, and its rows.
 
-    ``encoding["input_ids"]`` and ``encoding.input_ids`` are the same member; ``encoding[0]`` is the first row, an `Encoding`. Methods that
-    take a row and an index also take the index alone, for the first row: ``char_to_token(5)`` is ``char_to_token(0, 5)``. The first use of
-    a row makes it; the result keeps the texts for this. Pickles contain the members, but not the rows.
+    ``encoding["input_ids"]`` and ``encoding.input_ids`` are the same member; ``encoding[0]`` is the first row, an `Encoding`. Methods with
+    a row and an index also accept the index alone, for the first row: ``char_to_token(5)`` is ``char_to_token(0, 5)``. Rows are made at
+    their first use; the result keeps the texts for this. Pickles contain the members, but not the rows.
 
-    For type checkers, ``BatchEncoding[list[int]]`` has such a list for each member with a number for each token.
+    For type checkers, ``Member`` in ``BatchEncoding[Member]`` is the type of ``input_ids``, for example ``list[int]``.
 
     Args:
         data: the members.
-        rows: makes the rows; None: they are not available.
+        rows: a function that returns the rows; None: rows are not available.
     """
 
     input_ids: Member
@@ -292,7 +292,7 @@ class BatchEncoding(UserDict[str, Any], Generic[Member]):
 
     @property
     def is_fast(self) -> bool:
-        """True: tokens can be mapped to words and characters."""
+        """Always True: tokens can be mapped to words and characters."""
         return True
 
     @Lazy
@@ -300,7 +300,7 @@ class BatchEncoding(UserDict[str, Any], Generic[Member]):
         """All rows.
 
         Raises:
-            ValueError: the encoding comes from a pickle, or not from a call.
+            ValueError: the encoding was unpickled, or was not made by a call.
         """
         if self._rows is None:
             raise ValueError("the rows of this encoding are not available: pickles do not contain them; ask before, or encode again")
@@ -312,7 +312,7 @@ class BatchEncoding(UserDict[str, Any], Generic[Member]):
         return self.encodings[0].n_sequences if self.encodings else None
 
     def tokens(self, batch_index: int = 0) -> list[str | None]:
-        """The tokens of a row, special ones and padding included."""
+        """The names of a row's tokens, special tokens and padding included."""
         return self.encodings[batch_index].tokens
 
     def word_ids(self, batch_index: int = 0) -> list[int | None]:
@@ -324,28 +324,28 @@ class BatchEncoding(UserDict[str, Any], Generic[Member]):
         return self.encodings[batch_index].sequence_ids
 
     def token_to_sequence(self, batch_or_token_index: int, token_index: int | None = None) -> int | None:
-        """The text of a token, 0 or 1; None if it is in none."""
+        """The text of a token, 0 or 1; None if the token is in no text."""
         row, token = self._row(batch_or_token_index, token_index)
         return row.token_to_sequence(token)
 
     def token_to_word(self, batch_or_token_index: int, token_index: int | None = None) -> int | None:
-        """The number of a token's word within its text; None if it is in none."""
+        """The number of a token's word within its text; None if the token is in no text."""
         row, token = self._row(batch_or_token_index, token_index)
         return row.token_to_word(token)
 
     def token_to_chars(self, batch_or_token_index: int, token_index: int | None = None) -> CharSpan | None:
-        """The span of a token; None if it is in no text."""
+        """The span of a token; None if the token is in no text."""
         row, token = self._row(batch_or_token_index, token_index)
         span = row.token_to_chars(token)
         return None if span is None else CharSpan(*span)
 
     def char_to_token(self, batch_or_char_index: int, char_index: int | None = None, sequence_index: int = 0) -> int | None:
-        """The first token whose span holds a character; None if there is none."""
+        """The first token whose span contains a character; None if no token does."""
         row, char = self._row(batch_or_char_index, char_index)
         return row.char_to_token(char, sequence_index)
 
     def char_to_word(self, batch_or_char_index: int, char_index: int | None = None, sequence_index: int = 0) -> int | None:
-        """The number of a character's word within its text; None if it has no token."""
+        """The number of a character's word within its text; None if no token contains the character."""
         row, char = self._row(batch_or_char_index, char_index)
         return row.char_to_word(char, sequence_index)
 
@@ -362,7 +362,7 @@ class BatchEncoding(UserDict[str, Any], Generic[Member]):
         return None if span is None else CharSpan(*span)
 
     def convert_to_tensors(self, tensor_type: Any = None) -> BatchEncoding[Any]:
-        """Convert members that are lists to arrays, in place: numpy's for "np", PyTorch's for "pt". None converts nothing.
+        """Convert members that are lists to arrays, in place: NumPy arrays for "np", PyTorch tensors for "pt". None converts nothing.
 
         Raises:
             ValueError: `tensor_type` has an unknown value, or the rows of a member differ in length.
@@ -381,14 +381,14 @@ class BatchEncoding(UserDict[str, Any], Generic[Member]):
         return self
 
     def _row(self, row_or_index: int, index: int | None) -> tuple[Encoding, int]:
-        """A row and an index into it. With one number alone, this is the index, and the row is the first one."""
+        """A row and an index into it. A single number is the index; the row is then the first one."""
         if index is None:
             return self.encodings[0], row_or_index
         return self.encodings[row_or_index], index
 
 
 def tensor_kind(asked: Any) -> str | None:
-    """The kind of arrays for an argument: "np", "pt", None, or an enumeration's member with such a value.
+    """The kind of arrays for an argument: "np", "pt", None, or an enum member with one of these values.
 
     Raises:
         ValueError: the argument has another value.
@@ -400,11 +400,11 @@ def tensor_kind(asked: Any) -> str | None:
 
 
 def as_tensor(name: str, value: Any, kind: str) -> Any:
-    """Convert a value to an array of a kind, int64. An array of this kind is returned as it is; "pt" shares the memory of numpy arrays.
+    """Convert a value to an int64 array of a kind. An array of this kind is returned unchanged; for "pt", a NumPy array shares its memory.
 
     Args:
         name: the name of the member, for messages.
-        value: numbers, lists of numbers, an array, or a list of arrays if rows differ in length.
+        value: numbers, lists of numbers, or an array; if rows differ in length, a list of arrays.
         kind: "np" or "pt".
 
     Raises:
@@ -443,7 +443,7 @@ def _check(direction: str) -> None:
 
 
 def _windows(count: int, longest: int, stride: int, direction: str) -> list[Span]:
-    """Windows that cover a row of `count` tokens; the row itself keeps the first."""
+    """The spans of the windows that cover a row of `count` tokens, in order."""
     step = longest - stride
     begins = range(0, max(count - stride, 1), step)
     spans = [(begin, min(begin + longest, count)) for begin in begins]

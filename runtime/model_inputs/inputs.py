@@ -1,4 +1,4 @@
-"""The texts of a call, gathered in one list."""
+"""The texts of a call, collected in one list."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from fst.errors import TextError, quoted
 from fst.runtime.model_inputs.encoding import Ints
 from fst.runtime.rows.texts import not_text_at
 
-FEW = 1 << 10  # samples whose array is cached
+FEW = 1 << 10  # maximum number of samples whose array is cached
 
 
 class Inputs(NamedTuple):
     """The texts of a call.
 
     Attributes:
-        texts: the texts of all samples, or their words if they came split: all first texts, then all second ones.
+        texts: all first texts, then all second texts; if texts are lists of words, their words.
         samples: ``samples`` of `fst.runtime.model_inputs.kernel.plan_rows`.
         paired: whether there are second texts.
-        alone: whether the call has a single sample that is not in a batch.
+        alone: whether the call has one sample, and this sample is not in a list.
     """
 
     texts: Sequence[str]
@@ -33,15 +33,15 @@ class Inputs(NamedTuple):
 
 
 def gather(text: Any, text_pair: Any, words: bool) -> Inputs:
-    """Gather the texts of a call in one list.
+    """Collect the texts of a call in one list.
 
     Args:
         text, text_pair: as in `fst.Tokenizer.__call__`.
-        words: whether texts come split into words.
+        words: whether texts are lists of words.
 
     Raises:
-        TextError: an item is not a text; the message names its row.
-        ValueError: the numbers of first and of second texts differ.
+        TextError: an item is not a text; the message contains its row.
+        ValueError: the number of second texts is not the number of first texts.
     """
     if text_pair is None and not words and type(text) is list and set(map(type, text)) == {str}:
         return singles(text)
@@ -59,17 +59,17 @@ def gather(text: Any, text_pair: Any, words: bool) -> Inputs:
 
 
 def singles(texts: Sequence[str]) -> Inputs:
-    """The inputs of a batch of texts without second ones."""
+    """The inputs of a batch of texts without second texts."""
     return Inputs(texts, _singles(len(texts)), False, False)
 
 
 def gathered(samples: Sequence[tuple[Any, Any]], words: bool, *, alone: bool) -> Inputs:
-    """The inputs of some samples.
+    """The inputs of samples.
 
     Args:
-        samples: the first and the second text of each; None for no second text.
-        words: whether texts come split into words.
-        alone: whether the call has a single sample that is not in a batch.
+        samples: the first and the second text of each sample; None: no second text.
+        words: whether texts are lists of words.
+        alone: whether the call has one sample, and this sample is not in a list.
     """
     firsts, seconds = [first for first, _ in samples], [second for _, second in samples]
     present = [second for second in seconds if second is not None]
@@ -82,7 +82,7 @@ def gathered(samples: Sequence[tuple[Any, Any]], words: bool, *, alone: bool) ->
 
 
 def _singles(count: int) -> Ints:
-    """Samples of one text each."""
+    """The array of `count` samples with one text each."""
     return _few_singles(count) if count <= FEW else _few_singles.__wrapped__(count)
 
 
@@ -93,7 +93,7 @@ def _few_singles(count: int) -> Ints:
 
 
 def sample_of(row: int, given: Any, words: bool) -> tuple[Any, Any]:
-    """The first text of a sample, and the second one or None.
+    """The first and the second text of a sample; None: no second text.
 
     Raises:
         TextError: the sample is not text.
@@ -107,12 +107,12 @@ def sample_of(row: int, given: Any, words: bool) -> tuple[Any, Any]:
 
 
 def is_text(given: Any, words: bool) -> bool:
-    """Whether something is a text, or one split into words."""
+    """Whether `given` is a text, or with `words` a list of words."""
     return isinstance(given, list | tuple) and all(isinstance(word, str) for word in given) if words else isinstance(given, str)
 
 
 def not_text(inputs: Inputs) -> TextError | None:
-    """The error for the first sample that is not text. It names the row of the sample, not that of the text in `inputs.texts`."""
+    """The error for the first sample that is not text. Its message has the sample's row, not the index of the text in `inputs.texts`."""
     for row, (first, first_end, second, second_end, _) in enumerate(inputs.samples.tolist()):
         for text in (*inputs.texts[first:first_end], *inputs.texts[second:second_end]):
             place = next((place for place, char in enumerate(text) if "\ud800" <= char <= "\udfff"), None)

@@ -1,4 +1,4 @@
-"""Rows for a model from the ids of texts: `plan_rows` chooses the ids of each row, `lay_out` writes the rows."""
+"""Make rows for a model from the ids of texts: `plan_rows` chooses the ids of each row, and `lay_out` writes the rows."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from fst.runtime.model_inputs.plan import (
 
 @inlined
 def kept(first, second, paired, strategy, room):
-    """The numbers of ids that a strategy keeps of a first and of a second text; -1 for a text that it cannot cut enough."""
+    """The number of ids to keep of the first text, and of the second; -1 for a text that the strategy cannot cut enough."""
     over = first + second - room
     if strategy == KEEP or over <= 0:
         return first, second
@@ -62,7 +62,7 @@ def count_windows(count, size, stride):
 
 @inlined
 def window(begin, end, size, stride, from_left, index):
-    """Begin and end of a window. If no ids are kept, the first window is empty, and the second has all ids."""
+    """The start and the end of a window. If `size` is 0, the first window is empty, and the second has all ids."""
     if size == 0:
         return begin, (end if index else begin)
     if size >= end - begin:
@@ -78,14 +78,14 @@ def plan_rows(splits, samples, cut, plan):
     """Truncate samples, and choose the ids of each row.
 
     Args:
-        splits: int64[texts + 1], where the ids of each text begin, and where the last ones end.
+        splits: int64[texts + 1], the start of each text's ids, and the end of the last text's.
         samples: int64[samples, 5], see `fst.runtime.model_inputs.plan`.
         cut: int64[9], see `fst.runtime.model_inputs.plan`; room and stride >= 0.
-        plan: int64[rows, 7], filled. Rows beyond its length are counted, but not written.
+        plan: int64[rows, 7], filled. Rows that do not fit are counted, but not written.
 
     Returns:
-        The number of rows; the length of the longest first row of a sample; the lengths of the shortest and the longest row written; and
-        the index of the first sample that cannot be truncated to the given length, or -1.
+        The number of rows; the maximum length of a sample's first row; the minimum and the maximum length of written rows; and the index of
+        the first sample that cannot be truncated to the given length, or -1.
     """
     strategy, stride, from_left, every, reverse = cut[STRATEGY], cut[STRIDE], cut[CUT_LEFT], cut[WINDOWS], cut[REVERSED]
     rows, longest, least, most = 0, 0, np.int64(1 << 62), 0
@@ -102,7 +102,7 @@ def plan_rows(splits, samples, cut, plan):
         inner = count if reverse else count_2
         for turn in range(count * count_2 if every else 1):
             if rows < len(plan):
-                # The text that comes first in the row is the outer loop. Rows with its first window come last, except for row 0.
+                # The outer loop is over the windows of the row's first text. Rows with its first window come last, except for row 0.
                 place = turn + inner - 1 if turn else 0
                 again = place >= count * count_2
                 outer_index = 0 if again else place // inner
@@ -128,21 +128,21 @@ def put(out, plane, at, count, value):
 
 @inlined
 def put_pieces(out, at, count, pieces, piece, first):
-    """Write a template piece's value for each plane, from plane `first` on."""
+    """Write the values of a template's piece into the planes from `first` on."""
     for plane in range(first, len(out)):
         put(out, np.uint64(plane), at, count, pieces[piece, 1 + plane])
 
 
 @kernel
 def lay_out(values, plan, single, pair, width, from_left, out):
-    """Write rows by a plan: values into the first plane, and constants of the templates into the others.
+    """Write the rows of a plan: values into the first plane, and constants of the templates into the others.
 
     Args:
-        values: int32[ids], a value for each id, such as the id itself or its word.
+        values: int32[ids], a value for each id, for example the id itself or its word.
         plan: int64[rows, 7], see `fst.runtime.model_inputs.plan`.
-        single, pair: int64[pieces, 1 + planes], templates. The first field of a piece is 0 for the first text, 1 for the second one, and -1
-            for a special token. The other fields are its values for the planes; a text does not use the one for the first plane. The last
-            piece is padding.
+        single, pair: int64[pieces, 1 + planes], templates. The first field of a piece is 0 for the first text, 1 for the second text, and
+            -1 for a special token. The other fields are its values for the planes; the value of a text for the first plane is not used. The
+            last piece is padding.
         width: the length to which rows are padded; longer rows do not change.
         from_left: whether to pad on the left.
         out: int64[planes, n], filled with the rows, one after the other.

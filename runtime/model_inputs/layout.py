@@ -1,4 +1,4 @@
-"""The rows of a call: planned by truncation and windows, and laid out in arrays."""
+"""The rows of a call: choose the ids of each row, and write the rows to arrays."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ plan_rows, lay_out = (Deferred("fst.runtime.model_inputs.kernel", name) for name
 
 
 class Layout(NamedTuple):
-    """The rows of a call, as a plan.
+    """The plan of a call's rows.
 
     Attributes:
         plan: ``plan`` of `fst.runtime.model_inputs.kernel.plan_rows`.
@@ -39,7 +39,7 @@ class Layout(NamedTuple):
         return np.maximum(self.plan[:, LENGTH], self.width)
 
     def put(self, values: NDArray[np.int32], template: Template) -> Ints:
-        """Lay out a value for each id in the first plane, and constants in the others: int64[planes, n], rows one after the other."""
+        """int64[planes, n], rows one after the other: `values` of their ids in the first plane, constants in the other planes."""
         single, pair = template
         count = len(self.plan) * self.size if self.size is not None else self.sizes.sum()
         planes = np.empty((single.shape[1] - 1, count), np.int64)
@@ -52,7 +52,7 @@ class Layout(NamedTuple):
         return (plane[begin:end] for begin, end in pairwise([0, *ends]))
 
     def members(self, planes: Ints) -> dict[str, Any]:
-        """The members of the result with a number for each token."""
+        """The members of the result with one number per token."""
         names, kind = self.options.names, self.options.kind
         if self.size is None or kind is None:
             return {name: self.member(name, plane) for name, plane in zip(names, planes, strict=True)}
@@ -61,7 +61,7 @@ class Layout(NamedTuple):
         return {name: arrays[plane] for plane, name in enumerate(names)}
 
     def member(self, name: str, plane: Ints) -> Any:
-        """The member of the result for a plane, which has a number, or a span, for each token."""
+        """A member of the result from a plane with one number, or one span, per token."""
         kind = self.options.kind
         if kind is None:
             flat = plane.tolist()
@@ -71,13 +71,13 @@ class Layout(NamedTuple):
         return as_tensor(name, plane.reshape(len(self.plan), self.size, *plane.shape[1:] if self.size else ()), kind)
 
     def numbers(self, name: str, numbers: Ints) -> Any:
-        """The member of the result for an array with a number for each row."""
+        """A member of the result from an array with one number per row."""
         kind = self.options.kind
         return numbers.tolist() if kind is None else as_tensor(name, numbers.copy(), kind)
 
 
 def planned(splits: Ints, samples: Ints, options: Options) -> Layout:
-    """Truncate samples, and plan the rows."""
+    """Truncate samples, and return the plan of the rows."""
     cut = options.cut
     if options.tight:
         _check_room(samples, cut)
@@ -94,7 +94,7 @@ def planned(splits: Ints, samples: Ints, options: Options) -> Layout:
 
 
 def _check_room(samples: Ints, cut: Ints) -> None:
-    """Refuse a `max_length` that the special tokens alone exceed."""
+    """Refuse a `max_length` that is less than the number of special tokens around a text or a pair."""
     for paired in set(samples[:, PAIRED].tolist()):
         room, added = int(cut[ROOM + paired]), int(cut[ADDED + paired])
         if room < 0:

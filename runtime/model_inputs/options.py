@@ -1,4 +1,4 @@
-"""The options of a call: its arguments, checked, and resolved by the settings of the tokenizer."""
+"""The options of a call: its arguments, checked, with the tokenizer's settings as defaults."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ NOTHING, LONGEST, FIXED = "do_not_pad", "longest", "max_length"
 PADDING = {False: NOTHING, NOTHING: NOTHING, True: LONGEST, LONGEST: LONGEST, FIXED: FIXED}
 IDS_ALONE = ("input_ids",)
 MAX_NUMBER = (1 << 63) - 1
-NO_LIMIT = 1 << 40  # more ids than a text has
-KEPT_OPTIONS = 1 << 10  # arguments whose options are cached
+NO_LIMIT = 1 << 40  # more than the number of ids of any text
+KEPT_OPTIONS = 1 << 10  # maximum number of cached results
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,19 +40,19 @@ class Options:
     Attributes:
         special: whether to add special tokens around texts.
         cut: ``cut`` of `fst.runtime.model_inputs.kernel.plan_rows`.
-        tight: whether texts are truncated, but `max_length` is less than the number of special tokens of one text or of a pair.
-        max_ids: the most ids needed of a text without a second one; None: all.
-        windows: whether each window gets a row.
+        tight: whether texts are truncated and `max_length` is less than the number of special tokens around one text, or around a pair.
+        max_ids: the maximum number of ids needed of a text without a second text; None: all ids.
+        windows: whether each window is a row of the result.
         padding: `NOTHING`, `LONGEST` or `FIXED`.
-        width: the length of padded rows for `FIXED`.
+        width: the length of padded rows, for `FIXED`.
         multiple: the length of padded rows is a multiple of this number.
         pad_left: whether to pad on the left.
-        words: whether texts come split into words.
-        whole: whether texts are not pre-split, and no offsets are needed.
+        words: whether texts are lists of words.
+        whole: whether texts are not lists of words, and no offsets are needed.
         kind: "np", "pt", or None for lists.
-        filler: what rows are padded with.
-        names: the members with a number for each token, "input_ids" first.
-        template: the templates, with a plane for each of `names`.
+        filler: the padding token.
+        names: the members with one number per token, "input_ids" first.
+        template: the templates, with one plane for each of `names`.
         offsets, length: whether the result has these members.
     """
 
@@ -75,7 +75,7 @@ class Options:
     length: bool
 
     def padded(self, longest: int) -> int:
-        """The length of padded rows, from that of the longest row; 0 without padding."""
+        """The length of padded rows, given the length of the longest row; 0 without padding."""
         if self.padding == NOTHING:
             return 0
         width = self.width if self.padding == FIXED else longest
@@ -83,11 +83,11 @@ class Options:
 
 
 class Resolver:
-    """Resolves the arguments of calls of one tokenizer.
+    """Resolves the arguments of one tokenizer's calls.
 
     Args:
-        metadata: the metadata of its table.
-        ids: token → id.
+        metadata: the metadata of the tokenizer's table.
+        ids: a mapping from token to id.
     """
 
     def __init__(self, metadata: Any, ids: Mapping[str, int]) -> None:
@@ -121,10 +121,10 @@ class Resolver:
         return_offsets_mapping: bool,
         return_length: bool,
     ) -> Options:
-        """Check the arguments of a call, and resolve them to options.
+        """Check the arguments of a call, and return the options.
 
         Raises:
-            ValueError: an argument has an unknown value, or two of them contradict each other.
+            ValueError: an argument has an unknown value, or two arguments contradict each other.
         """
         if max_length is not None and padding is False and truncation is None:
             truncation = True
@@ -158,7 +158,7 @@ class Resolver:
             special=bool(add_special_tokens),
             cut=np.array([strategy, *rooms, stride, cut_left, windows, *added, self._reverse], np.int64),
             tight=strategy != KEEP and min(rooms) < 0,
-            max_ids=None if strategy == KEEP or cut_left or windows else rooms[0] + 1,  # one more tells whether there are more
+            max_ids=None if strategy == KEEP or cut_left or windows else rooms[0] + 1,  # one extra id shows that the text is longer
             windows=windows,
             padding=filling,
             width=longest,
@@ -175,12 +175,12 @@ class Resolver:
         )
 
     def _settled(self, special: bool, truncation: Truncation | None, padding: Padding | None, words: bool) -> Options:
-        """The options that state makes, as in ``tokenizers``: a maximum below the number of special tokens cuts nothing.
+        """The options for the state of a tokenizer, as in ``tokenizers``: a maximum below the number of special tokens cuts nothing.
 
         Args:
             special: whether to add special tokens around texts.
-            truncation, padding: the state; None: rows are not truncated, or not padded.
-            words: whether texts come split into words.
+            truncation, padding: the state; None: no truncation, or no padding.
+            words: whether texts are lists of words.
         """
         added = self._added if special else (0, 0)
         rooms = [NO_LIMIT if truncation is None or truncation.max_length < n else min(truncation.max_length - n, NO_LIMIT) for n in added]
@@ -213,7 +213,7 @@ class Resolver:
         """The id of the padding token.
 
         Raises:
-            ValueError: the vocabulary has none.
+            ValueError: the vocabulary has no padding token.
         """
         if self._pad_id is None:
             raise ValueError(f"padding is {quoted(padding)}; expected False, because the vocabulary has no padding token, such as '[PAD]'")
@@ -221,7 +221,7 @@ class Resolver:
 
 
 def _choice(name: str, asked: Any, choices: Any) -> Any:
-    """The choice for an argument, which is one of some values, or an enumeration's member with such a value."""
+    """The choice for an argument, which is a key of `choices`, or an enum member with a key as its value."""
     value = getattr(asked, "value", asked)
     if value not in choices:
         raise ValueError(not_one_of(name, value, choices))
@@ -229,7 +229,7 @@ def _choice(name: str, asked: Any, choices: Any) -> Any:
 
 
 def _count(name: str, asked: Any) -> int:
-    """Check an argument that is a whole number from 0 to `MAX_NUMBER`."""
+    """Return an argument as an int; it must be a whole number from 0 to `MAX_NUMBER`."""
     try:
         number = index(asked)
     except TypeError:

@@ -1,4 +1,4 @@
-"""Rows of a batch, made at their first use: an object costs little, whatever members it has."""
+"""Rows of a batch, whose members are computed at their first use, so that a new row costs little time."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from fst.core.lazy import Lazy
 from fst.runtime.model_inputs.encoding import Encoding, Ints
 
-MANY, SHARED = 1 << 16, 1 << 18  # ids of a batch, and numbers, see `_numbers`
+MANY, SHARED = 1 << 16, 1 << 18  # minimum number of ids in a batch, and number of shared objects, see `_numbers`
 IDS, TYPE_IDS, ATTENDED, SPECIAL, SEQUENCE = range(5)  # the fields of `Encoding.table` that need no spans
 
 
@@ -21,11 +21,11 @@ class Rows:
     """The common data of the rows of a batch.
 
     Args:
-        begins: where each row begins among the tokens of all rows, and where the last one ends.
+        begins: the start of each row among the tokens of all rows, and the end of the last row.
         texts: the number of texts in each row.
-        plane: makes a field of `Encoding.table` for the tokens of all rows, one of those above.
-        names: the names of all tokens, from the first four fields; None if only `trace` has them.
-        trace: makes all rows again, with all fields and with the rows that truncation cut off.
+        plane: returns one of the fields above of `Encoding.table`, for the tokens of all rows.
+        names: returns the names of all tokens from the first four fields; None if only `trace` can compute them.
+        trace: returns all rows with all fields, and with the rows that truncation cut off.
     """
 
     def __init__(
@@ -51,7 +51,7 @@ class Rows:
         return _numbers()[ids] if len(ids) >= MANY and int(ids.max()) < SHARED else ids
 
     def plane(self, field: int) -> Ints:
-        """A field for the tokens of all rows."""
+        """A field of `Encoding.table`, for the tokens of all rows."""
         if field not in self._planes:
             self._planes[field] = self._plane(field)
         return self._planes[field]
@@ -68,12 +68,12 @@ class Rows:
 
 
 class Row(Encoding):
-    """A row whose members are made at their first use.
+    """A row whose members are computed at their first use.
 
     Args:
-        rows: what it shares with the other rows of the batch.
-        number: its number.
-        begin, end: its tokens among those of all rows.
+        rows: the common data of the batch.
+        number: the number of the row.
+        begin, end: the bounds of the row's tokens among the tokens of all rows.
     """
 
     def __init__(self, rows: Rows, number: int, begin: int, end: int) -> None:
@@ -109,5 +109,5 @@ class Row(Encoding):
 
 @cache
 def _numbers() -> NDArray[Any]:
-    """The numbers below `SHARED` as objects of Python, so that lists of many ids share them."""
+    """The numbers below `SHARED` as Python objects, which lists of ids share."""
     return np.arange(SHARED).astype(object)

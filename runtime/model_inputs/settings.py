@@ -1,4 +1,4 @@
-"""Truncation and padding as state, with the names and the meanings of ``tokenizers``."""
+"""Truncation and padding as state of a tokenizer, with the names and meanings of ``tokenizers``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from fst.errors import not_one_of, quoted
 from fst.tables.header import MAX_NUMBER, MAX_SIZE, SIDES
 
 Json = dict[str, Any]
-STRATEGIES = {"longest_first": "LongestFirst", "only_first": "OnlyFirst", "only_second": "OnlySecond"}  # here → in a tokenizer.json
+STRATEGIES = {"longest_first": "LongestFirst", "only_first": "OnlyFirst", "only_second": "OnlySecond"}  # → in a tokenizer.json
 
 
 class Truncation(NamedTuple):
@@ -22,17 +22,17 @@ class Truncation(NamedTuple):
 
     @classmethod
     def read(cls, stated: Mapping[str, Any] | None) -> Truncation | None:
-        """What a tokenizer.json states."""
+        """Convert an entry of a tokenizer.json; None: no entry."""
         if stated is None:
             return None
         strategy = next(name for name, written in STRATEGIES.items() if written == stated["strategy"])
         return cls(stated["max_length"], stated["stride"], strategy, stated.get("direction", "Right").lower())
 
     def check(self) -> Truncation:
-        """Refuse unknown values.
+        """Raise an error for an invalid value; otherwise return the object.
 
         Raises:
-            ValueError: a field has a value that it cannot have.
+            ValueError: a field has an invalid value.
         """
         _need_whole("max_length", self.max_length, MAX_SIZE)
         _need_whole("stride", self.stride, MAX_SIZE)
@@ -41,7 +41,7 @@ class Truncation(NamedTuple):
         return self
 
     def document(self) -> Json:
-        """As in a tokenizer.json."""
+        """The entry in a tokenizer.json."""
         return {
             "direction": self.direction.capitalize(),
             "max_length": self.max_length,
@@ -62,7 +62,7 @@ class Padding(NamedTuple):
 
     @classmethod
     def read(cls, stated: Mapping[str, Any] | None) -> Padding | None:
-        """What a tokenizer.json states."""
+        """Convert an entry of a tokenizer.json; None: no entry."""
         if stated is None:
             return None
         strategy, multiple = stated["strategy"], stated.get("pad_to_multiple_of")
@@ -70,10 +70,10 @@ class Padding(NamedTuple):
         return cls(length, multiple, stated["pad_id"], stated["pad_token"], stated["pad_type_id"], stated["direction"].lower())
 
     def check(self) -> Padding:
-        """Refuse unknown values.
+        """Raise an error for an invalid value; otherwise return the object.
 
         Raises:
-            ValueError: a field has a value that it cannot have.
+            ValueError: a field has an invalid value.
         """
         for name in ("length", "pad_to_multiple_of"):
             if getattr(self, name) is not None:
@@ -86,7 +86,7 @@ class Padding(NamedTuple):
         return self
 
     def document(self) -> Json:
-        """As in a tokenizer.json."""
+        """The entry in a tokenizer.json."""
         return {
             "strategy": "BatchLongest" if self.length is None else {"Fixed": self.length},
             "direction": self.direction.capitalize(),

@@ -1,4 +1,4 @@
-"""Templates as arrays: for each piece of a row, the special token or the text, and its constants in each plane of the result."""
+"""Templates as arrays: for each piece of a row, which is a special token or a text, its constants in each plane of the result."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ class Filler(NamedTuple):
     """The padding of rows.
 
     Attributes:
-        number, type_id: the id of a padding token, and its type id.
-        token: its name; None: that of the id.
+        number, type_id: the id and the type id of the padding token.
+        token: the name of the padding token; None: the name of the id.
     """
 
     number: int
@@ -31,13 +31,13 @@ class Template(NamedTuple):
 
 
 def template_of(single: Sequence[Any], pair: Sequence[Any], special: bool, names: Sequence[str], filler: Filler) -> Template:
-    """The templates of one text and of a pair, with a plane for each name.
+    """The templates of one text and of a pair, with one plane per name.
 
     Args:
         single, pair: as in `fst.tables.header.Templates`.
         special: whether to add special tokens around texts.
-        names: the planes, by the names of members and of fields of `Encoding.table`.
-        filler: what rows are padded with.
+        names: the names of the planes, which are keys of `_constants`.
+        filler: the padding token.
     """
     pad = [-1, *_constants(names, filler.number, filler.type_id, 0, 1, -1)]
     pieces = ([*_pieces(template, special, names), pad] for template in (single, pair))
@@ -59,7 +59,7 @@ def _pieces(template: Sequence[Sequence[Any]], special: bool, names: Sequence[st
 
 
 def _constants(names: Sequence[str], number: int, type_id: int, attended: int, special: int, text: int) -> list[int]:
-    """The constants of a special token, of a text's tokens, or of padding, one for each plane."""
+    """The constants of a special token, of a text's tokens, or of padding, one per plane."""
     fields = {
         "input_ids": number,
         "token_type_ids": type_id,

@@ -1,6 +1,6 @@
-"""The names of tokens that depend on the text, as in ``tokenizers``: added tokens that take white space, and unknown ones of Unigram.
+"""The names of tokens that depend on the text, as in ``tokenizers``: added tokens that include whitespace, and unknown tokens of Unigram.
 
-The slow walk of `fst.text.normalizer` finds them. It reads only texts with such tokens, when their names are asked for.
+The slow walk of `fst.text.normalizer` computes them. It reads only texts with these tokens, at the first use of their names.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from fst.text.whitespace import BLANK, BREAK, BREAKS
 
 @dataclass
 class Parts:
-    """What the names of tokens of a text are taken from, one after the other.
+    """The parts of a text that become names of its tokens. Names are read one after the other.
 
     Attributes:
-        begins, unknown: the characters that are in no token, and where each comes from in the raw text.
-        runs: the number of the run of such characters to which each belongs.
-        added: begin, end, id and text of each added token.
-        named: the run of the unknown token that was named last.
+        begins, unknown: the characters that no token of the vocabulary matches, and the position of each in the raw text.
+        runs: for each of these characters, the number of its run.
+        added: the start, the end, the id and the text of each added token.
+        named: the run of the last unknown token that was named.
     """
 
     begins: list[int]
@@ -32,7 +32,7 @@ class Parts:
     named: int = -1
 
     def unknown_name(self, begin: int, end: int) -> str | None:
-        """The name of the next unknown token, which has a span. One character may be rewritten as several runs, each of them a token."""
+        """The name of the next unknown token, which has this span. A character may be rewritten as several runs; each run is a token."""
         found = slice(bisect_left(self.begins, begin), bisect_left(self.begins, end))
         runs = self.runs[found]
         if not runs:
@@ -41,20 +41,20 @@ class Parts:
         return "".join(char for char, run in zip(self.unknown[found], runs, strict=True) if run == self.named)
 
     def added_name(self, number: int, begin: int, end: int) -> str | None:
-        """The text of the added token with an id and a span, which may be part of that of the token before it."""
+        """The text of the added token with an id and a span. The span may be a part of the token's span in `added`."""
         around = [(last - first, text) for first, last, token, text in self.added if token == number and first <= begin and end <= last]
         return min(around)[1] if around else None
 
 
 class TokenNames:
-    """Names the tokens of one tokenizer that depend on the text.
+    """Finds the names of one tokenizer's tokens that depend on the text.
 
     Args:
-        metadata: the metadata of its table.
-        ids: token → id.
+        metadata: the metadata of the tokenizer's table.
+        ids: a mapping from token to id.
 
     Attributes:
-        ids: the ids of such tokens.
+        ids: the ids of tokens whose names depend on the text.
     """
 
     def __init__(self, metadata: Any, ids: Mapping[str, int]) -> None:
@@ -86,5 +86,5 @@ class TokenNames:
         return found
 
     def name(self, parts: Parts, number: int, begin: int, end: int) -> str | None:
-        """The name of the next token, with its id and its span; None if it is that of the id."""
+        """The name of the next token, which has an id and a span; None if it is the name of the id."""
         return parts.unknown_name(begin, end) if number == self._unknown else parts.added_name(number, begin, end)

@@ -1,1 +1,1 @@
-"""Pre-tokens at run time: found, looked up, and turned back into text."""
+"""Find pre-tokens in texts at run time, and look them up."""

@@ -1,4 +1,4 @@
-"""Normalizing texts before a machine cuts them into pieces: an unfinished piece at the end of a text is kept for the next call."""
+"""Normalize texts before a machine splits them; an unfinished pre-token at the end of a text is kept for the next call."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from fst.text.normalizer import Normalizer
 
 
 class PretokenNormalizer(TextNormalizer):
-    """Rewrites the texts of a `fst.pretokens.table.PretokenTable`; the arguments are those of `TextNormalizer`."""
+    """Rewrites texts for a `fst.pretokens.table.PretokenTable`; the arguments are the same as in `TextNormalizer`."""
 
     def __init__(self, arguments: Any, by: Normalizer, added: AddedTokens, trimming: bool | None) -> None:
         super().__init__(arguments, by, added, trimming)
         self._shared = arguments.shared
 
     def goes_on(self, text: Units, room: Room) -> bool:
-        """Whether the piece at the beginning of a rewritten text continues to the end of the text."""
+        """Whether the first pre-token of a rewritten text continues to the end of the text."""
         if room.piece is None:
             room.piece = OpenPiece(self._shared)
         if room.piece.goes_on_in(text):

@@ -1,4 +1,6 @@
-"""Pending text of a machine over bytes: an unfinished piece, such as one of a million letters, see `fst.runtime.front_end.Pending`."""
+"""Recognise pending text of a machine over bytes: an unfinished pre-token, perhaps of a million letters; see
+`fst.runtime.front_end.Pending`.
+"""
 
 from __future__ import annotations
 
@@ -14,10 +16,10 @@ UTF_8 = UNIT_TYPES["utf-8"]
 
 
 class OpenPiece:
-    """Continues to read a piece of a machine over bytes.
+    """Continues to read a pre-token of a machine over bytes.
 
     Args:
-        machine: the arguments of its kernels.
+        machine: the arguments of the machine's kernels.
     """
 
     def __init__(self, machine: Arguments) -> None:
@@ -26,37 +28,37 @@ class OpenPiece:
         self.restart()
 
     def restart(self) -> None:
-        """Begin a piece."""
+        """Begin a pre-token."""
         self._reached[:] = 0, START
 
     def goes_on_in(self, text: Units) -> bool:
-        """Whether the piece at the beginning of a text continues to the end of the text. Text of earlier calls is not read again."""
+        """Whether the first pre-token of a text continues to the end of the text. Text of earlier calls is not read again."""
         return bool(read_on.call(text, self._machine, self._memo, self._reached))
 
     def drop_read(self) -> int:
-        """Forget the text that was read, and return its size. The next text must begin with the unread rest."""
+        """Return the size of the text that was read, and drop this text. The next text must begin with the unread rest."""
         size, self._reached[0] = int(self._reached[0]), 0
         return size
 
 
 class PendingPiece:
-    """Pending text of a machine over bytes: a piece.
+    """Recognises pending text of a machine over bytes: an unfinished pre-token.
 
     Args:
-        machine: the arguments of its kernels.
+        machine: the arguments of the machine's kernels.
     """
 
     def __init__(self, machine: Arguments) -> None:
         self._piece, self._rest = OpenPiece(machine), ""
 
     def begins(self, text: str) -> bool:
-        """Whether the text is an unfinished piece."""
+        """Whether the text is an unfinished pre-token."""
         self._piece.restart()
         self._rest = ""
         return self.go_on(text)
 
     def go_on(self, text: str) -> bool:
-        """Whether the piece continues."""
+        """Whether the pre-token continues to the end of `text`."""
         data = units_or_none(self._rest + text, UTF_8)
         if data is None or not self._piece.goes_on_in(data):
             return False

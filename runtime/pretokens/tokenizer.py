@@ -1,4 +1,4 @@
-"""The tokenizer of machines over bytes that cut a text into pieces: what byte-level BPE and Unigram share."""
+"""The tokenizer of machines over bytes that split texts into pre-tokens: the common part of byte-level BPE and Unigram."""
 
 from __future__ import annotations
 
@@ -42,19 +42,19 @@ class PretokenTokenizer(Tokenizer):
             self._trim(batch.ids, batch.offsets, firsts[firsts < batch.row_splits[1:] - after])
         return batch
 
-    def _trim(self, ids: Ids, offsets: Ids | Ints, firsts: Ints) -> None:  # noqa: ARG002 - others look at the first ids of texts
-        """By sentencepiece, only the last byte of a character has its span, and those before it none but its beginning."""
+    def _trim(self, ids: Ids, offsets: Ids | Ints, firsts: Ints) -> None:  # noqa: ARG002 - overriding methods use `firsts`
+        """Change spans as in sentencepiece: the last byte of a character has its span; bytes before it have empty spans at its begin."""
         if self._table.metadata.text.reference.startswith(SENTENCEPIECE):
             goes_on = np.flatnonzero(self._continues[ids[1:]])
             offsets[goes_on, 1] = offsets[goes_on, 0]
 
     @Lazy
     def _continues(self) -> NDArray[np.bool_]:
-        """By id, whether a token is a byte that continues a character."""
+        """bool[ids], whether each token is a byte that continues a character."""
         return self._stand_for(range(0x80, 0xC0))
 
     def _stand_for(self, bytes_: Iterable[int]) -> NDArray[np.bool_]:
-        """By id, whether a token is one of some bytes."""
+        """bool[ids], whether each token is the fallback of one of `bytes_`."""
         found = np.zeros(int(self._table.token_ids.max()) + 1, np.bool_)
         found[self._table.fallbacks_of(bytes_)] = True
         return found
@@ -80,4 +80,4 @@ class PretokenTokenizer(Tokenizer):
         return Runner(self._table, ids.arguments, self._workspaces, with_spans=True, front_end=ids.front_end)
 
     def _need_spans(self) -> None:
-        """Refuse spans if ids do not determine them."""
+        """Raise an error if ids do not determine spans."""

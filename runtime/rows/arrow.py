@@ -1,7 +1,7 @@
-"""Arrow columns: texts are read in the column's own buffers, and the arrays of their results become the buffers of the new column. Tokens
-that are parts of texts share the buffers of these.
+"""Arrow columns: texts are read from the column's buffers, and result arrays become buffers of the new column. Tokens that are parts of
+texts share the buffers of the texts.
 
-Only this module imports pyarrow, and only methods that take columns import this module.
+This module imports pyarrow; only methods with columns as arguments import it.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ except ModuleNotFoundError:
     raise ModuleNotFoundError("columns take pyarrow 18 or later: pip install 'pyarrow>=18'", name="pyarrow") from None
 
 MATCH = ("id", "start", "end")
-MAX_VALUES = (1 << 31) - 1  # in a chunk: the offsets of a list, and those of strings, have 32 bits
+MAX_VALUES = (1 << 31) - 1  # maximum number of values in an array: offsets of lists and strings have 32 bits
 OFFSETS = {pa.string(): np.int32, pa.binary(): np.int32, pa.large_string(): np.int64, pa.large_binary(): np.int64}
 WITHOUT_VIEWS = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary(), pa.null(): pa.string()}
 
 
 class Lists(NamedTuple):
-    """Lists, one after the other.
+    """Lists of values.
 
     Attributes:
-        values: an array of pyarrow.
+        values: a pyarrow array, the values of all lists.
         row_splits: int64[rows + 1], as in `Batch`.
     """
 
@@ -46,7 +46,7 @@ class Lists(NamedTuple):
 
 
 Make = Callable[[Column], Lists]
-NewRows = tuple[Ints, Callable[[], Bytes]]  # where each row begins, and the last one ends; and a function that makes their bytes
+NewRows = tuple[Ints, Callable[[], Bytes]]  # the start of each row, and the end of the last; a function that returns the bytes
 Rewrite = Callable[[Column], NewRows]
 
 
@@ -55,8 +55,8 @@ class Filling:
     """The padding of rows.
 
     Attributes:
-        width: the number of ids to which rows are padded; no row has more.
-        id: the id of the padding.
+        width: the number of ids after padding; no row has more ids.
+        id: the padding id.
         side: the side of the padding, "right" or "left".
     """
 
@@ -66,17 +66,17 @@ class Filling:
 
 
 def encoded(column: Any, encode: Callable[[Column], Batch], filling: Filling | None, *, with_spans: bool, by_row: bool) -> Any:
-    """The ids of a column.
+    """Encode a column.
 
     Args:
         column: as in `fst.Tokenizer.encode_arrow`.
-        encode: encodes rows.
-        filling: how rows are padded; None: not at all.
-        with_spans: whether the span of each id is wanted, too.
-        by_row: whether equal texts may have different ids, so that each row must be encoded.
+        encode: a function that encodes rows.
+        filling: the padding of rows; None: no padding.
+        with_spans: whether to return the span of each id, too.
+        by_row: whether to encode each row, because equal texts may have different ids.
 
     Raises:
-        TextError: it is not a column of texts, or `encode` raises one.
+        TextError: `column` is not a column of texts, or `encode` raises this error.
     """
 
     def make(rows: Column) -> Lists:
@@ -88,7 +88,7 @@ def encoded(column: Any, encode: Callable[[Column], Batch], filling: Filling | N
 def windowed(
     column: Any, encode: Callable[[Column], tuple[Batch, Ints]], filling: Filling | None, *, with_spans: bool, by_row: bool
 ) -> Any:
-    """The same for windows: a list of them for each row. `encode` gives those of rows, as `fst.runtime.rows.overflow.in_windows` does."""
+    """Encode a column, as `encoded` does, with a list of windows for each row. `encode` returns the result of `in_windows`."""
 
     def make(rows: Column) -> Lists:
         windows, splits = encode(rows)
@@ -98,14 +98,14 @@ def windowed(
 
 
 def segmented(column: Any, segment: Callable[[Column], Batch]) -> Any:
-    """The tokens of a column.
+    """Segment a column into tokens.
 
     Args:
         column: as in `fst.Tokenizer.encode_arrow`.
-        segment: segments rows; the spans are in characters.
+        segment: a function that segments rows; spans are in characters.
 
     Raises:
-        TextError: it is not a column of texts, or `segment` raises one.
+        TextError: `column` is not a column of texts, or `segment` raises this error.
     """
 
     def make(rows: Column) -> Lists:
@@ -116,14 +116,14 @@ def segmented(column: Any, segment: Callable[[Column], Batch]) -> Any:
 
 
 def matched(column: Any, find: Callable[[Column], Batch]) -> Any:
-    """The matches of a column.
+    """Find the matches in a column.
 
     Args:
         column: as in `fst.Tokenizer.encode_arrow`.
-        find: finds keywords in rows; the ids are their numbers, and the spans those of matches.
+        find: a function that finds keywords in rows; ids are keyword numbers, and spans are spans of matches.
 
     Raises:
-        TextError: it is not a column of texts, or `find` raises one.
+        TextError: `column` is not a column of texts, or `find` raises this error.
     """
 
     def make(rows: Column) -> Lists:
@@ -133,14 +133,14 @@ def matched(column: Any, find: Callable[[Column], Batch]) -> Any:
 
 
 def rewritten(column: Any, rewrite: Rewrite) -> Any:
-    """A column of the same type with other texts.
+    """Replace the texts of a column; its type does not change.
 
     Args:
         column: as in `fst.Tokenizer.encode_arrow`.
-        rewrite: gives new rows for some rows.
+        rewrite: a function that returns new rows for rows.
 
     Raises:
-        TextError: it is not a column of texts, or `rewrite` raises one, or the new texts are too long for its type.
+        TextError: `column` is not a column of texts, `rewrite` raises this error, or the new texts are too long for the type.
     """
     column = _imported(column)
     return _by_chunks(column, lambda chunk: _rewritten(chunk, rewrite), column.type)
@@ -161,7 +161,7 @@ def rows_of_column(column: Any) -> Iterator[Column]:
 
 
 def _ids(batch: Batch) -> Lists:
-    """Ids, each with its span if the batch has spans."""
+    """The ids of a batch, each with its span if the batch has spans."""
     if batch.offsets is None:
         return Lists(_values(batch.ids), batch.row_splits)
     columns = (batch.ids, *(np.ascontiguousarray(bounds) for bounds in batch.offsets.T))
@@ -169,19 +169,19 @@ def _ids(batch: Batch) -> Lists:
 
 
 def _kind(filling: Filling | None, with_spans: bool) -> Any:
-    """The type of a row of ids."""
+    """The Arrow type of a row of ids."""
     values = pa.struct([(name, pa.int32()) for name in MATCH]) if with_spans else pa.int32()
     return pa.list_(values, filling.width if filling else -1)
 
 
 def _made(column: Any, make: Make, kind: Any, filling: Filling | None, by_row: bool) -> Any:
-    """A column of lists, of a kind, from a column of texts."""
+    """Make a column of lists from a column of texts; `kind` is the type of the lists."""
     column = _imported(column)
     return _by_chunks(column, lambda chunk: _chunk(chunk, make, filling, by_row), kind)
 
 
 def _by_chunks(column: Any, work: Callable[[Any], Any], kind: Any) -> Any:
-    """The results of an array, or of each chunk, which are of one type."""
+    """Apply a function to an array, or to each chunk of a chunked array; `kind` is the type of all results."""
     if not isinstance(column, pa.ChunkedArray):
         return work(column)
     chunks, first = [], 0
@@ -193,7 +193,7 @@ def _by_chunks(column: Any, work: Callable[[Any], Any], kind: Any) -> Any:
 
 
 def _imported(column: Any) -> Any:
-    """Import a column of any library as an array or a chunked array of pyarrow."""
+    """Import a column of any library as a pyarrow array or chunked array."""
     if isinstance(column, pa.Array | pa.ChunkedArray):
         return column
     if hasattr(column, "__arrow_c_stream__"):
@@ -204,7 +204,7 @@ def _imported(column: Any) -> Any:
 
 
 def _chunk(chunk: Any, make: Make, filling: Filling | None, by_row: bool) -> Any:
-    """The lists of one array."""
+    """Make the lists for one array of texts."""
     if isinstance(chunk, pa.DictionaryArray):
         return _of_dictionary(_texts(chunk.dictionary), chunk.indices, make, filling, by_row)
     present = Present(_texts(chunk))
@@ -214,7 +214,7 @@ def _chunk(chunk: Any, make: Make, filling: Filling | None, by_row: bool) -> Any
 
 
 def _rewritten(chunk: Any, rewrite: Rewrite) -> Any:
-    """One array with other texts."""
+    """Replace the texts of one array."""
     if isinstance(chunk, pa.DictionaryArray):
         return _rewritten_dictionary(chunk, rewrite)
     if pa.types.is_null(chunk.type):
@@ -226,12 +226,12 @@ def _rewritten(chunk: Any, rewrite: Rewrite) -> Any:
 
 
 def _rewritten_dictionary(chunk: Any, rewrite: Rewrite) -> Any:
-    """A dictionary array with other texts, each once in the new dictionary."""
+    """Replace the texts of a dictionary array; each new text is once in the new dictionary."""
     known, kind = _texts(chunk.dictionary), chunk.type
     try:
         texts, numbers = _rewritten(known, rewrite), chunk.indices
     except TextError:
-        texts, numbers = _rewritten(known.take(chunk.indices), rewrite), None  # a text of no row may be wrong
+        texts, numbers = _rewritten(known.take(chunk.indices), rewrite), None  # a text without a row may be malformed
     different = texts.drop_null().unique()
     places = pc.index_in(texts, different)
     places = (places if numbers is None else places.take(numbers)).cast(kind.index_type)
@@ -243,7 +243,7 @@ class Present:
 
     Attributes:
         rows: the rows.
-        is_null: for each row of the array, whether it is null, as an array of pyarrow; None if none is.
+        is_null: whether each row of the array is null, as a pyarrow array; None: no row is null.
     """
 
     def __init__(self, texts: Any) -> None:
@@ -253,11 +253,11 @@ class Present:
         self.rows = _rows(texts if self.is_null is None else texts.drop_null())
 
     def renumbered(self) -> AbstractContextManager[None]:
-        """Convert the row in errors to that of the array."""
+        """Convert the row number in errors to a row of the array."""
         return nullcontext() if self._places is None else _renumbered(lambda row: int(self._places[row]))
 
     def spread(self, splits: Ints) -> Ints:
-        """The beginning of each row of the array, and the end of the last, given the same for the rows that are not null."""
+        """Convert `splits` of the rows that are not null to splits of all rows of the array."""
         if self._places is None:
             return splits
         lengths = np.zeros(self._count, np.int64)
@@ -266,22 +266,22 @@ class Present:
 
 
 def _of_dictionary(texts: Any, numbers: Any, make: Make, filling: Filling | None, by_row: bool) -> Any:
-    """The lists of a dictionary array: indices `numbers` into `texts`. Each text is read once, unless there are more texts than rows, or
-    each row must be.
+    """Make the lists for a dictionary array: indices `numbers` into `texts`. Each text is read once, unless `by_row` is true, or the
+    dictionary has more texts than the array has rows.
     """
     if len(texts) <= len(numbers) and not by_row:
         try:
             return _chunk(texts, make, filling, by_row).take(numbers)
         except TextError:
-            pass  # read the rows instead: a text of no row may be wrong, and errors name rows
+            pass  # read the rows: a text without a row may be malformed, and errors contain rows
     return _chunk(texts.take(numbers), make, filling, by_row)
 
 
 def _texts(chunk: Any) -> Any:
-    """Cast an array to one of the types in `OFFSETS`, whose texts lie one after the other.
+    """Cast an array to one of the types in `OFFSETS`, which store texts one after the other.
 
     Raises:
-        TextError: it is not an array of texts.
+        TextError: the array does not contain texts.
     """
     chunk = chunk.cast(WITHOUT_VIEWS[chunk.type]) if chunk.type in WITHOUT_VIEWS else chunk
     if chunk.type not in OFFSETS:
@@ -291,7 +291,7 @@ def _texts(chunk: Any) -> Any:
 
 @contextmanager
 def _renumbered(number: Callable[[int], int]) -> Iterator[None]:
-    """Convert the row in errors by a function."""
+    """Convert the row number in errors with a function."""
     try:
         yield
     except TextError as error:
@@ -304,7 +304,7 @@ def _rows(chunk: Any) -> Column:
     """The rows of an array without nulls.
 
     Raises:
-        TextError: its offsets do not ascend, or lead out of its data.
+        TextError: the offsets do not ascend, or are outside of the data.
     """
     _, offsets, data = chunk.buffers()
     size = OFFSETS[chunk.type]
@@ -318,10 +318,10 @@ def _rows(chunk: Any) -> Column:
 
 
 def _array(lists: Lists, filling: Filling | None, is_null: Any) -> Any:
-    """Lists as an array. Without `filling`, it shares the memory of the values.
+    """Convert lists to an array. Without `filling`, it shares the memory of the values.
 
     Raises:
-        TextError: there are more values than the offsets of a list can reach.
+        TextError: the number of values exceeds `MAX_VALUES`.
     """
     if filling:
         return pa.FixedSizeListArray.from_arrays(_values(_filled(lists, filling)), filling.width, mask=is_null)
@@ -332,10 +332,10 @@ def _array(lists: Lists, filling: Filling | None, is_null: Any) -> Any:
 
 
 def _new_strings(starts: Ints, make: Callable[[], Bytes], present: Present) -> Any:
-    """Rows of UTF-8 as an array over their memory.
+    """Convert rows of UTF-8 to an array, without a copy.
 
     Raises:
-        TextError: they are longer than the offsets of their type can reach; then they are not made.
+        TextError: the rows have more bytes than offsets of 32 bits can count; `make` is not called then.
     """
     size = OFFSETS[present.kind]
     if size is np.int32 and starts[-1] > MAX_VALUES:
@@ -349,7 +349,7 @@ def _new_strings(starts: Ints, make: Callable[[], Bytes], present: Present) -> A
 
 
 def _filled(lists: Lists, filling: Filling) -> NDArray[np.int32]:
-    """All rows of ids with their padding, one after the other."""
+    """The ids of all rows with their padding."""
     lengths: Ints = np.diff(lists.row_splits)[:, None]
     places = np.arange(filling.width)
     is_id = places < lengths if filling.side == "right" else places >= filling.width - lengths
@@ -359,10 +359,10 @@ def _filled(lists: Lists, filling: Filling) -> NDArray[np.int32]:
 
 
 def _tokens(rows: Column, batch: Batch) -> Any:
-    """The strings of tokens, which share the memory of the texts if there is nothing between them.
+    """The strings of tokens. They share the memory of the texts if tokens have no gaps and do not overlap.
 
     Raises:
-        TextError: there are more bytes than the offsets of strings can reach.
+        TextError: the number of bytes exceeds `MAX_VALUES`.
     """
     assert batch.offsets is not None
     data = rows.data[rows.ends[0] : rows.ends[-1]]
@@ -379,7 +379,7 @@ def _tokens(rows: Column, batch: Batch) -> Any:
 
 
 def _overlapping(spans: Ints, data: NDArray[np.uint8]) -> Any:
-    """The strings of spans of bytes that need not ascend."""
+    """The strings of byte spans, which may overlap."""
     lengths = spans[:, 1] - spans[:, 0]
     if lengths.sum() > MAX_VALUES:
         raise TextError(f"{lengths.sum():,} bytes of tokens in one array, and strings have at most {MAX_VALUES:,}; pass slices of it")
@@ -387,10 +387,10 @@ def _overlapping(spans: Ints, data: NDArray[np.uint8]) -> Any:
 
 
 def _strings(ends: NDArray[np.int32], data: NDArray[np.uint8]) -> Any:
-    """Strings over the memory of some UTF-8; `ends` contains the beginning of each, and the end of the last."""
+    """A string array over the memory of UTF-8; `ends` contains the start of each string, and the end of the last."""
     return pa.StringArray.from_buffers(len(ends) - 1, pa.py_buffer(ends), pa.py_buffer(data))
 
 
 def _values(numbers: NDArray[np.int32]) -> Any:
-    """An Arrow array over the memory of some numbers."""
+    """An Arrow array over the memory of numbers."""
     return pa.Array.from_buffers(pa.int32(), len(numbers), [None, pa.py_buffer(numbers)])

@@ -1,8 +1,8 @@
-"""Batches: encode rows of text with any number of threads.
+"""Encode batches, rows of text, with any number of threads.
 
-Workers take rows in chunks. The first worker takes chunks from the front, and its ids stay where it writes them; the others take chunks
-from the back, and their ids are copied after those of the first. So all workers end at the same time, and little is copied. A row too
-long for one chunk is cut into parts, see `fst.runtime.safe_cuts`.
+Each worker runs in one thread and encodes chunks of rows. The first worker takes chunks from the front of the batch, and its ids are not
+copied. The other workers take chunks from the back, and their ids are copied after the first worker's ids. So all workers end at the same
+time, and few ids are copied. A row that is too long for a chunk is cut into parts, see `fst.runtime.safe_cuts`.
 """
 
 from __future__ import annotations
@@ -43,30 +43,30 @@ from fst.runtime.safe_cuts import SafeCuts
 from fst.runtime.workspace import Frame, Ids, Workspace
 from fst.tables.kernel_call import BEFORE, COUNT, FIRST_ROW, OPEN, WORD
 
-BLOCK = 1 << 17  # characters encoded at a time, or up to twice as many; they stay in a core's own cache
-MAX_CHUNK = 1 << 10  # maximum of rows in a chunk
-FEW_CHARACTERS = 1 << 14  # encoding so few to the end is faster than stopping at `max_ids`
-UNITS_AN_ID = 8  # of a text, more than nearly all texts have; sizes the pieces of a long row if `max_ids` is given
-MIN_PIECE = 1 << 11  # minimum of characters read at a time: stopping sooner takes longer than reading them
-MIN_SHARE = 1 << 18  # characters worth a thread: a core takes 0.5 ms for them, waking up a thread some 0.1 ms
-PARTS = 32  # of a very long text for each thread: more take longer to find, of fewer the last keeps other threads waiting
-MAX_THREADS = 256  # for all batches together
+BLOCK = 1 << 17  # number of characters to encode at a time, or up to twice this number; they fit in the cache of a core
+MAX_CHUNK = 1 << 10  # maximum number of rows in a chunk
+FEW_CHARACTERS = 1 << 14  # below this number, encoding all characters is faster than stopping at `max_ids`
+UNITS_AN_ID = 8  # units per id, more than in nearly all texts: for the size of a long row's pieces if `max_ids` is given
+MIN_PIECE = 1 << 11  # minimum number of characters read at a time: stopping earlier takes longer than reading them
+MIN_SHARE = 1 << 18  # minimum number of characters per thread: encoding takes 0.5 ms, waking up a thread about 0.1 ms
+PARTS = 32  # parts of a very long text per thread: more cost time to find; with fewer, other threads wait for the last part
+MAX_THREADS = 256  # maximum number of threads, for all batches together
 
 
 @dataclass(frozen=True, eq=False, init=False)
 class Batch:
-    """The ids of texts, one after the other.
+    """The ids of texts, concatenated.
 
-    ``len(batch)`` is the number of rows, ``batch[r]`` the ids of one row, and ``batch[first:end]`` a batch of some rows, which shares this
-    one's memory unless the slice has a step.
+    ``len(batch)`` is the number of rows, and ``batch[r]`` the ids of row r. ``batch[first:end]`` is a batch of some rows; it shares memory
+    with this batch unless the slice has a step.
 
     Attributes:
-        ids: int32[n].
+        ids: int32[n], the ids of all rows.
         row_splits: int64[rows + 1]; the ids of row r are ``ids[row_splits[r]:row_splits[r + 1]]``, which is also ``batch[r]``.
-        offsets: int32[n, 2], the span of each id in its row: the first character, or byte, and one past the last; (0, 0) for the special
+        offsets: int32[n, 2], the span of each id in its row, in characters or bytes: the first, and one past the last; (0, 0) for special
             tokens around a text. None if offsets were not requested.
-        words: int32[n], the number of each id's word in its row; a special token inside the text counts as a word. -1 for the special
-            tokens around a text. None if offsets were not requested.
+        words: int32[n], the number of each id's word in its row; a special token inside the text counts as a word. -1 for special tokens
+            around a text. None if offsets were not requested.
     """
 
     ids: Ids
@@ -75,7 +75,7 @@ class Batch:
     words: Ids | None = None
 
     def __init__(self, ids: Ids, row_splits: Ints, offsets: Ids | None = None, words: Ids | None = None) -> None:
-        own = vars(self)  # the generated `__init__` of a frozen dataclass takes 0.3 µs more
+        own = vars(self)  # the generated `__init__` of a frozen dataclass is 0.3 µs slower
         own["ids"], own["row_splits"], own["offsets"], own["words"] = ids, row_splits, offsets, words
 
     def __len__(self) -> int:
@@ -111,11 +111,11 @@ class Batch:
 
 
 class Chunk(NamedTuple):
-    """Whole rows, or a part of one row, that a worker encodes at a time. Chunks sort in the order of their texts.
+    """Whole rows, or a part of one row, that a worker encodes at a time. Sorted chunks are in the order of their texts.
 
     Attributes:
-        first, last: the first row, and one past the last.
-        begin, end: the bounds of a part in its row, in characters or bytes; 0 and 0 for whole rows.
+        first, last: the first row, and one past the last row.
+        begin, end: the bounds of the part in its row, in characters or bytes; 0 and 0 for whole rows.
     """
 
     first: int
@@ -125,12 +125,13 @@ class Chunk(NamedTuple):
 
 
 class ChunkResult(NamedTuple):
-    """The result of a chunk, as indices into the ids of its worker.
+    """The result of a chunk, as indices into the ids of the worker.
 
     Attributes:
         begin, end: the bounds of the chunk's ids.
-        ends: int64[rows], where the ids of each row end. A part only has an end if it is the last of its row.
-        characters_and_words: int64[2], the numbers of characters and of words in a part; unused for whole rows and the last part of a row.
+        ends: int64[rows], the end of each row's ids; for a part, int64[1] if it is the last part of its row, else int64[0].
+        characters_and_words: int64[2], the number of characters and of words in a part. Not used for whole rows and for the last part of a
+            row.
     """
 
     begin: int
@@ -139,7 +140,7 @@ class ChunkResult(NamedTuple):
     characters_and_words: Ints = np.zeros(2, np.int64)
 
 
-@dataclass(eq=False)  # and not frozen, which takes 0.5 µs more
+@dataclass(eq=False)  # not frozen: a frozen class is 0.5 µs slower
 class Job:
     """The encoding of one batch.
 
@@ -148,9 +149,9 @@ class Job:
         frame: the ids around each text.
         errors: "strict" or "replace", as in `fst.Tokenizer.encode`.
         runner: runs the kernels.
-        max_ids: the number of ids of a row that are needed; None: all. A row may get more.
+        max_ids: the number of ids needed of each row; None: all. A row may have more.
         counted: whether ids are only counted, not kept.
-        safe_cuts: where a text may be cut; None: nowhere.
+        safe_cuts: finds the positions where a text can be cut; None: texts cannot be cut.
     """
 
     source: Source
@@ -167,7 +168,7 @@ class Job:
         return self._run_fallback(batch, suspects, threads) if suspects else batch
 
     def _run(self, threads: int | None) -> tuple[Batch, list[int]]:
-        """Encode all texts. Returns the batch, and the rows that the fallback must encode."""
+        """Encode all texts, and return the batch and the rows that the fallback must encode."""
         rows = len(self.source)
         block = self._run_block() if rows <= MAX_CHUNK else None
         if block:
@@ -182,11 +183,11 @@ class Job:
         try:
             return self._run_threads(chunks, threads)
         except TextError:
-            # Raise the error of the first wrong row, whichever thread was first.
+            # Encode again in one thread, to raise the error of the first malformed row.
             return self._run(1)
 
     def _run_block(self) -> tuple[Batch, list[int]] | None:
-        """Encode all texts in one call if they are short, without chunks and workers; None if they are not short."""
+        """Encode all texts in one call, without chunks and workers; None if the texts are too long for this."""
         rows, runner = len(self.source), self.runner
         splits, buffers = np.zeros(rows + 1, np.int64), Buffers(runner.with_spans)
         if not rows:
@@ -215,7 +216,7 @@ class Job:
         return np.flatnonzero(fallback.suspected(text, starts, suspects)).tolist() if fallback else []
 
     def _run_fallback(self, batch: Batch, rows: Sequence[int], threads: int | None) -> Batch:
-        """Replace some rows of the batch, in ascending order, by those that the fallback encodes."""
+        """Replace some rows of the batch by rows that the fallback encodes; `rows` ascends."""
         size = max(BLOCK // self.length, 1)
         parts = [self._encode_again(rows[first : first + size], threads) for first in range(0, len(rows), size)]
         lengths = np.diff(batch.row_splits)
@@ -232,19 +233,19 @@ class Job:
         return Batch(ids, splits, *spans)
 
     def _encode_again(self, rows: Sequence[int], threads: int | None) -> Batch:
-        """Encode some rows by the fallback."""
+        """Encode some rows with the fallback."""
         assert self.runner.fallback
         texts = rows_of([whole(self.source, row, self.errors) for row in rows])
         return Job(texts, self.frame, "strict", self.runner.fallback.runner, self.max_ids, self.counted).run(threads)
 
     def batch(self, buffers: Buffers, count: int, splits: Ints) -> Batch:
-        """The batch of the first `count` ids in some buffers, with their spans if needed."""
+        """The batch of the first `count` ids in `buffers`, with spans if the runner computes them."""
         if not self.runner.with_spans:
             return Batch(buffers.ids[:count], splits)
         return Batch(buffers.ids[:count], splits, buffers.offsets[: 2 * count].reshape(-1, 2), buffers.words[:count])
 
     def _worker(self, next_chunk: Callable[[], Chunk]) -> Worker:
-        """Run a worker until there are no chunks left."""
+        """Run a worker until no chunk is left."""
         workspace = self.runner.workspaces.take()
         worker = Worker(self, workspace)
         while True:
@@ -266,7 +267,7 @@ class Job:
         return _joined([front, *(helper.result() for helper in helpers)], self)
 
     def _cut(self, threads: int) -> dict[int, list[Chunk]]:
-        """Cut long rows into parts. Returns the chunks of each such row."""
+        """Cut long rows into parts; return a mapping from each of these rows to its chunks."""
         cuts = self.safe_cuts
         if cuts is None or self.max_ids is not None:
             return {}
@@ -274,10 +275,10 @@ class Job:
         try:
             return {row: [Chunk(row, row + 1, *part) for part in cuts.parts(self.source.text(row), size)] for row, size in sizes.items()}
         except TextError:
-            return {}  # encoding raises the error of the first such row
+            return {}  # encoding raises the error later, for the first malformed row
 
     def _chunks(self, threads: int, cut: Mapping[int, Sequence[Chunk]]) -> Iterator[Chunk]:
-        """Chunks of about `BLOCK` characters, estimated from some rows, smaller for small batches; and the parts of rows that were cut."""
+        """Chunks of about `BLOCK` characters by the estimated length of a row, smaller for small batches; and the parts in `cut`."""
         rows = len(self.source)
         characters = BLOCK if threads == 1 else min(BLOCK, max(BLOCK >> 4, rows * self.length // (16 * threads)))
         size = min(max(characters // self.length, 1), MAX_CHUNK)
@@ -286,7 +287,7 @@ class Job:
 
     @Lazy
     def total(self) -> int:
-        """The number of characters to read: estimated for many rows, exact for few, since one of these may be long."""
+        """The number of characters to read: estimated for many rows; exact for few, because one of them may be long."""
         rows = len(self.source)
         return rows * self.length if rows > MAX_CHUNK or self.max_ids is not None else sum(self.lengths)
 
@@ -297,18 +298,18 @@ class Job:
 
     @Lazy
     def length(self) -> int:
-        """An estimate of the characters to read in a row, at least 1."""
+        """The estimated number of characters to read in a row, at least 1."""
         some = [min(length, self.longest) for length in self.source.lengths(len(self.source) // 16 + 1)]
         return 1 + sum(some) // max(len(some), 1)
 
     @property
     def longest(self) -> int:
-        """The maximum of characters in a row that is read as a whole."""
+        """The maximum number of characters in a row that is read as a whole."""
         return 2 * (BLOCK if self.max_ids is None else min(BLOCK, self.piece))
 
     @property
     def piece(self) -> int:
-        """The number of characters of a longer row that are read at a time."""
+        """The number of characters to read at a time in longer rows."""
         return BLOCK if self.max_ids is None else max(UNITS_AN_ID * self.max_ids, MIN_PIECE)
 
 
@@ -316,7 +317,7 @@ class Worker:
     """Encodes chunks on one thread.
 
     Attributes:
-        buffers: the ids of all its chunks, one after the other, and unused room after them.
+        buffers: the ids of all chunks, concatenated, with unused room at the end.
         count: the number of ids in `buffers`.
         results: the result of each chunk.
         suspects: the rows that the fallback must encode.
@@ -326,7 +327,7 @@ class Worker:
         self._job, self._runner, self._workspace = job, job.runner, workspace
         self.buffers = Buffers(job.runner.with_spans)
         self.count = 0
-        self._dropped = 0  # ids that were counted, but not kept
+        self._dropped = 0  # number of ids that were counted, but not kept
         self.results: dict[Chunk, ChunkResult] = {}
         self.suspects: set[int] = set()
 
@@ -335,7 +336,7 @@ class Worker:
         self.results[chunk] = self._encode_part(chunk) if chunk.end else self._encode_rows(chunk.first, chunk.last)
 
     def _encode_rows(self, first: int, last: int) -> ChunkResult:
-        """Encode the rows from the first to before the last."""
+        """Encode the rows from `first` to before `last`."""
         source, longest = self._job.source, self._job.longest
         limits = Limits(2 * BLOCK, longest)
         ends = np.empty(last - first, np.int64)
@@ -353,7 +354,7 @@ class Worker:
         return ChunkResult(begin, int(ends[-1]), ends)
 
     def _encode_part(self, chunk: Chunk) -> ChunkResult:
-        """Encode a part of a row. For the kernel, the text began before this part, and continues after it."""
+        """Encode a part of a row. For the kernel, the part is in the middle of a text, except at the ends of the row."""
         text, state, cuts = self._job.source.text(chunk.first), self._workspace.state, self._job.safe_cuts
         assert cuts
         is_last = chunk.end == len(text)
@@ -370,10 +371,10 @@ class Worker:
         return ChunkResult(begin, self._dropped + self.count, ends, characters_and_words)
 
     def _encode_long(self, row: int, text: Text, ends: Ints) -> int:
-        """Encode a row, or a part of one, piece by piece, so that memory does not grow with it. Stops once it has `max_ids` ids.
+        """Encode a row, or a part of a row, in pieces, so that memory does not grow with its length. Stop after `max_ids` ids.
 
-        `ends` has room for one end; it is empty for a part that another one follows. Returns how many units at the end of the text the
-        kernel has left unread.
+        `ends` has room for one end; it is empty for a part that is not the last. Return the number of units at the end of the text that the
+        kernel has not read.
         """
         job = self._job
         text = readable(text, job.errors)
@@ -393,19 +394,19 @@ class Worker:
                 return len(read_from) - read
             has_enough = job.max_ids is not None and self.count - first >= job.max_ids
             is_read_again = row in self.suspects
-            if is_read_again and (place := wrong_at(text)) is not None:  # the rest must be checked, too
+            if is_read_again and (place := wrong_at(text)) is not None:  # checks the rest of the text, too
                 raise not_text_at(row, place, text)
             if has_enough or is_read_again:
                 self._workspace.start_anew(self.count)
                 ends[0] = self._dropped + self.count
                 return 0
-            # The kernel leaves characters, such as a run of marks, if their symbols depend on later ones: read them with the next piece.
+            # Characters whose symbols depend on later ones, such as a run of marks, are not read yet: read them with the next piece.
             unread = string[len(string) - characters(read_from[read:]) :]
             begin += taken - length(unread, type(text))
             size = piece if read else 2 * size
 
     def _run(self, text: Units, starts: Ints, more: np.uint64, ends: Ints, row: int) -> int:
-        """Run the kernel over rows, from `row` on. Returns the position where it stopped reading."""
+        """Run the kernel over rows, from `row` on; return the position where it stopped reading."""
         job, runner, workspace, rows = self._job, self._runner, self._workspace, len(starts) - 1
         room = self.count + runner.room_behind(workspace, len(text), rows, job.frame)
         self.buffers.reserve(room, self.count, self._expected())
@@ -423,14 +424,14 @@ class Worker:
         return read
 
     def _expected(self) -> int:
-        """The ids to make room for: at first half the characters of the whole batch, which most texts stay below; then twice as many."""
+        """The number of ids to make room for: first half the characters of the batch, enough for most texts; later twice as many."""
         if self._job.counted:
             return 0
         return 2 * len(self.buffers.ids) or self._job.total // 2
 
 
 def _spliced(numbers: Ids, splits: Ints, rows: Sequence[int], others: Sequence[Ids]) -> Ids:
-    """Numbers of all rows, with those of some rows replaced."""
+    """The numbers of all rows, with the numbers of some rows replaced."""
     pieces, begin = [], 0
     for row, other in zip(rows, others, strict=True):
         pieces += [numbers[begin : splits[row]], other]
@@ -439,7 +440,7 @@ def _spliced(numbers: Ids, splits: Ints, rows: Sequence[int], others: Sequence[I
 
 
 def _joined(workers: Sequence[Worker], job: Job) -> tuple[Batch, list[int]]:
-    """Join the workers' ids into one batch, in the order of the rows. Returns it, and the rows that the fallback must encode."""
+    """Join the workers' ids into one batch, in the order of the rows; return the batch and the rows that the fallback must encode."""
     with_spans, front = job.runner.with_spans, workers[0].buffers
     total = sum(worker.count for worker in workers)
     front.reserve(total, workers[0].count)
@@ -466,11 +467,11 @@ def _joined(workers: Sequence[Worker], job: Job) -> tuple[Batch, list[int]]:
 
 _pools: list[ThreadPoolExecutor] = []
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_pools.clear)  # a child process has none of its parent's threads
+    os.register_at_fork(after_in_child=_pools.clear)  # a child process does not have its parent's threads
 
 
 def _threads() -> ThreadPoolExecutor:
-    """The thread pool, made at its first use and kept."""
+    """The thread pool, created at its first use."""
     if not _pools:
         _pools.append(ThreadPoolExecutor(MAX_THREADS, "fst"))
     return _pools[0]

@@ -1,6 +1,4 @@
-"""Overflowing rows: a text with too many ids continues in further rows, which overlap, as in ``tokenizers`` with truncation on the
-right.
-"""
+"""Overflowing rows: a text with too many ids continues in more rows, which overlap, as in ``tokenizers`` with truncation on the right."""
 
 from __future__ import annotations
 
@@ -20,9 +18,9 @@ class Window(NamedTuple):
     """The form of windows.
 
     Attributes:
-        room: the most ids of a text in a window, above `stride`.
-        stride: the number of ids that a window shares with the one before.
-        frame: the ids around each window.
+        room: the maximum number of ids of a text in a window, greater than `stride`.
+        stride: the number of ids that a window shares with the window before it.
+        frame: the special ids around each window.
     """
 
     room: int
@@ -34,7 +32,7 @@ def window(max_ids: int | None, stride: int, frame: Frame) -> Window:
     """The form of windows of at most `max_ids` ids, the frame included.
 
     Raises:
-        ValueError: there is no such number, or windows would not go beyond the one before.
+        ValueError: `max_ids` is None, or windows would not go beyond the window before.
     """
     if max_ids is None:
         raise ValueError(f"stride is {quoted(stride)} without max_length; pass max_length, the length of windows")
@@ -55,7 +53,7 @@ def in_windows(batch: Batch, form: Window) -> tuple[Batch, Ints]:
         form: the form of windows.
 
     Returns:
-        The windows; and int64[rows + 1], where those of each row begin among them, and those of the last one end. A row has at least one.
+        The windows; and int64[rows + 1], the start of each row's windows, and the end of the last row's. Each row has at least one window.
 
     Examples:
         >>> rows = Batch(np.arange(10, 17, dtype=np.int32), np.array([0, 5, 7]))
@@ -66,7 +64,7 @@ def in_windows(batch: Batch, form: Window) -> tuple[Batch, Ints]:
     room, stride, (before, after) = form
     sizes, step = np.diff(batch.row_splits), room - stride
     counts = 1 + np.maximum(-(-(sizes - room) // step), 0)
-    numbers = spread(np.zeros(len(counts), np.int64), counts)  # of each window in its row
+    numbers = spread(np.zeros(len(counts), np.int64), counts)  # the number of each window in its row
     firsts = numbers * step
     lengths = np.minimum(np.repeat(sizes, counts) - firsts, room)
     chosen = spread(np.repeat(batch.row_splits[:-1], counts) + firsts, lengths)

@@ -1,8 +1,8 @@
-"""Texts in the form that kernels read: one array with the units of many texts, UTF-16 or UTF-8, and where each text begins.
+"""Texts in the form that kernels read: one array with the UTF-16 or UTF-8 units of many texts, and the start of each text.
 
-For machines over UTF-16, kernels transcode texts straight from their own memory: str from Python's representation of one, two or four
-bytes a character, bytes and Arrow columns from UTF-8. For machines over UTF-8, kernels do the same; what is UTF-8 already is checked while
-it is copied. A kernel may read `PAST_END` units past the last one.
+For machines over UTF-16, kernels transcode texts directly from their memory: str from Python's representation with one, two or four bytes
+per character, bytes and Arrow columns from UTF-8. For machines over UTF-8, kernels do the same, but copy and check texts that are UTF-8
+already. A kernel may read `PAST_END` units past the last one.
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ from numpy.typing import NDArray
 from fst.core.jit import Deferred
 from fst.errors import TextError, not_one_of
 
-UNIT_TYPES: dict[str, np.dtype[Any]] = {"utf-16": np.dtype(np.uint16), "utf-8": np.dtype(np.uint8)}  # by a machine's `unit`
+UNIT_TYPES: dict[str, np.dtype[Any]] = {"utf-16": np.dtype(np.uint16), "utf-8": np.dtype(np.uint8)}  # a machine's `unit` → dtype
 ERRORS = ("strict", "replace")
 UTF_16 = "utf-16-le" if sys.byteorder == "little" else "utf-16-be"
-encode_utf_16 = utf_16_le_encode if sys.byteorder == "little" else utf_16_be_encode  # skips the look-up of the codec by name
-MAX_GATHERED = 1 << 18  # characters or bytes gathered at a time
-PAST_END = 64  # units that a kernel may read or write past the last one
-MOST_UNITS = {"utf-16": 2, "utf-8": 4}  # of a character
-ROOMS = {unit: most * MAX_GATHERED + PAST_END for unit, most in MOST_UNITS.items()}  # units needed for `MAX_GATHERED`
+encode_utf_16 = utf_16_le_encode if sys.byteorder == "little" else utf_16_be_encode  # faster than `str.encode`, which looks up the codec
+MAX_GATHERED = 1 << 18  # maximum number of characters or bytes gathered at a time
+PAST_END = 64  # number of units that a kernel may read or write past the last one
+MOST_UNITS = {"utf-16": 2, "utf-8": 4}  # maximum number of units in a character
+ROOMS = {unit: most * MAX_GATHERED + PAST_END for unit, most in MOST_UNITS.items()}  # units to reserve for `MAX_GATHERED`
 
 Texts = Iterable[str] | Iterable[bytes]
-Text = str | bytes | memoryview  # the last two hold UTF-8
+Text = str | bytes | memoryview  # bytes and memoryview contain UTF-8
 Ints = NDArray[np.int64]
-Units = NDArray[Any]  # uint16, UTF-16, or uint8, UTF-8
+Units = NDArray[Any]  # uint16 for UTF-16, or uint8 for UTF-8
 Bytes = NDArray[np.uint8]
 
-KERNELS = {np.dtype(np.uint16): "fst.runtime.kernels.unicode", np.dtype(np.uint8): "fst.runtime.kernels.utf_8"}  # by a unit's dtype
+KERNELS = {np.dtype(np.uint16): "fst.runtime.kernels.unicode", np.dtype(np.uint8): "fst.runtime.kernels.utf_8"}  # a unit's dtype → module
 gather_strings, gather_bytes, transcode = (
     {dtype: Deferred(module, name) for dtype, module in KERNELS.items()} for name in ("gather_strings", "gather_bytes", "transcode")
 )
@@ -43,9 +43,9 @@ class Limits(NamedTuple):
     """Limits on the rows gathered at a time.
 
     Attributes:
-        total: the maximum of characters or bytes in all rows together, at most `MAX_GATHERED`.
-        longest: the maximum of characters or bytes in a row.
-        least: the minimum number of rows; if fewer fit, none is gathered.
+        total: the maximum number of characters or bytes in all rows together, at most `MAX_GATHERED`.
+        longest: the maximum number of characters or bytes in a row.
+        least: the minimum number of rows; if fewer rows fit, no row is gathered.
     """
 
     total: int
@@ -63,29 +63,29 @@ class Source(Protocol):
         """The number of rows."""
 
     def lengths(self, step: int) -> Sequence[int]:
-        """The length of every `step`-th row from the first on, in characters or bytes; 0 for a row of another type."""
+        """The length of every `step`-th row, beginning with the first, in characters or bytes; 0 for a row of another type."""
 
     def gather(self, first: int, last: int, limits: Limits, text: Units, errors: str) -> tuple[Units, Ints]:
-        """Lay out rows one after the other, as many as fit into the limits.
+        """Copy rows into one array, one after the other, until the next row would exceed the limits.
 
         Args:
-            first, last: the first row, and one past the last; at least one row.
-            limits: bounds on the rows.
-            text: the array to fill, uint16 for UTF-16 or uint8 for UTF-8, with the room that `ROOMS` names.
-            errors: "strict", or "replace": U+FFFD replaces malformed units, as in ``bytes.decode``.
+            first, last: the first row, and one past the last row; at least one row.
+            limits: the limits on the rows.
+            text: the array to fill: uint16 for UTF-16, or uint8 for UTF-8, with the length in `ROOMS`.
+            errors: "strict"; or "replace": malformed units become U+FFFD, as in ``bytes.decode``.
 
         Returns:
-            Units of the dtype of `text`, usually a view of it; and int64[rows + 1], where each row begins, and where the last one ends.
+            Units of the dtype of `text`, usually a view of it; and int64[rows + 1], the start of each row, and the end of the last row.
 
         Raises:
-            TextError: a row is of another type than the first row of all, or is not text; the message names the row.
+            TextError: a row differs in type from the first row of the batch, or is not text; the message contains the row.
         """
 
     def text(self, row: int) -> Text:
-        """A row, unchanged.
+        """The text of a row, unchanged.
 
         Raises:
-            TextError: it is of another type than the first row of all.
+            TextError: the row differs in type from the first row of the batch.
         """
 
 
@@ -108,7 +108,7 @@ class Strings:
     def gather(self, first: int, last: int, limits: Limits, text: Units, errors: str) -> tuple[Units, Ints]:
         """See `Source`."""
         some = self._texts[first:last]
-        rows = some if isinstance(some, list) else [*some]  # a list of our own, which no other thread can change
+        rows = some if isinstance(some, list) else [*some]  # a new list, which no other thread can change
         starts = np.empty(len(rows) + 1, np.int64)
         taken, is_text = self.kernels[text.dtype].call(id(rows), len(rows), limits, text, starts)
         if taken < 0:
@@ -120,17 +120,17 @@ class Strings:
         text: Any = self._texts[row]
         if not isinstance(text, self.kind):
             raise self._not_a_batch(row)
-        whole: Text = self.kind.__getitem__(text, slice(None))  # ignores methods that a subclass overrides
+        whole: Text = self.kind.__getitem__(text, slice(None))  # ignores overridden methods of subclasses
         return whole
 
     def _not_a_batch(self, first: int) -> TextError:
-        """The error for the first row of another type, from a row `first` on."""
+        """The error for the first row of another type, searched from row `first` on."""
         row, wrong = next((row, text) for row, text in enumerate(self._texts[first:], first) if not isinstance(text, self.kind))
         return TextError(f"row {row} is {type(wrong).__name__}, not {self.kind.__name__}; a batch is all str or all bytes")
 
 
 class ByteStrings(Strings):
-    """A list of bytes of UTF-8."""
+    """A list of bytes, which contain UTF-8."""
 
     kind = bytes
     kernels = gather_bytes
@@ -141,7 +141,7 @@ class Column:
 
     Attributes:
         data: uint8[n].
-        ends: int32[rows + 1] or int64[rows + 1], ascending, 0 to n: where each row begins in `data`, and where the last one ends.
+        ends: int32[rows + 1] or int64[rows + 1], ascending from 0 to n: the start of each row in `data`, and the end of the last row.
     """
 
     def __init__(self, data: Bytes, ends: NDArray[Any]) -> None:
@@ -151,7 +151,7 @@ class Column:
         return len(self.ends) - 1
 
     def joined(self) -> tuple[Bytes, Ints]:
-        """The bytes of all rows; and int64[rows + 1], where each begins, and where the last one ends."""
+        """The bytes of all rows; and int64[rows + 1], the start of each row, and the end of the last row."""
         starts = self.ends.astype(np.int64) - np.int64(self.ends[0])
         return self.data[self.ends[0] : self.ends[-1]], starts
 
@@ -176,7 +176,7 @@ class Column:
 
 
 def fitting(starts: Ints, limits: Limits) -> int:
-    """The number of rows that fit into limits. `starts` is where each row begins, and where the last one ends."""
+    """The number of rows that fit into limits. `starts` contains the start of each row, and the end of the last row."""
     taken = int(np.searchsorted(starts[1:], limits.total, "right"))
     long = np.flatnonzero(np.diff(starts[: taken + 1]) > limits.longest)
     taken = int(long[0]) if len(long) else taken
@@ -187,7 +187,7 @@ def batch_of(text: object) -> Any:
     """A batch of one text.
 
     Raises:
-        TextError: it is no text.
+        TextError: `text` is not a text.
     """
     if not isinstance(text, str | bytes):
         raise TextError(f"the text is {type(text).__name__}; expected str or bytes")
@@ -195,7 +195,7 @@ def batch_of(text: object) -> Any:
 
 
 def listed(texts: Texts) -> list[Any] | tuple[Any, ...]:
-    """A batch as a list or a tuple. Rows are checked later, when they are read.
+    """Convert a batch to a list or a tuple. The types of rows are checked when they are read.
 
     Raises:
         TextError: the batch is a single text or a mapping, has several columns, or is not iterable.
@@ -204,7 +204,7 @@ def listed(texts: Texts) -> list[Any] | tuple[Any, ...]:
         return texts
     if isinstance(texts, str | bytes | bytearray | memoryview):
         raise _no_batch(texts, "pass several texts, as in [text], or call the method for one text")
-    for name in ("to_pylist", "tolist", "to_list"):  # of pyarrow; of NumPy and pandas; of polars. Iteration may give their own scalars.
+    for name in ("to_pylist", "tolist", "to_list"):  # pyarrow; NumPy and pandas; polars. Iteration may give scalars that are not str.
         if hasattr(texts, name) and getattr(texts, "ndim", 1) == 1:
             found: list[Any] = getattr(texts, name)()
             return found
@@ -213,7 +213,7 @@ def listed(texts: Texts) -> list[Any] | tuple[Any, ...]:
     try:
         return list(texts)
     except TypeError:
-        if hasattr(texts, "__iter__"):  # the error comes from a generator
+        if hasattr(texts, "__iter__"):  # the iterator of `texts` raised the error
             raise
         raise _no_batch(texts, "pass a list") from None
 
@@ -223,17 +223,17 @@ def _no_batch(texts: object, remedy: str) -> TextError:
 
 
 def rows_of(texts: Sequence[Any]) -> Source:
-    """The rows of a list or a tuple. Their types are checked later, when they are read."""
+    """The rows of a list or a tuple. The types of rows are checked when they are read."""
     if type(texts) not in (list, tuple):
-        texts = list(texts)  # a subclass may have an __iter__ of its own
+        texts = list(texts)  # a subclass may override __iter__
     return ByteStrings(texts) if texts and isinstance(texts[0], bytes) else Strings(texts)
 
 
 def check(errors: str) -> None:
-    """Check an argument `errors`.
+    """Check the argument `errors`.
 
     Raises:
-        ValueError: it is neither "strict" nor "replace".
+        ValueError: the argument is neither "strict" nor "replace".
     """
     if errors not in ERRORS:
         raise ValueError(not_one_of("errors", errors, ("strict", "replace")))
@@ -244,11 +244,11 @@ def of_utf_8(data: Bytes, starts: Ints, text: Units) -> tuple[Units, Ints]:
 
     Args:
         data: uint8[n].
-        starts: int64[rows + 1], ascending from 0 to n: where each text begins.
+        starts: int64[rows + 1], ascending from 0 to n: the start of each text, and the end of the last text.
         text: uint16 or uint8[n + PAST_END], filled.
 
     Returns:
-        The filled part of `text`; and int64[rows + 1], where each text begins in it, and where the last one ends.
+        The filled part of `text`; and int64[rows + 1], the start of each text in it, and the end of the last text.
 
     Raises:
         UnicodeError: a text is not UTF-8.
@@ -260,10 +260,10 @@ def of_utf_8(data: Bytes, starts: Ints, text: Units) -> tuple[Units, Ints]:
 
 
 def whole(source: Source, row: int, errors: str) -> str:
-    """A row as str. If `errors` is "strict", lone surrogates stay; `units` refuses them.
+    """The text of a row as str. If `errors` is "strict", lone surrogates are kept; `units` refuses them later.
 
     Raises:
-        TextError: the row is of another type than the first row of all, or its bytes are not UTF-8.
+        TextError: the row differs in type from the first row of the batch, or its bytes are not UTF-8.
     """
     text = source.text(row)
     if errors != "strict":
@@ -275,15 +275,15 @@ def whole(source: Source, row: int, errors: str) -> str:
 
 
 def readable(text: Text, errors: str) -> Text:
-    """A text whose slices `decoded` takes: unchanged if `errors` is "strict", else with U+FFFD for malformed units."""
+    """Prepare a text for `decoded`: unchanged if `errors` is "strict", otherwise with U+FFFD in place of malformed units."""
     return text if errors == "strict" else replaced(text)
 
 
 def decoded(piece: Text, more: bool) -> tuple[str, int]:
-    """Decode a piece of a text. With `more`, a character that the end of the piece cuts in two is left out.
+    """Decode a piece of a text. With `more`, an incomplete character at the end of the piece is left out.
 
     Returns:
-        The piece as str, and the characters or bytes of `piece` that were decoded.
+        The piece as str, and the number of characters or bytes of `piece` that were decoded.
 
     Raises:
         UnicodeDecodeError: the piece is not UTF-8.
@@ -292,12 +292,12 @@ def decoded(piece: Text, more: bool) -> tuple[str, int]:
 
 
 def length(text: str, kind: type) -> int:
-    """The length of a text: in characters if `kind` is str, else in bytes of UTF-8."""
+    """The length of a text: in characters if `kind` is str, otherwise in bytes of UTF-8."""
     return len(text) if issubclass(kind, str) else len(text.encode())
 
 
 def lay_out(text: str, into: Units, starts: Ints) -> bool:
-    """Lay out one text of at most `MAX_GATHERED` characters, as `Source.gather` does. Returns whether it is free of lone surrogates."""
+    """Copy one text of at most `MAX_GATHERED` characters, as `Source.gather` does; return whether it has no lone surrogates."""
     rows = [text]
     _, is_text = gather_strings[into.dtype].call(id(rows), 1, ONE_TEXT, into, starts)
     return bool(is_text)
@@ -314,7 +314,7 @@ def units(text: str, dtype: np.dtype[Any] = UNIT_TYPES["utf-16"]) -> Units:
 
 
 def units_or_none(text: str, unit_type: Any) -> Units | None:
-    """The units of a text, as by `units`; None if it has a lone surrogate, which the caller of a kernel refuses."""
+    """The units of a text, as by `units`; None if the text has a lone surrogate."""
     try:
         return units(text, unit_type)
     except UnicodeEncodeError:
@@ -322,7 +322,7 @@ def units_or_none(text: str, unit_type: Any) -> Units | None:
 
 
 def characters(text: Units) -> int:
-    """The number of characters in an array of units."""
+    """The number of characters in units."""
     continuing = text & 0xC0 == 0x80 if text.dtype == np.uint8 else text & 0xFC00 == 0xDC00
     return len(text) - int(np.count_nonzero(continuing))
 
@@ -334,10 +334,10 @@ def not_text_at(row: int, place: int, text: Text) -> TextError:
 
 
 def _mended(texts: Sequence[Text], first: int, errors: str, dtype: np.dtype[Any]) -> tuple[Units, Ints]:
-    """Lay out rows, some of them malformed, with U+FFFD for malformed units. The rows are numbered from `first` on.
+    """Copy rows into one array, with U+FFFD in place of malformed units. The rows are numbered from `first` on.
 
     Raises:
-        TextError: `errors` is "strict"; the message names the first malformed row.
+        TextError: `errors` is "strict"; the message contains the first malformed row.
     """
     if errors == "strict":
         raise _not_text(texts, first)
@@ -347,7 +347,7 @@ def _mended(texts: Sequence[Text], first: int, errors: str, dtype: np.dtype[Any]
 
 
 def replaced(text: Text) -> str:
-    """A text as str, with U+FFFD for malformed units."""
+    """A text as str, with U+FFFD in place of malformed units."""
     if isinstance(text, str):
         return text.encode(UTF_16, "surrogatepass").decode(UTF_16, "replace")
     return str(text, "utf-8", "replace")
@@ -360,7 +360,7 @@ def _not_text(texts: Sequence[Text], first: int) -> TextError:
 
 
 def wrong_at(text: Text) -> int | None:
-    """The position of the first malformed unit of a text, in characters or bytes; None if there is none."""
+    """The position of the first malformed unit of a text, in characters or bytes; None if the text is valid."""
     try:
         text.encode() if isinstance(text, str) else str(text, "utf-8")
     except (UnicodeEncodeError, UnicodeDecodeError) as error:

@@ -1,4 +1,4 @@
-"""Changes to the rows of an encoded batch: cut them to a length, and convert their offsets to bytes."""
+"""Change the rows of an encoded batch: cut them to a length, and convert their offsets to bytes."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from fst.runtime.rows.batch import Batch
 from fst.runtime.rows.texts import Ints, replaced
 from fst.runtime.workspace import Ids
 
-MALFORMED = "fst-malformed"  # an error handler that decodes malformed UTF-8 to stand-ins, which hold its length
-STAND_IN = 0xDC00  # plus the number of malformed bytes: a lone surrogate, which no text has
-LONGEST = 4  # maximum of bytes in a character
+MALFORMED = "fst-malformed"  # an error handler that decodes malformed UTF-8 to stand-ins with its length
+STAND_IN = 0xDC00  # plus the number of malformed bytes: a lone surrogate, which no valid text contains
+LONGEST = 4  # maximum number of bytes in a character
 
 
 def cut(batch: Batch, longest: int, after: Ids) -> Batch:
-    """Cut rows to at most `longest` ids. A row of this length or more ends with the ids `after`, which overwrite its last ones.
+    """Cut rows to at most `longest` ids. The ids `after` overwrite the last ids of a row with at least `longest` ids.
 
     Args:
         batch: rows with their frames. A row of at least `longest` ids may lack the ids after its text.
-        longest: at least the number of ids in a frame.
+        longest: the maximum number of ids, at least the number of ids in a frame.
         after: the ids after a text, from the frame.
     """
     lengths = np.diff(batch.row_splits)
@@ -45,11 +45,11 @@ def cut(batch: Batch, longest: int, after: Ids) -> Batch:
 
 
 def in_bytes(batch: Batch, texts: Sequence[str | bytes], errors: str) -> Batch:
-    """Convert the offsets of a batch from characters to bytes of UTF-8. For a text given as bytes these are its own bytes, even malformed.
+    """Convert the offsets of a batch from characters to bytes of UTF-8. If a text is bytes, offsets count its bytes, even malformed ones.
 
     Args:
         batch: a batch with offsets.
-        texts, errors: the arguments that the batch was made from.
+        texts, errors: the arguments of the call that returned the batch.
     """
     wide = np.fromiter((not text.isascii() for text in texts), bool, len(texts))
     if not wide.any() or batch.offsets is None:
@@ -62,7 +62,7 @@ def in_bytes(batch: Batch, texts: Sequence[str | bytes], errors: str) -> Batch:
 
 
 def _in_bytes(offsets: Ids, lengths: Ints, texts: Sequence[str | bytes], errors: str) -> Ids:
-    """Convert offsets from characters to bytes; `lengths` is the number of offsets of each text. Reads no text beyond its last offset."""
+    """Convert offsets from characters to bytes; `lengths` is the number of offsets of each text. Texts are read to their last offset."""
     reached = np.zeros(len(texts), np.int64)
     reached[lengths > 0] = np.maximum.reduceat(offsets[:, 1], (np.cumsum(lengths) - lengths)[lengths > 0])
     read = [_characters(text, end, errors) for text, end in zip(texts, reached.tolist(), strict=True)]
@@ -73,14 +73,14 @@ def _in_bytes(offsets: Ids, lengths: Ints, texts: Sequence[str | bytes], errors:
 
 
 def _characters(text: str | bytes, end: int, errors: str) -> str:
-    """The first `end` characters of a text, with a stand-in for each malformed sequence of bytes."""
+    """The first `end` characters of a text, with a stand-in for each malformed byte sequence."""
     if isinstance(text, bytes):
         return text[: LONGEST * end].decode("utf-8", MALFORMED)[:end]
     return (text if errors == "strict" else replaced(text))[:end]
 
 
 def _sizes(text: str) -> NDArray[np.uint8]:
-    """The size in bytes of each character, or of the malformed bytes that it represents."""
+    """The number of bytes of each character; for a stand-in, the number of malformed bytes."""
     codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
     sizes = 1 + (codes > 0x7F).astype(np.uint8) + (codes > 0x7FF) + (codes > 0xFFFF)
     return np.where(codes & ~np.uint32(3) == STAND_IN, codes & 3, sizes).astype(np.uint8)

@@ -1,1 +1,1 @@
-"""Text before it is split, at run time."""
+"""Normalize text at run time, before it is split; and decode ids to text."""

@@ -1,4 +1,4 @@
-"""Join tokens into a text, as the reference's decoders do."""
+"""Join tokens into a text, as decoders of ``tokenizers`` do."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ CLEANED = (
 
 
 def decoded(tokens: Sequence[str], decoder: AnyDecoder | None) -> str:
-    """Join tokens.
+    """Join tokens into a text.
 
     Args:
         tokens: the tokens.
-        decoder: the decoder's settings; None: join with spaces.
+        decoder: the settings of the decoder; None: join tokens with spaces.
 
     Examples:
         >>> from fst.tables.header import Decoder

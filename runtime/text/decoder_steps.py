@@ -1,7 +1,7 @@
-"""Decoding by steps (`fst.tables.decoder_steps`): ids to text, all at once or as the ids arrive.
+"""Decode ids to text by steps (`fst.tables.decoder_steps`), all at once or as the ids arrive.
 
-Nearly all decoders change tokens one by one, make text of bytes, and in the end strip the text. The changed tokens are kept as bytes, so
-that kernels join them. If the bytes of a row are UTF-8, so is each run of them. Rows whose bytes are not take the steps one by one.
+Nearly all decoders change each token by itself, decode runs of bytes, and strip the text at the end. For these decoders, the changed tokens
+are stored as bytes, and kernels join them. If the joined bytes of a row are not UTF-8, the row is decoded again step by step.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ from fst.tables.decoder_steps import (
 
 
 class StepDecoder:
-    """Decodes ids into texts. Numbers that are no id are skipped.
+    """Decodes ids to texts. Numbers that are not ids are skipped.
 
     Args:
-        names: id → token.
-        steps: the steps.
+        names: a mapping from id to token.
+        steps: the steps of the decoder.
     """
 
     def __init__(self, names: Mapping[int, str], steps: Steps) -> None:
@@ -52,7 +52,7 @@ class StepDecoder:
         self._pieces = next((step for step in steps if step["type"] == PIECES and step["leading"] != NONE), None)
 
     def skipping(self, ids: Collection[int]) -> StepDecoder:
-        """A decoder that also skips these ids. By sentencepiece, they end runs of bytes."""
+        """A decoder that also skips `ids`. With steps of sentencepiece, skipped ids end runs of bytes."""
         if any(step["type"] == PIECES for step in self._steps):
             return StepDecoder({number: "" if number in ids else name for number, name in self._names.items()}, self._steps)
         return StepDecoder({number: name for number, name in self._names.items() if number not in ids}, self._steps)
@@ -61,8 +61,8 @@ class StepDecoder:
         """The text of a row of ids.
 
         Raises:
-            TypeError: it is not a row of whole numbers.
-            OverflowError: a number is below 0 or takes more than 32 bits.
+            TypeError: `ids` is not a row of whole numbers.
+            OverflowError: a number is less than 0, or has more than 32 bits.
         """
         (text,) = self.texts([ids])
         return text
@@ -71,7 +71,7 @@ class StepDecoder:
         """The text of each row of ids.
 
         Raises:
-            TypeError, OverflowError: as by `text`.
+            TypeError, OverflowError: as in `text`.
         """
         rows = sequences if isinstance(sequences, Batch) else [array_of(ids) for ids in sequences]
         if self._plan is None:
@@ -81,17 +81,17 @@ class StepDecoder:
         return [self._text(ids, bytes(found.data[begin:end]), self._plan) for ids, (begin, end) in zip(rows, spans, strict=True)]
 
     def stream(self) -> DecodeStream:
-        """A stream.
+        """Return a stream that decodes ids as they arrive.
 
         Raises:
-            UnsupportedError: the text of the first ids may depend on all that follow.
+            UnsupportedError: the text of the first ids may depend on all ids after them.
         """
         if self._plan is None or any(step["type"] != STRIP or step["stop"] for step in self._plan.tail):
             raise UnsupportedError("decode_stream: the decoder changes the text as a whole; decode all ids at once")
         return StepStream(self._names, self._plan)
 
     def _text(self, ids: NDArray[Any], data: bytes, by: Plan) -> str:
-        """The text of a row, from the bytes of its tokens."""
+        """The text of a row, from the joined bytes of its tokens."""
         if by.has_bytes and self._breaks and not self._breaks.isdisjoint(ids.tolist()):
             return self._slowly(ids)
         if self._has_ends:
@@ -105,7 +105,7 @@ class StepDecoder:
         return joined(by.tail, [text]) if by.tail else text
 
     def _with_ends(self, ids: NDArray[Any], data: bytes, by: Plan) -> bytes:
-        """The bytes of a row, whose first and last tokens may have others than elsewhere."""
+        """Replace the bytes of a row's first and last tokens, which may differ from their bytes inside a row."""
         first, last = self._first(ids.tolist()), self._first(ids[::-1].tolist())
         if first is None or last is None:
             return data
@@ -116,7 +116,7 @@ class StepDecoder:
         return by.content(first_name, is_first=True) + inner + by.content(last_name, is_last=True)
 
     def _leading(self, ids: NDArray[Any], step: Step) -> int:
-        """How many spaces vanish at the beginning of a row."""
+        """The number of spaces to remove at the beginning of a row."""
         count = 0
         for name in (self._names[int(number)] for number in ids if int(number) in self._names):
             count += leading(step, name)
@@ -125,7 +125,7 @@ class StepDecoder:
         return count
 
     def _first(self, ids: Sequence[int]) -> tuple[int, str] | None:
-        """The place and the name of the first id that is not skipped."""
+        """The position and the name of the first id that is not skipped; None: all are skipped."""
         return next(((place, self._names[number]) for place, number in enumerate(ids) if number in self._names), None)
 
     def _slowly(self, ids: Any) -> str:
@@ -140,12 +140,12 @@ class StepDecoder:
 class StepStream(DecodeStream):
     """Decodes ids by steps as they arrive.
 
-    The texts from `write` and `close`, joined, are the text that `fst.Tokenizer.decode` makes of all ids, with one exception: in a run of
-    bytes that is not UTF-8 as a whole, characters that were complete are kept, and only what follows becomes U+FFFD, one for each byte.
+    The joined texts from `write` and `close` equal the result of `fst.Tokenizer.decode` for all ids, with one exception: in a run of bytes
+    that is not UTF-8 as a whole, the complete characters before the error are kept, and each byte after them becomes U+FFFD.
 
     Args:
-        names: id → token.
-        by: the steps.
+        names: a mapping from id to token.
+        by: the plan of the steps.
     """
 
     def __init__(self, names: Mapping[int, str], by: Plan) -> None:
@@ -154,8 +154,8 @@ class StepStream(DecodeStream):
         self._is_first, self._holds = True, any(step["type"] == SUFFIX for step in by.alone)
         self._has_pieces = any(step["type"] == PIECES for step in by.alone)
         self._is_greedy = any(step["type"] == PIECES and step["leading"] == ALL for step in by.alone)
-        self._held: str | None = None  # the last token, if it is another text where more follow
-        self._run, self._is_spoilt = b"", False  # the bytes of a run that are no text yet, and whether it becomes none any more
+        self._held: str | None = None  # the last token, if its text depends on whether it is the last of all
+        self._run, self._is_spoilt = b"", False  # incomplete bytes of the current run; whether the run is not UTF-8
         self._cuts = [(step["content"], step["start"]) for step in by.tail]
 
     def _added(self, ids: IdsLike) -> str:
@@ -167,7 +167,7 @@ class StepStream(DecodeStream):
         return self._cut(last + self._ended())
 
     def _following(self, token: str) -> str:
-        """The text that a token adds; that of the token before if the last one is held back."""
+        """The text to return after a token arrives; the text of the token before it if the last token is held back."""
         if self._has_pieces and not token:
             return self._ended()
         if not self._holds:
@@ -181,7 +181,7 @@ class StepStream(DecodeStream):
         return self._ended() + found if isinstance(found, str) else self._taken(found)
 
     def _taken(self, byte: int) -> str:
-        """The text after a byte of a run: a character that it completes."""
+        """The text to return after a byte of a run: the character that it completes, or U+FFFD for malformed bytes."""
         if self._is_spoilt:
             return UNKNOWN
         self._run += bytes([byte])
@@ -197,12 +197,12 @@ class StepStream(DecodeStream):
         return text
 
     def _ended(self) -> str:
-        """The text of the bytes that a run leaves."""
+        """End the current run of bytes: U+FFFD for each incomplete byte."""
         text, self._run, self._is_spoilt = UNKNOWN * len(self._run), b"", False
         return text
 
     def _cut(self, text: str) -> str:
-        """A part of the text without what is stripped from the beginning of the whole."""
+        """Strip a part of the text if it is at the beginning of the whole text."""
         for place, (content, most) in enumerate(self._cuts):
             rest = text.lstrip(content)
             count = min(len(text) - len(rest), most)

@@ -1,7 +1,7 @@
-"""Rewriting before the kernels of a table read a text, see `fst.text.normalizer`.
+"""Rewrite texts before the kernels of a table read them, see `fst.text.normalizer`.
 
-A text that arrives in pieces is rewritten up to a *border*, a place across which rewriting has no effect; the caller passes the rest again
-with the next piece. The part of the rewritten text that kernels leave unread is kept for the next call.
+A text that arrives in parts is rewritten up to a *border*: a position where the rewriting of each side is independent of the other side.
+The caller passes the rest again with the next part. Rewritten text that kernels have not read is kept for the next call.
 """
 
 from __future__ import annotations
@@ -26,33 +26,33 @@ rewrite, restore, last_border = (Deferred("fst.runtime.text.kernels.normalizer",
 is_unchanged = Deferred("fst.runtime.text.kernels.unchanged", "is_unchanged")
 Known = TypeVar("Known", bound="KeepingNormalizer")
 
-LONG = 1 << 20  # bytes; counting the room of shorter texts is not worth its time, and most texts are read in shorter blocks
+LONG = 1 << 20  # bytes; for shorter texts, a tighter bound on the size is not worth its time. Most blocks of text are shorter.
 
 
 class KeepingNormalizer(TextFrontEnd):
-    """A front end that keeps the part of a rewritten text which kernels leave unread. It is the beginning of the next one."""
+    """A front end that keeps the rewritten text that kernels have not read. The next rewritten text begins with it."""
 
     restoring = (restore,)
 
     def reading_by(self: Known, arguments: Any) -> Known:
-        """The same front end, for kernels with other arguments."""
+        """A copy of this front end, for kernels with other arguments."""
         other = copy(self)
         other.arguments = arguments
         return other
 
     def restore(self, output: Output, first: Any, count: Any, rewritten: Normalized) -> None:
-        """Turn spans in rewritten text into spans in the raw text."""
+        """Convert spans in the rewritten text to spans in the raw text."""
         restore.call(output, first, count, rewritten)
 
     def resume(self, text: Units, starts: Ints, rewritten: Normalized, read: int, state: Any, room: Room, *, more: bool) -> int:
-        """The end of the text: nothing is passed again."""
+        """Keep the unread part of the rewritten text; return the end of the raw text, which need not be passed again."""
         self._keep(rewritten, read, state)
         stop = int(starts[-1])
         state[BEFORE] = room.before + np.uint64(characters(text[starts[0] : stop])) if more else 0
         return stop
 
     def _keep(self, rewritten: Normalized, read: int, state: Any) -> None:
-        """Keep the part of a text that goes on which kernels have not read, from `read` on."""
+        """Keep the part of the rewritten text that kernels have not read, from `read` on."""
         end, last = int(rewritten.starts[-1]), int(rewritten.firsts[-1])
         if read == 0:
             state[KEPT], state[KEPT_CHARACTERS] = end, last
@@ -66,11 +66,11 @@ class KeepingNormalizer(TextFrontEnd):
 
 
 class TextNormalizer(KeepingNormalizer):
-    """Rewrites the texts of a table.
+    """Rewrites texts for the kernels of a table.
 
     Args:
-        arguments: the kernels' argument ``table`` for rewritten texts.
-        by: how texts are rewritten.
+        arguments: the argument ``table`` of the kernels, for rewritten texts.
+        by: the rules of rewriting.
         added: the added tokens.
         trimming: as in `fst.pretokens.header.PretokenText`.
     """
@@ -83,15 +83,15 @@ class TextNormalizer(KeepingNormalizer):
         self._of_characters = CharacterGrowth(by, [*early(added)], [*late(added)], MARK_BYTES + 1)
 
     def leaves(self, text: Units, starts: Ints, state: Any, memo: Any) -> bool:
-        """Whether texts need no rewriting, and none is kept from the last call."""
+        """Whether texts need no rewriting, and no text is kept from the last call."""
         return not state[KEPT] and bool(is_unchanged.call(text, starts, self._rewriter, memo))
 
     def pending(self) -> Pending:
-        """An object that recognises text without a border."""
+        """Return an object that recognises text without a border."""
         return PendingBorder(self._rewriter)
 
     def border(self, text: Units, starts: Ints, memo: Any) -> int:
-        """The last border of a text that goes on; its beginning if it has none."""
+        """The last border of a text that continues; its beginning if it has no border."""
         return int(last_border.call(text, np.uint64(starts[0]), np.uint64(starts[-1]), self._rewriter, memo))
 
     def rewrite(
@@ -105,7 +105,7 @@ class TextNormalizer(KeepingNormalizer):
         with_spans: bool,
         more: bool = False,
     ) -> Normalized:
-        """Rewrite texts. The first one follows its part that is kept from the last call."""
+        """Rewrite texts. The first text continues the text that is kept from the last call."""
         kept, kept_characters = state[KEPT], state[KEPT_CHARACTERS]
         size = self._size(text[starts[0] : starts[-1]]) + self.growth * len(starts) + MARK_BYTES
         room.reserve(size, len(starts) - 1, with_spans=with_spans, needs_spans=self._needs_spans, kept=int(kept))
@@ -115,6 +115,6 @@ class TextNormalizer(KeepingNormalizer):
         return room.rewritten
 
     def _size(self, text: Units) -> int:
-        """Upper bound on the rewritten bytes of texts, without additions at their ends. For long texts, characters determine it."""
+        """Upper bound on the rewritten bytes of texts, without additions at their ends. For long texts, it depends on their characters."""
         most = self.growth * len(text)
         return most if len(text) <= LONG else min(most, self._of_characters.bytes_of(text.tobytes()))

@@ -1,6 +1,6 @@
-"""Pending text before it is normalized: text without a border.
+"""Recognise pending text before it is normalized: text without a border.
 
-A stream holds it back even if it is long, see `fst.runtime.front_end.Pending`.
+A stream keeps it even if it is long, see `fst.runtime.front_end.Pending`.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ UTF_8 = UNIT_TYPES["utf-8"]
 
 
 class PendingBorder:
-    """Pending text before rewriting: text without a border.
+    """Recognises pending text before rewriting: text without a border.
 
     Args:
-        rewriter: the arguments by which texts are rewritten.
+        rewriter: the kernel's arguments for rewriting.
     """
 
     def __init__(self, rewriter: NormalizerArguments) -> None:
@@ -28,7 +28,10 @@ class PendingBorder:
         self._before, self._has_lag = b"", False
 
     def begins(self, text: str) -> bool:
-        """Always true: the rewriter only leaves text without a border. If spans lag behind or a splitter cuts it, none follows."""
+        """Begin with text that the rewriter has left, which has no border. If a splitter cuts it or spans may lag, no border follows later.
+
+        Return True.
+        """
         data = units(text, UTF_8)
         self._has_lag = len(self._rewriter.splitter.moves) > 0 or bool(has_lag.call(data, self._rewriter))
         self._before, self._noted[:] = b"", 0
@@ -36,12 +39,12 @@ class PendingBorder:
         return True
 
     def go_on(self, text: str) -> bool:
-        """Whether the next text has no border."""
+        """Whether the text still has no border after `text` is appended."""
         data = units_or_none(text, UTF_8)
         return data is not None and (self._has_lag or not self._has_border(data))
 
     def _has_border(self, more: Units) -> bool:
-        """Whether there is a border in or shortly before new text."""
+        """Whether a border is in new text, or shortly before it."""
         size = len(self._before) + len(more)
         data = np.frombuffer(self._before + more.tobytes() + bytes(PAST_END), np.uint8)[:size]
         found = bool(has_border.call(data, np.uint64(max(size - self._reach, 0)), self._rewriter, self._memo, self._noted))

@@ -1,4 +1,4 @@
-"""Templates at run time: the ids around a text."""
+"""The ids around a text, from a template."""
 
 from __future__ import annotations
 

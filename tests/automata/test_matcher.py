@@ -1,4 +1,4 @@
-"""The longest of many strings is found at each place of a text, in time that does not depend on how they overlap."""
+"""The kernel finds the longest of many strings at each position of a text, in time that does not depend on how the strings overlap."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ OVERLAPPING = ["[" * 300, "ab" * 100 + "c", "ab" * 50 + "d", "aab"]
 
 
 def longest(strings: Sequence[str], text: str, at: int, end: int) -> int:
-    """The expected result of the kernel: the length of the longest string at a place, 0 if there is none."""
+    """The expected result of the kernel: the length of the longest string at a position, or 0."""
     return max((len(string) for string in strings if text.startswith(string, at, end)), default=0)
 
 
 def is_open(strings: Sequence[str], text: str, at: int) -> bool:
-    """Whether more text could make a longer string match at a place."""
+    """Whether more text could make a longer string match at a position."""
     return any(len(string) > len(text) - at and string.startswith(text[at:]) for string in strings)
 
 
 def plain(name: str, **parts: Callable[..., Any]) -> Callable[..., Any]:
-    """A part of the kernels as Python runs it, with other parts that it calls."""
+    """A function of the kernels in plain Python, with replacements for other functions that it calls."""
     function = getattr(tries, name)
     function = getattr(function, "py_func", function)
     return FunctionType(function.__code__, {**function.__globals__, **parts})
@@ -46,7 +46,7 @@ label_at = FunctionType(unicode.label_at.py_func.__code__, vars(unicode)) if has
 def found(
     of: Matcher, items: Any, pair: np.uint64, more: bool, places: Sequence[int], step: Callable[..., Any] = child_of
 ) -> list[tuple[int, bool]]:
-    """The kernel's results at ascending places: the length of the longest string, and whether a longer one may follow."""
+    """The kernel's results at ascending positions: the length of the longest string, and whether a longer one may follow."""
     memo, end = np.zeros(3, np.uint64), np.uint64(len(items))
     walk = plain("match_at", child_of=step, label_at=label_at)
     with np.errstate(over="ignore"):
@@ -55,7 +55,7 @@ def found(
 
 
 def leftmost(strings: Sequence[str], text: str) -> list[int]:
-    """The places of a text that are not inside a string found before."""
+    """The positions of a text that are not inside a string found before."""
     places, at = [], 0
     while at < len(text):
         places.append(at)
@@ -65,7 +65,7 @@ def leftmost(strings: Sequence[str], text: str) -> list[int]:
 
 @given(STRINGS, TEXTS, st.booleans(), st.data())
 def test_longest_string_at_each_place(strings: list[str], text: str, overlapping: bool, data: st.DataObject) -> None:
-    """At ascending places, a walk finds the longest string and whether a longer one may follow; inside a found string, only if the trie
+    """At ascending positions, a walk finds the longest string and whether a longer one may follow; inside a found string, only if the trie
     allows overlaps.
     """
     of = trie(((list(map(ord, string)), number) for number, string in enumerate(strings)), overlapping=overlapping)
@@ -91,7 +91,7 @@ def test_special_tokens_in_utf_16(strings: list[str], text: str) -> None:
 
 @pytest.mark.parametrize("text", ["[" * 299 + "x", "ab" * 100 + "x", "ab" * 50 + "a", "aab" * 40], ids=lambda text: text[:3])
 def test_walks_take_linear_time(text: str) -> None:
-    """A text of endless long prefixes of strings costs a few steps a character at any places."""
+    """A text full of long prefixes of strings costs a few steps per character at any positions."""
     of = trie((list(map(ord, string)), number) for number, string in enumerate(OVERLAPPING))
     items = np.frombuffer((text * 20).encode("utf-32-le"), np.uint32)
     steps = 0
@@ -107,7 +107,7 @@ def test_walks_take_linear_time(text: str) -> None:
 
 @given(STRINGS, st.booleans())
 def test_kernel_links_as_plain_python(strings: list[str], overlapping: bool) -> None:
-    """The kernel that links many nodes and the plain Python that links few agree."""
+    """The kernel that links many nodes gives the same links as the plain Python that links a few."""
     some = [(list(map(ord, string)), number) for number, string in enumerate(strings)]
     by_python = trie(some, overlapping=overlapping)
     with pytest.MonkeyPatch.context() as patch:
@@ -125,7 +125,7 @@ def meet(one: str, other: str) -> bool:
 
 @given(STRINGS, STRINGS, st.booleans())
 def test_strings_that_can_share_a_character(strings: list[str], known: list[str], are_many: bool) -> None:
-    """However many strings there are, those are found that can share a character of a text with a known one."""
+    """Among any number of strings, all strings are found that can share a character of a text with a known string."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(matcher, "FEW_STRINGS", 0 if are_many else len(strings))
         assert [*matcher.overlapping(strings, known)] == [string for string in strings if any(meet(string, other) for other in known)]

@@ -1,8 +1,8 @@
-"""Measure what docs/figures.md states of byte-level BPE, next to what ``peers.py`` and ``decoding.py`` measure, and print it as a table.
+"""Measure the figures of byte-level BPE in docs/figures.md that ``peers.py`` and ``decoding.py`` do not measure, and print a table.
 
     python tests/bench/bpe.py [FOLDER]
 
-FOLDER is as in ``figures.py``. A time is the median of several runs, and a ratio that of those of neighbouring runs.
+FOLDER is as in ``figures.py``. A time is the median of several runs; a ratio is the median of the ratios of neighbouring runs.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def main() -> None:
 
 
 def show(own: Callable[[fst.Tokenizer, list[str], Path], Figures], *names: str) -> None:
-    """Print a column of what is measured of each vocabulary and English books: of all machines, and what is a machine's `own`."""
+    """Print a column of figures for each vocabulary, from English books: the figures of all machines, and the figures from `own`."""
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else FOLDER
     english = documents(folder / "corpora" / BOOKS)
     columns = {name: dict(figures(source(folder / name), english, own)) for name in names}
@@ -54,7 +54,7 @@ def figures(vocabulary: Path, english: list[str], own: Callable[[fst.Tokenizer, 
 
 
 def built(vocabulary: Path, table: Path) -> Figures:
-    """What it takes to make a table and to load it."""
+    """The time to compile a table and to load it, and related figures."""
     compile_table = partial(run, [*FST, "compile", str(vocabulary), "-o", str(table)])
     compile_table()
     yield "compile, whole process, second run", f"{seconds(compile_table, 3):.1f} s"
@@ -75,7 +75,7 @@ def speeds(tok: fst.Tokenizer, english: list[str]) -> Figures:
 
 
 def more(tok: fst.Tokenizer, english: list[str], table: Path) -> Figures:
-    """What is measured of byte-level BPE alone."""
+    """Figures of byte-level BPE only."""
     yield from threads(tok, english)
     cold = {**os.environ, "NUMBA_CACHE_DIR": str(table.with_name("cold"))}
     first = partial(subprocess.run, [sys.executable, "-c", FIRST, str(table)], check=True, capture_output=True, env=cold)
@@ -83,7 +83,7 @@ def more(tok: fst.Tokenizer, english: list[str], table: Path) -> Figures:
 
 
 def threads(tok: fst.Tokenizer, english: list[str]) -> Figures:
-    """Two threads against one."""
+    """The speed of two threads relative to one."""
     book = "\n".join(english)
     one_text = [(book * (DOCUMENT // len(book) + 1))[:DOCUMENT]]
     for name, texts in {"rows": english, "one text of 100 MB": one_text}.items():
@@ -92,7 +92,7 @@ def threads(tok: fst.Tokenizer, english: list[str]) -> Figures:
 
 
 def worst() -> Iterator[tuple[str, list[str]]]:
-    """Texts made to be slow."""
+    """Texts that are slow to encode."""
     draw = random.Random(5)
     words: dict[str, Callable[[], str]] = {
         "words of 99 letters": lambda: "".join(draw.choices("abcdefghijklmnopqrstuvwxyz", k=99)),

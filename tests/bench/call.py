@@ -1,10 +1,10 @@
-"""The call against the same call of others: 32 sentences, padded and truncated, as arrays.
+"""Compare a call of the tokenizer with the same call of other libraries: 32 sentences, padded and truncated, as arrays.
 
     python tests/bench/call.py [FOLDER]
 
-All in one process, in turns; ids and masks are compared before anything is timed. "fresh" goes over 20,000 sentences, 32 at a time (over
-1,280 beside the reference); "again" is one batch again and again. Of each batch the median of many rounds counts, and beside it the least:
-what else the machine does can only add to it.
+All libraries run in one process, in turns; ids and masks are compared first. "fresh" encodes 20,000 sentences, 32 at a time (1,280
+sentences next to the reference); "again" repeats one batch. The figures of a batch are the median and the minimum of many rounds: other
+work on the machine can only increase a time.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from rows import BOOKS, FOLDER, UNCASED, documents
 
 SIZE, LONGEST = 32, 128
-FEWEST, MOST = 20, 400  # characters of what counts as a sentence
+FEWEST, MOST = 20, 400  # characters of a sentence
 ROUNDS = 15
 REFERENCE = "BertTokenizerFast"
 Call = Callable[[list[str]], Any]
@@ -29,13 +29,13 @@ Times = NDArray[np.float64]
 
 
 def calls(folder: Path) -> dict[str, Call]:
-    """How each is requested the same."""
+    """The call of each library."""
     from nanotoken import WordPieceTokenizer
 
     import fst
     from fst.compile import wordpiece
 
-    transformers: Any = import_module("transformers")  # whose names mypy does not find
+    transformers: Any = import_module("transformers")  # mypy does not find the names of this module
     tok = fst.Tokenizer(wordpiece(folder))
     reference = transformers.BertTokenizerFast.from_pretrained(folder)
     nano = WordPieceTokenizer.from_json((folder / "tokenizer.json").read_text(encoding="utf-8"))
@@ -48,7 +48,7 @@ def calls(folder: Path) -> dict[str, Call]:
 
 
 def compare(made: dict[str, Call], batches: list[list[str]]) -> None:
-    """Stop where somebody gives something else than the reference."""
+    """Stop if a library returns a result that differs from the reference."""
     for texts in batches:
         expected = made[REFERENCE](texts)
         for name, call in made.items():
@@ -59,7 +59,7 @@ def compare(made: dict[str, Call], batches: list[list[str]]) -> None:
 
 
 def measure(made: dict[str, Call], batches: list[list[str]], calls: int) -> dict[str, Times]:
-    """Microseconds of each batch in each round, by so many calls in a row."""
+    """The microseconds per batch in each round; each measurement makes `calls` calls."""
     found = {name: np.empty((ROUNDS, len(batches))) for name in made}
     for turn in range(ROUNDS):
         for name, call in made.items():
@@ -72,7 +72,7 @@ def measure(made: dict[str, Call], batches: list[list[str]], calls: int) -> dict
 
 
 def show(title: str, found: dict[str, Times]) -> None:
-    """Print what a call takes, and in times of what ours takes."""
+    """Print the time of each call, also relative to the time of this package."""
     for way, pick in (("median", np.median), ("least", np.min)):
         means = {name: pick(times, axis=0).mean() for name, times in found.items()}
         for name, mean in means.items():
@@ -80,7 +80,7 @@ def show(title: str, found: dict[str, Times]) -> None:
 
 
 def main() -> None:
-    """Measure, and print."""
+    """Measure and print."""
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else FOLDER
     made = calls(folder / "vocab" / UNCASED)
     sentences = [line for line in documents(folder / "corpora" / BOOKS) if FEWEST <= len(line) <= MOST][: 625 * SIZE]

@@ -1,8 +1,8 @@
-"""Draw what `peers.py` measured: a panel for each text, a bar for each tokenizer.
+"""Draw the figures of `peers.py`: a panel for each text, a bar for each tokenizer.
 
     python tests/bench/chart.py wordpiece.json
 
-The picture goes next to the file. Calls of a few texts, and the ways to use `fst`, are left out.
+The picture is written next to the file. Calls with a few texts, and the variants of `fst`, are left out.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def panel(row: dict[str, Any]) -> Panel:
 
 
 def caption(rows: list[dict[str, Any]]) -> str:
-    """What one has to know to read the figures."""
+    """The explanation below the figures."""
     rounds = min(len(peer["seconds"]) for row in rows for peer in row["peers"].values() if not peer["error"])
     told = f"Medians of {rounds} runs, in turns, each tokenizer in a process of its own; list[str] in."
     told += " Replay: the same text again, words cached."

@@ -1,11 +1,11 @@
-"""Compare the speed of two checkouts of this project, each installed in an environment of its own.
+"""Compare the speed of two checkouts of this project, each installed in a separate environment.
 
     python tests/bench/checkouts.py OLD_PYTHON NEW_PYTHON [FOLDER] [--rounds N] [--rows WORD]
 
 OLD_PYTHON and NEW_PYTHON are the interpreters of the environments; FOLDER is as in ``peers.py``. Each checkout has one process, which
-compiles the tables with its own compiler and uses public names only, so modules and file formats may differ. On each row the ids must be
-equal; then both checkouts take turns with one thread. A figure is the median over the rounds of old processor time over new: above 1 the
-new checkout is faster.
+compiles the tables with its own compiler and uses public names only, so modules and file formats may differ. The ids of each row must be
+equal; then both checkouts take turns, with one thread. A figure is the old processor time divided by the new one, the median of all rounds:
+above 1, the new checkout is faster.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ class Row(NamedTuple):
     Attributes:
         compiler: the name of the public function in ``fst.compile``.
         source: the file below FOLDER.
-        corpora: texts in English, and other ones.
-        options: of the compiler.
+        corpora: texts in English, and other texts.
+        options: the options of the compiler.
     """
 
     compiler: str
@@ -85,7 +85,7 @@ def main() -> None:
 
 
 def ratio(checkouts: Sequence[Checkout], name: str, corpus: str, rounds: int) -> float:
-    """How many times the speed of the old checkout the new one has."""
+    """The speed of the new checkout divided by that of the old one."""
     digests = [checkout.ask("digest", name, corpus) for checkout in checkouts]
     if digests[0] != digests[1]:
         sys.exit(f"{name}, {corpus}: the ids of the two checkouts differ")
@@ -102,7 +102,7 @@ class Checkout:
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
     def ask(self, *question: str) -> Any:
-        """The answer to a question: the name of a method of `Answers`, and its arguments."""
+        """The answer of a method of `Answers`."""
         assert self.process.stdin
         assert self.process.stdout
         print(json.dumps(question), file=self.process.stdin, flush=True)
@@ -111,7 +111,7 @@ class Checkout:
 
 
 class Answers:
-    """The tables of this process's checkout, at work on corpora."""
+    """The tables of one checkout, and their results on corpora."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -119,16 +119,16 @@ class Answers:
         self.texts = cache(self._texts)
 
     def digest(self, name: str, corpus: str) -> str:
-        """A digest of all ids and where they are."""
+        """A digest of all ids and their positions."""
         call = self._call(name, corpus)
-        found = call(**({} if hasattr(self.table(name), "find_batch") else {"offsets": True}))  # searches give offsets anyway
+        found = call(**({} if hasattr(self.table(name), "find_batch") else {"offsets": True}))  # searches always return offsets
         arrays = [getattr(found, array) for array in ARRAYS if getattr(found, array, None) is not None]
         return sha256(b"|".join(array.astype("<i8").tobytes() for array in arrays)).hexdigest()
 
     def seconds(self, name: str, corpus: str) -> float:
-        """The processor time of a pass over a corpus: the mean of as many as fill a turn."""
+        """The processor time of a pass over a corpus: the mean of the passes in a turn."""
         call, passes = self._call(name, corpus), 0
-        call()  # warms up
+        call()  # warm-up
         begun = time.process_time()
         while time.process_time() - begun < AT_LEAST:
             call()

@@ -1,14 +1,13 @@
-"""Measure how many rows a second one and two actors of Ray Data encode with ``examples/ray_data.py``.
+"""Measure the rows per second that one actor and two actors of Ray Data encode with ``examples/ray_data.py``.
 
     python tests/bench/clusters.py [FOLDER]
 
-FOLDER is as in ``figures.py``. The text is English books, a line a row, in Parquet files of 20 MB of text that lie in the disk's cache; the
-vocabulary is bert-base-uncased. An actor reads a file, encodes it, and hands over the rows with their ids, which are dropped, so that it is
-actors that are measured, and not what writes. Their time begins with the first block, for Ray takes some seconds to start them.
+FOLDER is as in ``figures.py``. The texts are the lines of English books, in Parquet files of 20 MB of text in the disk cache; the
+vocabulary is bert-base-uncased. An actor reads a file, encodes it, and returns the rows with their ids. The rows are then dropped, so the
+figures do not include writing. The time begins with the first block, because Ray needs some seconds to start actors.
 
-One and two actors take turns, and the ratio is that of neighbouring runs, the median of all. Beside the rates by the clock are those by the
-actors' own processor time, which is what the clock says where each actor has a core to itself: they are the ones to read where a machine
-has others to serve.
+One and two actors take turns; the ratio is the median over neighbouring runs. The table has the rates by the clock and by the processor
+time of the actors. Both are equal if each actor has one core; on a machine with other work, use the rates by processor time.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ def main() -> None:
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else FOLDER
     sys.path.insert(0, str(EXAMPLES))
     os.environ.update(PYTHONPATH=str(EXAMPLES), RAY_USAGE_STATS_ENABLED="0", RAY_DATA_DISABLE_PROGRESS_BARS="1")
-    os.environ["RAY_DATA_PARQUET_BIN_PACKING_BYTES"] = "1"  # a file is a block
+    os.environ["RAY_DATA_PARQUET_BIN_PACKING_BYTES"] = "1"  # one block per file
     import ray
 
     with tempfile.TemporaryDirectory() as scratch:
@@ -62,7 +61,7 @@ def main() -> None:
 
 
 def written(folder: Path, texts: list[str]) -> None:
-    """Write a folder with one file under many names."""
+    """Write a folder with one file under several names."""
     folder.mkdir()
     pq.write_table(pa.table({"text": texts}), folder / "0.parquet")
     for number in range(1, BLOCKS):
@@ -70,8 +69,8 @@ def written(folder: Path, texts: list[str]) -> None:
 
 
 def rates(ray: Any, corpus: Path, table: Path, notes: Path, actors: int) -> list[float]:
-    """Rows a second of all actors together, each from the beginning of its first block to that of its last: by the clock, and by the
-    processor time of its process.
+    """The rows per second of all actors together, by the clock and by the processor time of each process. The time of an actor begins with
+    its first block and ends with its last.
     """
     from ray_data import encoded
 

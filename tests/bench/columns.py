@@ -1,8 +1,9 @@
-"""Measure ids of a column of Arrow, and of a list of bytes, against ids of a list of str.
+"""Compare the speed of ids for an Arrow column, a list of bytes, and a list of str.
 
     python tests/bench/columns.py [FOLDER]
 
-FOLDER is as in ``figures.py``. Prints a table; one thread; ratios are medians of runs in turns. The ids are compared first.
+FOLDER is as in ``figures.py``. The output is a table. All runs use one thread; ratios are medians of runs in turns. The ids are compared
+first.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""A text of any size without repeated passages, whose distinct words grow as those of English books do.
+"""Write a text of any size without repeated passages; its number of distinct words grows as in English books.
 
     python tests/bench/corpus.py 100 > text.txt
 
-The number is the size in MB. After n bytes there are 77,827 · (n / 20 MB)^0.52 distinct words, as `tests/bench/train.py` needs them: the
-number of 20 MB of English books, and the exponent measured on these. A word is new with the probability that this states. Else a third
-of the time it is one of the first `COMMON` words, by Zipf's law, and else it repeats a random earlier word of the text (Simon 1955). The
-same size gives the same bytes.
+The argument is the size in MB. After n bytes, the text has 77,827 · (n / 20 MB)^0.52 distinct words, for `tests/bench/train.py`: 20 MB of
+English books have 77,827 distinct words, and the exponent was measured on them. This formula determines the probability of a new word. Of
+the other words, a third are from the first `COMMON` words, by Zipf's law; the rest repeat a random earlier word of the text (Simon 1955).
+Equal sizes give equal bytes.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 WORDS, BYTES, POWER = 77_827, 20e6, 0.52
-LETTERS = 5.7  # bytes of a word and of the space after it, on average
+LETTERS = 5.7  # average bytes of a word and the space after it
 COMMON, SHARE = 1000, 0.35
-BLOCK, MOST_BLOCK = 1 << 12, 1 << 20  # words that are drawn together; they repeat words before their block
+BLOCK, MOST_BLOCK = 1 << 12, 1 << 20  # words drawn together; they repeat words before their block
 LINE = 12  # words
 ONSETS = ("b", "c", "d", "f", "gr", "h", "l", "m", "n", "p", "r", "s", "t", "w", "st", "th", "br", "ch")
 RHYMES = ("a", "ell", "ing", "o", "at", "en", "est", "ound", "ick", "er", "and", "us")
 
 
 def write(file: IO[bytes], size: int) -> None:
-    """Write a text of some bytes, and the rest of its last line."""
+    """Write a text of at least `size` bytes, up to the end of a line."""
     spelled, written = [*_spellings(0, BLOCK)], 0
     for words in blocks(size):
         while len(spelled) <= int(words.max()):
@@ -64,7 +64,7 @@ def blocks(size: int) -> Iterator[NDArray[np.int32]]:
 
 
 def _spellings(first: int, last: int) -> Iterator[bytes]:
-    """The spellings of words: the more often a word is expected, the fewer syllables it has."""
+    """The spellings of words: words with a higher expected frequency have fewer syllables."""
     syllables = [onset + rhyme for onset in ONSETS for rhyme in RHYMES]
     for number in range(first, last):
         rest, word = number, ""

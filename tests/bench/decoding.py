@@ -1,8 +1,9 @@
-"""Decoding a million ids against tiktoken, which must be installed.
+"""Compare the time to decode a million ids with that of tiktoken, which must be installed.
 
     python tests/bench/decoding.py [FOLDER]
 
-FOLDER is as in ``figures.py``. All in one process, in turns, after the texts were found equal; the least processor time of each counts.
+FOLDER is as in ``figures.py``. Both run in one process, in turns, after a comparison of the texts; a figure is the minimum of the processor
+times.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ TEXTS = (BOOKS, "docs_zh.md", "docs_hi.md", "code_python.txt")
 
 
 def milliseconds(calls: list[Callable[[], str]]) -> list[float]:
-    """The least processor time of each call."""
+    """The minimum of the processor times of each call."""
     texts = [call() for call in calls]
     if len(set(texts)) > 1:
         raise SystemExit("other texts")

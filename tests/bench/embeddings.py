@@ -1,10 +1,10 @@
-"""StaticEmbedding of sentence-transformers from end to end: with its own tokenizer, with `fst.tokenizers`, and with ids from a table.
+"""Measure StaticEmbedding of sentence-transformers with its own tokenizer, with `fst.tokenizers`, and with ids from a table.
 
     pip install sentence-transformers
     python tests/bench/embeddings.py [FOLDER]
 
-FOLDER is as in ``figures.py``. Texts are lines of English books in batches of 1,024, embeddings have 256 numbers, drawn at random, and are
-the same all three ways. What counts is processor time, the best of five runs in turns, with one thread.
+FOLDER is as in ``figures.py``. The texts are lines of English books, in batches of 1,024. The weights are random, with 256 dimensions, and
+the embeddings of all three variants are equal. Figures are processor times: the best of five runs in turns, with one thread.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ ROWS, DIMENSIONS, BATCH, TURNS = 40_000, 256, 1024, 5
 
 def main() -> None:
     """Print the figures."""
-    os.environ["TOKENIZERS_PARALLELISM"] = "false"  # before the import: it is read once
+    os.environ["TOKENIZERS_PARALLELISM"] = "false"  # before the import, which reads it once
     import torch
 
     torch.set_num_threads(1)
@@ -48,7 +48,7 @@ def main() -> None:
 
 
 def ways(source: Path) -> dict[str, Any]:
-    """The models."""
+    """The models of the three variants."""
     import torch
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.sentence_transformer.modules import StaticEmbedding
@@ -64,7 +64,7 @@ def ways(source: Path) -> dict[str, Any]:
 
 
 def preprocessing(tok: fst.Tokenizer) -> Callable[..., dict[str, Any]]:
-    """A `StaticEmbedding.preprocess` that makes no lists."""
+    """A replacement for `StaticEmbedding.preprocess` that makes no lists."""
     import torch
 
     def preprocess(inputs: list[str], prompt: str | None = None, **_: Any) -> dict[str, Any]:

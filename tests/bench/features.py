@@ -1,9 +1,9 @@
-"""Measure what ids cost with more than ids: offsets, rows cut to a length, added tokens.
+"""Measure the cost of results and options beyond plain ids: offsets, truncated rows, added tokens.
 
     python tests/bench/features.py [FOLDER]
 
-FOLDER is as in ``figures.py``. Prints a table; English books with bert-base-uncased, all on one thread. Ratios are medians of runs in
-turns; the ids and offsets of a sample are compared with those of tokenizers first.
+FOLDER is as in ``figures.py``. The output is a table. The texts are English books, with bert-base-uncased and one thread. Ratios are
+medians of runs in turns; first, the ids and offsets of a sample are compared with those of tokenizers.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from figures import seconds  # which tells the reference to use one thread, before it is imported
+from figures import seconds  # sets one thread for the reference, before its import
 from rows import BOOKS, FOLDER, UNCASED, documents
 from tokenizers import Tokenizer
 
 import fst
 from fst.compile import wordpiece
 
-SAMPLE = 2000  # rows for the reference, which is slow
+SAMPLE = 2000  # rows for the slow reference
 ADDED = 1644  # tokens
 TURNS = 9
 
@@ -69,17 +69,17 @@ def ids(tok: fst.Tokenizer, texts: list[str]) -> Any:
 
 
 def located(tok: fst.Tokenizer, texts: list[str]) -> Any:
-    """Encode texts, with offsets."""
+    """Encode texts with offsets."""
     return tok.encode_batch(texts, offsets=True, threads=1)
 
 
 def ratio(first: Callable[[], Any], second: Callable[[], Any]) -> float:
-    """The median ratio of the times of two, run in turns."""
+    """The median ratio of the times of two functions, run in turns."""
     return statistics.median(seconds(first, 1) / seconds(second, 1) for _ in range(TURNS))
 
 
 def added(source: Path, folder: Path) -> list[tuple[str, list[dict[str, Any]]]]:
-    """Added tokens of three kinds: names in brackets; English words that are no tokens, anywhere in words; the same as whole words."""
+    """Added tokens of three kinds: names in brackets; English words that are not tokens, at any place in words; the same as whole words."""
     known = json.loads(source.read_text(encoding="utf-8"))["model"]["vocab"]
     lines = (folder / "dict" / "american-english-huge.txt").read_text(encoding="utf-8").split()
     words = [word for word in lines if word.isascii() and word.isalpha() and word.islower() and len(word) > 4 and word not in known]
@@ -92,7 +92,7 @@ def added(source: Path, folder: Path) -> list[tuple[str, list[dict[str, Any]]]]:
 
 
 def extended(source: Path, tokens: list[dict[str, Any]]) -> fst.Tokenizer:
-    """A tokenizer with more added tokens."""
+    """A tokenizer with additional added tokens."""
     document = json.loads(source.read_text(encoding="utf-8"))
     plain = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized", "special"), False)
     first = len(document["model"]["vocab"])

@@ -1,10 +1,9 @@
-"""Measure what docs/figures.md states of tables and processes, for two real vocabularies, and print it as a table.
+"""Measure the figures of tables and processes in docs/figures.md, for two real vocabularies, and print a table.
 
     python tests/bench/figures.py [FOLDER]
 
-FOLDER holds ``vocab/NAME/tokenizer.json`` and ``corpora/`` (default: ``../shared/data`` next to this repository). Each figure is the
-median of several runs; a comparison takes both sides in turns, in one process, with one thread each, and only after their ids were
-found equal.
+FOLDER contains ``vocab/NAME/tokenizer.json`` and ``corpora/`` (default: ``../shared/data`` next to this repository). Each figure is the
+median of several runs; in a comparison, both sides take turns in one process, each with one thread, after a check that their ids are equal.
 """
 
 from __future__ import annotations
@@ -64,7 +63,7 @@ def figures(folder: Path, name: str, corpus: str) -> dict[str, str]:
 
 
 def comparison(tok: fst.Tokenizer, source: Path, texts: list[str]) -> dict[str, str]:
-    """Differences from the reference, and both speeds."""
+    """The differences from the reference, and both speeds."""
     reference = Tokenizer.from_file(str(source))
     reference.no_truncation()
     reference.no_padding()
@@ -90,7 +89,7 @@ def run(command: list[str]) -> None:
 
 
 def seconds(action: Callable[[], Any], runs: int) -> float:
-    """The median time of some runs."""
+    """The median time of `runs` runs."""
     times = []
     for _ in range(runs):
         start = time.perf_counter()

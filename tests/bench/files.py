@@ -1,12 +1,12 @@
-"""Whole files from end to end: `fst encode` from Parquet to Parquet, next to `datasets.map` with the fast tokenizer of transformers.
+"""Measure whole files from end to end: `fst encode` from Parquet to Parquet, and `datasets.map` with the fast tokenizer of transformers.
 
     python tests/bench/files.py [FOLDER]
 
-FOLDER is as in ``figures.py``. English books, a line a row, 25 times: 500 MB of text in row groups of 100,000, packed with snappy. Each
-run is a process of its own, its time from start to end, its memory the most that it ever had, less what it has on a file of one row.
-`datasets.map` has a sample of the rows, in batches of 1,000 with one process, and its time is that of the map alone. They run in turns. The
-time that processors worked is told too: where others use them, it is what stays about the same. By that time, JSON lines are compared with
-`.npy`, both made of 500,000 short lines of the same books.
+FOLDER is as in ``figures.py``. The input is 25 copies of the lines of English books: 500 MB of text in row groups of 100,000, compressed
+with snappy. Each run is a separate process, timed from start to end. Its memory is its maximum, minus the maximum for a file of one row.
+`datasets.map` gets a sample of the rows, in batches of 1,000 with one process; its time is that of the map alone. All run in turns. The
+processor time is shown, too: it stays about the same when the machine has other work. JSON lines and `.npy` are compared by processor time,
+both with 500,000 short lines of the same books.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def main() -> None:
         short = str(Path(scratch, "short.txt"))
         Path(short).write_text("".join(f"{line}\n" for line in islice(short_lines(texts), SHORT_LINES)), encoding="utf-8")
         for source in (small, short):
-            encoded(table, source, scratch)  # which compiles kernels
+            encoded(table, source, scratch)  # compiles kernels
         seconds, worked, ratios, beyond, slower = [], [], [], [], []
         for _ in range(TURNS):
             taken, processor, memory = encoded(table, big, scratch)
@@ -105,14 +105,14 @@ def write(texts: list[str], times: int, path: str) -> None:
 
 
 def short_lines(texts: list[str]) -> Iterator[str]:
-    """The words of texts, a few a line."""
+    """The words of texts, a few per line."""
     for text in texts:
         words = text.split()
         yield from (" ".join(words[first : first + WORDS]) for first in range(0, len(words), WORDS))
 
 
 def encoded(table: str, source: str, folder: str, ending: str = "parquet") -> tuple[float, float, int]:
-    """Encode a file; seconds, seconds that processors worked, and the most kilobytes of memory."""
+    """Encode a file; return the seconds, the processor seconds, and the maximum memory in kilobytes."""
     column = ["--column", "text"] if source.endswith(".parquet") else []
     words = ["encode", table, source, *column, "-o", f"{folder}/out.{ending}", "--threads", THREADS]
     begun, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -123,7 +123,7 @@ def encoded(table: str, source: str, folder: str, ending: str = "parquet") -> tu
 
 
 def run(words: list[str]) -> str:
-    """What a process prints."""
+    """Run a process, and return its output."""
     return subprocess.run(words, stdout=subprocess.PIPE, check=True, text=True).stdout
 
 

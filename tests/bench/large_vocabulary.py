@@ -1,14 +1,14 @@
-"""Compile 500,000 tokens of 109 languages, and 1.5 million words of three: how long that takes, how large the tables are, and their speed.
+"""Measure large vocabularies, 500,000 tokens of 109 languages and 1.5 million words of three: compile time, size of the tables, and speed.
 
     python tests/bench/large_vocabulary.py [FOLDER]
 
-FOLDER holds ``vocab/NAME/vocab.txt``, ``dict`` and ``corpora`` (default: ``../shared/data`` beside this repository). The words are those of
-dictionaries of English, Chinese and Japanese, 250,000 of each, and their continuations; their ids are compared with the reference's.
+FOLDER contains ``vocab/NAME/vocab.txt``, ``dict`` and ``corpora`` (default: ``../shared/data`` next to this repository). The words are from
+dictionaries of English, Chinese and Japanese, 250,000 of each, and their continuations; their ids are compared with those of the reference.
 
-The vocabulary of 109 languages, the largest real one there, is grown to 500,000 tokens as a trainer grows it: a token that is there
-already, an old or a new one, is joined with a ``##piece`` of its script, the more likely the earlier it comes (tokens stand in order of
-frequency, and Zipf's law gives the rest). Tokens of more than 10 characters, as 3 in 100 are, are not made. What a token takes is then what
-it takes in the original: 1.6 states and 21 transitions and finish entries (original: 1.8 and 21).
+The vocabulary of 109 languages, the largest real one in FOLDER, grows to 500,000 tokens in the manner of a trainer. A new token is an old
+or new token joined with a ``##piece`` of its script. Tokens are drawn by Zipf's law, since they are in order of frequency. New tokens have
+at most 10 characters, like 97 in 100 of the original tokens. The size of the table per token is then about the same: 1.6 states and 21
+transitions and finish entries (original: 1.8 and 21).
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ FST = str(Path(sys.executable).with_name("fst"))
 
 
 def main() -> None:
-    """Print the seconds of the second of two runs, and the size and speed of each table."""
+    """Print the compile time in seconds, from the second of two runs, and the size and speed of each table."""
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else FOLDER
     tokens = (folder / CASED / "vocab.txt").read_text(encoding="utf-8").removesuffix("\n").split("\n")
     show(grown(tokens, SIZE), folder)
@@ -65,14 +65,14 @@ def show(tokens: list[str], folder: Path) -> None:
 
 
 def seconds(function: Callable[[], object]) -> float:
-    """The seconds that a call takes."""
+    """The seconds of a call."""
     start = time.perf_counter()
     function()
     return time.perf_counter() - start
 
 
 def of_words(folder: Path) -> list[str]:
-    """The words of dictionaries, a share of each, and the same words as continuations."""
+    """The words of dictionaries, an equal number from each, and the same words as continuations."""
     found = dict.fromkeys(SPECIAL)
     for name, separator in DICTIONARIES.items():
         lines = (folder / name).read_text(encoding="utf-8").removesuffix("\n").split("\n")
@@ -82,7 +82,7 @@ def of_words(folder: Path) -> list[str]:
 
 
 def grown(tokens: list[str], size: int) -> list[str]:
-    """The vocabulary with new tokens after the old ones, always the same."""
+    """The vocabulary with new tokens after the old ones; the result is the same in every run."""
     random = Random(SEED)
     pieces: dict[int, list[str]] = {}
     for token in tokens:
@@ -103,7 +103,7 @@ def grown(tokens: list[str], size: int) -> list[str]:
 
 
 def script(char: str) -> int:
-    """Characters of one script mostly have one number."""
+    """A number that most characters of one script share."""
     return ord(char) >> 7
 
 

@@ -1,8 +1,8 @@
-"""Measure what must not grow: time with the length and the kind of text, memory with its amount, and how long it takes to begin.
+"""Measure three things that must not grow: the time per character for long or difficult texts, memory with the amount of text, and startup.
 
     python tests/bench/limits.py [FOLDER]
 
-FOLDER is as in ``figures.py``. Prints a table; all on one thread, with bert-base-uncased; a time is the median of several runs.
+FOLDER is as in ``figures.py``. The output is a table, for one thread and bert-base-uncased; a time is the median of several runs.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from rows import BOOKS, FOLDER, UNCASED, documents
 import fst
 from fst.compile import wordpiece
 
-MARK, PIECE = "\u1b44\u302e", 1 << 15  # which canonical ordering moves; characters that are written at a time
+MARK, PIECE = "\u1b44\u302e", 1 << 15  # marks that canonical ordering swaps; characters written at a time
 SENTENCE = "The quick brown fox jumps over the lazy dog."
 IMPORT = "import numpy, time; begun = time.perf_counter(); import fst; print(time.perf_counter() - begun)"
 FIRST = "import fst, sys; fst.load(sys.argv[1]).encode('a')"
@@ -49,9 +49,9 @@ def main() -> None:
 
 
 def lengths(tok: fst.Tokenizer, english: list[str]) -> Iterator[tuple[str, str]]:
-    """Time per character by the length of a text, for ten million characters in different texts, and for one longer text.
+    """The time per character by the length of a text, for ten million characters in different texts, and for one longer text.
 
-    One short text again and again would be a fifth faster: the processor then predicts its words, and finds them in its nearest cache.
+    One short text, repeated, would be a fifth faster: the processor predicts its words, and they stay in the nearest cache.
     """
     book = " ".join(english)
     for power in range(4, 9):
@@ -63,13 +63,13 @@ def lengths(tok: fst.Tokenizer, english: list[str]) -> Iterator[tuple[str, str]]
 
 
 def encode_all(tok: fst.Tokenizer, texts: list[str]) -> None:
-    """Encode texts one after the other."""
+    """Encode texts one by one."""
     for text in texts:
         tok.encode(text)
 
 
 def worst(tok: fst.Tokenizer, english: list[str], source: Path) -> Iterator[tuple[str, str]]:
-    """Speed on texts made to be slow, as a part of that on English."""
+    """The speed on texts that are slow to encode, relative to that on English."""
     draw = random.Random(5)
     letters = "abcdefghijklmnopqrstuvwxyz"
     tokens = (source / "vocab.txt").read_text(encoding="utf-8").split("\n")
@@ -92,9 +92,10 @@ def worst(tok: fst.Tokenizer, english: list[str], source: Path) -> Iterator[tupl
 
 
 def growth(source: Path) -> Iterator[tuple[str, str]]:
-    """Time for a character of texts that could take more than linear time, by their length, and against texts next to which they are plain.
+    """The time per character, by length, of texts that could take more than linear time, also relative to plain text.
 
-    Streams get a run of marks in pieces, and are held against `encode` of the run; the others against a vocabulary without their tokens.
+    Streams read a run of marks in pieces, and are compared with `encode` of the run; the others are compared with a vocabulary without
+    their tokens.
     """
     flags: list[dict[str, Any]] = [{}, {"single_word": True}, {"rstrip": True}, {"normalized": True}, {"normalized": True, "rstrip": True}]
     cases = [(f"token in words, {', '.join(own) or 'no flags'}", {"content": "zqx", **own}, "unaffable zqxjk ") for own in flags]
@@ -112,7 +113,7 @@ def growth(source: Path) -> Iterator[tuple[str, str]]:
 
 
 def _growth(measured: Callable[[int], object], plain: Callable[[int], object]) -> str:
-    """Nanoseconds a character for each length, and how many times as long that is as plain text takes at the last."""
+    """Nanoseconds per character for each length, and the ratio to plain text at the greatest length."""
     times = {power: seconds(partial(measured, 10**power), 3 if power > 5 else 9) / 10**power for power in range(4, 8)}
     last = 10 ** max(times)
     shown = ", ".join(f"{taken * 1e9:.1f}" for taken in times.values())
@@ -120,12 +121,12 @@ def _growth(measured: Callable[[int], object], plain: Callable[[int], object]) -
 
 
 def encode_repeated(tok: fst.Tokenizer, unit: str, length: int, *, offsets: bool = False) -> None:
-    """Encode so many characters of a text again and again."""
+    """Encode `length` characters of a repeated text."""
     tok.encode_batch([unit * (length // len(unit))], offsets=offsets, threads=1)
 
 
 def stream_repeated(tok: fst.Tokenizer, unit: str, length: int, *, offsets: bool) -> None:
-    """Stream the same in pieces, and read after each."""
+    """Stream the same text in pieces, and read after each piece."""
     stream = tok.stream(offsets=offsets)
     for piece in range(0, length, PIECE):
         stream.write(unit * (min(PIECE, length - piece) // len(unit)))
@@ -134,7 +135,7 @@ def stream_repeated(tok: fst.Tokenizer, unit: str, length: int, *, offsets: bool
 
 
 def memory(tok: fst.Tokenizer, english: list[str]) -> Iterator[tuple[str, str]]:
-    """The most memory that the process ever had, after 10 MB and after 1 GB."""
+    """The maximum memory of the process, after 10 MB and after 1 GB of text."""
     rows = english[: len(english) // 2]
     size = sum(map(len, rows))
     before = 0
@@ -147,7 +148,7 @@ def memory(tok: fst.Tokenizer, english: list[str]) -> Iterator[tuple[str, str]]:
 
 
 def beginnings(table: Path, scratch: str) -> Iterator[tuple[str, str]]:
-    """How long it takes to import, to load, and to have first ids."""
+    """The time to import the package, to load a table, and to return the first ids."""
 
     def run(*arguments: str, **environment: str) -> str:
         ran = subprocess.run([sys.executable, *arguments], check=True, capture_output=True, text=True, env={**os.environ, **environment})

@@ -1,9 +1,9 @@
-"""`datasets.map` with `fst.hf` and with a tokenizer over columns, next to the fast tokenizer of transformers.
+"""Measure `datasets.map` with `fst.hf`, with a tokenizer over columns, and with the fast tokenizer of transformers.
 
     python tests/bench/maps.py [FOLDER]
 
-FOLDER is as in ``figures.py``. Rows are the lines of English books, in batches of 1,000, with one process. Each run is a process of its
-own; the time is what processors work during the map alone, which writes its rows, too. They run in turns.
+FOLDER is as in ``figures.py``. The rows are the lines of English books, in batches of 1,000, with one process. Each run is a separate
+process; its time is the processor time of the map alone, including writing. The runs take turns.
 """
 
 from __future__ import annotations

@@ -8,11 +8,11 @@ from typing import IO, Any
 from fst.core.chart import COLUMNS, FAINT, OTHERS, OURS, TEXT, Bar, Panel
 
 DIFFERING = "#dfe3e8"
-PALE = "Pale, with †: some ids differ from those of the "  # and whose these are
+PALE = "Pale, with †: some ids differ from those of the "  # the name of the reference follows
 
 
 def bar(name: str, value: float, *, is_differing: bool, has_failed: bool = False) -> Bar:
-    """The bar of a tokenizer: its own colour for ours, a pale one with a dagger where ids differ."""
+    """The bar of a tokenizer: a distinct colour for `fst`, and a pale colour with a dagger if ids differ."""
     dagger = " †" if is_differing else ""
     label = "failed" if has_failed else f"{value:.{int(value < 10)}f}{dagger}"
     return Bar(value, label, OURS if name == "fst" else DIFFERING if is_differing else OTHERS)
@@ -23,10 +23,10 @@ def draw(file: IO[bytes], panels: Sequence[Panel], names: Sequence[str], title: 
 
     Args:
         file: the file of the PNG.
-        panels: what is shown.
+        panels: the panels, one for each text.
         names: the tokenizers, the first at the top of each panel.
-        title: above the panels.
-        caption: below them.
+        title: the text above the panels.
+        caption: the text below the panels.
     """
     import matplotlib
 
@@ -49,7 +49,7 @@ def draw(file: IO[bytes], panels: Sequence[Panel], names: Sequence[str], title: 
 
 
 def _panel(axes: Any, panel: Panel, names: Sequence[str]) -> None:
-    """The bars of one text, each with its figure behind it."""
+    """Draw the bars of one text, each followed by its figure."""
     for place, name in enumerate(names):
         if name in panel.bars:
             value, label, shade = panel.bars[name]

@@ -1,13 +1,13 @@
-"""Measure `fst` next to other tokenizers: a table, a JSON file and a chart.
+"""Measure `fst` and other tokenizers: a table, a JSON file and a chart.
 
     pip install -e ".[bench]"
     python tests/bench/peers.py wordpiece|bpe|sentencepiece [FOLDER] [-o DIR] [--rounds N] [--rows WORD]
 
-FOLDER holds the vocabularies that `rows.py` names, and ``corpora/`` (default: ``../shared/data`` next to this repository). The table, in
-Markdown, goes to standard output; a JSON file and a picture of it, named like ``wordpiece.json``, go to DIR. Peers that are not installed
-are skipped. TF Text is measured where it is installed, but the extra leaves it out: it comes with two gigabytes of TensorFlow.
+FOLDER contains the vocabularies in `rows.py`, and ``corpora/`` (default: ``../shared/data`` next to this repository). The table, in
+Markdown, goes to standard output; a JSON file, such as ``wordpiece.json``, and its picture go to DIR. Peers that are not installed are
+skipped. TF Text is measured if it is installed; the extra does not include it, because TensorFlow has two gigabytes.
 
-Each peer has a process of its own, and one thread by its own setting. On each row every peer first encodes all texts, and its ids are
+Each peer has a separate process, and one thread by its own setting. For each row, every peer first encodes all texts, and its ids are
 compared with those of the reference; then all are timed in turns. A figure is the median of the rounds.
 """
 
@@ -37,7 +37,7 @@ ROUNDS = 5
 
 
 def ask(process: Process, *question: Any) -> dict[str, Any]:
-    """The answer of a process; if all goes wrong, it has an "error"."""
+    """The answer of a process; if everything fails, it has an "error"."""
     try:
         answer: dict[str, Any] = process.ask(*question)
     except WorkerError as error:
@@ -47,13 +47,13 @@ def ask(process: Process, *question: Any) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Figure:
-    """How fast a peer is on a row.
+    """The speed of a peer on a row.
 
     Attributes:
-        seconds: of one pass over all texts, for each round.
-        value: their median, in the row's unit.
-        differing: how many texts have other ids than the reference's.
-        error: why there is no figure.
+        seconds: the seconds of one pass over all texts, for each round.
+        value: the median of the rounds, in the unit of the row.
+        differing: the number of texts whose ids differ from the reference.
+        error: the reason for a missing figure.
     """
 
     seconds: list[float]
@@ -69,7 +69,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Measured:
-    """A row, how much it is, and the figures of those who take part."""
+    """A row, the size of its texts, and the figures of the peers."""
 
     row: Row
     texts: int
@@ -78,7 +78,7 @@ class Measured:
 
 
 def main() -> None:
-    """Read the command line, measure, write."""
+    """Read the command line, measure, and write the results."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("model", choices=ROWS)
     parser.add_argument("folder", nargs="?", type=Path, default=FOLDER, metavar="FOLDER")
@@ -102,7 +102,7 @@ def main() -> None:
 
 
 def installed(rows: list[Row]) -> list[str]:
-    """The peers of some rows that are there. Without the reference nothing can be compared."""
+    """The installed peers of some rows. Without the reference, nothing can be compared."""
     wanted = [name for name in PEERS if any(name in row.peers for row in rows)]
     found = [name for name in wanted if find_spec(PEERS[name].module)]
     for name in wanted:
@@ -114,7 +114,7 @@ def installed(rows: list[Row]) -> list[str]:
 
 
 def measure(row: Row, place: tuple[str, int], processes: dict[str, Process], rounds: int) -> Measured:
-    """Compare the ids of all who take part, then time them in turns."""
+    """Compare the ids of all peers, then time the peers in turns."""
     say(f"{row.name}: comparing ids")
     reference = ask(processes[row.reference], "load", *place)
     if "error" in reference:
@@ -134,7 +134,7 @@ def measure(row: Row, place: tuple[str, int], processes: dict[str, Process], rou
 
 
 def figure(row: Row, reference: dict[str, Any], loaded: dict[str, Any], timed: list[dict[str, Any]]) -> Figure:
-    """The figure that follows from a peer's answers."""
+    """The figure from the answers of a peer."""
     errors = [answer["error"] for answer in (loaded, *timed) if "error" in answer]
     if errors:
         return Figure([], error=errors[0])
@@ -145,7 +145,7 @@ def figure(row: Row, reference: dict[str, Any], loaded: dict[str, Any], timed: l
 
 
 def differences(left: str, right: str) -> int:
-    """How many texts have different digests, or none on one side."""
+    """The number of texts whose digests differ or are missing on one side."""
     return sum(a != b for a, b in zip_longest(*map(texts_of, (left, right))))
 
 
@@ -155,7 +155,7 @@ def texts_of(digests: str) -> Iterator[str]:
 
 
 def tables(measured: list[Measured]) -> Iterator[str]:
-    """The lines of a table for each company of peers, and of a note where ids differ."""
+    """The lines of a table for each group of peers, and of a note if ids differ."""
     for unit, names in dict.fromkeys((one.row.unit, tuple(one.figures)) for one in measured):
         yield f"| {unit} | vocabulary | {' | '.join(names)} |"
         yield "| --- | --- |" + " ---: |" * len(names)
@@ -168,7 +168,7 @@ def tables(measured: list[Measured]) -> Iterator[str]:
 
 
 def as_json(measured: list[Measured], names: list[str]) -> str:
-    """Everything that was measured, and with what."""
+    """All figures, with the versions and the machine."""
     machine = {"machine": platform.machine(), "cores": os.cpu_count(), "python": platform.python_version()}
     versions = {name: version(packages_distributions()[PEERS[name].module][0]) for name in names}
     rows = [
@@ -187,7 +187,7 @@ def as_json(measured: list[Measured], names: list[str]) -> str:
 
 
 def say(line: str) -> None:
-    """Tell how far it is."""
+    """Print a line of progress."""
     print(line, file=sys.stderr, flush=True)
 
 

@@ -1,9 +1,9 @@
-"""Draw sentences at random from the prose of the project, for a reader to mark those that have to be read twice.
+"""Draw random sentences from the prose of the project; a reader marks the sentences that must be read twice.
 
     python tests/bench/prose.py --seed 7 --count 100
 
 Prose is docstrings, comments, messages, help texts, README, CHANGELOG, CONTRIBUTING and the pages in docs. Strings in tests and the log of
-measurements are not.
+measurements are excluded.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def parts_of_source(source: str, *, with_messages: bool) -> Iterator[tuple[int, 
 
 
 def blocks(text: str, line: int, item: re.Pattern[str]) -> Iterator[tuple[int, str]]:
-    """Yield paragraphs, and items that begin as a pattern says."""
+    """Yield paragraphs, and items whose beginning matches a pattern."""
     begin, found = line, list[str]()
     for number, row in enumerate([*text.split("\n"), ""], line):
         if found and (not row.strip() or item.match(row)):
@@ -96,7 +96,7 @@ def message(node: ast.JoinedStr | ast.Constant) -> str:
 
 
 def comments(source: str) -> Iterator[tuple[int, str]]:
-    """Yield comments; those on lines of their own that follow each other are one."""
+    """Yield comments; consecutive full-line comments form one comment."""
     begin, last, found = 0, 0, list[str]()
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
         if token.type == tokenize.COMMENT and not DIRECTIVE.match(token.string):
@@ -110,7 +110,7 @@ def comments(source: str) -> Iterator[tuple[int, str]]:
 
 
 def main() -> None:
-    """Print sentences, numbered, with their places."""
+    """Print numbered sentences with their positions."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", maxsplit=1)[0])
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--count", type=int, default=100)

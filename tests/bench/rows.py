@@ -1,4 +1,4 @@
-"""What is measured: texts, the vocabulary they are encoded with, and how many of them go into one call."""
+"""The rows of the benchmarks: texts, the vocabulary that encodes them, and the number of texts per call."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CHINESE, JAPANESE = "docs_zh.md", "docs_ja.md"
 EVERYONE = ("fst", "tokenizers", "nanotoken, first pass", "nanotoken, replay", "flash-tokenizer", "BlingFire", "TF Text")
 WAYS = ("fst", "fst, `bytes` in", "fst, two threads")
 LATENCY = ("fst", "tokenizers", "nanotoken, replay")
-RANKS = ("fst", "tiktoken", "gigatoken, first pass", "gigatoken, replay")  # who reads a .tiktoken file
+RANKS = ("fst", "tiktoken", "gigatoken, first pass", "gigatoken, replay")  # the peers that read a .tiktoken file
 MERGES = (
     "fst",
     "tokenizers",
@@ -41,14 +41,14 @@ class Row:
     """A row of the table.
 
     Attributes:
-        name: how it is called.
+        name: the name of the row.
         vocabulary: a folder with ``tokenizer.json`` and ``vocab.txt``, or with a ``.tiktoken`` file.
         source: a file of texts, or RANDOM.
-        language: which texts of JSON lines are taken, by their field "lang"; none: all.
-        call: how many texts go into one call; none: all. One text alone goes to the function that takes one.
-        peers: who is measured.
-        reference: whose ids are the right ones.
-        without: texts that have this are left out: a special token, which some peers read as one and others as text.
+        language: the value of the field "lang" of the JSON lines to use; empty: all.
+        call: the number of texts per call; none: all. A single text goes to the function for one text.
+        peers: the peers to measure.
+        reference: the peer with the correct ids.
+        without: a special token; texts that contain it are left out, because some peers read it as a token and others as text.
     """
 
     name: str
@@ -62,18 +62,18 @@ class Row:
 
     @property
     def unit(self) -> str:
-        """Calls of a few texts are timed by the call, all others by the megabyte of UTF-8."""
+        """The unit of figures: the call for calls of a few texts, otherwise the megabyte of UTF-8."""
         return "µs" if self.call else "MB/s"
 
     def texts(self, folder: Path) -> list[str]:
-        """The texts, as many as fill whole calls."""
+        """The texts, enough for a whole number of calls."""
         found = random_texts() if self.source == RANDOM else documents(folder / "corpora" / self.source, self.language)
         found = [text for text in found if not self.without or self.without not in text]
         return found[: len(found) // self.call * self.call] if self.call else found
 
 
 def documents(path: Path, language: str = "") -> list[str]:
-    """A document a line; of JSON lines the field "text", of one language or of all."""
+    """The documents of a file, one per line; of JSON lines the field "text", for one language or all."""
     lines = path.read_text(encoding="utf-8").split("\n")
     if path.suffix == ".jsonl":
         records = [json.loads(line) for line in lines if line]
@@ -82,7 +82,7 @@ def documents(path: Path, language: str = "") -> list[str]:
 
 
 def random_texts(size: int = 2_000_000, length: int = 300, blanks: float = 0.15) -> list[str]:
-    """Letters and spaces by chance, always the same: words that no cache has seen, and that fall to pieces."""
+    """Random letters and spaces, the same in every run: words that no cache contains, and that split into many tokens."""
     letter = (1 - blanks) / len(string.ascii_lowercase)
     weights = [*[letter] * len(string.ascii_lowercase), blanks]
     letters = random.Random(0).choices(string.ascii_lowercase + " ", weights, k=size)

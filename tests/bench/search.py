@@ -1,11 +1,11 @@
-"""Measure keyword search next to the libraries in Rust, and print a table.
+"""Measure keyword search of this package and of libraries in Rust, and print a table.
 
     pip install -e ".[search]"
     python tests/bench/search.py [FOLDER] [--rows WORD]
 
-FOLDER is as in ``peers.py``. All search lines, leftmost-longest, on one thread. `fst` gives columns, and the others give lists of tuples,
-each in its own way; the numbers of their matches are compared. They take turns, and a figure is the best of the rounds, in MB/s of UTF-8.
-Then follow single short texts, keywords that other automata read again and again, building, and replacement.
+FOLDER is as in ``peers.py``. All libraries search lines, leftmost-longest, on one thread. `fst` returns columns, the others return lists of
+tuples; the numbers of matches are compared. The libraries take turns, and a figure is the best of the rounds, in MB/s of UTF-8. Further
+tables are about single short texts, keywords that nearly match everywhere, compilation, and replacement.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ from turns import Run, best_in_turns
 import fst
 from fst.compile import keywords
 
-MEGABYTES = 8  # of text
+MEGABYTES = 8  # size of the text
 LONGEST = ahocorasick_rs.MatchKind.LeftmostLongest, daachorse.MATCH_KIND_LEFTMOST_LONGEST
-MOST_OF_DFA = 20_000  # keywords; its tables take gigabytes for more
+MOST_OF_DFA = 20_000  # maximum number of keywords for a DFA, whose tables take gigabytes for more
 
 
 def main() -> None:
@@ -69,7 +69,7 @@ def english(folder: Path) -> list[str]:
 
 
 def searches(listed: list[str], lines: list[str]) -> dict[str, Run]:
-    """A function for each peer that searches all lines."""
+    """For each peer, a function that searches all lines."""
     data, encoded = [line.encode() for line in lines], [word.encode() for word in listed]
     of_text, of_bytes = ahocorasick_rs.AhoCorasick, ahocorasick_rs.BytesAhoCorasick
     find: list[tuple[str, Callable[[Any], Any], list[Any]]] = [
@@ -106,12 +106,12 @@ def batches(folder: Path, word: str) -> None:
 
 
 def figure(speed: float, is_equal: bool) -> str:
-    """A speed, marked if it found something else."""
+    """A speed, marked if the number of matches differs."""
     return f"{speed:,.0f}" + ("" if is_equal else " †")
 
 
 def matches(found: Any) -> int:
-    """The number of matches in what a library gives."""
+    """The number of matches in the result of a library."""
     return len(found.ids) if isinstance(found, fst.Matches) else sum(map(len, found))
 
 
@@ -129,7 +129,7 @@ def short_texts(folder: Path) -> None:
 
 
 def repeated_letters() -> None:
-    """Search many a for keywords that nearly match everywhere."""
+    """Search a text of repeated `a` for keywords that nearly match everywhere."""
     text = "a" * 10**6
     runs: dict[str, Run] = {
         str(size): partial(fst.Searcher(keywords(["a", "a" * size + "b"])).find_batch, [text], threads=1)
@@ -141,7 +141,7 @@ def repeated_letters() -> None:
 
 
 def building(folder: Path) -> None:
-    """Compile keywords in a process of its own, from a file to a file."""
+    """Compile keywords in a separate process, from a file to a file."""
     draw, words = random.Random(0), english(folder)
     letters = ["".join(draw.choices("abcdefghijklmnopqrstuvwxyz", k=draw.randint(5, 12))) for _ in range(1_000_000)]
     with tempfile.TemporaryDirectory() as scratch:
@@ -155,7 +155,7 @@ def building(folder: Path) -> None:
 
 
 def replacing(folder: Path) -> None:
-    """Replace 1,000 words in lines, next to `re.sub` of their alternation."""
+    """Replace 1,000 words in lines, also with `re.sub` and an alternation of the words."""
     listed = random.Random(0).sample(english(folder), 1_000)
     lines = documents(folder / "corpora" / BOOKS)[:4_000]
     pattern = re.compile("|".join(map(re.escape, sorted(listed, key=len, reverse=True))))

@@ -1,13 +1,13 @@
-"""Segmentation with dictionaries: how well, and how fast.
+"""Measure the quality and the speed of segmentation with dictionaries.
 
     pip install -e ".[segmentation]" && apt-get install mecab-ipadic
     python tests/bench/segmentation.py [FOLDER]
 
-FOLDER is as in ``peers.py``. First F1 of words on development files of Universal Dependencies: a word counts if both of its ends are those
-of a reference word. Chinese is segmented with jieba's dictionary, Japanese with the surfaces of IPADIC; "best path" is what jieba does
-without its hidden Markov model, and what MeCab does; "HMM" is with this model, which is jieba's default. Then speed, one thread, in MB/s of
-UTF-8: lines, of which `fst` gives columns, and the others lists of str, or fugashi of nodes. They take turns, and a figure is the best of
-the rounds.
+FOLDER is as in ``peers.py``. The first table has F1 of words on development files of Universal Dependencies: a word is correct if both of
+its ends are those of a reference word. Chinese is segmented with jieba's dictionary, Japanese with the surfaces of IPADIC. "best path" is
+the method of MeCab, and of jieba without its hidden Markov model; "HMM" includes this model, as by default in jieba. The second table has
+the speed on lines, with one thread, in MB/s of UTF-8. `fst` returns columns, fugashi lists of nodes, and the others lists of str. All take
+turns, and a figure is the best of the rounds.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def main() -> None:
 
 
 def segmenters(folder: Path, language: str) -> dict[str, fst.Segmenter]:
-    """The segmenters of this package."""
+    """The segmenters of this package for a language."""
     name, separator = ("jieba_dict.txt", " ") if language == "Chinese" else ("ipadic_surfaces.tsv", "\t")
     words = [line.split(separator)[0] for line in documents(folder / name) if line]
     found = {f"MaxMatch {direction}": fst.Segmenter(maxmatch(words, direction)) for direction in DIRECTIONS}
@@ -68,7 +68,7 @@ def segmenters(folder: Path, language: str) -> dict[str, fst.Segmenter]:
 
 
 def japanese_peers() -> dict[str, Segment]:
-    """The segmenters of others for Japanese, with IPADIC."""
+    """Other segmenters for Japanese, with IPADIC."""
     import fugashi  # type: ignore[import-untyped, import-not-found, unused-ignore]
     import ipadic  # type: ignore[import-untyped, import-not-found, unused-ignore]
     import vibrato  # type: ignore[import-untyped, import-not-found, unused-ignore]
@@ -83,7 +83,7 @@ def japanese_peers() -> dict[str, Segment]:
 
 
 def chinese_peers() -> dict[str, Segment]:
-    """The segmenters of others for Chinese, without and with their models of unknown words."""
+    """Other segmenters for Chinese, with and without their models of unknown words."""
     import jieba  # type: ignore[import-untyped, unused-ignore]
     import rjieba  # type: ignore[import-not-found, unused-ignore]
 
@@ -97,7 +97,7 @@ def chinese_peers() -> dict[str, Segment]:
 
 
 def read(path: Path) -> Iterator[tuple[str, list[str]]]:
-    """The text of each sentence of a treebank, and its words. Words of several lines have a range of numbers."""
+    """The text of each sentence of a treebank, and its words. A line for several words has a range of numbers."""
     text, words, covered = "", list[str](), 0
     for line in [*path.read_text(encoding="utf-8").splitlines(), ""]:
         if line.startswith("# text = "):
@@ -123,7 +123,7 @@ def scores(segment: Segment, sentences: Iterable[tuple[str, Sequence[str]]]) -> 
 
 
 def spans(words: Sequence[Any]) -> set[tuple[int, int]]:
-    """Where words begin and end, spaces aside."""
+    """The begin and the end of each word, not counting spaces."""
     sizes = [len("".join(str(word).split())) for word in words]
     return {(end - size, end) for size, end in zip(sizes, accumulate(sizes), strict=True) if size}
 

@@ -1,9 +1,9 @@
-"""Streams against one call on the whole, and one long text by two threads against one: WordPiece, and of long texts GPT-2's BPE, too.
+"""Compare streams with one call on the whole text, and two threads with one on a long text: WordPiece, and GPT-2's BPE for long texts.
 
     python tests/bench/stream.py [FOLDER]
 
-FOLDER is as in ``figures.py``. All in one process, in turns, after the ids were found equal; of each round the ratio is taken, and of all
-rounds the median. The text is 20 MB of English books, and for two threads five times that.
+FOLDER is as in ``figures.py``. All variants run in one process, in turns, after a check that their ids are equal. A figure is the median of
+the ratios of all rounds. The text is 20 MB of English books, five times as much for two threads.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from fst.runtime.workspace import Ids
 
 ROUNDS = 9
 SMALL, LARGE = 64, 1 << 16  # characters or bytes of a piece
-TIMES = 5  # the text, for two threads
+TIMES = 5  # copies of the text, for two threads
 
 
 def streamed(tok: fst.Tokenizer, pieces: Sequence[str | bytes], every: int) -> Ids:
-    """The ids of pieces, read after so many of them each."""
+    """The ids of a stream, read after every `every` pieces."""
     stream = tok.stream()
     write, parts = stream.write, []
     for begin in range(0, len(pieces), every):
@@ -40,7 +40,7 @@ def streamed(tok: fst.Tokenizer, pieces: Sequence[str | bytes], every: int) -> I
 
 
 def ways(tok: fst.Tokenizer, text: str | bytes) -> dict[str, Callable[[], Ids]]:
-    """One call, and the same by pieces."""
+    """One call, and streams of the same text in pieces."""
     small, large = ([text[begin : begin + size] for begin in range(0, len(text), size)] for size in (SMALL, LARGE))
     return {
         "one call": lambda: tok.encode(text),
@@ -51,7 +51,7 @@ def ways(tok: fst.Tokenizer, text: str | bytes) -> dict[str, Callable[[], Ids]]:
 
 
 def ratios(named: Mapping[str, Callable[[], Ids]]) -> dict[str, float]:
-    """The speed of each as a part of that of the first."""
+    """The speed of each function relative to the first one."""
     first, *others = named
     expected = named[first]()
     for name in others:
@@ -66,7 +66,7 @@ def ratios(named: Mapping[str, Callable[[], Ids]]) -> dict[str, float]:
 
 
 def seconds(call: Callable[[], object]) -> float:
-    """What a call takes."""
+    """The seconds of a call."""
     begun = time.perf_counter()
     call()
     return time.perf_counter() - begun
@@ -91,7 +91,7 @@ def main() -> None:
 
 
 def pending(folder: Path) -> dict[str, float]:
-    """The speed of streams of text without an end, twice as long as another one: 1 if a character takes the same time in both."""
+    """The speed of streams for a word without an end, relative to one of half its length: 1 if the time per character is equal."""
     models = {"GPT-2": bpe(folder / "vocab_bpe" / "gpt2"), "T5": tokenizer(folder / "vocab_unigram" / "t5" / "tokenizer.json")}
     found = {}
     for model, unit in product(models, ("a", "e\u0301")):
@@ -103,7 +103,7 @@ def pending(folder: Path) -> dict[str, float]:
 
 
 def encoded(tok: fst.Tokenizer, texts: list[str], threads: int) -> Ids:
-    """The ids of texts by so many threads."""
+    """The ids of texts with `threads` threads."""
     return tok.encode_batch(texts, threads=threads).ids
 
 

@@ -1,16 +1,16 @@
-"""Measure training next to other trainers: a table, a JSON file and a chart.
+"""Measure training with this package and other trainers: a table, a JSON file and a chart.
 
     python tests/bench/train.py [FOLDER] [-o DIR] [--rounds N] [--rows WORD] [--processor]
 
-FOLDER holds ``corpora/`` (default: ``../shared/data`` next to this repository). The table, in Markdown, goes to standard output;
-``train.json`` and a picture of it go to DIR. Trainers that are not installed are skipped.
+FOLDER contains ``corpora/`` (default: ``../shared/data`` next to this repository). The table, in Markdown, goes to standard output;
+``train.json`` and its picture go to DIR. Trainers that are not installed are skipped.
 
-A text is a list of str in memory, a line each, without line feeds; gigabpe reads them from a file, gigatoken as bytes. Kernels are compiled
-before. Each round trains with every trainer once, in turns, in one process and one thread. A figure is the median of the rounds: seconds of
-the clock, or with --processor seconds of processors, which is what stays about the same on a machine with other work. Then the tokens are
-compared with those of the reference.
+A text is a list of str in memory, one per line, without line feeds; gigabpe reads a file, gigatoken reads bytes. Kernels are compiled in
+advance. Each round runs every trainer once, in turns, in one process and one thread. A figure is the median of the rounds in seconds, or
+with --processor in processor seconds, which stay about the same when the machine has other work. Then the tokens are compared with those of
+the reference.
 
-Below the table: memory and time on larger texts, each in a process of its own.
+Below the table are memory and time for larger texts, each in a separate process.
 """
 
 from __future__ import annotations
@@ -47,22 +47,22 @@ from fst.pretokens.byte_letters import LETTERS
 ROUNDS = 5
 MEGABYTE = 1_000_000
 GPT2 = r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
-LONG = 1 << 20  # characters of a token, for trainers with a limit
+LONG = 1 << 20  # maximum characters of a token, for trainers with a limit
 
 Texts = Sequence[str]
-Trainer = Callable[[Texts, int], Any]  # texts and a size give tokens
+Trainer = Callable[[Texts, int], Any]  # the arguments are texts and a size; the result is the tokens
 
 
 @dataclass(frozen=True)
 class Row:
-    """A comparison.
+    """One comparison.
 
     Attributes:
-        name: how it is called.
+        name: the name of the row.
         source: a file of texts.
-        size: of the vocabulary.
-        trainers: who takes part, the reference second.
-        most: bytes of the text that are taken.
+        size: the size of the vocabulary.
+        trainers: the trainers; the reference is second.
+        most: the maximum number of bytes of the text.
     """
 
     name: str
@@ -169,12 +169,12 @@ def sentencepiece(texts: Texts, size: int, kind: str = "unigram") -> Any:
 
 
 def sentencepiece_bpe(texts: Texts, size: int) -> Any:
-    """BPE of sentencepiece, which has its own splits."""
+    """BPE of sentencepiece, with its own splits."""
     return sentencepiece(texts, size, "bpe")
 
 
 def spelled(tokens: Iterable[Any]) -> set[str]:
-    """Tokens of bytes with the letters of ByteLevel."""
+    """The tokens of bytes, spelled with the letters of ByteLevel."""
     return {"".join(LETTERS[byte] for byte in bytes(token)) for token in tokens}
 
 
@@ -198,11 +198,11 @@ class Measured:
     """The figures of a row.
 
     Attributes:
-        row: its name.
-        bytes: of the text.
-        seconds: of the clock for each round, by trainer.
-        worked: of processors.
-        differing: tokens that a trainer has and the reference has not.
+        row: the name of the row.
+        bytes: the size of the text.
+        seconds: the seconds of each round, by trainer.
+        worked: the processor seconds, likewise.
+        differing: the number of tokens that are not tokens of the reference.
     """
 
     row: str
@@ -213,7 +213,7 @@ class Measured:
 
 
 def main() -> None:
-    """Read the command line, measure, write."""
+    """Read the command line, measure, and write the results."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", nargs="?", type=Path, default=FOLDER, metavar="FOLDER")
     parser.add_argument("-o", "--output", type=Path, default=Path(), metavar="DIR", help="where the JSON file and the chart go")
@@ -254,7 +254,7 @@ def measure(row: Row, folder: Path, rounds: int) -> Measured:
 
 
 def taken(texts: list[str], most: int) -> list[str]:
-    """The first texts of so many bytes."""
+    """The first texts, up to `most` bytes."""
     sizes = np.cumsum([len(text.encode()) + 1 for text in texts])
     return texts[: int(np.searchsorted(sizes, most)) + 1]
 
@@ -302,7 +302,7 @@ print(json.dumps([time.perf_counter() - begun, time.process_time() - worked, mem
 
 
 def more_figures(books: Path, sizes: Sequence[int]) -> list[str]:
-    """Time and memory of larger texts and of long words."""
+    """The time and memory for larger texts and for long words."""
     lines = ["| figure | seconds | seconds of processors | MB beyond a training of 1 MB | MB at most |", "| --- |" + " ---: |" * 4]
     with tempfile.TemporaryDirectory() as folder:
         small, large = Path(folder, "small.txt"), Path(folder, "large.txt")
@@ -323,7 +323,7 @@ def more_figures(books: Path, sizes: Sequence[int]) -> list[str]:
 
 
 def line_of(name: str, small: Path, large: Path, options: Mapping[str, Any]) -> str:
-    """A line of the table: a run of its own."""
+    """A line of the table from a separate run."""
     say(name)
     done = subprocess.run([sys.executable, "-c", RUN, small, large, json.dumps(options)], capture_output=True, check=True, text=True)
     seconds, worked, beyond, most = json.loads(done.stdout)

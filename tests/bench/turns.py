@@ -7,12 +7,12 @@ from typing import Any
 
 from fst.cli.peers.turns import seconds
 
-ROUNDS, SECONDS = 5, 0.2  # of a run, at least
+ROUNDS, SECONDS = 5, 0.2  # rounds; minimum seconds of a run
 Run = Callable[[], Any]
 
 
 def best_in_turns(runs: dict[str, Run]) -> dict[str, float]:
-    """The seconds of each function: the best of some rounds, in which all take turns."""
+    """The seconds of each function: the best of several rounds in which all take turns."""
     best = dict.fromkeys(runs, float("inf"))
     for _ in range(ROUNDS):
         for name, function in runs.items():

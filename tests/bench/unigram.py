@@ -1,9 +1,9 @@
-"""Measure what docs/figures.md states of Unigram, next to what ``peers.py`` measures, and print it as a table.
+"""Measure the figures of Unigram in docs/figures.md that ``peers.py`` does not measure, and print a table.
 
     python tests/bench/unigram.py [FOLDER]
 
-FOLDER is as in ``figures.py``. A time is the median of several runs, and a ratio the median of neighbouring runs. Each long text is read
-once, in a process of its own. Memory is the most that it takes for the longest text; only Linux tells it.
+FOLDER is as in ``figures.py``. A time is the median of several runs; a ratio is the median over neighbouring runs. Each long text is
+encoded once, in a separate process. Memory is the maximum for the longest text, measured on Linux only.
 """
 
 from __future__ import annotations
@@ -48,21 +48,21 @@ def main() -> None:
 
 
 def more(tok: fst.Tokenizer, english: list[str], table: Path) -> Figures:
-    """What is measured of Unigram alone."""
+    """Figures of Unigram only."""
     yield from sampled(tok, english)
     for name, text in TEXTS.items():
         yield from long(name, text, table)
 
 
 def sampled(tok: fst.Tokenizer, english: list[str]) -> Figures:
-    """What it costs to draw ids."""
+    """The cost of random ids."""
     ids = partial(tok.encode_batch, english, threads=1)
     drawn = partial(tok.encode_batch, english, threads=1, randomness=fst.Sampling(seed=7))
     yield "time of sampling against plain ids", f"{ratio(drawn, ids):.1f}"
 
 
 def long(name: str, text: str, table: Path) -> Figures:
-    """One text without a space, of 1 MB and of 100 MB, in a process of its own."""
+    """The time for one text without a space, of 1 MB and of 100 MB, in a separate process."""
     ran = subprocess.run([sys.executable, "-c", MEASURE.replace("{text}", text), str(table)], check=True, stdout=subprocess.PIPE, text=True)
     of_1_mb, of_100_mb, memory = map(float, ran.stdout.split())
     yield f"{name} without a blank, 1 MB and 100 MB", f"{of_1_mb:.0f} and {of_100_mb:.0f} ns a byte"

@@ -1,7 +1,7 @@
-"""The peers, and a worker that `peers.py` asks in a process of its own for each of them.
+"""The peers, and the worker that `peers.py` runs in a separate process for each peer.
 
-It makes the tokenizer and the texts of a row of `rows.ROWS` ready, and encodes them once, which also warms up; the answer has a digest of
-each text's ids. Then it encodes these texts again, and answers with the seconds that took.
+The worker prepares the tokenizer and the texts of a row of `rows.ROWS`, and encodes them once as a warm-up; its answer contains a digest of
+the ids of each text. Then it encodes these texts again, and answers with the seconds.
 """
 
 from __future__ import annotations
@@ -26,25 +26,25 @@ from rows import ROWS, Row
 
 from fst.cli.peers.turns import seconds
 
-AT_LEAST = 0.1  # seconds of a run; a pass over few texts is made again and again
+AT_LEAST = 0.1  # minimum seconds of a run; a pass over few texts is repeated
 DIGEST = 8  # bytes
 
 
 def ids(encoded: Any) -> Any:
-    """The ids of one text: an attribute, or the thing itself."""
+    """The ids of one text: an attribute of the result, or the result itself."""
     return getattr(encoded, "ids", encoded)
 
 
 @dataclass(frozen=True)
 class Tokenizer:
-    """How a peer is used: in one thread by its own setting, and without special tokens around a text, where it has a say.
+    """The use of a peer: with one thread by its own setting, and without special tokens around a text if the peer allows it.
 
     Attributes:
-        batch: encodes a list of texts; this is timed, and gives whatever the library gives.
-        one: encodes one text, likewise.
-        rows: the ids of each text, from what `batch` gave.
-        forget: comes before every pass, untimed.
-        as_bytes: texts are given as bytes of UTF-8.
+        batch: encodes a list of texts, and returns the result of the library; this call is timed.
+        one: encodes one text, also timed.
+        rows: extracts the ids of each text from the result of `batch`.
+        forget: called before every pass, untimed.
+        as_bytes: whether texts are passed as UTF-8 bytes.
     """
 
     batch: Callable[[list[Any]], Any]
@@ -55,7 +55,7 @@ class Tokenizer:
 
 
 def fst(folder: Path, threads: int = 1, as_bytes: bool = False) -> Tokenizer:
-    """Compile the vocabulary, store the table, and load it as any program would."""
+    """Compile the vocabulary, save the table, and load it, as in ordinary programs."""
     import fst
     from fst.compile import tokenizer as compiled
 
@@ -71,8 +71,8 @@ def fst(folder: Path, threads: int = 1, as_bytes: bool = False) -> Tokenizer:
 
 
 def tokenizers(folder: Path) -> Tokenizer:
-    """The reference."""
-    os.environ["TOKENIZERS_PARALLELISM"] = "false"  # before the import: it is read once
+    """The tokenizer of the reference."""
+    os.environ["TOKENIZERS_PARALLELISM"] = "false"  # before the import, which reads it once
     from fst.cli.peers.references import Tokenizers
 
     tokenizer = Tokenizers(source(folder)).tokenizer
@@ -83,7 +83,9 @@ def tokenizers(folder: Path) -> Tokenizer:
 
 
 def nanotoken(folder: Path, first: bool) -> Tokenizer:
-    """Its cache of words is emptied before every pass, or left as the pass before, over the same texts, has filled it."""
+    """A tokenizer of nanotoken. Its cache of words is emptied before every pass, or keeps the words of the previous pass over the same
+    texts.
+    """
     from nanotoken import WordPieceTokenizer
 
     tokenizer = WordPieceTokenizer.from_json((folder / "tokenizer.json").read_text(encoding="utf-8"))
@@ -96,7 +98,7 @@ def nanotoken(folder: Path, first: bool) -> Tokenizer:
 
 
 def tiktoken(folder: Path) -> Tokenizer:
-    """The reference of its own encodings, with the ranks of the folder; GPT-2's are those of r50k_base."""
+    """A tokenizer of tiktoken, the reference for its own encodings, with the ranks of the folder; GPT-2 has the ranks of r50k_base."""
     import tiktoken
 
     from fst.compile.sources.read import read
@@ -109,7 +111,9 @@ def tiktoken(folder: Path) -> Tokenizer:
 
 
 def renewed(make: Callable[[], Any], is_new: bool) -> tuple[Callable[[], Any], Callable[[], object]]:
-    """For a peer that keeps what it has encoded: what gives its tokenizer, and what forgets, by a new one before every pass, or not."""
+    """The functions of a peer with a cache: the first returns its tokenizer, the second replaces the tokenizer before every pass if
+    `is_new`.
+    """
     current = [make()]
 
     def renew() -> None:
@@ -119,7 +123,7 @@ def renewed(make: Callable[[], Any], is_new: bool) -> tuple[Callable[[], Any], C
 
 
 def gigatoken(folder: Path, first: bool) -> Tokenizer:
-    """As `fst bench --against` runs it."""
+    """A tokenizer of gigatoken, used in the same way as in `fst bench --against`."""
     from fst.cli.peers import libraries
 
     get, forget = renewed(lambda: libraries.gigatoken(source(folder), threads=1), first)
@@ -127,7 +131,7 @@ def gigatoken(folder: Path, first: bool) -> Tokenizer:
 
 
 def fastokens(folder: Path, first: bool) -> Tokenizer:
-    """In its fastest form, which gives bytes."""
+    """A tokenizer of fastokens in its fastest form, which returns bytes."""
     os.environ["RAYON_NUM_THREADS"] = "1"
     from fastokens import Tokenizer as Fastokens
 
@@ -140,11 +144,11 @@ def fastokens(folder: Path, first: bool) -> Tokenizer:
 
 
 def tokie(folder: Path, first: bool) -> Tokenizer:
-    """In its fastest form, which gives an array."""
+    """A tokenizer of tokie in its fastest form, which returns an array."""
     os.environ["RAYON_NUM_THREADS"] = "1"
     from tokie import Tokenizer as Tokie
 
-    made: Any = Tokie  # its stubs lack the form
+    made: Any = Tokie  # its stubs lack this method
     get, forget = renewed(lambda: made.from_json(str(source(folder))), first)
     return Tokenizer(
         lambda texts: get().encode_batch_flat(texts, add_special_tokens=False),
@@ -154,7 +158,7 @@ def tokie(folder: Path, first: bool) -> Tokenizer:
 
 
 def sentencepiece(folder: Path) -> Tokenizer:
-    """With its own model, or one of the same pieces."""
+    """A tokenizer of sentencepiece with its own model, or with a model of the same pieces."""
     from sentencepiece import SentencePieceProcessor
 
     processor: Any = SentencePieceProcessor
@@ -184,7 +188,9 @@ def model_of(file: Path) -> bytes:
 
 
 def flash_tokenizer(folder: Path) -> Tokenizer:
-    """It cannot but truncate and put special tokens around: the limit is out of reach, and what is around is cut off for the comparison."""
+    """A tokenizer of flash_tokenizer. It always truncates and adds special tokens: the limit is very large, and the special tokens are cut
+    off for the comparison.
+    """
     from flash_tokenizer import BertTokenizerFlash
 
     limit = 1 << 30
@@ -197,18 +203,18 @@ def flash_tokenizer(folder: Path) -> Tokenizer:
 
 
 def blingfire(folder: Path) -> Tokenizer:
-    """It has neither batches nor threads, and tables of its own, which come with it."""
+    """A tokenizer of blingfire, which has neither batches nor threads. It uses the tables in its package."""
     import blingfire
 
     tables = {"bert-base-uncased": "bert_base_tok.bin", "bert-base-multilingual-cased": "bert_multi_cased.bin"}
     model = blingfire.load_model(str(Path(blingfire.__file__).with_name(tables[folder.name])))
     unknown = vocabulary(folder).index("[UNK]")
-    # Room for ids must be given, and a character may become more than one: ½ becomes three.
+    # The caller must give the maximum number of ids, and one character may become several: ½ becomes three.
     return Tokenizer(lambda texts: [blingfire.text_to_ids(model, text, 3 * len(text), unknown, True) for text in texts])
 
 
 def tf_text(folder: Path) -> Tokenizer:
-    """Strings become a tensor within the time that counts, because strings are what is given."""
+    """A tokenizer of TF Text. The time includes the conversion of strings to a tensor, because the input is strings."""
     import tensorflow
     from tensorflow_text import FastBertTokenizer
 
@@ -219,7 +225,7 @@ def tf_text(folder: Path) -> Tokenizer:
 
 
 class Peer(NamedTuple):
-    """What must be importable, and what makes a tokenizer of a vocabulary's folder."""
+    """The module that must be importable, and the function that makes a tokenizer from the folder of a vocabulary."""
 
     module: str
     make: Callable[[Path], Tokenizer]
@@ -254,7 +260,7 @@ def source(folder: Path) -> Path:
 
 @cache
 def unpacked(file: Path) -> Path:
-    """A file as it was before gzip, in a folder that goes with the process."""
+    """A file after decompression, in a folder that is removed when the process ends."""
     path = Path(mkdtemp()) / file.stem
     atexit.register(rmtree, path.parent)
     path.write_bytes(gzip.decompress(file.read_bytes()))
@@ -268,7 +274,7 @@ def vocabulary(folder: Path) -> list[str]:
 
 
 def lowercase(folder: Path) -> bool:
-    """Whether the vocabulary is for small letters without accents."""
+    """Whether the vocabulary contains lowercase letters without accents only."""
     return bool(json.loads((folder / "tokenizer.json").read_text(encoding="utf-8"))["normalizer"]["lowercase"])
 
 
@@ -278,14 +284,14 @@ def split(flat: Any, splits: Any) -> Iterable[Any]:
 
 
 class Worker:
-    """Answers questions about one peer, a key of `PEERS`. Its tokenizers are kept from row to row."""
+    """Answer questions about one peer, a key of `PEERS`. Its tokenizers are kept between rows."""
 
     def __init__(self, peer: str, folder: Path) -> None:
         self.peer, self.folder = PEERS[peer], folder
         self.made: dict[str, Tokenizer] = {}
 
     def load(self, model: str, number: int) -> dict[str, Any]:
-        """Make a row ready, and encode it once."""
+        """Prepare a row, and encode it once."""
         row = ROWS[model][number]
         texts = row.texts(self.folder)
         if row.vocabulary not in self.made:
@@ -300,7 +306,7 @@ class Worker:
         return {"texts": len(texts), "bytes": size, "calls": len(self.inputs), "digests": "".join(map(digest, found))}
 
     def time(self) -> dict[str, Any]:
-        """The seconds of a pass, the mean of as many as fill a run."""
+        """The seconds of a pass: the mean of the passes in a run."""
         return {"seconds": seconds(self.run, AT_LEAST, self.tokenizer.forget)}
 
     def run(self) -> list[Any]:
@@ -310,7 +316,7 @@ class Worker:
 
 
 def calls(row: Row, texts: list[Any]) -> list[Any]:
-    """What each call of a pass is given."""
+    """The argument of each call of a pass."""
     if row.call == 1:
         return texts
     size = row.call or len(texts)
@@ -318,5 +324,5 @@ def calls(row: Row, texts: list[Any]) -> list[Any]:
 
 
 def digest(row: Any) -> str:
-    """What represents the ids of a text."""
+    """A digest of the ids of a row."""
     return blake2b(np.asarray(row, dtype=np.int32).tobytes(), digest_size=DIGEST).hexdigest()

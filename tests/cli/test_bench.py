@@ -1,4 +1,4 @@
-"""`fst bench`: figures of a table, and other tokenizers on the same documents. No test asserts a time."""
+"""`fst bench`: figures of a table, and other tokenizers on the same documents. No test checks a time."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ FRAMED: dict[str, Any] = {
 
 @pytest.fixture(autouse=True)
 def _short(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two rounds of one pass each."""
+    """Benchmark with two rounds of one pass each."""
     monkeypatch.setattr(comparison, "ROUNDS", 2)
     monkeypatch.setattr(comparison, "AT_LEAST", 0)
 
@@ -79,7 +79,7 @@ def ranks(folder: Path) -> Path:
 
 def model(folder: Path) -> Path:
     """A model of sentencepiece."""
-    schema: Any = sentencepiece_model_pb2  # whose classes are made when it is imported
+    schema: Any = sentencepiece_model_pb2  # whose classes are created when it is imported
     made = schema.ModelProto()
     for piece, score, kind in (("<unk>", 0, 2), ("▁", -3, 1), ("▁un", -1, 1), ("hello", -2, 1), ("e", -4, 1)):
         made.pieces.add(piece=piece, score=score, type=kind)
@@ -97,7 +97,7 @@ def compiled(source: Path) -> Path:
 
 
 def rows(done: Called) -> dict[str, list[str]]:
-    """The cells of each library that a comparison printed."""
+    """The cells of each library in a printed comparison."""
     _, _, printed = done.stdout.partition("\n\n")
     _, *lines = printed.splitlines()
     cells = [[cell.strip() for cell in line.split("  ") if cell] for line in lines]
@@ -109,12 +109,12 @@ class TestFigures:
 
     @staticmethod
     def figures(stdout: str) -> dict[str, str]:
-        """The figures printed before the unknown words, by name."""
+        """The figures printed before the unknown words, as a mapping."""
         lines = stdout.partition("\n\nmost frequent unknown words\n")[0].splitlines()
         return {name: value.strip() for name, _, value in (line.partition("  ") for line in lines)}
 
     def test_counts(self, table: Path, texts: Path) -> None:
-        """Sizes and token counts exclude line feeds, [CLS] and [SEP]."""
+        """Line feeds, [CLS] and [SEP] are not counted in sizes and token counts."""
         told = self.figures(call("bench", table, texts).stdout)
         assert (told["texts"], told["size"], told["tokens"]) == ("5", "0.00 MB of UTF-8 (38 bytes)", "9")
         assert (told["tokens per character"], told["tokens per word"]) == ("0.243", "1.500")
@@ -122,7 +122,7 @@ class TestFigures:
 
     @pytest.mark.parametrize(("cores", "head"), [(1, ["1 thread"]), (3, ["1 thread", "3 threads", "ratio"])])
     def test_speeds(self, table: Path, texts: Path, cores: int, head: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-        """The speeds are those of one thread and, where there are more cores, of all of them."""
+        """The speeds are for one thread and, if there are more cores, for all of them."""
         monkeypatch.setattr("fst.core.threads.usable_cores", lambda: cores)
         told = self.figures(call("bench", table, texts).stdout)
         assert told[""].split("  ") == head
@@ -131,12 +131,12 @@ class TestFigures:
 
     @staticmethod
     def unknown(stdout: str) -> list[tuple[int, str]]:
-        """The unknown words that were printed, with how many there are."""
+        """The printed unknown words, with their counts."""
         _, _, listed = stdout.partition("\n\nmost frequent unknown words\n")
         return [(int(count.replace(",", "")), word) for count, word in (line.lstrip().split("  ", 1) for line in listed.splitlines())]
 
     def test_unknown_words(self, table: Path, tmp_path: Path) -> None:
-        """The ten most frequent unknown words are listed as they stand in the text, the most frequent first."""
+        """The ten most frequent unknown words are listed with their spelling in the text, the most frequent first."""
         words = [f"Q{chr(97 + place)}é" for place in range(12)]
         texts = "\n".join(f"un {word} hello{word} xyz unaffable!" for place, word in enumerate(words) for _ in range(place + 1))
         told = self.unknown(call("bench", table, written(tmp_path / "words.txt", texts.encode())).stdout)
@@ -144,17 +144,17 @@ class TestFigures:
         assert told == most[:10]
 
     def test_no_unknown_words(self, table: Path, tmp_path: Path) -> None:
-        """Where all words are known, none are listed."""
+        """If all words are known, no words are listed."""
         assert "unknown words" not in call("bench", table, written(tmp_path / "known.txt", b"hello un")).stdout
 
     def test_how_unknown_words_are_shown(self, table: Path, tmp_path: Path) -> None:
-        """A long word is shortened, and what a terminal would obey is written as an escape."""
+        """A long word is shortened, and control characters for terminals are escaped."""
         text = "\N{FULLWIDTH LATIN SMALL LETTER Q}" * 99 + "\nq\N{RIGHT-TO-LEFT OVERRIDE}q q\N{RIGHT-TO-LEFT OVERRIDE}q"
         told = self.unknown(call("bench", table, written(tmp_path / "odd.txt", text.encode())).stdout)
         assert told == [(2, r"q\u202eq"), (1, "\N{FULLWIDTH LATIN SMALL LETTER Q}" * 39 + "…")]
 
     def test_many_unknown_words(self, table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        """However many different words are unknown, few are kept, and the frequent ones are among them with all their occurrences."""
+        """Only a bounded number of different unknown words is kept; the frequent ones are among them, with all their occurrences."""
         monkeypatch.setattr(bench, "DIFFERENT", 100)
         monkeypatch.setattr(bench, "GROUP", 10)
         texts = [f"often q{number}q un twice{number // 2}".encode() for number in range(1000)]
@@ -163,7 +163,7 @@ class TestFigures:
         assert len(counts) <= 100
 
     def test_unknown_words_without_places(self, tmp_path: Path) -> None:
-        """Where a vocabulary does not say how long its tokens are, the figures come without the words."""
+        """For a vocabulary without the lengths of its tokens, the figures are printed without the words."""
         source = {"[UNK]": 0, "a": 1, "##bc": 1}
         document = {**FRAMED, "model": {**FRAMED["model"], "vocab": source}, "post_processor": None}
         (tmp_path / "tokenizer.json").write_text(json.dumps(document), encoding="utf-8")
@@ -173,19 +173,19 @@ class TestFigures:
 
     @pytest.mark.parametrize("dash", [[], ["-"]])
     def test_standard_input(self, table: Path, dash: list[str]) -> None:
-        """Without a file, or for "-", documents come from standard input, and a process that nobody watches says nothing else."""
+        """Without a file, or for "-", documents come from standard input; without a terminal, nothing is printed on standard error."""
         done = run("bench", table, *dash, stdin=b"un\n\nhello un")
         told = self.figures(done.stdout.decode())
         assert (told["texts"], told["tokens"], done.stderr) == ("3", "3", b"")
 
     @pytest.mark.parametrize("text", [b"", b"\n\n", b" \n\0"])
     def test_nothing_to_measure(self, table: Path, tmp_path: Path, text: bytes) -> None:
-        """An input without a token is an error that says so."""
+        """An input without a token is an error with this reason."""
         said = call("bench", table, written(tmp_path / "empty.txt", text), code=1).stderr
         assert said == "Error: the input has no tokens; name a file with text in it\n"
 
     def test_missing_file(self, table: Path, texts: Path) -> None:
-        """A file that is not there is an error that names it."""
+        """A missing file is an error that names it."""
         assert call("bench", table, texts, "none.txt", code=1).stderr.startswith("Error: none.txt: ")
 
     def test_invalid_utf_8(self, table: Path, tmp_path: Path) -> None:
@@ -195,10 +195,10 @@ class TestFigures:
 
 
 class TestIds:
-    """The ids of a library against those of the table."""
+    """Comparisons of a library's ids with those of the table."""
 
     def test_tokenizers(self, tmp_path: Path, documents: Path, reference: Build) -> None:
-        """A table and the tokenizer that it was compiled from have equal ids, and a library that caches has two speeds and two ratios."""
+        """A table and its source tokenizer have equal ids, and a library with a cache has two speeds and two ratios."""
         source = document(tmp_path, reference(TOKENS))
         found = rows(call("bench", compiled(source), documents, "--against", "tokenizers", "--source", source))
         assert list(found) == ["fst", "tokenizers"]
@@ -207,14 +207,16 @@ class TestIds:
         assert (version, len([*map(float, figures)]), ids) == ("0.23.3", 4, "equal")
 
     def test_tiktoken(self, tmp_path: Path, documents: Path) -> None:
-        """The same holds for a file of ranks, special tokens in texts included, and tiktoken, which caches nothing, has one speed."""
+        """A table and tiktoken have equal ids for a file of ranks, special tokens in texts included, and tiktoken, which has no cache, has
+        one speed.
+        """
         source, special = ranks(tmp_path), written(tmp_path / "special.txt", b"un<|endoftext|>he")
         found = rows(call("bench", compiled(source), documents, special, "--against", "tiktoken", "--source", source, "--threads", "2"))
         _, *figures, ids = found["tiktoken"]
         assert (len([*map(float, figures)]), ids) == (2, "equal")
 
     def test_sentencepiece(self, tmp_path: Path, documents: Path) -> None:
-        """The same holds for a model of sentencepiece."""
+        """A table and sentencepiece have equal ids for a model of sentencepiece."""
         source = model(tmp_path)
         found = rows(call("bench", compiled(source), documents, "--against", "sentencepiece", "--source", source))
         assert found["sentencepiece"][-1] == "equal"
@@ -232,7 +234,7 @@ class TestIds:
             assert "does not take it" in error_of(said)
 
     def test_another_vocabulary(self, tmp_path: Path, documents: Path, reference: Build) -> None:
-        """If ids differ, the number of texts and the place of the first one, in any file, are reported."""
+        """If ids differ, the number of such texts and the position of the first one, in any file, are reported."""
         table = compiled(document(tmp_path, reference(TOKENS)))
         other = document(tmp_path, reference([token.replace("##able", "##abla") for token in TOKENS]))
         before = written(tmp_path / "before.txt", b"hello\nun")
@@ -240,7 +242,7 @@ class TestIds:
         assert found["tokenizers"][-1] == f"1 of 6 texts differ, first {documents}, line 1, from token 1 on"
 
     def test_places_leave_out_nulls(self, tmp_path: Path, reference: Build) -> None:
-        """A place counts the rows of a column, nulls included."""
+        """A position counts all rows of a column, nulls included."""
         pa = pytest.importorskip("pyarrow")
         parquet = pytest.importorskip("pyarrow.parquet")
         parquet.write_table(pa.table({"text": ["un", None, "unaffable"]}), tmp_path / "texts.parquet")
@@ -260,7 +262,7 @@ class TestIds:
         ],
     )
     def test_differing(self, given: list[list[int]], expected: list[tuple[int, int]], table: Path) -> None:
-        """Each text with other ids comes with the first different place, which may be after the last id."""
+        """Each text with different ids has the first different position, which may be after the last id."""
         batch = fst.Tokenizer.load(table).encode_batch(["", "", ""])
         own = type(batch)(np.array([1, 2, 3], np.int32), np.array([0, 2, 2, 3]))
         flat = np.array([*chain.from_iterable(given)], np.int64)
@@ -291,7 +293,7 @@ class TestSources:
         assert said == told + "the extra bench, in the repository pip install '.[bench]'"
 
     def test_nothing_is_installed(self, table: Path, documents: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        """With "all", too, it is an error if no library is left."""
+        """If no library is installed, "all" is an error, too."""
         for name in libraries.LIBRARIES:
             monkeypatch.setitem(sys.modules, name, None)
         said = error_of(call("bench", table, documents, "--against", "all", "--source", ranks(tmp_path), code=1))
@@ -314,7 +316,7 @@ class TestSources:
         ],
     )
     def test_unknown_source(self, name: str, data: bytes | None, told: str, table: Path, documents: Path, tmp_path: Path) -> None:
-        """A source that no library reads is an error that names it."""
+        """A source that no library can read is an error that names it."""
         if data is not None:
             written(tmp_path / name, data)
         said = error_of(call("bench", table, documents, "--against", "tokenizers", "--source", tmp_path / name, code=1))
@@ -334,7 +336,7 @@ class TestSources:
         ],
     )
     def test_wrong_usage(self, options: list[str], told: str, table: Path, documents: Path) -> None:
-        """Options that do not go together are wrong usage."""
+        """Incompatible options are wrong usage."""
         assert told in call("bench", table, documents, *options, code=2).stderr
 
     def test_no_tokens(self, table: Path, tmp_path: Path) -> None:
@@ -352,7 +354,9 @@ class TestDrawing:
     def test_terminal(
         self, encoding: str, character: str, tmp_path: Path, documents: Path, reference: Build, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """In a terminal the table is followed by a bar for each speed, the longest one the widest, in characters that the terminal has."""
+        """In a terminal, the table is followed by a bar for each speed, the longest one the widest, in characters that the terminal can
+        show.
+        """
         import pty
 
         source = document(tmp_path, reference(TOKENS))
@@ -372,7 +376,7 @@ class TestDrawing:
 
     @pytest.mark.parametrize(("columns", "expected"), [(0, "▏"), (1, "█"), (2.5, "██▌"), (3.01, "███")])
     def test_bars(self, columns: float, expected: str, monkeypatch: pytest.MonkeyPatch) -> None:
-        """A bar is drawn in eighths of a column, and there is always something to see."""
+        """A bar is drawn in eighths of a column, and is always visible."""
         monkeypatch.setattr(sys, "stdout", SimpleNamespace(encoding="utf-8"))
         assert comparison.bar(columns) == expected
         monkeypatch.setattr(sys, "stdout", SimpleNamespace(encoding="ascii"))
@@ -380,21 +384,21 @@ class TestDrawing:
 
     @pytest.mark.parametrize(("ratio", "told"), [(0.857, "0.86"), (5, "5.00"), (55.12, "55.1"), (117.3, "117"), (1234.5, "1,234")])
     def test_ratios(self, ratio: float, told: str) -> None:
-        """A ratio has three digits, or those of its whole part."""
+        """A ratio has three digits, or more if its integer part is longer."""
         assert comparison._rounded(ratio) == told
 
 
 class TestProcess:
-    """Workers in processes."""
+    """Workers in separate processes."""
 
     def test_answers(self) -> None:
-        """A worker answers, and what it prints is no answer."""
+        """A worker returns results, and its printed text is not a result."""
         process = workers.Process("a printer", "subprocess:Popen", ["echo", "this"])
         assert process.ask("wait") == 0
         process.end()
 
     def test_exceptions(self) -> None:
-        """An exception in a worker is an error with its name, after which the worker answers on."""
+        """An exception in a worker is an error with its name, and the worker then continues to return results."""
         process = workers.Process("bytes", "io:BytesIO", b"abc")
         with pytest.raises(workers.WorkerError, match=r"AttributeError: .* 'none'"):
             process.ask("none")
@@ -402,7 +406,7 @@ class TestProcess:
         process.end()
 
     def test_end(self) -> None:
-        """A process that ends is an error that names it and its status."""
+        """A process that exits is an error that names it and its exit status."""
         process = workers.Process("a library", "os:_exit", 7)
         with pytest.raises(workers.WorkerError, match="the process of a library ended with status 7"):
             process.ask("read")

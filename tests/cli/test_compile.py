@@ -1,4 +1,4 @@
-"""`fst compile` and its commands: the tables are those of the package, and messages name the command that takes a source."""
+"""`fst compile` and its commands: the tables equal those of the package, and messages name the command that accepts a source."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ class TestTokenizer:
     """`fst compile SOURCE`."""
 
     def test_table(self, tmp_path: Path) -> None:
-        """The file is the one that `wordpiece(source).save()` writes."""
+        """The command writes the same file as `wordpiece(source).save()`."""
         source = written(tmp_path / "vocab.txt", "\n".join(TOKENS).encode())
         call("compile", source, "-o", tmp_path / "a.npz")
         wordpiece(source).save(tmp_path / "b.npz")
         assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
 
     def test_options(self, tmp_path: Path) -> None:
-        """Options replace what the source says, and those that are not given do not."""
+        """Given options replace those of the source, and the others keep the source's values."""
         source = written(tmp_path / "vocab.txt", b"[UNK]\n<oov>\na\n@@b\n")
         words = "--no-lowercase --strip-accents --no-clean-text --unk-token <oov> --continuing-subword-prefix @@"
         more = "--max-input-chars-per-word 7 --pre-tokenizer none --layout compact"
@@ -46,7 +46,7 @@ class TestTokenizer:
         assert (about["max_input_chars_per_word"], about["pre_tokenizer"], about["layout"]) == (7, "none", "compact")
 
     def test_refused_vocabulary(self, tmp_path: Path) -> None:
-        """A source that cannot be compiled is one line, and leaves no file."""
+        """A source that cannot be compiled is an error of one line, and leaves no file."""
         source = written(tmp_path / "vocab.txt", b"a\nb\n")
         said = error_of(call("compile", source, "-o", tmp_path / "t.npz", code=1))
         assert str(source) in said
@@ -54,13 +54,13 @@ class TestTokenizer:
         assert list(tmp_path.iterdir()) == [source]
 
     def test_no_folder(self, tmp_path: Path) -> None:
-        """A missing folder is told by the name that was given, before anything is compiled."""
+        """A missing folder is reported by its given name, before anything is compiled."""
         said = call("compile", tmp_path / "none.txt", "-o", tmp_path / "none" / "t.npz", code=1).stderr
         assert said.startswith(f"Error: {tmp_path / 'none' / 't.npz'}: no folder")
 
     @posix
     def test_device(self) -> None:
-        """A device is never replaced by a table."""
+        """An output that is a device is never replaced by a table."""
         call("compile", "vocab.txt", "-o", os.devnull, code=2)
         assert not Path(os.devnull).is_file()
 
@@ -74,17 +74,17 @@ class TestTokenizer:
 
 
 class TestCommands:
-    """The commands of `fst compile`, and the tokenizer that has no name."""
+    """The commands of `fst compile`, and the compilation of a tokenizer, which has no command name."""
 
     @pytest.mark.parametrize("command", [(), *((name,) for name in COMMANDS)], ids=" ".join)
     def test_help(self, command: tuple[str, ...]) -> None:
-        """Each help fits one screen and has an example."""
+        """The help of each command fits one screen and has an example."""
         shown = call("compile", *command, "--help").stdout
         assert len(shown.splitlines()) <= MAX_HELP
         assert " ".join(["fst compile", *command]) in shown.split("Examples:")[1]
 
     def test_shared_help(self) -> None:
-        """The help of `fst compile` has both usages, and so has the help after a source."""
+        """The help of `fst compile`, also after a source, has both usages."""
         shown = call("compile", "--help").stdout
         assert shown.startswith("Usage: fst compile [OPTIONS] SOURCE\n       fst compile COMMAND [ARGS]...\n")
         assert all(f"\n  {name} " in shown for name in COMMANDS)
@@ -94,11 +94,11 @@ class TestCommands:
         ("command", "option"), [("", "--ignore-case"), ("keywords", "--lowercase"), ("maxmatch", "--whole-words"), ("mecab", "--hmm")]
     )
     def test_options_of_others(self, command: str, option: str) -> None:
-        """An option of another command is wrong usage."""
+        """An option that belongs to another command is wrong usage."""
         assert f"No such option '{option}'" in call("compile", *filter(None, [command]), "words.txt", "-o", "t.npz", option, code=2).stderr
 
     def test_source_with_the_name_of_a_command(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        """A tokenizer with the name of a command is compiled as ./NAME or after an option, and a message states the first."""
+        """A tokenizer with the name of a command is compiled as ./NAME or after an option, and a message gives the form ./NAME."""
         monkeypatch.chdir(tmp_path)
         written(tmp_path / "keywords", b"[UNK]\na\n")
         for words in (["./keywords", "-o", "t.npz"], ["-o", "t.npz", "keywords"]):
@@ -119,19 +119,19 @@ class TestCommands:
         ],
     )
     def test_hints(self, name: str, data: bytes, said: str, tmp_path: Path) -> None:
-        """The message on a source that looks like words or a dictionary names the command that takes it."""
+        """The message on a source that looks like words or a dictionary names the command that accepts it."""
         source = written(tmp_path / name, data)
         assert error_of(call("compile", source, "-o", tmp_path / "t.npz", code=1)).endswith(f"; {said.format(source)}")
 
     def test_hint_for_a_folder(self, tmp_path: Path) -> None:
-        """The message on a folder of MeCab names the command that takes it."""
+        """The message on a folder of MeCab names the command that accepts it."""
         written(tmp_path / "matrix.def", b"1 1\n0 0 0\n")
         said = error_of(call("compile", tmp_path, "-o", tmp_path / "t.npz", code=1))
         assert said.endswith(f"; to compile a dictionary of MeCab, run `fst compile mecab {tmp_path}`")
 
     @pytest.mark.parametrize("data", [b"", b"\xff\xfe", b"{}", b"#version: 0.2\na b\n"])
     def test_no_hint(self, data: bytes, tmp_path: Path) -> None:
-        """The message on a source that is no list of words names no command."""
+        """The message on a source that is not a list of words names no command."""
         assert "fst compile" not in error_of(call("compile", written(tmp_path / "x", data), "-o", tmp_path / "t.npz", code=1))
 
     @pytest.mark.parametrize(
@@ -145,7 +145,7 @@ class TestCommands:
         ],
     )
     def test_completion(self, words: list[str], incomplete: str, expected: set[str]) -> None:
-        """The shell completes commands and files, the options of a tokenizer, and those of a command."""
+        """The shell completes commands and files, the options of a tokenizer, and the options of a command."""
         assert {item.value for item in ShellComplete(main, {}, "fst", "").get_completions(words, incomplete)} == expected
 
 
@@ -154,7 +154,7 @@ class TestKeywords:
     """`fst compile keywords`."""
 
     def test_words(self, tmp_path: Path) -> None:
-        """Keywords come from a file, and the options say how it is read and which matches count."""
+        """Keywords are read from a file, and options set the file's format and the kind of matches."""
         source = written(tmp_path / "names.csv", b"n,name\n1,ab\n2,abc\n")
         out = tmp_path / "names.npz"
         call("compile", "keywords", source, "--column", "name", "-o", out)
@@ -166,7 +166,7 @@ class TestKeywords:
         assert fst.Searcher.load(out).keywords == ("n,name", "1,ab", "2,abc")
 
     def test_spelling(self, tmp_path: Path) -> None:
-        """Options say how texts are spelled for the search, and which keywords count."""
+        """Options set the normalization of texts for the search, and the keywords that count."""
         source, out = written(tmp_path / "words.txt", b"Ann\nfi\n\n"), tmp_path / "out.npz"
         words: list[str | Path] = ["compile", "keywords", source, "-o", out]
         assert "line 3: the keyword is empty" in error_of(call(*words, code=1))
@@ -207,7 +207,7 @@ class TestKeywords:
 
 
 def test_maxmatch(tmp_path: Path) -> None:
-    """A dictionary comes from a file, and --direction says from which end a text is segmented."""
+    """A dictionary is read from a file, and --direction sets the end from which a text is segmented."""
     source, out = written(tmp_path / "dict.txt", "研究 3 v\n研究生 1\n生命 2 n\n".encode()), tmp_path / "out.npz"
     call("compile", "maxmatch", source, "--input-format", "jieba", "-o", out)
     assert fst.Segmenter.load(out).segment("研究生命") == ["研究生", "命"]

@@ -44,7 +44,7 @@ from fst.core import jit
 from fst.runtime.run import kernel_of
 
 COMMANDS = ("compile", "encode", "search", "segment", "decode", "info", "verify", "bench", "count", "explain", "warmup")
-# Runs command lines in one process, and prints of each its exit code, its standard error and the modules imported by then.
+# Runs command lines in one process, and prints the exit code, the standard error and the imported modules of each.
 IMPORTED = """
 import contextlib, io, json, sys
 from fst.cli.main import main
@@ -68,7 +68,7 @@ WRONG_USAGE = (
     "encode table a.csv",
     "count table a.jsonl",
 )
-# SIGINT as soon as a process imports a module.
+# Raises SIGINT as soon as a process imports a module.
 INTERRUPTED_AT = """
 import os, signal, sys
 module = sys.argv.pop(1)
@@ -100,7 +100,7 @@ class TestConventions:
 
     @staticmethod
     def imports(lines: Sequence[Sequence[str | Path]], **more: Any) -> Iterator[tuple[int, str, set[str]]]:
-        """The exit code and standard error of each command line, and all modules imported by then."""
+        """The exit code and standard error of each command line, and all modules imported by that time."""
         done = execute([sys.executable, "-c", IMPORTED], json.dumps([list(map(str, words)) for words in lines]), **more)
         for line in done.stdout.decode().splitlines():
             if line.startswith("["):
@@ -120,7 +120,7 @@ class TestConventions:
             assert (code, modules & {"numba"}) == (0, set()), words
 
     def test_version(self) -> None:
-        """--version is the package's."""
+        """--version prints the version of the package."""
         assert run("--version").stdout.decode() == f"fst {fst.__version__}\n"
 
     @pytest.mark.parametrize("command", COMMANDS)
@@ -130,7 +130,7 @@ class TestConventions:
 
     @pytest.mark.parametrize("command", COMMANDS)
     def test_defaults(self, command: str) -> None:
-        """The help of an option that takes a value says what its default is, where it has one."""
+        """The help of an option with a value states its default, if there is one."""
         found = main.get_command(click.Context(main), command)
         assert found is not None
         context = click.Context(found)
@@ -144,18 +144,18 @@ class TestConventions:
         ["", "encode", "nothing", "encode t --threads 0", "encode t --format xml", "compile v", "compile - -o t", "encode -", "info -"],
     )
     def test_usage(self, words: str) -> None:
-        """Wrong usage is 2, and said on standard error."""
+        """Wrong usage has exit code 2 and a message on standard error."""
         done = call(*words.split(), code=2)
         assert (done.stdout, "Usage: " in done.stderr) == ("", True)
 
     @pytest.mark.parametrize("command", ["encode", "decode", "info", "verify", "bench", "explain"])
     def test_missing_table(self, command: str) -> None:
-        """A table that is not there is 1, and one line that names it."""
+        """A missing table has exit code 1 and a message of one line that names it."""
         said = call(command, "none.npz", *["text"] * (command == "explain"), code=1).stderr
         assert said == f"Error: none.npz: {os.strerror(errno.ENOENT)}; check the name\n"
 
     def test_missing_file(self, table: Path, texts: Path) -> None:
-        """A file that is not there is known before the one before it is read."""
+        """A missing file is reported before the file that precedes it is read."""
         done = call("encode", table, texts, "none.txt", code=1)
         assert done.data == b""
         assert error_of(done) == f"none.txt: {os.strerror(errno.ENOENT)}; check the name"
@@ -173,7 +173,7 @@ class TestConventions:
     @pytest.mark.parametrize("words", ["encode {} -", "encode table {}", "encode table - -o {}", "compile {} -o t", "compile v -o {}"])
     @pytest.mark.parametrize("name", ["loop", "x" * 300 + ".txt"], ids=["loop", "long"])
     def test_names_of_no_file(self, name: str, words: str, table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Links that lead back to themselves, and names that are too long, are one line that says so."""
+        """Links that lead back to themselves, and names that are too long, are an error of one line with this reason."""
         (tmp_path / "loop").symlink_to("back")
         (tmp_path / "back").symlink_to("loop")
         written(tmp_path / "v", b"[UNK]")
@@ -187,12 +187,12 @@ class TestConventions:
         assert "name a file in it" in error_of(call("compile", table, "--output", tmp_path, code=1))
 
     def test_no_table(self, texts: Path) -> None:
-        """A file of another kind is not taken for a table."""
+        """A file of another kind is not accepted as a table."""
         assert "fst compile" in call("info", texts, code=1).stderr
 
     @posix
     def test_broken_pipe(self, table: Path, tmp_path: Path) -> None:
-        """A reader that leaves early, as `head` does, is not an error and prints nothing."""
+        """A reader that closes the pipe early, as `head` does, is not an error, and nothing is printed."""
         file = written(tmp_path / "texts.txt", b"hello unaffable\n" * 200_000)
         with subprocess.Popen([FST, "encode", str(table), str(file)], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
             assert process.stdout is not None
@@ -207,19 +207,19 @@ class TestConventions:
         "module", thinned(["fst.cli.main", "click", "click.core", "numpy", "numba", "numba.core.types", "fst.core.kernel_cache"], 4)
     )
     def test_interrupted_while_importing(self, module: str, table: Path) -> None:
-        """SIGINT during any import ends with 130 and prints nothing."""
+        """SIGINT during any import ends the process with exit code 130, and nothing is printed."""
         done = execute([sys.executable, "-c", INTERRUPTED_AT, module], "encode", table, stdin=b"un\n", code=130)
         assert (done.stdout, done.stderr) == (b"", b"")
 
     @posix
     def test_as_a_module(self, table: Path) -> None:
-        """`python -m fst` is `fst`, also in its usage."""
+        """`python -m fst` is the same as `fst`, also in its usage message."""
         assert execute([sys.executable, "-m", "fst"], "info", table).stdout == run("info", table).stdout
         assert execute([sys.executable, "-m", "fst"], "--help").stdout.startswith(b"Usage: python -m fst ")
 
     @posix
     def test_interrupted(self, table: Path) -> None:
-        """SIGINT ends with 130 and prints nothing."""
+        """SIGINT ends the process with exit code 130, and nothing is printed."""
         words = [sys.executable, "-c", INTERRUPTIBLE, "encode", str(table)]
         with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
             assert process.stdin is not None
@@ -235,7 +235,7 @@ class TestConventions:
     @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is always full")
     @pytest.mark.parametrize("words", ["encode", "info"])
     def test_full_disk(self, table: Path, words: str) -> None:
-        """Output that cannot be written is an error, not silence."""
+        """Output that cannot be written is an error."""
         with Path("/dev/full").open("wb") as full:
             done = run(words, table, *["-"] * (words == "encode"), stdin=b"un\n", stdout=full, code=1)
         assert error_of(done) == f"{os.strerror(errno.ENOSPC)}; make room"
@@ -248,7 +248,7 @@ class TestConventions:
         assert error_of(done) == f"{stream}: it is closed"
 
     def test_warmup(self) -> None:
-        """`fst warmup` counts what it compiles, and says on standard error how long it took and where kernels are kept."""
+        """`fst warmup` counts the compiled kernels, and prints on standard error how long it took and where kernels are kept."""
         done = run("warmup")
         _, *counted, last = done.stderr.decode().splitlines()
         assert done.stdout == b""
@@ -259,7 +259,7 @@ class TestConventions:
     @posix
     @pytest.mark.parametrize("command", ["encode", "warmup"])
     def test_a_signal_while_kernels_are_compiled(self, command: str, table: Path, tmp_path: Path) -> None:
-        """A signal while kernels are compiled ends the command with one more line."""
+        """A signal during the compilation of kernels ends the command with one more line."""
         words, cold = [FST, command, *[str(table)] * (command == "encode")], {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
         with subprocess.Popen(words, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, env=cold) as process:
             assert process.stderr is not None
@@ -272,7 +272,9 @@ class TestConventions:
     @pytest.mark.slow
     @posix
     def test_first_run(self, table: Path, tmp_path: Path) -> None:
-        """Whoever waits for kernels to be compiled is told how long and where they are kept, also off a terminal, and data stays clean."""
+        """A user who waits for the compilation of kernels is told how long it takes and where they are kept, also without a terminal, and
+        data stays clean.
+        """
         cold: dict[str, Any] = {"stdin": b"un\n", "env": {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}}
         done = run("encode", table, **cold)
         kept = f"up to 20 s; kept in {tmp_path / CACHE}"
@@ -287,7 +289,7 @@ class TestConventions:
     def test_commands_with_kernels(
         self, command: str, table: Path, texts: Path, tmp_path: Path, reference: Callable[..., Tokenizer], monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """Every command that uses kernels tells when they are not there, which of how many it compiles, and how long that took."""
+        """Every command that uses kernels reports the kernel that it compiles, the total number of kernels, and the compile time."""
         monkeypatch.setattr(jit, "_kept_code", lambda *_: None)
         kernel_of.cache_clear()
         words: list[str | Path] = [table, texts]
@@ -300,7 +302,7 @@ class TestConventions:
         assert re.fullmatch(r"fst: compiled 1 kernel for wordpiece in [\d.]+ s", compiled)
 
     def test_the_collector_goes_on(self, table: Path, texts: Path) -> None:
-        """Garbage is collected again when kernels are there."""
+        """The garbage collector runs again once kernels are loaded."""
         call("bench", table, texts)
         assert gc.isenabled()
 
@@ -309,15 +311,15 @@ class TestProgress:
     """The bar on standard error."""
 
     class Terminal(io.StringIO):
-        """A standard error that somebody watches."""
+        """A standard error that is a terminal."""
 
         def isatty(self) -> bool:
-            """Say yes."""
+            """Return True."""
             return True
 
     @pytest.fixture
     def shown(self, monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
-        """What is shown during two steps from nothing to everything."""
+        """The text shown during two steps from 0 to 100%."""
 
         def show(
             total: int | None, *, patience: float = 0, hidden: bool = False, stream: io.StringIO | None = None, done: Any = None
@@ -336,7 +338,7 @@ class TestProgress:
     @posix
     @pytest.mark.parametrize("columns", [1, 20, 60, 80, 200])
     def test_fits_the_terminal(self, columns: int) -> None:
-        """A bar takes one line of a terminal of any width, and is redrawn only now and then."""
+        """A bar fits one line of a terminal of any width, and is redrawn only at intervals."""
         shown = on_terminal("encoding", program=[sys.executable, "-c", WATCHED], columns=columns).decode()
         lines = shown.removesuffix("\r\n").split("\r")[1:]
         assert len(lines) < 100
@@ -348,12 +350,12 @@ class TestProgress:
             assert f"[{'#' * 40}]" in lines[-1]
 
     def test_after_a_second(self, shown: Callable[..., str]) -> None:
-        """A bar appears when patience is at its end."""
+        """A bar appears after a delay."""
         assert "counting" in shown(100)
         assert "100%" in shown(100)
 
     def test_what_is_quick(self, shown: Callable[..., str]) -> None:
-        """A quick job has no bar."""
+        """A short job has no bar."""
         assert shown(100, patience=60) == ""
 
     def test_unknown_length(self, shown: Callable[..., str]) -> None:
@@ -365,7 +367,7 @@ class TestProgress:
         assert shown(100, hidden=True) == ""
 
     def test_nobody_watches(self, shown: Callable[..., str]) -> None:
-        """A stream that is not a terminal gets no bar, but a line now and then if the job is long."""
+        """A stream that is not a terminal gets no bar; a long job writes a line at intervals."""
         assert shown(100, stream=io.StringIO(), patience=60) == ""
         first, second = shown(100, stream=io.StringIO()).splitlines()
         assert first.startswith("counting   50%  0.0 of 0.0 MB")
@@ -373,7 +375,7 @@ class TestProgress:
         assert shown(None, stream=io.StringIO()).startswith("counting  0.0 MB, ")
 
     def test_sum(self, shown: Callable[..., str]) -> None:
-        """A job that took long tells at its end what it did."""
+        """A long job prints a summary at its end."""
         done = progress.Sum("document", "token")
         done.add(1, 2)
         done.add(0, 1_000)

@@ -28,7 +28,7 @@ class TestEncode:
     """`fst encode`."""
 
     def test_ids_are_the_packages(self, table: Path, texts: Path) -> None:
-        """A line of ids is what `fst.load(table).encode(line)` gives."""
+        """A line of ids equals the result of `fst.load(table).encode(line)`."""
         assert run("encode", table, texts).stdout == ids_of(table, TEXTS)
 
     @pytest.mark.parametrize("dash", [[], ["-"]])
@@ -37,27 +37,27 @@ class TestEncode:
         assert run("encode", table, *dash, stdin=b"un\nhello\n").stdout == ids_of(table, ["un", "hello"])
 
     def test_several_files(self, table: Path, texts: Path) -> None:
-        """Files are read in the order in which they are named, standard input among them."""
+        """Files are read in the order of the arguments, standard input included."""
         assert call("encode", table, texts, "-", texts, stdin=b"un\n").data == ids_of(table, [*TEXTS, "un", *TEXTS])
 
     def test_no_special_tokens(self, table: Path, texts: Path) -> None:
-        """--no-special-tokens leaves out what stands around a document."""
+        """--no-special-tokens leaves out the special tokens around a document."""
         assert call("encode", table, texts, "--no-special-tokens").data == ids_of(table, TEXTS, add_special_tokens=False)
 
     def test_tokens(self, table: Path) -> None:
-        """--format tokens writes tokens in the place of ids."""
+        """--format tokens writes tokens instead of ids."""
         done = call("encode", table, "--format", "tokens", stdin="unaffable é\n".encode())
         assert done.stdout == "[CLS] un ##aff ##able [UNK] [SEP]\n"
 
     def test_json(self, table: Path) -> None:
-        """--format json writes one object a line with the ids, and --tokens adds the tokens."""
+        """--format json writes one object per line with the ids, and --tokens adds the tokens."""
         assert call("encode", table, "--format", "json", stdin=b"unable\n\n").data == b'{"input_ids":[2,5,7,3]}\n{"input_ids":[2,3]}\n'
         done = call("encode", table, "--format", "json", "--tokens", stdin="unable \u2028é\n".encode())
         assert json.loads(done.stdout) == {"input_ids": [2, 5, 7, 1, 3], "tokens": ["[CLS]", "un", "##able", "[UNK]", "[SEP]"]}
 
     @pytest.mark.parametrize("form", ["ids", "tokens", "npy"])
     def test_tokens_that_have_no_place(self, form: str, table: Path, tmp_path: Path) -> None:
-        """--tokens with an output of ids alone, or of tokens alone, is wrong usage."""
+        """--tokens is wrong usage for an output of ids alone, or of tokens alone."""
         done = call("encode", table, "--tokens", "--format", form, "-o", tmp_path / "out", code=2)
         assert f"--tokens cannot be combined with {form}" in done.stderr
 
@@ -66,11 +66,11 @@ class TestEncode:
         assert call("encode", table, stdin=b"\n\nun\n\n").data == ids_of(table, ["", "", "un", ""])
 
     def test_nothing(self, table: Path) -> None:
-        """No line in, no line out."""
+        """An empty input gives an empty output."""
         assert call("encode", table, stdin=b"").data == b""
 
     def test_missing_last_newline(self, table: Path) -> None:
-        """The last line counts without a line feed too."""
+        """The last line is read, even without a line feed."""
         assert call("encode", table, stdin=b"un\nhello").data == ids_of(table, ["un", "hello"])
 
     def test_lines_end_at_line_feeds_only(self, table: Path) -> None:
@@ -79,7 +79,7 @@ class TestEncode:
         assert call("encode", table, stdin="\n".join(lines).encode()).data == ids_of(table, lines)
 
     def test_blocks_do_not_show(self, table: Path, tmp_path: Path) -> None:
-        """Files and lines longer than what is read at once give the same ids."""
+        """Files and lines longer than one read give the same ids."""
         lines = [b"unable hello " * (CHUNK // 6), *[b"hello un", b"", b"!" * 40] * (CHUNK // 30), "é".encode() * CHUNK]
         data = b"\n".join(lines)
         assert call("encode", table, written(tmp_path / "long.txt", data)).data == ids_of(table, lines)
@@ -90,13 +90,13 @@ class TestEncode:
         assert call("encode", table, file, "--threads", "3").data == call("encode", table, file, "--threads", "1").data
 
     def test_a_number_of_threads_that_is_none(self, table: Path, texts: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        """A number of threads in the environment that is none is wrong usage, of any command."""
+        """An invalid number of threads in the environment is wrong usage, for any command."""
         monkeypatch.setenv("FST_NUM_THREADS", "many")
         for words in (("encode", str(table), str(texts)), ("info", str(table))):
             assert "FST_NUM_THREADS='many': the number of threads" in call(*words, code=2).stderr
 
     def test_line_by_line(self, table: Path) -> None:
-        """A line that is typed is answered before the next one comes."""
+        """A typed line is encoded before the next line is typed."""
         with subprocess.Popen([FST, "encode", str(table)], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
             assert process.stdin is not None
             assert process.stdout is not None
@@ -108,23 +108,23 @@ class TestEncode:
             assert process.wait(TIMEOUT) == 0
 
     def test_invalid_utf_8(self, table: Path, tmp_path: Path) -> None:
-        """Bytes that are not UTF-8 are an error that names file, line and byte, and says what to do."""
+        """Bytes that are not UTF-8 are an error that names file, line and byte, and gives a remedy."""
         file = written(tmp_path / "bad.txt", b"un\n" * 500_000 + b"hello \xff\n")
         said = error_of(call("encode", table, file, code=1))
         assert said == f"{file}, line 500001: not UTF-8 at byte 6; mend it, or pass --errors replace or skip"
 
     def test_invalid_utf_8_of_standard_input(self, table: Path) -> None:
-        """A character cut in two by a line feed is an error in the first of the lines."""
+        """A character split by a line feed is an error in the first of the two lines."""
         said = error_of(call("encode", table, stdin=b"un\n\xc3\n\xa9\n", code=1))
         assert said.startswith("standard input, line 2: not UTF-8 at byte 0")
 
     def test_replace(self, table: Path) -> None:
-        """--errors replace puts U+FFFD in place of bytes that are not UTF-8."""
+        """--errors replace replaces bytes that are not UTF-8 with U+FFFD."""
         done = call("encode", table, "--errors", "replace", stdin=b"un\xff\nhello\n")
         assert done.data == ids_of(table, ["un\ufffd", "hello"])
 
     def test_what_was_written_stays(self, table: Path, tmp_path: Path) -> None:
-        """Lines written to standard output before an error stay, whole."""
+        """Lines written to standard output before an error stay complete."""
         file = written(tmp_path / "bad.txt", b"un\n" * CHUNK + b"\xff\n")
         out = call("encode", table, file, code=1).data
         line = ids_of(table, ["un"])
@@ -144,14 +144,14 @@ class TestEncode:
         assert list(tmp_path.iterdir()) == [file]
 
     def test_the_old_output_stays(self, table: Path, tmp_path: Path) -> None:
-        """When it fails, the output of an earlier run is as it was."""
+        """After a failure, the output of an earlier run is unchanged."""
         old = written(tmp_path / "ids.txt", b"as it was")
         call("encode", table, "--output", old, stdin=b"\xff\n", code=1)
         assert old.read_bytes() == b"as it was"
 
     @posix
     def test_links_and_devices(self, table: Path, texts: Path, tmp_path: Path) -> None:
-        """An output that is a link or a pipe is written through, and not replaced."""
+        """An output that is a link or a pipe is written to, and not replaced."""
         link = tmp_path / "link.txt"
         link.symlink_to(tmp_path / "ids.txt")
         call("encode", table, texts, "--output", link)
@@ -161,11 +161,11 @@ class TestEncode:
 
 
 class TestOutputsThatAreInputs:
-    """Outputs that would overwrite what is read."""
+    """Outputs that would overwrite an input."""
 
     @pytest.fixture
     def files(self, table: Path, tmp_path: Path) -> dict[str, Path]:
-        """Files to read, each of which holds its own name, and links to one of them."""
+        """Files to read, each of which contains its own name, and links to one of them."""
         paths = {name: written(tmp_path / name, name.encode()) for name in ("a.txt", "ids.splits.npy", "vocab.txt")}
         paths["table"] = written(tmp_path / "table", table.read_bytes())
         (tmp_path / "symbolic").symlink_to("a.txt")
@@ -185,7 +185,7 @@ class TestOutputsThatAreInputs:
         ],
     )
     def test_refused(self, words: str, files: dict[str, Path]) -> None:
-        """An output that is the table, the source or a file to read is wrong usage, through links too, and stays as it was."""
+        """An output that is the table, the source or an input file is wrong usage, also through links, and is unchanged."""
         before = {path: path.read_bytes() for path in files.values() if path.is_file()}
         said = call(*(files.get(word, word) for word in words.split()), code=2).stderr
         assert "is also an input, and would be overwritten" in said
@@ -197,7 +197,7 @@ class TestOutputsThatAreInputs:
         thinned(["encode table a.txt", "encode table -", "count table a.txt", "decode table", "bench table a.txt", "info table"], 3),
     )
     def test_standard_output(self, words: str, files: dict[str, Path]) -> None:
-        """Standard output that is appended to a file to read is refused: reading would never end."""
+        """Standard output that is appended to an input file is refused: reading would never end."""
         written(files["a.txt"], b"5\n")
         source = files["table" if words == "info table" else "a.txt"]
         before = source.read_bytes()
@@ -256,6 +256,6 @@ class TestDecode:
         ],
     )
     def test_no_ids(self, table: Path, tmp_path: Path, line: str, what: str) -> None:
-        """A line that holds no ids is an error that names file and line."""
+        """A line that contains no ids is an error that names file and line."""
         file = written(tmp_path / "ids.txt", f"5\n{line}\n".encode())
         assert call("decode", table, file, code=1).stderr.startswith(f"Error: {file}, line 2: {what}")

@@ -60,22 +60,22 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 def options_for(kind: str) -> list[str]:
-    """The options that a kind of file takes."""
+    """The options for a kind of file."""
     return [] if kind in ("text", *PACKINGS) else ["--column", "text"]
 
 
 def on_its_own(folder: Path) -> Path:
-    """A folder for an output, in which nothing else is."""
+    """An empty folder for an output."""
     (folder / "out").mkdir()
     return folder / "out"
 
 
 class TestInput:
-    """Files that are damaged, or of another kind than stated."""
+    """Files that are damaged, or not of the stated kind."""
 
     @pytest.mark.parametrize("kind", [*PACKINGS, "parquet", "arrow file", "arrow stream"])
     def test_cut_short(self, kind: str, table: Path, data: dict[str, Path], tmp_path: Path) -> None:
-        """A file that is cut in the middle of a member, a frame, a page or a batch is an error that names it, and nothing is written."""
+        """A file that ends in the middle of a member, a frame, a page or a batch is an error that names it, and nothing is written."""
         whole, out = data[kind].read_bytes(), on_its_own(tmp_path)
         for place in (len(whole) // 3, len(whole) - 12):
             source = written(tmp_path / f"cut{data[kind].suffix}", whole[:place])
@@ -85,7 +85,7 @@ class TestInput:
         assert list(out.iterdir()) == []
 
     def test_arrow_file_cut_between_batches(self, table: Path, tmp_path: Path) -> None:
-        """An Arrow file that ends after a batch is cut short too."""
+        """An Arrow file that ends after a batch is truncated, too."""
         file = io.BytesIO()
         with pa.ipc.new_file(file, pa.schema([("text", pa.string())])) as writer:
             writer.write_batch(pa.record_batch({"text": ["un"]}))
@@ -95,7 +95,7 @@ class TestInput:
 
     @pytest.mark.parametrize("kind", [*PACKINGS, "parquet", "arrow file", "arrow stream"])
     def test_damaged(self, kind: str, table: Path, data: dict[str, Path], tmp_path: Path) -> None:
-        """Bytes that are others end in an error or in other text, never in a traceback or a crash."""
+        """Changed bytes end in an error or in other text, never in a traceback or a crash."""
         whole = data[kind].read_bytes()
         for place in (7, 40, len(whole) // 3, len(whole) - 20):
             damaged = bytes(byte ^ 0xA5 for byte in whole[place : place + 8])
@@ -106,13 +106,13 @@ class TestInput:
     @pytest.mark.parametrize("kind", ["parquet", "arrow file", "arrow stream"])
     @pytest.mark.parametrize(("column", "what"), [("txt", "no columns are called 'txt'"), ("number", "column 'number' is int64, no text")])
     def test_columns(self, column: str, what: str, kind: str, table: Path, data: dict[str, Path]) -> None:
-        """A column that is not there, or is no text, is an error that lists those that are."""
+        """A column that is missing, or does not contain text, is an error that lists the columns with text."""
         said = call("encode", table, data[kind], "--column", column, code=1).stderr
         assert said == f"Error: {data[kind]}: {what}; there are 'number' (int64), 'text' (string): name one of text with --column\n"
 
     @pytest.mark.parametrize("packing", ["bz2", "xz"])
     def test_what_follows_a_stream(self, packing: str, table: Path, tmp_path: Path) -> None:
-        """Bytes after a stream that are not another stream are damage, and are reported."""
+        """Bytes after a stream that do not begin another stream are reported as damage."""
         packed = bz2.compress(b"un\n") if packing == "bz2" else lzma.compress(b"un\n")
         source = written(tmp_path / "in", packed + b"hello\n")
         said = call("encode", table, source, code=1).stderr
@@ -130,7 +130,7 @@ class TestInput:
 
     @pytest.mark.parametrize("kind", PACKINGS)
     def test_nothing_packed(self, kind: str, table: Path, tmp_path: Path) -> None:
-        """A compressed empty file and an empty file have no documents."""
+        """An empty file, and a compressed empty file, have no documents."""
         packs: dict[str, Callable[[bytes], bytes]] = {"gzip": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress}
         packed = packs[kind](b"") if kind in packs else pa.compress(b"", "zstd", asbytes=True)
         for content in (packed, b""):
@@ -138,14 +138,14 @@ class TestInput:
 
     @pytest.mark.parametrize("kind", ["parquet", "arrow"])
     def test_empty_file_as_a_table(self, kind: str, table: Path, tmp_path: Path) -> None:
-        """An empty file is no table."""
+        """An empty file is not a table."""
         source = written(tmp_path / "in", b"")
         said = call("encode", table, source, "--input-format", kind, "--column", "text", code=1).stderr
         assert said.startswith(f"Error: {source}: ")
 
     @pytest.mark.parametrize("kind", ["parquet", "arrow"])
     def test_all_null(self, kind: str, table: Path, tmp_path: Path) -> None:
-        """Rows that are all null stay so."""
+        """Rows that are all null stay null."""
         nulls, source, out = pa.table({"text": pa.nulls(3, pa.string())}), tmp_path / "in", tmp_path / "out.parquet"
         if kind == "parquet":
             pq.write_table(nulls, source)
@@ -157,7 +157,7 @@ class TestInput:
 
     @pytest.mark.parametrize("words", thinned([(["--field", "text"],), (["--format", "json"],)], 2))
     def test_long_documents(self, words: list[str], table: Path) -> None:
-        """A document that is too long for memory is refused before it is taken."""
+        """A document that is too long for memory is refused before it is read into memory."""
         done = subprocess.run(
             [FST, "encode", table, "-", *words], input=b"a" * (3 * MOST_BYTES), capture_output=True, timeout=TIMEOUT, check=False
         )
@@ -167,7 +167,7 @@ class TestInput:
 
 @posix
 class TestOutput:
-    """Outputs that cannot be written, or not to their end."""
+    """Outputs that cannot be written, or only partly."""
 
     @pytest.mark.parametrize(
         ("kind", "form"),
@@ -187,12 +187,12 @@ class TestOutput:
 
     @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is always full")
     def test_full_device(self, table: Path, data: dict[str, Path]) -> None:
-        """A device that takes nothing is an error that names it."""
+        """A device that accepts no data is an error that names it."""
         assert error_of(run("encode", table, data["text"], "-o", "/dev/full", code=1)) == f"/dev/full: {os.strerror(28)}; make room"
 
     @pytest.mark.parametrize("form", FORMS)
     def test_no_folder(self, form: str, table: Path, data: dict[str, Path], tmp_path: Path) -> None:
-        """A folder that is not there is reported before anything is read."""
+        """A missing folder is reported before anything is read."""
         out = tmp_path / "none" / f"o.{form}"
         assert call("encode", table, data["text"], "-o", out, code=1).stderr.startswith(f"Error: {out}: no folder {out.parent}")
 
@@ -200,7 +200,7 @@ class TestOutput:
         """A folder that cannot be written is named in the error."""
         with TemporaryDirectory() as folder:
             Path(folder).chmod(0o555)
-            # The process gives up the rights of the superuser.
+            # The process gives up superuser rights.
             code = f"import os; from fst.cli.files.streams import target; os.geteuid() or os.setuid(65534); target({folder + '/ids.npy'!r})"
             done = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=TIMEOUT, check=False)
         said = done.stderr.decode().splitlines()[-1]
@@ -208,7 +208,7 @@ class TestOutput:
 
     @pytest.mark.parametrize("form", FORMS)
     def test_twice(self, form: str, table: Path, data: dict[str, Path], tmp_path: Path) -> None:
-        """The same output twice is the same bytes, and the second takes the place of the first."""
+        """A second run with the same output writes the same bytes, and replaces the first output."""
         out = on_its_own(tmp_path)
         found = []
         for _ in range(2):
@@ -229,10 +229,10 @@ class TestOutput:
 
 @posix
 class TestSignals:
-    """Processes that are ended."""
+    """Processes that a signal ends."""
 
     def test_handlers_are_put_back(self, table: Path) -> None:
-        """After a command that a program runs, a signal ends the program, and what it forks, as before."""
+        """After a program has run a command, a signal ends the program and its forks, as before."""
         call("info", table)
         call("info", table.with_name("none.npz"), code=1)
         assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
@@ -258,7 +258,7 @@ class TestSignals:
 
     @pytest.mark.parametrize(("number", "code"), thinned([(signal.SIGINT, 130), (signal.SIGTERM, 143)], 2))
     def test_when_nobody_reads(self, number: int, code: int, table: Path, data: dict[str, Path]) -> None:
-        """A signal ends a process whose output nobody takes."""
+        """A signal ends a process whose output is not read."""
         words = ["encode", table, *[data["text"]] * 100]
         with subprocess.Popen(
             [sys.executable, "-c", INTERRUPTIBLE, *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE
@@ -266,13 +266,13 @@ class TestSignals:
             assert process.stdout is not None
             assert process.stderr is not None
             assert process.stdout.read(10)
-            time.sleep(1)  # until nothing more goes into the pipe
+            time.sleep(1)  # until the pipe is full
             process.send_signal(number)
             assert process.wait(TIMEOUT) == code
             assert process.stderr.read() == b""
 
     def test_a_reader_that_leaves(self, table: Path, data: dict[str, Path]) -> None:
-        """A reader that leaves early ends reading and encoding too."""
+        """A reader that closes the pipe early also ends reading and encoding."""
         words = [FST, "encode", str(table), *[str(data["parquet"])] * 2000, "--column", "text"]
         with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
             assert process.stdout is not None
@@ -295,7 +295,9 @@ with replacing(sys.argv[1]) as file:
 
 @posix
 def test_what_a_killed_process_has_left(tmp_path: Path) -> None:
-    """The unfinished file of a killed process is removed by the next process that writes to its folder; that of a living one stays."""
+    """The unfinished file of a killed process is removed by the next process that writes to its folder; the file of a running process
+    stays.
+    """
     with npz.replacing(tmp_path / "other") as file:
         file.write(b"whole")
         subprocess.run([sys.executable, "-c", KILLED, tmp_path / "x"], check=False)
@@ -308,7 +310,7 @@ def test_what_a_killed_process_has_left(tmp_path: Path) -> None:
 
 
 def waited(happened: Callable[[], Any]) -> None:
-    """Wait until something is so."""
+    """Wait until a condition is true."""
     end = time.monotonic() + TIMEOUT
     while not happened():
         assert time.monotonic() < end
@@ -316,13 +318,13 @@ def waited(happened: Callable[[], Any]) -> None:
 
 
 class TestWithoutPyarrow:
-    """The installed modules without pyarrow."""
+    """An installation without pyarrow."""
 
     CODE = "import sys; sys.modules['pyarrow'] = None; from fst.cli.main import main; main()"
 
     @pytest.mark.parametrize("kind", thinned(["parquet", "arrow file", "arrow stream", "zstd"], 4))
     def test_what_takes_it(self, kind: str, table: Path, data: dict[str, Path]) -> None:
-        """Commands that need it explain how to install it."""
+        """Commands that need pyarrow explain how to install it."""
         words = [sys.executable, "-c", self.CODE, "encode", str(table), str(data[kind]), *options_for(kind)]
         done = subprocess.run(words, capture_output=True, timeout=TIMEOUT, check=False)
         assert done.returncode == 1
@@ -331,7 +333,7 @@ class TestWithoutPyarrow:
 
     @pytest.mark.parametrize("kind", thinned(["text", "gzip"], 2))
     def test_what_does_not(self, kind: str, table: Path, data: dict[str, Path], tmp_path: Path) -> None:
-        """Everything else works."""
+        """All other commands work."""
         words = [sys.executable, "-c", self.CODE, "encode", str(table), str(data[kind]), "-o", str(tmp_path / "ids.npy")]
         subprocess.run(words, timeout=TIMEOUT, check=True)
         assert {path.name for path in tmp_path.iterdir()} == {"ids.npy", "ids.splits.npy"}

@@ -1,4 +1,4 @@
-"""Folders and patterns on the command line: which files they represent, and the outputs in a folder."""
+"""Folders and patterns on the command line: the files that they represent, and the outputs in a folder."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ def table(tmp_path: Path) -> Path:
 
 
 def test_folder_stands_for_its_files(table: Path, folder: Path) -> None:
-    """A folder is all files in it and in its folders, in the order of their names, without hidden ones."""
+    """A folder represents all files in it and in its subfolders, in the order of their names, without hidden ones."""
     listed = call("count", table, folder / "a.txt", folder / "b.jsonl", folder / "sub" / "c.txt", "--input-format", "text")
     assert call("count", table, folder, "--input-format", "text").stdout == listed.stdout
 
 
 @pytest.mark.parametrize(("pattern", "files"), [("*.txt", ["a.txt"]), ("**/*.txt", ["a.txt", "sub/c.txt"]), ("[ab].txt", ["a.txt"])])
 def test_pattern_stands_for_the_files_that_match(pattern: str, files: list[str], table: Path, folder: Path) -> None:
-    """A pattern is the files that match it, in the order of their names."""
+    """A pattern represents the files that match it, in the order of their names."""
     assert call("encode", table, folder / pattern).data == call("encode", table, *(folder / name for name in files)).data
 
 
@@ -61,7 +61,7 @@ def test_file_whose_name_is_a_pattern(table: Path, tmp_path: Path) -> None:
 
 
 def test_no_files(table: Path, tmp_path: Path) -> None:
-    """A folder without files is wrong usage, not an empty input; a pattern that nothing matches is a file that is missing."""
+    """A folder without files is wrong usage, not an empty input; a pattern that matches nothing is a missing file."""
     (tmp_path / "empty").mkdir()
     assert "is empty; expected at least one file" in call("encode", table, tmp_path / "empty", code=2).stderr
     assert "none/*.txt: No such file" in error_of(call("encode", table, tmp_path / "none/*.txt", code=1))
@@ -69,7 +69,7 @@ def test_no_files(table: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("form", ["ids", "npy", "bin"])
 def test_folder_of_outputs(form: str, table: Path, folder: Path, tmp_path: Path) -> None:
-    """A folder as output is made, and has a file for each input, as if each were encoded alone."""
+    """A folder as output is created, and has a file for each input with the output for this input alone."""
     texts = {"a": ["un"], "c": ["able", "un un"]}
     call("encode", table, folder / "a.txt", folder / "sub", "--format", form, "-o", f"{tmp_path / 'out'}/")
     for name, rows in texts.items():
@@ -84,7 +84,7 @@ def test_folder_of_outputs(form: str, table: Path, folder: Path, tmp_path: Path)
 
 
 def test_outputs_are_named_as_inputs(table: Path, tmp_path: Path) -> None:
-    """The ending of the form takes the place of the input's, and of its packing."""
+    """The output name is the input name with the ending of the output format instead of the input's endings."""
     (tmp_path / "out").mkdir()
     inputs = [written(tmp_path / "x.v1.jsonl.gz", gzip.compress(b'{"text": "un"}\n')), written(tmp_path / "y", b'{"text": "able"}\n')]
     call("encode", table, *inputs, "--field", "text", "--format", "json", "-o", tmp_path / "out")
@@ -98,7 +98,7 @@ def encoded(table: Path, *words: str | Path) -> bytes:
 
 
 def test_outputs_have_the_format_of_their_inputs(table: Path, tmp_path: Path) -> None:
-    """Without --format each output in a folder has the name, the format, the packing and the other fields of its input."""
+    """Without --format, each output in a folder has the name, the format, the compression and the other fields of its input."""
     source, out = tmp_path / "in", tmp_path / "out"
     source.mkdir()
     rows = [{"id": 7, "text": "un able"}, {"id": 8, "text": "unable"}]
@@ -119,7 +119,7 @@ def test_outputs_have_the_format_of_their_inputs(table: Path, tmp_path: Path) ->
 
 
 def test_texts_become_ids(table: Path, tmp_path: Path) -> None:
-    """Without --format the output of plain text is ids, packed as the input is."""
+    """Without --format, the output of plain text is ids, compressed as the input is."""
     (tmp_path / "in").mkdir()
     written(tmp_path / "in" / "a.log.gz", gzip.compress(b"un\nable un\n"))
     call("encode", table, tmp_path / "in", "-o", f"{tmp_path / 'out'}/")
@@ -127,7 +127,7 @@ def test_texts_become_ids(table: Path, tmp_path: Path) -> None:
 
 
 def test_packed_columns_are_not_packed_again(table: Path, tmp_path: Path) -> None:
-    """The output of a packed Parquet file is Parquet, and its name lacks the packing."""
+    """The output of a compressed Parquet file is Parquet, and its name lacks the ending of the compression."""
     pq.write_table(pa.table({"text": ["un"]}), tmp_path / "a.parquet")
     packed = written(tmp_path / "a.parquet.gz", gzip.compress((tmp_path / "a.parquet").read_bytes()))
     call("encode", table, packed, "--column", "text", "-o", f"{tmp_path / 'out'}/")
@@ -135,7 +135,7 @@ def test_packed_columns_are_not_packed_again(table: Path, tmp_path: Path) -> Non
 
 
 def test_outputs_that_exist_are_refused(table: Path, folder: Path, tmp_path: Path) -> None:
-    """An output in a folder that exists is refused before any is written; --overwrite replaces it."""
+    """An existing output in a folder is refused before any output is written; --overwrite replaces it."""
     (tmp_path / "out").mkdir()
     before = written(tmp_path / "out" / "c.txt", b"mine")
     words = (table, folder / "a.txt", folder / "sub", "-o", tmp_path / "out")
@@ -148,7 +148,7 @@ def test_outputs_that_exist_are_refused(table: Path, folder: Path, tmp_path: Pat
 
 @pytest.mark.parametrize("form", ["ids", "npy"])
 def test_resuming(form: str, table: Path, folder: Path, tmp_path: Path) -> None:
-    """With --resume an output is kept that is not older than its input and the table, and all others are written."""
+    """With --resume, an output that is not older than its input and the table is kept, and all others are written."""
     out = tmp_path / "out"
     words = (table, folder / "a.txt", folder / "sub" / "c.txt", "--format", form, "-o", f"{out}/")
     call("encode", *words)
@@ -187,12 +187,12 @@ def test_ids_without_their_splits_are_not_complete(table: Path, folder: Path, tm
     ],
 )
 def test_options_for_folders(words: list[str], message: str, table: Path, folder: Path) -> None:
-    """Options for files that exist in a folder are refused for other outputs, and do not go together."""
+    """Options for existing files in a folder are refused for other outputs, and contradict each other."""
     assert message in call("encode", table, folder / "a.txt", *words, code=2).stderr
 
 
 def test_seeds_are_for_each_output(folder: Path, tmp_path: Path) -> None:
-    """Random ids of a file in a folder are those of the file alone, so that a resumed run gives the same."""
+    """Random ids of a file in a folder equal those of the file alone, so a resumed run gives the same ids."""
     written(folder / "sub" / "c.txt", b"ab ab ab ab ab ab\n" * 20)
     assemble(of_document(byte_level(GPT2, [(b"a", b"b"), (b" ", b"ab")]), Path("tokenizer.json")), "auto").save(tmp_path / "bpe.npz")
     words = ("--dropout", "0.5", "--seed", "1")

@@ -47,7 +47,7 @@ class TestOutput:
     @pytest.mark.parametrize("packing", PACKINGS)
     @pytest.mark.parametrize(("ending", "form"), [("txt", "ids"), ("tokens", "tokens"), ("JSONL", "json"), ("ndjson", "json")])
     def test_packed(self, packing: str, ending: str, form: str, table: Path, tmp_path: Path) -> None:
-        """Lines are packed as the end of the name says, and are the same lines."""
+        """Lines are compressed according to the ending of the name, and are the same lines."""
         source = written(tmp_path / "in", as_input("lines", TEXTS * 1000))
         out = tmp_path / f"out.{ending}{ENDINGS[packing]}"
         asked = ["--format", "tokens"] if form == "tokens" else []
@@ -58,7 +58,7 @@ class TestOutput:
 
     @pytest.mark.parametrize("packing", PACKINGS)
     def test_packed_nothing(self, packing: str, table: Path, tmp_path: Path) -> None:
-        """A packed output without documents is whole."""
+        """A compressed output without documents is complete."""
         out = tmp_path / f"out.txt{ENDINGS[packing]}"
         call("encode", table, written(tmp_path / "in", b""), "-o", out)
         assert unpacked(out.read_bytes(), packing) == b""
@@ -67,13 +67,13 @@ class TestOutput:
         ("ending", "form"), [("NPY", "npy"), ("Bin", "bin"), ("Arrow", "arrow"), ("PARQUET", "parquet"), ("Json", "json")]
     )
     def test_endings_in_any_case(self, ending: str, form: str, table: Path, tmp_path: Path) -> None:
-        """The ending of an output name counts in any case."""
+        """The ending of an output name may have any case."""
         call("encode", table, written(tmp_path / "in", as_input("lines", TEXTS)), "-o", tmp_path / f"out.{ending}")
         assert rows_of(tmp_path / f"out.{ending}", form) == [ids.tolist() for ids in fst.Tokenizer.load(table).encode_batch(TEXTS)]
 
     @pytest.mark.parametrize("ending", ["csv", "CSV.gz", "npz", "feather", "orc", "zip", "jsonl.lz4", "npy.gz", "arrow.xz", "parquet.zst"])
     def test_what_is_not_written(self, ending: str, table: Path, tmp_path: Path) -> None:
-        """A format that is known and not written is refused by name, with what to do instead."""
+        """A format that is known but cannot be written is refused with its name and an alternative."""
         out = tmp_path / f"out.{ending}"
         said = call("encode", table, written(tmp_path / "in", b"un\n"), "-o", out, code=2).stderr
         assert f"Error: {out}: " in said
@@ -82,13 +82,13 @@ class TestOutput:
 
     @pytest.mark.parametrize("ending", ["ids", "out", "2024-01-31", "csv"])
     def test_other_endings(self, ending: str, table: Path, tmp_path: Path) -> None:
-        """An unknown ending says nothing: that is a file of ids, as is any other with --format ids."""
+        """An output with an unknown ending is a file of ids, as is any output with --format ids."""
         out = tmp_path / f"out.{ending}"
         call("encode", table, written(tmp_path / "in", b"un\n"), "-o", out, *(["--format", "ids"] if ending == "csv" else []))
         assert out.read_bytes() == ids_of(table, ["un"])
 
     def test_other_columns(self, table: Path, tmp_path: Path) -> None:
-        """Parquet and Arrow keep the other columns, with their types and nulls and before the ids, and not the text."""
+        """Parquet and Arrow keep the other columns, with their types and nulls and before the ids, without the text."""
         others = {"b": pa.array([1, None, 3], pa.int16()), "d": pa.array(["x", "y", "x"]).dictionary_encode()}
         others["l"] = pa.array([[1], [], None])
         source = written(tmp_path / "in", as_table("parquet", pa.table({"text": ["un", None, "hello"], **others})))
@@ -115,7 +115,7 @@ class TestOutput:
     @pytest.mark.parametrize("kind", ["json", "parquet", "arrow file"])
     @pytest.mark.parametrize("form", ["json", "parquet", "arrow"])
     def test_tokens(self, kind: str, form: str, table: Path, tmp_path: Path) -> None:
-        """--tokens adds the tokens of every document, and other columns, nulls and ids stay as they are without it."""
+        """--tokens adds the tokens of every document, and other columns, nulls and ids are the same as without it."""
         texts = ["unaffable é!", "", "hello"] if kind == "json" else ["unaffable é!", None, "hello"]
         source = written(tmp_path / "in", as_input(kind, texts))
         found = {}
@@ -164,27 +164,27 @@ class TestOutput:
         ids=["bytes", "duration", "map", "nested bytes"],
     )
     def test_columns_that_json_does_not_have(self, column: Any, table: Path, tmp_path: Path) -> None:
-        """A column of values that JSON has no form for is refused by its name, and one that is not kept is not looked at."""
+        """A column with values that JSON cannot represent is refused with its name; a column that is not kept is not checked."""
         source = written(tmp_path / "in", as_table("arrow file", pa.table({"text": ["un"], "odd": column})))
         said = call("encode", table, source, "--column", "text", "--format", "json", code=1).stderr
         assert said.startswith(f"Error: {source}: column 'odd' is {column.type}, which JSON does not have; write Parquet or Arrow, ")
         assert call("encode", table, source, "--column", "text").data == ids_of(table, ["un"])
 
     def test_columns_of_one_name(self, table: Path, tmp_path: Path) -> None:
-        """Two columns of one name, of which an object would have one, are refused in JSON."""
+        """Two columns of the same name, of which a JSON object would keep one, are refused in JSON."""
         columns = pa.table([pa.array(["un"]), pa.array([1]), pa.array([2])], ["text", "a", "a"])
         source = written(tmp_path / "in", as_table("arrow file", columns))
         assert "several columns are called 'a'" in call("encode", table, source, "--column", "text", "--format", "json", code=1).stderr
 
     def test_numbers_that_json_does_not_have(self, table: Path, tmp_path: Path) -> None:
-        """NaN and infinities, which Python reads in JSON lines, become null."""
+        """NaN and infinities, which Python accepts in JSON lines, become null."""
         source = written(tmp_path / "in", b'{"text": "un", "a": NaN, "b": [1e999, -Infinity], "c": 2}\n')
         done = call("encode", table, source, "--field", "text", "--format", "json")
         assert done.stdout == '{"a":null,"b":[null,null],"c":2,"input_ids":[2,5,3]}\n'
 
     @pytest.mark.parametrize("ending", ["arrow", "parquet"])
     def test_fields_as_columns(self, ending: str, table: Path, tmp_path: Path) -> None:
-        """Parquet and Arrow have a column for every other field of JSON lines, with nulls where it is not."""
+        """Parquet and Arrow have a column for every other field of JSON lines, with nulls where the field is missing."""
         source = written(tmp_path / "in", b'{"text": "un", "a": 1}\n{"text": "un", "b": ["x"]}\n')
         out = tmp_path / f"out.{ending}"
         call("encode", table, source, "--field", "text", "-o", out)
@@ -220,7 +220,7 @@ class TestOutput:
         ],
     )
     def test_names_that_are_taken(self, kind: str, name: str, ending: str, table: Path, tmp_path: Path) -> None:
-        """A column with the name of the ids is not overwritten."""
+        """A column with the same name as the ids is not overwritten."""
         data = b'{"text": "", "%s": 1}\n' % name.encode() if kind == "json" else as_table(kind, pa.table({name: [1], "text": ["un"]}))
         source, out = written(tmp_path / "in", data), tmp_path / f"o.{ending}"
         said = call("encode", table, source, *options_for(kind), "--tokens", "-o", out, code=1).stderr
@@ -228,14 +228,14 @@ class TestOutput:
         assert "rename it" in said
 
     def test_tables_with_different_columns(self, table: Path, tmp_path: Path) -> None:
-        """Files whose other columns differ do not go into one."""
+        """Files with different other columns are not written to one output."""
         files = [written(tmp_path / name, as_table("parquet", pa.table({"text": ["un"], name: [1]}))) for name in "ab"]
         said = call("encode", table, *files, "--column", "text", "-o", tmp_path / "out.parquet", code=1).stderr
         assert said.startswith(f"Error: {files[1]}: its columns differ")
 
     @pytest.mark.parametrize("form", OUTPUTS)
     def test_nulls(self, form: str, table: Path, tmp_path: Path) -> None:
-        """A null stays null where there is such a thing, and has no ids elsewhere."""
+        """A null stays null in formats with nulls, and has no ids in others."""
         source = written(tmp_path / "in", as_input("parquet", ["un", None, None]))
         out = tmp_path / f"out.{form}"
         call("encode", table, source, "--column", "text", "-o", out, *(["--format", "tokens"] if form == "tokens" else []))
@@ -245,7 +245,7 @@ class TestOutput:
     @pytest.mark.parametrize("form", OUTPUTS)
     @pytest.mark.parametrize("kind", INPUTS)
     def test_nothing(self, kind: str, form: str, table: Path, tmp_path: Path) -> None:
-        """An input without documents becomes a whole file without rows."""
+        """An input without documents becomes a complete file without rows."""
         source = written(tmp_path / "in", as_input(kind, []))
         call("encode", table, source, *options_for(kind), "-o", tmp_path / f"out.{form}")
         assert rows_of(tmp_path / f"out.{form}", form) == []
@@ -254,7 +254,7 @@ class TestOutput:
         ("kind", "form"), thinned(product(("lines", "json", "parquet", "arrow file"), ("npy", "bin", "arrow", "parquet")), 8)
     )
     def test_more_than_a_block(self, kind: str, form: str, table: Path, tmp_path: Path) -> None:
-        """Blocks, row groups and batches do not show in what is written."""
+        """The sizes of blocks, row groups and batches do not change the output."""
         texts = [f"un hello {'unaffable ' * (number % 40)}" for number in range(60_000)]
         source = written(tmp_path / "in", as_input(kind, texts))
         out = tmp_path / f"out.{form}"
@@ -265,7 +265,7 @@ class TestOutput:
             assert numbers["number"].to_pylist() == list(range(len(texts)))
 
     def test_many_row_groups(self, table: Path, tmp_path: Path) -> None:
-        """A table of many small row groups is written in few, and the other way round."""
+        """A table of many small row groups is written in few, and a table of one large row group in several."""
         texts = pa.table({"text": ["un hello"] * 5000})
         source = written(tmp_path / "in", as_table("parquet", texts, row_group_size=10))
         call("encode", table, source, "--column", "text", "-o", tmp_path / "out.parquet")
@@ -273,7 +273,7 @@ class TestOutput:
         assert pq.read_table(tmp_path / "out.parquet")["input_ids"].to_pylist() == [[2, 5, 8, 3]] * 5000
 
     def test_max_length(self, table: Path, tmp_path: Path) -> None:
-        """--max-length cuts as `encode_batch` does."""
+        """--max-length truncates as `encode_batch` does."""
         rows = fst.Tokenizer.load(table).encode_batch(TEXTS, max_length=4)
         expected = [row.tolist() for row in rows]
         for kind in INPUTS:
@@ -282,7 +282,7 @@ class TestOutput:
             assert rows_of(tmp_path / "out.npy", "npy") == expected
 
     def test_pairs_of_npy(self, table: Path, tmp_path: Path) -> None:
-        """The row splits lie next to the ids, and are mapped like them."""
+        """The row splits are next to the ids, and are memory-mapped like them."""
         source = written(tmp_path / "in", as_input("lines", TEXTS))
         call("encode", table, source, "-o", tmp_path / "a.b.npy")
         assert {path.name for path in tmp_path.iterdir()} == {"in", "a.b.npy", "a.b.splits.npy"}
@@ -291,7 +291,7 @@ class TestOutput:
 
     @pytest.mark.parametrize(("highest", "dtype"), [(65_535, "<u2"), (65_536, "<u4")])
     def test_raw_ids(self, highest: int, dtype: str, tmp_path: Path) -> None:
-        """A .bin holds nothing but ids, two bytes each, or four if the vocabulary has an id above 65,535."""
+        """A .bin file contains only ids, two bytes each, or four if the vocabulary has an id above 65,535."""
         tokens = ["[UNK]", "un", *(f"x{number}" for number in range(2, highest)), "last"]
         wordpiece(tokens).save(tmp_path / "large.npz")
         call("encode", tmp_path / "large.npz", written(tmp_path / "in", b"last un\n\nun\n"), "-o", tmp_path / "out.bin")

@@ -1,4 +1,4 @@
-"""URLs on the command line: files of other machines are read and written as those of this one; here they lie in memory."""
+"""URLs on the command line: remote files are read and written like local ones; in these tests they are in memory."""
 
 from __future__ import annotations
 
@@ -55,12 +55,12 @@ def table(tmp_path: Path) -> Path:
     ],
 )
 def test_files_are_read(words: list[str], ids: bytes, table: Path) -> None:
-    """Text, JSON lines and columns are read from a URL, packed or not; patterns and folders represent their files."""
+    """Text, JSON lines and columns are read from a URL, compressed or not; patterns and folders represent their files."""
     assert call("encode", table, *words).data == ids
 
 
 def test_files_are_written(store: Any, table: Path) -> None:
-    """The output is sent whole, and so are the arrays next to it."""
+    """The whole output is sent, with the arrays next to it."""
     call("encode", table, "memory://in/a.txt", "-o", "memory://out/x.npy")
     with store.open("/out/x.npy") as ids, store.open("/out/x.splits.npy") as splits:
         assert np.load(ids).tolist() == [1, 3]
@@ -80,7 +80,7 @@ def test_failed_output_is_not_there(store: Any, table: Path) -> None:
 
 
 def test_tables_and_their_sources(store: Any, table: Path, tmp_path: Path) -> None:
-    """Tables are compiled from URLs to URLs, and all commands and `fst.load` take them as they take files."""
+    """Tables are compiled from URLs to URLs, and all commands and `fst.load` accept them like files."""
     store.pipe({"/model/vocab.txt": b"[UNK]\nun\n##able\nable\n", "/words.txt": b"un\n"})
     call("compile", "memory://model/vocab.txt", "-o", "memory://tables/a.npz")
     call("compile", "memory://model", "-o", "memory://tables/b.npz")
@@ -99,7 +99,7 @@ def test_tables_and_their_sources(store: Any, table: Path, tmp_path: Path) -> No
 
 
 def test_tables_that_are_none(store: Any, table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The table of a URL is proven as that of a file, and no more of it is read than a table may have."""
+    """The table at a URL is proven like that of a file, and at most the maximum size of a table is read."""
     store.pipe({"/x.npz": table.read_bytes()[:-1], "/y.npz": b"no table"})
     with pytest.raises(fst.TableError, match=r"memory://x\.npz: .*compile it again"):
         fst.load("memory://x.npz")
@@ -113,7 +113,7 @@ def test_tables_that_are_none(store: Any, table: Path, monkeypatch: pytest.Monke
 
 
 def test_folder_to_folder(store: Any, table: Path) -> None:
-    """A folder of a store is written as one of this machine: in the formats of the inputs, and resumed."""
+    """A folder of a store is written like a local one: in the formats of the inputs, and with --resume."""
     words = ("encode", table, "memory://in/a.txt", "memory://in/b.txt.gz", "-o", "memory://out")
     call(*words[:-1], "memory://out/")
     assert store.cat("/out/a.txt") == b"1\n3\n"
@@ -129,7 +129,7 @@ def test_folder_to_folder(store: Any, table: Path) -> None:
 
 
 def test_chained_urls(store: Any, table: Path, tmp_path: Path) -> None:
-    """URLs of files in other files, and of cached files, are read, alone and by patterns."""
+    """URLs of files inside other files, and of cached files, are read, alone and by patterns."""
     with ZipFile(tmp_path / "x.zip", "w") as archive:
         archive.writestr("a.txt", "un\n")
         archive.writestr("b.txt", "able\n")
@@ -141,7 +141,7 @@ def test_chained_urls(store: Any, table: Path, tmp_path: Path) -> None:
 
 
 def test_files_of_this_machine(table: Path, tmp_path: Path) -> None:
-    """The URL of a file of this machine is this file: as an input, as an output, as a table, and where they must be different."""
+    """A URL of a local file is this file: as an input, as an output, as a table, and in the check that files are different."""
     written(tmp_path / "a.txt", b"un\n")
     call("encode", f"file://{table}", f"file://{tmp_path}/*.txt", "-o", f"file://{tmp_path}/out.ids")
     assert (tmp_path / "out.ids").read_bytes() == b"1\n"
@@ -166,7 +166,7 @@ def test_what_is_not_there(words: list[str], message: str, code: int, table: Pat
 
 
 def test_without_fsspec(table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without fsspec the message explains how to install it; a name that is no URL needs none."""
+    """Without fsspec, the message explains how to install it; a name that is not a URL needs no fsspec."""
     load = builtins.__import__
 
     def without(name: str, *more: Any) -> Any:
@@ -180,7 +180,7 @@ def test_without_fsspec(table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_sizes_are_known(store: Any) -> None:
-    """The bytes of a URL are those of its file."""
+    """The size of a URL in bytes is that of its file."""
     from fst.runtime.files.streams import size
 
     assert size(["memory://in/a.txt", "memory://in/b.txt.gz"]) == 8 + store.size("/in/b.txt.gz")

@@ -1,4 +1,4 @@
-"""`fst search`: all ways through files give the matches of the package, with the conventions of grep."""
+"""`fst search`: all combinations of formats give the matches of the package, with the conventions of grep."""
 
 from __future__ import annotations
 
@@ -36,21 +36,21 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def found_in(texts: Sequence[str | None], names: bool) -> list[list[dict[str, Any]] | None]:
-    """The matches in texts, as the package finds them."""
+    """The package's matches in texts."""
     searcher = fst.Searcher(keywords(KEYWORDS))
     rows: list[Any] = [None if text is None else [*searcher.find_iter(text)] for text in texts]
     return [row and [as_object(found, names) for found in row] for row in rows]
 
 
 def as_object(found: fst.Match, names: bool) -> dict[str, Any]:
-    """A match as it is written."""
+    """A match in its written form."""
     number, start, end = found
     return {**({"keyword": KEYWORDS[number]} if names else {"id": number}), "start": start, "end": end}
 
 
 @pytest.mark.parametrize(("kind", "form", "names"), thinned(product(INPUTS, FORMS, [False, True]), 3))
 def test_all_ways(kind: str, form: str, names: bool, table: Path, tmp_path: Path) -> None:
-    """From any input format to any output format, the matches are those of `find_iter`, and rows keep their fields."""
+    """From any input format to any output format, the matches equal the results of `find_iter`, and rows keep their fields."""
     source, out = written(tmp_path / "input", gzip.compress(as_input(kind, TEXTS))), tmp_path / "out"
     words: list[str | Path] = ["search", table, source, *options_for(kind), "-o", out, "--format", form, *(["--names"] if names else [])]
     if names and form in ("lines", "npz"):
@@ -79,7 +79,7 @@ def test_all_ways(kind: str, form: str, names: bool, table: Path, tmp_path: Path
 
 @pytest.mark.parametrize(("kind", "form"), thinned(product(INPUTS, ["lines", "json", "arrow", "parquet"]), 2))
 def test_replacements(kind: str, form: str, table: Path, tmp_path: Path) -> None:
-    """With --replace, all documents are written, and the text keeps its place among the fields."""
+    """With --replace, all documents are written, and the text keeps its position among the fields."""
     source, out = written(tmp_path / "input", as_input(kind, TEXTS)), tmp_path / "out"
     call("search", table, source, *options_for(kind), "--replace", "<é>", "-o", out, "--format", form)
     texts = fst.Searcher(keywords(KEYWORDS)).replace([*TEXTS], "<é>")
@@ -97,7 +97,7 @@ class TestRows:
     @pytest.mark.parametrize("form", ["json", "arrow", "parquet"])
     @pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.string_view(), pa.dictionary(pa.int32(), pa.string())], ids=str)
     def test_nulls(self, form: str, kind: Any, table: Path, tmp_path: Path) -> None:
-        """Nulls stay null, whatever the type of the column."""
+        """Nulls stay null in a column of any type."""
         texts = ["ushers", None, "none", "he"]
         rows = pa.table({"text": pa.array(texts, pa.string()).cast(kind)})
         with pa.ipc.new_file(tmp_path / "in.arrow", rows.schema) as writer:
@@ -112,7 +112,7 @@ class TestRows:
     @pytest.mark.parametrize("form", ["json", "arrow", "parquet", "npz"])
     @pytest.mark.parametrize("kind", INPUTS)
     def test_no_rows(self, kind: str, form: str, table: Path, tmp_path: Path) -> None:
-        """A file without rows gives a file without rows, and nothing is found in it."""
+        """A file without rows gives a file without rows, and no match is found."""
         source, out = written(tmp_path / "input", as_input(kind, [])), tmp_path / "out"
         call("search", table, source, *options_for(kind), "-o", out, "--format", form, code=1)
         if form == "npz":
@@ -124,14 +124,14 @@ class TestRows:
 
     @pytest.mark.parametrize("form", ["json", "arrow"])
     def test_a_column_of_the_same_name(self, form: str, table: Path, tmp_path: Path) -> None:
-        """A field called as what is written is refused, and no file is left."""
+        """A field with the name of a written field is refused, and no file is left."""
         source = written(tmp_path / "in.jsonl", b'{"text": "he", "matches": 1}\n')
         done = call("search", table, source, "--field", "text", "-o", tmp_path / "out", "--format", form, code=2)
         assert "'matches' has the name of an added one" in error_of(done)
         assert [path.name for path in tmp_path.iterdir()] == ["in.jsonl"]
 
     def test_errors(self, table: Path, tmp_path: Path) -> None:
-        """A document that is not text stops the search, is mended or left out, as --errors says."""
+        """With --errors, a document that is not text stops the search, is repaired or is left out."""
         source = written(tmp_path / "in.txt", b"he\nx\xffshe\nhe")
         assert error_of(call("search", table, source, code=2)).startswith(f"{source}, line 2: not UTF-8 at byte 1")
         done = call("search", table, source, "--errors", "replace", "--format", "json")
@@ -147,10 +147,10 @@ class TestRows:
 
 
 class TestManners:
-    """What grep does, and what `fst encode` does."""
+    """Conventions of grep, and of `fst encode`."""
 
     def test_exit_codes(self, table: Path, tmp_path: Path) -> None:
-        """0 if something was found, 1 if nothing was, 2 on errors; with --replace, 0 also if nothing was found."""
+        """The exit code is 0 if something was found, 1 if nothing was, 2 on errors; with --replace, 0 also if nothing was found."""
         assert call("search", table, stdin=b"none\nhe\n").data == b"he\n"
         assert call("search", table, "-", stdin=b"none\n", code=1).data == b""
         assert call("search", table, "--count", stdin=b"none\n", code=1).data == b"0\n"
@@ -160,7 +160,7 @@ class TestManners:
         assert "is not a table file" in error_of(call("search", written(tmp_path / "no.npz", b"x" * 99), code=2))
 
     def test_count(self, table: Path, tmp_path: Path) -> None:
-        """--count prints the matches of each file, with its name if there are several."""
+        """--count prints the number of matches of each file, with its name if there are several."""
         one, two = written(tmp_path / "one", b"he she\nhe\n"), written(tmp_path / "two", b"none\n")
         assert call("search", table, one, "--count").data == b"3\n"
         assert call("search", table, one, two, "--count").stdout == f"{one}:3\n{two}:0\n"
@@ -174,7 +174,7 @@ class TestManners:
         assert call("search", table, one, two, "--names").stdout == f"{one}\t1\the\t0\t2\n{two}\t1\tshe\t2\t5\n"
 
     def test_colours(self, table: Path, tmp_path: Path) -> None:
-        """Matches are in colour if that is requested, and so are the names of files."""
+        """Matches and names of files are in colour if this is requested."""
         source = written(tmp_path / "in.txt", "é ushers he\n".encode())
         shown = "é u\x1b[01;31mshe\x1b[mrs \x1b[01;31mhe\x1b[m\n"
         assert call("search", table, source, "--color", "always").stdout == shown
@@ -185,7 +185,7 @@ class TestManners:
     @posix
     @pytest.mark.parametrize(("environment", "colored"), thinned([({"NO_COLOR": "1"}, False), ({}, True), ({"TERM": "dumb"}, False)], 2))
     def test_terminals(self, environment: dict[str, str], colored: bool, table: Path) -> None:
-        """A terminal gets colours, unless its user wants none."""
+        """A terminal gets colours, unless its user has turned them off."""
         import pty
 
         run("search", table, stdin=b"he\n")  # so that kernels are compiled
@@ -202,7 +202,7 @@ class TestManners:
         assert shown[:-1] == (b"u\x1b[01;31mshe\x1b[mrs\r\n" if colored else b"ushers\r\n")
 
     def test_a_reader_that_leaves(self, table: Path, tmp_path: Path) -> None:
-        """If the reader of a pipe leaves early, nothing is said."""
+        """If the reader closes the pipe early, nothing is printed."""
         source = written(tmp_path / "in.txt", b"he " * 300_000 + b"\n" + b"he\n" * 300_000)
         with subprocess.Popen([FST, "search", table, source], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
             assert process.stdout is not None
@@ -213,7 +213,7 @@ class TestManners:
             assert process.wait(TIMEOUT) == 0
 
     def test_packed_outputs(self, table: Path, tmp_path: Path) -> None:
-        """Lines are packed if the name of the output says so, and the name chooses the form."""
+        """Lines are compressed if the name of the output has such an ending, and the name sets the format."""
         call("search", table, "-o", tmp_path / "out.jsonl.gz", stdin=b"he\n")
         assert gzip.decompress((tmp_path / "out.jsonl.gz").read_bytes()) == b'{"text":"he","matches":[{"id":0,"start":0,"end":2}]}\n'
 
@@ -235,13 +235,13 @@ class TestManners:
         assert message in call("search", table, *options, code=2).stderr
 
     def test_inputs_are_not_outputs(self, table: Path, tmp_path: Path) -> None:
-        """An output that is an input is refused before it is touched."""
+        """An output that is an input is refused before it is changed."""
         source = written(tmp_path / "in.txt", b"he\n")
         assert "is also an input" in call("search", table, source, "-o", source, "--replace", "x", code=2).stderr
         assert source.read_bytes() == b"he\n"
 
     def test_tables_of_other_kinds(self, tmp_path: Path, table: Path) -> None:
-        """A table of another kind is refused, and the message names it this is and what to do."""
+        """A table of another kind is refused, and the message names its kind and gives a remedy."""
         from fst.compile import wordpiece
 
         wordpiece(["[UNK]"]).save(tmp_path / "words.npz")
@@ -252,7 +252,7 @@ class TestManners:
 
 
     def test_info(self, tmp_path: Path) -> None:
-        """`fst info` shows how many keywords a table has, and with which options they were compiled."""
+        """`fst info` shows the number of keywords of a table, and the options of their compilation."""
         out = tmp_path / "names.npz"
         keywords(["ab", "", "c"], match_kind="standard", ignore_case=True, allow_empty=True).save(out)
         told = json.loads(call("info", out, "--json").stdout)
@@ -266,7 +266,7 @@ class TestManners:
 
 
 def test_long_documents(table: Path, tmp_path: Path) -> None:
-    """A document of any size is counted, and its matches are written, in pieces, wherever one ends; whole documents are limited."""
+    """A document of any size is counted, and its matches are written, in chunks that end anywhere; whole documents are limited."""
     text = "x" * ((1 << 21) - 1) + "hé" + "世界 ushers " * 1_500_000
     source = written(tmp_path / "in.txt", f"he\n{text}\nshe\n".encode())
     matches = fst.Searcher.load(table).find_batch(["he", text, "she"])

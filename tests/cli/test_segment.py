@@ -1,4 +1,4 @@
-"""`fst segment`: all ways through files give the tokens of the package."""
+"""`fst segment`: all combinations of formats give the tokens of the package."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize(("kind", "form"), thinned(product(INPUTS, ["wakati", "json", "arrow", "parquet"]), 2))
 def test_all_ways(kind: str, form: str, table: Path, tmp_path: Path) -> None:
-    """From any input format to any output format, the tokens are those of `segment`, and rows keep their fields."""
+    """From any input format to any output format, the tokens match `segment`, and rows keep their fields."""
     source, out = written(tmp_path / "input", gzip.compress(as_input(kind, TEXTS))), tmp_path / "out"
     call("segment", table, source, *options_for(kind), "-o", out, "--format", form)
     segmenter = fst.Segmenter.load(table)
@@ -66,7 +66,7 @@ def test_standard_streams(table: Path) -> None:
 
 
 def test_errors(table: Path, tmp_path: Path) -> None:
-    """A document that is not text stops the command, is mended or left out, and a table of another kind is refused."""
+    """A document that is not text stops the command, is repaired or is left out, and a table of another kind is refused."""
     source = written(tmp_path / "in.txt", "命\n".encode() + b"x\xff\n")
     assert error_of(call("segment", table, source, code=1)).startswith(f"{source}, line 2: not UTF-8 at byte 1")
     assert call("segment", table, source, "--errors", "replace").stdout == "命\nx \ufffd\n"

@@ -49,7 +49,7 @@ class TestInfo:
     """`fst info`."""
 
     def test_json(self, table: Path) -> None:
-        """--json tells everything as one object."""
+        """--json prints all facts as one object."""
         told = json.loads(call("info", table, "--json").stdout)
         assert (told["kind"], told["tokens"], told["bytes"]) == ("wordpiece", len(TOKENS), table.stat().st_size)
         assert told["single"] == [[["[CLS]"], 0], ["A", 0], [["[SEP]"], 0]]
@@ -59,7 +59,7 @@ class TestInfo:
         assert told["options"]["max_input_chars_per_word"] == 100
 
     def test_text(self, table: Path) -> None:
-        """A person gets the same as lines."""
+        """The output for a person has the same facts as lines."""
         lines = dict(line.split("  ", 1) for line in call("info", table).stdout.splitlines())
         told = {name: value.strip() for name, value in lines.items()}
         assert (told["kind"], told["tokens"]) == ("wordpiece", "12")
@@ -70,7 +70,7 @@ class TestInfo:
         assert (told["truncation"], told["padding"], told["sides"]) == ("none", "none", "truncation right, padding right")
 
     def test_what_a_folder_says(self, tmp_path: Path, reference: Callable[..., Tokenizer]) -> None:
-        """`fst info` shows what a folder says of the model, of truncation and of padding in words."""
+        """`fst info` describes in words the folder's facts about the model, truncation and padding."""
         (tmp_path / "folder").mkdir()
         tokenizer = reference(TOKENS)
         tokenizer.enable_truncation(7, stride=2)
@@ -89,7 +89,7 @@ class TestInfo:
         assert told["sides"] == "truncation right, padding left"
 
     def test_truncation_and_padding(self, tmp_path: Path, reference: Callable[..., Tokenizer]) -> None:
-        """Truncation that the source requests is shown as not applied."""
+        """Truncation of the source is shown as not applied."""
         tokenizer = reference(TOKENS)
         tokenizer.enable_truncation(7)
         tokenizer.save(str(tmp_path / "tokenizer.json"))
@@ -102,11 +102,11 @@ class TestVerify:
     """`fst verify`."""
 
     def test_sound(self, table: Path) -> None:
-        """A table that is whole is said to be so."""
+        """A complete table is reported as sound."""
         assert call("verify", table).stdout == f"{table}: whole and safe\n"
 
     def test_flipped_byte(self, table: Path, tmp_path: Path) -> None:
-        """One byte that is another is found."""
+        """A single changed byte is found."""
         data = bytearray(table.read_bytes())
         data[len(data) // 2] ^= 1
         damaged = written(tmp_path / "damaged.npz", bytes(data))
@@ -115,7 +115,7 @@ class TestVerify:
         assert said.endswith("compile it again")
 
     def test_against_the_same(self, texts: Path, tmp_path: Path, reference: Callable[..., Tokenizer]) -> None:
-        """Beside the tokenizer.json that it was compiled from, a table has no difference; truncation and padding do not count."""
+        """A table has no difference from its source tokenizer.json; truncation and padding do not count."""
         tokenizer, source = reference(TOKENS), tmp_path / "tokenizer.json"
         tokenizer.enable_truncation(2)
         tokenizer.enable_padding(length=9)
@@ -125,7 +125,9 @@ class TestVerify:
         assert done.stdout == f"{texts}: 5 lines, all with the ids of the reference\n"
 
     def test_against_another(self, table: Path, texts: Path, tmp_path: Path, reference: Callable[..., Tokenizer]) -> None:
-        """The first difference of each file is reported: file, line, text, tokens of both and where they part; the exit code is 1."""
+        """The first difference of each file is reported: file, line, text, both lists of tokens and their first different position; the
+        exit code is 1.
+        """
         other = reference([token.replace("##able", "##abla") for token in TOKENS])
         other.post_processor = Tokenizer.from_str(json.dumps(FRAMED)).post_processor
         other.save(str(tmp_path / "tokenizer.json"))
@@ -147,7 +149,7 @@ class TestVerify:
         ]
 
     def test_long_difference(self, tmp_path: Path, reference: Callable[..., Tokenizer]) -> None:
-        """Of a long document only what is around the difference is shown."""
+        """Of a long document, only the text around the difference is shown."""
         reference(TOKENS).save(str(tmp_path / "tokenizer.json"))
         reference([token.replace("##able", "##abla") for token in TOKENS]).save(str(tmp_path / "other.json"))
         wordpiece(tmp_path / "other.json").save(tmp_path / "t.npz")
@@ -162,7 +164,7 @@ class TestVerify:
         assert "--against" in call("verify", table, texts, code=2).stderr
 
     def test_reference_not_installed(self, table: Path, texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Without `tokenizers` the message explains how to get it."""
+        """Without `tokenizers`, the message explains how to install it."""
         monkeypatch.setitem(sys.modules, "tokenizers", None)
         assert "pip install tokenizers" in call("verify", table, "--against", written(tmp_path / "t.json", b"{}"), texts, code=1).stderr
 
@@ -173,7 +175,7 @@ class TestVerify:
         assert "all with the ids" in call("verify", tmp_path / "t.npz", "--against", tmp_path, texts).stdout
 
     def test_against_a_packed_file(self, texts: Path, tmp_path: Path, reference: Callable[..., Tokenizer]) -> None:
-        """A tokenizer.json may be packed with gzip."""
+        """A tokenizer.json may be compressed with gzip."""
         packed = written(tmp_path / "tokenizer.json.gz", gzip.compress(reference(TOKENS).to_str().encode()))
         wordpiece(packed).save(tmp_path / "t.npz")
         assert "all with the ids" in call("verify", tmp_path / "t.npz", "--against", packed, texts).stdout
@@ -202,7 +204,7 @@ class TestVerify:
         ],
     )
     def test_against_what_is_no_tokenizer(self, name: str, data: bytes, what: str, table: Path, texts: Path, tmp_path: Path) -> None:
-        """A reference that is not a tokenizer.json is refused in one short line that says what it is and what to name."""
+        """A reference that is not a tokenizer.json is refused in one short line with its kind and the file to name."""
         path = tmp_path / name
         path.parent.mkdir(exist_ok=True)
         written(path, data)
@@ -222,7 +224,7 @@ class TestExplain:
     """`fst explain`."""
 
     def test_table_2_of_the_paper(self, paper: Path) -> None:
-        """The steps on abcdz are those of the paper's Table 2, and the transducer's are the same with the failures folded in."""
+        """The steps on abcdz match the paper's Table 2, and the transducer's steps are the same with the failure links included."""
         assert call("explain", paper, "abcdz").stdout.splitlines() == [
             "abcdz: a word of 5 characters",
             "LinMaxMatch: an edge of the trie where there is one, else a failure link, which pops tokens",
@@ -248,20 +250,20 @@ class TestExplain:
         ]
 
     def test_failing_word(self, paper: Path) -> None:
-        """A word without a segmentation ends in null, and is the unknown token."""
+        """The steps of a word without a segmentation end in null, and the word is the unknown token."""
         lines = call("explain", paper, "abcz").stdout.splitlines()
         assert "  6     z     failure  ## -> null          a ##b ##c" in lines
         assert [line for line in lines if line.startswith("=")] == ["= [UNK]", "= [UNK]"]
 
     def test_suffix_indicator(self, tmp_path: Path) -> None:
-        """The word that is the suffix indicator matches nothing, the case that the paper takes apart."""
+        """A word equal to the suffix indicator, a special case in the paper, matches nothing."""
         wordpiece(PAPER, pre_tokenizer="none").save(tmp_path / "t.npz")
         lines = call("explain", tmp_path / "t.npz", "##").stdout.splitlines()
         assert "the word is the suffix indicator itself: nothing was matched" in lines
         assert [line for line in lines if line.startswith("=")] == ["= [UNK]", "= [UNK]"]
 
     def test_special_tokens(self, table: Path) -> None:
-        """Special tokens in the text are shown as such, between the words."""
+        """Special tokens in the text are shown as special tokens, between the words."""
         lines = call("explain", table, "un[MASK]Hello").stdout.splitlines()
         assert [line for line in lines if ": a " in line] == [
             "un: a word of 2 characters",
@@ -270,7 +272,7 @@ class TestExplain:
         ]
 
     def test_long_word(self, table: Path) -> None:
-        """A word of too many characters says so, and is the unknown token."""
+        """A word of too many characters is reported as too long, and is the unknown token."""
         lines = call("explain", table, "a" * 101).stdout.splitlines()
         assert lines[1:] == ["more than 100 characters (max_input_chars_per_word): it is not looked at", "= [UNK]"]
 
@@ -284,7 +286,7 @@ class TestExplain:
         assert [*" ".join(result[0] for result in results).split(), "[MASK]"] == tokens
 
     def test_no_text(self, table: Path) -> None:
-        """An empty text has nothing to explain."""
+        """The explanation of an empty text is empty."""
         assert call("explain", table, "").stdout == ""
 
     @posix

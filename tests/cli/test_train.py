@@ -31,7 +31,7 @@ SPECIAL = (*BPE, "--special-tokens", "<s>", "--special-tokens", "</s>")
 
 @pytest.fixture(scope="module")
 def texts(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A file with a document a line."""
+    """A file with one document per line."""
     return written(tmp_path_factory.mktemp("texts") / "texts.txt", "".join(TEXTS).encode())
 
 
@@ -52,7 +52,7 @@ def vocabulary(texts: Path) -> Path:
 
 
 def tokens(path: Path) -> Any:
-    """The tokens of a tokenizer.json by their ids."""
+    """The tokens of a tokenizer.json in the order of their ids."""
     return json.loads(path.read_text(encoding="utf-8"))["model"]["vocab"]
 
 
@@ -60,11 +60,11 @@ class TestWords:
     """The command ``words``."""
 
     def test_of_lines(self, words: Path) -> None:
-        """The words of lines, with their line feeds, are those of the library."""
+        """The words of lines, with their line feeds, equal the library's."""
         assert pq.read_table(words).equals(train.words(TEXTS, splitter="gpt2").to_arrow())
 
     def test_of_all_formats(self, words: Path, tmp_path: Path) -> None:
-        """Words of columns, packed JSON lines and standard input are those of the same texts in lines."""
+        """Words of columns, compressed JSON lines and standard input equal those of the same texts in lines."""
         pq.write_table(pa.table({"t": TEXTS}), tmp_path / "t.parquet")
         packed = written(tmp_path / "t.jsonl.gz", gzip.compress("".join(json.dumps({"t": text}) + "\n" for text in TEXTS).encode()))
         for given in ((tmp_path / "t.parquet", "--column", "t"), (packed, "--field", "t"), ("-",)):
@@ -72,7 +72,7 @@ class TestWords:
             assert (tmp_path / "o.parquet").read_bytes() == words.read_bytes()
 
     def test_partitions(self, texts: Path, words: Path, tmp_path: Path) -> None:
-        """The words of two partitions are the words of the whole, and trainers take both files."""
+        """The words of two partitions together are the words of the whole, and trainers accept both files."""
         for number in range(2):
             call("train", "words", texts, *GPT2, "--partition", str(number), "-o", tmp_path / f"{number}.parquet")
         both = fst.train.words([str(tmp_path / "0.parquet"), str(tmp_path / "1.parquet")])
@@ -80,10 +80,10 @@ class TestWords:
 
 
 class TestTrainers:
-    """Commands that make vocabularies."""
+    """Commands that create vocabularies."""
 
     def test_as_the_reference(self, vocabulary: Path) -> None:
-        """The tokens and their ids are those of the reference for the same lines."""
+        """The tokens and their ids match the reference for the same lines."""
         reference = Tokenizer(models.BPE())
         reference.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
         alphabet = pre_tokenizers.ByteLevel.alphabet()
@@ -103,7 +103,7 @@ class TestTrainers:
         ],
     )
     def test_as_the_library(self, name: str, options: dict[str, Any], texts: Path, tmp_path: Path) -> None:
-        """Options of a command are arguments of the function."""
+        """The options of a command correspond to the arguments of the function."""
         size = {"vocab_size": 280 if name == "bpe" else 30}
         given = [
             word
@@ -117,7 +117,7 @@ class TestTrainers:
         assert json.loads((tmp_path / "o.json").read_text(encoding="utf-8")) == json.loads(json.dumps(expected.to_json()))
 
     def test_words_for_texts(self, words: Path, vocabulary: Path, tmp_path: Path) -> None:
-        """Counted words give the vocabulary of their texts, if the splitter is stated."""
+        """Counted words give the same vocabulary as their texts, if the splitter is named."""
         call(*SPECIAL, words, "-o", tmp_path / "o.json")
         assert (tmp_path / "o.json").read_bytes() == vocabulary.read_bytes()
 
@@ -132,7 +132,7 @@ class TestTrainers:
         assert "--by needs a file with columns or fields" in call(*BPE, *more, code=2).stderr
 
     def test_alphabet_and_affixes(self, tmp_path: Path) -> None:
-        """Options give characters, tokens of bytes, a prefix and a suffix, as the arguments of the trainer do."""
+        """Options set characters, tokens of bytes, a prefix and a suffix, like the arguments of the trainer."""
         source = written(tmp_path / "in.txt", b"abab ab\nba\n")
         words = ("train", "bpe", source, "--splitter", "whitespace", "--vocab-size", "290")
         special = ("--special-tokens", "<unk>", "--unk-token", "<unk>")
@@ -142,14 +142,14 @@ class TestTrainers:
         assert tokens(tmp_path / "o.json") == train.bpe(["abab ab", "ba"], **arguments).vocabulary
 
     def test_report(self, texts: Path, tmp_path: Path) -> None:
-        """A report on held-out texts goes to standard output, and what was written to standard error."""
+        """A report on held-out texts is printed on standard output, and the messages about written files on standard error."""
         done = call(*BPE, texts, "-o", tmp_path / "o.json", "--report", texts)
         assert "bytes/token" in done.stdout
         assert f"{tmp_path / 'o.json'}: 270 tokens; stopped by size\n" in done.stderr
 
     @pytest.mark.parametrize("is_interrupted", [False, True])
     def test_checkpoint(self, is_interrupted: bool, vocabulary: Path, texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        """A run that Ctrl-C or the deadline stops leaves a checkpoint, from which the same command goes on to the result of one run."""
+        """A run stopped by Ctrl-C or the deadline leaves a checkpoint, from which the same command gives the result of a single run."""
         monkeypatch.setattr(run, "STEPS", 1)
         command: list[str | Path] = [*SPECIAL, texts, "--checkpoint", tmp_path / "run.npz", "-o", tmp_path / "o.json"]
         if is_interrupted:
@@ -168,7 +168,7 @@ class TestTrainers:
 
 
 class TestOldVocabularies:
-    """Commands that make a vocabulary from an old one."""
+    """Commands that create a vocabulary from an old one."""
 
     def test_like(self, vocabulary: Path, texts: Path, tmp_path: Path) -> None:
         """A vocabulary like an old one has its splitter, its special tokens and its size."""
@@ -188,7 +188,7 @@ class TestOldVocabularies:
         assert [*tokens(tmp_path / "o.json")][:-3] == [*tokens(vocabulary)]
 
     def test_trim(self, vocabulary: Path, texts: Path, tmp_path: Path) -> None:
-        """A trimmed vocabulary has as many tokens as requested, and the new id of each old one is written if a file is named."""
+        """A trimmed vocabulary has the requested number of tokens, and the new id of each old one is written if a file is named."""
         call("train", "trim", vocabulary, texts, "--keep", "265", "--ids", tmp_path / "ids.npy", "-o", tmp_path / "o.json")
         ids = np.load(tmp_path / "ids.npy")
         kept = tokens(tmp_path / "o.json")
@@ -197,19 +197,19 @@ class TestOldVocabularies:
 
 
 class TestOutputs:
-    """What is written, and what is refused before anything is read."""
+    """The outputs, and the errors before anything is read."""
 
     @pytest.mark.parametrize(
         ("name", "files"),
         [("o/", ["merges.txt", "tokenizer.json", "vocab.json"]), ("o.tiktoken", ["o.tiktoken"]), ("o.npz", ["o.npz"])],
     )
     def test_forms(self, name: str, files: list[str], texts: Path, tmp_path: Path) -> None:
-        """The name of the output states its form, and a folder is made."""
+        """The name of the output determines its format, and a missing folder is created."""
         call(*BPE, texts, "-o", f"{tmp_path}/{name}")
         assert sorted(path.name for path in tmp_path.rglob("*.*")) == files
 
     def test_folder_that_exists(self, texts: Path, tmp_path: Path) -> None:
-        """Files that exist in a folder are refused unless --overwrite is given."""
+        """Existing files in a folder are refused unless --overwrite is given."""
         call(*BPE, texts, "-o", tmp_path)
         before = (tmp_path / "tokenizer.json").read_bytes()
         done = call(*BPE, texts, "--special-tokens", "x", "-o", tmp_path, code=2)
@@ -234,14 +234,14 @@ class TestOutputs:
         ],
     )
     def test_refused(self, command: tuple[str, ...], output: str, code: int, said: str, texts: Path, tmp_path: Path) -> None:
-        """What cannot be written or read is an error in one line, and nothing is written."""
+        """An input or output that cannot be read or written is an error of one line, and nothing is written."""
         own = written(tmp_path / "texts.txt", texts.read_bytes())
         assert said in call(*command, own, "-o", tmp_path / output, code=code).stderr
         assert own.read_bytes() == texts.read_bytes()
         assert [*tmp_path.iterdir()] == [own]
 
     def test_no_text(self, tmp_path: Path) -> None:
-        """A document that is not text is an error that names its place, and no file is written."""
+        """A document that is not text is an error that gives its position, and no file is written."""
         wrong = written(tmp_path / "wrong.txt", b"a\n\xff\n")
         assert f"{wrong}, line 2" in error_of(call(*BPE, wrong, "-o", tmp_path / "o.json", code=1))
         assert not (tmp_path / "o.json").exists()

@@ -15,7 +15,7 @@ from fst.machines.wordpiece.table import WordPieceTable
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Write a tokenizer as transformers does."""
+    """Write a tokenizer in transformers' format."""
     found = tmp_path_factory.mktemp("own")
     vocabulary = {token: number for number, token in enumerate(TOKENS)}
     library("transformers").BertTokenizerFast(vocab=vocabulary, model_max_length=64).save_pretrained(found)
@@ -24,11 +24,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def tables(folder: Path) -> WordPieceTable:
-    """Compile it."""
+    """Compile the tokenizer."""
     return wordpiece(folder)
 
 
 @pytest.fixture
 def two(folder: Path, tables: WordPieceTable) -> Two:
-    """Load both, new for each test, because settings of theirs may be changed."""
+    """Load both, new for each test, because tests may change their settings."""
     return Two(library("transformers").AutoTokenizer.from_pretrained(folder), fst.hf(fst.Tokenizer(tables)))

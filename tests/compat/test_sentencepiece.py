@@ -1,4 +1,4 @@
-"""The stand-in for sentencepiece has the same results and errors of the same types."""
+"""The stand-in for sentencepiece has the same results, and errors of the same types."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ OWN, NOT_USED = ("xa", "xay"), ("pqr",)
 CHANGED = {"½": "1⁄2", "\t": " ", "ﬁ": "ab", "\u0301": "", "e\u0301": "é", "\n": " ", "\x01": ""}
 PIECES = (*NAMES, *CHANGED, " ", "  ", "▁▁", "x", "y", "z", "☕", "😺", "⁄", "<0xE2>")
 
-characters = some.characters(exclude_characters="\0", exclude_categories=["Cs"])  # NUL is part of no charsmap, but of an array's gaps
+characters = some.characters(exclude_characters="\0", exclude_categories=["Cs"])  # a charsmap's only NULs are gaps
 texts = some.lists(some.one_of(some.sampled_from(PIECES), some.text(characters, max_size=2)), max_size=10).map("".join)
 flags = some.fixed_dictionaries({}, optional={name: some.booleans() for name in ("add_bos", "add_eos", "reverse", "emit_unk_piece")})
 
@@ -56,7 +56,7 @@ def proto(kind: str, fallback: bool, **normalizer: Any) -> Any:
 
 @cache
 def small(kind: str, fallback: bool, is_bare: bool) -> Two:
-    """Make a small model; a bare one does not normalize."""
+    """Make a small model; with `is_bare`, without normalization."""
     by: dict[str, Any] = {"precompiled_charsmap": charsmap(CHANGED)}
     if is_bare:
         by = {"add_dummy_prefix": False, "remove_extra_whitespaces": False, "escape_whitespaces": True}
@@ -65,7 +65,7 @@ def small(kind: str, fallback: bool, is_bare: bool) -> Two:
 
 @cache
 def behind(kind: str) -> Two:
-    """Make a small model that puts a space after a text."""
+    """Make a small model that adds a space after a text."""
     made = proto(kind, True, precompiled_charsmap=charsmap(CHANGED))
     made.trainer_spec.treat_whitespace_as_suffix = True
     return _two(made.SerializeToString(), f"{kind}-behind")
@@ -95,7 +95,7 @@ def test_encoding(which: Any, text: str, options: dict[str, bool]) -> None:
 @given(text=texts)
 @examples(100)
 def test_blanks_behind_words(kind: str, text: str) -> None:
-    """If the space that is added comes after a text, encoding, normalized texts and decoding are those of sentencepiece."""
+    """If a space is added after a text, encoding, normalized texts and decoding match sentencepiece."""
     two = behind(kind)
     for form in RETURN_TYPES:
         assert_same(two, "encode", text, out_type=form)
@@ -119,7 +119,7 @@ def test_batches(which: Any, rows: list[str], options: dict[str, bool]) -> None:
 @given(data=some.binary(max_size=12), others=texts)
 @examples(60)
 def test_bytes_that_are_no_text(which: Any, data: bytes, others: str) -> None:
-    """Each byte that is not UTF-8 counts as U+FFFD, as long as normalization does not change that."""
+    """Each byte that is not UTF-8 counts as U+FFFD, if normalization does not change U+FFFD."""
     text = others.encode() + data
     for kind in RETURN_TYPES:
         options = {"return_bytes": True} if kind == "offset_mapping" else {}
@@ -135,7 +135,7 @@ BYTES_OF_CAT = [len(NAMES) + byte for byte in "😺☕".encode()]
 @given(ids=some.lists(some.one_of(some.integers(0, len(NAMES) - 1), some.sampled_from(BYTES_OF_CAT)), max_size=10))
 @examples(150)
 def test_decoding(which: Any, ids: list[int]) -> None:
-    """Ids and pieces have the same texts and spans."""
+    """Ids and pieces decode to the same texts and spans."""
     two = small(*which)
     ids = [number for number in ids if number < len(two[0])]
     pieces = two[0].id_to_piece(ids)
@@ -217,7 +217,7 @@ CALLS: Sequence[tuple[str, Any, dict[str, Any]]] = (
 
 @each_small
 def test_calls(which: Any) -> None:
-    """All methods give the same results in both spellings, or errors of the same types."""
+    """All methods give the same results under both spellings of their names, or errors of the same types."""
     two = small(*which)
     for name, argument, options in CALLS:
         camel = "".join(part.title() for part in name.split("_")).replace("Nbest", "NBest")
@@ -228,7 +228,7 @@ def test_calls(which: Any) -> None:
 
 
 def test_members() -> None:
-    """All public members of sentencepiece's class are there, and take the same arguments."""
+    """All public members of sentencepiece's class exist, and have the same arguments."""
     theirs, ours = library.SentencePieceProcessor, type(small(*SMALL[0])[1])
     for name in (name for name in dir(theirs) if not name.startswith("_")):
         assert hasattr(ours, name), name
@@ -260,7 +260,7 @@ def test_defaults() -> None:
 @given(text=texts)
 @examples(100)
 def test_best_segmentations(is_bare: bool, text: str) -> None:
-    """All segmentations of a short text are found; of different scores by sentencepiece in the same order."""
+    """All segmentations of a short text are found; segmentations of different scores are in sentencepiece's order."""
     two = small("unigram", True, is_bare)
     text = text[:6]
     expected = two[0].nbest_encode_as_proto(text, nbest_size=512).nbests
@@ -275,7 +275,7 @@ def test_best_segmentations(is_bare: bool, text: str) -> None:
 
 @pytest.mark.skipif("unigram" not in MODELS, reason="Unigram alone has several segmentations")
 def test_sampling() -> None:
-    """Segmentations that are drawn are those of the text, one for each text; all of them come at some time."""
+    """Sampling draws one valid segmentation for each text, and in time every segmentation occurs."""
     two = small("unigram", True, False)
     every = two[0].nbest_encode("abab", nbest_size=512)
     drawn = two[1].sample_encode_as_ids(["abab"] * 2000, nbest_size=-1, alpha=0.1)
@@ -292,7 +292,7 @@ def test_sampling() -> None:
 
 @pytest.mark.parametrize("kind", [kind for kind in MODELS if kind != "unigram"])
 def test_models_with_one_segmentation(kind: str) -> None:
-    """Models that sentencepiece cannot sample, or that have no n best, raise its type of error."""
+    """Models that sentencepiece cannot sample, or that have no n best, raise sentencepiece's type of error."""
     two = small(kind, False, False)
     assert_same(two, "nbest_encode", "ab", 5)
     assert_same(two, "nbest_encode", ["ab"])
@@ -317,7 +317,7 @@ def test_models_with_one_segmentation(kind: str) -> None:
     ],
 )
 def test_refusals(name: str, arguments: Any, message: str) -> None:
-    """Results that a table cannot give are refused, with a remedy."""
+    """Requests for results that a table cannot give are refused, with a remedy."""
     with pytest.raises(fst.UnsupportedError, match=message):
         getattr(small("bpe", False, False)[1], name)(*arguments)
 
@@ -325,7 +325,7 @@ def test_refusals(name: str, arguments: Any, message: str) -> None:
 @pytest.mark.parametrize("suffix", [False, True])
 @pytest.mark.parametrize("flags", [*product((False, True), repeat=3)])
 def test_texts_that_vanish(flags: tuple[bool, ...], suffix: bool) -> None:
-    """A text that vanishes is normalized with the offsets of sentencepiece."""
+    """A text that normalizes to nothing has the offsets of sentencepiece."""
     names = ("add_dummy_prefix", "remove_extra_whitespaces", "escape_whitespaces")
     changes = charsmap({"x": "", "y": " ", "é": "", "yb": "a"})
     made = proto("char", False, precompiled_charsmap=changes, **dict(zip(names, flags, strict=True)))
@@ -357,7 +357,7 @@ def test_members_of_other_versions() -> None:
 
 
 def test_other_tables() -> None:
-    """Tables of other sources give their own ids, pieces and texts; facts that only a model contains are refused."""
+    """Tables of other sources give their own ids, pieces and texts; requests for facts that only a model contains are refused."""
     sp = fst.sentencepiece(fst.Tokenizer(wordpiece(["[UNK]", "[CLS]", "[SEP]", "un", "##able"])))
     assert sp.encode("unable") == [3, 4]
     assert sp.encode(["unable", "x"], out_type=str) == [["un", "##able"], ["[UNK]"]]

@@ -88,13 +88,13 @@ def outcome(encoding: Any, name: str, *arguments: Any, **beside: Any) -> Any:
 
 
 def assert_same(two: Two, name: str, *arguments: Any, **beside: Any) -> None:
-    """Compare what a member gives."""
+    """Compare the results of a member."""
     theirs, ours = (outcome(encoding, name, *arguments, **beside) for encoding in two)
     assert ours == theirs
 
 
 def assert_decoded_alike(two: Two, ids: Any) -> None:
-    """Compare everything that ids are decoded into."""
+    """Compare all decodings of ids."""
     for errors in ("replace", "ignore", "strict"):
         assert_same(two, "decode", ids, errors)
         assert_same(two, "decode_batch", [ids, [104], ids], errors=errors, num_threads=1)
@@ -122,7 +122,7 @@ def test_special_tokens(text: str, allowed: Any, disallowed: Any) -> None:
 @given(st.lists(texts, max_size=4), sets_of_strings, sets_of_strings)
 @examples(300)
 def test_batches(rows: list[str], allowed: Any, disallowed: Any) -> None:
-    """A batch has the ids of its texts, or the error of the first text that has one."""
+    """A batch has the ids of its texts, or the error of the first invalid text."""
     assert_same(small(), "encode_batch", rows, num_threads=2, allowed_special=allowed, disallowed_special=disallowed)
     assert_same(small(), "encode_ordinary_batch", rows, num_threads=2)
 
@@ -199,7 +199,7 @@ def test_corners(name: str, argument: Any, beside: dict[str, Any]) -> None:
     ],
 )
 def test_errors_of_regular_expressions(name: str, argument: Any, beside: dict[str, Any]) -> None:
-    """If tiktoken leaves a check to one of its two engines of regular expressions, the kind of error is the same."""
+    """If tiktoken leaves a check to one of its two engines of regular expressions, the error is of the same type."""
     theirs, ours = (outcome(encoding, name, argument, **beside) for encoding in small())
     assert ours[0] is theirs[0] is TypeError
 
@@ -240,7 +240,7 @@ def test_empty_token(padding: str) -> None:
 
 
 def test_members() -> None:
-    """All public members of tiktoken's class are there, and take the same arguments."""
+    """All public members of tiktoken's class exist, and have the same arguments."""
     theirs, ours = small()
     names = [name for name in dir(theirs) if not name.startswith("_")]
     assert {*names} <= {*dir(ours)}
@@ -278,7 +278,7 @@ def test_unstable_encoding_of_real_encodings(name: str) -> None:
 
 
 def test_extended_encoding() -> None:
-    """An encoding is extended as in tiktoken's README, with the stand-in for the source; fst.tiktoken compiles the result."""
+    """An encoding is extended as in tiktoken's README, with the stand-in as the source; fst.tiktoken compiles the result."""
     ours = small()[1]
     more = {"<|im_start|>": 400, "<|im_end|>": 401}
     specials = {**ours._special_tokens, **more}
@@ -293,7 +293,7 @@ def test_extended_encoding() -> None:
 
 
 def test_tables_of_live_encodings_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An encoding is compiled once, and one with other special tokens has a table of its own."""
+    """An encoding is compiled once, and an encoding with other special tokens has a different table."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     theirs = small()[0]
     parts = {"pat_str": theirs._pat_str, "mergeable_ranks": theirs._mergeable_ranks}
@@ -305,7 +305,7 @@ def test_tables_of_live_encodings_are_kept(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_names_of_encodings(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Names give the encodings of the installed tiktoken, compiled once; without it, the error names it."""
+    """Names give the encodings of the installed tiktoken, compiled once; without tiktoken, the error names it."""
     theirs = small()[0]
     monkeypatch.setitem(library.registry.ENCODINGS, "cl100k_base", theirs)
     monkeypatch.setattr(sys.modules["fst.runtime.compat.tiktoken.encoding"], "_BY_NAME", {})
@@ -323,7 +323,7 @@ def test_names_of_encodings(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_other_tables_have_no_ranks(tmp_path: Path) -> None:
-    """A table whose merges are not the order of its ids has no pattern and ranks for tiktoken."""
+    """A table whose ids are not in the order of its merges has no pattern and ranks for tiktoken."""
     model = {"type": "BPE", "vocab": {spelled(bytes([byte])): byte for byte in range(256)}, "merges": []}
     split = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
     (tmp_path / "tokenizer.json").write_text(json.dumps({"model": model, "pre_tokenizer": split}), "utf-8")
@@ -340,7 +340,7 @@ def test_other_tables() -> None:
 
 
 def test_pickles() -> None:
-    """An unpickled encoding is the same."""
+    """An unpickled encoding equals the original."""
     ours = pickle.loads(pickle.dumps(small()[1]))
     assert repr(ours) == repr(small()[1])
     assert ours.encode("hello<a>", allowed_special="all") == small()[0].encode("hello<a>", allowed_special="all")
@@ -354,7 +354,7 @@ def test_tiktoken_is_not_needed() -> None:
 
 @needs_shared
 def test_vocabularies_of_hugging_face() -> None:
-    """A tokenizer.json whose tokens are those of an encoding stands in for it."""
+    """A tokenizer.json whose tokens are those of an encoding can replace it."""
     tokenizer = fst.Tokenizer(kept.bpe(SHARED / "vocab_bpe" / "gpt2" / "tokenizer.json"))
     two = real("r50k_base")[0], fst.tiktoken(tokenizer, name="r50k_base")
     for text in TEXTS:
@@ -383,7 +383,7 @@ def test_real_encodings(name: str) -> None:
 @each_real
 @pytest.mark.sampled
 def test_every_id(name: str) -> None:
-    """Every id of a real encoding has the same bytes and, by them, the same id."""
+    """Every id of a real encoding has the same bytes, and these bytes have the same id."""
     theirs, ours = real(name)
     numbers = sample(range(theirs.n_vocab + 2), 10)
     for number in numbers:
@@ -397,7 +397,7 @@ def test_every_id(name: str) -> None:
 @each_real
 @pytest.mark.sampled
 def test_corpora(name: str) -> None:
-    """Lines of real text have the same ids one by one and in batches, and the ids have the text."""
+    """Lines of real text have the same ids one by one and in batches, and the ids decode to the text."""
     theirs, ours = real(name)
     for path in sorted(path for path in (SHARED / "corpora").iterdir() if path.suffix in (".md", ".txt")):
         lines = [*sample(path.read_text(encoding="utf-8")[:600_000].splitlines(keepends=True), 15)]

@@ -1,4 +1,4 @@
-"""The stand-in for `tokenizers.Tokenizer` gives the same results in the same code, and live tokenizers are compiled at once."""
+"""The stand-in for `tokenizers.Tokenizer` gives the same results for the same code, and live tokenizers are compiled at once."""
 
 from __future__ import annotations
 
@@ -40,18 +40,18 @@ each_kind = pytest.mark.parametrize("kind", KINDS)
 
 
 def pair_of(kind: str) -> tuple[Tokenizer, Any]:
-    """A tokenizer of `tokenizers`, and its stand-in, new, because their states may be changed."""
+    """A tokenizer of `tokenizers`, and its stand-in, new because tests may change their states."""
     return Tokenizer.from_str(source(kind).to_str()), fst.tokenizers(table(kind))
 
 
 def told(row: Any) -> list[Any]:
-    """All members of a row, and of its overflowing rows."""
-    # Rows that were cut off have nothing cut off here; where both texts of a pair are cut, tokenizers gives them some of the others.
+    """All members of a row and of its overflowing rows."""
+    # Overflowing rows have no overflowing rows here; if both texts of a pair are truncated, tokenizers gives them some of the other rows.
     return [known(row), len(row), [known(other) for other in row.overflowing]]
 
 
 def untyped(row: Any) -> list[Any]:
-    """The same, without the type ids of pairs: in some windows `tokenizers` does not give them those of the template."""
+    """All members of a row except the type ids of pairs: in some windows, `tokenizers` does not use the template's type ids."""
     told_of = told(row)
     for known_of in (told_of[0], *told_of[2]) if row.n_sequences == 2 else ():
         del known_of[1]
@@ -59,7 +59,7 @@ def untyped(row: Any) -> list[Any]:
 
 
 def outcome(ask: Callable[[], Any]) -> Any:
-    """A result, or that there was an error. A panic of Rust is no Exception."""
+    """The result, or a mark for an error. A panic of Rust is not an Exception."""
     try:
         return ask()
     except BaseException as error:
@@ -107,7 +107,7 @@ def settle(made: Any, truncation: dict[str, Any] | None, padding: dict[str, Any]
 def test_rows_are_those_of_the_reference(
     kind: str, data: some.DataObject, truncation: dict[str, Any] | None, padding: dict[str, Any] | None, special: bool, split: bool
 ) -> None:
-    """Rows have the members of those of `tokenizers`, for single texts, batches and pairs, whole or split, truncated, padded or neither."""
+    """Rows have the same members as in `tokenizers`, for single texts, batches and pairs, whole or split, truncated, padded or neither."""
     theirs, ours = pair_of(kind)
     assert settle(theirs, truncation, padding) == settle(ours, truncation, padding)
     unit: some.SearchStrategy[Any] = words if split else texts
@@ -123,7 +123,7 @@ def test_rows_are_those_of_the_reference(
 
 @each_kind
 def test_what_a_vocabulary_says(kind: str) -> None:
-    """Tokens, ids, sizes, added tokens and texts of ids are those of the reference."""
+    """Tokens, ids, sizes, added tokens and texts of ids match the reference."""
     theirs, ours = pair_of(kind)
     for special in (True, False):
         assert ours.get_vocab(special) == theirs.get_vocab(special)
@@ -143,7 +143,7 @@ def test_what_a_vocabulary_says(kind: str) -> None:
 @each_kind
 @pytest.mark.parametrize("change", range(len(CHANGES)))
 def test_rows_change(kind: str, change: int) -> None:
-    """Rows are padded and truncated as those of the reference, before and after the use of other members."""
+    """Rows are padded and truncated like those of the reference, before and after other members are used."""
     for asked in ((), ("offsets",), ("tokens", "ids"), ("overflowing",)):
         found = []
         for made in pair_of(kind):
@@ -158,7 +158,7 @@ def test_rows_change(kind: str, change: int) -> None:
 
 
 def test_state_is_that_of_the_source() -> None:
-    """Truncation and padding of the source are in force at once, and changing them changes neither the table nor other stand-ins."""
+    """Truncation and padding of the source apply at once, and a change of them affects neither the table nor other stand-ins."""
     theirs = wordpiece()
     theirs.enable_truncation(6, stride=1, strategy="only_first", direction="left")
     theirs.enable_padding(length=9, pad_id=3, pad_token="<pad>", pad_type_id=1, pad_to_multiple_of=4)
@@ -176,7 +176,7 @@ def test_state_is_that_of_the_source() -> None:
 
 
 def test_later_changes_do_not_reach_rows() -> None:
-    """Rows keep the state and the texts of their encoding."""
+    """A row keeps the state and the texts of the time of its encoding."""
     theirs, ours = pair_of("wordpiece")
     expected = [told(row) for row in theirs.encode_batch(["ab a", "b"])]
     texts = ["ab a", "b"]
@@ -200,7 +200,7 @@ def test_later_changes_do_not_reach_rows() -> None:
     ],
 )
 def test_wrong_settings_are_refused(ask: Callable[[Any], Any], what: str) -> None:
-    """A setting with a value that it cannot have is refused, and changes nothing."""
+    """A setting with an invalid value is refused, and changes nothing."""
     ours = fst.tokenizers(table("wordpiece"))
     with pytest.raises(ValueError, match=what):
         ask(ours)
@@ -230,7 +230,7 @@ def test_what_tables_cannot_do_is_refused(ask: Callable[[Any], Any], what: str) 
 
 
 def test_members_that_are_not_there() -> None:
-    """A member that the stand-in lacks is an AttributeError that names a replacement."""
+    """A missing member of the stand-in is an AttributeError that names a replacement."""
     with pytest.raises(AttributeError, match=r"^'normalizer': .* save\(path\) writes a tokenizer.json"):
         fst.tokenizers(table("wordpiece")).normalizer  # noqa: B018
 
@@ -251,7 +251,7 @@ def test_members_that_are_not_there() -> None:
     ],
 )
 def test_what_is_no_text_is_refused(ask: Callable[[Any], Any], what: str) -> None:
-    """An argument that is no text is refused, as by the reference."""
+    """An argument that is not text is refused, as by the reference."""
     theirs, ours = pair_of("wordpiece")
     assert outcome(lambda: ask(theirs)) == "refused"
     with pytest.raises(fst.TextError, match=what):
@@ -259,7 +259,7 @@ def test_what_is_no_text_is_refused(ask: Callable[[Any], Any], what: str) -> Non
 
 
 def test_copies_keep_the_state() -> None:
-    """Stand-ins can be copied and pickled with their state, and so can rows."""
+    """Stand-ins and rows can be copied and pickled with their state."""
     ours = fst.tokenizers(table("wordpiece"), threads=2)
     ours.enable_truncation(4, stride=1)
     expected = told(ours.encode("ab a 1"))
@@ -276,7 +276,7 @@ def test_copies_keep_the_state() -> None:
 @each_kind
 @pytest.mark.parametrize("pretty", [False, True])
 def test_saved_tokenizers_are_read_by_the_reference(kind: str, pretty: bool, tmp_path: Path) -> None:
-    """`tokenizers` reads a saved file, and then gives the same results, with the state."""
+    """`tokenizers` reads a saved file, and then gives the same results and has the same state."""
     theirs, ours = pair_of(kind)
     for made in (theirs, ours):
         made.enable_truncation(8, stride=1, strategy="only_first", direction="left")
@@ -289,7 +289,7 @@ def test_saved_tokenizers_are_read_by_the_reference(kind: str, pretty: bool, tmp
 
 
 def test_many_ids() -> None:
-    """Rows of large batches have plain numbers, too, for any id of the padding token."""
+    """Rows of large batches also contain plain numbers, for any id of the padding token."""
     theirs, ours = pair_of("wordpiece")
     texts = ["ab a b 1. 日本 ab" * 5, "a"] * 1500
     for pad_id in (3, 1 << 20):
@@ -301,7 +301,7 @@ def test_many_ids() -> None:
 
 
 def test_threads_are_those_of_the_batch() -> None:
-    """The number of threads is a whole number of at least 1."""
+    """A number of threads that is not an integer of at least 1 is refused."""
     with pytest.raises(ValueError, match=r"^threads=0: "):
         fst.tokenizers(table("wordpiece"), threads=0)
 
@@ -354,7 +354,7 @@ def lines(share: int) -> list[str]:
 @needs_shared
 @pytest.mark.parametrize("name", thinned(REAL, 6))
 def test_real_vocabularies(name: str) -> None:
-    """Rows of real vocabularies, with their own state and with another, are those of the reference."""
+    """Rows of real vocabularies, with their own state and with another, match the reference."""
     path = SHARED / name / "tokenizer.json"
     text = path.read_text("utf-8") if path.exists() else gzip.decompress(path.with_suffix(".json.gz").read_bytes()).decode()
     theirs = Tokenizer.from_str(text)
@@ -374,20 +374,20 @@ def test_real_vocabularies(name: str) -> None:
 
 @pytest.fixture
 def tables_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder for tables of live tokenizers, which is empty."""
+    """An empty folder for the tables of live tokenizers."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     return tmp_path / f"fst-toolkit-{fst.__version__}" / "tables"
 
 
 def compiles(kind: str, caplog: pytest.LogCaptureFixture) -> list[str]:
-    """Make a stand-in for a live tokenizer of a kind, with equal ids, and return its log of compiling."""
+    """Make a stand-in for a live tokenizer of a kind, check that ids are equal, and return the compiler's log."""
     caplog.clear()
     assert fst.tokenizers(source(kind)).encode("ab a").ids == source(kind).encode("ab a").ids
     return [record.getMessage() for record in caplog.records if "compiling a live" in record.getMessage()]
 
 
 def test_tables_of_live_tokenizers_are_kept(tables_folder: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """A live tokenizer is compiled once, after a line that gives the folder of its table; another tokenizer has its own table."""
+    """A live tokenizer is compiled once, after a log line with the folder of its table; another tokenizer has its own table."""
     assert compiles("wordpiece", caplog) == [f"fst: compiling a live Tokenizer of 17 tokens, up to 20 s; kept in {tables_folder}"]
     assert not compiles("wordpiece", caplog)
     assert compiles("unigram", caplog)
@@ -396,7 +396,7 @@ def test_tables_of_live_tokenizers_are_kept(tables_folder: Path, caplog: pytest.
 
 @pytest.mark.usefixtures("tables_folder")
 def test_kept_tables_need_no_compiler() -> None:
-    """A table that is kept is loaded without the compiler."""
+    """A kept table is loaded without the compiler."""
     code = "import fst, sys; from tokenizers import Tokenizer, models; "
     code += "fst.tokenizers(Tokenizer(models.WordLevel({'[UNK]': 0}, '[UNK]'))); print('fst.compile' in sys.modules)"
     told = [subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout for _ in range(2)]
@@ -407,7 +407,7 @@ def test_kept_tables_need_no_compiler() -> None:
 def test_kept_tables_are_not_trusted(
     harm: str, tables_folder: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A kept table is not used if it is damaged, if a stranger can write to it, or if the compiler has changed."""
+    """A kept table is not used if it is damaged, if another user can write to it, or if the compiler has changed."""
     compiles("unigram", caplog)
     (path,) = tables_folder.iterdir()
     data = path.read_bytes()
@@ -424,7 +424,7 @@ def test_kept_tables_are_not_trusted(
 
 
 def test_folders_of_strangers_keep_no_tables(tables_folder: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """A folder that everybody can write to is neither read nor written, and a line gives the reason."""
+    """A folder that everybody can write to is neither read nor written, and a log line gives the reason."""
     compiles("unigram", caplog)
     (path,) = tables_folder.iterdir()
     tables_folder.chmod(0o777)
@@ -434,7 +434,7 @@ def test_folders_of_strangers_keep_no_tables(tables_folder: Path, caplog: pytest
 
 
 def test_kept_tables_are_bounded(tables_folder: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tables beyond the limit are removed, those first that were used longest ago."""
+    """Tables beyond the limit are removed, the least recently used ones first."""
     compiles("unknown_unigram", caplog)
     (old,) = tables_folder.iterdir()
     os.utime(old, (1, 1))
@@ -445,13 +445,13 @@ def test_kept_tables_are_bounded(tables_folder: Path, caplog: pytest.LogCaptureF
 
 
 def test_names_of_unknown_tokens_in_one_character() -> None:
-    """Unknown tokens into which a single character is rewritten have names of their own."""
+    """Unknown tokens that replace parts of a single character have separate names."""
     for text in ("ﷺ", "a ﷺ☃ ﷺb"):
         assert fst.tokenizers(table("unknown_unigram")).encode(text).tokens == source("unknown_unigram").encode(text).tokens
 
 
 def test_names_of_tokens_in_white_space_that_is_taken() -> None:
-    """A token inside the whitespace that the same token took before it has a name of its own."""
+    """A token within the whitespace that the preceding token includes has a separate name."""
     ours, theirs = fst.tokenizers(table("unigram")), Tokenizer.from_str(source("unigram").to_str())
     for each in (ours, theirs):
         each.add_tokens([AddedToken("\n", rstrip=True, normalized=False)])

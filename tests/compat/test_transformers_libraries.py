@@ -22,11 +22,11 @@ import fst
 from fst.machines.wordpiece.table import WordPieceTable
 
 LABELS = {0: "O", 1: "B-PER", 2: "I-PER", 3: "B-LOC", 4: "I-LOC"}
-pytestmark = pytest.mark.filterwarnings("default")  # transformers and torch warn of themselves
+pytestmark = pytest.mark.filterwarnings("default")  # transformers and torch emit warnings on import
 
 
 def test_fingerprint_follows_from_table_and_settings(two: Two, tables: WordPieceTable, tmp_path: Path) -> None:
-    """Equal tables and settings have one fingerprint, in any process and from any source; other settings have another."""
+    """Equal tables and settings have the same fingerprint, in any process and from any source; other settings have another one."""
     fingerprint = library("datasets").fingerprint.Hasher.hash
     tables.save(tmp_path / "table.npz")
     loaded = fst.hf(fst.load(tmp_path / "table.npz"))
@@ -58,7 +58,7 @@ print(found._fingerprint, found["input_ids"][:])
 
 
 def test_mapped_data_sets_come_from_the_cache(tables: WordPieceTable, tmp_path: Path) -> None:
-    """Two processes give what they map it over one fingerprint, also after it was used, and the second computes nothing."""
+    """Two processes that map a data set get one fingerprint, also after the tokenizer was used, and the second computes nothing."""
     datasets = library("datasets")
     datasets.disable_progress_bars()
     datasets.Dataset.from_dict({"text": TEXTS}).save_to_disk(tmp_path / "data")
@@ -76,12 +76,12 @@ def test_mapped_data_sets_come_from_the_cache(tables: WordPieceTable, tmp_path: 
 
 
 def examples(tokenizer: Any, **more: Any) -> list[dict[str, Any]]:
-    """Encode all texts, each by itself."""
+    """Encode each text by itself."""
     return [dict(tokenizer(text, truncation=True, **more)) for text in TEXTS if text.strip()]
 
 
 def labelled(tokenizer: Any) -> list[dict[str, Any]]:
-    """Encode all texts, with a label for each token."""
+    """Encode each text, with a label for each token."""
     found = examples(tokenizer)
     return [{**one, "labels": [number % 5 for number in range(len(one["input_ids"]))]} for one in found]
 
@@ -102,7 +102,7 @@ def test_collators(two: Two, kind: str, side: str) -> None:
 @pytest.mark.parametrize("kind", ["pt", "np"])
 @pytest.mark.parametrize("whole", [False, True])
 def test_collators_of_masked_language_models(two: Two, kind: str, whole: bool) -> None:
-    """With a seed, data collators mask the same tokens, or the same whole words by their offsets."""
+    """With the same seed, data collators mask the same tokens, or the same whole words by their offsets."""
     library("torch")
     collator = library("transformers").DataCollatorForLanguageModeling
     drawn: dict[str, Any] = {"seed": 7, "mlm_probability": 0.4, "return_tensors": kind}
@@ -115,7 +115,7 @@ def test_collators_of_masked_language_models(two: Two, kind: str, whole: bool) -
 
 @pytest.fixture
 def model() -> Callable[[str], Any]:
-    """Make models, the same ones in every run."""
+    """Make the same models in every run."""
     torch, transformers = library("torch"), library("transformers")
     config = transformers.BertConfig(
         vocab_size=len(TOKENS),
@@ -153,7 +153,7 @@ PIPELINES: dict[str, tuple[str, str, dict[str, Any], Any]] = {
 
 @pytest.mark.parametrize("name", PIPELINES)
 def test_pipelines(two: Two, model: Callable[[str], Any], name: str) -> None:
-    """Pipelines give the same features, words, labels, places and scores, bit for bit."""
+    """Pipelines give the same features, words, labels, positions and scores, bit for bit."""
     task, kind, settings, inputs = PIPELINES[name]
     if "windows" in name:
         two.set(model_max_length=12)
@@ -166,7 +166,7 @@ def test_pipelines(two: Two, model: Callable[[str], Any], name: str) -> None:
 
 
 def test_pipeline_is_saved(two: Two, model: Callable[[str], Any], tmp_path: Path) -> None:
-    """A pipeline that was saved with the drop-in is loaded without it, and gives the same."""
+    """A pipeline saved with the drop-in is loaded without it, and gives the same results."""
     pipeline = library("transformers").pipeline
     saved = pipeline("feature-extraction", model=model("BertModel"), tokenizer=two.other)
     saved.save_pretrained(tmp_path)
@@ -181,7 +181,7 @@ def minilm() -> Path:
 
 
 def sentences() -> list[str]:
-    """Make sentences of all kinds, also longer than the model takes."""
+    """Make sentences of all kinds, some longer than the model's maximum."""
     chance = random.Random(3)
     words = [*PIECES, *TOKENS[100:4000:13], "[MASK]", "[SEP]", "世界", "naïve", "\x00", "½", "e\u0301", "New York's"]
     found = [" ".join(chance.choices(words, k=chance.choice([1, 3, 9, 20]))) for _ in range(32)]
@@ -189,7 +189,7 @@ def sentences() -> list[str]:
 
 
 def test_embeddings_of_sentences(minilm: Path, tmp_path: Path) -> None:
-    """A real model's embeddings are the same bits with its own tokenizer, with the drop-in, and when saved and loaded after that."""
+    """A real model's embeddings are the same bits with its own tokenizer, with the drop-in, and after saving and loading the drop-in."""
     sys.path.insert(0, str(EXAMPLES))
     try:
         from sentence_embeddings import loaded

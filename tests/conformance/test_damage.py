@@ -13,15 +13,15 @@ from support.tiers import sample
 
 import fst
 
-REDUNDANT = {"wordpiece", "bpe", "unigram"}  # kinds whose tables state for kernels a second time what follows from the rest
-FIRST = 300  # bytes of a member, in which most of what matters lies
+REDUNDANT = {"wordpiece", "bpe", "unigram"}  # kinds whose tables contain some facts twice, the second time for kernels
+FIRST = 300  # number of bytes at the start of a member with most of the important ones
 
 each_sample = pytest.mark.parametrize("name", SAMPLES)
 
 
 @each_sample
 def test_file_that_is_cut_or_changed_is_refused(name: str, tmp_path: Path) -> None:
-    """A file that is cut short, or has any bit changed, is refused."""
+    """A file that is truncated, or has any bit changed, is refused."""
     data, draw, path = table_of(name).dumps(), random.Random(name), tmp_path / "table.npz"
     for place in (0, 1, len(data) // 2, len(data) - 1, *(draw.randrange(len(data)) for _ in range(3))):
         flipped = bytearray(data)
@@ -33,14 +33,14 @@ def test_file_that_is_cut_or_changed_is_refused(name: str, tmp_path: Path) -> No
 
 
 def place_that_matters(draw: random.Random, size: int) -> int:
-    """A byte of a member: mostly one of the first or the last ones."""
+    """Draw a byte of a member, mostly one of the first or the last bytes."""
     return draw.choice([draw.randrange(size), draw.randrange(min(size, FIRST)), size - 1 - draw.randrange(min(size, 8))])
 
 
 @each_sample
 @pytest.mark.sampled
 def test_any_bit_changed_is_refused_or_safe(name: str) -> None:
-    """A table with any bit changed is refused, or gives safe ids in every way; those of its walk, if it states nothing twice."""
+    """A table with any bit changed is refused, or gives safe ids in every way, equal to the walk's if it contains no fact twice."""
     table, draw = table_of(name), random.Random(name)
     for damaged in survivors(table, draw, len(sample(range(600), 12)), place_that_matters):
         encoder, texts = encoder_of(public(damaged)), texts_of(SAMPLES[name], draw, 3)
@@ -53,5 +53,5 @@ def test_any_bit_changed_is_refused_or_safe(name: str) -> None:
 
 
 def is_ordered(found: Located, text: str) -> bool:
-    """Whether places are those of parts of a text."""
+    """Whether positions are those of parts of a text, in order."""
     return all(0 <= start <= end <= len(text) for start, end in found.offsets)

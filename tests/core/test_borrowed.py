@@ -1,4 +1,4 @@
-"""Borrowed arrays: what kernels read in them, and that their types are those that the kernel was compiled for."""
+"""Borrowed arrays: their elements in kernels, and their types, which must be those of the compiled kernel."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def read_two(arrays: Any, seen: Any) -> Any:
 @pytest.mark.parametrize("shape", [(0,), (1,), (7,), (0, 3), (5, 0), (2, 3), (3, 2)], ids=str)
 @pytest.mark.parametrize("kind", ["uint16", "int32", "bool"])
 def test_kernels_see_what_numpy_does(kind: str, shape: tuple[int, ...]) -> None:
-    """A kernel, and another that it calls, reads the elements, shape and sizes of a borrowed array as numpy has them, and writes there."""
+    """A kernel, and a kernel that it calls, reads the same elements, shape and sizes of a borrowed array as numpy, and writes to it."""
     first = np.arange(np.prod(shape)).astype(kind).reshape(shape)
     second = -np.arange(9.0)
     seen = np.zeros(max(first.size, 1)), np.zeros(second.size)
@@ -80,14 +80,14 @@ class Table(NamedTuple):
 
 
 class Pair(NamedTuple):
-    """Two arrays of one dtype, of which numba makes another type than of several."""
+    """Two arrays of one dtype, for which numba uses a different tuple type than for several dtypes."""
 
     left: Any
     right: Any
 
 
 class Nothing(NamedTuple):
-    """No field."""
+    """No fields."""
 
 
 class Machine(NamedTuple):
@@ -107,13 +107,13 @@ def sum_of(table: Any, at: Any) -> Any:
 
 @kernel
 def read_fields(machine: Any) -> Any:
-    """Read fields by name, in this kernel and in a part of it."""
+    """Read fields by name, in this kernel and in a kernel that it calls."""
     machine.pair.right[0] = len(machine.nothing)
     return sum_of(machine.table, machine.place), machine.pair.left.size, machine.pair.right.size
 
 
 def test_kernels_read_fields_by_name() -> None:
-    """A kernel, and one that it calls, reads and writes arrays in NamedTuples by the names of their fields, nested and empty ones too."""
+    """A kernel, and a kernel that it calls, reads and writes arrays in NamedTuples by field names, also in nested and empty ones."""
     pair = Pair(np.zeros(3), np.ones(4))
     machine = Machine(Table(np.arange(5, dtype=np.uint16), np.arange(5) / 8), pair, Nothing(), 3)
     assert Deferred(__name__, "read_fields").call(machine) == (3.375, 3, 4)
@@ -122,7 +122,7 @@ def test_kernels_read_fields_by_name() -> None:
 
 @pytest.mark.parametrize("array", [np.arange(9)[::2], np.zeros((2, 3)).T], ids=["step", "order"])
 def test_arrays_of_another_layout_are_not_borrowed(array: Any) -> None:
-    """An array that is not C-contiguous is refused where types are determined."""
+    """An array that is not C-contiguous is refused when types are determined."""
     with pytest.raises(AssertionError, match="cannot be borrowed"):
         kind_of((array,))
 
@@ -156,7 +156,7 @@ def test_arguments_are_of_one_type(kinds: dict[str, set[Any]], tmp_path: Path) -
 
 
 def test_threads_that_are_first_at_once_share_a_kernel() -> None:
-    """A kernel whose first calls come from several threads at once is compiled once."""
+    """A kernel whose first calls come from several threads at the same time is compiled once."""
     deferred, at_once = Deferred(__name__, "read"), threading.Barrier(4)
 
     def first(number: int) -> Any:
@@ -182,7 +182,7 @@ print(numba.njit(lambda number: number + 1)(1), "numba.np.linalg" in sys.modules
 
 @pytest.mark.skipif(DISABLED, reason="kernels are not compiled")
 def test_kept_kernels_are_used_without_the_compiler() -> None:
-    """A process that finds kernels on disk does not import numba's compiler, with its linear algebra; it still can compile."""
+    """A process that finds kernels on disk does not import numba's compiler, with its linear algebra, but can still compile."""
     fst.Tokenizer(wordpiece(["[UNK]", "a", "##b"]))(["ab"])
     done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines() == ["[1, 2] [[1, 2], [0]] False", "2 True"]
@@ -191,7 +191,7 @@ def test_kept_kernels_are_used_without_the_compiler() -> None:
 
 @pytest.mark.skipif(DISABLED, reason="kernels are not compiled")
 def test_whoever_waits_for_a_kernel_is_told(tmp_path: Path) -> None:
-    """A process that compiles a kernel says so on standard error, once for each."""
+    """A process that compiles a kernel prints a message on standard error, once for each kernel."""
     program = "from fst.compile import wordpiece; wordpiece(['[UNK]', 'a']); wordpiece(['[UNK]', 'b'])"
     cold = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, env=cold)

@@ -1,6 +1,6 @@
-"""Bounds: one fuzzer drives every kernel, with numba's checks of every index where `NUMBA_BOUNDSCHECK=1` asks for them.
+"""Bounds: one fuzzer drives every kernel, with numba's checks of every index if `NUMBA_BOUNDSCHECK=1`.
 
-`drive` draws a vocabulary and texts and uses them in every way that the public API has.
+`drive` draws a vocabulary and texts, and uses them in every way that the public API has.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ from fst.core.jit import SETTINGS
 
 CHECKED = bool(vars(numba.config)["BOUNDSCHECK"])
 SEEDS = 60
-RARE = (51, 60, 86)  # seeds that together drive every kernel, unless what is drawn changes
+RARE = (51, 60, 86)  # seeds that together drive every kernel, unless the draws change
 
 
 def test_no_index_is_out_of_bounds() -> None:
-    """Every use of a vocabulary gives the ids that it should, and no index is out of bounds where numba checks them."""
+    """Every use of a vocabulary gives the right ids, and no index is out of bounds if numba checks indices."""
     for seed in range(SEEDS) if CHECKED else range(0, SEEDS, SEEDS // 3):
         drive(seed, 1_000 if seed % 5 else 10_000)
 
 
 @pytest.mark.skipif(not CHECKED, reason="for NUMBA_BOUNDSCHECK=1")
 def test_indices_are_checked() -> None:
-    """Numba checks indices in functions that are compiled as kernels are."""
+    """Numba checks indices in functions that are compiled with the settings of kernels."""
     compiled: Any = numba.njit(**SETTINGS)(lambda array, at: array[at])
     with pytest.raises(IndexError):
         compiled(np.zeros(3), 3)
@@ -43,12 +43,12 @@ def test_indices_are_checked() -> None:
 
 @pytest.mark.slow
 def test_every_kernel_is_driven() -> None:
-    """The fuzzer calls each function in the files of kernels: a new one that nothing drives fails here."""
+    """The fuzzer calls each function in the files of kernels; a new function that is never called fails this test."""
     assert not printed(trace)
 
 
 def trace() -> None:
-    """Drive kernels that are not compiled until each was called, and print those that were not."""
+    """Drive uncompiled kernels until each was called, and print the remaining ones."""
     missing = {(path, name) for path, name in kernels_in_files() if HAS_JIEBA or "jieba_model" not in path}
     assert missing
 

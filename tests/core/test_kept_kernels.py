@@ -1,4 +1,4 @@
-"""Kernels kept on disk: which are kept, when they are compiled again, and what happens if they cannot be kept."""
+"""Kernels kept on disk: which kernels are kept, when they are compiled again, and the results if they cannot be kept."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ COMPILING = "fst: compiling kernel displace, up to 20 s; "
 
 
 def python(program: str, cache: Path, *words: str | Path) -> subprocess.CompletedProcess[str]:
-    """Run a program in a process that keeps kernels in a folder, and whose permissions count."""
+    """Run a program in a process that keeps kernels in a folder, and that is subject to file permissions."""
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(cache), "PYTHONPATH": str(TESTS)}
     command = [*UNPRIVILEGED, sys.executable, "-c", program, *map(str, words)]
     return subprocess.run(command, capture_output=True, text=True, check=True, env=environment, timeout=TIMEOUT)
 
 
 def state(folder: Path) -> dict[str, int]:
-    """The files in a folder, and when they were written."""
+    """The files in a folder, with their modification times."""
     return {path.name: path.stat().st_mtime_ns for path in folder.iterdir()}
 
 
@@ -66,7 +66,7 @@ def warm(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.slow
 @bound
 def test_nothing_is_compiled_after_warmup(warm: Path, tmp_path: Path) -> None:
-    """After `fst warmup`, no call compiles or writes anything, in a folder that cannot be written."""
+    """After `fst warmup`, no call compiles or writes anything, even with a folder that cannot be written."""
     (warm / CACHE).chmod(0o555)
     before = state(warm / CACHE)
     assert python(USE, warm, tmp_path).stderr == ""
@@ -75,9 +75,7 @@ def test_nothing_is_compiled_after_warmup(warm: Path, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_warmup_keeps_every_kernel(warm: Path) -> None:
-    """`fst warmup` keeps every kernel that Python calls, those that encode for ids alone and with spans, and those that decode for each
-    type of ids.
-    """
+    """`fst warmup` keeps every kernel that Python calls: for encoding to ids alone and with spans, and for decoding each type of ids."""
     called = [
         f"{module.__name__.split('.')[-1]}.{name}"
         for module in map(import_module, kernel_modules())
@@ -117,7 +115,7 @@ def test_a_full_disk(tmp_path: Path) -> None:
 
 @posix
 def test_processes_at_the_same_time(tmp_path: Path) -> None:
-    """If two processes need a kernel at the same time, one compiles it."""
+    """If two processes need a kernel at the same time, one of them compiles it."""
     with ThreadPoolExecutor() as pool:
         both = list(pool.map(lambda _: python(COMPILE, tmp_path), range(2)))
     assert sum(done.stderr.count(COMPILING) for done in both) == 1
@@ -126,7 +124,7 @@ def test_processes_at_the_same_time(tmp_path: Path) -> None:
 
 @posix
 def test_a_process_that_never_ends(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """If another process holds the lock for too long, the kernel is compiled nevertheless."""
+    """If another process holds the lock for too long, the kernel is compiled without it."""
     import fcntl
 
     monkeypatch.setattr(kernel_cache, "PATIENCE", 0.1)
@@ -138,7 +136,7 @@ def test_a_process_that_never_ends(folder: Path, monkeypatch: pytest.MonkeyPatch
 
 
 def doubled(numbers: Any) -> Any:
-    """A kernel that compiles fast."""
+    """A kernel with a short compile time."""
     return numbers[0] * 2
 
 
@@ -147,7 +145,7 @@ KINDS = (kind_of(np.zeros(1)),)
 
 
 def is_kept() -> bool:
-    """Whether a new process would find the kernel on disk; if not, it is compiled, and kept if possible."""
+    """Whether a new process would find the kernel on disk; a missing kernel is compiled, and kept if possible."""
     function: Any = kernel(doubled)
     kept = _kept_code(function, KINDS)
     assert (kept or function.compile(KINDS))(np.ones(1)) == 2
@@ -173,7 +171,7 @@ def the_file(folder: Path) -> Path:
     "damage", [lambda _: b"", lambda code: code[:5000], lambda code: code[:-99] + b"!" + code[-98:]], ids=["all", "end", "byte"]
 )
 def test_a_damaged_file(damage: Callable[[bytes], bytes], folder: Path) -> None:
-    """A kept kernel that is empty, cut short or changed is compiled again, and the next process finds it."""
+    """A kept kernel that is empty, truncated or changed is compiled again, and the next process finds it."""
     path = the_file(folder)
     path.write_bytes(damage(path.read_bytes()))
     assert not is_kept()
@@ -181,7 +179,7 @@ def test_a_damaged_file(damage: Callable[[bytes], bytes], folder: Path) -> None:
 
 
 def test_another_source(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A kernel is compiled again when its source has changed, and replaces the kept one."""
+    """A kernel is compiled again if its source has changed, and replaces the kept one."""
     source = tmp_path / Path(__file__).name
     source.write_text("changed")
     monkeypatch.setitem(doubled.__globals__, "__file__", str(source))
@@ -190,7 +188,7 @@ def test_another_source(folder: Path, tmp_path: Path, monkeypatch: pytest.Monkey
     assert the_file(folder)
 
 
-# A kernel that uses constants of two files, by one and by two imports.
+# A kernel that uses constants of two files, over one import and over two.
 PACKAGE = {
     "toy_constants": "FACTOR = 10",
     "toy_shared": "from fst.toy_constants import (\n    FACTOR,\n)\nTERM = 1",
@@ -219,7 +217,7 @@ print(Deferred("fst.toy_kernels", "scaled").call(np.ones(1)))
 
 @pytest.fixture(scope="module")
 def toy(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Modules of the package that a kernel, kept next to them, is compiled from."""
+    """Modules of the package from which a kernel, kept next to them, is compiled."""
     folder = tmp_path_factory.mktemp("toy")
     for name, text in PACKAGE.items():
         (folder / f"{name}.py").write_text(text)
@@ -239,10 +237,10 @@ def call_toy(folder: Path) -> tuple[str, bool]:
     thinned([("toy_constants", "FACTOR = 20", "21.0\n"), ("toy_shared", PACKAGE["toy_shared"].replace("1", "2"), "12.0\n")], 2),
 )
 def test_a_changed_constant(name: str, text: str, result: str, toy: Path) -> None:
-    """A kernel is compiled again when a constant changes in a file that it imports, or in one that such a file imports."""
+    """A kernel is compiled again if a constant changes in a file that it imports, directly or indirectly."""
     source = toy / f"{name}.py"
     before = source.read_text()
-    source.write_text(f"{text}\n\n")  # of another size: Python tells sources of one second apart by nothing else
+    source.write_text(f"{text}\n\n")  # of a different size: within one second, Python distinguishes sources only by size
     assert call_toy(toy) == (result, True)
     assert call_toy(toy) == (result, False)
     source.write_text(before)
@@ -250,13 +248,13 @@ def test_a_changed_constant(name: str, text: str, result: str, toy: Path) -> Non
 
 
 def test_a_changed_file_that_is_not_imported(toy: Path) -> None:
-    """A kernel is not compiled again when a file changes that neither it nor its imports import."""
+    """A kernel is not compiled again if a file changes that neither it nor its imports import."""
     (toy / "toy_unrelated.py").write_text("FACTOR = 30")
     assert call_toy(toy) == ("11.0\n", False)
 
 
 def test_digests_are_fast() -> None:
-    """The digest of all sources of the largest kernels takes at most 20 ms, of which 2 are expected."""
+    """The digest of all sources of the largest kernels takes at most 20 ms; 2 ms are expected."""
     digest_of_sources.cache_clear()
     begun = time.perf_counter()
     digest_of_sources(kernels.__file__)
@@ -279,7 +277,7 @@ def difference(pair: Any) -> Any:
 
 
 def test_fields_in_another_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Kernels for NamedTuples that differ only in the order of their fields, which numba calls the same, are kept apart."""
+    """Kernels for NamedTuples that differ only in the order of their fields, to which numba gives the same name, are kept separately."""
     monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
     for _ in range(2):
         for arguments in (Fields(np.zeros(1), np.ones(1)), Swapped(np.ones(1), np.zeros(1))):
@@ -290,7 +288,7 @@ def test_fields_in_another_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 def test_one_function_for_several_types(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two `Deferred` of one function, called with other types, have machine code of their own, in this process and on disk."""
+    """Two `Deferred` of one function, called with different types, have separate machine code, in this process and on disk."""
     monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
     for found in range(2):
         module = sys.modules[__name__]
@@ -300,13 +298,13 @@ def test_one_function_for_several_types(tmp_path: Path, monkeypatch: pytest.Monk
             assert ints.call(np.array([3])) == 6
             assert floats.call(np.array([1.25])) == 2.5
         assert len(state(tmp_path / CACHE)) == 2
-        assert len(module.twice.overloads) == 2 * (not found)  # the second time, both are found on disk
+        assert len(module.twice.overloads) == 2 * (not found)  # in the second run, both are found on disk
 
 
 @posix
 @pytest.mark.parametrize("of_file", [False, True])
 def test_strangers_that_can_write(of_file: bool, folder: Path) -> None:
-    """A kernel that everybody can write is not used, nor is any other in a folder that everybody can write."""
+    """A kernel file that everybody can write is not used, and neither is any file in a folder that everybody can write."""
     (the_file(folder) if of_file else folder).chmod(0o777)
     before = state(folder)
     assert not is_kept()

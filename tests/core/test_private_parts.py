@@ -53,7 +53,7 @@ def test_ids_without_a_private_part(part: str, cache_folder: Path) -> None:
 
 
 def test_this_numba_has_every_private_part() -> None:
-    """Numba in the versions that are tested has every private part."""
+    """Each tested version of numba has every private part."""
     assert jit.has_private_parts()
 
 
@@ -63,7 +63,7 @@ WORDS = [0, 1, 1 << 63, (1 << 64) - 1, *RANDOM.integers(0, 1 << 64, 50, np.uint6
 
 @pytest.mark.parametrize("name", ["ones", "trailing_zeros"])
 def test_plain_intrinsics_on_words(name: str) -> None:
-    """A plain intrinsic returns what the generated one does, for any word."""
+    """A plain intrinsic returns the same as the generated one, for any word."""
     plain, generated = getattr(plain_intrinsics, name), getattr(intrinsics, name)
     both: Any = njit(lambda word: (plain(word), generated(word)))
     for word in WORDS:
@@ -72,13 +72,13 @@ def test_plain_intrinsics_on_words(name: str) -> None:
 
 
 def callable_from_python(function: Any) -> Any:
-    """A kernel that only calls a part of kernels."""
+    """A kernel that only calls a function for kernels."""
     compiled: Any = njit(lambda *arguments: function(*arguments))
     return compiled
 
 
 def arrays_of(name: str) -> tuple[Any, ...]:
-    """Random arguments of an intrinsic on two or three arrays, each with an index into it; among them are equal keys."""
+    """Random arguments of an intrinsic on two or three arrays, each with an index into it; some keys are equal."""
     symbols, direct = RANDOM.integers(0, 3, 100).astype(np.uint16), RANDOM.integers(0, 1 << 16, 1 << 16).astype(np.uint16)
     masks = RANDOM.integers(0, 2, 20).astype(np.uint64) * np.uint64((1 << 64) - 1)
     at, place = map(np.uint64, RANDOM.integers(0, 9, 2))
@@ -113,7 +113,7 @@ OF_TEXT = ["at_least", "equal_to", "widen", "copy_bytes", "copy_16", "classes_of
 
 @pytest.mark.parametrize("name", thinned([*OF_KEYS, *OF_TEXT], 3))
 def test_plain_intrinsics_on_arrays(name: str) -> None:
-    """A plain intrinsic returns and writes what the generated one does."""
+    """A plain intrinsic returns and writes the same as the generated one."""
     plain, generated = callable_from_python(getattr(plain_intrinsics, name)), callable_from_python(getattr(intrinsics, name))
     returned = set()
     for _ in range(200):

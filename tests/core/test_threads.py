@@ -1,4 +1,4 @@
-"""The default number of threads: the cores that a process may use, or the variable."""
+"""The default number of threads: the usable cores of the process, or the environment variable."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import fst
 from fst.compile import wordpiece
 from fst.core import threads as cores
 
-TEXTS = ["un hello! " * 100_000] * 4  # far more than one thread takes
+TEXTS = ["un hello! " * 100_000] * 4  # far more than one thread uses
 
 V2_MOUNT = "30 23 0:26 / /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw,nsdelegate"
 V1_MOUNT = "31 23 0:27 / /sys/fs/cgroup/cpu,cpuacct rw,nosuid shared:9 - cgroup cgroup rw,cpu,cpuacct"
@@ -72,7 +72,7 @@ TREES: dict[str, tuple[str, list[str], dict[str, str], float]] = {
 
 @pytest.mark.parametrize("name", TREES)
 def test_quotas_of_control_groups(name: str, tmp_path: Path) -> None:
-    """The quota is the smallest of the process's own group and its parents, in either version of control groups."""
+    """The quota is the minimum of those of the process's own group and its parents, in either version of control groups."""
     groups, mounts, files, expected = TREES[name]
     for path, text in {"proc/self/cgroup": groups, "proc/self/mountinfo": "\n".join(mounts), **files}.items():
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
@@ -87,7 +87,7 @@ def test_no_control_groups(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("quota", "expected"), [(0.2, 1), (1.0, 1), (1.5, 2), (2.5, 3), (64.0, 4), (NOTHING, 4)])
 def test_usable_cores(quota: float, expected: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The number of cores is that of the affinity mask, and at most the quota rounded up."""
+    """The number of cores is the size of the affinity mask, and at most the quota rounded up."""
     monkeypatch.setattr(cores, "_quota", lambda: quota)
     monkeypatch.setattr(cores, "_affine_cores", lambda: 4)
     assert cores.usable_cores() == expected
@@ -95,7 +95,7 @@ def test_usable_cores(quota: float, expected: int, monkeypatch: pytest.MonkeyPat
 
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="this system has no affinity masks")
 def test_affinity() -> None:
-    """A change of the affinity mask counts from then on."""
+    """A change of the affinity mask applies from then on."""
     mask = os.sched_getaffinity(0)
     try:
         os.sched_setaffinity(0, {min(mask)})
@@ -137,7 +137,7 @@ def test_empty_variable_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("junk", ["0", "-1", "two", "1.5", "0x2"])
 def test_junk_in_the_variable_is_refused(junk: str, tokenizer: fst.Tokenizer, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A value that is not a number of threads is refused by the name of the variable, and only where it is used."""
+    """A value that is not a number of threads is refused with the name of the variable, and only when it is used."""
     monkeypatch.setenv("FST_NUM_THREADS", junk)
     with pytest.raises(ValueError, match=f"^FST_NUM_THREADS='{junk}': the number of threads is a whole number, at least 1$"):
         tokenizer.encode_batch(TEXTS)

@@ -49,7 +49,7 @@ def test_machine_of_a_test_is_loaded(path: Path) -> None:
 
 
 def test_machines_live_side_by_side(path: Path) -> None:
-    """A table of another kind is loaded as before next to it."""
+    """A table of another kind is loaded as before, next to the toy."""
     compiled().save(path.with_name("wordpiece.npz"))
     other = load(path.with_name("wordpiece.npz"))
     assert type(other) is WordPieceTable
@@ -58,7 +58,7 @@ def test_machines_live_side_by_side(path: Path) -> None:
 
 
 def test_file_follows_the_schema(path: Path) -> None:
-    """The members of a file are the JSON and the class's arrays in their order, as numpy reads them."""
+    """The members of a file are the JSON and the class's arrays in their order, in numpy's format."""
     assert [*Toy.schema().items()] == [("transitions", ("<u2", 2)), ("ids", ("<i2", 1))]
     assert zipfile.ZipFile(path).namelist() == ["about.npy", "transitions.npy", "ids.npy"]
     with np.load(path) as arrays:
@@ -73,7 +73,7 @@ def test_machine_is_pickled_as_its_file(path: Path) -> None:
 
 
 def test_pickle_needs_no_registry() -> None:
-    """A pickle names its class, so that it is read without the registry."""
+    """A pickle names its class, so it is read without the registry."""
     assert "toy" not in MACHINES
     assert pickle.loads(pickle.dumps(toy(STRINGS))).run("un") == [0]
 
@@ -101,7 +101,7 @@ def test_harmful_machine_is_refused(harm: Callable[[Toy], Toy], fault: str, path
 
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.9, 1])
 def test_damaged_machine_is_refused(share: float, path: Path) -> None:
-    """A flipped bit is noticed before the array that it is in is proven."""
+    """A flipped bit is detected before its array is proven."""
     data = bytearray(path.read_bytes())
     data[int(share * (len(data) - 1))] ^= 1
     path.write_bytes(data)
@@ -110,7 +110,7 @@ def test_damaged_machine_is_refused(share: float, path: Path) -> None:
 
 
 def test_unknown_machine_is_named(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without its line in the registry, a file with any members is refused by the name of its kind."""
+    """Without its line in the registry, a file with any members is refused with the name of its kind."""
     monkeypatch.delitem(MACHINES, "toy")
     with pytest.raises(fst.TableError, match=f"kind is 'toy'; this version reads {KNOWN}"):
         load(path)
@@ -132,7 +132,7 @@ def test_pickle_of_another_machine_is_refused() -> None:
 
 @pytest.mark.parametrize("kind", [Toy, WordPieceTable])
 def test_machine_declares_itself(kind: Any) -> None:
-    """A machine names its text unit and the module of its kernels, and bounds its ids."""
+    """A machine declares its text unit and the module of its kernels, and bounds its ids."""
     assert kind.unit in ("utf-8", "utf-16")
     assert kind.kernel.isascii()
     assert (toy(STRINGS) if kind is Toy else compiled()).ids_per_unit >= 1
@@ -161,14 +161,14 @@ def test_toy_encodes_batches(kind: type, threads: int, encoder: Encoder) -> None
 
 
 def test_toy_encodes_a_row_in_pieces(encoder: Encoder, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A row that is read in pieces has the ids of the whole, and no more than requested are read."""
+    """A row that is read in parts has the ids of the whole, and no more ids than requested are read."""
     monkeypatch.setattr(batch, "BLOCK", 64)
     assert [ids.tolist() for ids in encoder.encode_batch(LINES, threads=1)] == [toy(STRINGS).run(line) for line in LINES]
     assert encoder.encode_batch(["世 un " * 50_000], max_length=3).ids.tolist() == [2, 0, 2]
 
 
 def test_toy_encodes_columns(encoder: Encoder) -> None:
-    """A column of Arrow has the ids of the walk, null where the text is."""
+    """A column of Arrow has the ids of the walk, and null for a null text."""
     pyarrow = pytest.importorskip("pyarrow")
     column = pyarrow.array([*LINES, None])
     assert encoder.encode_arrow(column).to_pylist() == [*(toy(STRINGS).run(line) for line in LINES), None]
@@ -192,7 +192,7 @@ def test_toy_streams(size: int, kind: type, encoder: Encoder) -> None:
 
 @pytest.mark.parametrize("row", ["a\ud800b", b"a\xffb", b"\xe4\xb8"], ids=ascii)
 def test_toy_refuses_what_is_not_text(row: str | bytes, encoder: Encoder) -> None:
-    """A row that is not text is refused by its number, or replaced on request."""
+    """A row that is not text is refused with its number, or replaced on request."""
     plain: Any = "a" if isinstance(row, str) else b"a"
     rows: Any = [plain, row, plain]
     with pytest.raises(fst.TextError, match="row 1, position"):
@@ -201,13 +201,13 @@ def test_toy_refuses_what_is_not_text(row: str | bytes, encoder: Encoder) -> Non
 
 
 def test_toy_has_ids_alone(encoder: Encoder) -> None:
-    """Offsets of a machine without them are refused by the name of its kind."""
+    """Offsets are refused for a machine without them, with the name of its kind."""
     with pytest.raises(fst.UnsupportedError, match="offsets are not available for toy tables"):
         encoder.encode_batch(["un"], offsets=True)
 
 
 def test_kinds_take_turns(encoder: Encoder) -> None:
-    """Tables of two kinds, of other dtypes and units, encode in turns in one process, each by its own compiled code."""
+    """Tables of two kinds, with different dtypes and units, encode alternately in one process, each with its own compiled code."""
     tables = compiled()
     tokenizer = fst.Tokenizer(tables)
     for text in ("unaffable", "un 世", "abab<s>", "é!"):
@@ -221,7 +221,7 @@ def test_encoder_of_a_toy_is_pickled(encoder: Encoder) -> None:
 
 
 def test_package_does_not_know_the_toy() -> None:
-    """No file of the package names the toy: it takes a registry entry, and nothing else."""
+    """No file of the package names the toy, which needs only a registry entry."""
     for module in ("fst", "fst.runtime", "fst.compile", "fst.cli"):
         for path in Path(files(module).__str__()).rglob("*.py"):
             assert "toy" not in path.read_text(encoding="utf-8").lower().split(), path

@@ -1,4 +1,4 @@
-"""Windows: what one decides, the splitter does, whatever the text around it."""
+"""Windows: a window that decides a boundary agrees with the splitter, with any text around it."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def compiled(pattern: str) -> tuple[Splitter, Windows]:
 
 
 def decisions(found: Windows, text: Sequence[int]) -> Iterator[int]:
-    """The decision about each character of a text of classes, as a kernel takes them."""
+    """The decision about each character of a text of classes, in the kernel's way."""
     end, begin = found.symbols[-AROUND:].tolist()
     width = (len(found.decisions).bit_length() - 1) // found.bits
     symbols = [*[begin] * width, *(int(found.symbols[number]) for number in text), end]
@@ -64,7 +64,7 @@ def decisions(found: Windows, text: Sequence[int]) -> Iterator[int]:
 
 
 def contradictions(pattern: str, text: Sequence[int]) -> list[int]:
-    """The characters of a text about which windows and splitter do not agree."""
+    """The characters of a text for which windows and splitter disagree."""
     split, found = compiled(pattern)
     begins = {begin for begin, _ in split.pieces("".join(map(chr, text)))} - {0}
     decided = enumerate(decisions(found, text))
@@ -72,14 +72,14 @@ def contradictions(pattern: str, text: Sequence[int]) -> list[int]:
 
 
 def classes_of(pattern: str) -> int:
-    """How many classes a pattern distinguishes."""
+    """The number of classes that a pattern distinguishes."""
     return int(compiled(pattern)[0].moves.shape[1]) - 1
 
 
 @each_pattern
 @pytest.mark.sampled
 def test_windows_decide_as_the_splitter(name: str) -> None:
-    """In every text of three characters, and of more where there are few classes, a window that decides does so as the splitter."""
+    """In every text of three characters, or more if there are few classes, a window that decides agrees with the splitter."""
     count = classes_of(PATTERNS[name])
     length = max(length for length in range(3, 9) if length == 3 or count**length <= 3_000)
     share = max(count**length // 500, 1)
@@ -90,7 +90,7 @@ def test_windows_decide_as_the_splitter(name: str) -> None:
 @each_pattern
 @pytest.mark.sampled
 def test_windows_decide_as_the_splitter_in_long_texts(name: str) -> None:
-    """The same of random texts, with runs of one class in them."""
+    """In random texts with runs of one class, a window that decides agrees with the splitter."""
     count, draw = classes_of(PATTERNS[name]), random.Random(name)
     for _ in sample(range(10_000), 100):
         few = draw.choices(range(count), k=draw.randint(1, 4))
@@ -99,7 +99,7 @@ def test_windows_decide_as_the_splitter_in_long_texts(name: str) -> None:
 
 
 def test_windows_of_a_few_steps_decide_as_the_splitter(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Windows for which no steps are left stay undecided, and the others decide as the splitter."""
+    """Windows for which no steps are left stay undecided, and the others agree with the splitter."""
     split, whole = compiled(CL100K)
     monkeypatch.setattr(windowing, "MAX_STEPS", 60_000)
     found = windows(splitter(CL100K))
@@ -126,7 +126,7 @@ def patterns(draw: some.DrawFn) -> str:
 @examples(300)
 @given(pattern=patterns(), texts=some.lists(some.text("abcd", max_size=12), min_size=5, max_size=5))
 def test_windows_of_any_pattern(pattern: str, texts: list[str]) -> None:
-    """Whatever the pattern, a window that decides does so as the splitter."""
+    """With any pattern, a window that decides agrees with the splitter."""
     classes = splitter(pattern).classes
     for text in texts:
         assert not contradictions(pattern, [int(classes[ord(char)]) for char in text])
@@ -134,7 +134,7 @@ def test_windows_of_any_pattern(pattern: str, texts: list[str]) -> None:
 
 @each_pattern
 def test_symbols(name: str) -> None:
-    """Every class has a symbol that fits, END and BEGIN have symbols of their own, and a window holds three at least."""
+    """Every class has a symbol within range, END and BEGIN have separate symbols, and a window holds at least three."""
     _, found = compiled(PATTERNS[name])
     *symbols, end, begin = found.symbols.tolist()
     assert len(symbols) == classes_of(PATTERNS[name])
@@ -146,7 +146,7 @@ def test_symbols(name: str) -> None:
 
 
 def test_symbols_are_merged_where_there_are_many() -> None:
-    """More classes than symbols are merged; fewer keep symbols of their own."""
+    """If there are more classes than symbols, classes are merged; otherwise each class has a separate symbol."""
     _, found = compiled(PATTERNS["o200k"])
     assert len({*found.symbols.tolist()}) <= 1 << found.bits < classes_of(PATTERNS["o200k"]) + AROUND
     assert compiled(PATTERNS["runs"])[1].symbols.tolist() == [0, 1, 2, 3, 4][: classes_of(PATTERNS["runs"]) + AROUND]
@@ -157,7 +157,7 @@ FACTORED = ("gpt2", "cl100k", "o200k", "qwen", "far end", "counted", "never dead
 
 @pytest.mark.parametrize("name", FACTORED)
 def test_factors_decide_as_windows(name: str) -> None:
-    """Two halves of a window decide what all windows that end in them do, and leave open what these do not agree about."""
+    """Two halves of a window decide if all windows that end in them agree, and otherwise leave the boundary undecided."""
     found, symbols = compiled(PATTERNS[name])[1], symbols_of_ascii(PATTERNS[name])
     held = factors(symbols, found.decisions, found.bits).astype(int)
     kinds = sorted({*symbols.tolist()} - {255})
@@ -172,7 +172,7 @@ def test_factors_decide_as_windows(name: str) -> None:
 
 
 def symbols_of_ascii(pattern: str) -> NDArray[np.uint8]:
-    """The symbols of ASCII characters; some have none, as where special tokens may begin."""
+    """The symbols of ASCII characters; some characters have none, for example where special tokens may begin."""
     symbols: NDArray[np.uint8] = compiled(pattern)[1].symbols[splitter(pattern).classes[:128]]
     symbols[[*b"<["]] = 255
     return symbols
@@ -187,7 +187,7 @@ def test_windows_without_factors(name: str, bits: int, width: int) -> None:
 
 @each_pattern
 def test_no_window_finds_a_piece_where_a_text_begins(name: str) -> None:
-    """A window whose last symbol but one or but two is BEGIN decides nothing: a piece begins there anyway."""
+    """A window whose second or third symbol from the end is BEGIN decides nothing: a piece begins there anyway."""
     _, found = compiled(PATTERNS[name])
     table = found.decisions.reshape(-1, *(1 << found.bits,) * 3)
     begin = found.symbols[-1]
@@ -197,7 +197,7 @@ def test_no_window_finds_a_piece_where_a_text_begins(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["gpt2", "cl100k", "o200k", "qwen"])
 def test_english_is_decided(name: str) -> None:
-    """Windows decide nearly every place of English; the others are for the splitter, and slow."""
+    """Windows decide nearly every position of English text; the slow splitter decides the others."""
     split, (_, found) = splitter(PATTERNS[name]), compiled(PATTERNS[name])
     text = "It's the one that we'd seen before; they said so, didn't they? No idea (in 1984, or so).\n" * 3
     undecided = [*decisions(found, [int(split.classes[ord(char)]) for char in text])].count(UNDECIDED)
@@ -205,13 +205,13 @@ def test_english_is_decided(name: str) -> None:
 
 
 def leaves_gaps(pattern: str) -> bool:
-    """Whether a search may end without a match, as the compiler sees it."""
+    """Whether a search may end without a match, according to the compiler."""
     automaton = Automaton.of(splitter(pattern).moves)
     return not automaton.surely_ends()[automaton.targets[START, :-1]].all()
 
 
 def gaps_in_short_texts(pattern: str) -> bool:
-    """Whether the splitter finds no match somewhere in a text of up to five characters."""
+    """Whether the splitter finds no match at some position of a text of up to five characters."""
     split, _ = compiled(pattern)
     texts = (text for length in range(1, 6) for text in product(range(classes_of(pattern)), repeat=length))
     return any(not matched for text in texts for _, matched in split.segments("".join(map(chr, text))))
@@ -219,7 +219,7 @@ def gaps_in_short_texts(pattern: str) -> bool:
 
 @pytest.mark.parametrize("pattern", [*(PATTERNS[name] for name in ("runs", "far end", "backtracking", "end of text")), *GAPS])
 def test_gaps_are_foreseen(pattern: str) -> None:
-    """A splitter is said to leave gaps exactly if there is a text in which it does."""
+    """The compiler reports gaps for a splitter exactly if there is a text with one."""
     assert leaves_gaps(pattern) == gaps_in_short_texts(pattern) == (pattern in GAPS)
 
 
@@ -232,6 +232,6 @@ def test_well_known_patterns_leave_no_gaps(name: str) -> None:
 @examples(300)
 @given(pattern=patterns(), cut=some.booleans())
 def test_gaps_of_any_pattern_are_foreseen(pattern: str, cut: bool) -> None:
-    """Whatever the pattern, with a last part for any character or without: where a text has a gap, it was foreseen."""
+    """With any pattern, with or without a last alternative for any character, each gap in a text was predicted."""
     pattern = pattern.removesuffix(ANY) if cut else pattern
     assert leaves_gaps(pattern) == gaps_in_short_texts(pattern)

@@ -1,4 +1,4 @@
-"""Pipelines in SentencePiece's manner: the pieces and their spans are those of the reference, which runs live."""
+"""Pipelines in SentencePiece's manner: pieces and spans match the live reference."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ ADDED: dict[str, tuple[Json, ...]] = {
     "late": (token("1", "normalized"), token("bb", "normalized")),
     "symbol": (token("▁b", "normalized"), token("1▁", "normalized", "rstrip")),
 }
-FREE = [None, *NORMALIZERS[-1:]]  # those without which no pre-tokenizer means nothing at all
+FREE = [None, *NORMALIZERS[-1:]]  # normalizers without which a missing pre-tokenizer has no effect
 CASES = [
     (normalizer, pre_tokenizer, added, keeps_symbol)
     for normalizer, pre_tokenizer, added, keeps_symbol in product(range(len(NORMALIZERS)), range(len(PRE_TOKENIZERS)), ADDED, (False, True))
@@ -82,11 +82,8 @@ Case = tuple[int, int, str, bool]
 class Stage:
     """A text stage and its reference.
 
-    Attributes:
-        line: the pipeline.
-        names: the added tokens by their ids.
-        added, by: its added tokens and its rewriting.
-        ways: two rewriters, for all texts.
+    Attributes: line: the pipeline. names: the added tokens by their ids. added, by: its added tokens and its rewriting. ways: two
+    rewriters, for all texts.
     """
 
     def __init__(self, case: Case) -> None:
@@ -113,7 +110,7 @@ class Stage:
         return found
 
     def expected(self, text: str, pieces: Sequence[Piece]) -> list[Piece]:
-        """The reference's, of which a word that is not among `pieces` is unknown."""
+        """The pieces by the reference, to which a word that is not in `pieces` is unknown."""
         known = {"<unk>": 0, **{piece: place for place, (piece, _) in enumerate(pieces, 1000)}}
         model = {"type": "WordLevel", "unk_token": "<unk>", "vocab": known}
         reference = Tokenizer.from_str(json.dumps({**self._document, "model": model}))
@@ -141,7 +138,7 @@ TEXTS = texts(32)
 
 @some_cases
 def test_pieces_are_those_of_the_reference(case: Case) -> None:
-    """Pieces and spans are those of the reference."""
+    """Pieces and spans match the reference."""
     found = stage(case)
     for text in sample(TEXTS, 4):
         pieces = found.pieces(text)
@@ -149,7 +146,7 @@ def test_pieces_are_those_of_the_reference(case: Case) -> None:
 
 
 def by_kernel(by: Normalizer, added: AddedTokens, rows: Sequence[str], cut: bool = False) -> tuple[list[bytes], list[Any]]:
-    """Texts and spans as the kernel rewrites them; with `cut`, a single text in two steps, by its border."""
+    """Texts and spans as rewritten by the kernel; with `cut`, a single text in two steps, split at its border."""
     way, state, room = TextNormalizer(None, by, added, None), np.zeros(10, np.uint64), Room()
     data, starts = np.frombuffer("".join(rows).encode() + bytes(40), np.uint8), np.cumsum([0, *(len(row.encode()) for row in rows)])
     steps = [(starts, False)]
@@ -167,7 +164,7 @@ def by_kernel(by: Normalizer, added: AddedTokens, rows: Sequence[str], cut: bool
 
 
 def by_walk(by: Normalizer, added: AddedTokens, text: str) -> tuple[bytes, list[tuple[int, int]]]:
-    """A text and its spans as the slow walk rewrites them."""
+    """A text and its spans as rewritten by the slow walk."""
     named = {number: mark for mark, number in marks(added).items()}
     stretches = [*by.stretches(text, added)]
     written = (stretch.text.encode() if stretch.token is None else named[stretch.token] for stretch in stretches)
@@ -176,7 +173,7 @@ def by_walk(by: Normalizer, added: AddedTokens, text: str) -> tuple[bytes, list[
 
 @some_cases
 def test_kernel_rewrites_as_the_walk(case: Case) -> None:
-    """The kernel writes what the walk writes, also in two steps; and it leaves only texts that stay as they are."""
+    """The kernel writes the same as the walk, also in two steps; and it skips only texts that do not change."""
     found = stage(case)
     rows = sample(TEXTS, 4)
     expected = [by_walk(found.by, found.added, row) for row in rows]
@@ -193,7 +190,7 @@ def test_kernel_rewrites_as_the_walk(case: Case) -> None:
 
 @pytest.mark.parametrize("separator", SEPARATORS)
 def test_room_for_symbols(separator: str | None) -> None:
-    """The room for a text counts the bytes of the symbols that spaces become, with those in front of words."""
+    """The room for a text counts the bytes of the symbols that replace spaces, and of the symbols before words."""
     by = Normalizer(None, Images([]), Whitespace("always", "▁", separator, keeps_symbol=True))
     for text in (1000 * "a ", 1000 * " "):
         written, _ = by_walk(by, added_tokens([], {}), text)
@@ -203,7 +200,7 @@ def test_room_for_symbols(separator: str | None) -> None:
 @examples(100)
 @given(some.data())
 def test_any_text(data: Any) -> None:
-    """The pieces of any text are those of the reference."""
+    """The pieces of any text match the reference."""
     found = stage(data.draw(some.sampled_from(CASES)))
     text = data.draw(some.text(some.one_of(some.sampled_from(CHARS), some.characters(codec="utf-8"))))
     pieces = found.pieces(text)
@@ -212,7 +209,7 @@ def test_any_text(data: Any) -> None:
 
 @pytest.mark.parametrize("part", [{"add_prefix_space": True}, {"add_prefix_space": False, "prepend_scheme": "never"}, {"str_rep": "x"}])
 def test_older_forms(part: Json) -> None:
-    """Older forms of Metaspace are read as the reference reads them."""
+    """Older forms of Metaspace have the reference's meaning."""
     part = {"type": "Metaspace", "replacement": "▁", **part}
     document = {"version": "1.0", "added_tokens": [], "model": {"type": "WordLevel", "vocab": {}, "unk_token": ""}, "pre_tokenizer": part}
     read = json.loads(Tokenizer.from_str(json.dumps(document)).to_str())
@@ -230,20 +227,20 @@ def test_older_forms(part: Json) -> None:
     ],
 )
 def test_refusals(part: Json, error: type[Exception], message: str) -> None:
-    """What cannot be reproduced is refused, and the message gives the reason."""
+    """A pipeline that cannot be reproduced is refused, and the message gives the reason."""
     with pytest.raises(error, match=message):
         metaspace.pipeline([], metaspace.components(part))
 
 
 def test_tokens_have_blanks() -> None:
-    """Tokens have a space in place of the symbol, and none that has a space of its own ever occurs."""
+    """Tokens have a space in place of the symbol, and tokens with an original space never occur."""
     line = metaspace.pipeline([], metaspace.components(spaced()))
     assert [*map(line.spelled, ("▁a", "a b", "▁▁"))] == [" a", None, "  "]
     assert Pipeline([], False, NO_WHITESPACE, False, []).spelled("▁a b") == "▁a b"
 
 
 def test_stored_blanks_are_checked() -> None:
-    """Spaces of other forms than the stored one are refused."""
+    """Spaces in a form other than the stored one are refused."""
     stored = Whitespace("first", "▁", "\n").stored()
     assert Whitespace.from_stored(stored) == Whitespace("first", "▁", "\n")
     wrongs = ({"prefix": "last"}, {"symbol": "ab"}, {"separator": "x"}, {"symbol": ""}, {"keeps_symbol": 1})

@@ -26,7 +26,7 @@ from fst.errors import TableError, UnsupportedError
 from fst.text.splitter import BEHAVIORS, DEAD, MAX_CLASSES, START, Splitter, prove_moves
 
 DIALECT_NAMES: tuple[Dialect, ...] = ("oniguruma", "fancy-regex")
-# Constructs that the engines read differently, a text, and its matches in Oniguruma and in fancy-regex; None if the construct is refused.
+# Constructs that the engines read differently, with a text and its matches in Oniguruma and in fancy-regex, or None if refused.
 DIALECTS: list[tuple[str, str, list[str] | None, list[str] | None]] = [
     (r"a$", "a\na\n", ["a", "a"], []),
     (r"\s+$", "b \n\nc \n", [" \n", " \n"], [" \n"]),
@@ -88,7 +88,7 @@ REFUSED = {
     "(" * 101 + "a" + ")" * 101: "more than 100 groups",
     "|".join(f"{chr(code)}{chr(code + 99)}" for code in range(0x4E00, 0x4E50)): "classes of characters",
 }
-# Rows of the Hub's patterns that are refused, by reason.
+# The number of the Hub's patterns that are refused, by reason.
 REFUSED_ROWS = {
     "(?<! at the beginning of a match": 26,
     "(?<= at the beginning of a match": 15,
@@ -105,7 +105,7 @@ REFUSED_ROWS = {
 
 
 def engine_of(dialect: Dialect) -> generate_properties.Engine:
-    """The engine that has a dialect."""
+    """The engine of a dialect."""
     if dialect == "oniguruma":
         return generate_properties.Oniguruma()
     pytest.importorskip("tiktoken")
@@ -137,7 +137,7 @@ def test_matches_over_classes_are_those_of_fancy_regex(name: str) -> None:
 @pytest.mark.sampled
 @pytest.mark.parametrize("name", PATTERNS)
 def test_members_of_a_class_are_alike(name: str) -> None:
-    """The reference cuts a text the same if any character is replaced by another of its class."""
+    """The reference cuts a text at the same positions if any character is replaced by another of its class."""
     ours, reference = compiled(PATTERNS[name]), oniguruma(PATTERNS[name])
     draw = np.random.default_rng(0)
     for number, char in enumerate(representatives(ours)):
@@ -169,7 +169,7 @@ def larger(patterns: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
     )
 
 
-# An alternative begins with a character, lest it match nothing.
+# An alternative begins with a character, so that it does not match the empty string.
 small = st.one_of(st.sampled_from(ATOMS), st.sampled_from(ATOMS), st.sampled_from(ASSERTIONS))
 alternatives = st.builds("{}{}".format, st.sampled_from(ATOMS), st.recursive(small, larger, max_leaves=8))
 random_patterns = st.lists(alternatives, min_size=1, max_size=3).map("|".join)
@@ -186,7 +186,7 @@ def compiled_or_not(pattern: str, dialect: Dialect) -> Splitter:
 @examples(3_000, deadline=None)
 @given(random_patterns, st.lists(st.text(CHARACTERS, max_size=9), min_size=10, max_size=10))
 def test_matches_of_random_patterns_are_those_of_oniguruma(pattern: str, texts: list[str]) -> None:
-    """A splitter finds the matches of tokenizers."""
+    """A splitter of a random pattern finds the matches of tokenizers."""
     ours = compiled_or_not(pattern, "oniguruma")
     reference = oniguruma(pattern)
     for text in texts:
@@ -196,7 +196,7 @@ def test_matches_of_random_patterns_are_those_of_oniguruma(pattern: str, texts: 
 @examples(1_000, deadline=None)
 @given(random_patterns, st.lists(st.text(CHARACTERS, max_size=4), min_size=10, max_size=10))
 def test_matches_of_random_patterns_are_those_of_fancy_regex(pattern: str, texts: list[str]) -> None:
-    """A splitter finds the matches of tiktoken."""
+    """A splitter of a random pattern finds the matches of tiktoken."""
     pytest.importorskip("tiktoken")
     ours = compiled_or_not(pattern, "fancy-regex")
     reference = fancy_regex(pattern, CHARACTERS, 4)
@@ -210,7 +210,7 @@ BRACKETED = [*"ab-]^&ſé", "a-c", r"\s", r"\W", r"\p{Lu}", r"\P{L}", r"\]", r"\
 @examples(1_500, deadline=None)
 @given(st.lists(st.sampled_from(BRACKETED), min_size=1, max_size=5), st.booleans(), st.booleans())
 def test_brackets_are_those_of_the_engines(items: list[str], negated: bool, ignore_case: bool) -> None:
-    """A set in brackets holds the characters that the engines find."""
+    """A set in brackets contains the characters that the engines find."""
     pattern = f"[{'^' if negated else ''}{''.join(items)}]"
     pattern = f"(?i:{pattern})" if ignore_case else pattern
     text = "abcdABC]^-&[:lph \n1éÉſsSß²!$Ǆ_"
@@ -254,14 +254,14 @@ def test_dialects_differ(pattern: str, text: str, onig: list[str] | None, fancy:
 
 @pytest.mark.parametrize(("pattern", "named"), REFUSED.items(), ids=lambda value: value[:20])
 def test_refusals_name_the_construct(pattern: str, named: str) -> None:
-    """A pattern from which no splitter is compiled is refused, and the message names the construct."""
+    """A pattern that does not compile to a splitter is refused, and the message names the construct."""
     with pytest.raises(UnsupportedError, match=named):
         splitter(pattern)
 
 
 @needs_shared
 def test_patterns_of_the_hub() -> None:
-    """Each pattern from the Hub gives the recorded pieces, except for the known number that are refused."""
+    """Each pattern from the Hub gives the recorded pieces, or is one of the known number that are refused."""
     refused: Counter[str] = Counter()
     for line in (SHARED / "oracles/bpe_unigram/split_regex.jsonl").read_text(encoding="utf-8").splitlines():
         row = json.loads(line)
@@ -306,7 +306,7 @@ def test_behaviors_are_those_of_the_reference(pattern: str, behavior: Any, inver
 
 @pytest.mark.parametrize("pattern", [" ", "a.b", "(", "aa", "\n", "[é]"])
 def test_plain_strings_match_themselves(pattern: str) -> None:
-    """A pattern that is a plain string matches it and nothing else."""
+    """A pattern that is a plain string matches only this string."""
     from tokenizers import pre_tokenizers
 
     ours, reference = splitter(pattern, literal=True), pre_tokenizers.Split(pattern, "isolated")
@@ -315,7 +315,7 @@ def test_plain_strings_match_themselves(pattern: str) -> None:
 
 
 def test_long_strings_are_refused() -> None:
-    """A plain string is as short as a pattern."""
+    """A plain string has the same maximum length as a pattern."""
     with pytest.raises(UnsupportedError, match="the pattern has 16,385 characters; at most 16,384 are compiled"):
         splitter("a" * 16_385, literal=True)
 
@@ -331,7 +331,7 @@ def test_behaviors_have_names() -> None:
 
 @pytest.mark.parametrize("name", PATTERNS)
 def test_automata_are_minimal(name: str) -> None:
-    """All states and classes are different, all states are reached, and both are numbered in the order in which they first occur."""
+    """All states and classes are different, all states are reachable, and both are numbered in the order of their first occurrence."""
     ours = compiled(PATTERNS[name])
     targets, ends = ours.moves >> 1, ours.moves & 1
     blocks = np.zeros(len(targets), np.int64)
@@ -354,7 +354,7 @@ def test_automata_are_sound(name: str) -> None:
 
 
 def changed(array: Any, place: Any, value: int) -> Any:
-    """An array with one element changed."""
+    """An array with one changed element."""
     copy = array.copy()
     copy[place] = value
     return copy
@@ -372,7 +372,7 @@ def changed(array: Any, place: Any, value: int) -> Any:
     ],
 )
 def test_damaged_splitters_are_refused(damage: Callable[[Splitter], Any], fault: str) -> None:
-    """The proof refuses arrays that would make a search leave them, or not end."""
+    """The proof refuses arrays that would let a search leave them, or never end."""
     ours = compiled(PATTERNS["gpt2"])
     with pytest.raises(TableError, match=fault):
         prove_moves(damage(ours))
@@ -416,7 +416,7 @@ def characters_of(pattern: str, dialect: Dialect) -> str:
 
 @pytest.mark.parametrize("pattern", [r"\p{L}", *thinned([r"\p{N}", r"\s", r"\w", *SETS[::3]], 80)])
 def test_sets_are_those_of_the_engines(pattern: str) -> None:
-    """A set holds exactly the code points that it has in both engines."""
+    """A set contains exactly the code points that it has in both engines."""
     everything = generate_properties.everything()
     assert {*characters_of(pattern, "oniguruma")} == generate_properties.Oniguruma().matched(f"(?:{pattern})+", everything)
     pytest.importorskip("tiktoken")
@@ -438,13 +438,13 @@ def test_cases_are_those_of_the_engines(dialect: Dialect) -> None:
 
 
 def unfolding() -> set[int]:
-    """The characters that Oniguruma equates with several."""
+    """The characters that Oniguruma equates with several characters."""
     return set(code_points.members(properties.unfolding()).tolist())
 
 
 @pytest.mark.slow
 def test_no_other_characters_have_a_case() -> None:
-    """With (?i), a character without a case matches only itself, and no other character matches it."""
+    """With (?i), a character without case matches only itself, and no other character matches it."""
     engine, cased = generate_properties.Oniguruma(), generate_properties.cased()
     others = "".join(char for char in generate_properties.everything() if char not in cased)
     assert engine.matched(r"(?i:[\p{CWCM}\p{CWCF}])+", others) == set()
@@ -453,7 +453,7 @@ def test_no_other_characters_have_a_case() -> None:
 
 @pytest.mark.slow
 def test_properties_are_those_of_the_reference() -> None:
-    """``properties.tsv`` is what its generator writes with the installed engines."""
+    """``properties.tsv`` equals the output of its generator with the installed engines."""
     pytest.importorskip("tiktoken")
     from importlib.resources import files
 
@@ -473,7 +473,7 @@ OPERATIONS: list[tuple[Callable[..., Any], Callable[..., Any]]] = [
 @examples(500)
 @given(sets, sets)
 def test_sets_combine(one: list[tuple[int, int]], other: list[tuple[int, int]]) -> None:
-    """Sets as edges combine as sets of numbers do."""
+    """Sets as edges combine like sets of numbers."""
     edges = [code_points.of_runs(runs) for runs in (one, other)]
     numbers = [{code for first, last in runs for code in range(first, last + 1)} for runs in (one, other)]
     for ours, naive in OPERATIONS:
@@ -485,7 +485,7 @@ def test_sets_combine(one: list[tuple[int, int]], other: list[tuple[int, int]]) 
 @examples(500)
 @given(st.lists(sets, max_size=4))
 def test_classes_tell_sets_apart(runs: list[list[tuple[int, int]]]) -> None:
-    """Two code points share a class if the same sets hold them, and classes are numbered by their first code points."""
+    """Two code points share a class if the same sets contain them, and classes are numbered by their first code points."""
     edges = [code_points.of_runs(each) for each in runs]
     classes = code_points.Classes.of(edges)
     held = classes.held

@@ -1,4 +1,4 @@
-"""Separators: whitespace that a splitter drops, so that normalizers may replace it, and a space may take the place of a piece's end."""
+"""Separators: whitespace that a splitter drops, so normalizers may replace it, and a space may mark the end of a piece."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def pieces(split: Splitter, text: str) -> list[str]:
 @given(splitters, some.sets(some.sampled_from("abcd"), min_size=1), small_texts)
 @examples(300)
 def test_runs_of_separators_are_all_alike(pattern: Splitter, chars: set[str], texts: list[str]) -> None:
-    """The pieces of a text stay the same if each run of separators becomes any other one."""
+    """The pieces of a text stay the same if each run of separators is replaced by any other."""
     try:
         whole = total(pattern)
     except UnsupportedError:
@@ -52,7 +52,7 @@ def test_runs_of_separators_are_all_alike(pattern: Splitter, chars: set[str], te
 
 @pytest.mark.parametrize(("pre_tokenizer", "are"), [(CLIP, True), (WORDS, True), (byte_level_last(use_regex=True), False)])
 def test_white_space_separates_where_it_is_dropped(pre_tokenizer: Json, are: bool) -> None:
-    """Whitespace that a splitter drops is a separator; no other character is."""
+    """Whitespace that a splitter drops is a separator; no other character is one."""
     parts = of_document(document(None, pre_tokenizer), Path("tokenizer.json")).text.pre_tokenizers
     whole = in_sequence(parts[:-1], ["<|"])
     assert are_separators(" \n\u3000", whole) is are
@@ -80,7 +80,7 @@ BITS = [*"aA!|'", " ", "  ", "\n", "\t", "\u3000", "\x85", "x", "e", "\u0301", "
 @pytest.mark.parametrize(("normalizer", "pre_tokenizer"), REPLACED)
 @pytest.mark.sampled
 def test_white_space_may_become_other_white_space(normalizer: Json, pre_tokenizer: Json) -> None:
-    """Where whitespace is dropped, a `Replace` that makes it of whitespace has no effect, as in the reference."""
+    """If whitespace is dropped, a `Replace` of whitespace by whitespace has no effect, as in the reference."""
     made = built(document(normalizer, pre_tokenizer, token("<t>", "lstrip", "rstrip"), token("late", "normalized"), *TOKENS))
     draw = random.Random(1)
     hold(made, ["".join(draw.choices(BITS, k=draw.randint(0, 9))) for _ in sample(range(3_000), 150)])
@@ -112,7 +112,7 @@ REST = r"|\p{L}+|\p{N}|[^\s\p{L}\p{N}]+"
 
 
 def test_spelled_token_is_cut_behind() -> None:
-    """A token that the pattern spells ends a piece where rewriting makes it of other text."""
+    """A token that the pattern spells ends a piece, also if rewriting makes it from other text."""
     made = built(document(LOWER, byte_level_last(split("<s>" + REST, "Removed", True), use_regex=True), token("<s>")))
     hold(made, ["<S>!", "!<S>!", "<S><S>|", "a<S><s>!<S>!", " <S>.<S>.", "<S", "<S>"])
 
@@ -128,6 +128,6 @@ def test_spelled_token_is_cut_behind() -> None:
     ],
 )
 def test_spelled_tokens_that_are_not_cut_behind(first: Json) -> None:
-    """Where a pattern spells a token in another way than CLIP's, or spaces are kept, splits that need cuts are refused."""
+    """If a pattern spells a token in a way other than CLIP's, or spaces are kept, splits that need cuts are refused."""
     with pytest.raises(UnsupportedError, match=r"splits in sequence|Split that"):
         built(document(LOWER, byte_level_last(first, use_regex=True), token("<s>")))

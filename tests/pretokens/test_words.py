@@ -1,4 +1,4 @@
-"""The table of words: it holds what it should, says what the rest of the tables says, and nothing else."""
+"""The table of words contains the right words, with the same ids as the rest of the tables, and nothing else."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from fst.machines.wordpiece.table import Walk, WordPieceTable
 
 EXAMPLE = EXAMPLES / "english-uncased-8000.txt"
 REAL = ("bert-base-uncased", "bert-base-cased", "bert-base-multilingual-cased", "bert-base-chinese", "KR-BERT")
-MOST = 400  # words that are walked, of a real vocabulary
+MOST = 400  # maximum number of walked words of a real vocabulary
 
 Key = tuple[int, ...]
 
@@ -51,7 +51,7 @@ def held(tables: WordPieceTable) -> dict[Key, list[int]]:
 
 
 def looked_up(tables: WordPieceTable, key: Key) -> list[int] | None:
-    """Look a word up as the kernel does, with numbers that do not end."""
+    """Look a word up in the kernel's way, with unbounded integers."""
     padded = np.zeros(WORD_SYMBOLS, np.uint16)
     padded[: len(key)] = key
     first, second, third = padded.view(np.uint64).tolist()
@@ -63,7 +63,7 @@ def looked_up(tables: WordPieceTable, key: Key) -> list[int] | None:
 
 
 def walked(without: WordPieceTable, key: Key) -> list[int]:
-    """Send the classes of a word through the transducer of tables without words."""
+    """Pass the classes of a word through the transducer of tables without words."""
     walk = Walk(without)
     for number in key:
         walk._step_class(number)
@@ -72,7 +72,7 @@ def walked(without: WordPieceTable, key: Key) -> list[int]:
 
 
 class Spelling(Walk):
-    """A walk that notes the classes that it steps through."""
+    """A walk that records the classes of its steps."""
 
     def __init__(self, tables: WordPieceTable) -> None:
         super().__init__(tables)
@@ -84,7 +84,7 @@ class Spelling(Walk):
 
 
 def words_of(tables: WordPieceTable, most: int | None = None) -> Iterator[tuple[str, Key]]:
-    """Yield the tokens that are a word of up to twelve symbols, with their classes; of a large vocabulary some, always the same ones."""
+    """Yield the tokens that are a word of up to twelve symbols, with their classes; for a large vocabulary, always the same sample."""
     a = tables.classes[0::2]
     part = (ENTRY.labels_of(a) > 0) | (field_kind(a) == OTHER)
     tokens = list(zip(tables.tokens, tables.token_ids.tolist(), strict=True))
@@ -107,14 +107,14 @@ def check_all(tables: WordPieceTable, most: int | None) -> None:
 
 
 def share_held(tables: WordPieceTable, most: int | None) -> float:
-    """Say which share of the words that are one token is in the table."""
+    """Return the share of the words of one token that are in the table."""
     found = [looked_up(tables, key) is not None for _, key in words_of(tables, most)]
     assert len(found) > 50
     return sum(found) / len(found)
 
 
 def test_words_have_the_ids_of_the_walk() -> None:
-    """Every word of the table is in its own slot, with the ids that the transducer gives it."""
+    """Every word of the table is in its own slot, with the ids of the transducer."""
     check_all(example(), None)
     check_all(compiled(), None)
 
@@ -127,14 +127,14 @@ def test_words_of_one_token_are_held() -> None:
 @needs_shared
 @pytest.mark.parametrize("name", thinned(REAL, 3))
 def test_words_of_real_vocabularies(name: str) -> None:
-    """In real vocabularies too, words have the ids of the walk, and nearly all that are one token are held."""
+    """In real vocabularies, words have the ids of the walk, and nearly all words of one token are in the table."""
     tables = real(name)
     check_all(tables, MOST)
     assert share_held(tables, 3_000) >= 0.97
 
 
 def test_no_word_is_held_twice() -> None:
-    """Used slots hold different words, each with one id of its own except the empty word."""
+    """Used slots contain different words, each with a different id, except the empty word."""
     tables = example()
     used = tables.words.reshape(-1, 4)[:, 3] > 0
     words = held(tables)
@@ -177,7 +177,7 @@ LONG = (
 
 
 def test_words_of_twelve_symbols_are_the_longest() -> None:
-    """A word of twelve symbols is held and one of thirteen is not."""
+    """A word of twelve symbols is in the table, and one of thirteen is not."""
     tables = wordpiece(LONG)
     keys = {len(key) for key in held(tables)}
     assert max(keys) == WORD_SYMBOLS == 12
@@ -186,7 +186,7 @@ def test_words_of_twelve_symbols_are_the_longest() -> None:
 
 @pytest.mark.parametrize("table", [wordpiece, lambda tokens: without_words(wordpiece(tokens))], ids=["words", "no words"])
 def test_words_with_the_same_beginning_are_told_apart(table: functools.partial[WordPieceTable]) -> None:
-    """Words that begin with the same twelve letters, shorter ones and longer ones each have ids of their own."""
+    """Words with the same first twelve letters, shorter ones and longer ones each have their own ids."""
     tables = table(LONG)
     words = [LETTERS[:length] + end for length in range(15) for end in ("", "m", "n", "zz", "yy", "zzz", "\u0301", LETTERS[:12])]
     tok = fst.Tokenizer(tables)
@@ -196,7 +196,7 @@ def test_words_with_the_same_beginning_are_told_apart(table: functools.partial[W
 
 @pytest.mark.parametrize("tokens", [TOKENS, LONG, ("[UNK]",), ("[UNK]", "##a", "##ab"), ("[UNK]", ".", "世", "##世")], ids=len)
 def test_the_empty_word_has_no_ids(tokens: tuple[str, ...]) -> None:
-    """Where nothing is between what ends words there are no ids, whether or not any word is held."""
+    """An empty word has no ids, whether or not the table contains any words."""
     tables = wordpiece(tokens)
     assert held(tables)[()] == []
     tok = fst.Tokenizer(tables)
@@ -224,7 +224,7 @@ def test_the_empty_word_has_no_ids(tokens: tuple[str, ...]) -> None:
 
 @pytest.mark.parametrize("tokens", [("[UNK]",), ("[UNK]", "##a", "##ab"), ("[UNK]", ".", "世", "a" * 13)], ids=len)
 def test_vocabulary_without_words_has_a_table(tokens: tuple[str, ...]) -> None:
-    """A vocabulary without a word to hold has a table of the empty word alone, and its file is loaded."""
+    """A vocabulary without words for the table has a table of the empty word alone, and its file is loaded."""
     tables = wordpiece(tokens, unk_token="[UNK]")
     assert {key for key in held(tables) if key} == set()
     assert len(tables.displacements) >= 2
@@ -236,7 +236,7 @@ def test_vocabulary_without_words_has_a_table(tokens: tuple[str, ...]) -> None:
 )
 @examples(1600)
 def test_words_say_nothing_else(words: list[str], between: str) -> None:
-    """With the table of words and without it, any text has the same ids."""
+    """With and without the table of words, any text has the same ids."""
     text = between.join(words)
     with_table, without = tokenizers()
     assert with_table.encode(text).tolist() == without.encode(text).tolist()
@@ -250,7 +250,7 @@ def tokenizers() -> tuple[fst.Tokenizer, fst.Tokenizer]:
 
 @needs_shared
 def test_words_of_real_text_say_nothing_else() -> None:
-    """With the table of words and without it, pages of a book have the same ids."""
+    """With and without the table of words, pages of a book have the same ids."""
     tables = real("bert-base-uncased")
     with (SHARED / "corpora/en_books_20MB.txt").open(encoding="utf-8") as books:
         text = books.read(1 << 20)

@@ -24,16 +24,16 @@ from support.shared_data import EXAMPLES
 import fst
 from fst.compile import wordpiece
 
-FILES, ROWS = 12, 100  # rows a file
-PATIENCE = 60  # seconds that two actors have to start
+FILES, ROWS = 12, 100  # rows per file
+PATIENCE = 60  # seconds for the start of two actors
 
-# Ray, Spark and Daft use what is deprecated, and leave files and sockets to the garbage collector.
+# Ray, Spark and Daft use deprecated functions, and leave files and sockets to the garbage collector.
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning", "ignore::ResourceWarning")
 
 
 @pytest.fixture(scope="module", autouse=True)
 def _examples() -> Iterator[None]:
-    """The examples are modules, for this process and for those that a cluster starts."""
+    """Make the examples importable, for this process and for the processes of a cluster."""
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(str(EXAMPLES))
         patch.setenv("PYTHONPATH", str(EXAMPLES))
@@ -72,7 +72,7 @@ def in_order(folder: Path) -> list[dict[str, Any]]:
 
 @pytest.fixture(scope="module")
 def expected(corpus: Path, table: Path) -> list[dict[str, Any]]:
-    """The rows of the corpus, with their ids as this process makes them."""
+    """The rows of the corpus, with their ids computed in this process."""
     tokenizer = fst.Tokenizer.load(table)
     rows = in_order(corpus)
     return [{**row, "input_ids": None if row["text"] is None else tokenizer.encode(row["text"]).tolist()} for row in rows]
@@ -80,7 +80,7 @@ def expected(corpus: Path, table: Path) -> list[dict[str, Any]]:
 
 @pytest.fixture(scope="module")
 def ray() -> Iterator[Any]:
-    """A cluster with cores for two actors and for what writes."""
+    """A cluster with cores for two actors and for the writer."""
     library = pytest.importorskip("ray", reason="the extra [ray] is not installed")
     pytest.importorskip("ray.data", reason="the extra [ray] is not installed")
     with pytest.MonkeyPatch.context() as patch:
@@ -95,14 +95,11 @@ def ray() -> Iterator[Any]:
 
 
 class Watched:
-    """A data set of a corpus that is encoded by two actors, slowly, while somebody looks on.
+    """A data set of a corpus that two actors encode, slowly, while a test observes them.
 
-    Args:
-        ray: the library.
-        corpus, table, output: as the example has them.
-        notes: a folder, where each actor notes every block that comes to it, in a file by the number of its process.
-        meanwhile: what is done in the middle, with the processes of both actors.
-        started: how many processes have blocks in the end; until then each actor keeps its fourth block waiting.
+    Args: ray: the library. corpus, table, output: as in the example. notes: a folder in which each actor notes every block that it
+    receives, in a file named by the number of its process. meanwhile: the action in the middle, with the processes of both actors. started:
+    the number of processes with blocks at the end; until then, each actor waits before its fourth block.
     """
 
     def __init__(
@@ -143,7 +140,7 @@ class Watched:
 
 
 def mapped(process: int, file: Path) -> Counter[str]:
-    """What a process maps of a file, in KB, as Linux counts it: "Rss", "Shared_Clean", "Anonymous" and so on."""
+    """The mapped memory of a file in a process, in KB, by Linux's counters: "Rss", "Shared_Clean", "Anonymous" and so on."""
     sizes, inside = Counter[str](), False
     for line in Path(f"/proc/{process}/smaps").read_text().splitlines():
         if re.match(r"[0-9a-f]+-[0-9a-f]+ ", line):
@@ -170,14 +167,14 @@ class TestRay:
         return in_order(folder / "output"), run.processes, sizes
 
     def test_two_actors(self, undisturbed: Any, expected: list[dict[str, Any]]) -> None:
-        """Two actors write the rows, the columns and the ids that one process makes."""
+        """Two actors write the same rows, columns and ids as one process."""
         rows, processes, _ = undisturbed
         assert len(processes) == 2
         assert rows == expected
 
     @pytest.mark.skipif(sys.platform != "linux", reason="only Linux says which memory is shared")
     def test_shared_memory(self, undisturbed: Any) -> None:
-        """Actors on one machine have the table in memory once: all that they touch of it is shared, and none of it is written to."""
+        """Actors on one machine share one copy of the table in memory: all pages that they touch are shared, and none is written."""
         _, _, sizes = undisturbed
         assert len(sizes) == 2
         for one in sizes:
@@ -185,7 +182,7 @@ class TestRay:
             assert one["Anonymous"] == 0
 
     def test_killed_actor(self, ray: Any, corpus: Path, table: Path, expected: list[dict[str, Any]], tmp_path: Path) -> None:
-        """When the process of an actor is killed in the middle, another one takes its place, and no row is missing or there twice."""
+        """If the process of an actor is killed in the middle, another one replaces it, and no row is missing or duplicated."""
         (tmp_path / "notes").mkdir()
         folders = tmp_path / "output", tmp_path / "notes"
         run = Watched(ray, corpus, table, *folders, lambda both: os.kill(both[0], signal.SIGKILL), started=3)
@@ -202,7 +199,7 @@ class TestRay:
             encoded(texts, str(missing), "text", actors=1).write_parquet(str(tmp_path / "output"))
 
     def test_row_that_is_not_text(self, ray: Any, table: Path, tmp_path: Path) -> None:
-        """A row that is not text ends the run, and the driver gets its place and its other columns."""
+        """A row that is not text ends the run, and the driver gets its position and its other columns."""
         from ray_data import encoded
 
         texts = pa.array([b"one", None, b"th\xffree", b"\xff"], pa.binary())
@@ -222,7 +219,7 @@ class TestRay:
         assert in_order(tmp_path / "output") == expected
 
     def test_more_actors_than_cores(self, ray: Any, corpus: Path, table: Path, tmp_path: Path) -> None:
-        """Actors that would leave no core for writing are refused, where Ray would wait for ever."""
+        """A number of actors that would leave no core for the writer is refused, since Ray would wait for ever."""
         del ray
         from ray_data import main
 
@@ -246,7 +243,7 @@ class TestSpark:
             session.stop()
 
     def test_column(self, spark: Any, corpus: Path, table: Path, expected: list[dict[str, Any]], tmp_path: Path) -> None:
-        """Two workers of Spark write the rows, the columns and the ids that one process makes."""
+        """Two workers of Spark write the same rows, columns and ids as one process."""
         del spark
         from spark_arrow import main
 
@@ -255,7 +252,7 @@ class TestSpark:
         assert in_order(tmp_path / "output") == expected
 
     def test_table_is_loaded_once(self, spark: Any, corpus: Path, table: Path) -> None:
-        """A worker of Spark loads the table for its first task, and keeps it for those that follow."""
+        """A worker of Spark loads the table for its first task, and keeps it for later tasks."""
         from pyspark.sql.functions import arrow_udf, col
         from spark_arrow import input_ids
 
@@ -273,7 +270,7 @@ class TestDaft:
     """`examples/daft_column.py`."""
 
     def test_column(self, corpus: Path, table: Path, expected: list[dict[str, Any]], tmp_path: Path) -> None:
-        """Daft writes the rows, the columns and the ids that one process makes."""
+        """Daft writes the same rows, columns and ids as one process."""
         pytest.importorskip("daft", reason="the extra [daft] is not installed")
         from daft_column import main
 

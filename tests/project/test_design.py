@@ -107,7 +107,7 @@ def parsed(name: str) -> ast.Module:
 
 
 def imports(tree: ast.AST) -> Iterator[str]:
-    """Yield the modules that a source imports, wherever it does: of ``from a import b`` both ``a`` and ``a.b``."""
+    """Yield the modules that a source imports anywhere: for ``from a import b`` both ``a`` and ``a.b``."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
@@ -118,13 +118,13 @@ def imports(tree: ast.AST) -> Iterator[str]:
 
 
 def module_of(name: str) -> str:
-    """Name the module of a source."""
+    """Return the module name of a source."""
     folder, *parts = name.removesuffix(".py").split("/")
     return ".".join([FOLDERS[folder], *parts]).removesuffix(".__init__")
 
 
 def source_of(module: str) -> str | None:
-    """Find the source of an imported name, or of the module that it is taken from; None if it is of another package."""
+    """Find the source of an imported name, or of the module that contains it; None if it belongs to another package."""
     while module.startswith("fst"):
         if module in SOURCE_OF:
             return SOURCE_OF[module]
@@ -146,7 +146,7 @@ def sources_of(modules: Iterable[str]) -> set[str]:
 
 @cache
 def edges_of(name: str) -> set[str]:
-    """Find the sources that a source imports anywhere: in functions and for type checkers too."""
+    """Find the sources that a source imports anywhere, also in functions and for type checkers."""
     found = set[str]()
     for node in ast.walk(parsed(name)):
         if isinstance(node, ast.Import):
@@ -169,7 +169,7 @@ def below(unit: str) -> set[str]:
 
 
 def cycle_in(edges: Mapping[str, set[str]]) -> list[str]:
-    """Find sources that import each other in a circle, none if there is no circle: take away what imports nothing that is left."""
+    """Find sources that import each other in a circle, or an empty result: repeatedly remove sources that import no remaining one."""
     left = {name: set(targets) for name, targets in edges.items()}
     while leaves := [name for name, targets in left.items() if not targets & left.keys()]:
         for name in leaves:
@@ -183,7 +183,7 @@ def cycle_in(edges: Mapping[str, set[str]]) -> list[str]:
 
 
 def at_once(tree: ast.Module) -> ast.Module:
-    """Leave out of a source what runs only in functions, or never."""
+    """Leave out the parts of a source that run only in functions, or never."""
 
     class Remove(ast.NodeTransformer):
         def visit_FunctionDef(self, _node: ast.FunctionDef) -> None:
@@ -206,7 +206,7 @@ MODULES = [
 
 
 def test_imports_point_down() -> None:
-    """A source imports its own unit and units below it, by name too; `fst` and `fst.bridge` may be imported inside functions."""
+    """A source imports its own unit and units below it, also in strings; `fst` and `fst.bridge` may be imported inside functions."""
     faults = {name: faults_of(name) for name in SOURCES if not is_exempt(name)}
     assert {name: found for name, found in faults.items() if found} == {}
 
@@ -226,7 +226,7 @@ def faults_of(name: str) -> set[str]:
 
 
 def test_modules_import_each_other_in_no_circle() -> None:
-    """No module imports one that imports it, directly or over others, be it in a function or for type checkers."""
+    """No module imports a module that imports it, directly or indirectly, also in functions and for type checkers."""
     left = [name for name in SOURCES if not is_exempt(name)]
     assert not cycle_in({name: edges_of(name).intersection(left) - {name} for name in left})
 
@@ -240,7 +240,7 @@ def test_modules_import_each_other_in_no_circle() -> None:
     ],
 )
 def test_circles_are_found(edges: Mapping[str, set[str]], circle: Sequence[str]) -> None:
-    """The search for circles finds one where there is one."""
+    """The search for circles finds an existing one."""
     assert cycle_in(edges) == circle
 
 
@@ -279,14 +279,12 @@ def test_wheel_has_every_module(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("library", ["numba", "tokenizers"])
 def test_libraries_have_one_place(library: str) -> None:
-    """Numba is imported by what compiles, what keeps compiled kernels and what adds instructions, the reference by what asks it for
-    characters, compares with it or stands in for it, and huggingface_hub by what fetches.
-    """
+    """Only the modules of `ONLY_IN` import numba and `tokenizers`."""
     assert {name for name in SOURCES if library in {module.split(".")[0] for module in imports(parsed(name))}} <= ONLY_IN[library]
 
 
 def test_only_the_command_line_imports_click() -> None:
-    """Click is imported by the command line alone."""
+    """Only the command line imports click."""
     importing = [name for name in SOURCES if "click" in {module.split(".")[0] for module in imports(parsed(name))}]
     assert all(name.startswith("cli/") for name in importing)
     assert importing
@@ -294,27 +292,27 @@ def test_only_the_command_line_imports_click() -> None:
 
 @pytest.mark.parametrize("module", ["fst", "fst.compile", "fst.runtime.tokenizer", "fst.tables.npz"])
 def test_imports_are_light(module: str) -> None:
-    """Nothing that a user imports brings numba, click or the reference with it."""
+    """No import by a user loads numba, click or the reference."""
     code = f"import sys, {module}; sys.exit(bool({{'numba', 'click', 'tokenizers'}} & sys.modules.keys()))"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 def test_names_are_found() -> None:
-    """What is imported late is shown by `dir`, by `help`, and by completion, before anything is imported."""
+    """`dir`, `help` and completion show the names that are imported late, before anything is imported."""
     code = "import fst, pydoc, sys; shown = dir(fst); numba = 'numba' in sys.modules; told = pydoc.plaintext.document(fst); "
     code += "sys.exit(numba or not all(name in shown and name in told for name in fst.__all__))"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 def test_encoding_imports_numba_alone() -> None:
-    """A tokenizer that was loaded needs numba and no compiler."""
+    """A loaded tokenizer needs numba and no compiler."""
     code = "import fst, sys; fst.Tokenizer, fst.load; from fst.runtime.machines.wordpiece.kernels import encode; "
     code += "sys.exit('numba' not in sys.modules or any(name.startswith('fst.compile') for name in sys.modules))"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 def test_constants_that_kernels_derive() -> None:
-    """The rare kinds have a bit in common, ranks fit the bits of a word, classes those of a symbol, and a page has 128 code points."""
+    """The rare kinds have a common bit, ranks fit the bits of a word, classes those of a symbol, and a page has 128 code points."""
     kinds = {kind for kind in range(4) if kind << rows.KIND_SHIFT & int(constants.RARE)}
     assert kinds == {rows.MANY, rows.FAIL} == {rows.OTHER, rows.LIST}
     assert reading_table.MAX_RANK < 64
@@ -325,7 +323,7 @@ def test_constants_that_kernels_derive() -> None:
 
 @pytest.mark.parametrize("name", [name for name in SOURCES if name.startswith("runtime/kernels/")])
 def test_kernels_are_short_and_read_names(name: str) -> None:
-    """A file of kernels has 400 lines at most, and no number stands for an array of a tuple or a field of a row."""
+    """A file of kernels has at most 400 lines, and no number replaces the name of an array of a tuple or of a field of a row."""
     assert len((REPOSITORY / name).read_text(encoding="utf-8").splitlines()) <= 400
     positional = [
         ast.unparse(node)
@@ -337,13 +335,13 @@ def test_kernels_are_short_and_read_names(name: str) -> None:
 
 
 def test_multipliers_of_words_are_odd() -> None:
-    """The multipliers of the hash are odd and have all bits of a word, and there is one for each four symbols."""
+    """The multipliers of the hash are odd and use all bits of a word, and there is one for every four symbols."""
     assert all(number % 2 and number.bit_length() > 60 for number in rows.MULTIPLIERS)
     assert 4 * len(rows.MULTIPLIERS) == rows.WORD_SYMBOLS
 
 
 def test_masks_of_words_keep_their_symbols() -> None:
-    """The masks for a length keep so many symbols of a key, and those for all longer words make it one that no word has."""
+    """The mask for a length keeps that number of symbols of a key, and the mask for longer words makes a key that no word has."""
     masks = KEY_MASKS.reshape(-1, 4)
     assert len(masks) == rows.WORD_SYMBOLS + 2
     for length, mask in enumerate(masks[:-1]):
@@ -355,7 +353,7 @@ def test_masks_of_words_keep_their_symbols() -> None:
 
 @pytest.mark.parametrize("longest", [0, 1, 12, 13, 100, 10_000, 10_001])
 def test_chunks_have_room(longest: int) -> None:
-    """A chunk takes the longest word that is looked up, what stands before it and what may be written past the limit."""
+    """A chunk has room for the longest looked-up word, the symbols before it and the symbols that may be written past the limit."""
     work = kernel_call.work_of(longest)
     room = len(work.symbols)
     assert room - kernel_call.MARGIN >= longest + 2 + kernel_call.CHUNK
@@ -367,20 +365,20 @@ def test_chunks_have_room(longest: int) -> None:
 
 
 def test_symbols_are_told_apart() -> None:
-    """A symbol that is isolated is no code point."""
+    """The symbol of an isolated character is not a code point."""
     assert alphabet.ISOLATED >= rows.CODE_POINTS
 
 
 @pytest.mark.slow
 def test_characters_are_those_of_the_reference() -> None:
-    """The file of characters is what the reference says of them today."""
+    """The file of characters equals the data of the installed reference."""
     kept = files("fst.compile.text.characters").joinpath("characters.tsv").read_text("ascii").splitlines()
     assert kept == list(generate.lines())
 
 
 @pytest.mark.parametrize("module", MODULES)
 def test_examples_run(module: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every example in a docstring gives what it says."""
+    """Every example in a docstring gives the shown output."""
     monkeypatch.chdir(tmp_path)
     failed, _ = doctest.testmod(importlib.import_module(module), verbose=False)
     assert failed == 0
@@ -409,12 +407,12 @@ def test_version_is_one() -> None:
 
 
 def test_package_is_typed() -> None:
-    """The package says that it has types."""
+    """The package declares its types."""
     assert files("fst").joinpath("py.typed").is_file()
 
 
 def test_public_names_exist() -> None:
-    """Every name that the package offers is there, and an unknown one is an AttributeError."""
+    """Every public name of the package exists, and an unknown one is an AttributeError."""
     assert all(hasattr(fst, name) for name in fst.__all__)
     with pytest.raises(AttributeError, match="no_such_name"):
         _ = fst.no_such_name

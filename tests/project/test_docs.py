@@ -1,4 +1,4 @@
-"""The pages: README, CONTRIBUTING and docs. Links lead somewhere, the API page has every public name, and excerpts are literal."""
+"""The pages: README, CONTRIBUTING and docs. Links have targets, the API page has every public name, and excerpts are literal."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def prose(page: Path) -> str:
 
 
 def anchors(page: Path) -> set[str]:
-    """The anchors of a page's headings, as GitHub makes them."""
+    """The anchors of a page's headings, in GitHub's form."""
     titles = (title.lower() for title in HEADING.findall(prose(page)))
     return {re.sub(r"[^\w\- ]", "", title).replace(" ", "-") for title in titles}
 
@@ -46,7 +46,7 @@ def leads_somewhere(page: Path, link: str) -> bool:
 
 
 def excerpts() -> list[tuple[str, str, str]]:
-    """Page, file of the excerpt, and text, of each block of code that an excerpt comment introduces."""
+    """The page, the file of the excerpt, and the text, for each block of code that an excerpt comment introduces."""
     return [(page.name, *found) for page in PAGES for found in EXCERPT.findall(page.read_text(encoding="utf-8"))]
 
 
@@ -57,12 +57,12 @@ def test_readme_is_short() -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(REPOSITORY)))
 def test_links_lead_somewhere(page: Path) -> None:
-    """Every relative link leads to a file that exists, and to a heading that it has."""
+    """Every relative link leads to an existing file, and to an existing heading of it."""
     assert [link for link in links(page) if not leads_somewhere(page, link)] == []
 
 
 def test_links_are_found() -> None:
-    """The pages have links to files and to headings, and a wrong one of either kind is noticed."""
+    """The pages have links to files and to headings, and a wrong one of either kind is detected."""
     found = [link for page in PAGES for link in links(page)]
     assert len(found) > 60
     assert sum("#" in link for link in found) > 10
@@ -71,7 +71,7 @@ def test_links_are_found() -> None:
 
 
 def test_every_page_is_linked() -> None:
-    """README, or a page that it leads to, links every page in docs."""
+    """README, or a page that it links to, links every page in docs."""
     reached, waiting = set[Path](), [PAGES[0]]
     while waiting:
         page = waiting.pop()
@@ -82,7 +82,7 @@ def test_every_page_is_linked() -> None:
 
 
 def test_excerpts_are_literal() -> None:
-    """A block of code below a comment `excerpt: FILE` is in that file, letter for letter except for its indentation."""
+    """A block of code below a comment `excerpt: FILE` is in that file, character for character except for its indentation."""
     found = excerpts()
     assert found
     for page, name, block in found:
@@ -91,7 +91,7 @@ def test_excerpts_are_literal() -> None:
 
 
 def indented(block: str, depth: int) -> str:
-    """A block of code with each line but empty ones indented."""
+    """A block of code with all lines indented except empty ones."""
     return "".join(" " * depth + line if line.strip() else line for line in block.splitlines(keepends=True))
 
 

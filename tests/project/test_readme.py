@@ -1,4 +1,4 @@
-"""README and docs can be pasted: their Python gives the values next to it, and their commands run."""
+"""README and docs can be pasted: their Python gives the shown values, and their commands run."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from fst.compile import wordpiece
 
 PAGES = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md"))]
 BLOCK = re.compile(r"(<!-- excerpt: .*? -->\n+)?^```(python|sh)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-MARK = "# needs "  # begins a block that cannot run without what it names
+MARK = "# needs "  # begins a block that cannot run without the named file or library
 RESULT = re.compile(r"  # → (.*)$")
 ENGLISH = "examples/english-uncased-8000.txt"
 HUB = "BAAI/"  # a command with this word needs the network
@@ -69,7 +69,7 @@ def english(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.mark.filterwarnings("default")  # other libraries warn about themselves
+@pytest.mark.filterwarnings("default")  # other libraries emit warnings
 @pytest.mark.parametrize("page", WITH_PYTHON, ids=named)
 def test_python_runs_in_order(page: Path, english: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The Python blocks of a page run one after the other next to the examples, and their lines give the results next to them."""
@@ -83,14 +83,14 @@ def test_python_runs_in_order(page: Path, english: Path, tmp_path: Path, monkeyp
 
 
 def test_few_blocks_are_marked() -> None:
-    """Only the two blocks that need a model of their own are marked, and results next to lines are found."""
+    """Only the two blocks that need a separate model are marked, and results next to lines are found."""
     python = [block for page in PAGES for block in blocks(page, "python")]
     assert sum(block.startswith(MARK) for block in python) == 2
     assert sum(len(RESULT.findall(line)) for block in python for line in block.splitlines()) >= 8
 
 
 def commands(text: str) -> list[list[str]]:
-    """The words of each line that is a command `fst`, without redirections."""
+    """The words of each line with a command `fst`, without redirections."""
     lines = [shlex.split(line.partition(" > ")[0], comments=True)[1:] for line in text.splitlines() if line.strip().startswith("fst ")]
     return [words for words in lines if "|" not in words]
 
@@ -136,7 +136,7 @@ def below(command: Command) -> Iterator[Command]:
 
 
 def test_examples_of_help_are_commands() -> None:
-    """Every example in a help text has arguments and options that its command takes."""
+    """Every example in a help text has arguments and options that its command accepts."""
     examples = [words for command in below(main) for words in commands(command.help or "")]
     assert len(examples) > 20
     for words in examples:
@@ -149,7 +149,7 @@ def test_examples_of_help_are_commands() -> None:
 
 
 def test_nothing_is_installed_by_a_name() -> None:
-    """No page, message or docstring installs the package by its name, which is in no registry."""
+    """No page, message or docstring installs the package by its name, since no registry has it."""
     folders = [REPOSITORY / name for name in ("fst", "compile", "runtime", "cli", "examples", "docs")]
     files = [*REPOSITORY.glob("*.md"), *(path for folder in folders for path in folder.rglob("*.[mp][dy]"))]
     assert len(files) > 60

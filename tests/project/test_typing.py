@@ -1,4 +1,4 @@
-"""The types of the public names, as type checkers see them, and the names that `dir` shows."""
+"""The types of the public names for type checkers, and the names that `dir` shows."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ TABLES: dict[str, Any] = {
 
 
 def test_a_strict_user_knows_all_types(tmp_path: Path) -> None:
-    """Strict mypy agrees with the types that a user's script states."""
+    """Strict mypy agrees with the types in a user's script."""
     pytest.importorskip("mypy", reason="checks the script")
-    package = tmp_path / "fst"  # as a plain install has it: mypy does not see through editable ones
+    package = tmp_path / "fst"  # as in a plain install: mypy does not follow editable ones
     package.mkdir()
     for path in Path(fst.__path__[0]).iterdir():
         (package / path.name).symlink_to(path)
@@ -39,7 +39,7 @@ def test_a_strict_user_knows_all_types(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", TABLES)
 def test_loading_states_the_class(name: str, tmp_path: Path) -> None:
-    """A public class loads the file of its tables, and refuses other files and other tables by name."""
+    """A public class loads the file of its tables, and refuses other files and other tables with a message that names them."""
     table = TABLES[name]()
     table.save(tmp_path / "table.npz")
     for other in TABLES:
@@ -63,6 +63,6 @@ def test_any_file_is_loaded_as_its_class(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("module", ["fst", "fst.compile", "fst.bridge.train"])
 def test_dir_shows_public_names_alone(module: str) -> None:
-    """`dir` of a public module has its public names and no others."""
+    """`dir` of a public module shows only its public names."""
     found = import_module(module)
     assert dir(found) == sorted(found.__all__)

@@ -15,24 +15,24 @@ from fst.runtime.rows import batch
 
 @pytest.fixture
 def short_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make blocks short, and threads worth their while."""
+    """Shorten blocks, and let threads share even short texts."""
     monkeypatch.setattr(batch, "BLOCK", BLOCK)
     monkeypatch.setattr(batch, "MIN_SHARE", 1)
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Say where tables are kept."""
+    """The folder of kept tables."""
     return tmp_path_factory.mktemp("texts")
 
 
 @pytest.fixture(scope="module")
 def uncased(folder: Path) -> tuple[fst.Tokenizer, Tokenizer]:
-    """A tokenizer as BERT's, and the reference."""
+    """A tokenizer like BERT's, and the reference."""
     return made(folder, "uncased")
 
 
 @pytest.fixture(scope="module")
 def tokenizer(uncased: tuple[fst.Tokenizer, Tokenizer]) -> fst.Tokenizer:
-    """A tokenizer as BERT's."""
+    """A tokenizer like BERT's."""
     return uncased[0]

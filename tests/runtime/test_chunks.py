@@ -1,6 +1,6 @@
-"""Chunks: a kernel reads a text some thousand symbols at a time, and the ids do not show where a chunk ends.
+"""Chunks: a kernel reads a text some thousand symbols at a time, and the ids do not depend on the ends of chunks.
 
-Most tests shorten chunks, so that a text of a few hundred characters has several and any place of it can be a cut.
+Most tests shorten chunks, so that a text of a few hundred characters has several and any position of it can be a cut.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def short_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def symbols_in_a_chunk(longest: int) -> int:
-    """Count the symbols that a kernel reads before it encodes the words among them."""
+    """Return the number of symbols that a kernel reads before it encodes their words."""
     return len(kernel_call.work_of(longest).symbols) - kernel_call.MARGIN
 
 
@@ -51,7 +51,7 @@ def ids(tokenizer: fst.Tokenizer, text: str | bytes) -> list[int]:
 
 @functools.cache
 def walked(of: WordPieceTable, text: str) -> list[int]:
-    """Give the ids that the walk finds, once for all tests."""
+    """Return the ids of the walk, computed once for all tests."""
     return of.run(text)
 
 
@@ -64,7 +64,7 @@ def check(tokenizer: fst.Tokenizer, of: WordPieceTable, texts: list[str]) -> Non
 
 
 def paddings(filler: str, before: int, after: int) -> Iterator[str]:
-    """Yield fillers that nearly fill a chunk, followed by ever more letters of one symbol each."""
+    """Yield fillers that nearly fill a chunk, followed by an increasing number of letters of one symbol each."""
     each = symbols(tables(), filler)
     times = before // each
     start = times * filler
@@ -77,7 +77,7 @@ def paddings(filler: str, before: int, after: int) -> Iterator[str]:
 @each_filler
 @pytest.mark.parametrize("piece", PIECES, ids=lambda piece: f"{piece!a:.30}")
 def test_any_piece_straddles_a_cut(piece: str, filler: str) -> None:
-    """A piece has the same ids wherever a chunk ends in it."""
+    """A piece has the same ids with a chunk's end at any of its positions."""
     limit = symbols_in_a_chunk(5)
     of = tables(5)
     texts = [padding + piece + "b" for padding in sample([*paddings(filler, limit - min(len(piece), 40) - 8, 12)], 4, piece)]
@@ -101,7 +101,7 @@ def made_short(longest: int) -> fst.Tokenizer:
 
 @pytest.mark.parametrize("other", ["", "é", "世", "𐐨", "[MAS"])
 def test_special_token_among_characters_that_begin_one(other: str) -> None:
-    """A special token is found, and no other, at any place among characters that begin it; the kernel reads 32 characters at once."""
+    """A special token is found, and no other, at any position among characters that begin one; the kernel reads 32 characters at once."""
     of = tables()
     texts = ["[" * before + other + "[MASK]" + "[" * (66 - before) + "[MASK" for before in range(66)]
     check(fst.Tokenizer(of), of, texts)
@@ -111,7 +111,7 @@ def test_special_token_among_characters_that_begin_one(other: str) -> None:
 @pytest.mark.parametrize("layout", ["dense", "compact", "linked"])
 @each_filler
 def test_pieces_straddle_the_cut_of_a_true_chunk(filler: str, layout: str) -> None:
-    """A chunk of full length may end anywhere in any piece without a trace."""
+    """A chunk of default length may end anywhere in any piece without an effect on ids."""
     of, short = tables(100, layout), tables(100)
     limit = symbols_in_a_chunk(100)
     tokenizer = fst.Tokenizer(of)
@@ -126,7 +126,7 @@ def test_pieces_straddle_the_cut_of_a_true_chunk(filler: str, layout: str) -> No
 
 @functools.cache
 def symbols(of: WordPieceTable, text: str) -> int:
-    """Count the symbols that a text is read as."""
+    """Return the number of symbols of a text."""
     walk = Walk(of)
     walk.run(text)
     return walk.symbols - 1
@@ -148,7 +148,7 @@ def test_one_word_over_many_chunks(filler: str, length: int) -> None:
 @pytest.mark.sampled
 @pytest.mark.parametrize(("longest", "char"), thinned(product(LIMITS, ("a", "q", "é", "\U00010400", "한", "a\u302e\u1b44")), 3))
 def test_longest_word_is_that_of_the_walk(longest: int, char: str) -> None:
-    """Words of about the greatest length that is looked up have the ids of the walk, alone and among others, anywhere in a chunk."""
+    """Words near the maximum length have the ids of the walk, alone and among others, anywhere in a chunk."""
     of = tables(longest)
     words = [char * times for times in {1, 2, 4, 5, 6, 11, 12, 13, 14, 33, 34, 99, 100, 101, longest, longest + 1, 2 * longest + 1}]
     tokenizer, several = fst.Tokenizer(of), " ".join(words)
@@ -159,7 +159,7 @@ def test_longest_word_is_that_of_the_walk(longest: int, char: str) -> None:
 
 @pytest.mark.parametrize(("char", "token"), [("a", "a"), ("é", "e"), ("\U00010400", "𐐨")], ids=ascii)
 def test_longest_word_is_longer_than_a_chunk(char: str, token: str) -> None:
-    """Words of up to 10,000 symbols are segmented where that is the limit, and longer ones are unknown."""
+    """Words of up to 10,000 symbols are segmented if that is the limit, and longer ones are unknown."""
     tokenizer = fst.Tokenizer(tables(10_000))
 
     def word(length: int) -> list[int]:
@@ -184,7 +184,7 @@ def test_whole_words_are_no_longer_than_what_is_looked_up(longest: int) -> None:
 @pytest.mark.sampled
 @pytest.mark.parametrize("other", ["é", "e\u0301", "世", "[MASK]", "[", "\U0001f600", "\0", "\x7f", "\x80", "\ufffd"], ids=ascii)
 def test_any_unit_of_those_read_at_once_may_be_another(other: str) -> None:
-    """A character that is not ASCII, or not one symbol, is read at any place among the 32 that are read at once, and so are two."""
+    """One or two characters that are not ASCII, or not one symbol, are read at any position among 32 that are read at once."""
     of = tables()
     ascii_ = "".join(map(chr, range(1, 127)))
     texts = [ascii_[:place] + other + ascii_[place:] for place in range(70)]
@@ -203,7 +203,7 @@ def test_blanks_that_end_nothing_leave_no_trace(before: str) -> None:
 
 @pytest.mark.usefixtures("short_chunks")
 def test_rows_end_at_any_place_of_a_chunk() -> None:
-    """Rows of any length have their own ids inside their frame, wherever in a chunk they begin and end."""
+    """Rows of any length have their own ids inside their frame, with any start and end in a chunk."""
     of = tables(5)
     tokenizer = fst.Tokenizer(of)
     rows = ["", "a", "unaffable", "", "", "x" * 9, "a\u302e", "\u1b44[MASK]", "[MASK", "]", "\U0001f600", "", "!"]

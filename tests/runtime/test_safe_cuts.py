@@ -1,6 +1,6 @@
-"""Cuts: a long text that threads share in parts has the ids, places and words that it has in one piece.
+"""Cuts: a long text that threads share in parts has the same ids, positions and words as in one part.
 
-Most tests make long what is some hundred characters, so that a text has many parts.
+Most tests treat texts of some hundred characters as long, so that a text has many parts.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ each_machine = pytest.mark.parametrize("name", MACHINES)
 
 @functools.cache
 def tables(name: str) -> WordPieceTable:
-    """Compile few tokens, and some that are cut out of the raw text, none with a space."""
+    """Compile a few tokens, and special tokens cut out of the raw text, none with a space."""
     added = {token: len(TOKENS) + number for number, token in enumerate(ADDED) if " " not in token}
     found: WordPieceTable = assemble(source_with(added, **MACHINES[name]), "auto")
     return found
@@ -63,7 +63,7 @@ def made(name: str) -> fst.Tokenizer:
 
 @pytest.fixture
 def short_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Take texts in parts of 20 characters, two of them at a time."""
+    """Cut texts into parts of 20 characters, two of them at a time."""
     monkeypatch.setattr(batches, "MIN_SHARE", 20)
     monkeypatch.setattr(batches, "BLOCK", 40)
 
@@ -75,7 +75,7 @@ def hostile(seed: int, pieces: int) -> str:
 
 @each_machine
 def test_texts_fall_apart_at_blanks(name: str) -> None:
-    """At a safe cut, the text before has the same ids as alone, and so has the text after."""
+    """The texts before and after a safe cut have the same ids as alone."""
     may_be_cut = spaces(tables(name))
     assert may_be_cut == {"one word": ""}.get(name, " \n")
     tok, text = made(name), hostile(1, 40)
@@ -95,7 +95,7 @@ def test_blanks_of_special_tokens(special: str, expected: str) -> None:
 
 @given(text=st.text(st.sampled_from("ab \n"), min_size=1, max_size=200), size=st.integers(1, 50), are_bytes=st.booleans())
 def test_parts(text: str, size: int, are_bytes: bool) -> None:
-    """The parts make the text, each but the last has its size at least and ends with a space, the first one that it may end with."""
+    """The parts make up the text; each except the last has at least its size, and ends at the first possible space."""
     data: Any = text.encode() if are_bytes else text
     found = [text[begin:end] for begin, end in AfterSpaces(" \n").parts(data, size)]
     assert "".join(found) == text
@@ -121,7 +121,7 @@ def test_parts_where_nothing_can_be_cut() -> None:
     framed=st.booleans(),
 )
 def test_any_texts(name: str, texts: list[str], threads: int, are_bytes: bool, framed: bool) -> None:
-    """Texts of any length have the ids, places, words and counts that one thread finds, for any number of threads."""
+    """Texts of any length have the ids, positions, words and counts of one thread, for any number of threads."""
     tok = made(name)
     data: Any = [text.encode() for text in texts] if are_bytes else texts
     check_threads(tok, data, threads, offsets=True, add_special_tokens=framed)
@@ -133,7 +133,7 @@ def test_any_texts(name: str, texts: list[str], threads: int, are_bytes: bool, f
 @pytest.mark.usefixtures("short_parts")
 @each_machine
 def test_long_beside_short(name: str) -> None:
-    """Long texts among short and empty ones keep their rows, their frames and their places."""
+    """Long texts among short and empty ones keep their rows, their frames and their positions."""
     rows = ["", "a", hostile(2, 200), "", hostile(3, 3), hostile(4, 300), "b" * 500, " " * 500, "\n", hostile(5, 100)]
     for threads in (2, 3, 8):
         check_threads(made(name), rows, threads, offsets=True)
@@ -143,7 +143,7 @@ def test_long_beside_short(name: str) -> None:
 @pytest.mark.usefixtures("short_parts")
 @pytest.mark.parametrize("most", [2, 3, 17, 100, 10_000])
 def test_at_most_so_many_ids(most: int) -> None:
-    """Long texts have as many ids as requested."""
+    """Long texts have at most the requested number of ids."""
     check_threads(made("as BERT"), [hostile(6, 100), "a", hostile(7, 300)], max_length=most, offsets=True)
 
 
@@ -176,14 +176,14 @@ def test_what_is_not_text_is_replaced(name: str) -> None:
 )
 @pytest.mark.parametrize("threads", [1, 2, 4])
 def test_errors_are_those_of_the_whole(texts: Any, message: str, threads: int) -> None:
-    """The first row that is wrong is named, and where in the whole row, for any number of threads."""
+    """The first invalid row is reported with the position in the whole row, for any number of threads."""
     with pytest.raises(fst.TextError, match=message):
         made("as BERT").encode_batch(texts, threads=threads)
 
 
 @pytest.mark.usefixtures("short_parts")
 def test_late_tokens_are_not_cut() -> None:
-    """A long text has the ids of one piece also where added tokens take adjacent spaces."""
+    """A long text has the same ids as in one part, also if added tokens include adjacent spaces."""
     source = source_with({})
     late = ContextualToken(len(TOKENS), single_word=False, lstrip=True, rstrip=True, normalized=True, decoded="un a")
     tok = fst.Tokenizer(assemble(replace(source, added=replace(source.added, contextual={"un a": late})), "auto"))
@@ -205,7 +205,7 @@ def test_parts_of_their_true_size(name: str) -> None:
 
 
 def test_parts_are_taken_in_turns(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One long text is shared by all threads, and one alone takes it whole."""
+    """One long text is shared by all threads, and a single thread reads it in one part."""
     monkeypatch.setattr(batches, "MIN_SHARE", 1 << 12)
     job = batches.Job
     groups = []

@@ -1,4 +1,4 @@
-"""Streams: a text in pieces has the ids, the spans and the words of the whole, wherever it is cut, each as soon as it is certain.
+"""Streams: a text in parts, cut anywhere, has the ids, the spans and the words of the whole, each as soon as it is certain.
 
 Streams are compared with one call on the whole text, which other tests compare with the reference, and with the reference itself.
 """
@@ -49,7 +49,7 @@ def real(name: str) -> fst.Tokenizer:
 
 
 def streamed(tok: fst.Tokenizer, pieces: Sequence[Piece], is_read: Iterator[bool] | None = None, **options: Any) -> Found:
-    """Write pieces and read after each, or after some; a second stream without offsets gives the same ids."""
+    """Write the parts, and read after each or after some; a second stream without offsets gives the same ids."""
     stream, plain = tok.stream(offsets=True, **options), tok.stream(**options)
     parts = []
     for piece in pieces:
@@ -80,7 +80,7 @@ def check_each_cut(tok: fst.Tokenizer, text: str) -> None:
 @pytest.mark.sampled
 @each_machine
 def test_every_cut(name: str) -> None:
-    """A hostile text that is cut anywhere, also inside a character, has the ids, places and words of the whole."""
+    """A hostile text cut anywhere, also inside a character, has the ids, positions and words of the whole."""
     check_each_cut(made(name), hostile(1))
 
 
@@ -88,14 +88,14 @@ def test_every_cut(name: str) -> None:
 @pytest.mark.sampled
 @each_real
 def test_every_cut_real(name: str) -> None:
-    """The same with real vocabularies."""
+    """With real vocabularies, a hostile text cut anywhere has the ids, positions and words of the whole."""
     check_each_cut(real(name), hostile(2))
 
 
 @needs_shared
 @each_real
 def test_ids_of_the_reference(name: str) -> None:
-    """A hostile text that comes in small pieces has the ids of the reference."""
+    """A hostile text in small parts has the ids of the reference."""
     reference = Reference.from_file(str(SHARED / "vocab" / name / "tokenizer.json"))
     for seed in range(3, 13):
         text = hostile(seed)
@@ -105,7 +105,7 @@ def test_ids_of_the_reference(name: str) -> None:
 
 @pytest.mark.parametrize(("name", "size"), thinned(product(MACHINES, (1, 2, 5, 64)), 4))
 def test_small_pieces(name: str, size: int) -> None:
-    """Pieces of one byte, or of few, and characters one by one, make the whole, whether each is followed by a read or none is."""
+    """Parts of one byte or a few, and single characters, give the results of the whole, with a read after each or none."""
     text = hostile(13)
     expected = whole(made(name), text)
     for data in (text, text.encode()):
@@ -118,7 +118,7 @@ def test_small_pieces(name: str, size: int) -> None:
 @examples(100)
 @given(seed=st.integers(0, 2**32 - 1), pieces=st.lists(st.sampled_from(HOSTILE), max_size=60), are_bytes=st.booleans())
 def test_any_cuts(name: str, seed: int, pieces: list[str], are_bytes: bool) -> None:
-    """Any text, cut at any places and read at any time, has the ids, places and words of the whole, special tokens around it or not."""
+    """Any text, cut and read at any positions, has the ids, positions and words of the whole, with special tokens around it or not."""
     draw = random.Random(seed)
     text = "".join(pieces)
     data = text.encode() if are_bytes else text
@@ -131,7 +131,7 @@ def test_any_cuts(name: str, seed: int, pieces: list[str], are_bytes: bool) -> N
 
 @pytest.mark.parametrize("block", thinned([1, 2, 7, 64], 2))
 def test_blocks(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The ids do not show how much text is encoded at a time."""
+    """The ids do not depend on the amount of text that is encoded at a time."""
     monkeypatch.setattr(streams, "STREAM_BLOCK", block)
     for name in MACHINES:
         text = hostile(14)
@@ -139,7 +139,7 @@ def test_blocks(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_pieces_larger_than_a_block() -> None:
-    """Pieces that are encoded in several turns, and pieces of all sizes about one, make the whole."""
+    """Parts that are encoded in several steps, and parts of all sizes near one block, give the results of the whole."""
     text = hostile(15, 300_000)
     expected = whole(made("as BERT"), text)
     block = streams.STREAM_BLOCK
@@ -151,7 +151,7 @@ def test_pieces_larger_than_a_block() -> None:
 @pytest.mark.sampled
 @each_machine
 def test_bytes_that_are_not_text_are_replaced(name: str) -> None:
-    """With errors="replace", bytes that are not UTF-8 become the same characters as in the whole text, wherever it is cut."""
+    """With errors="replace", bytes that are not UTF-8 become the same characters as in the whole text, with any cuts."""
     draw = random.Random(16)
     data = b"".join(draw.choice([*NOT_TEXT, *(piece.encode() for piece in HOSTILE)]) for _ in range(120))
     expected = whole(made(name), data, errors="replace")
@@ -161,7 +161,7 @@ def test_bytes_that_are_not_text_are_replaced(name: str) -> None:
 
 
 def test_lone_surrogates_are_replaced() -> None:
-    """If errors are replaced, lone surrogates are, and two adjacent ones are one character, as in the whole."""
+    """With errors="replace", lone surrogates are replaced, and two adjacent halves are one character, as in the whole."""
     draw = random.Random(17)
     text = "".join(draw.choice(["\ud83d", "\ude00", "a", " ", "\U0001f600", "un", "\ud800\ud83d\ude00"]) for _ in range(200))
     expected = whole(made("as BERT"), text, errors="replace")
@@ -197,9 +197,9 @@ def test_what_is_certain_is_read(name: str) -> None:
         ("a[MASK", ""),
         ("a[MASK]", "a [MASK]"),
         ("a[MASs", "a ["),
-        ("a <s>", "a"),  # <s>x is a token too
+        ("a <s>", "a"),  # <s>x is a token, too
         ("a <s>y", "a <s>"),
-        ("世世", "世"),  # 世< is a token too
+        ("世世", "世"),  # 世< is a token, too
         ("b\u302e", ""),
         ("! \u302e", "!"),
         ("! \u302e\u1b44", "!"),
@@ -209,7 +209,7 @@ def test_what_is_certain_is_read(name: str) -> None:
     ids=ascii,
 )
 def test_what_is_held_back(text: str, certain: str) -> None:
-    """A word is kept until its end was read, and so is text that may be a special token, or a run of marks that may continue."""
+    """A word is kept back until its end is read, and so is text that may be a special token, or a run of marks that may continue."""
     tok = made("as BERT")
     names = dict(enumerate([*TOKENS, *ADDED]))
     for pieces in ([text], list(text)):
@@ -235,18 +235,18 @@ def test_reading_twice_gives_nothing() -> None:
 
 @pytest.mark.parametrize("pieces", [[], [""], [b""], ["", "", ""]], ids=str)
 def test_an_empty_stream(pieces: list[Piece]) -> None:
-    """A stream of nothing has the ids of an empty text."""
+    """An empty stream has the ids of an empty text."""
     assert streamed(made("as BERT"), pieces) == whole(made("as BERT"), "")
 
 
 @pytest.mark.parametrize("base", [2**31 - 5, 2**32 - 5, 2**40])
 def test_places_beyond_32_bits(base: int) -> None:
-    """Offsets and word numbers beyond 32 bits are those of the whole text."""
+    """Offsets and word numbers beyond 32 bits equal those of the whole text."""
     tok, text = made("as BERT"), hostile(19)
     ids, offsets, words = whole(tok, text, add_special_tokens=False)
     for size in (1, 64, 2000):
         stream = tok.stream(add_special_tokens=False, offsets=True)
-        # As if so much had been read before.
+        # As if this much text had been read before.
         stream._characters, stream._spans._words = base, base  # type: ignore[union-attr]
         parts = []
         for piece in cut(text, range(size, len(text), size)):
@@ -259,11 +259,11 @@ def test_places_beyond_32_bits(base: int) -> None:
 
 
 def test_a_word_beyond_32_bits() -> None:
-    """A word interrupted by more than 2 ** 32 dropped characters has offsets on both sides of them."""
+    """A word interrupted by more than 2 ** 32 dropped characters has offsets on both sides of these characters."""
     stream = made("as BERT").stream(add_special_tokens=False, offsets=True)
     stream.write("b un\0")
     stream.read()
-    stream._characters += 2**33  # as if so many characters that vanish had been read
+    stream._characters += 2**33  # as if this many dropped characters had been read
     stream.write("aff")
     stream.read()
     stream.write("able!")
@@ -278,13 +278,13 @@ def test_a_word_beyond_32_bits() -> None:
     "unit", ["un a! ", "x", "[", "世", "\0", "e\u0301", "[MASK", "\U0001f600", "a\u302e", "<mask of more letters "], ids=ascii
 )
 def test_memory_does_not_grow(unit: str) -> None:
-    """A stream takes as much memory for much text as for little, also for a word that never ends."""
+    """A stream takes as much memory for a long text as for a short one, also for an endless word."""
     check_memory(unit, offsets=True)
 
 
 @pytest.mark.parametrize("unit", ["\0", "\u0301"], ids=ascii)
 def test_what_is_dropped_takes_no_memory(unit: str) -> None:
-    """The same for dropped characters, without offsets."""
+    """Without offsets, dropped characters take no memory."""
     check_memory(unit, offsets=False)
 
 
@@ -309,7 +309,7 @@ def check_memory(unit: str, offsets: bool) -> None:
 
 
 def test_empty_pieces_do_not_pile_up() -> None:
-    """Pieces of nothing take no memory, however many there are."""
+    """Any number of empty parts takes no memory."""
     stream = made("as BERT").stream()
     for _ in range(3 * streams.STREAM_BLOCK):
         stream.write("")
@@ -319,7 +319,7 @@ def test_empty_pieces_do_not_pile_up() -> None:
 @pytest.mark.parametrize("are_read", [False, True])
 @pytest.mark.parametrize("name", ["as BERT", "marks stay"])
 def test_a_long_run_of_marks(name: str, are_read: bool) -> None:
-    """A run of marks that has to be put in order is read when it ends, and what comes then is certain at once."""
+    """A run of marks that must be put in order is read when it ends, and the text after it is certain at once."""
     draw = random.Random(20)
     run = "".join(draw.choices("\u302e\u1b44\u0301\u0323", k=40_000))
     text = f"b \u302e{run} [MASK] un"
@@ -334,7 +334,7 @@ def test_a_long_run_of_marks(name: str, are_read: bool) -> None:
 
 @pytest.mark.parametrize("mark", ["\u0301", "\u1b44", "\u302e\u1b44"], ids=ascii)
 def test_a_run_of_marks_is_read_a_few_times(mark: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A run of marks goes to the kernel a few times, however many pieces it comes in, also where special tokens begin with marks."""
+    """A run of marks goes to the kernel only a few times, for any number of parts, also if special tokens begin with marks."""
     tok = fst.Tokenizer(assemble(source_with({"\u0301!": 90, "\u1b44\u302e\u1b44": 91}), "auto"))
     text, units = "a" + mark * 2000, [0]
     expected = whole(tok, text)
@@ -363,7 +363,7 @@ PENDING: dict[str, tuple[Callable[[], Any], str]] = {
 
 @pytest.mark.parametrize("name", PENDING)
 def test_pending_text_is_read_a_few_times(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Text without an end goes to kernels a few times, however often a stream is read meanwhile."""
+    """Text without an end goes to kernels only a few times, for any number of reads of the stream."""
     make, unit = PENDING[name]
     text, counts = unit * (20_000 // len(unit)), [0]
     make().close()
@@ -389,7 +389,7 @@ def test_pending_text_is_read_a_few_times(name: str, monkeypatch: pytest.MonkeyP
 
 @pytest.mark.parametrize("name", ["piece", "rewritten piece", "no border", "block"])
 def test_end_of_pending_text_is_seen_at_once(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """After each write a stream gives the ids that it would give if kernels read all pending text again."""
+    """After each write, a stream gives the same ids as if kernels read all pending text again."""
     make, unit = PENDING[name]
 
     def counts(draw: random.Random) -> list[int]:
@@ -410,7 +410,7 @@ def test_end_of_pending_text_is_seen_at_once(name: str, monkeypatch: pytest.Monk
 
 
 def test_special_tokens_in_runs_of_marks() -> None:
-    """Special tokens that begin with marks are found in a stream anywhere in a run of marks, and wherever they are cut."""
+    """Special tokens that begin with marks are found in a stream anywhere in a run of marks, with any cuts."""
     specials = {"\u0301!": 90, "\u1b44\u302e\u1b44": 91, "\u302e\u302e": 92, "\u0301\u0301\u0301": 93}
     tok = fst.Tokenizer(assemble(source_with(specials), "auto"))
     draw = random.Random(3)

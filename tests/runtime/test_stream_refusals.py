@@ -1,4 +1,4 @@
-"""Streams refuse what they cannot take, and continue or end as their methods state."""
+"""Streams refuse invalid input, and continue or close as their methods document."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import fst
 @pytest.mark.parametrize("wrong", NOT_TEXT, ids=repr)
 @pytest.mark.parametrize("before", ["", "un a ", "é世\U0001f600", "x" * 200])
 def test_where_bytes_are_not_text(before: str, wrong: bytes) -> None:
-    """The error says at which byte of the whole stream text ends, wherever it is cut, and the stream is closed."""
+    """The error gives the byte of the whole stream at which text is invalid, with any cuts, and the stream is closed."""
     data = before.encode() + wrong + b" b"
     with pytest.raises(UnicodeDecodeError) as expected:
         data.decode()
@@ -29,14 +29,14 @@ def test_where_bytes_are_not_text(before: str, wrong: bytes) -> None:
 @pytest.mark.parametrize("wrong", [chr(0xD83D), chr(0xDE00), "\ud83d\ude00"], ids=ascii)
 @pytest.mark.parametrize("before", ["", "un a ", "é世\U0001f600", "x" * 200, "[MAS", "\u302e\u302e"])
 def test_where_a_surrogate_is_alone(before: str, wrong: str) -> None:
-    """The same for strings that hold lone surrogates, by their characters."""
+    """A lone surrogate in strings is an error that gives its character, and the stream is closed."""
     text = before + wrong + " b"
     for place in range(len(text) + 1):
         check_refused(cut(text, [place]), f"position {len(before)} of the stream: a lone surrogate")
 
 
 def check_refused(pieces: Sequence[Piece], message: str) -> None:
-    """See that a stream of pieces is refused, and closed."""
+    """Check that a stream of parts is refused, and closed."""
     stream = made("as BERT").stream()
 
     def feed() -> None:
@@ -62,7 +62,7 @@ def test_a_character_that_is_never_finished() -> None:
 
 @pytest.mark.parametrize(("first", "second"), [("un ", b"a"), (b"un ", "a"), ("un ", 1), (b"un ", bytearray(b"a"))], ids=repr)
 def test_pieces_of_two_kinds(first: Piece, second: Any) -> None:
-    """A piece that is not of the kind of the first is refused and not taken, and the stream continues."""
+    """A part of a type other than the first one's is refused without an effect, and the stream continues."""
     stream = made("as BERT").stream(add_special_tokens=False)
     stream.write(first)
     with pytest.raises(fst.TextError, match=type(second).__name__):
@@ -72,7 +72,7 @@ def test_pieces_of_two_kinds(first: Piece, second: Any) -> None:
 
 
 def test_a_first_piece_that_is_no_text() -> None:
-    """A first piece that is neither str nor bytes is refused, and any may come then."""
+    """A first part that is neither str nor bytes is refused, and the next part may be of either type."""
     stream = made("as BERT").stream()
     with pytest.raises(fst.TextError, match="a piece is list"):
         stream.write(["un"])  # type: ignore[arg-type]
@@ -92,13 +92,13 @@ def test_a_closed_stream() -> None:
 
 @pytest.mark.parametrize("options", [{"errors": "ignore"}, {"offsets": "bytes"}], ids=str)
 def test_options(options: dict[str, Any]) -> None:
-    """An option that a stream does not have is a ValueError."""
+    """An unknown option of a stream is a ValueError."""
     with pytest.raises(ValueError, match=r"expected 'strict' or 'replace'|expected False or True"):
         made("as BERT").stream(**options)
 
 
 def test_streams_beside_each_other() -> None:
-    """Streams of one tokenizer, and what else it encodes meanwhile, do not disturb each other."""
+    """Streams of one tokenizer, and other calls of it in between, do not disturb each other."""
     tok = made("as BERT")
     texts = [hostile(seed) for seed in range(21, 26)]
     opened = [(tok.stream(offsets=True), iter(cut(text, range(11, 2000, 11))), []) for text in texts]  # type: ignore[var-annotated]

@@ -17,7 +17,7 @@ import fst
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    """A file to write a source into."""
+    """The path for a source."""
     return tmp_path / "tokenizer.json"
 
 
@@ -31,13 +31,13 @@ def ranks(tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Say where documents are written."""
+    """The path for documents."""
     return tmp_path_factory.mktemp("documents") / "tokenizer.json"
 
 
 @pytest.fixture(scope="module")
 def read(file: Path) -> Read:
-    """Compile a document; tests with the same document share it."""
+    """Compile a document; tests with the same document share the table."""
 
     @functools.cache
     def compiled(source: str, options: tuple[tuple[str, Any], ...]) -> fst.Tokenizer:
@@ -52,5 +52,5 @@ def read(file: Path) -> Read:
 
 @pytest.fixture(scope="module")
 def auto() -> Any:
-    """The reference for pretrained."""
+    """The AutoTokenizer of transformers."""
     return pytest.importorskip("transformers", reason="the reference for folders").AutoTokenizer.from_pretrained

@@ -1,4 +1,4 @@
-"""A tokenizer.json that is made from tables: the reference reads it as what they were compiled from, and it compiles to them again."""
+"""A tokenizer.json written from a table: it equals the source for the reference, and compiles to the same table."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def added(content: str, number: int, **settings: Any) -> dict[str, Any]:
 
 
 def template(single: list[tuple[str, int]], pair: list[tuple[str, int]]) -> dict[str, Any]:
-    """Describe a TemplateProcessing by tokens, and A and B for texts, with their type ids."""
+    """Describe a TemplateProcessing by tokens, with A and B for texts, and their type ids."""
     pieces = [
         [{"Sequence" if name in "AB" else "SpecialToken": {"id": name, "type_id": type_id}} for name, type_id in side]
         for side in (single, pair)
@@ -95,27 +95,27 @@ SOURCES: dict[str, dict[str, Any]] = {
 
 
 def written(content: dict[str, Any], path: Path) -> Path:
-    """Write a file of JSON."""
+    """Write a JSON file."""
     path.write_text(json.dumps(content), encoding="utf-8")
     return path
 
 
 def rewritten(path: Path, folder: Path) -> tuple[WordPieceTable, Path]:
-    """Compile a file, and write one that is made from the tables."""
+    """Compile a file, and write the tokenizer.json of the table."""
     tables = wordpiece(path)
     return tables, written(document(tables), folder / "again.json")
 
 
 @pytest.mark.parametrize("name", SOURCES)
 def test_file_made_from_tables_compiles_to_them(name: str, tmp_path: Path) -> None:
-    """The tables of a tokenizer.json give a tokenizer.json that compiles to the same tables."""
+    """The tokenizer.json written from a table compiles to the same table."""
     tables, again = rewritten(written(SOURCES[name], tmp_path / "tokenizer.json"), tmp_path)
     assert pickle.dumps(wordpiece(again)) == pickle.dumps(tables)
 
 
 @pytest.mark.parametrize("name", SOURCES)
 def test_reference_reads_both_files_alike(name: str, tmp_path: Path) -> None:
-    """The reference gives the same encodings and texts by the file that tables were compiled from, and by the one made from them."""
+    """The reference gives the same encodings and texts with the source and with the tokenizer.json written from its table."""
     path = written(SOURCES[name], tmp_path / "tokenizer.json")
     _, again = rewritten(path, tmp_path)
     one, other = (Tokenizer.from_file(str(file)) for file in (path, again))
@@ -139,7 +139,7 @@ def _all_of(reference: Tokenizer, text: str) -> list[Any]:
     "name", thinned(["bert-base-uncased", "bert-base-multilingual-cased", "all-minilm-l6-v2", "bert-base-chinese"], 4)
 )
 def test_files_of_public_vocabularies(name: str, tmp_path: Path) -> None:
-    """A public tokenizer.json and the file made from its tables are one vocabulary to the reference, and compile to the same tables."""
+    """A public tokenizer.json and the file written from its table are one vocabulary to the reference, and compile to the same table."""
     path = SHARED / "vocab" / name / "tokenizer.json"
     tables, again = rewritten(path, tmp_path)
     assert pickle.dumps(wordpiece(again)) == pickle.dumps(tables)
@@ -149,7 +149,7 @@ def test_files_of_public_vocabularies(name: str, tmp_path: Path) -> None:
 
 
 def test_tokens_that_are_only_added_are_none_of_the_model(tmp_path: Path, reference: Callable[..., Tokenizer]) -> None:
-    """An added token is outside of the model's vocabulary, even with the next id: an equal word after normalization has other ids."""
+    """An added token is not in the model's vocabulary, even with the next id: an equal word after normalization has other ids."""
     tokens = ["[UNK]", "new", "##s"]
     start = reference(tokens)
     start.add_special_tokens(["news"])

@@ -1,4 +1,4 @@
-"""Tokenizers of the families that transformers can make: each class's pipeline, around a small vocabulary of its kind, compiles exactly."""
+"""Tokenizers of the families in transformers: each class's pipeline, with a small vocabulary of its kind, compiles exactly."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from fst.compile.text.normalizer import rewriting
 from fst.pretokens.token_letters import fallback
 from fst.text.whitespace import NO_WHITESPACE
 
-pytestmark = pytest.mark.filterwarnings("default")  # transformers warns of itself
+pytestmark = pytest.mark.filterwarnings("default")  # transformers emits warnings on import
 
 FAMILIES = {
     "WordPiece": "Bert DPRQuestionEncoder Funnel LayoutLMv2 Lxmert MPNet MobileBert Splinter",
@@ -94,7 +94,7 @@ def trained(document: Any) -> Any:
 @pytest.mark.sampled
 @pytest.mark.parametrize("name", thinned(CLASSES, 20))
 def test_family(name: str, tmp_path: Path) -> None:
-    """Ids, offsets and decoded texts of any text are those of the reference."""
+    """Ids, offsets and decoded texts of any text match the reference."""
     made = getattr(library("transformers"), f"{name}Tokenizer")()
     path = tmp_path / "tokenizer.json"
     path.write_text(json.dumps(trained(json.loads(made.backend_tokenizer.to_str()))), encoding="utf-8")
@@ -111,7 +111,7 @@ def test_family(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", thinned([name for name in CLASSES if not name.startswith("Layout") and name != "Udop"], 20))
 def test_folder_and_live_tokenizer(name: str, tmp_path: Path) -> None:
-    """A folder that names the class, and the live tokenizer that AutoTokenizer makes of it, compile to its ids, names and settings."""
+    """A folder that names the class, and AutoTokenizer's live tokenizer for it, compile to its ids, names and settings."""
     transformers = library("transformers")
     made = getattr(transformers, f"{name}Tokenizer")()
     config = {"tokenizer_class": f"{name}Tokenizer", "model_max_length": 77, "extra_special_tokens": ["<x>"]}
@@ -128,7 +128,7 @@ def test_folder_and_live_tokenizer(name: str, tmp_path: Path) -> None:
 
 
 def test_live_tokenizer_of_tokenizers() -> None:
-    """A live tokenizer of tokenizers compiles as the file that it writes, and another kind than requested is refused."""
+    """A live tokenizer of tokenizers compiles like its saved file, and a tokenizer of another kind than requested is refused."""
     own = Reference.from_str(json.dumps(trained(json.loads(Reference(models.BPE()).to_str()))))
     rows = texts(30)
     assert [ids.tolist() for ids in fst.Tokenizer(bpe(own)).encode_batch(rows)] == [encoding.ids for encoding in own.encode_batch(rows)]
@@ -154,7 +154,7 @@ def test_tokenizer_in_python_is_refused(tmp_path: Path) -> None:
 @given(text=some.text(some.sampled_from("abcdex \n\r\t\u3000"), max_size=12))
 @examples(400)
 def test_replace_of_a_choice(pattern: str, content: str, text: str) -> None:
-    """A Replace of one character of a set, or of a run and such characters, replaces what the reference's does."""
+    """A Replace of one character of a set, or of runs and single characters, gives the reference's result."""
     part = {"type": "Replace", "pattern": {"Regex": pattern}, "content": content}
     by = rewriting(components(part, WITH_PREPEND), NO_WHITESPACE)
     assert by.normalized(text)[0] == normalizers.Replace(Regex(pattern), content).normalize_str(text)
@@ -162,7 +162,7 @@ def test_replace_of_a_choice(pattern: str, content: str, text: str) -> None:
 
 @pytest.mark.parametrize(("pattern", "content"), [("[ab]", "ab"), ("ab|c", ""), ("[a-z]|[|]|x{2,3}", ""), (r"\p{L}", "")])
 def test_other_choices_are_refused(pattern: str, content: str) -> None:
-    """A Replace is refused by name if one part could replace the result of another, or if it replaces strings or many characters."""
+    """A Replace is refused with its name if one part could replace the result of another, or if it replaces strings or many characters."""
     part = {"type": "Replace", "pattern": {"Regex": pattern}, "content": content}
     with pytest.raises(fst.UnsupportedError, match="normalizer Replace of "):
         rewriting(components(part, WITH_PREPEND), NO_WHITESPACE)

@@ -1,4 +1,4 @@
-"""Names of models: what is in the cache or on the Hub compiles as a folder, and faults are explained."""
+"""Names of models: a model in the cache or on the Hub compiles like a folder, and errors are explained."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ WITHOUT = "import sys; sys.modules['huggingface_hub'] = None; " + COMPILE
 
 
 def run(code: str, source: str, home: Path, **variables: str) -> subprocess.CompletedProcess[str]:
-    """Compile a source in a process with a home of its own."""
+    """Compile a source in a process with a separate home folder."""
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("HF_")}
     environment = {**inherited, "HF_HOME": str(home / "hf"), "HF_HUB_DISABLE_TELEMETRY": "1", "NO_PROXY": "127.0.0.1", **variables}
     command = [sys.executable, "-W", "error", "-c", code, "compile", source, "-o", str(home / "table.npz")]
@@ -49,7 +49,7 @@ def hub() -> None:
 
 @pytest.fixture
 def answer() -> Iterator[Callable[[int, str], str]]:
-    """A Hub that gives one answer to everything."""
+    """A Hub that gives the same answer to every request."""
     servers = []
 
     def serve(status: int, code: str) -> str:
@@ -78,7 +78,7 @@ def answer() -> Iterator[Callable[[int, str], str]]:
 
 @pytest.mark.usefixtures("hub")
 def test_name_in_the_cache_is_its_folder(tmp_path: Path) -> None:
-    """A model that is in the cache compiles without a network, into the bytes that its folder compiles into."""
+    """A model in the cache compiles without a network, to the same bytes as its folder."""
     cache(tmp_path, full(do_lower_case=False))
     done = run(COMPILE, NAME, tmp_path, HF_HUB_OFFLINE="1")
     assert (done.returncode, done.stdout) == (0, ""), done.stderr
@@ -117,7 +117,7 @@ UNASKED = f"{NO_FILE}, and no model of that name in the cache; the Hugging Face 
     ),
 )
 def test_source_that_cannot_be_had_is_told(code: str, name: str, variables: dict[str, str], message: str, tmp_path: Path) -> None:
-    """A source that is neither a file nor available from the Hub fails with one line of reason and remedy."""
+    """A source that is neither a file nor on the Hub fails with one line of reason and remedy."""
     done = run(code, name, tmp_path, **variables)
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.startswith(message)
@@ -138,7 +138,7 @@ def test_source_that_cannot_be_had_is_told(code: str, name: str, variables: dict
     ),
 )
 def test_answer_of_the_hub_is_told(status: int, code: str, message: str, answer: Callable[[int, str], str], tmp_path: Path) -> None:
-    """The answer of the Hub is reported in one line if it does not give a model."""
+    """If the Hub does not give a model, its answer is reported in one line."""
     done = run(COMPILE, NAME, tmp_path, HF_ENDPOINT=answer(status, code))
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.startswith(message), done.stderr
@@ -146,7 +146,7 @@ def test_answer_of_the_hub_is_told(status: int, code: str, message: str, answer:
 
 @pytest.mark.usefixtures("hub")
 def test_cached_model_without_a_vocabulary_is_refused(tmp_path: Path) -> None:
-    """A model in the cache that has no files of a tokenizer is refused."""
+    """A model in the cache without tokenizer files is refused."""
     cache(tmp_path, {"config.json": {"model_type": "bert"}})
     done = run(COMPILE, NAME, tmp_path, HF_HUB_OFFLINE="1")
     assert "holds neither a tokenizer.json nor a vocab.txt" in done.stderr

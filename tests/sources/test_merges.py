@@ -1,4 +1,4 @@
-"""Sources of byte-level BPE: each is read as its reference reads it, or refused by name."""
+"""Sources of byte-level BPE: each is read like its reference, or refused with its name."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from fst.tables.header import BYTE_LEVEL, Settings
 
 
 def test_letters_are_the_reference_s() -> None:
-    """Each byte has the letter that the reference gives it, and the bytes of all code points are spelled as there."""
+    """Each byte has the reference's letter, and the bytes of all code points are spelled as in the reference."""
     assert sorted(LETTERS.values()) == sorted(pre_tokenizers.ByteLevel.alphabet())
     bare = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
     text = "".join(chr(code) for code in range(CODE_POINTS) if not 0xD800 <= code < 0xE000)
@@ -51,7 +51,7 @@ def test_letters_are_the_reference_s() -> None:
 
 @pytest.mark.parametrize("token", ["a b", "▁a", "\x00", "\xad", "\xa0", "ń", "\U0001f63a", "\ud800"], ids=ascii)
 def test_other_characters_spell_no_bytes(token: str) -> None:
-    """A token with a character that is no byte's letter is no string of bytes."""
+    """A token with a character that is not a byte's letter does not represent bytes."""
     assert bytes_of(token) is None
 
 
@@ -59,7 +59,7 @@ def test_other_characters_spell_no_bytes(token: str) -> None:
 
 
 def test_merges_are_ranked_as_the_reference_ranks_them(path: Path) -> None:
-    """A merge that stands in the list twice has its last rank, and lines that begin with #version are left out."""
+    """A repeated merge has its last rank, and lines that begin with #version are left out."""
     written = document(model=model(merges=["#version: 0.2", "a b", "Ġ ab", "b c", "a b"]))
     source = source_of(path, written)
     assert source.model.merges == [(b" ", b"ab"), (b"b", b"c"), (b"a", b"b")]
@@ -67,13 +67,13 @@ def test_merges_are_ranked_as_the_reference_ranks_them(path: Path) -> None:
 
 
 def test_type_may_be_missing(path: Path) -> None:
-    """Older files omit the type of the model; its merges tell."""
+    """Older files omit the type of the model, which follows from the merges."""
     written = document(model={name: value for name, value in model().items() if name != "type"})
     assert source_of(path, written).model == source_of(path, document()).model
 
 
 def test_tokens_of_other_letters_are_names_alone(path: Path) -> None:
-    """A token that no bytes spell has an id and a name, and no piece is it; merges of such tokens never apply."""
+    """A token that no bytes spell has an id and a name, but no piece becomes it; merges of such tokens never apply."""
     written = document(model=model([*TOKENS, "▁", "▁a"], [*MERGES, ["▁", "a"]]))
     source = source_of(path, written)
     assert source.model.names["▁a"] == 260
@@ -84,7 +84,7 @@ def test_tokens_of_other_letters_are_names_alone(path: Path) -> None:
 
 @pytest.mark.parametrize("more", [{"ignore_merges": True}, {"ignore_merges": False}, {}], ids=str)
 def test_ignore_merges_is_kept(more: Json, path: Path) -> None:
-    """With ignore_merges a piece that is a token is that token, though no merges make it."""
+    """With ignore_merges, a piece that is a token is that token, even if no merges make it."""
     written = document(model=model([*TOKENS, "xyz"], **more))
     assert ids_of(source_of(path, written), "xyz") == Tokenizer.from_str(json.dumps(written)).encode("xyz").ids
 
@@ -100,7 +100,7 @@ HARMLESS: list[Json] = [
 
 @pytest.mark.parametrize("more", HARMLESS, ids=str)
 def test_settings_without_effect_are_read(more: Json, path: Path) -> None:
-    """What changes no id of a vocabulary with all bytes is read, and the reference gives the ids that it gives without."""
+    """A setting that changes no id of a vocabulary with all bytes is read, and the reference gives the same ids with and without it."""
     plain, written = (Tokenizer.from_str(json.dumps(document(model=one))) for one in (model(), model(**more)))
     assert [plain.encode(text).ids for text in TEXTS] == [written.encode(text).ids for text in TEXTS]
     found = source_of(path, document(model=model(**more)))
@@ -118,7 +118,7 @@ UNSUPPORTED: list[tuple[Json, str]] = [
 
 @pytest.mark.parametrize(("more", "message"), UNSUPPORTED)
 def test_model_that_asks_for_more_is_refused_by_name(more: Json, message: str, path: Path) -> None:
-    """What changes ids and is not supported is refused by the name of the field."""
+    """An unsupported setting that changes ids is refused with the name of the field."""
     assert message in refusal(path, document(model={**model(), **more}))
 
 
@@ -145,19 +145,19 @@ MALFORMED: list[tuple[Json, str]] = [
 
 @pytest.mark.parametrize(("more", "message"), MALFORMED)
 def test_model_that_is_malformed_is_refused(more: Json, message: str, path: Path) -> None:
-    """A model that is not laid out as one, or contradicts itself, is refused; the message names the file and the fault."""
+    """A model with a malformed structure, or a contradiction, is refused; the message names the file and the fault."""
     said = refusal(path, document(model={**model(), **more}))
     assert message in said
     assert str(path) in said
 
 
 def test_ids_may_have_gaps(path: Path) -> None:
-    """Ids need not be without gaps, nor in the order of merges."""
+    """Ids may have gaps, and may be in another order than the merges."""
     written = document(model={**model(), "vocab": {token: 7 * (300 - number) for number, token in enumerate(TOKENS)}})
     assert ids_of(source_of(path, written), "abc ab") == Tokenizer.from_str(json.dumps(written)).encode("abc ab").ids
 
 
-# What happens before and after the model
+# Before and after the model
 
 ISOLATED = {"type": "Split", "pattern": {"Regex": r"\p{L}+|\p{N}"}, "behavior": "Isolated", "invert": False}
 PRE_TOKENIZERS: dict[str, Json] = {
@@ -204,14 +204,14 @@ AMONG_OTHERS = [form.join(block) for block in BLOCKS for form in ("a", " ", "")]
 @pytest.mark.sampled
 @pytest.mark.parametrize("pre_tokenizer", PRE_TOKENIZERS.values(), ids=PRE_TOKENIZERS.keys())
 def test_pieces_are_the_reference_s(pre_tokenizer: Json) -> None:
-    """The one form of pre-tokenizers gives the pieces that they give, around every character."""
+    """The supported form of pre-tokenizers gives the reference's pieces around every character."""
     reference, parts = reference_of(pre_tokenizer), splits.components(pre_tokenizer)
     for text in (*TEXTS, *AMONG_OTHERS[:24], *sample(AMONG_OTHERS, 12)):
         assert [spelled(piece) for piece in pieces(parts, text)] == [piece for piece, _ in reference.pre_tokenize_str(text)]
 
 
 def test_digits_are_not_those_of_patterns() -> None:
-    """Some characters are digits to Digits and no numbers to a pattern: the reference has two versions of Unicode."""
+    """Some characters are digits to Digits and not numbers to a pattern: the reference has two versions of Unicode."""
     digits = reference_of({"type": "Digits", "individual_digits": True})
     numbers = reference_of({**ISOLATED, "pattern": {"Regex": r"\p{N}"}})
     text = "a".join(chr(code) for code in range(0x10000, 0x20000))
@@ -239,7 +239,7 @@ REFUSED: list[tuple[Json, str]] = [
 
 @pytest.mark.parametrize(("parts", "message"), REFUSED)
 def test_component_that_is_not_supported_is_refused_by_name(parts: Json, message: str, path: Path) -> None:
-    """A component that does something else than split text and spell its bytes is refused by its name."""
+    """A component that does more than split text and spell its bytes is refused, and the message names it."""
     assert message in refusal(path, document(**parts))
 
 
@@ -266,13 +266,13 @@ def test_normalizers_pass_through(path: Path) -> None:
     ],
 )
 def test_trimming_is_kept(post_processor: Any, expected: Trimming | None, path: Path) -> None:
-    """A source says whether offsets leave out whitespace, and whether the first space of a text stays."""
+    """The settings for whitespace in offsets and for the first space of a text are kept."""
     assert source_of(path, document(post_processor=post_processor)).trimming == expected
 
 
 @pytest.mark.parametrize("decoder", [BARE, {"type": "ByteLevel", **BARE}, {"type": "Sequence", "decoders": [BARE]}, None], ids=str)
 def test_decoder_of_bytes_is_stored_and_read(decoder: Any, path: Path) -> None:
-    """The settings with a decoder of bytes are the same after a file; a decoder of WordPiece is stored as ever."""
+    """The settings with a decoder of bytes are the same after a file; a decoder of WordPiece is stored as before."""
     settings = source_of(path, document(decoder=decoder)).settings
     assert settings.decoder == (None if decoder is None else BYTE_LEVEL)
     rule = next(one.metadata["rule"] for one in Settings.__dataclass_fields__.values() if one.name == "decoder")
@@ -293,10 +293,10 @@ def test_decoder_of_bytes_is_stored_and_read(decoder: Any, path: Path) -> None:
 # Mistral's
 
 
-# Real ones
+# Real vocabularies
 
 
-# Packed files
+# Compressed files
 
 
 # The public functions and the command

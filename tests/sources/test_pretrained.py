@@ -1,4 +1,4 @@
-"""Folders and names of models: compiled as one source, they give what transformers' AutoTokenizer gives with them."""
+"""Folders and names of models: compiled as one source, they give the results of transformers' AutoTokenizer."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from fst.compile.sources.pretrained import folder as pretrained
 
 
 def standing(files: Files = {}, /, **config: Any) -> Json:  # noqa: B006
-    """Describe a folder whose tokenizer.json counts without changes."""
+    """Describe a folder whose tokenizer.json is used without changes."""
     return full(files, tokenizer_class="PreTrainedTokenizerFast", **config)
 
 
@@ -97,7 +97,7 @@ FOLDERS: dict[str, Json] = {
 
 @pytest.mark.parametrize("files", FOLDERS.values(), ids=FOLDERS.keys())
 def test_folder_is_what_the_reference_makes_of_it(files: Json, auto: Any, tmp_path: Path) -> None:
-    """A folder gives the ids, the names and the settings that AutoTokenizer gives, before and after a file."""
+    """A folder gives the ids, the names and the settings of AutoTokenizer, before and after a file."""
     folder = write(tmp_path / "folder", files)
     reference = auto(folder)
     wordpiece(folder).save(tmp_path / "table.npz")
@@ -118,7 +118,7 @@ SAID = {"do_lower_case": False, "cls_token": "<s>", "pad_token": "<pad>", "extra
     thinned(product([*pretrained.FAMILIES, *pretrained.AS_IT_STANDS[1:]], (MINIMAL, UNLIKE_BERT), ({}, SAID)), 3),
 )
 def test_class_takes_of_a_document_what_the_reference_s_takes(name: str, source: Json, config: Json, auto: Any, tmp_path: Path) -> None:
-    """Each class takes the same parts of a tokenizer.json as in the reference, and makes the same of those that it does not have."""
+    """Each class reads the same parts of a tokenizer.json as in the reference, and has the same defaults for missing ones."""
     folder = write(tmp_path / "folder", {"tokenizer.json": source, "tokenizer_config.json": {"tokenizer_class": name, **config}})
     reference, tokenizer = auto(folder), fst.Tokenizer(wordpiece(folder))
     same_ids(tokenizer, reference)
@@ -127,7 +127,7 @@ def test_class_takes_of_a_document_what_the_reference_s_takes(name: str, source:
 
 @pytest.mark.parametrize("kind", pretrained.MODEL_TYPES)
 def test_type_of_a_model_stands_for_the_reference_s_class(kind: str, auto: Any, tmp_path: Path) -> None:
-    """A config.json that names a type of model, and no class, gives what AutoTokenizer gives."""
+    """A config.json that names a type of model, and no class, gives the result of AutoTokenizer."""
     folder = write(tmp_path / "folder", {"tokenizer.json": UNLIKE_BERT, "config.json": {"model_type": kind}})
     reference, tokenizer = auto(folder), fst.Tokenizer(wordpiece(folder))
     same_ids(tokenizer, reference)
@@ -178,7 +178,7 @@ CLASSES = st.sampled_from(["BertTokenizer", "ConvBertTokenizer", "DistilBertToke
 def test_any_folder_is_refused_or_what_the_reference_makes_of_it(
     config: Json, kind: str, older: Json, numbers: Json, has_document: bool, lower: bool, auto: Any, tmp_path: Path
 ) -> None:
-    """A folder with any files is refused in this package's own words, or gives the results of AutoTokenizer."""
+    """A folder with any files is refused with this package's own messages, or gives the results of AutoTokenizer."""
     normalizer = {**document()["normalizer"], "lowercase": lower}
     files = bare({"special_tokens_map.json": older, "added_tokens.json": numbers}, **{"tokenizer_class": kind, **config})
     folder = write(tmp_path / "folder", files | ({"tokenizer.json": document(normalizer=normalizer)} if has_document else {}))
@@ -212,7 +212,7 @@ def test_added_tokens_of_a_folder_are_the_reference_s(files: Json, auto: Any, tm
     assert {part["id"]: part for part in read["added_tokens"]} == {part["id"]: part for part in expected["added_tokens"]}
 
 
-# What is refused
+# Refused sources
 
 
 @pytest.mark.parametrize(
@@ -236,7 +236,7 @@ def test_added_tokens_of_a_folder_are_the_reference_s(files: Json, auto: Any, tm
     ],
 )
 def test_folder_that_asks_for_more_is_refused_by_name(files: Json, message: str, tmp_path: Path) -> None:
-    """An unsupported feature of a folder is refused by its name."""
+    """An unsupported feature of a folder is refused, and the message names it."""
     with pytest.raises(fst.UnsupportedError, match=message):
         wordpiece(write(tmp_path / "folder", files))
 
@@ -250,7 +250,7 @@ OTHER_CLASSES = [
 
 @pytest.mark.parametrize(("files", "message"), OTHER_CLASSES)
 def test_class_that_only_transformers_knows(files: Json, message: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Without transformers, a folder of an unknown class is refused by name."""
+    """Without transformers, a folder of an unknown class is refused, and the message names it."""
     monkeypatch.setitem(sys.modules, "transformers", None)
     with pytest.raises(fst.UnsupportedError, match=f"{message}.*; or install transformers"):
         wordpiece(write(tmp_path / "folder", files))
@@ -319,7 +319,7 @@ def test_class_that_transformers_cannot_make(auto: Any, tmp_path: Path) -> None:
     ],
 )
 def test_folder_that_is_not_laid_out_as_one_is_refused(files: Json, message: str, tmp_path: Path) -> None:
-    """A file that is not what it should be is refused, and the message names the folder."""
+    """A file with a malformed structure is refused, and the message names the folder."""
     folder = write(tmp_path / "folder", files)
     with pytest.raises(fst.VocabularyError, match=message) as error:
         wordpiece(folder)
@@ -340,7 +340,7 @@ KEYS = (
 @given(config=st.dictionaries(st.sampled_from(KEYS), JSON, max_size=3), other=JSON, name=st.sampled_from(pretrained.FILES))
 @examples(60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_values_are_read_or_refused(config: Json, other: Any, name: str, tmp_path: Path) -> None:
-    """A folder with any content of files is read, or refused in this package's own words."""
+    """A folder with any content of files is read, or refused with this package's own messages."""
     content = json.dumps(other) if name.endswith(".json") else LINES
     files = {"vocab.txt": LINES, "tokenizer_config.json": config, name: content}
     try:
@@ -350,13 +350,13 @@ def test_any_values_are_read_or_refused(config: Json, other: Any, name: str, tmp
     assert tokenizer.encode("a", add_special_tokens=False).tolist() == [5]
 
 
-# Where no file names a class
+# Folders that name no class
 
 
-# A vocab.txt that is named alone
+# A vocab.txt alone
 
 
-# Real ones
+# Real vocabularies
 
 
 # Names on the Hub

@@ -1,4 +1,4 @@
-"""Folders with a model of sentencepiece and files of transformers: the ids are those of the class that AutoTokenizer makes of it."""
+"""Folders with a model of sentencepiece and files of transformers: the ids match the class that AutoTokenizer chooses."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from fst.compile.sources.pretrained.sentencepiece import FAMILIES, MODEL_TYPES, 
 from fst.compile.sources.sentencepiece.model import BYTE, BYTES, CONTROL
 
 transformers = pytest.importorskip("transformers")
-pytestmark = pytest.mark.filterwarnings("default")  # transformers warns of itself
+pytestmark = pytest.mark.filterwarnings("default")  # transformers emits warnings on import
 
 Json = dict[str, Any]
 CONFIG, SPECIALS, ADDED, MODEL = "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json", "config.json"
@@ -45,14 +45,14 @@ def model(name: str) -> bytes:
 
 
 def folder_of(folder: Path, name: str, files: Json) -> Path:
-    """A folder with a small model and these files."""
+    """A folder with a small model and the given files."""
     write(folder, files)
     (folder / FAMILIES[f"{name}Tokenizer"].file).write_bytes(model(name))
     return folder
 
 
 def hold(folder: Path, texts: list[str]) -> None:
-    """Compare ids, decoded texts, the vocabulary and settings with those that AutoTokenizer gives."""
+    """Compare ids, decoded texts, the vocabulary and settings with those of AutoTokenizer."""
     reference = transformers.AutoTokenizer.from_pretrained(folder)
     found = fst.Tokenizer(tokenizer(folder))
     expected = reference(texts)["input_ids"]
@@ -100,7 +100,7 @@ FOLDERS = {
 
 @pytest.mark.parametrize(("name", "files"), FOLDERS.values(), ids=FOLDERS.keys())
 def test_folder_has_the_ids_of_its_class(name: str, files: Json, tmp_path: Path) -> None:
-    """A folder gives the ids, decoded texts, names and settings of the class that AutoTokenizer makes of it."""
+    """A folder gives the ids, decoded texts, names and settings of the class that AutoTokenizer chooses."""
     hold(folder_of(tmp_path, name, files), mixed(100))
 
 
@@ -135,7 +135,7 @@ def test_real_models_in_folders(name: str, tmp_path: Path) -> None:
     ],
 )
 def test_other_folders_are_refused_by_name(files: Json, message: str, tmp_path: Path) -> None:
-    """Any other class, and a setting that would change ids, is refused by name, with two ways out."""
+    """Any other class, and a setting that would change ids, is refused with its name, with two remedies."""
     with pytest.raises(fst.UnsupportedError, match=message) as caught:
         tokenizer(folder_of(tmp_path, "T5", files))
     assert str(caught.value).endswith(f"or name {tmp_path / 'spiece.model'} for the ids of sentencepiece")
@@ -149,7 +149,7 @@ def test_model_alone_has_the_ids_of_sentencepiece(tmp_path: Path) -> None:
 
 
 def test_types_of_models_are_the_reference_s() -> None:
-    """The types of model represent the classes that AutoTokenizer takes, and let the named class count."""
+    """Each type of model has the class of AutoTokenizer, and the other listed types use the named class."""
     auto = transformers.models.auto.tokenization_auto
     names = auto.TOKENIZER_MAPPING_NAMES
     assert {kind: name for kind, name in names.items() if name in FAMILIES} == MODEL_TYPES

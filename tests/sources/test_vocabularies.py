@@ -1,4 +1,4 @@
-"""Sources of vocabularies: each is read as the reference reads it, or refused with a message that says what is wrong and where."""
+"""Sources of vocabularies: each is read like the reference, or refused with a message that gives the fault and its position."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from fst.compile import bpe, keywords, lattice, maxmatch, tokenizer
 from fst.compile import wordpiece as compiled_anew
 from fst.compile.sources import read as sources
 
-# Whitespace as Unicode has it, with which Rust agrees, and what else Python or a reader might take for it.
+# Whitespace of Unicode, as in Rust, and other characters that Python or a reader might treat as whitespace.
 WHITE_SPACE = "\t\v\f\r \x85\xa0\u1680" + "".join(map(chr, range(0x2000, 0x200B))) + "\u2028\u2029\u202f\u205f\u3000"
 NO_WHITE_SPACE = "\x1c\x1d\x1e\x1f\x00\x08\x7f\u180e\u200b\u200c\u2060\ufeff"
 
@@ -40,7 +40,7 @@ NO_WHITE_SPACE = "\x1c\x1d\x1e\x1f\x00\x08\x7f\u180e\u200b\u200c\u2060\ufeff"
 
 
 def read_both(file: Path, data: bytes) -> tuple[dict[str, int], dict[str, int]]:
-    """Read a vocab.txt with the package, as the compiler does first of all, and with the reference."""
+    """Read a vocab.txt with the package, as in the first step of the compiler, and with the reference."""
     file.write_bytes(data)
     return dict(sources.read(file, {}).model.tokens), models.WordPiece.read_file(str(file))
 
@@ -69,14 +69,14 @@ def read_both(file: Path, data: bytes) -> tuple[dict[str, int], dict[str, int]]:
     ],
 )
 def test_lines_are_read_as_the_reference_reads_them(data: bytes, tmp_path: Path) -> None:
-    """A vocab.txt gives the reference's tokens with the reference's ids, however strange its lines are."""
+    """A vocab.txt gives the reference's tokens with the reference's ids, with any strange lines."""
     ours, theirs = read_both(tmp_path / "vocab.txt", data)
     assert ours == theirs
 
 
 @pytest.mark.parametrize("char", [*WHITE_SPACE, *NO_WHITE_SPACE], ids=lambda char: f"U+{ord(char):04X}")
 def test_white_space_at_the_end_of_a_line_is_the_reference_s(char: str, tmp_path: Path) -> None:
-    """Whitespace ends a token, before the end of its line and as a whole line; what is no whitespace is part of it."""
+    """Trailing whitespace is not part of a token, also on a line of whitespace alone; any other character is part of it."""
     ours, theirs = read_both(tmp_path / "vocab.txt", f"[UNK]\na{char}\n{char}\n{char}b\nc{char}{char} \nd{char}".encode())
     assert ours == theirs
     assert ("a" in ours) == (char in WHITE_SPACE)
@@ -95,7 +95,7 @@ def test_any_lines_are_read_as_the_reference_reads_them(lines: list[str], end: s
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"], ids=["LF", "CRLF"])
 def test_bare_vocabulary_is_bert_s(end: str, tmp_path: Path) -> None:
-    """A vocab.txt means what the reference's BertWordPieceTokenizer makes of it: special tokens, frame, decoder and all."""
+    """A vocab.txt gives the result of the reference's BertWordPieceTokenizer, with special tokens, frame and decoder."""
     file = tmp_path / "vocab.txt"
     file.write_bytes((end.join(TOKENS) + end).encode())
     tokenizer, reference = fst.Tokenizer(wordpiece(file)), BertWordPieceTokenizer(str(file))
@@ -108,13 +108,13 @@ def test_bare_vocabulary_is_bert_s(end: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("missing", ["[CLS]", "[SEP]"])
 def test_bare_vocabulary_without_its_frame_has_none(missing: str) -> None:
-    """Without [CLS] or [SEP] nothing is put around a text."""
+    """Without [CLS] or [SEP], a text has no special tokens around it."""
     tokenizer = fst.Tokenizer(wordpiece([token for token in TOKENS if token != missing]))
     assert tokenizer.encode("a").tolist() == [tokenizer.token_to_id("a")]
 
 
 def test_list_of_tokens_is_a_vocab_txt(tmp_path: Path) -> None:
-    """A list of tokens compiles into the same tables as the file that has them as lines."""
+    """A list of tokens compiles to the same tables as a file with them as lines."""
     file = tmp_path / "vocab.txt"
     file.write_text("\n".join(TOKENS), encoding="utf-8")
     for name in ("listed.npz", "read.npz"):
@@ -139,7 +139,7 @@ def test_list_of_tokens_is_a_vocab_txt(tmp_path: Path) -> None:
     ],
 )
 def test_unfit_lines_are_refused(data: bytes, message: str, tmp_path: Path) -> None:
-    """What is no vocabulary is refused with the name of the file and, where there is one, the line."""
+    """A source that is not a vocabulary is refused with the name of the file and, if there is one, the line."""
     file = tmp_path / "vocab.txt"
     file.write_bytes(data)
     with pytest.raises(fst.VocabularyError, match=message) as error:
@@ -149,13 +149,13 @@ def test_unfit_lines_are_refused(data: bytes, message: str, tmp_path: Path) -> N
 
 @pytest.mark.parametrize("name", ["vocab.txt", "tokenizer.json", "folder/vocab.txt"])
 def test_missing_source_is_an_os_error(name: str, tmp_path: Path) -> None:
-    """A source that is not there is an `OSError`, as everywhere."""
+    """A missing source is an `OSError`, as in the rest of Python."""
     with pytest.raises(FileNotFoundError):
         wordpiece(tmp_path / name)
 
 
 def test_oversized_source_is_refused_unread(tmp_path: Path) -> None:
-    """A source of more than 256 MiB is refused by its size."""
+    """A source of more than 256 MiB is refused because of its size."""
     file = tmp_path / "vocab.txt"
     with file.open("wb") as stream:
         stream.truncate((1 << 28) + 1)
@@ -187,7 +187,7 @@ READERS: Mapping[str, Callable[[Path], Any]] = {
 
 @pytest.mark.parametrize("name", READERS)
 def test_source_that_is_no_regular_file_is_refused(name: str, tmp_path: Path) -> None:
-    """A pipe, a device, and a file of 100 GB are refused unread, whatever is read from them."""
+    """A pipe, a device, and a file of 100 GB are refused unread."""
     file = tmp_path / name
     file.parent.mkdir(exist_ok=True)
     if name == "folder/char.def":
@@ -219,7 +219,7 @@ def test_source_that_is_no_regular_file_is_refused(name: str, tmp_path: Path) ->
     ],
 )
 def test_unfit_list_is_refused(tokens: list[Any], message: str) -> None:
-    """A list that is no vocabulary is refused with its first unfit token."""
+    """A list that is not a vocabulary is refused with its first invalid token."""
     with pytest.raises(fst.VocabularyError, match=message):
         wordpiece(tokens)
 
@@ -230,11 +230,11 @@ def test_unfit_list_is_refused(tokens: list[Any], message: str) -> None:
 ONLY = "only WordPiece, WordLevel, BPE and Unigram vocabularies, such as BERT's, GPT-2's and T5's, can be compiled"
 
 
-# Options, and what is kept for others
+# Options, and metadata
 
 
 def test_truncation_and_padding_are_kept_and_not_applied(read: Read, file: Path, tmp_path: Path) -> None:
-    """What a source says of truncation and padding can be read from the tokenizer, also from a file, and changes no ids."""
+    """The truncation and padding of a source are attributes of the tokenizer, also after a file, and change no ids."""
     truncation = {"direction": "Right", "max_length": 3, "strategy": "LongestFirst", "stride": 0}
     padding = {
         "strategy": {"Fixed": 8},
@@ -284,16 +284,14 @@ ROBERTA_ADDED = [added(number, token) for number, token in enumerate(ROBERTA[:5]
     ],
 )
 def test_what_a_document_does_not_say_is_as_usual(parts: dict[str, Any], settings: dict[str, Any], read: Read) -> None:
-    """Of a tokenizer.json alone, special tokens have the names that their spelling or the padding gives them, and type ids are taken where
-    the template for a pair has any; the model's length is not known.
-    """
+    """Without settings, special tokens are named by spelling or padding, type ids follow from templates, and the length is unknown."""
     about = read(document(**parts)).about
     expected = {"model_max_length": None, "extra_special_tokens": [], "clean_up_tokenization_spaces": False, **settings}
     assert {name: about[name] for name in expected} == expected
 
 
 def test_bare_vocabulary_has_bert_s_names() -> None:
-    """A vocab.txt has BERT's names for its special tokens, as far as it has them, and BERT's inputs."""
+    """A vocab.txt has BERT's names for its special tokens, if they exist, and BERT's inputs."""
     about = wordpiece([token for token in TOKENS if token != "[MASK]"], unk_token="x").about
     assert about["named_tokens"] == without(BERT_NAMED, "mask_token") | {"unk_token": "x"}
     assert about["model_input_names"] == BERT_INPUTS
@@ -301,7 +299,7 @@ def test_bare_vocabulary_has_bert_s_names() -> None:
 
 
 def test_no_truncation_and_no_padding_are_none(read: Read) -> None:
-    """A source that says nothing of truncation and padding leaves them None."""
+    """A source without truncation and padding leaves them None."""
     tokenizer = read(document())
     assert tokenizer.truncation is None
     assert tokenizer.padding is None
@@ -325,14 +323,14 @@ def test_no_truncation_and_no_padding_are_none(read: Read) -> None:
     ids=lambda value: repr(value)[:60],
 )
 def test_option_overrides_the_source(options: dict[str, Any], parts: dict[str, Any], read: Read) -> None:
-    """An option that is given counts, whatever the source says; one that is None leaves it to the source."""
+    """A given option overrides the source; None keeps the source's value."""
     same_ids(read(document(), **options), Tokenizer.from_str(json.dumps(document(**parts))))
 
 
 @pytest.mark.parametrize("lowercase", [False, True])
 @pytest.mark.parametrize("strip_accents", [None, False, True])
 def test_accents_go_with_case_unless_said(lowercase: bool, strip_accents: bool | None, tmp_path: Path) -> None:
-    """Of a bare vocabulary, accents are stripped where text is lower-cased, unless an option says otherwise."""
+    """With a bare vocabulary, accents are stripped if text is lower-cased, unless an option sets it."""
     file = tmp_path / "vocab.txt"
     file.write_text("\n".join([*TOKENS, "É", "ab", "Ab"]), encoding="utf-8")
     reference = BertWordPieceTokenizer(str(file), lowercase=lowercase, strip_accents=strip_accents)
@@ -351,14 +349,14 @@ def test_accents_go_with_case_unless_said(lowercase: bool, strip_accents: bool |
     ],
 )
 def test_unfit_option_is_refused(options: dict[str, Any], error: type[fst.FstError], message: str) -> None:
-    """An option of no meaning is refused with its name and value."""
+    """An invalid option is refused with its name and value."""
     with pytest.raises(error, match=message):
         compiled_anew([*TOKENS], **options)
 
 
 @pytest.mark.parametrize("unknown", ["<unk>", "未知", "a", "", "##b", " "])
 def test_any_token_may_be_the_unknown_one(unknown: str) -> None:
-    """The unknown token of a bare vocabulary may be any token, and is then found in raw text as [UNK] would be."""
+    """The unknown token of a bare vocabulary may be any token, and is then found in raw text like [UNK]."""
     tokens = [*dict.fromkeys([*TOKENS, unknown])]
     source = document(tokens, model={"unk_token": unknown})
     if unknown:

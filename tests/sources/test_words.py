@@ -1,4 +1,4 @@
-"""Sources of words: lists, columns and files of each format give the same words, and errors say where a fault is."""
+"""Sources of words: lists, columns and files of each format give the same words, and errors give the position of a fault."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ MARK = "\ufeff".encode()
 
 
 def lines_of(words: list[str], end: str = "\n") -> bytes:
-    """A word a line."""
+    """One word per line."""
     return "".join(f"{word}{end}" for word in words).encode()
 
 
 def records_of(words: list[str], separator: str) -> bytes:
-    """Quoted records: a number and a word, after a line of names."""
+    """Quoted records of a number and a word, after a header line."""
     fields = ('"' + word.replace('"', '""') + '"' for word in words)
     return f"number{separator}word\n".encode() + b"".join(f"{at}{separator}{field}\r\n".encode() for at, field in enumerate(fields))
 
@@ -46,25 +46,25 @@ FILES: dict[str, tuple[bytes, dict[str, Any]]] = {
 @pytest.mark.parametrize("name", FILES)
 @pytest.mark.parametrize("kind", [str, Path])
 def test_files(name: str, kind: Callable[[Path], Any], tmp_path: Path) -> None:
-    """A file of any format holds the words, whether a str or a Path names it."""
+    """A file of any format contains the words, and its name may be a str or a Path."""
     data, options = FILES[name]
     assert keywords(kind(written(tmp_path / name, data)), **options).keywords == tuple(WORDS)
 
 
 def test_first_field(tmp_path: Path) -> None:
-    """Without a column, the first field of every record is a word, and lines of nothing are no records."""
+    """Without a column, the first field of every record is a word, and empty lines are not records."""
     assert read_words(written(tmp_path / "a.csv", b'b,1\n\n"c,d",2\r\n')).words == ["b", "c,d"]
 
 
 def test_jieba(tmp_path: Path) -> None:
-    """A line of jieba's format has a frequency and perhaps a part of speech after its word."""
+    """A line of jieba's format has a frequency and optionally a part of speech after its word."""
     found = read_words(written(tmp_path / "dict.txt", "世界 12 n\n好 3\nAT&T 0 nz \n".encode()), form="jieba")
     assert (found.words, found.frequencies, found.tags) == (["世界", "好", "AT&T"], [12, 3, 0], ["n", "", "nz"])
     assert found.place(1) == f"{tmp_path / 'dict.txt'}, line 2"
 
 
 def test_iterables() -> None:
-    """Any iterable of str and bytes is a list of words, of which the place is counted from 0."""
+    """Any iterable of str and bytes is a list of words, with positions counted from 0."""
     assert keywords(word for word in ("a", b"b")).keywords == ("a", "b")
     assert read_words(["a", "b"], noun="keyword").place(1) == "keyword 1"
 
@@ -94,7 +94,7 @@ REFUSED_FILES: list[tuple[str, bytes, dict[str, Any], type[Exception], str]] = [
 def test_files_that_are_refused(
     name: str, data: bytes, options: dict[str, Any], error: type[Exception], message: str, tmp_path: Path
 ) -> None:
-    """A file that is not of its format is refused, by its name, the line and the word."""
+    """A file that does not have its format is refused, with its name, the line and the word."""
     if name.endswith((".parquet", ".arrow")):
         pytest.importorskip("pyarrow", reason="columns take pyarrow: the extra [arrow]")
     with pytest.raises(error, match=message):
@@ -114,7 +114,7 @@ REFUSED: list[tuple[Any, dict[str, Any], type[Exception], str]] = [
 
 @pytest.mark.parametrize(("source", "options", "error", "message"), REFUSED)
 def test_sources_that_are_refused(source: Any, options: dict[str, Any], error: type[Exception], message: str) -> None:
-    """What names no file and is no list is refused, and the message says what to pass."""
+    """A value that is neither a file name nor a list is refused, and the message explains what to pass."""
     with pytest.raises(error, match=message):
         keywords(source, **options)
 
@@ -140,7 +140,7 @@ class TestColumns:
 
     @pytest.mark.parametrize("kind", ["parquet", "arrow file", "arrow stream"])
     def test_files(self, pa: Any, kind: str, tmp_path: Path) -> None:
-        """The words of a file are in the column that is named, or in the only one."""
+        """The words of a file are in the named column, or in the only one."""
         pq = pytest.importorskip("pyarrow.parquet")
         two = pa.table({"n": range(len(WORDS)), "word": WORDS})
         cases: list[tuple[Any, dict[str, Any]]] = [(two, {"column": "word"}), (two.select(["word"]), {})]
@@ -160,7 +160,7 @@ class TestColumns:
             keywords(tmp_path / "two.parquet", column="n")
 
     def test_nulls_and_other_types(self, pa: Any, tmp_path: Path) -> None:
-        """A null is no word, and the message says in which row it is."""
+        """A null is not a word, and the message gives its row."""
         pq = pytest.importorskip("pyarrow.parquet")
         with pytest.raises(fst.VocabularyError, match="the column, row 1: the value is null"):
             keywords(pa.array(["a", None]))
@@ -174,7 +174,7 @@ class TestColumns:
 
 
 def test_without_pyarrow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without pyarrow, the error of a file with columns says how to install it."""
+    """Without pyarrow, the error for a file with columns explains how to install it."""
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     monkeypatch.delitem(sys.modules, "fst.compile.dictionaries.columns", raising=False)
     with pytest.raises(fst.UnsupportedError, match="pip install 'pyarrow>=18'"):

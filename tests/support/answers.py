@@ -1,8 +1,8 @@
-"""The results of the reference, kept as digests, because it is slower than the package.
+"""The results of the reference, stored as digests, because the reference is slower than the package.
 
 `answers.json` maps the digest of a question (the reference's version and settings, and the texts) to the digest of the answer. By default,
-a test runs the reference only for missing results. With ``--answers asked`` it runs the reference for everything, and fails if a kept
-result is wrong. To write the file again, after `tokenizers` or the texts have changed: ``python -m pytest -n 0 --answers anew``.
+a test runs the reference only for missing results. With ``--answers asked``, it always runs the reference, and fails if a stored result is
+wrong. After a change of `tokenizers` or of the texts, rewrite the file: ``python -m pytest -n 0 --answers anew``.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ mode = "kept"  # conftest.py sets it
 
 
 def digest(*parts: Any) -> str:
-    """The first 64 bits of a SHA-256 over bytes or arrays, each with its length."""
+    """The first 64 bits of a SHA-256 over bytes or arrays, each preceded by its length."""
     whole = sha256()
     for part in parts:
         data = memoryview(part).cast("B") if len(part) else b""
@@ -35,13 +35,13 @@ def digest(*parts: Any) -> str:
 
 
 def question(settings: str, texts: Sequence[str]) -> str:
-    """The digest of what a reference with these settings is asked."""
+    """The digest of a question: the settings of the reference, and the texts."""
     lengths = np.fromiter(map(len, texts), np.int64, len(texts))
     return digest(tokenizers.__version__.encode(), settings.encode(), lengths, "".join(texts).encode())
 
 
 def answer(question: str, ask: Callable[[], str]) -> str:
-    """The digest of the answer to a question, as it is kept or as `ask` gives it."""
+    """The digest of the answer to a question: the stored one, or the result of `ask`."""
     if question in KEPT and mode == "kept":
         return KEPT[question]
     ASKED[question] = ask()

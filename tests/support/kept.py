@@ -1,7 +1,7 @@
-"""Tables that are compiled once per test run, and kept on disk for all tests and all workers of the run.
+"""Tables that are compiled once per test run, and stored on disk for all tests and all workers of the run.
 
-`wordpiece` and `bpe` take the arguments of the functions of that name in `fst.compile`, `assemble` takes a source of any kind. Tests of
-a compiler itself import the original.
+`wordpiece` and `bpe` have the arguments of the functions with the same names in `fst.compile`; `assemble` accepts a source of any kind.
+Tests of a compiler import the original function.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ FOLDER = Path()  # conftest.py sets it
 
 
 def wordpiece(source: str | Path | Sequence[str], *, layout: str = "auto", **options: Any) -> WordPieceTable:
-    """The tables of a source of tokens: read again, compiled unless they are kept."""
+    """The stored table of a source of tokens; if it is missing, a new table."""
     tables: WordPieceTable = assemble(read(source, options, WordPieceModel.kind), layout)
     return tables
 
 
 def bpe(source: Any, **options: Any) -> BpeTable:
-    """The tables of a source of byte-level BPE: read again, compiled unless they are kept."""
+    """The stored table of a source of byte-level BPE; if it is missing, a new table."""
     tables: BpeTable = assemble(read(source, options, BpeModel.kind), "auto")
     return tables
 
 
 def assemble(source: Source[Any], layout: str) -> Any:
-    """The tables of a source, mapped from disk and proven."""
+    """The table of a source, mapped from disk and proven."""
     path = FOLDER / f"{_digest(source, layout)}.npz"
     if not path.exists():
         assembled(source, layout).save(path)
@@ -50,5 +50,5 @@ def _load(path: Path) -> Any:
 
 
 def _digest(source: Source[Any], layout: str) -> str:
-    """A digest of all that tables follow from."""
+    """A digest of everything that determines a table."""
     return sha256(repr((layout, source)).encode()).hexdigest()

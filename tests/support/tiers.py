@@ -1,7 +1,7 @@
 """The three tiers of tests.
 
-``-m quick`` runs the files of `QUICK` without the compiler of kernels: walks, proofs, compilers and toy alphabets. By default, a test takes
-a sample of each large set of cases, with a fixed seed. ``-m slow`` takes all cases, and runs the tests that are long anyway.
+``-m quick`` runs the files of `QUICK` without the compiler of kernels: walks, proofs, compilers and toy alphabets. By default, a test runs
+a sample of each large set of cases, with a fixed seed. ``-m slow`` runs all cases and the long tests.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ QUICK: dict[str, set[str]] = {
 
 
 def name_of(path: Path) -> str:
-    """The name of a file below the folder of tests."""
+    """The path of a file, relative to the folder of tests."""
     return path.relative_to(TESTS).as_posix()
 
 
@@ -65,14 +65,14 @@ def is_quick(item: pytest.Item) -> bool:
 
 
 def sample(cases: Sequence[Case], share: int, seed: int | str = 0) -> Sequence[Case]:
-    """One of `share` cases, drawn with a fixed seed; in the long run all. A test that calls this is marked ``sampled``."""
+    """One of `share` cases, drawn with a fixed seed; in the long run, all cases. Tests with this call are marked ``sampled``."""
     return cases if LONG else random.Random(seed).sample(cases, -(-len(cases) // share))
 
 
 def examples(count: int, **more: Any) -> Callable[[Test], Test]:
-    """How many examples hypothesis tries: in the long run a quarter of `count`, by default the first fortieth, and at least five.
+    """Set the number of examples for hypothesis: in the long run a quarter of `count`, by default a fortieth, and at least five.
 
-    They are the same in every run.
+    The examples are the same in every run.
     """
 
     def decorate(test: Test) -> Test:
@@ -83,7 +83,7 @@ def examples(count: int, **more: Any) -> Callable[[Test], Test]:
 
 
 def thinned(cases: Iterable[Any], share: int) -> list[Any]:
-    """Parameters of a test: one of `share`, drawn with a fixed seed, runs by default; the others are marked slow."""
+    """Parameters of a test: by default, one of `share` runs, drawn with a fixed seed; the others are marked slow."""
     params = [case if isinstance(case, ParameterSet) else pytest.param(*(case if isinstance(case, tuple) else [case])) for case in cases]
     kept = {*random.Random(0).sample(range(len(params)), -(-len(params) // share))}
     slow = [pytest.param(*param.values, id=param.id, marks=[*param.marks, pytest.mark.slow]) for param in params]

@@ -16,14 +16,14 @@ from fst.tables.table import Each, Table, member
 
 
 class Arguments(NamedTuple):
-    """What the kernel reads: arrays of `Toy`."""
+    """The arguments of the kernel: the arrays of `Toy`."""
 
     transitions: Array
     ids: Array
 
 
 class Work(NamedTuple):
-    """What the kernel keeps between calls, and the symbols that it keeps: none."""
+    """The state of the kernel between calls, and an empty array of symbols."""
 
     state: Array
     symbols: Array
@@ -31,11 +31,11 @@ class Work(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Toy(Table):
-    """Marks the bytes at which one of some strings ends: an automaton over bytes with 16-bit transitions.
+    """An automaton over bytes with 16-bit transitions that marks the ends of strings.
 
     Attributes:
         transitions: uint16[states, 256], the next state for each byte.
-        ids: int16[states], the id that a state emits; -1 is none.
+        ids: int16[states], the id that a state emits; -1: no id.
     """
 
     kind: ClassVar[str] = "toy"
@@ -64,11 +64,11 @@ class Toy(Table):
         return Arguments(self.transitions.astype(np.uint16), self.ids.astype(np.int16))
 
     def work(self) -> Work:
-        """The kernel keeps a state between calls, and no symbols."""
+        """The state between calls, and no symbols."""
         return Work(np.zeros(7, np.uint64), np.empty(0, np.uint8))
 
     def prove(self, each: Each = map) -> None:
-        """Prove that transitions lead to states."""
+        """Prove that all transitions lead to states."""
         super().prove(each)
         states, found = len(self.ids), self.transitions.shape
         need(found == (states, 256), f"transitions are for {found} states and bytes; expected {states} × 256")
@@ -94,7 +94,7 @@ def toy(strings: Mapping[str, int]) -> Toy:
 
 @kernel
 def encode_rows(text: Any, starts: Any, more: Any, table: Any, output: Any, work: Any) -> Any:
-    """Read each text by the automaton, and emit the ids of the states that it passes."""
+    """Read each text with the automaton, and write the ids of the visited states."""
     state = work.state
     at = state[COUNT]
     node = state[KEPT] if state[OPEN] else np.uint64(0)

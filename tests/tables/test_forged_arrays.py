@@ -1,4 +1,4 @@
-"""Tables whose arrays are forged to lead kernels astray: each is refused, and the message names the fault."""
+"""Tables whose arrays are forged to mislead kernels: each is refused, and the message names the fault."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ ROWS: dict[str, Corruption] = {
 
 
 def class_where(condition: Callable[[Array, Array], Array], last: bool = False) -> Callable[[WordPieceTable], int]:
-    """Find record A of the first or last class of some kinds and labels, class 0 excepted."""
+    """Find record A of the first or last class of some kinds and labels, except class 0."""
 
     def find(tables: WordPieceTable) -> int:
         records = tables.classes[2::2]
@@ -167,7 +167,7 @@ def record(find: Callable[[WordPieceTable], int], next_state: Any = 0, label: An
 
 
 def list_of(*symbols: Any) -> Corruption:
-    """Make a LIST class list these classes, with their ranks."""
+    """Set the list of a LIST class to these classes, with their ranks."""
     return both(
         record(LISTED, next_state=size("symbols"), kind=LIST),
         array("symbols", lambda old: np.append(old, [len(symbols), *symbols])),
@@ -175,12 +175,12 @@ def list_of(*symbols: Any) -> Corruption:
 
 
 def number_of(find: Callable[[WordPieceTable], int]) -> Callable[[WordPieceTable], int]:
-    """Find the number of the class whose record A is found."""
+    """Find the number of the class with the given record A."""
     return lambda tables: find(tables) // 2
 
 
 def swapped(first: Callable[[WordPieceTable], int], other: Callable[[WordPieceTable], int]) -> Corruption:
-    """Let two classes change places."""
+    """Swap two classes."""
 
     def corrupt(tables: WordPieceTable) -> WordPieceTable:
         classes = tables.classes.copy()
@@ -192,7 +192,7 @@ def swapped(first: Callable[[WordPieceTable], int], other: Callable[[WordPieceTa
 
 
 def flagged(flags: int) -> Corruption:
-    """Give a LIST class some flags more."""
+    """Set additional flags of a LIST class."""
     return put("classes", LISTED, lambda tables: tables.classes[LISTED(tables)] | pack(0, 0, flags, NONE))
 
 
@@ -265,7 +265,7 @@ CLASSES: dict[str, Corruption] = {
     "block less": array("blocks", lambda blocks: blocks[:-128]),
     "no blocks": array("blocks", lambda blocks: blocks[:0]),
 }
-# A list of a class that is itself a list: its number is known only with the tables at hand.
+# A list of a class that is a list itself: its number follows only from the tables.
 CLASSES["list of lists"] = both(list_of(0), put("symbols", -1, lambda tables: LISTED(tables) // 2))
 LETTER, CHILD, SIBLING, NUMBER = range(4)
 
@@ -281,7 +281,7 @@ def node(find: Any, field: int, value: Any) -> Corruption:
 
 
 def renamed(content: str, other: str) -> Corruption:
-    """Give a special token another spelling in `about`."""
+    """Change the spelling of a special token in `about`."""
     return about("specials", lambda tables: {name.replace(content, other): number for name, number in tables.about["specials"].items()})
 
 
@@ -331,11 +331,11 @@ SPECIALS: dict[str, Corruption] = {
 
 
 def value_of(word: bool) -> Callable[[WordPieceTable], int]:
-    """Find the place of the value of a word, or of the empty word."""
+    """Find the position of the value of a word, or of the empty word."""
     return lambda tables: 4 * int(np.flatnonzero((tables.words[0::4] > 0) == word)[0]) + 3
 
 
-# Words that are others, or in other places, and displacements of any size, do no harm: they are not found, or have known ids.
+# Changed or moved words, and displacements of any size, do no harm: the words are not found, or have known ids.
 WORDS: dict[str, Corruption] = {
     "word of an unknown id": put("words", value_of(True), lambda tables: (1 << 32) + int(tables.token_ids.max()) + 1),
     "word of an id that is huge": put("words", value_of(True), (1 << 32) + (1 << 31)),
@@ -362,7 +362,7 @@ WORDS: dict[str, Corruption] = {
 
 
 def swapped_names(one: str, other: str) -> Corruption:
-    """Let two tokens change their ids."""
+    """Swap the ids of two tokens."""
     first, second = TOKENS.index(one), TOKENS.index(other)
     return both(put("token_ids", first, second), put("token_ids", second, first))
 
@@ -424,7 +424,7 @@ LAYOUTS = ("dense", "compact", "linked")
     ],
 )
 def test_harmful_table_is_refused(corrupt: Corruption, layout: str, good: Mapping[str, WordPieceTable], tmp_path: Path) -> None:
-    """Tables that could lead a kernel astray are refused, however well-formed their file is."""
+    """A table that could mislead a kernel is refused, even if its file is well-formed."""
     path, harmful = tmp_path / "harmful.npz", corrupt(good[layout])
     harmful.save(path)
     refused_by_proof(path, harmful)
@@ -432,7 +432,7 @@ def test_harmful_table_is_refused(corrupt: Corruption, layout: str, good: Mappin
 
 @pytest.mark.parametrize("layout", ["dense", "compact", "linked"])
 def test_harmless_table_is_loaded(layout: str, good: Mapping[str, WordPieceTable], tmp_path: Path) -> None:
-    """The tables that the others were made of are sound, and do all that can be corrupted in them."""
+    """The original tables are sound, and use every part that the corruptions change."""
     path = tmp_path / "good.npz"
     good[layout].save(path)
     tokenizer = fst.Tokenizer.load(path)
@@ -441,7 +441,7 @@ def test_harmless_table_is_loaded(layout: str, good: Mapping[str, WordPieceTable
 
 
 def test_trie_without_its_root_is_refused(data: bytes, tmp_path: Path) -> None:
-    """Special tokens without a root are refused, as is every array that is all but empty."""
+    """Special tokens without a root are refused, as is every array that is almost empty."""
     specials = with_header(data, "specials", shaped(b"(0, 4)"))
     parts = members(specials)
     refused(tmp_path / "rootless.npz", forged({**parts, "specials": parts["specials"][:128]}), "the trie of special tokens has 0 nodes")

@@ -74,7 +74,7 @@ NO_MAPPINGS: tuple[Any, ...] = ([], 1, "none", True, {})
 
 
 def spoilt(mapping: Mapping[str, Any], **wrong: Sequence[Any]) -> list[dict[str, Any]]:
-    """Spoil each value of a mapping in several ways."""
+    """Corrupt each value of a mapping in several ways."""
     return [{**mapping, name: value} for name, values in wrong.items() for value in values]
 
 
@@ -156,7 +156,7 @@ NO_STATEMENTS: dict[str, tuple[Any, ...]] = {
     [pytest.param(name, value, id=f"{name}={value!r}"[:80]) for name, values in NO_STATEMENTS.items() for value in values],
 )
 def test_wrong_statement_is_refused(name: str, value: Any, good: Mapping[str, WordPieceTable], tmp_path: Path) -> None:
-    """Metadata has the right types, and its ids are in range."""
+    """Metadata with wrong types, or ids out of range, is refused."""
     path = tmp_path / "wrong.npz"
     wrong = about(name, value)(good["compact"])
     wrong.save(path)
@@ -165,7 +165,7 @@ def test_wrong_statement_is_refused(name: str, value: Any, good: Mapping[str, Wo
 
 @pytest.mark.parametrize("name", [*NO_STATEMENTS])
 def test_missing_statement_is_refused(name: str, good: Mapping[str, WordPieceTable], data: bytes, tmp_path: Path) -> None:
-    """Metadata has every key: an absent value is null."""
+    """Metadata without one of its keys is refused: an absent value is null."""
     said = {key: value for key, value in good["compact"].about.items() if key != name}
     path = tmp_path / "missing.npz"
     path.write_bytes(with_about(data, json.dumps({"format": npz.FORMAT, **said}).encode()))
@@ -174,7 +174,7 @@ def test_missing_statement_is_refused(name: str, good: Mapping[str, WordPieceTab
 
 @pytest.fixture(scope="module")
 def read_twice(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, WordPieceTable]:
-    """Sound tables that take a second reading: with late tokens and marks that are ordered in steps; with letters that are composed."""
+    """Sound tables with a second reading: one with late tokens and marks that are ordered in steps, one with letters that are composed."""
     steps = [{"type": "Lowercase"}, {"type": "NFD"}, {"type": "StripAccents"}]
     late = [
         {"id": 26, "content": "ab", "normalized": True, "single_word": True},
@@ -216,7 +216,7 @@ NO_ADDED: dict[str, tuple[str, Any]] = {
 
 @pytest.mark.parametrize("what", [*NO_ADDED])
 def test_wrong_added_token_is_refused(what: str, read_twice: Mapping[str, WordPieceTable], tmp_path: Path) -> None:
-    """Metadata on added tokens agrees with the classes and the trie."""
+    """Metadata on added tokens that contradicts the classes or the trie is refused."""
     path = tmp_path / "wrong.npz"
     read_twice["late"].save(path)
     assert fst.Tokenizer.load(path).about["late"].keys() == {"ab", "<b>"}
@@ -227,14 +227,14 @@ def test_wrong_added_token_is_refused(what: str, read_twice: Mapping[str, WordPi
 
 @pytest.mark.parametrize("parts", [[{}], [{"type": "Strip"}], [{"type": ["Strip"]}, {"strip_left": 1}]], ids=str)
 def test_components_that_are_none(parts: Any, read_twice: Mapping[str, WordPieceTable], tmp_path: Path) -> None:
-    """A table whose normalizer is none that a compiler knows is refused, or its added tokens are found all the same."""
+    """A table whose normalizer is not one that the compiler writes is refused, or its added tokens are found anyway."""
     about("normalizer_parts", parts)(read_twice["late"]).save(tmp_path / "changed.npz")
     with suppress(fst.TableError):
         assert len(fst.Tokenizer.load(tmp_path / "changed.npz").encode_batch(["x ab <b>"], offsets=True).ids)
 
 
 def test_late_token_in_a_word_is_refused(read_twice: Mapping[str, WordPieceTable], tmp_path: Path) -> None:
-    """The table of words holds no late token, and no id that the transducer has not: a kernel looks for late tokens in all other words."""
+    """The table of words contains no late token and no id outside of the transducer: a kernel looks for late tokens in all other words."""
     tables = read_twice["late"]
     used = 4 * np.flatnonzero(tables.words[3::4])
     words = tables.words.copy()
@@ -255,7 +255,7 @@ def test_late_token_in_a_word_is_refused(read_twice: Mapping[str, WordPieceTable
 
 
 def test_words_of_other_ids_act_the_same_everywhere(good: Mapping[str, WordPieceTable], tmp_path: Path) -> None:
-    """A word in the table of words has its id there, for the walk too, and represents all of its characters."""
+    """A changed id in the table of words is the same for walk and kernel, and represents all characters of the word."""
     tables = good["compact"]
     used = 4 * np.flatnonzero(tables.words[3::4])
     words = tables.words.copy()
@@ -270,7 +270,7 @@ def test_words_of_other_ids_act_the_same_everywhere(good: Mapping[str, WordPiece
 
 
 def test_places_ascend_whatever_a_character_becomes() -> None:
-    """A character that becomes marks in another order than the canonical one does not make the places of a text descend."""
+    """The positions of a text never descend, even if a character becomes marks that are not in canonical order."""
     marks = {0x301: 230, 0x316: 220}
     composition = Composition(Images([]), {ord("a"): list(marks)}, marks, {}, frozenset())
     assert composition.apply("abc") == ("\u0316\u0301bc", [(0, 1), (0, 1), (1, 2), (2, 3)])
@@ -285,7 +285,7 @@ def test_unknown_statement_is_refused(good: Mapping[str, WordPieceTable], tmp_pa
 
 
 def test_late_tokens_without_blanks_are_refused(read_twice: Mapping[str, WordPieceTable], tmp_path: Path) -> None:
-    """Tables with late tokens need a class for spaces, which replace what is left of a token."""
+    """Tables with late tokens without a class for spaces are refused: spaces replace the rest of a token."""
     classes = read_twice["late"].classes.copy()
     a = classes[0::2]
     a[1:][a[1:] == 0] = pack(ROOT, 0, 0, ONE)
@@ -298,7 +298,7 @@ def test_late_tokens_without_blanks_are_refused(read_twice: Mapping[str, WordPie
 @pytest.mark.sampled
 @pytest.mark.parametrize("name", ["late", "context", "specials", "placing", "composition"])
 def test_what_is_said_of_a_second_reading_is_proven(name: str, read_twice: Mapping[str, WordPieceTable], tmp_path: Path) -> None:
-    """Whatever a table states of texts that are read a second time is refused, or texts are encoded and located by it."""
+    """A table with changed metadata about the second reading is refused, or texts have its ids and positions."""
     rng, path = random.Random(name), tmp_path / "changed.npz"
     tables = read_twice["composing" if name == "composition" else "late"]
     loaded = 0
@@ -322,7 +322,7 @@ def test_what_is_said_of_a_second_reading_is_proven(name: str, read_twice: Mappi
 
 
 def values_like(array: Array) -> st.SearchStrategy[int]:
-    """Draw values for an element: any that fit, those near its own, and those of other elements."""
+    """Draw values for an element: any that fit, values near its own, and values of other elements."""
     info = np.iinfo(array.dtype)
     bits = st.integers(0, 8 * array.itemsize - 1)
     return st.one_of(
@@ -338,11 +338,11 @@ def values_like(array: Array) -> st.SearchStrategy[int]:
 def test_what_is_loaded_keeps_its_bound(
     draw: st.DataObject, layout: str, name: str, good: Mapping[str, WordPieceTable], tmp_path: Path
 ) -> None:
-    """Tables with elements changed at random are refused; or no text yields more ids than bytes, and the kernel walks as it should."""
+    """Tables with randomly changed elements are refused; or no text has more ids than bytes, and the kernel agrees with the walk."""
     array = getattr(good[layout], name).copy()
     flat = array.reshape(-1)
     for _ in range(draw.draw(st.integers(1, 2))):
-        # Most characters are never read by the texts below: look where they are.
+        # Prefer the entries of the first characters: the texts below contain few others.
         last = 127 if name in ("pages", "blocks") and draw.draw(st.booleans()) else len(flat) - 1
         flat[draw.draw(st.integers(0, last))] = draw.draw(values_like(array))
     path = tmp_path / "fuzzed.npz"
@@ -384,7 +384,7 @@ def located(tokenizer: fst.Tokenizer, text: str) -> tuple[list[int], list[tuple[
 def test_places_are_safe_whatever_length_tokens_have(
     layout: str, seed: int, cuts: str, indicator: str, longest: int, good: Mapping[str, WordPieceTable]
 ) -> None:
-    """Places stay within their words where ids belong to other tokens than those that they represent, of any length."""
+    """Positions stay within their words, even if ids belong to tokens of other lengths."""
     tables, chance = good[layout], np.random.default_rng(seed)
     size, count = len(tables.token_bytes), len(tables.token_ids)
     ends = {
@@ -416,7 +416,7 @@ def without_words(tables: WordPieceTable) -> WordPieceTable:
 @examples(200, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(draw=st.data(), layout=st.sampled_from(["dense", "compact", "linked"]))
 def test_any_table_of_words_is_safe(draw: st.DataObject, layout: str, good: Mapping[str, WordPieceTable], tmp_path: Path) -> None:
-    """Tables with many words changed at random are refused, or no text yields more ids than bytes, and all ids are known."""
+    """Tables with many randomly changed words are refused, or no text has more ids than bytes, and all ids are known."""
     words, displacements = good[layout].words.copy(), good[layout].displacements.copy()
     for array in (words, displacements):
         for _ in range(draw.draw(st.integers(0, 6))):
@@ -438,7 +438,7 @@ def test_any_table_of_words_is_safe(draw: st.DataObject, layout: str, good: Mapp
 
 @pytest.mark.parametrize("equal", [(), (0, 1), (7, 199_999)])
 def test_equal_tokens_among_many_are_refused(equal: tuple[int, ...]) -> None:
-    """Two equal tokens among so many that others have equal hashes are refused by name, and different ones are not."""
+    """Two equal tokens, among tokens with equal hashes, are refused, and the message names them; different tokens are not."""
     names = [f"w{number:x}".encode() for number in range(200_000)]
     for number in equal:
         names[number] = b"the same, and longer than sixteen bytes"

@@ -1,6 +1,7 @@
-"""Files that are not tables, damaged files, and files forged to do harm.
+"""Files that are not tables, damaged files, and forged files.
 
-For any file, `fst.load` gives a tokenizer that is safe to use, or raises: `OSError` if nothing can be read, else `TableError`.
+For any file, `fst.load` gives a tokenizer that is safe to use, or raises an error: `OSError` if nothing can be read, otherwise
+`TableError`.
 """
 
 from __future__ import annotations
@@ -33,16 +34,16 @@ from support.tiers import examples, sample
 
 import fst
 
-# Files that were damaged, or are something else.
+# Damaged files, and files of other kinds.
 
 
 def test_forgers_tools_are_sharp(data: bytes) -> None:
-    """Members taken apart and put together again are the file that they came from, so that what follows differs in one thing only."""
+    """Members that are unpacked and packed again give the same file, so that later tests change only one thing."""
     assert forged(members(data)) == data
 
 
 def lengths(data: bytes) -> Iterator[int]:
-    """Yield lengths at which a cut may go unnoticed: the edges of each header, array and directory entry."""
+    """Yield lengths at which a truncation may be overlooked: the edges of each header, array and directory entry."""
     yield from (0, 1, 10, 29, 30, 52, 100, len(data) // 2, len(data) - 22, len(data) - 1)
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         for member in archive.infolist():
@@ -60,7 +61,7 @@ def test_file_cut_short_is_refused(data: bytes, tmp_path: Path) -> None:
 @given(share=st.floats(0, 1, exclude_max=True))
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_file_cut_anywhere_is_refused(share: float, data: bytes, tmp_path: Path) -> None:
-    """No beginning of a file is a file, at any length."""
+    """A beginning of a file is never a valid file, at any length."""
     refused(tmp_path / "short.npz", data[: int(share * len(data))])
 
 
@@ -74,13 +75,13 @@ def test_file_with_more_bytes_is_refused(extra: bytes, before: bool, data: bytes
 @examples(300, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(bit=st.integers(0, 2**24))
 def test_any_flipped_bit_is_noticed(bit: int, data: bytes, tmp_path: Path) -> None:
-    """Each bit of a file counts."""
+    """A flipped bit anywhere in a file is detected."""
     refused(tmp_path / "flipped.npz", flipped(data, bit % (8 * len(data))))
 
 
 @pytest.mark.sampled
 def test_any_flipped_bit_of_headers_and_directory_is_noticed(data: bytes, tmp_path: Path) -> None:
-    """Each byte of the first headers and of the directory counts, although no checksum covers them."""
+    """A flipped bit in any byte of the first headers and of the directory is detected, although no checksum covers them."""
     for position in sample([*range(256), *range(len(data) - 1024, len(data))], 7):
         refused(tmp_path / "flipped.npz", flipped(data, 8 * position + position % 8))
 
@@ -93,7 +94,7 @@ def flipped(data: bytes, bit: int) -> bytes:
 
 
 def zipped(parts: Mapping[str, bytes] | list[tuple[str, bytes]], comment: bytes = b"", zip64: bool = False, **options: Any) -> bytes:
-    """Write members as any other program would."""
+    """Write members as other programs do."""
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", **options) as archive:
         archive.comment = comment
@@ -112,7 +113,7 @@ def resaved(data: bytes, save: Callable[..., None]) -> bytes:
 
 
 def shuffled(parts: dict[str, bytes]) -> dict[str, bytes]:
-    """Put members into another order."""
+    """Put members into a different order."""
     names = list(parts)
     random.Random(0).shuffle(names)
     return {name: parts[name] for name in names}
@@ -139,7 +140,7 @@ REZIPPED: dict[str, Callable[[bytes], bytes]] = {
 @pytest.mark.filterwarnings("ignore:Duplicate name")
 @pytest.mark.parametrize("rezip", REZIPPED.values(), ids=REZIPPED.keys())
 def test_rezipped_file_is_refused(rezip: Callable[[bytes], bytes], data: bytes, tmp_path: Path) -> None:
-    """A file has exactly one way to be written: the same arrays in another archive are not one."""
+    """A file has exactly one valid form: the same arrays in another archive are refused."""
     refused(tmp_path / "rezipped.npz", rezip(data))
 
 
@@ -169,7 +170,7 @@ HEADERS: dict[str, tuple[str, Callable[[bytes], bytes]]] = {
 
 @pytest.mark.parametrize(("name", "change"), HEADERS.values(), ids=HEADERS.keys())
 def test_array_of_another_kind_is_refused(name: str, change: Callable[[bytes], bytes], data: bytes, tmp_path: Path) -> None:
-    """The header of an array is, byte for byte, the one that its name and its true shape make."""
+    """The header of an array must equal, byte for byte, the one for its name and its true shape."""
     refused(tmp_path / "header.npz", with_header(data, name, change))
 
 
@@ -184,7 +185,7 @@ class Bomb:
 
 
 def test_nothing_is_unpickled(data: bytes, tmp_path: Path) -> None:
-    """An array of objects is refused, and its objects never come to life."""
+    """An array of objects is refused without unpickling its objects."""
     objects = np.array([Bomb(tmp_path / "trace")], object)
     for content in (saved(objects), pickle.dumps(objects)):
         refused(tmp_path / "pickled.npz", forged({**members(data), "pool": content}))
@@ -199,7 +200,7 @@ def test_promise_of_terabytes_takes_no_memory(data: bytes, tmp_path: Path) -> No
 
 
 def test_file_of_more_than_a_gibibyte_is_refused_unread(data: bytes, tmp_path: Path) -> None:
-    """A file that is too large is refused by its size, before it is mapped or read."""
+    """A file that is too large is refused because of its size, before it is mapped or read."""
     path = tmp_path / "huge.npz"
     path.write_bytes(data)
     with path.open("r+b") as stream:
@@ -210,14 +211,14 @@ def test_file_of_more_than_a_gibibyte_is_refused_unread(data: bytes, tmp_path: P
 
 
 def test_lengthy_about_is_refused_unread(data: bytes, tmp_path: Path) -> None:
-    """JSON takes many times its size in memory, so that there is a bound on it."""
+    """JSON above the size limit is refused unread: in memory it takes many times its size."""
     path = tmp_path / "lengthy.npz"
     path.write_bytes(with_about(data, b"[" + b"[]," * (6 << 20) + b"[]]"))
     assert memory_to_refuse(path) < 1 << 20
 
 
 def memory_to_refuse(path: Path) -> int:
-    """Measure the most memory in use while a file is refused."""
+    """Return the peak memory while a file is refused."""
     tracemalloc.start()
     try:
         with pytest.raises(fst.TableError):
@@ -251,7 +252,7 @@ def memory_to_refuse(path: Path) -> int:
     ],
 )
 def test_other_version_or_kind_is_refused_by_name(about: bytes, message: str, data: bytes, tmp_path: Path) -> None:
-    """A file of another version or kind is refused by name; so is metadata that is not JSON."""
+    """A file of another version or kind is refused, and the message names it; so is metadata that is not JSON."""
     refused(tmp_path / "about.npz", with_about(data, about), message)
 
 
@@ -278,7 +279,7 @@ def array_file() -> bytes:
     ids=["nothing", "a letter", "magic", "magic and zeros", "a vocabulary", "a document", "zeros", "another npz", "npy"],
 )
 def test_other_file_is_refused(content: bytes, tmp_path: Path) -> None:
-    """A file that is something else is a `TableError`."""
+    """A file of another kind is a `TableError`."""
     refused(tmp_path / "other.npz", content)
 
 
@@ -290,4 +291,4 @@ def test_no_file_is_an_os_error(tmp_path: Path) -> None:
         fst.load(tmp_path)
 
 
-# Well-formed files with one wrong thing in them: the checksums are right, and somebody means harm.
+# Well-formed files with one harmful element each, with the right checksums.

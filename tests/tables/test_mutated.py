@@ -1,7 +1,7 @@
-"""Tables with something changed at random, and the right checksums: each is refused, or acts the same on every path.
+"""Tables with random changes, and the right checksums: each is refused, or gives the same results on every path.
 
-A table of byte-level BPE contains some facts twice, in a short form for its kernel: windows, and pieces that are one token. The kernel
-trusts them. If they are changed, its ids may differ from those of the walk, but they are safe on every path.
+A table of byte-level BPE contains some facts twice, in a short form for its kernel: windows, and pieces of one token. The kernel relies on
+this form. If it is changed, the kernel's ids may differ from those of the walk, but they are safe on every path.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ TEXTS = (
 )
 BERT = ("clean_text", "handle_chinese_chars", "strip_accents", "lowercase")
 MERGES = [(b"a", b"b"), (b"c", b"d"), (b"ab", b"cd"), (b"u", b"n"), (b"t", b"t"), (b"tt", b"t"), (b" ", b"t"), (b"\xc3", b"\xa9")]
-TWICE = ("symbols", "decisions", "words", "displacements", "steps", "lists")  # what a table of BPE or Unigram says twice
+TWICE = ("symbols", "decisions", "words", "displacements", "steps", "lists")  # the second copies of facts in a table of BPE or Unigram
 BEHIND = ("pages", "blocks", "moves", "entries", "merges", "trie", "scores", "token_bytes", "token_ends", "token_ids")  # its source
 WRONG: tuple[Any, ...] = (
     *(None, True, False, -1, 0, 1, 2, 4, 31, 97, 1 << 22, 1 << 64, 1.0, float("nan"), [], [[]], [1], ["a"], {}, {"a": 1}),
@@ -116,7 +116,7 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Any]:
 
 
 def rewritten() -> BpeTable:
-    """Byte-level BPE of normalized texts, with added tokens that take spaces along."""
+    """Byte-level BPE of normalized texts, with added tokens that include adjacent spaces."""
     parts = byte_level(GPT2, MERGES)
     flags = {"<b>": ["lstrip"], "tt": ["normalized", "rstrip"], "é": ["single_word"]}
     first = len(parts["model"]["vocab"])
@@ -128,7 +128,7 @@ def rewritten() -> BpeTable:
 
 
 def scored(blanks: dict[str, Any], *, fallback: bool = False, carries: bool = False, has_words: bool = False) -> UnigramTable:
-    """Compile Unigram; with sums that carry on, or of whole words, if requested."""
+    """Compile Unigram; on request with sums that continue, or of whole words."""
     names = [*dict.fromkeys((*TOKENS, "▁", "▁un", "ab", "abc", "t", "tt", "é", *(f"<0x{byte:02X}>" for byte in range(256 * fallback))))]
     vocabulary = [[name, -1.5 * len(name)] for name in names]
     model = {"type": "Unigram", "unk_id": 1, "byte_fallback": fallback, "vocab": vocabulary}
@@ -166,14 +166,14 @@ def with_array(tables: Any, name: str, array: Any) -> Any:
 
 
 def mutant(tables: Any, rng: random.Random) -> Any:
-    """Change one thing, or one more."""
+    """Change one thing, or two."""
     for _ in range(rng.choice((1, 1, 2))):
         tables = rng.choice((said_otherwise, other_elements, other_elements))(tables, rng)
     return tables
 
 
 def said_otherwise(tables: Any, rng: random.Random) -> Any:
-    """Change a key of `about`: leave it out, put another's value or something wrong there, or change something in it."""
+    """Change a key of `about`: remove it, set another key's value or an invalid one, or change something in its value."""
     about = dict(tables.about)
     key = rng.choice([*about])
     kind = rng.randrange(8)
@@ -211,7 +211,7 @@ def other_elements(tables: Any, rng: random.Random) -> Any:
     kind = rng.randrange(10)
     if kind == 0:
         return with_array(tables, name, array[:-1])
-    if kind == 1 and name == "words":  # of two slots, what the words become
+    if kind == 1 and name == "words":  # the values of words in two slots
         slots = array[: len(array) // 4 * 4].reshape(-1, 4)
         first, other = (4 * rng.choice(np.flatnonzero(slots[:, 3]).tolist()) + 3 for _ in range(2))
     if kind <= 2:
@@ -245,7 +245,7 @@ def located(tokenizer: fst.Tokenizer, texts: Sequence[str], **options: Any) -> F
 
 
 def streamed(tokenizer: fst.Tokenizer, text: str, size: int) -> list[int]:
-    """The ids of a text that comes in pieces of a size."""
+    """The ids of a text that is streamed in parts of a size."""
     stream = tokenizer.stream(add_special_tokens=False)
     parts = []
     for first in range(0, len(text), size):
@@ -283,7 +283,7 @@ def check(tables: Any, texts: Sequence[str], original: Any) -> None:
 
 
 def check_dropout(tokenizer: fst.Tokenizer, texts: Sequence[str], original: Any) -> None:
-    """Dropout acts the same on every path."""
+    """Check that dropout gives the same results on every path."""
     tables = tokenizer._table
     options: dict[str, Any] = {"randomness": Dropout(0.4, seed=3), "add_special_tokens": False}
     ids = [row.tolist() for row in tokenizer.encode_batch(texts, **options)]
@@ -293,7 +293,7 @@ def check_dropout(tokenizer: fst.Tokenizer, texts: Sequence[str], original: Any)
 
 
 def check_sampling(tokenizer: fst.Tokenizer, texts: Sequence[str], original: Any) -> None:
-    """Sampling refuses scores that are too large for weights; others act the same on every path."""
+    """Check that sampling refuses scores that are too large for weights; otherwise results are the same on every path."""
     tables = tokenizer._table
     is_large = 0.3 * max(abs(tables.unknown), np.abs(scores_of(tables)).max()) > MOST
     if is_large:
@@ -309,7 +309,7 @@ def check_sampling(tokenizer: fst.Tokenizer, texts: Sequence[str], original: Any
 
 
 def says_otherwise(tables: Any, original: Any) -> bool:
-    """Whether tables of BPE or Unigram may contain a fact twice, and differently."""
+    """Whether tables of BPE or Unigram may contain two different versions of a fact."""
     if isinstance(tables, WordPieceTable):
         return False
     names = {*TWICE, *BEHIND}.intersection(tables.schema())
@@ -345,18 +345,18 @@ def check_places(tokenizer: fst.Tokenizer, texts: Sequence[str], ids: Sequence[S
 
 
 def check_what_is_told(tables: WordPieceTable) -> None:
-    """The tables can be described, and compiled again from the description."""
+    """Check that the tables can be described, and compiled again from the description."""
     assert "\n".join(listed(described(tables, "", 0))).encode()
     assert json.dumps([described(tables, "", 0), document(tables)], ensure_ascii=False, allow_nan=False).encode()
     try:
         source = source_of(tables)
-    except fst.FstError:  # components that are none
+    except fst.FstError:  # invalid components
         return
     assert source.model.unk_id == tables.about["unk_id"]
 
 
 def accepted(tables: Any) -> Any:
-    """The tables as they are loaded from their file; None if they are not."""
+    """Load the tables from their file; None if they are refused."""
     try:
         return type(tables).loads(tables.dumps())
     except fst.TableError:
@@ -364,12 +364,12 @@ def accepted(tables: Any) -> Any:
 
 
 def texts_of(tables: Any) -> list[str]:
-    """Texts in which all tokens stand."""
+    """Texts that contain all tokens."""
     return [*TEXTS, " ".join(token.removeprefix("##") for token in (*tables.tokens, *tables.about["late"]))]
 
 
 def sweep(sound: Mapping[str, Any], seeds: Sequence[int]) -> int:
-    """Check mutants; how many were accepted."""
+    """Check mutants; return the number of accepted ones."""
     count = 0
     for seed in seeds:
         rng = random.Random(seed)
@@ -395,7 +395,7 @@ TOLD_WRONG: dict[str, tuple[str, str, Any, Any, str]] = {
 
 @pytest.mark.parametrize("name", TOLD_WRONG)
 def test_what_one_path_alone_would_notice_is_refused(name: str, sound: Mapping[str, Any]) -> None:
-    """Loading refuses what only some of the paths through the package read."""
+    """A fault that only some paths through the package would detect is refused on loading."""
     kind, member, place, value, message = TOLD_WRONG[name]
     array = getattr(sound[kind], member).copy()
     array[place] = value
@@ -405,7 +405,7 @@ def test_what_one_path_alone_would_notice_is_refused(name: str, sound: Mapping[s
 
 @pytest.mark.slow
 def test_sound_tables_act_the_same_on_every_path(sound: Mapping[str, Any]) -> None:
-    """The tables that the mutants are made of pass all that these are to pass."""
+    """The original tables pass all checks for mutants."""
     for tables in sound.values():
         loaded = accepted(tables)
         assert loaded is not None
@@ -413,11 +413,11 @@ def test_sound_tables_act_the_same_on_every_path(sound: Mapping[str, Any]) -> No
 
 
 def test_mutants_are_refused_or_act_the_same_on_every_path(sound: Mapping[str, Any]) -> None:
-    """A wrong value in a file is refused, or gives the same ids, places and names on every path."""
+    """A wrong value in a file is refused, or gives the same ids, positions and names on every path."""
     assert 2 < sweep(sound, range(20)) < 10
 
 
 @pytest.mark.slow
 def test_many_mutants_are_refused_or_act_the_same_on_every_path(sound: Mapping[str, Any]) -> None:
-    """The same of many more."""
+    """Many more mutants are refused, or give the same ids, positions and names on every path."""
     assert sweep(sound, range(1000, 1400)) > 40

@@ -1,4 +1,4 @@
-"""Tokenizers as objects: pickled, copied, shared by threads, and taken along into other processes."""
+"""Tokenizers as objects: pickled, copied, shared by threads, and passed to other processes."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def tokenizer() -> fst.Tokenizer:
 
 
 def rows(seed: int, count: int = 40) -> list[str]:
-    """Make texts of all kinds, each of some words."""
+    """Make texts of all kinds, each of a few words."""
     chance = random.Random(seed)
     return [" ".join(chance.choices((*PIECES, *ADDED, "un b", "e a b !", "世"), k=chance.randrange(12))) for _ in range(count)]
 
@@ -57,7 +57,7 @@ def rows(seed: int, count: int = 40) -> list[str]:
 
 @pytest.mark.parametrize("protocol", range(2, pickle.HIGHEST_PROTOCOL + 1))
 def test_equal_tables_pickle_to_equal_bytes(protocol: int, tmp_path: Path) -> None:
-    """A tokenizer's pickle is that of any tokenizer with equal tables: compiled again, loaded, unpickled, or used."""
+    """A tokenizer's pickle equals that of any tokenizer with equal tables: compiled again, loaded, unpickled, or used."""
     (tmp_path / "folder").mkdir()
     for path in (tmp_path / "one.npz", tmp_path / "folder" / "two.npz"):
         tables().save(path)
@@ -70,14 +70,14 @@ def test_equal_tables_pickle_to_equal_bytes(protocol: int, tmp_path: Path) -> No
 
 
 def test_unequal_tables_pickle_to_unequal_bytes() -> None:
-    """Pickles differ where tables differ, even in a setting that affects no id."""
+    """Pickles differ if tables differ, even in a setting that affects no id."""
     others = [compiled(added=()), compiled(layout="compact"), compiled(max_input_chars_per_word=99)]
     others.append(replace(tables(), about={**tables().about, "padding_side": "left"}))
     assert len({pickle.dumps(fst.Tokenizer(one)) for one in [tables(), *others]}) == 5
 
 
 def test_pickle_is_the_same_in_every_process(tmp_path: Path) -> None:
-    """Other processes, in which strings have other hashes, pickle a table to the same bytes."""
+    """Other processes, with different hashes of strings, pickle a table to the same bytes."""
     tables().save(tmp_path / "table.npz")
     script = "import fst, hashlib, pickle, sys; print(hashlib.sha256(pickle.dumps(fst.load(sys.argv[1]))).hexdigest())"
     expected = hashlib.sha256(pickle.dumps(tokenizer())).hexdigest()
@@ -100,7 +100,7 @@ def test_unpickled_tokenizer_is_as_the_one_that_was_pickled() -> None:
 
 
 def test_unpickled_tables_cannot_be_written() -> None:
-    """Arrays that come out of a pickle are read-only for good, and begin where those of a file do."""
+    """Unpickled arrays are permanently read-only, and have the same alignment as those of a file."""
     found = pickle.loads(pickle.dumps(tables()))
     for name in WordPieceTable.schema():
         array = getattr(found, name)
@@ -110,7 +110,7 @@ def test_unpickled_tables_cannot_be_written() -> None:
 
 
 def test_pickled_tables_are_proven() -> None:
-    """Tables that a kernel would go astray on, or that are damaged or cut short, do not come out of a pickle."""
+    """Tables that are damaged, truncated or unsafe for a kernel cannot be unpickled."""
     entries = tables().entries.copy()
     entries[0] |= np.uint64((1 << 24) - 1)
     data = tables().dumps()
@@ -124,7 +124,7 @@ def test_pickled_tables_are_proven() -> None:
 
 
 class _Forged:
-    """An object that pickles as a tokenizer with any bytes as its table."""
+    """An object that pickles like a tokenizer, with any bytes as its table."""
 
     def __init__(self, data: bytes) -> None:
         self.data = data
@@ -134,20 +134,20 @@ class _Forged:
 
 
 class _ForgedTables(_Forged):
-    """The tables of it."""
+    """The tables of the forged object."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         return WordPieceTable.loads, (self.data,)
 
 
 def test_copies_are_the_tokenizer_itself() -> None:
-    """To copy a tokenizer takes no memory: it never changes, so a copy is itself, also as a part of something that is copied."""
+    """A copy of a tokenizer is the tokenizer itself, since it never changes; this also holds inside of a copied object."""
     assert copy.copy(tokenizer()) is tokenizer()
     assert copy.deepcopy({"tokenizer": [tokenizer()]})["tokenizer"][0] is tokenizer()
 
 
 def test_batches_pickle() -> None:
-    """An unpickled batch is equal, with its offsets if any, and without unused capacity."""
+    """An unpickled batch equals the original, with its offsets if any, and without unused capacity."""
     for offsets in (False, True):
         batch = tokenizer().encode_batch(rows(2), offsets=offsets)
         data = pickle.dumps(batch)
@@ -191,7 +191,7 @@ CALLS: tuple[dict[str, Any], ...] = tuple(
 
 @pytest.fixture
 def restless() -> Any:
-    """Have threads take turns as often as can be."""
+    """Let threads switch as often as possible."""
     interval = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
     yield
@@ -199,7 +199,7 @@ def restless() -> Any:
 
 
 def together(count: int, work: Callable[[int], Any]) -> list[Any]:
-    """Do something in so many threads, which all begin at the same time."""
+    """Run a function in a number of threads, which all start at the same time."""
     barrier = Barrier(count)
 
     def begin(number: int) -> Any:
@@ -212,7 +212,7 @@ def together(count: int, work: Callable[[int], Any]) -> list[Any]:
 
 @pytest.mark.usefixtures("restless")
 def test_threads_with_calls_of_their_own_get_what_each_gets_alone() -> None:
-    """64 threads that share a tokenizer, each with a length, a padding and a truncation of its own, get what each gets alone."""
+    """64 threads that share a tokenizer, each with a different length, padding and truncation, get the same results as each one alone."""
     texts = rows(3)
     alone = [dict(fst.Tokenizer(tables())(texts, **call)) for call in CALLS]
 
@@ -224,7 +224,7 @@ def test_threads_with_calls_of_their_own_get_what_each_gets_alone() -> None:
 
 @pytest.mark.usefixtures("restless")
 def test_threads_that_are_the_first_find_what_is_computed_once() -> None:
-    """Threads that use a new tokenizer at the same time all get what a single thread gets."""
+    """Threads that use a new tokenizer at the same time all get the results of a single thread."""
     texts = rows(4, 5)
 
     def everything(one: fst.Tokenizer, _turn: int = 0) -> list[Any]:
@@ -239,7 +239,7 @@ def test_threads_that_are_the_first_find_what_is_computed_once() -> None:
 
 
 def test_what_is_computed_once_holds_no_lock() -> None:
-    """A property that is being computed by one thread can be had by another, which computes it too."""
+    """While one thread computes a property, another thread can read it, and computes it, too."""
     meeting = Barrier(2)
 
     class Slow:
@@ -264,7 +264,7 @@ def ids_of(one: fst.Tokenizer, texts: list[str], threads: int | None = None) -> 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_processes_of_every_kind_are_handed_a_tokenizer(method: str) -> None:
-    """A tokenizer is an argument for processes that are forked, or started again, while the one that starts them encodes in threads."""
+    """A tokenizer is an argument for forked and spawned processes, while the parent process encodes in threads."""
     texts = [rows(seed) for seed in range(6)]
     expected = [ids_of(tokenizer(), some) for some in texts]
     with ThreadPoolExecutor(2) as threads, multiprocessing.get_context(method).Pool(2) as pool:
@@ -294,7 +294,7 @@ stream.close(), tokenizer.decode(ids), tokenizer.tokenize("un b"), tokenizer.cou
 
 
 def test_first_use_imports_under_a_lock(tmp_path: Path) -> None:
-    """What a loaded tokenizer still imports, it imports with the first kernel, while forks wait: no child has a half-imported module."""
+    """A loaded tokenizer does its late imports with the first kernel, while forks wait: no child has a half-imported module."""
     tables().save(tmp_path / "table.npz")
     command = [sys.executable, "-c", IMPORT_AFTER_LOAD, str(tmp_path / "table.npz")]
     assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == ""
@@ -328,15 +328,15 @@ sys.exit(first or max(forked(fst.load(sys.argv[1]), turn * 1e-4) for turn in ran
 @needs_fork
 @pytest.mark.parametrize("delay", thinned([0.05, 0.15, 0.3], 3))
 def test_process_forked_while_a_thread_is_the_first_to_encode(delay: float, tmp_path: Path) -> None:
-    """A process that is forked while a thread imports numba, has kernels compiled, or computes what is kept, can do the same."""
+    """A process forked while a thread imports numba, compiles kernels, or computes a cached value can do the same."""
     tables().save(tmp_path / "table.npz")
-    tokenizer()([*tokenizer().tokenize("un b")], return_offsets_mapping=True)  # kernels are compiled, and lie on disk
+    tokenizer()([*tokenizer().tokenize("un b")], return_offsets_mapping=True)  # kernels are compiled, and are on disk
     command = [sys.executable, "-c", FORK_WHILE_FIRST, str(tmp_path / "table.npz"), str(delay)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
     assert (done.returncode, done.stderr) == (0, "")
 
 
-# Data sets, whose functions are distinguished by the bytes that they pickle to
+# Data sets, which distinguish functions by their pickled bytes
 
 
 MAP = """
@@ -354,7 +354,7 @@ for name, function in functions(fst.load(sys.argv[2])).items():
 
 
 def test_mapped_data_sets_come_from_the_cache(tmp_path: Path) -> None:
-    """Two processes, with the table in two places, give what they map a tokenizer over one fingerprint, and the second computes nothing."""
+    """Two processes, with the table in two places, get one fingerprint for a mapped tokenizer, and the second computes nothing."""
     library = pytest.importorskip("datasets", reason="datasets is not installed: nothing maps and caches")
     texts = rows(5)
     library.disable_progress_bars()

@@ -21,7 +21,7 @@ def load(tmp_path: Path) -> Load:
     def both(source: dict[str, Any]) -> tuple[Tokenizer, fst.Tokenizer]:
         path = tmp_path / "tokenizer.json"
         path.write_text(json.dumps(source), encoding="utf-8")
-        tokenizer = fst.Tokenizer(wordpiece(path))  # first: it is to refuse what the reference may refuse, too
+        tokenizer = fst.Tokenizer(wordpiece(path))  # first: it must refuse all sources that the reference may refuse
         return Tokenizer.from_str(json.dumps(source)), tokenizer
 
     return both

@@ -1,4 +1,4 @@
-"""Tokens are added to a tokenizer that exists: everything is then as in the reference after the same calls."""
+"""Tokens are added to an existing tokenizer: all results then match the reference after the same calls."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def token_of(stated: dict[str, Any]) -> fst.Tokenizer:
 
 
 def as_calls(ours: Any, theirs: Tokenizer, chosen: random.Random) -> bool:
-    """Call both alike, a few times; False if the tokens are refused."""
+    """Make the same calls on both, a few times; return False if the tokens are refused."""
     for _ in range(chosen.randint(1, 3)):
         name, tokens = chosen.choice(("add_tokens", "add_special_tokens")), [added(chosen) for _ in range(chosen.randint(1, 4))]
         expected = getattr(theirs, name)(tokens)
@@ -49,7 +49,7 @@ def as_calls(ours: Any, theirs: Tokenizer, chosen: random.Random) -> bool:
 @pytest.mark.parametrize("seed", thinned(range(60), 30))
 @pytest.mark.parametrize("kind", KINDS)
 def test_calls_are_those_of_the_reference(kind: str, seed: int) -> None:
-    """After calls that add tokens with any flags, all that a tokenizer does is as in the reference, or no compiler takes the tokens."""
+    """After calls that add tokens with any flags, all results of a tokenizer match the reference, or the compiler refuses the tokens."""
     chosen = random.Random(f"{kind} {seed}")
     ours, live = fst.tokenizers(table(kind)), Tokenizer.from_str(source(kind).to_str())
     if not as_calls(ours, live, chosen):
@@ -70,7 +70,7 @@ def test_calls_are_those_of_the_reference(kind: str, seed: int) -> None:
 
 
 def test_table_is_that_of_the_whole_source() -> None:
-    """A vocabulary with added tokens has the bytes that the compiler makes of all of it."""
+    """A vocabulary with added tokens has the same bytes as when compiled as a whole."""
     tokens = ["[UNK]", *("a", "b", "##a", "##b", "ab", "##ab", "x", "##x", "<", ">", "é", "##é", "日", "-", "aba", "##ba", "s")]
     of = Tokenizer(models.WordPiece({token: number for number, token in enumerate(tokens)}, unk_token="[UNK]"))
     of.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
@@ -82,7 +82,7 @@ def test_table_is_that_of_the_whole_source() -> None:
 
 
 def test_tokenizer_stays() -> None:
-    """The tokenizer to which tokens are added does not change, and is itself the result if it has the tokens already."""
+    """The tokenizer to which tokens are added does not change, and is the result itself if it has the tokens already."""
     tok = fst.Tokenizer(wordpiece(TOKENS))
     before = tok._table.dumps()
     more = tok.with_added_tokens(["<x>"])
@@ -99,13 +99,13 @@ def test_tokens_have_flags(stated: Any) -> None:
 
 
 def test_normalized_is_the_opposite_of_special() -> None:
-    """A token without this flag is found in normalized text unless it is special."""
+    """A token without the flag `normalized` is found in normalized text unless it is special."""
     assert token_of({"content": "<x>"}).tokenize("<X>") == ["<x>"]
     assert token_of({"content": "<x>", "special": True}).tokenize("<X>") == ["[UNK]"] * 3
 
 
 def test_padding_by_an_added_token() -> None:
-    """An added token with a usual name gets its role, if no token has it."""
+    """An added token with a usual name gets its role, if no token has this role."""
     tok = fst.Tokenizer(wordpiece(TOKENS))
     padded = tok.with_added_tokens([{"content": "[PAD]", "special": True}])
     assert padded(["fit", "unable"], padding=True)["input_ids"] == [[3, 6], [1, 2]]
@@ -113,7 +113,7 @@ def test_padding_by_an_added_token() -> None:
 
 
 def test_streams_find_added_tokens() -> None:
-    """A stream finds added tokens wherever the text is cut."""
+    """A stream finds added tokens with any cuts of the text."""
     tok = table("unigram").with_added_tokens(["<user>", AddedToken("b", lstrip=True)])
     stream = tok.stream()
     for char in "ab<user>  ab":
@@ -135,20 +135,20 @@ def test_streams_find_added_tokens() -> None:
     ],
 )
 def test_wrong_tokens_are_refused(ask: Callable[[Any], Any], error: type[Exception], what: str) -> None:
-    """An invalid token, or one that no table finds as the reference does, is refused by name."""
+    """An invalid token, or one that a table cannot find as the reference does, is refused, and the message names it."""
     with pytest.raises(error, match=what):
         ask(fst.Tokenizer(wordpiece(TOKENS)))
 
 
 def test_ids_of_others_are_not_taken() -> None:
-    """A new token that would get the id of another one, as in the reference, is refused."""
+    """A new token that would get the id of another one, as happens in the reference, is refused."""
     of = Tokenizer(models.WordPiece({"[UNK]": 0, "a": 1, "b": 3}, unk_token="[UNK]"))
     with pytest.raises(fst.UnsupportedError, match=r"^the id of added token '<x>' is 3, which another token has; "):
         fst.Tokenizer(compiled(of)).with_added_tokens(["<x>"])
 
 
 def test_ids_after_those_of_tiktoken() -> None:
-    """In a table of tiktoken, whose special tokens have ids of their own, new tokens take the ids after the highest."""
+    """In a table of tiktoken, with separate ids for its special tokens, new tokens get the ids after the highest."""
     tiktoken = pytest.importorskip("tiktoken")
     ranks = {bytes([byte]): byte for byte in range(256)}
     encoding = tiktoken.Encoding("bytes", pat_str=r"\s+|\S+", mergeable_ranks=ranks, special_tokens={"<end>": 300})
@@ -156,9 +156,9 @@ def test_ids_after_those_of_tiktoken() -> None:
     assert tok.encode("<end><y>a<x>").tolist() == [300, 302, 97, 301]
 
 
-@pytest.mark.filterwarnings("default")  # transformers warns of itself
+@pytest.mark.filterwarnings("default")  # transformers emits warnings on import
 def test_embeddings_have_room_for_all_ids() -> None:
-    """The size of embeddings is above the highest id, also if ids of tiktoken have gaps."""
+    """The size for embeddings is above the highest id, also if ids of tiktoken have gaps."""
     pytest.importorskip("transformers")
     tiktoken = pytest.importorskip("tiktoken")
     ranks = {bytes([byte]): byte for byte in range(256)}
@@ -169,7 +169,7 @@ def test_embeddings_have_room_for_all_ids() -> None:
 
 
 def test_names_with_white_space_keep_their_ids() -> None:
-    """A token of the vocabulary outside of byte letters keeps its id in a tokenizer.json, also as an added token."""
+    """A vocabulary's token with characters outside of byte letters keeps its id in a tokenizer.json, also as an added token."""
     names = {"<a b>": 0, **{letter: number for number, letter in enumerate(sorted(pre_tokenizers.ByteLevel.alphabet()), 1)}}
     of = Tokenizer(models.BPE(names, []))
     of.pre_tokenizer, of.decoder = pre_tokenizers.ByteLevel(add_prefix_space=False), decoders.ByteLevel()
@@ -182,6 +182,6 @@ def test_names_with_white_space_keep_their_ids() -> None:
 
 
 def test_letters_for_white_space_are_refused() -> None:
-    """With trim_offsets, an added token that begins with the letter of whitespace is refused: offsets would differ."""
+    """With trim_offsets, an added token that begins with a whitespace's letter is refused: offsets would differ."""
     with pytest.raises(fst.UnsupportedError, match=r"^added token 'Ġab' with trim_offsets, which takes Ġ for white space"):
         table("byte_bpe").with_added_tokens(["Ġab"])

@@ -52,7 +52,7 @@ BITS = (
     *("\u200d", "\u200c", "\u0600", "\u070f", "\u1100", "\u1161", "\u11a8", "가", "각", "क", "\u094d", "ी", "©", "☺", "😀", "🏻", "🇩"),
     *("🇪", "世", "\u0345", "\u0e33", "\u0e31", "ﬁ", "\u1e0d", "\U000e0100"),
 )
-AT_ENDS = 40  # more bytes than U+FDFA becomes
+AT_ENDS = 40  # more bytes than the replacement of U+FDFA
 WORDS = ("<s>", "<mask>", "<r>", "word", "late", "world", "[L]", "[R]", "one")
 TEXTS = ("x", "y", "é", "", "ab", "世", " ", "\r", "\u0301", "E")
 
@@ -63,13 +63,13 @@ def precompiled(replacements: dict[str, str]) -> Json:
 
 
 def some_replacements(draw: random.Random) -> dict[str, str]:
-    """A few strings and their texts."""
+    """A few strings and their replacements."""
     strings = ["".join(draw.choices(BITS, k=draw.choice((1, 1, 1, 2, 2, 3)))) for _ in range(draw.randint(1, 8))]
     return {string: "".join(draw.choices(TEXTS, k=draw.randint(0, 3))) for string in strings}
 
 
 def mixed(draw: random.Random, most: int) -> str:
-    """A text of some bits."""
+    """A text of random parts."""
     return "".join(draw.choices((*BITS, *BITS, *WORDS), k=draw.randint(0, most)))
 
 
@@ -97,14 +97,14 @@ def machine(name: str) -> Machine:
 @each_case
 @pytest.mark.sampled
 def test_encodings_are_those_of_the_reference(name: str) -> None:
-    """Between other normalizers, a charsmap leaves the reference's ids, offsets and words."""
+    """With a charsmap between other normalizers, ids, offsets and words match the reference."""
     draw = random.Random(name)
     hold(machine(name), ["", *BITS, *(mixed(draw, 14) for _ in sample(range(200), 14))])
 
 
 @pytest.mark.sampled
 def test_any_charsmap_replaces_as_the_reference() -> None:
-    """Charsmaps of any strings, and texts of any characters, lead to the reference's ids and offsets."""
+    """Charsmaps of any strings, on texts of any characters, give the reference's ids and offsets."""
     for seed in sample(range(24), 12):
         draw = random.Random(seed)
         made = built(document(precompiled(some_replacements(draw)), *ADDED[draw.choice([*ADDED])], adds_blank=draw.random() < 0.5))
@@ -114,7 +114,7 @@ def test_any_charsmap_replaces_as_the_reference() -> None:
 @each_case
 @pytest.mark.sampled
 def test_long_texts_are_read_in_pieces(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A text that is read in pieces has the ids, the offsets and the words that it has when it is read at once."""
+    """A text that is read in parts has the same ids, offsets and words as when read at once."""
     _, tokenizer, _ = machine(name)
     draw = random.Random(name)
     for _ in sample(range(100), 8):
@@ -123,7 +123,7 @@ def test_long_texts_are_read_in_pieces(name: str, monkeypatch: pytest.MonkeyPatc
 
 
 def test_every_way_through_the_package() -> None:
-    """For any form of texts, number of threads and cuts of streams, the ids are those of the walk."""
+    """For any form of texts, number of threads and cuts of streams, the ids match the walk."""
     draw = random.Random(1)
     texts = ["", *(mixed(draw, draw.choice((1, 3, 10, 40))) for _ in range(10)), "\x01", mixed(draw, 300)]
     table, tokenizer, _ = machine("then edits")
@@ -132,7 +132,7 @@ def test_every_way_through_the_package() -> None:
 
 @pytest.mark.sampled
 def test_room_is_counted_by_character() -> None:
-    """A rewritten text has no more bytes than its characters may become, by any steps between maps, charsmaps and other edits."""
+    """A rewritten text has at most the bytes that its characters may become, by any steps between maps, charsmaps and other edits."""
     for seed in sample(range(60), 15):
         draw = random.Random(seed)
         maps, strings = [NFC, NFKD, LOWER, STRIP_ACCENTS], precompiled(some_replacements(draw))
@@ -146,7 +146,7 @@ def test_room_is_counted_by_character() -> None:
 
 @pytest.mark.sampled
 def test_room_is_counted_with_added_tokens() -> None:
-    """A rewritten text with added tokens has no more bytes than room is made for, if that is counted by character."""
+    """A rewritten text with added tokens fits the allocated room, if that is counted by character."""
     table, _, _ = machine("after maps")
     draw, by, added = random.Random(1), table.metadata.text.rewriting, table.metadata.added_tokens
     assert by
@@ -159,7 +159,7 @@ def test_room_is_counted_with_added_tokens() -> None:
 
 
 def test_memory_for_text_without_spaces() -> None:
-    """A long text without whitespace takes some bytes of memory for each of its own, although some characters may grow much."""
+    """A long text without whitespace takes a few bytes of memory per byte, although some characters may grow much."""
     _, tokenizer, _ = machine("after maps")
     for text in ("a" * 1_500_000, "e\u0301" * 500_000):
         tracemalloc.start()
@@ -185,7 +185,7 @@ def test_any_text_is_rewritten_as_by_the_reference(name: str, texts: list[str]) 
     ],
 )
 def test_refusals(normalizer: Json, message: str) -> None:
-    """A feature that is not known to be exact is refused by name."""
+    """A feature that is not known to be exact is refused, and the message names it."""
     with pytest.raises(UnsupportedError, match=message):
         built(document(normalizer))
 
@@ -206,7 +206,7 @@ def by_sentencepiece(data: bytes) -> Any:
 
 
 def longest(data: bytes) -> tuple[BpeTable, fst.Tokenizer]:
-    """A table of byte-level BPE and its tokenizer that replace the longest strings of a charsmap."""
+    """A table of byte-level BPE that replaces the longest strings of a charsmap, and its tokenizer."""
     table, _, _ = built(document(LOWER))
     by = replace(NOTHING, after=(of_bytes(data, LONGEST),))
     found = replace(table, about={**table.about, "rewriting": json.loads(json.dumps(by.stored()))})
@@ -234,7 +234,7 @@ def hold_longest(data: bytes, texts: Sequence[str]) -> None:
 
 @pytest.mark.sampled
 def test_longest_strings_are_replaced_as_by_sentencepiece() -> None:
-    """In sentencepiece's manner the longest string at each place is replaced, with its spans."""
+    """In sentencepiece's manner, the longest string at each position is replaced, with its spans."""
     for seed in sample(range(40), 8):
         draw = random.Random(seed)
         hold_longest(charsmap(some_replacements(draw)), [mixed(draw, 14) for _ in range(100)])
@@ -264,7 +264,7 @@ def real_machine(name: str) -> Machine:
 
 
 def in_contexts() -> Iterator[str]:
-    """Every character alone, behind and before others, and in clusters with a mark; a hundred to a text."""
+    """Every character alone, after and before others, and in clusters with a mark; a hundred per text."""
     for at in range(0, len(SWEPT_CHARACTERS), 100):
         chars = SWEPT_CHARACTERS[at : at + 100]
         yield "".join(chars)
@@ -306,7 +306,7 @@ def test_corpora_by_real_normalizers(name: str) -> None:
 @needs_shared
 @pytest.mark.sampled
 def test_a_real_charsmap_by_sentencepiece() -> None:
-    """The charsmap nmt_nfkc, with 224,711 strings, replaces as sentencepiece does."""
+    """The charsmap nmt_nfkc, with 224,711 strings, gives the same replacements as in sentencepiece."""
     draw = random.Random(1)
     texts = ["".join(draw.choices(EVERY_CHARACTER, k=30)) for _ in sample(range(3_000), 30)]
     texts += [mixed(draw, 20) for _ in range(100)]
@@ -320,7 +320,7 @@ WHOLE = charsmap({"a": "b", "ab": "", "é": "c"})
 
 
 def with_unit(number: int, unit: int) -> bytes:
-    """A small charsmap with another unit."""
+    """A small charsmap with one changed unit."""
     return WHOLE[: 4 + 4 * number] + np.uint32(unit).tobytes() + WHOLE[8 + 4 * number :]
 
 
@@ -355,13 +355,13 @@ def test_charsmap_that_has_no_room() -> None:
 
 @pytest.mark.parametrize(("data", "message"), MALFORMED)
 def test_malformed_charsmaps_are_refused(data: bytes, message: str) -> None:
-    """A charsmap that is cut off, endless or out of its bounds is refused by what is wrong with it."""
+    """A charsmap that is truncated, endless or out of bounds is refused with its fault."""
     with pytest.raises(VocabularyError, match=message):
         of_bytes(data, LONGEST)
 
 
 def test_charsmaps_that_are_not_in_base_64() -> None:
-    """The normalizer's charsmap is in base 64."""
+    """A charsmap of a normalizer that is not base 64 is refused."""
     with pytest.raises(VocabularyError, match="not in base 64"):
         built(document({"type": "Precompiled", "precompiled_charsmap": "?"}))
 
@@ -369,7 +369,7 @@ def test_charsmaps_that_are_not_in_base_64() -> None:
 @given(some.lists(some.tuples(some.integers(0, len(WHOLE) - 1), some.integers(0, 255)), max_size=4), some.integers(0, len(WHOLE)))
 @examples(1_000)
 def test_damaged_charsmaps_are_refused_or_sound(damage: list[tuple[int, int]], size: int) -> None:
-    """Whatever bytes of a charsmap are damaged, it is refused, or replaces strings of texts by texts."""
+    """A charsmap with any damaged bytes is refused, or replaces strings of texts with texts."""
     data = bytearray(WHOLE)
     for place, byte in damage:
         data[place] = byte
@@ -409,7 +409,7 @@ def test_hostile_tables_are_refused(harm: Json, message: str, tmp_path: Path) ->
 
 
 def test_a_table_has_one_charsmap(tmp_path: Path) -> None:
-    """Kernels support one charsmap."""
+    """A second charsmap is refused: kernels support one."""
     table, _, _ = machine("composed")
     stored = table.about["rewriting"]
     wrong = replace(table, about={**table.about, "rewriting": {**stored, "after": [*stored["after"], *stored["after"]]}})
@@ -419,14 +419,14 @@ def test_a_table_has_one_charsmap(tmp_path: Path) -> None:
 
 
 def test_texts_without_strings_are_read_where_they_lie() -> None:
-    """Text without strings takes the plain way, although its clusters have several characters."""
+    """Text without strings of the charsmap is read in place, although its clusters have several characters."""
     _, tokenizer, _ = machine("alone")
     for text, is_plain in (("plain e\u0300", True), ("a\n", False), ("e\u0301", False), ("q\u0301", False), ("\u0301", False)):
         assert (tokenizer._ids_runner.encode_texts([text], ONE_TEXT, NO_FRAME) is not None) is is_plain
 
 
 def test_a_person_is_shown_the_beginning_of_a_charsmap() -> None:
-    """`fst info` prints the size of a charsmap and its beginning; as JSON it is complete."""
+    """`fst info` prints the size of a charsmap and its beginning; the JSON contains all of it."""
     description = described(machine("composed")[0], "table.npz", 1)
     (line,) = (line for line in listed(description) if line.startswith("normalizer_parts"))
     data = CASES["composed"]["normalizers"][1]["precompiled_charsmap"]

@@ -1,4 +1,4 @@
-"""Decoders in steps: at once, in batches and as ids come, the text is that of the reference."""
+"""Decoders in steps: the text matches the reference, at once, in batches and in streams."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def small(name: str) -> tuple[fst.Tokenizer, Reference]:
 @given(ids=some_ids, skip=some.booleans())
 @examples(300, deadline=None)
 def test_text_is_that_of_the_reference(name: str, ids: list[int], skip: bool) -> None:
-    """Ids have the reference's text, alone and in a batch, and by the definition."""
+    """Ids have the reference's text, alone and in a batch, and the text of the definition."""
     ours, reference = small(name)
     known = [number for number in ids if number < len(VOCABULARY) or (number < len(VOCABULARY) + len(ADDED) and not skip)]
     expected = reference.decode(ids, skip_special_tokens=skip) if known else ""  # the reference fails on BPEDecoder without tokens
@@ -122,14 +122,14 @@ def test_stream_of_a_malformed_run() -> None:
 
 @pytest.mark.parametrize("name", sorted(DECODERS.keys() - {*STREAMED}))
 def test_text_that_changes_as_a_whole_is_not_streamed(name: str) -> None:
-    """If the first text depends on all ids, there is no stream."""
+    """If the first text depends on all ids, streaming is refused."""
     ours, _ = small(name)
     with pytest.raises(fst.UnsupportedError, match="decode_stream: the decoder changes the text as a whole"):
         ours.decode_stream()
 
 
 def test_plan() -> None:
-    """Steps of tokens by themselves come before bytes, and steps of the whole text after Fuse."""
+    """Steps for single tokens come before bytes, and steps for the whole text after Fuse."""
     assert plan(DECODERS["late"]) == ([], False, [FALLBACK, BLANKS])
     assert plan(DECODERS["llama"]) == ([BLANKS], True, [strip(" ", 1, 0)])
     assert plan(DECODERS["metaspace and bytes"]) is None
@@ -140,7 +140,7 @@ def test_plan() -> None:
 @given(draw=some.data(), skip=some.booleans())
 @examples(300, deadline=None)
 def test_real_vocabularies(name: str, draw: Any, skip: bool) -> None:
-    """Ids of real vocabularies have the reference's text; a stream gives the same pieces as the reference's, where that gives any."""
+    """Ids of real vocabularies have the reference's text; a stream gives the reference's stream results, if it has any."""
     ours, reference = real(name)
     highest = reference.get_vocab_size() - 1
     ids = draw.draw(some.lists(some.integers(4, min(highest, 300)) | some.integers(4, highest), min_size=1))

@@ -1,4 +1,4 @@
-"""Decoding of byte-level tokens: kernels give the bytes of the definition and the text of the reference, at once and as ids come."""
+"""Decoding of byte-level tokens: kernels give the bytes of the definition and the text of the reference, at once and in streams."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ ids_of_bytes = st.lists(
 
 
 def document(**parts: Any) -> dict[str, Any]:
-    """Describe a vocabulary of all bytes, a few longer tokens, and added tokens, some of which look like letters for bytes."""
+    """Describe a vocabulary of all bytes, a few longer tokens, and added tokens, some of which resemble letters for bytes."""
     kinds = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False}
     bare = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
     added = [
@@ -76,13 +76,13 @@ def made(table: Any) -> BpeTokenizer:
 
 @cache
 def contents() -> dict[int, bytes]:
-    """Say for each id of the small vocabulary which bytes it represents: by the definition."""
+    """Return the bytes of each id of the small vocabulary, by the definition."""
     added = {len(TOKENS) + place: bytes_of(content) or content.encode() for place, content in enumerate(ADDED)}
     return {number: bytes_of(token) or b"" for number, token in enumerate(TOKENS)} | added
 
 
 def defined(ids: Sequence[int], skip: bool) -> bytes:
-    """Decode by the definition: the bytes of all tokens that there are, one after the other."""
+    """Decode by the definition: the bytes of all existing tokens, one after the other."""
     skipped = {len(TOKENS) + place for place, special in enumerate(ADDED.values()) if special}
     return b"".join(contents()[number] for number in ids if number in contents() and not (skip and number in skipped))
 
@@ -90,21 +90,21 @@ def defined(ids: Sequence[int], skip: bool) -> bytes:
 @given(ids_of_tokens, st.booleans())
 @examples(1000)
 def test_bytes_are_those_of_the_tokens(ids: list[int], skip: bool) -> None:
-    """The bytes of ids are those of their tokens, one after the other, and ids without a token are skipped."""
+    """The bytes of ids are the bytes of their tokens, one after the other, and ids without a token are skipped."""
     assert small()[0].decode_bytes(ids, skip_special_tokens=skip) == defined(ids, skip)
 
 
 @given(ids_of_tokens, st.booleans())
 @examples(1000)
 def test_text_is_that_of_the_reference(ids: list[int], skip: bool) -> None:
-    """The text of ids is the reference's, with special tokens or without."""
+    """The text of ids matches the reference, with special tokens or without."""
     ours, reference = small()
     assert ours.decode(ids, skip_special_tokens=skip) == reference.decode(ids, skip_special_tokens=skip)
 
 
 @pytest.mark.parametrize("normalizer", [{"type": "Prepend", "prepend": " "}, {"type": "Lowercase"}, {"type": "NFD"}])
 def test_added_token_with_a_name_of_the_model(normalizer: dict[str, Any]) -> None:
-    """An added token with the name of a token of the model decodes to its spelling in normalized text, as in the reference."""
+    """An added token with the name of a model's token decodes to its spelling in normalized text, as in the reference."""
     kinds = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": True, "special": False}
     parts = document(normalizer=normalizer)
     added = [{"id": TOKENS.index(content), "content": content, **kinds} for content in ("é", "A", "ab")]
@@ -121,7 +121,7 @@ def test_added_token_with_a_name_of_the_model(normalizer: dict[str, Any]) -> Non
 @given(ids_of_bytes)
 @examples(2000)
 def test_broken_characters(ids: list[int]) -> None:
-    """Bytes that are not UTF-8 become the U+FFFDs that the reference makes of them."""
+    """Bytes that are not UTF-8 become the same U+FFFDs as in the reference."""
     ours, reference = small()
     assert ours.decode(ids) == reference.decode(ids)
 
@@ -129,7 +129,7 @@ def test_broken_characters(ids: list[int]) -> None:
 @given(st.lists(ids_of_tokens, max_size=8), st.booleans())
 @examples(500)
 def test_rows_are_decoded_as_one_by_one(rows: list[list[int]], skip: bool) -> None:
-    """A batch has the texts of its rows, be they lists, arrays, or a `Batch`."""
+    """A batch has the texts of its rows, which may be lists, arrays, or a `Batch`."""
     ours = small()[0]
     expected = [ours.decode(row, skip_special_tokens=skip) for row in rows]
     splits = np.cumsum([0, *map(len, rows)], dtype=np.int64)
@@ -142,14 +142,14 @@ def test_rows_are_decoded_as_one_by_one(rows: list[list[int]], skip: bool) -> No
 
 @pytest.mark.parametrize("splits", [[0, 2], [1, 4], [0, 3, 1, 4]])
 def test_batches_with_gaps(splits: list[int]) -> None:
-    """The rows of a batch that does not show all its ids in order are decoded all the same, and nothing else is read."""
+    """The rows of a batch whose ids have gaps or another order are decoded, and no other ids are read."""
     ours, batch = small()[0], Batch(np.array([97, 98, 99, 100], np.int32), np.array(splits, np.int64))
     assert ours.decode_batch(batch) == [ours.decode(row) for row in batch]
 
 
 @pytest.mark.parametrize("dtype", INTEGERS, ids=str)
 def test_ids_of_any_whole_type(dtype: Any) -> None:
-    """An array of any type of whole numbers is decoded, with strides, too."""
+    """An array of any integer type is decoded, also with strides."""
     ids = np.array([72, 105, 33, 7], dtype)
     assert small()[0].decode(ids) == "Hi!\x07"
     assert small()[0].decode(ids[::-2]) == "\x07i"
@@ -159,12 +159,12 @@ def test_ids_of_any_whole_type(dtype: Any) -> None:
     "ids", [(72, 105), range(72, 74), b"Hi", bytearray(b"Hi"), [np.int8(72), np.uint64(105)], [True], np.array([True])]
 )
 def test_ids_of_other_containers(ids: Any) -> None:
-    """Whatever yields whole numbers is a row of ids."""
+    """Any iterable of integers is a row of ids."""
     assert small()[0].decode(ids) == bytes(map(int, ids)).decode()
 
 
 def test_no_ids() -> None:
-    """No ids are an empty text, and no rows are no texts."""
+    """An empty row of ids gives an empty text, and a batch without rows gives no texts."""
     ours = small()[0]
     without: list[Any] = [[], (), np.array([], np.int32), np.array([], np.int64), np.array([], np.int8)]
     assert [ours.decode(ids) for ids in without] == [""] * 5
@@ -190,7 +190,7 @@ def test_no_ids() -> None:
     ],
 )
 def test_what_is_no_row_of_ids(ids: Any, error: type[Exception], message: str) -> None:
-    """Other things than whole numbers from 0 to 2³² - 1 are refused with one message on every path."""
+    """Values other than integers from 0 to 2³² - 1 are refused with the same message on every path."""
     ours = small()[0]
     stream = ours.decode_stream()
     stream.write([0xC3])
@@ -206,14 +206,14 @@ def test_highest_numbers_have_no_token() -> None:
 
 
 def test_bytes_of_one_token() -> None:
-    """Each id has the bytes of its token, and what is no id has none."""
+    """Each id has the bytes of its token; a number without a token has none."""
     ours = small()[0]
     assert {number: found for number in range(HIGHEST + 5) if (found := ours.token_bytes(number)) is not None} == contents()
     assert ours.token_bytes(-1) is ours.token_bytes(1 << 40) is None
 
 
 def test_vocabularies_without_a_decoder() -> None:
-    """Without a decoder in the source, tokens are joined with spaces as in the reference, bytes are bytes, and there is no stream."""
+    """Without a decoder in the source, tokens are joined with spaces as in the reference, bytes stay bytes, and there is no stream."""
     path = written(decoder=None)
     ours, reference = made(bpe(path)), Reference.from_file(str(path))
     ids: list[int] = [*range(250, 262), len(TOKENS)]
@@ -238,7 +238,7 @@ def rest_of(data: bytes) -> bytes:
 @given(st.lists(st.one_of(ids_of_bytes, ids_of_tokens), max_size=10), st.booleans())
 @examples(2000)
 def test_streams(pieces: list[list[int]], skip: bool) -> None:
-    """After each write, a stream has given the text of all bytes but those that may still become a character, and in the end all text."""
+    """After each write, a stream has given the text of all bytes except those that may still become a character; at the end, all text."""
     ours = small()[0]
     stream, seen, text = ours.decode_stream(skip_special_tokens=skip), list[int](), ""
     for piece in pieces:
@@ -252,13 +252,13 @@ def test_streams(pieces: list[list[int]], skip: bool) -> None:
 @given(ids_of_bytes)
 @examples(1000)
 def test_streams_of_single_ids(ids: list[int]) -> None:
-    """Ids that come one by one make the text of all."""
+    """Ids that arrive one by one give the text of all of them."""
     stream = small()[0].decode_stream()
     assert "".join([*(stream.write([number]) for number in ids), stream.close()]) == small()[0].decode(ids)
 
 
 def test_closed_streams() -> None:
-    """A closed stream takes nothing more."""
+    """A closed stream accepts no more ids."""
     stream = small()[0].decode_stream()
     assert (stream.write([72, 0xF0, 0x9F]), stream.close()) == ("H", "\ufffd")
     for use in (stream.close, lambda: stream.write([72])):
@@ -267,7 +267,7 @@ def test_closed_streams() -> None:
 
 
 def test_wordpiece_has_no_streams() -> None:
-    """A WordPiece tokenizer refuses a stream by name."""
+    """A WordPiece tokenizer refuses a stream, and the message names its kind."""
     with pytest.raises(fst.UnsupportedError, match="decode_stream of wordpiece tables"):
         fst.Tokenizer(wordpiece(["[UNK]", "a"])).decode_stream()
 

@@ -52,14 +52,14 @@ def machine(name: str) -> Machine:
 
 
 def mixed(draw: random.Random, most: int) -> str:
-    """A text of some bits."""
+    """A text of random parts."""
     return "".join(draw.choices(BITS, k=draw.randint(0, most)))
 
 
 @each_case
 @pytest.mark.sampled
 def test_encodings_are_those_of_the_reference(name: str) -> None:
-    """Whatever is edited, ids, offsets and words are the reference's."""
+    """With any edits, ids, offsets and words match the reference."""
     draw = random.Random(name)
     hold(machine(name), ["", *BITS, *(mixed(draw, 10) for _ in sample(range(150), 10))])
 
@@ -74,7 +74,7 @@ def test_any_text_is_edited_as_by_the_reference(name: str, texts: list[str]) -> 
 @each_case
 @pytest.mark.sampled
 def test_long_texts_are_read_in_pieces(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A text that is read in pieces has the ids, the offsets and the words that it has when it is read at once."""
+    """A text that is read in parts has the same ids, offsets and words as when read at once."""
     _, tokenizer, _ = machine(name)
     draw = random.Random(name)
     for _ in sample(range(100), 8):
@@ -100,7 +100,7 @@ def test_long_texts_are_read_in_pieces(name: str, monkeypatch: pytest.MonkeyPatc
     ],
 )
 def test_refusals(normalizer: Json, message: str) -> None:
-    """Edits that are not known to be exact are refused by name."""
+    """Edits that are not known to be exact are refused, and the message names them."""
     with pytest.raises(UnsupportedError, match=message):
         built(document(normalizer))
 
@@ -114,7 +114,7 @@ def test_refusals(normalizer: Json, message: str) -> None:
     ],
 )
 def test_tokens_with_white_space_of_their_own(added: list[Json], message: str) -> None:
-    """Added tokens are refused if another token takes their whitespace, too, or if spans are trimmed and their ids do not determine it."""
+    """Added tokens are refused if another token includes their whitespace, or if spans are trimmed and their ids do not determine it."""
     with pytest.raises(UnsupportedError, match=message):
         built(document(prepend(" x"), *added, trims=True))
 
@@ -150,7 +150,7 @@ def test_hostile_tables_are_refused(harm: Json, message: str, tmp_path: Path) ->
 
 
 def test_texts_that_edits_leave_are_read_where_they_lie() -> None:
-    """Text that edits would leave as it is takes the plain way; any other does not."""
+    """Text that edits would not change is read in place; any other is not."""
     for name, plain, others in [
         ("strip", "all things", [" all things", "all things\n", "all <s> things"]),
         ("blanks", "all things ", ["all  things"]),

@@ -61,7 +61,7 @@ CASES = [
 some_cases = pytest.mark.parametrize("case", thinned([pytest.param(case, id="-".join(map(str, case))) for case in CASES], 9))
 
 
-# Letters that compose and decompose, marks out of order, Hangul in parts, spaces of all kinds, and tokens whole and cut.
+# Letters that compose and decompose, marks out of order, split Hangul, spaces of all kinds, and tokens, whole and truncated.
 BITS = (
     *("a", "e", "é", "E\u0301", "\u0301", "\u0323", "\u0316\u0301\u0323", "\u0344", "\u0958", "\U0001d160", "Å", "\u212b", "か\u3099", "ß"),
     *("İ", "\u1100\u1161", "\u11a8", "각", "가", "≯", ">\u0338", "①", "ﬁ", "㍍", "世", " ", "  ", "\n", "\u00a0", "\u3000", "5"),
@@ -79,7 +79,7 @@ def mixed(draw: random.Random, most: int) -> str:
 @some_cases
 @pytest.mark.sampled
 def test_encodings_are_those_of_the_reference(case: tuple[str, str, bool, bool]) -> None:
-    """With any normalizers, added tokens and leading space, ids and offsets are the reference's."""
+    """With any normalizers, added tokens and leading space, ids and offsets match the reference."""
     draw = random.Random(str(case))
     hold(machine(case), [*BITS, *(mixed(draw, 12) for _ in sample(range(200), 20))])
 
@@ -93,7 +93,7 @@ def test_any_text_is_rewritten_as_by_the_reference(case: tuple[str, str, bool, b
 
 @pytest.mark.parametrize("case", [CASES[1], CASES[-5], CASES[-4], CASES[-1]], ids=str)
 def test_long_texts_are_read_in_pieces(case: tuple[str, str, bool, bool], monkeypatch: pytest.MonkeyPatch) -> None:
-    """A text has the same ids, offsets and words whether it is read in pieces or at once."""
+    """A text that is read in parts has the same ids, offsets and words as when read at once."""
     _, tokenizer, _ = machine(case)
     draw = random.Random(2)
     for _ in range(20):
@@ -125,7 +125,7 @@ LOWERED: dict[str, tuple[Json, tuple[Json, ...]]] = {
 @pytest.mark.parametrize("adds_blank", [False, True])
 @pytest.mark.parametrize("name", LOWERED)
 def test_lowered_ascii(name: str, adds_blank: bool) -> None:
-    """Texts in which only ASCII letters change are those of the reference, with any other normalizers next to lower-casing."""
+    """Texts in which only ASCII letters change match the reference, with any other normalizers next to lower-casing."""
     normalizer, added = LOWERED[name]
     parts = document(("none", "none", adds_blank, False))
     tokens = [{"id": len(parts["model"]["vocab"]) + place, **part} for place, part in enumerate(added)]
@@ -161,7 +161,7 @@ def test_no_stand_in_for_tiktoken() -> None:
 
 
 def test_longest_token_from_the_left() -> None:
-    """At each place the longest token counts, unless it is inside a word; whitespace goes to the token that takes it first."""
+    """At each position the longest token counts, unless it is inside a word; whitespace belongs to the token that includes it first."""
     tokens = {part["content"]: replace(machine(CASES[-5])[0].metadata.added_tokens.contextual["<both>"], **flags) for part, flags in TAKEN}
     assert [*found("x <both> \n<r>  y word sword", tokens, frozenset(map(ord, "swordxy")))] == [
         (0, 1, None),
@@ -174,7 +174,7 @@ def test_longest_token_from_the_left() -> None:
 
 
 def test_white_space_that_a_token_of_raw_text_takes() -> None:
-    """Whitespace that a token of raw text takes contains no token of normalized text, as in the reference."""
+    """Whitespace that a token of raw text includes contains no token of normalized text, as in the reference."""
     added = [
         token("\n", "normalized"),
         token("  ", "normalized"),

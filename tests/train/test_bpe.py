@@ -39,14 +39,14 @@ class Count(NamedTuple):
 
 
 def count(state: Count) -> Round:
-    """Count one up."""
+    """Increase the count by one."""
     state.number[0] += 1
     done = int(state.number[0])
     return Round(state, done, done == 10)
 
 
 def accept(_: Count) -> None:
-    """Prove nothing."""
+    """Accept any state."""
 
 
 def count_under(control: Control, digest: str = "ten") -> tuple[int, bool]:
@@ -56,7 +56,7 @@ def count_under(control: Control, digest: str = "ten") -> tuple[int, bool]:
 
 
 def test_run_resumes_from_its_checkpoint_and_removes_it(tmp_path: Path) -> None:
-    """A run past its deadline leaves a checkpoint, and the next one continues from there."""
+    """A run past its deadline leaves a checkpoint, and the next run continues from it."""
     path, seen = tmp_path / "run.npz", list[int]()
     for number in range(1, 4):
         assert count_under(Control(deadline=0, checkpoint=path)) == (number, False)
@@ -66,7 +66,7 @@ def test_run_resumes_from_its_checkpoint_and_removes_it(tmp_path: Path) -> None:
 
 
 def test_interrupt_writes_the_checkpoint(tmp_path: Path) -> None:
-    """Ctrl-C ends the round, writes the checkpoint and continues as KeyboardInterrupt."""
+    """Ctrl-C ends the round, writes the checkpoint and then raises KeyboardInterrupt."""
     path, before = tmp_path / "run.npz", signal.getsignal(signal.SIGINT)
     with pytest.raises(KeyboardInterrupt):
         count_under(Control(lambda *_: signal.raise_signal(signal.SIGINT), checkpoint=path))
@@ -91,7 +91,7 @@ def test_foreign_checkpoints_are_refused(tmp_path: Path) -> None:
 
 
 def test_damaged_archives_are_refused(tmp_path: Path) -> None:
-    """A changed byte in the directory of a checkpoint's archive is damage, if it is noticed, and never an error of the system."""
+    """A changed byte in the directory of a checkpoint's archive, if detected, is reported as damage, never as an error of the system."""
     path, refused = tmp_path / "run.npz", 0
     count_under(Control(deadline=0, checkpoint=path))
     whole = path.read_bytes()
@@ -105,7 +105,7 @@ def test_damaged_archives_are_refused(tmp_path: Path) -> None:
 
 
 def test_checkpoint_with_endless_elements_is_refused(tmp_path: Path) -> None:
-    """Elements of 0 bytes, of which a small file can have any number, are damage."""
+    """Elements of 0 bytes, of which a small file can have any number, are reported as damage."""
     header = io.BytesIO()
     np.lib.format.write_array_header_1_0(header, {"descr": "|V0", "fortran_order": False, "shape": (1 << 30,)})
     with zipfile.ZipFile(tmp_path / "run.npz", "w") as file:
@@ -115,7 +115,7 @@ def test_checkpoint_with_endless_elements_is_refused(tmp_path: Path) -> None:
 
 
 def test_changed_checkpoints_are_refused(tmp_path: Path) -> None:
-    """A checkpoint with a changed number is damaged, although a run might have reached its state."""
+    """A checkpoint with a changed number is refused, although a run might have reached its state."""
     path = tmp_path / "run.npz"
     count_under(Control(deadline=0, checkpoint=path))
     with np.load(path) as stored:
@@ -158,7 +158,7 @@ def reference_of(pairs: Mapping[str, int], model: str = "BPE", **options: Any) -
 
 
 def learned(result: Trained) -> tuple[list[str], list[tuple[str, str]]]:
-    """The tokens and the merges of a result, whose ids have no holes."""
+    """The tokens and the merges of a result, whose ids have no gaps."""
     assert [*result.vocabulary.values()] == [*range(len(result.vocabulary))]
     return [*result.vocabulary], [*result.merges]
 
@@ -170,7 +170,7 @@ def random_words(random: Random, letters: str) -> dict[str, int]:
 
 
 def random_options(random: Random, letters: str) -> dict[str, Any]:
-    """Options of BPE, with special tokens that merges make, too."""
+    """Options of BPE, some with special tokens that merges can make."""
     special = ("".join(random.choices(letters + "x", k=random.randint(1, 4))) for _ in range(random.choice([0, 0, 2, 4])))
     options: dict[str, Any] = {"vocab_size": random.randint(20, 60), "special_tokens": [*dict.fromkeys(special)]}
     options |= {"min_frequency": random.randint(0, 5)} if random.random() < 0.4 else {}
@@ -191,7 +191,7 @@ short_words = st.dictionaries(st.text("abc", min_size=1, max_size=9), st.integer
 def test_bpe_equals_a_recount_after_every_merge(
     words: dict[str, int], size: int, least: int, longest: int | None, special: list[str]
 ) -> None:
-    """BPE learns the tokens and merges that a recount after every merge finds, overlaps and ties included."""
+    """BPE learns the same tokens and merges as with a recount after every merge, overlaps and ties included."""
     alphabet = [letter for letter in sorted({*"".join(words)}) if letter not in special]
     options = {"min_frequency": least, "max_token_length": longest}
     result = bpe(Words.of_pairs(words.items()), vocab_size=size + len(special), special_tokens=special, **options)  # type: ignore[arg-type]
@@ -201,7 +201,7 @@ def test_bpe_equals_a_recount_after_every_merge(
 @pytest.mark.parametrize("rare", [0, 4])
 @pytest.mark.parametrize("seed", range(3))
 def test_bpe_equals_tokenizers_on_random_words(seed: int, rare: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """BPE learns what `tokenizers` learns, with special tokens that merges make, limits of length, and rare pairs left out at first."""
+    """BPE learns the same as `tokenizers`, with special tokens that merges can make, limits of length, and rare pairs left out at first."""
     monkeypatch.setattr(merge_state, "RARE", rare)
     random = Random(seed)
     for _ in range(25):
@@ -213,7 +213,7 @@ def test_bpe_equals_tokenizers_on_random_words(seed: int, rare: int, monkeypatch
 
 @pytest.mark.parametrize("seed", range(4))
 def test_prefix_and_suffix_may_occur_in_the_text(seed: int) -> None:
-    """With a prefix and a suffix that occur in words, BPE learns what `tokenizers` learns, given its order of symbols."""
+    """With a prefix and a suffix that occur in words, BPE learns the same as `tokenizers`, given its order of symbols."""
     random = Random(seed)
     for _ in range(25):
         letters = random.choice(["ab", "a#", "ab#", "a##"])
@@ -225,7 +225,7 @@ def test_prefix_and_suffix_may_occur_in_the_text(seed: int) -> None:
 
 
 def test_limited_alphabet_deletes_rare_characters() -> None:
-    """Characters beyond the limit are deleted, and their neighbours meet; of equally frequent ones the smaller code points stay."""
+    """Characters beyond the limit are deleted, so their neighbours become adjacent; of equally frequent ones, smaller code points stay."""
     words = {"axb": 5, "ab": 2, "yaz": 1}
     assert learned(bpe(Words.of_pairs(words.items()), limit_alphabet=2)) == reference_of(words, limit_alphabet=2)
     assert [*bpe(Words.of_pairs([("cab", 1)]), limit_alphabet=2, vocab_size=2).vocabulary] == ["a", "b"]
@@ -234,14 +234,14 @@ def test_limited_alphabet_deletes_rare_characters() -> None:
 
 @pytest.mark.parametrize(("words", "options", "tokens"), WORKED, ids=[str(number) for number in range(len(WORKED))])
 def test_worked_examples(words: dict[str, int], options: dict[str, Any], tokens: str) -> None:
-    """Examples of courses give the tokens that `tokenizers` learns from them."""
+    """Examples of courses give the same tokens as in `tokenizers`."""
     result = bpe(Words.of_pairs(words.items()), **options)
     merged = ["".join(pair) for pair in result.merges]
     assert merged[: len(tokens.split())] == tokens.split()
 
 
 def test_counts_are_occurrences_when_a_token_was_made() -> None:
-    """A symbol counts its occurrences in the words, and a merge those that it replaced; special tokens count 0."""
+    """The count of a symbol is its number of occurrences in the words, of a merge its number of replacements, of a special token 0."""
     result = bpe(Words.of_pairs([("aaa", 2), ("ab", 3)]), special_tokens=["<s>"])
     assert dict(zip(result.vocabulary, result.counts.tolist(), strict=True)) == {"<s>": 0, "a": 9, "b": 3, "aa": 2, "ab": 3, "aaa": 2}
 
@@ -251,12 +251,12 @@ def test_counts_are_occurrences_when_a_token_was_made() -> None:
     [({"vocab_size": 4}, "size"), ({}, "no pair"), ({"min_frequency": 4}, "min_frequency"), ({"min_frequency": 9}, "min_frequency")],
 )
 def test_result_states_why_training_stopped(options: dict[str, Any], stopped: str) -> None:
-    """Training stops at the size, without pairs, or when the best pair is too rare."""
+    """Training stops at the size, without pairs, or if the best pair is too rare."""
     assert bpe(Words.of_pairs([("abc", 3), ("bc", 2)]), **options).stopped == stopped
 
 
 def test_no_words_give_special_tokens_and_alphabet() -> None:
-    """Without words the vocabulary has the special tokens and the initial alphabet."""
+    """Without words, the vocabulary has the special tokens and the initial alphabet."""
     result = bpe(Words.of_pairs([]), special_tokens=["<s>"], initial_alphabet="ba")
     assert ([*result.vocabulary], result.stopped) == (["<s>", "a", "b"], "no pair")
 
@@ -279,13 +279,13 @@ def test_byte_tokens_follow_the_special_tokens() -> None:
 
 
 def test_numbers_of_numpy_are_numbers() -> None:
-    """An option may be a whole number of numpy."""
+    """An option may be an integer of numpy."""
     options: dict[str, Any] = {"vocab_size": np.int64(3)}
     assert len(bpe(Words.of_pairs([("abab", 1)]), **options).vocabulary) == 3
 
 
 def test_decoder_belongs_to_the_model() -> None:
-    """Decoded text has neither the suffix of BPE nor the prefix of WordPiece, and BPE takes the splitter of BERT."""
+    """Decoded text has neither the suffix of BPE nor the prefix of WordPiece, and BPE accepts the splitter of BERT."""
     tokenizers = pytest.importorskip("tokenizers")
     options: dict[str, Any] = {"special_tokens": ["[UNK]"], "unk_token": "[UNK]", "vocab_size": 30}
     for result in (
@@ -321,7 +321,7 @@ def test_decoder_belongs_to_the_model() -> None:
     ],
 )
 def test_bad_words_and_options_are_named(words: list[tuple[str | bytes, int]], options: dict[str, Any], message: str) -> None:
-    """Words and options that cannot be trained on are errors that name them."""
+    """Words and options that cannot be trained on are errors that name these words and options."""
     with pytest.raises(fst.VocabularyError, match=message):
         bpe(Words.of_pairs(words), **options)
 
@@ -337,7 +337,7 @@ def test_unsupported_options_are_refused() -> None:
 
 @pytest.mark.parametrize("prefix", ["", "##"])
 def test_run_in_pieces_gives_equal_bytes(prefix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A run that stops after every merge and resumes from its checkpoint gives the result of a run in one piece."""
+    """A run that stops after every merge and resumes from its checkpoint gives the result of an uninterrupted run."""
     random, path = Random(1), tmp_path / "run.npz"
     words = Words.of_pairs(random_words(random, "ab#").items())
     options: dict[str, Any] = {"vocab_size": 24, "special_tokens": ["ab", "ba"], "continuing_subword_prefix": prefix}
@@ -353,7 +353,7 @@ def test_run_in_pieces_gives_equal_bytes(prefix: str, tmp_path: Path, monkeypatc
 
 
 def test_damaged_checkpoints_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A checkpoint with an index out of range is refused by the name of its array."""
+    """A checkpoint with an index out of range is refused with the name of its array."""
     monkeypatch.setattr(merges, "STEPS", 1)
     path, words = tmp_path / "run.npz", Words.of_pairs([("abcabc", 3), ("bcb", 2)])
     bpe(words, control=Control(deadline=0, checkpoint=path))
@@ -387,7 +387,7 @@ def test_continuing_symbols_follow_the_alphabet_by_code_point() -> None:
 
 
 def test_wordpiece_refuses_an_unknown_criterion() -> None:
-    """A criterion is "frequency" or "score"."""
+    """A criterion other than "frequency" or "score" is refused."""
     with pytest.raises(fst.UnsupportedError, match="criterion is 'size'"):
         wordpiece(Words.of_pairs([]), criterion="size")
 
@@ -400,7 +400,7 @@ def test_wordpiece_refuses_an_unknown_criterion() -> None:
 @pytest.mark.parametrize("splitter", ["gpt2", "whitespace"])
 @pytest.mark.parametrize("name", ["docs_zh.md", "docs_ar.md", "docs_hi.md", "docs_ko.md", "code_python.txt"])
 def test_bpe_equals_tokenizers_on_corpora(name: str, splitter: str) -> None:
-    """BPE learns the ids and merges of `tokenizers` from text in several scripts, in bytes and in characters."""
+    """BPE learns the same ids and merges as `tokenizers` from text in several scripts, in bytes and in characters."""
     from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
     tokenizer = Tokenizer(models.BPE())
@@ -423,7 +423,7 @@ def test_bpe_equals_tokenizers_on_corpora(name: str, splitter: str) -> None:
 
 
 def test_counted_words_keep_their_splitter() -> None:
-    """Words that a splitter with a name has made train the vocabulary that their texts train, without naming it again."""
+    """Words from a named splitter train the same vocabulary as their texts, without the splitter's name as an argument."""
     texts = ["Ein Café, zwei Cafés!", "drei"]
     whole = train.bpe(texts, splitter="gpt2", vocab_size=270)
     assert learned(train.bpe(train.words(texts, splitter="gpt2"), vocab_size=270)) == learned(whole)
@@ -434,7 +434,7 @@ def test_counted_words_keep_their_splitter() -> None:
 
 
 def test_progress_counts_tokens() -> None:
-    """Progress is called with the tokens made, and with those to be made."""
+    """Progress is called with the number of finished tokens, and of all tokens."""
     seen = list[tuple[int, int]]()
     train.bpe({"abc": 1}, vocab_size=5, progress=lambda *numbers: seen.append(numbers))
     assert seen == [(2, 2)]

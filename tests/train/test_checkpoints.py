@@ -1,4 +1,4 @@
-"""Tests of checkpoints of training that were changed and sealed again: they are refused, or kernels may run on them."""
+"""Tests of training checkpoints that were changed and sealed again: they are refused, or safe for kernels."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def words_of(draw: Random) -> Words:
 
 
 def stored(kind: str, words: Words, rounds: int, path: Path) -> tuple[str, Arrays] | None:
-    """The digest and the arrays of a checkpoint after some short rounds; None: training has ended."""
+    """The digest and the arrays of a checkpoint after some short rounds; None if training has ended."""
     for _ in range(rounds):
         RUNS[kind][0](words, **options_of(kind), deadline=0, checkpoint=path)
         if not path.exists():
@@ -55,7 +55,7 @@ def stored(kind: str, words: Words, rounds: int, path: Path) -> tuple[str, Array
 
 
 def change(draw: Random, arrays: Arrays) -> str:
-    """Change one array in place of the old one; returns its name."""
+    """Replace one array with a changed one; return its name."""
     name = draw.choice([name for name, array in arrays.items() if len(array)])
     array = arrays[name] = arrays[name].copy()
     used = array.shape[0] if draw.random() < 0.5 else min(len(array), 30)
@@ -81,7 +81,7 @@ def change(draw: Random, arrays: Arrays) -> str:
 
 
 def resume(kind: str, words: Words, digest: str, arrays: Arrays, path: Path) -> bool:
-    """Seal a checkpoint and train on from it; returns whether it was refused."""
+    """Seal a checkpoint and continue training from it; return whether it was refused."""
     np.savez(path, allow_pickle=False, **members_of(digest, arrays))
     try:
         with np.errstate(all="ignore"):
@@ -94,7 +94,7 @@ def resume(kind: str, words: Words, digest: str, arrays: Arrays, path: Path) -> 
 
 
 def fuzz(kind: str, seed: int, folder: Path, mutants: int) -> tuple[int, int]:
-    """Resume from changed checkpoints of one run; returns how many were refused, and how many not."""
+    """Resume from changed checkpoints of one run; return the number of refused ones, and of the others."""
     draw, path, counts = Random(f"{kind} {seed}"), folder / "run.npz", [0, 0]
     path.unlink(missing_ok=True)
     with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
@@ -159,7 +159,7 @@ def test_many_changed_checkpoints_are_refused_or_safe(kind: str, tmp_path: Path)
 def test_arrays_are_refused_by_name(
     kind: str, name: str, place: Any, value: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An array that kernels must not read is refused by its name."""
+    """An array that kernels cannot read safely is refused, and the message names it."""
     monkeypatch.setattr(run, "STEPS", 1)
     monkeypatch.setattr(score_state, "BUDGET", 1)
     path = tmp_path / "run.npz"
@@ -173,7 +173,7 @@ def test_arrays_are_refused_by_name(
 
 
 def test_tokens_are_no_longer_than_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Merges that double a token again and again are refused before its string takes memory."""
+    """Merges that repeatedly double a token are refused before its string takes memory."""
     monkeypatch.setattr(run, "STEPS", 1)
     words, path = Words.of_pairs({"abcabcabcabc": 3, "bcbca": 2}.items()), tmp_path / "run.npz"
     found = stored("bpe", words, 5, path)

@@ -77,7 +77,7 @@ def bert() -> Any:
 
 @cache
 def llama() -> Any:
-    """Like Llama: characters, the text with ▁ in front, and byte_fallback."""
+    """Like Llama: characters, ▁ before the text, and byte_fallback."""
     tokens = ["<unk>", "<s>", "</s>", *(f"<0x{byte:02X}>" for byte in range(256)), "▁", "a", "▁a"]
     ids = {token: number for number, token in enumerate(tokens)}
     model: Any = models.BPE(vocab=ids, merges=[("▁", "a")], unk_token="<unk>", fuse_unk=True, byte_fallback=True)
@@ -110,7 +110,7 @@ def word_level() -> Any:
 
 
 OLD = {found.__name__: found for found in (byte_level, bert, llama, t5, word_level)}
-EXACT = [byte_level, llama, word_level]  # whose reference has nothing random
+EXACT = [byte_level, llama, word_level]  # their reference has no random parts
 
 
 def document_of(reference: Any) -> dict[str, Any]:
@@ -120,26 +120,26 @@ def document_of(reference: Any) -> dict[str, Any]:
 
 
 def unordered(document: dict[str, Any]) -> dict[str, Any]:
-    """The same with the tokens of the model sorted, since their order is random in the reference."""
+    """The tokenizer.json with sorted tokens of the model, since their order is random in the reference."""
     model = document["model"]
     return {**document, "model": {**model, "vocab": sorted(token for token, *_ in model["vocab"])}}
 
 
 @pytest.mark.parametrize("old", EXACT, ids=lambda old: old.__name__)
 def test_document_is_that_of_transformers(old: Callable[[], Any]) -> None:
-    """The tokenizer.json is the one that transformers makes, with vocabulary, merges, special tokens, post-processor and settings."""
+    """The tokenizer.json matches transformers, with vocabulary, merges, special tokens, post-processor and settings."""
     reference = old().train_new_from_iterator(SENTENCES, 330)
     assert train.like(old(), SENTENCES, 330).to_json() == document_of(reference)
 
 
 def test_pieces_are_those_of_transformers() -> None:
-    """Unigram has the pieces of transformers; the scores of some characters are random there."""
+    """Unigram has the pieces of transformers; there, the scores of some characters are random."""
     expected = document_of(t5().train_new_from_iterator(SENTENCES, 110))
     assert unordered(train.like(t5(), SENTENCES, 110).to_json()) == unordered(expected)
 
 
 def in_order(old: Any, texts: list[str], expected: dict[str, Any]) -> Trained:
-    """WordPiece like an old one, with the order of the characters with ## that the reference had by chance."""
+    """WordPiece like an old one, with the reference's random order of the characters with ##."""
     tokens = expected["model"]["vocab"]
     recipe = recipe_of(*statement_of(old))
     words, pipeline = words_of(texts, splitter=recipe.pipeline)
@@ -156,7 +156,7 @@ def test_wordpiece_is_that_of_transformers() -> None:
 
 @pytest.mark.parametrize("kind", OLD)
 def test_all_forms_of_an_old_tokenizer_agree(kind: str, tmp_path: Path) -> None:
-    """A live tokenizer, its folder, its tokenizer.json, its table and its stand-in state the same for a new vocabulary."""
+    """A live tokenizer, its folder, its tokenizer.json, its table and its stand-in determine the same new vocabulary."""
     live = OLD[kind]()
     live.save_pretrained(tmp_path)
     table = fst.compile.tokenizer(live)
@@ -173,7 +173,7 @@ def test_all_forms_of_an_old_tokenizer_agree(kind: str, tmp_path: Path) -> None:
 
 
 def test_tables_and_trained_vocabularies_are_old_ones() -> None:
-    """A table, and a vocabulary that was trained like it, give the vocabulary that their live tokenizer gives."""
+    """A table, and a vocabulary trained like it, give the same vocabulary as their live tokenizer."""
     first = train.like(byte_level(), SENTENCES, 330)
     for old in [fst.compile.tokenizer(byte_level()), first]:
         other = train.like(old, SENTENCES, 330)
@@ -183,7 +183,7 @@ def test_tables_and_trained_vocabularies_are_old_ones() -> None:
 
 
 def test_encodings_of_tiktoken_are_old_ones(tmp_path: Path) -> None:
-    """A live encoding of tiktoken gives the vocabulary of the splitter with the effect of its pattern; other patterns are refused."""
+    """A live encoding of tiktoken gives the vocabulary of the splitter that equals its pattern; other patterns are refused."""
     options: dict[str, Any] = {"vocab_size": 300, "special_tokens": ["<|end|>"]}
     expected = train.bpe(SENTENCES, splitter="cl100k", **options)
     expected.save(tmp_path / "a.tiktoken")
@@ -198,7 +198,7 @@ def test_encodings_of_tiktoken_are_old_ones(tmp_path: Path) -> None:
 
 
 def test_models_of_sentencepiece_are_old_ones(tmp_path: Path) -> None:
-    """A .model gives a vocabulary with its normalizer and its special tokens, whose own .model has the ids of its table."""
+    """A .model gives a vocabulary with its normalizer and its special tokens; the new .model has the ids of the new table."""
     texts = [text for text in SENTENCES if "</s>" not in text]
     options: dict[str, Any] = {"special_tokens": ["<unk>", "<s>", "</s>"], "unk_token": "<unk>", "fuse_unk": True}
     train.bpe(texts, vocab_size=100, splitter="sentencepiece", **options).save(tmp_path / "a.model")
@@ -212,7 +212,7 @@ def test_models_of_sentencepiece_are_old_ones(tmp_path: Path) -> None:
 
 
 def test_settings_are_kept() -> None:
-    """Names of tokens, lengths and sides of a table come through to the table of the new vocabulary."""
+    """Names of tokens, lengths and sides of a table are the same in the table of the new vocabulary."""
     settings = train.like(fst.compile.tokenizer(byte_level()), SENTENCES, 330).tokenizer()._metadata.settings
     assert settings.model_max_length == 77
     assert settings.named_tokens == {"bos_token": "<s>", "eos_token": "</s>", "mask_token": "<mask>"}
@@ -242,13 +242,13 @@ def test_special_tokens_are_renamed_and_added() -> None:
     ],
 )
 def test_arguments_without_meaning_are_errors(options: Any, message: str) -> None:
-    """An argument that contradicts the old tokenizer, or has no meaning for it, is an error that names it."""
+    """An argument that contradicts the old tokenizer, or has no meaning for it, is an error that names the argument."""
     with pytest.raises(fst.FstError, match=message):
         train.like(bert(), SENTENCES, 120, **options)
 
 
 def test_nested_post_processors_get_new_ids() -> None:
-    """Ids in a post-processor inside of a sequence are those of the new vocabulary."""
+    """Ids in a post-processor inside of a sequence are the ids of the new vocabulary."""
     live = json.loads(byte_level().backend_tokenizer.to_str())
     live["post_processor"] = {"type": "Sequence", "processors": [json.loads(llama().backend_tokenizer.to_str())["post_processor"]]}
     old = tokenizers.Tokenizer.from_str(json.dumps(live))
@@ -258,7 +258,7 @@ def test_nested_post_processors_get_new_ids() -> None:
 
 
 def test_post_processors_need_special_tokens() -> None:
-    """A post-processor with a token that is not special in the old tokenizer is an error that names it."""
+    """A post-processor with a token that is not special in the old tokenizer is an error that names the token."""
     live = json.loads(bert().backend_tokenizer.to_str())
     live["added_tokens"] = [token for token in live["added_tokens"] if token["content"] != "[SEP]"]
     with pytest.raises(VocabularyError, match=r"'\[SEP\]', which is not a token; make it a special token"):
@@ -266,7 +266,7 @@ def test_post_processors_need_special_tokens() -> None:
 
 
 def test_single_new_special_token_is_refused() -> None:
-    """A str in place of a list of new special tokens is not read letter by letter."""
+    """A str instead of a list of new special tokens is refused."""
     with pytest.raises(VocabularyError, match="new_special_tokens is '<new>'; expected a list"):
         train.like(bert(), SENTENCES, 120, new_special_tokens="<new>")
 
@@ -283,13 +283,13 @@ def test_other_added_tokens_follow_the_vocabulary(tmp_path: Path) -> None:
 
 
 def test_size_is_that_of_the_old_vocabulary() -> None:
-    """Without vocab_size the new vocabulary has as many tokens as the old one, without added tokens that are not special."""
+    """Without vocab_size, the new vocabulary has the size of the old one, without added tokens that are not special."""
     old = train.like(byte_level(), SENTENCES, 300)
     assert len(train.like(old, SENTENCES).vocabulary) == 300
 
 
 def test_options_reach_the_trainer() -> None:
-    """Arguments of the trainer override those that follow from the old tokenizer; byte_fallback adds the tokens of bytes."""
+    """Arguments of the trainer override the old tokenizer's settings; byte_fallback adds the tokens of bytes."""
     trained = train.like(llama(), SENTENCES, 400, byte_fallback=True, min_frequency=100)
     assert trained.stopped == "min_frequency"
     assert trained.vocabulary["<0xFF>"] == 258
@@ -297,7 +297,7 @@ def test_options_reach_the_trainer() -> None:
 
 
 def test_texts_may_be_counted_words() -> None:
-    """Words that were counted with the old tokenizer give the vocabulary of their texts."""
+    """Words counted with the old tokenizer give the vocabulary of their texts."""
     words = train.words(SENTENCES, splitter=byte_level())
     assert train.like(byte_level(), words, 330).vocabulary == train.like(byte_level(), SENTENCES, 330).vocabulary
 
@@ -336,7 +336,7 @@ REAL = ["vocab_bpe/gpt2", "vocab_bpe/roberta", "vocab_bpe/qwen3", "vocab_bpe/mis
 @pytest.mark.slow
 @pytest.mark.parametrize("name", REAL)
 def test_real_vocabularies_are_those_of_transformers(name: str) -> None:
-    """For tokenizers of known models, tokens and ids are those of transformers, given its random order of the characters with ##."""
+    """For tokenizers of well-known models, tokens and ids match transformers, given its random order of the characters with ##."""
     old = AutoTokenizer.from_pretrained(SHARED / name)
     reference = old.train_new_from_iterator(sample(), 4000)
     trained = in_order(old, sample(), document_of(reference)) if name.startswith("vocab/") else train.like(old, sample(), 4000)
@@ -348,7 +348,7 @@ def test_real_vocabularies_are_those_of_transformers(name: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["t5", "albert"])
 def test_real_pieces_are_those_of_transformers(name: str) -> None:
-    """For Unigram tokenizers of known models, the pieces and everything next to the model are those of transformers."""
+    """For Unigram tokenizers of well-known models, the pieces and all other parts match transformers."""
     old = AutoTokenizer.from_pretrained(SHARED / "vocab_unigram" / name)
     expected = document_of(old.train_new_from_iterator(sample(), 4000))
     assert unordered(train.like(old, sample(), 4000).to_json()) == unordered(expected)

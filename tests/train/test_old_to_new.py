@@ -1,4 +1,4 @@
-"""Tests of vocabularies that are made from old ones: trimmed ones and extended ones."""
+"""Tests of vocabularies made from old ones: trimmed ones and extended ones."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def word_level() -> Tokenizer:
     return trained(models.WordLevel(unk_token="<unk>"), trainer, pre_tokenizers.WhitespaceSplit())
 
 
-KINDS: Mapping[str, tuple[Callable[[], Tokenizer], int]] = {  # and how many tokens to keep
+KINDS: Mapping[str, tuple[Callable[[], Tokenizer], int]] = {  # and the number of tokens to keep
     "BPE over bytes": (bpe_over_bytes, 290),
     "BPE over characters": (bpe_over_characters, 40),
     "BPE with a suffix": (bpe_with_suffix, 40),
@@ -101,7 +101,7 @@ each_kind = pytest.mark.parametrize("kind", KINDS)
 
 
 def check_trimmed(old: fst.Tokenizer, new: Any, texts: Iterable[str]) -> tuple[int, int]:
-    """Compare ids of texts whose tokens are all kept. Returns the numbers of texts with and without such tokens alone."""
+    """Compare ids of texts whose tokens are all kept. Return the number of texts with only kept tokens, and of the others."""
     tok, same, other = new.trained.tokenizer(), 0, 0
     for text in texts:
         ids = new.ids[old.encode(text)]
@@ -116,7 +116,7 @@ def check_trimmed(old: fst.Tokenizer, new: Any, texts: Iterable[str]) -> tuple[i
 
 @each_kind
 def test_texts_of_kept_tokens_have_the_mapped_ids(kind: str) -> None:
-    """A text whose tokens all stay has these tokens in the trimmed vocabulary, by their new ids."""
+    """A text whose tokens are all kept has these tokens in the trimmed vocabulary, with their new ids."""
     make, keep = KINDS[kind]
     live = make()
     new = fst.train.trim(live, lines(), keep)
@@ -129,7 +129,7 @@ def test_texts_of_kept_tokens_have_the_mapped_ids(kind: str) -> None:
 
 @each_kind
 def test_trimmed_vocabularies_keep_the_order_and_the_special_tokens(kind: str) -> None:
-    """New ids are 0, 1, 2 … in the order of the old ones; special tokens, their flags, templates and padding are there."""
+    """New ids are 0, 1, 2 … in the order of the old ones; special tokens, their flags, templates and padding are kept."""
     make, keep = KINDS[kind]
     live = make()
     trimmed = fst.train.trim(live, lines(), keep)
@@ -156,7 +156,7 @@ def test_trimmed_vocabularies_are_read_by_the_reference(tmp_path: Path) -> None:
 
 
 def test_most_used_tokens_stay() -> None:
-    """Tokens stay by their use in the words, then by their ids, and the counts are those of the words."""
+    """Tokens are kept by their use in the words, then by their ids, and the counts are those of the words."""
     old = compiled(["[UNK]", "h", "p", "##u", "##g", "##ug", "hug", "pug", "hugu"], unk_token="[UNK]")
     trimmed = fst.train.trim(old, {"hug": 3, "pug": 4, "hug u": 1}, 7)
     assert [*trimmed.trained.vocabulary] == ["[UNK]", "h", "p", "##u", "##g", "hug", "pug"]
@@ -166,7 +166,7 @@ def test_most_used_tokens_stay() -> None:
 
 
 def test_parts_of_kept_tokens_stay() -> None:
-    """A token of BPE keeps the parts that its merges need, even if no text has them by themselves."""
+    """A token of BPE keeps the parts that its merges need, even if no text has them as tokens."""
     ids = {token: number for number, token in enumerate(["a", "b", "c", "ab", "bc", "abc", "ca"])}
     tok = Tokenizer(models.BPE(ids, [("a", "b"), ("ab", "c"), ("c", "a")]))
     trimmed = fst.train.trim(tok, {"abc": 9, "ca": 8, "bcc": 1}, 5)
@@ -176,7 +176,7 @@ def test_parts_of_kept_tokens_stay() -> None:
 
 
 def test_sizes_that_are_out_of_range_are_refused() -> None:
-    """A size above the old one, or below what must stay, is an error with both numbers."""
+    """A size above the old one, or below the number of required tokens, is an error with both numbers."""
     live = wordpiece()
     with pytest.raises(VocabularyError, match=r"keep is 121; expected at most 120"):
         fst.train.trim(live, lines(), 121)
@@ -188,13 +188,13 @@ MERGING = ["BPE over bytes", "BPE over characters", "BPE with a suffix", "WordPi
 
 
 def words_of(live: Tokenizer, texts: Iterable[str]) -> Counter[str]:
-    """The words of texts, as a live tokenizer splits them."""
+    """The words of texts, as split by a live tokenizer."""
     return Counter(word for text in texts for word, _ in live.pre_tokenizer.pre_tokenize_str(text))
 
 
 @pytest.mark.parametrize("kind", MERGING)
 def test_new_tokens_are_those_of_a_recount(kind: str) -> None:
-    """New tokens are the most frequent pairs of old ones, counted again after each merge."""
+    """New tokens are the most frequent pairs of old ones, with a recount after each merge."""
     live = KINDS[kind][0]()
     words = words_of(live, lines())
     splits = {word: [token.value for token in live.model.tokenize(word)] for word in words}
@@ -211,7 +211,7 @@ def undone(ids: Iterable[int], size: int, parts: Mapping[int, Sequence[int]]) ->
 
 
 def check_extended(live: Tokenizer, extended: Trained, texts: Iterable[str]) -> None:
-    """Compare ids, with new merges undone, and those of the old tokenizer."""
+    """Compare ids, with new merges undone, with those of the old tokenizer."""
     ids, size = extended.vocabulary, max(live.get_vocab().values()) + 1
     parts = {ids[left + right]: (ids[left], ids[right]) for left, right in extended.merges}
     again, tok = Tokenizer.from_str(json.dumps(extended.to_json())), extended.tokenizer()
@@ -223,7 +223,7 @@ def check_extended(live: Tokenizer, extended: Trained, texts: Iterable[str]) -> 
 
 @pytest.mark.parametrize("kind", MERGING[:3])
 def test_new_merges_undone_give_the_old_ids(kind: str) -> None:
-    """A text has the old tokens, except that some neighbours are a new one; old tokens keep their ids, and old merges come first."""
+    """A text has the old tokens, except that some neighbours form a new one; old tokens keep their ids, and old merges come first."""
     live = KINDS[kind][0]()
     extended = fst.train.extend(live, lines(), 40)
     assert {token: extended.vocabulary[token] for token in live.get_vocab()} == live.get_vocab()
@@ -244,7 +244,7 @@ COUNTS = st.dictionaries(SHORT, st.integers(1, 5), min_size=1)
 @given(merges=st.lists(st.tuples(SHORT, SHORT), max_size=6), words=COUNTS, texts=st.lists(SHORT))
 @examples(120)
 def test_strings_with_ids_keep_them(merges: list[tuple[str, str]], words: dict[str, int], texts: list[str]) -> None:
-    """Old tokens that old merges cannot make, and added tokens, keep their ids when new merges make them."""
+    """Old tokens that old merges cannot make, and added tokens, keep their ids if new merges make them."""
     made = list(dict.fromkeys(merges))
     tokens = dict.fromkeys(["a", "b", "c", *(token for left, right in made for token in (left, right, left + right))])
     live = Tokenizer(models.BPE({token: number for number, token in enumerate(tokens)}, made))
@@ -257,7 +257,7 @@ def test_strings_with_ids_keep_them(merges: list[tuple[str, str]], words: dict[s
 
 
 def test_unknown_text_is_in_no_new_token() -> None:
-    """Unknown characters and single bytes of them are in no new token, and keep their neighbours apart."""
+    """Unknown characters, and single bytes of them, are in no new token, and separate their neighbours."""
     tokens = {"<unk>": 0, "a": 1, "b": 2, **{f"<0x{byte:02X}>": 3 + byte for byte in range(256)}}
     live = Tokenizer(models.BPE(tokens, [], unk_token="<unk>", byte_fallback=True))
     extended = fst.train.extend(live, {"aéb": 9, "ab": 1, "éé": 5}, 3)
@@ -268,7 +268,7 @@ def test_unknown_text_is_in_no_new_token() -> None:
 
 
 def test_extended_word_level_has_the_most_frequent_words() -> None:
-    """WordLevel gets the most frequent words that are no token, and of equally frequent ones the first by code point."""
+    """WordLevel gets the most frequent words that are not tokens; of equally frequent ones, the first by code point."""
     old = Tokenizer(models.WordLevel({"<unk>": 0, "hug": 1, "pug": 7}, unk_token="<unk>"))
     extended = fst.train.extend(old, {"hug": 9, "b": 3, "a": 3, "c": 4, "d": 1}, 3)
     assert extended.vocabulary == {"<unk>": 0, "hug": 1, "pug": 7, "c": 8, "a": 9, "b": 10}
@@ -276,7 +276,7 @@ def test_extended_word_level_has_the_most_frequent_words() -> None:
 
 
 def test_extension_resumes_from_its_checkpoint(tmp_path: Path) -> None:
-    """A run that the deadline stops leaves a checkpoint, and the same vocabulary comes of it in the end."""
+    """A run stopped by the deadline leaves a checkpoint, from which the same vocabulary results."""
     live, path = bpe_over_characters(), tmp_path / "run.npz"
     merges_of = fst.train.extend(live, lines(), 40).merges
     with pytest.MonkeyPatch.context() as patch:
@@ -291,7 +291,7 @@ def test_extension_resumes_from_its_checkpoint(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("number", ["3", 1.5, None])
 def test_numbers_of_tokens_are_whole(number: Any) -> None:
-    """A number of tokens that is no whole number is an error that names it."""
+    """A number of tokens that is not an integer is an error that names it."""
     with pytest.raises(VocabularyError, match=f"add is {number!r}; expected a whole number"):
         fst.train.extend(wordpiece(), lines(), number)
     with pytest.raises(VocabularyError, match=f"keep is {number!r}; expected a whole number"):
@@ -299,7 +299,7 @@ def test_numbers_of_tokens_are_whole(number: Any) -> None:
 
 
 def test_impossible_extensions_are_refused() -> None:
-    """Unigram cannot be extended, and less than no token cannot be added."""
+    """Unigram cannot be extended, and a negative number of tokens cannot be added."""
     with pytest.raises(UnsupportedError, match="the vocabulary is Unigram, whose scores would change"):
         fst.train.extend(unigram(), lines(), 10)
     with pytest.raises(VocabularyError, match="add is -1; expected a whole number from 0"):
@@ -342,7 +342,7 @@ def test_encodings_of_tiktoken_are_trimmed_and_extended(tmp_path: Path) -> None:
 
 
 def test_vocabularies_without_a_tokenizer_json_are_refused() -> None:
-    """An encoding of tiktoken with a pattern of its own is refused: no tokenizer.json is known to have its effect."""
+    """An encoding of tiktoken with an unknown pattern is refused: no tokenizer.json is known to be equivalent."""
     with pytest.raises(UnsupportedError, match="has no known counterpart"):
         fst.train.trim(encoding_of(r"\w+|\W+"), ["ab"], 256)
 
@@ -351,7 +351,7 @@ def test_vocabularies_without_a_tokenizer_json_are_refused() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "keep"), [("vocab_bpe/mistral01", 12_000), ("vocab/bert-base-cased", 8_000)])
 def test_trimmed_vocabularies_of_the_field(name: str, keep: int) -> None:
-    """Mistral and BERT, trimmed on a corpus, divide its texts as before where all tokens stay."""
+    """Mistral and BERT, trimmed on a corpus, divide its texts as before if all tokens are kept."""
     text = (SHARED / "corpora" / "en_books_20MB.txt").read_text("utf-8")[:200_000]
     texts: Sequence[str] = text.splitlines(keepends=True)
     old = fst.Tokenizer(compiled(SHARED / name))
@@ -362,7 +362,7 @@ def test_trimmed_vocabularies_of_the_field(name: str, keep: int) -> None:
 @needs_shared
 @pytest.mark.slow
 def test_extended_vocabulary_of_the_field() -> None:
-    """GPT-2, extended on Python code, divides texts as before but for new tokens."""
+    """GPT-2, extended on Python code, divides texts as before except for new tokens."""
     live = Tokenizer.from_file(str(SHARED / "vocab_bpe" / "gpt2" / "tokenizer.json"))
     texts = (SHARED / "corpora" / "code_python.txt").read_text("utf-8")[:300_000].splitlines(keepends=True)
     extended = fst.train.extend(live, texts, 500)

@@ -1,4 +1,4 @@
-"""Tests of WordPiece by score, against the code of the course in `naive_training`."""
+"""Tests of WordPiece by score, compared with the code of the course in `naive_training`."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def letters_of(words: Mapping[str, int]) -> int:
 
 
 def test_worked_numbers() -> None:
-    """The vocabulary of `hug pug pun bun hugs` is that of the course's code."""
+    """The number of distinct letters, with and without prefix."""
     tokens = learned(HUGS, 100)
     assert tokens == ["##g", "##n", "##s", "##u", "b", "h", "p", "##gs", "hu", "hugs", "hug", "pu", "bu", "bun", "pug", "pun"]
 
@@ -84,20 +84,20 @@ def test_vocabularies_of_short_words_are_those_of_the_course(words: Mapping[str,
 
 
 def test_min_frequency_keeps_rare_pairs_apart() -> None:
-    """A pair that is rarer than the least count never merges, however great its score."""
+    """A pair that is rarer than the minimum count never merges, with any score."""
     assert learned(HUGS, 100, 10)[7:] == ["hu", "hug", "pu", "pun"]
     assert [train(HUGS, size, least).stopped for size, least in ((100, 10), (100, 0), (9, 10))] == ["min_frequency", "no pair", "size"]
 
 
 def test_small_least_counts_are_warned_of() -> None:
-    """A least count below 10 is a warning with the reason."""
+    """A minimum count below 10 gives a warning with the reason."""
     with pytest.warns(UserWarning, match=r"min_frequency is 9: by score, the rarest pairs merge first"):
         wordpiece(Words.of_pairs(HUGS.items()), criterion="score", vocab_size=10, min_frequency=9)
     wordpiece(Words.of_pairs(HUGS.items()), criterion="score", vocab_size=10, min_frequency=10)
 
 
 def test_order_of_words_is_that_of_first_occurrence() -> None:
-    """Ties go to the pair that occurs first, by the places of words and not by their order in memory."""
+    """Of tied pairs, the first in the order of the words merges, whatever their order in memory."""
     words = Words.of_pairs([("ab", 1), ("cd", 1)])
     assert learned({"ab": 1, "cd": 1}, 5)[4:] == ["ab"]
     for first, token in (([[1, 0, 0], [0, 5, 5]], "cd"), ([[0, 1, 0], [0, 0, 9]], "cd"), ([[0, 1, 1], [0, 1, 2]], "ab")):
@@ -107,7 +107,7 @@ def test_order_of_words_is_that_of_first_occurrence() -> None:
 
 
 def test_texts_give_the_vocabulary_of_the_course() -> None:
-    """Texts that the trainer splits itself have the vocabulary of the course's code, for any threads and order in memory."""
+    """Texts that the trainer itself splits have the vocabulary of the course's code, with any number of threads and order in memory."""
     draw = random.Random(5)
     texts = [" ".join("".join(draw.choices("abc", k=draw.randint(1, 5))) for _ in range(6)) for _ in range(40)]
     words = Counter(word for text in texts for word in text.split())
@@ -120,7 +120,7 @@ def test_texts_give_the_vocabulary_of_the_course() -> None:
 
 
 def test_alphabets_are_those_of_the_words_and_of_the_options() -> None:
-    """Letters get ids in the form in which they occur; initial ones do anyway, and limited ones are deleted."""
+    """Letters get ids in the form in which they occur; initial letters always get ids, and letters beyond the limit are deleted."""
     assert learned({"ab": 1}, 2) == ["##b", "a"]
     assert [*train({"ab": 1}, 4, initial_alphabet=["xyz", "b"]).vocabulary] == ["##b", "a", "b", "x"]
     assert [*train({"axb": 3, "ab": 1, "a": 9}, 3, limit_alphabet=2).vocabulary] == ["##b", "a", "ab"]
@@ -130,7 +130,7 @@ def test_alphabets_are_those_of_the_words_and_of_the_options() -> None:
 
 
 def test_special_tokens_equal_to_merges_keep_their_ids() -> None:
-    """A merge to a token that has an id takes no second one, and training continues until the size is met."""
+    """A merge to a token that has an id adds no second id, and training continues until the size is reached."""
     trained = train(HUGS, 16, special_tokens=["hug", "hugs"])
     others = "##g ##n ##s ##u b h p ##gs hu pu bu bun pug pun"
     assert [*trained.vocabulary] == ["hug", "hugs", *others.split(" ")]
@@ -139,18 +139,18 @@ def test_special_tokens_equal_to_merges_keep_their_ids() -> None:
 
 
 def test_no_words_give_the_special_tokens() -> None:
-    """Without words, the vocabulary is the special tokens."""
+    """Without words, the vocabulary is only the special tokens."""
     trained = train({}, 10, special_tokens=["[UNK]"])
     assert ([*trained.vocabulary], trained.stopped) == (["[UNK]"], "no pair")
 
 
 def test_sizes_out_of_reach_take_no_memory() -> None:
-    """A size far beyond the words ends without pairs, and without room for tokens that never come."""
+    """A size far beyond the words' tokens ends without pairs, and takes no memory for missing tokens."""
     assert train(HUGS, 1 << 50).stopped == "no pair"
 
 
 def test_counts_are_those_of_the_merges() -> None:
-    """The count of a token is how often it occurred when it was made."""
+    """The count of a token is its number of occurrences when it was made."""
     trained = train(HUGS, 11)
     assert dict(zip(trained.vocabulary, trained.counts.tolist(), strict=True)) == {
         "##g": 20, "##n": 16, "##s": 5, "##u": 36, "b": 4, "h": 15, "p": 17,
@@ -159,7 +159,7 @@ def test_counts_are_those_of_the_merges() -> None:
 
 
 def test_run_resumes_bit_for_bit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A run that stops after each few merges, and continues from its checkpoint, makes the same vocabulary."""
+    """A run that stops after every few merges, and continues from its checkpoint, gives the same vocabulary."""
     monkeypatch.setattr(score_state, "BUDGET", 30)
     monkeypatch.setattr(score_state, "FIRST_ROWS", 1)
     words = Counter(COURSE.lower().split())

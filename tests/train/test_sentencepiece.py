@@ -1,4 +1,4 @@
-"""Tests of the trainer of byte-pair encoding as SentencePiece has it, against sentencepiece 0.2.3."""
+"""Tests of the BPE trainer by SentencePiece's rules, compared with sentencepiece 0.2.3."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_pieces_equal_those_of_sentencepiece(letters: str, tmp_path: Path) -> No
 
 
 def test_pieces_that_never_occur_fill_the_vocabulary() -> None:
-    """A pair that stood between two merges of one run becomes a piece although it does not occur."""
+    """A pair that existed only between two merges of one run becomes a piece although it does not occur."""
     result = bpe(marked({"aaaa": 1}), vocab_size=20, reference="sentencepiece")
     assert dict(zip(result.vocabulary, result.counts.tolist(), strict=True))["aaa"] == 0
 
@@ -81,14 +81,14 @@ def test_words_with_the_reserved_character_are_skipped(tmp_path: Path) -> None:
 
 
 def test_length_of_pieces_is_limited(tmp_path: Path) -> None:
-    """Pieces have 16 characters at most, or as many as max_token_length states."""
+    """Pieces have at most 16 characters, or max_token_length."""
     words = {"abcdefghijklmnopqrstuvwxyz": 3}
     assert learned(words, vocab_size=60) == reference_of(words, tmp_path, vocab_size=60)
     assert learned(words, vocab_size=60, max_token_length=3) == reference_of(words, tmp_path, vocab_size=60, max_sentencepiece_length=3)
 
 
 def test_limited_alphabet_ends_words_at_rare_characters(tmp_path: Path) -> None:
-    """Characters beyond the limit end a word, as those beyond the coverage of sentencepiece do."""
+    """Characters beyond the limit end a word, like characters beyond the coverage in sentencepiece."""
     words = {"abcab": 99, "abzab": 1}
     found = reference_of(words, tmp_path, vocab_size=20, character_coverage=0.99)
     assert ("z", found[-1][1]) not in found
@@ -96,7 +96,7 @@ def test_limited_alphabet_ends_words_at_rare_characters(tmp_path: Path) -> None:
 
 
 def test_run_in_pieces_gives_equal_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A run that stops after every merge and resumes gives the pieces of a run in one piece."""
+    """A run that stops after every merge and resumes gives the pieces of an uninterrupted run."""
     random, path = Random(3), tmp_path / "run.npz"
     words = marked({"".join(random.choices("ab", k=random.randint(1, 9))): 2 for _ in range(12)})
     options: dict[str, Any] = {"vocab_size": 30, "reference": "sentencepiece"}

@@ -1,4 +1,4 @@
-"""Trained vocabularies: their files are read back by the libraries that define them, with the ids of the table."""
+"""Trained vocabularies: the libraries that define the file formats read the files, with the ids of the table."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ HOSTILE = ["", " ", "  hug   pug ", "\n", "\thug\r\n", "日本語日本", "x\u03
 
 
 def of_reference(reference: Any, specials: Sequence[str]) -> Trained:
-    """The result with the vocabulary that a tokenizer of `tokenizers` has learned."""
+    """The result with the vocabulary learned by a tokenizer of `tokenizers`."""
     document = json.loads(reference.to_str())
     model = dict(document["model"])
     kind, vocabulary, merges = model.pop("type"), model.pop("vocab"), model.pop("merges", [])
@@ -119,7 +119,7 @@ each_kind = pytest.mark.parametrize("kind", KINDS)
 
 
 def texts() -> list[str]:
-    """The corpus, hostile texts, and those of the shared data if it is there."""
+    """The corpus, hostile texts, and texts of the shared data if available."""
     shared = SHARED / "hostile" / "blns.json"
     return [*CORPUS, *HOSTILE, *(json.loads(shared.read_text("utf-8")) if shared.is_file() else [])]
 
@@ -141,7 +141,7 @@ def test_tokenizer_json_is_read_by_tokenizers(kind: str, tmp_path: Path) -> None
 
 @each_kind
 def test_folder_is_read_by_transformers(kind: str, tmp_path: Path) -> None:
-    """A folder gives transformers, and the compiler, the ids of the table."""
+    """A folder gives transformers the ids of the table, and compiles to the same vocabulary."""
     trained, folder = KINDS[kind](), tmp_path / "new" / "folder"
     trained.save(folder)
     reference: Any = PreTrainedTokenizerFast.from_pretrained(folder)
@@ -168,7 +168,7 @@ def test_vocab_txt_is_read_by_transformers(tmp_path: Path) -> None:
 
 
 def test_ranks_are_read_by_tiktoken(tmp_path: Path) -> None:
-    """A .tiktoken file gives tiktoken, with the pattern and the special tokens, the ids of the table, and the compiler equal ones."""
+    """A .tiktoken file, with the pattern and the special tokens, gives tiktoken the ids of the table, and compiles to equal ids."""
     path, special = tmp_path / "a.tiktoken", {"<|end|>": 0}
     byte_level().save(path)
     pattern = str(ENCODINGS["gpt2"].pattern)
@@ -181,7 +181,7 @@ def test_ranks_are_read_by_tiktoken(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", ["characters", "unigram"])
 def test_model_is_read_by_sentencepiece(kind: str, tmp_path: Path) -> None:
-    """A .model gives sentencepiece the ids of the table, for texts without special tokens, and the compiler equal ones."""
+    """A .model gives sentencepiece the ids of the table, for texts without special tokens, and compiles to equal ids."""
     trained, path = KINDS[kind](), tmp_path / "a.model"
     trained.save(path)
     reference: Any = sentencepiece.SentencePieceProcessor(model_file=str(path))
@@ -192,7 +192,7 @@ def test_model_is_read_by_sentencepiece(kind: str, tmp_path: Path) -> None:
 
 
 def test_sentencepiece_reads_its_own_bpe(tmp_path: Path) -> None:
-    """BPE by the rules of SentencePiece, saved as .model, has the pieces and the ids of what SentencePiece trains itself."""
+    """BPE by the rules of SentencePiece, saved as .model, has the same pieces and ids as SentencePiece's own training."""
     train.bpe(CORPUS, vocab_size=60, splitter="sentencepiece", reference="sentencepiece").save(tmp_path / "a.model")
     own: Any = sentencepiece.SentencePieceProcessor(model_file=str(tmp_path / "a.model"))
     written = io.BytesIO()
@@ -213,7 +213,7 @@ def test_usual_normalizer_is_read_by_sentencepiece(tmp_path: Path) -> None:
 
 
 def test_a_full_disk_leaves_no_folder(tmp_path: Path) -> None:
-    """Folders that saving makes are removed if the files cannot be written."""
+    """Folders created while saving are removed if the files cannot be written."""
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (100, before[1]))  # bytes of a file
     try:
@@ -250,7 +250,7 @@ def test_inexpressible_vocabularies_are_refused(kind: str, name: str, reason: st
 
 
 def test_empty_path_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An empty path does not mean the current folder."""
+    """An empty path is refused."""
     monkeypatch.chdir(tmp_path)
     with pytest.raises(UnsupportedError, match="path is ''"):
         KINDS["wordpiece"]().save("")
@@ -280,7 +280,7 @@ def test_merges_without_scores_are_refused(tmp_path: Path) -> None:
 
 
 def test_words_that_are_special_leave_a_gap(tmp_path: Path) -> None:
-    """Ids with a gap, as of a special token that is also a word, come through to files and to the table."""
+    """A gap in ids, as from a special token that is also a word, is kept in files and in the table."""
     trained = train.wordlevel(["<unk> hug hug pug"], vocab_size=9, splitter="whitespace", special_tokens=["<unk>", "<s>"])
     assert 0 not in trained.vocabulary.values()
     trained.save(tmp_path / "a.json")
@@ -299,12 +299,12 @@ def test_scores_are_those_that_the_reference_reads() -> None:
 
 
 def test_repr_is_short() -> None:
-    """The repr of a result is a line with its kind, its size and why training stopped."""
+    """The repr of a result is one line with its kind, its size and the reason why training stopped."""
     assert repr(word_level()) == "<Trained WordLevel: 20 tokens, stopped by 'size'>"
 
 
 def test_flags_and_templates_come_through() -> None:
-    """Flags of special tokens, the padding and nested templates reach the tokenizer.json with the ids of their names."""
+    """Flags of special tokens, the padding and nested templates are in the tokenizer.json, with the ids of their names."""
     token = {"id": "[CLS]", "ids": [101], "tokens": ["[CLS]"]}
     single = [{"SpecialToken": {"id": "[CLS]", "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}}]
     pair = [*single, {"Sequence": {"id": "B", "type_id": 1}}]
@@ -322,7 +322,7 @@ def test_flags_and_templates_come_through() -> None:
 
 
 def test_missing_tokens_of_templates_are_named() -> None:
-    """A post-processor with a token that the vocabulary lacks is an error that names it."""
+    """A post-processor with a token that the vocabulary lacks is an error that names the token."""
     with pytest.raises(VocabularyError, match=r"'\[SEP\]', which is not a token"):
         renumbered({"type": "BertProcessing", "sep": ["[SEP]", 1], "cls": ["[CLS]", 0]}, {"[CLS]": 0})
 
@@ -353,7 +353,7 @@ def test_report_counts(kind: str) -> None:
 
 
 def test_report_has_a_row_for_each_language() -> None:
-    """With a column for languages, each one has a row of its own, and the last row is their sum."""
+    """With a column for languages, each language has a row, and the last row is their sum."""
     columns = {"body": ["hug pug", "日本", "bun", None], "language": ["en", "ja", "en", "ja"]}
     report = unigram().report(columns, column="body", by="language")
     assert [(row.name, row.texts, row.bytes) for row in report.rows] == [("en", 2, 10), ("ja", 1, 6), ("all", 3, 16)]
@@ -383,7 +383,7 @@ def test_report_reads_files(tmp_path: Path) -> None:
 
 
 def test_report_is_a_table_and_a_chart() -> None:
-    """A report prints a line a row, and draws well-formed SVG with the names of all rows."""
+    """A report prints one line per row, and draws well-formed SVG with the names of all rows."""
     report = unigram().report({"text": ["hug"], "by": ["<en> & more"]}, by="by")
     assert [line.split()[0] for line in str(report).splitlines()] == ["texts", "<en>", "all", f"{report.size}"]
     drawn = {element.text for element in ElementTree.fromstring(report.svg()).iter()}
@@ -391,6 +391,6 @@ def test_report_is_a_table_and_a_chart() -> None:
 
 
 def test_report_of_no_texts_is_zero() -> None:
-    """Held-out texts may be none."""
+    """The report of no held-out texts has zeros."""
     (row,) = wordpiece().report([]).rows
     assert [row.tokens, row.bytes_per_token, row.whole_words, row.unknown_rate] == [0, 0, 0, 0]

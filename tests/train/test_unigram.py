@@ -1,4 +1,4 @@
-"""Tests of the trainer of Unigram, against enumerations in `naive_training` and against the trainer of tokenizers."""
+"""Tests of the trainer of Unigram, compared with enumerations in `naive_training` and with the trainer of tokenizers."""
 
 from __future__ import annotations
 
@@ -48,9 +48,10 @@ def referred(words: Mapping[str, int], **options: Any) -> dict[str, float]:
 
 
 def assert_same(found: Mapping[str, float], expected: Mapping[str, float], missing: set[str]) -> None:
-    """Pieces and scores agree. Characters that are no pieces share their scores in an order that the reference has at random.
+    """Check that pieces and scores agree. Characters that are not pieces share their scores in an order that is random in the reference.
 
-    The reference adds words in a random order, too, so its scores are equal up to their last digits, and so is the order of equal ones.
+    The reference also adds words in a random order, so its scores are equal except for their last digits, and equal scores may be in any
+    order.
     """
     assert not found.keys() ^ expected.keys()
     assert all(abs(found[piece] - score) < NEAR for piece, score in expected.items() if piece not in missing)
@@ -64,7 +65,7 @@ def pieces_of(result: Trained) -> dict[str, float]:
 
 
 def missing_of(vocabulary: Mapping[str, float]) -> set[str]:
-    """The characters that are no pieces: they have the least score and steps of 0.0001 from there."""
+    """The characters that are not pieces: their scores descend from the least score in steps of 0.0001."""
     least, found, penalty = min(vocabulary.values()), set[str](), 0.0
     while step := {token for token, score in vocabulary.items() if len(token) == 1 and score == least + penalty}:
         found |= step
@@ -73,7 +74,7 @@ def missing_of(vocabulary: Mapping[str, float]) -> set[str]:
 
 
 def assert_as_referred(words: Mapping[str, int], **options: Any) -> None:
-    """The trainer makes the pieces of the reference."""
+    """Check that the trainer makes the pieces of the reference."""
     found = pieces_of(trained(words, **options))
     assert_same(found, referred(words, **options), missing_of(found))
 
@@ -114,7 +115,7 @@ def spelled(run: _Run, pieces: Any) -> list[str]:
 
 
 def test_worked_numbers() -> None:
-    """The pieces of `low lower newest widest` are those of the reference, with their scores."""
+    """The pieces of `low lower newest widest` match the reference, with their scores."""
     found = pieces_of(trained(NEWEST, vocab_size=40))
     tokens, scores = ["e", "s", "t", "low", "n", "w", "we", "d", "i"], [-1.602232, -1.955455, -1.955455, -2.223313, -2.389979]
     expected = dict(zip(tokens, [*scores, -2.681555, -2.73357, -3.173313, -3.173313], strict=True))
@@ -126,7 +127,7 @@ def test_worked_numbers() -> None:
 @examples(60)
 @given(CORPORA)
 def test_seeds_are_all_frequent_substrings(words: dict[str, int]) -> None:
-    """The seeds are the characters and the substrings that two letters follow, in the order of the reference, with log shares."""
+    """The seeds are the characters and the substrings before at least two different letters, in the reference's order, with log shares."""
     run, expected = run_of(words), naive_training.unigram_seeds(words, 5)
     assert spelled(run, run.begin().pieces) == [seed for seed, _ in expected]
     shares = np.log([score / sum(score for _, score in expected) for _, score in expected])
@@ -136,7 +137,7 @@ def test_seeds_are_all_frequent_substrings(words: dict[str, int]) -> None:
 @examples(40)
 @given(CORPORA)
 def test_expectations_are_those_of_all_segmentations(words: dict[str, int]) -> None:
-    """The expectation of a piece is the sum over all segmentations of the words, each by its probability."""
+    """The expectation of a piece is the sum over all segmentations of the words, each weighted by its probability."""
     run = run_of(words)
     state, expected = run.begin(), np.zeros(len(run.seeds.scores))
     trainer.EXPECT.call(run.lattices, run._scores_of(state), run.sums.best, run.sums.second, expected)
@@ -148,7 +149,7 @@ def test_expectations_are_those_of_all_segmentations(words: dict[str, int]) -> N
 @examples(60)
 @given(CORPORA, st.integers(0, 1 << 30), st.sampled_from(["huggingface", "exact"]), st.integers(2, 30))
 def test_pruning_keeps_the_pieces_of_the_greatest_loss(words: dict[str, int], seed: int, reference: str, most: int) -> None:
-    """Pieces stay that cannot be replaced, and then those without which most is lost; only "exact" divides by the right sum."""
+    """Pieces without a replacement stay, and then those with the greatest loss; only "exact" divides by the right sum."""
     run = run_of(words, most, reference)
     pieces, scores = run.begin().pieces, -5 * np.random.default_rng(seed).random(len(run.seeds.scores))
     state = State(pieces, np.append(np.nan, scores[1:]), np.array([2]))
@@ -171,7 +172,7 @@ def test_random_words_as_referred(seed: int) -> None:
 
 @pytest.mark.slow
 def test_many_random_words_as_referred() -> None:
-    """So do many more of them."""
+    """Many more random words give the reference's pieces and scores."""
     source = random.Random(100)
     for _ in range(800):
         words = some_words(source)
@@ -213,7 +214,7 @@ def test_alphabet_that_fills_the_size_as_referred() -> None:
 @examples(20)
 @given(CORPORA, st.randoms(use_true_random=False))
 def test_order_and_splits_of_words_are_nothing(words: dict[str, int], source: random.Random) -> None:
-    """Shuffled words and counts in parts give equal bytes."""
+    """Shuffled words, and counts in parts, give the same bytes."""
     pairs = [(word, part) for word, count in words.items() for part in [1] * (count - 1) + [1]]
     source.shuffle(pairs)
     first, second = trained(words, vocab_size=20), unigram(Words.of_pairs(pairs), vocab_size=20)
@@ -223,7 +224,7 @@ def test_order_and_splits_of_words_are_nothing(words: dict[str, int], source: ra
 
 @pytest.mark.parametrize("reference", ["huggingface", "exact"])
 def test_run_resumes_bit_for_bit(reference: str, tmp_path: Path) -> None:
-    """A run that stops after each round, and resumes from its checkpoint, gives the bytes of a run without a stop."""
+    """A run that stops after each round, and resumes from its checkpoint, gives the bytes of an uninterrupted run."""
     words, options = some_words(random.Random(11)), {"vocab_size": 30, "reference": reference}
     whole, path, stops = trained(words, **options), tmp_path / "run.npz", 0
     while (part := trained(words, **options, control=Control(deadline=0, checkpoint=path))).stopped == "deadline":
@@ -235,7 +236,7 @@ def test_run_resumes_bit_for_bit(reference: str, tmp_path: Path) -> None:
 
 
 def test_checkpoint_of_other_seeds_is_refused(tmp_path: Path) -> None:
-    """A checkpoint whose pieces are no seeds is an error, and no kernel runs on it."""
+    """A checkpoint whose pieces are not seeds is an error, and no kernel runs on it."""
     words, path = some_words(random.Random(11)), tmp_path / "run.npz"
     trained(words, vocab_size=30, control=Control(deadline=0, checkpoint=path))
     with np.load(path) as stored:
@@ -250,7 +251,7 @@ def test_checkpoint_of_other_seeds_is_refused(tmp_path: Path) -> None:
 
 
 def test_exact_scores_rare_characters_below_frequent_ones() -> None:
-    """With "exact", characters that are no pieces are below all pieces, frequent ones first."""
+    """With "exact", characters that are not pieces have lower scores than all pieces, frequent ones first."""
     words = {"low": 50, "lower": 20, "newest": 60, "widest": 30, "xyz": 1, "zzz": 1}
     found = pieces_of(trained(words, vocab_size=30, reference="exact", initial_alphabet=["é"]))
     assert [*found][-4:] == ["zz", "l", "o", "é"]
@@ -260,7 +261,7 @@ def test_exact_scores_rare_characters_below_frequent_ones() -> None:
 @examples(30)
 @given(CORPORA)
 def test_counts_cover_the_words(words: dict[str, int]) -> None:
-    """The counts of tokens are those of one segmentation of all words."""
+    """The counts of tokens are the counts in one segmentation of all words."""
     result = trained(words, vocab_size=20)
     letters = sum(len(token) * count for token, count in zip(result.vocabulary, result.counts.tolist(), strict=True))
     assert letters == sum(len(word) * count for word, count in words.items())
@@ -297,7 +298,7 @@ def test_bad_input_is_refused(words: dict[str, int], options: dict[str, Any], me
 
 
 def test_size_that_is_never_met_is_refused() -> None:
-    """Too many characters for 1.1 times the size are an error, where the reference does not end; "exact" ends."""
+    """Too many characters for 1.1 times the size are an error, since the reference would not end; "exact" ends."""
     words = dict.fromkeys("abcde", 2)
     with pytest.raises(fst.VocabularyError, match="6 pieces that it cannot prune; expected at most 5"):
         trained(words, vocab_size=5)
@@ -305,7 +306,7 @@ def test_size_that_is_never_met_is_refused() -> None:
 
 
 def test_other_references_are_refused() -> None:
-    """The trainer of sentencepiece is refused by name, with the reason."""
+    """The trainer of sentencepiece is refused with its name, with the reason."""
     with pytest.raises(fst.UnsupportedError, match=r"reference is 'sentencepiece'.*float32.*num_threads.*'exact'"):
         trained(NEWEST, reference="sentencepiece")
     with pytest.raises(fst.UnsupportedError, match="reference is 'spm'; expected 'huggingface' or 'exact'"):
@@ -314,13 +315,13 @@ def test_other_references_are_refused() -> None:
 
 @pytest.mark.parametrize(("words", "index"), [([b"a", b"b\xff"], 1), ([b"\xc3", b"\xc3\xa9"], 0), ([b"a\xc3", b"\xa9b"], 0)])
 def test_words_that_are_no_utf_8_are_refused(words: list[bytes], index: int) -> None:
-    """A word that is not UTF-8 is an error that names it, also if words together are UTF-8."""
+    """A word that is not UTF-8 is an error that names it, even if the joined words are UTF-8."""
     with pytest.raises(fst.VocabularyError, match=f"word {index} is .*, which is not UTF-8"):
         unigram(Words.of_pairs((word, 1) for word in words), vocab_size=20)
 
 
 def test_exact_leaves_special_tokens_out_of_the_pieces() -> None:
-    """With "exact", a special token that words contain is a token once, with the score 0."""
+    """With "exact", a special token that words contain is a token only once, with the score 0."""
     result = trained(NEWEST, vocab_size=30, special_tokens=["low", "e"], reference="exact")
     assert [*result.vocabulary][:2] == ["low", "e"]
     assert result.scores[:2].tolist() == [0, 0]
@@ -335,7 +336,7 @@ def test_exact_leaves_special_tokens_out_of_the_pieces() -> None:
     ],
 )
 def test_tokens_must_be_text(options: dict[str, Any], message: str) -> None:
-    """Special tokens and initial characters that are no text are errors."""
+    """Special tokens and initial characters that are not text are errors."""
     with pytest.raises(fst.VocabularyError, match=message):
         unigram(Words.of_pairs([("ab", 2)]), **options)
 

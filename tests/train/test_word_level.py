@@ -40,7 +40,7 @@ def test_word_level_equals_tokenizers() -> None:
 
 @pytest.mark.parametrize(("options", "stopped"), [({}, "no pair"), ({"vocab_size": 1}, "size"), ({"min_frequency": 2}, "min_frequency")])
 def test_result_states_what_cut_the_words(options: dict[str, Any], stopped: str) -> None:
-    """The size or the least count cut the words, or nothing did."""
+    """The result states whether the size or the minimum count removed words, or nothing did."""
     assert word_level(Words.of_pairs([("a", 2), ("b", 1)]), **options).stopped == stopped
 
 

@@ -32,7 +32,7 @@ pa = pytest.importorskip("pyarrow", reason="tables of words take pyarrow: the ex
 pq = pytest.importorskip("pyarrow.parquet", reason="tables of words take pyarrow: the extra [arrow]")
 
 TEXTS = ["a rose is a rose", "", "is a rose", "Röschen 日本語\n", " a"]
-LONG = ("o200k", "cl100k")  # takes a second to compile; is "llama3"
+LONG = ("o200k", "cl100k")  # takes a second to compile; equals "llama3"
 ALPHABET = " \t\n\r\u00a0\u3000\u2581aA1²½ée\u0301ß'sS.!-_日本हिन्दीي\u200b\0\x1c\x85\ufeff😀\u1100\u1161ﬁİſ\u0345"
 
 
@@ -53,7 +53,7 @@ def words_of_reference(texts: Sequence[str], pipeline: Pipeline) -> Iterator[lis
 
 
 def listed(words: Words) -> dict[bytes, tuple[int, tuple[int, int, int]]]:
-    """Words as `words_one_by_one` lists them."""
+    """Words in the form of `words_one_by_one`."""
     firsts = [tuple(first) for first in words.first.tolist()]
     return dict(zip(words, zip(words.counts.tolist(), firsts, strict=True), strict=True))
 
@@ -116,13 +116,13 @@ class TestSplitters:
         need_reference_words(hostile(400), pipeline_of({"type": "Sequence", "pretokenizers": pre_tokenizers_}, normalizer))
 
     def test_pattern_splits_before_bytes(self) -> None:
-        """A str that is no name is a regular expression, whose matches and the text between them are words of bytes."""
+        """A str that is not a name is a regular expression, whose matches and the text between them are words of bytes."""
         pipeline = pipeline_of(r"\w+")
         assert pipeline.are_bytes
         need_reference_words(hostile(300), pipeline)
 
     def test_one_pipeline_has_one_digest(self, tmp_path: Path) -> None:
-        """A pipeline has one digest however it is given: by name, component, live object, live tokenizer, file, folder or table."""
+        """A pipeline has the same digest in any form: name, component, live object, live tokenizer, file, folder or table."""
         made = Tokenizer(models.BPE({letter: number for number, letter in enumerate(sorted(pre_tokenizers.ByteLevel.alphabet()))}, []))
         made.pre_tokenizer, made.normalizer = pre_tokenizers.ByteLevel(add_prefix_space=False), normalizers.NFC()
         made.save(str(tmp_path / "tokenizer.json"))
@@ -136,7 +136,7 @@ class TestSplitters:
         assert all(same(words[0], found) for found in words)
 
     def test_encodings_of_tiktoken_split_as_the_splitter_of_their_name(self) -> None:
-        """A live encoding of tiktoken splits as the splitter with its pattern, and one without such a splitter is refused."""
+        """A live encoding of tiktoken splits like the splitter with its pattern, and an encoding without one is refused."""
         tiktoken = importlib.import_module("tiktoken")
         ranks = {bytes([byte]): byte for byte in range(256)}
         for name, splitter in (("gpt2", "gpt2"), ("cl100k_base", "cl100k")):
@@ -146,12 +146,12 @@ class TestSplitters:
             train.words(TEXTS, splitter=tiktoken.Encoding("own", pat_str=r"\w+|\W+", mergeable_ranks=ranks, special_tokens={}))
 
     def test_long_patterns_and_texts_are_no_paths(self) -> None:
-        """A pattern or a text that is too long for the name of a file is not looked for."""
+        """A pattern or a text that is too long for a file name is not treated as a path."""
         words = train.words(["a b" * 1000], splitter="|".join(["a b"] * 1000))
         assert [*zip(words, words.counts.tolist(), strict=True)] == [(b"a b", 1000)]
 
     def test_pattern_with_added_tokens_splits_texts_without_them(self) -> None:
-        """Splits that only texts without added tokens pass count these texts, and refuse others by their place."""
+        """Splitters for texts without added tokens count such texts, and refuse others with their position."""
         split = {"type": "Split", "pattern": {"Regex": r"<\|end\|>|\p{L}+|[^\s\p{L}]+"}, "behavior": "Removed", "invert": True}
         document = {
             "added_tokens": [{"content": "<|end|>"}],
@@ -185,7 +185,7 @@ class TestSplitters:
             train.words(**{"sources": TEXTS, **arguments})
 
     def test_pre_tokenizer_in_python_is_refused(self) -> None:
-        """A pre-tokenizer that is written in Python has no form that can be compiled."""
+        """A pre-tokenizer written in Python is refused, since it cannot be compiled."""
 
         class Custom:
             def pre_tokenize(self, _: Any) -> None:
@@ -206,7 +206,7 @@ class TestCounting:
         st.randoms(use_true_random=False),
     )
     def test_any_cut_gives_the_same_words(self, texts: list[str], threads: int, cut: int, random: Random) -> None:
-        """Threads and batches change nothing, partitions give the sums of their counts, and an order of texts only the places."""
+        """Threads and batches change nothing, counts of partitions add up, and the order of texts affects only positions."""
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(counted_words, "RANGE", 3)
             words = train.words([texts[:cut], texts[cut:]], splitter="gpt2", threads=threads)
@@ -220,7 +220,7 @@ class TestCounting:
         assert np.lexsort(merged.first.T[::-1]).tolist() == np.lexsort(words.first.T[::-1]).tolist()
 
     def test_words_of_any_length_count(self) -> None:
-        """Words next to and far above the size of a slot are counted apart, also if they begin alike or differ in zeros alone."""
+        """Words near and far above the size of a slot are counted separately, even if they begin alike or differ only in zeros."""
         lengths = [1, 23, 24, 25, 26, 47, 48, 49, 5000, 300_000]
         texts = ["a" * length + end for length in lengths for end in ("", "b", "\0", "\0\0")] * 2
         words = train.words(Random(1).sample(texts, len(texts)), splitter="none", threads=2)
@@ -228,14 +228,14 @@ class TestCounting:
         assert {*words.counts.tolist()} == {2}
 
     def test_table_grows(self) -> None:
-        """More words than a table has slots for at first are all counted, by one thread and by three."""
+        """More words than the initial slots of a table are all counted, by one thread and by three."""
         texts = [f"w{number % 50_021:x}" for number in range(100_000)]
         one, three = (train.words(texts, splitter="none", threads=threads) for threads in (1, 3))
         assert listed(one) == words_one_by_one([text.encode()] for text in texts)
         assert same(one, three)
 
     def test_little_memory_gives_the_same_words(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Past its memory a count writes runs to a temporary folder, which is removed, and the words stay the same."""
+        """Beyond its memory limit, a count writes runs to a temporary folder, which is removed, and the words stay the same."""
         monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
         texts = [f"w{number % 80_011:x} {'x' * (number % 100)}" for number in range(120_000)]
         expected = train.words(texts, splitter="whitespace", min_count=2)
@@ -256,19 +256,19 @@ class TestCounting:
         assert [*tmp_path.iterdir()] == []
 
     def test_rare_words_are_left_out(self) -> None:
-        """With `min_count` rarer words are missing, and the result states it."""
+        """With `min_count`, rarer words are missing, and the result states it."""
         words = train.words(TEXTS, splitter="gpt2", min_count=2)
         assert ([*words], words.min_count) == ([b" a", b" rose"], 2)
 
     def test_progress_counts_documents_and_bytes(self) -> None:
-        """The callback gets the documents and the bytes so far, all of them at the end."""
+        """The callback gets the number of documents and bytes so far, and at the end of all."""
         seen: list[tuple[int, int]] = []
         words = train.words(TEXTS, splitter="gpt2", progress=lambda *done: seen.append(done))
         assert seen[-1] == (len(TEXTS), sum(len(text.encode()) for text in TEXTS))
         assert words.documents == len(TEXTS)
 
     def test_error_of_the_first_document_is_raised(self) -> None:
-        """The first of several wrong documents is named, with any number of threads."""
+        """The first of several invalid documents is reported, with any number of threads."""
         texts = [f"text {number}".encode() for number in range(20_000)]
         texts[9000], texts[19_000] = b"\xff", b"a\xff"
         for threads in (1, 2, 3):
@@ -277,13 +277,13 @@ class TestCounting:
 
     @pytest.mark.parametrize("size", [1, 200_000])
     def test_replaced_units_are_counted(self, size: int) -> None:
-        """With errors="replace" malformed units of short and of long documents are counted as U+FFFD."""
+        """With errors="replace", malformed units of short and of long documents are counted as U+FFFD."""
         texts = [b"a\xff" * size, b"b"]
         expected = train.words([str(text, "utf-8", "replace") for text in texts], splitter="gpt2")
         assert same(train.words(texts, splitter="gpt2", errors="replace"), expected)
 
     def test_interrupt_stops_all_threads(self) -> None:
-        """An exception of the callback, as of Ctrl-C, ends the count in all threads."""
+        """An exception in the callback, as from Ctrl-C, ends the count in all threads."""
 
         def stop(*_: int) -> None:
             raise KeyboardInterrupt
@@ -310,11 +310,11 @@ class TestSources:
         ],
     )
     def test_texts_of_any_kind_give_the_same_words(self, make: Callable[[list[str]], Any]) -> None:
-        """Lists, iterators, batches, bytes and columns of one corpus give one result."""
+        """Lists, iterators, batches, bytes and columns of one corpus give the same words."""
         assert same(train.words(make(TEXTS), splitter="gpt2"), train.words(TEXTS, splitter="gpt2"))
 
     def test_table_with_a_column_of_texts(self) -> None:
-        """A column of a table is named."""
+        """A column of a table is selected by its name."""
         table = pa.table({"text": TEXTS, "other": [*range(len(TEXTS))]})
         assert same(train.words(table, splitter="gpt2", column="text"), train.words(TEXTS, splitter="gpt2"))
         with pytest.raises(VocabularyError, match="columns text, other; expected one called word"):
@@ -333,13 +333,13 @@ class TestSources:
         assert same(train.words([str(tmp_path / "a.parquet")], splitter="gpt2", column="t"), expected)
 
     def test_wrong_byte_of_a_file_has_its_place(self, tmp_path: Path) -> None:
-        """An error names the file, the line and the byte."""
+        """An error gives the file, the line and the byte."""
         (tmp_path / "a.txt").write_bytes(b"a\nb\xff\n")
         with pytest.raises(TextError, match=r"a\.txt, line 2, position 1: not UTF-8"):
             train.words(tmp_path / "a.txt", splitter="gpt2")
 
     def test_missing_names(self, tmp_path: Path) -> None:
-        """A missing file, or a file of columns without the name of one, is refused."""
+        """A missing file, or a file of columns without a column name, is refused."""
         pq.write_table(pa.table({"t": TEXTS}), tmp_path / "a.parquet")
         with pytest.raises(FileNotFoundError):
             train.words(tmp_path / "b.txt", splitter="gpt2")
@@ -347,13 +347,13 @@ class TestSources:
             train.words(tmp_path / "a.parquet", splitter="gpt2")
 
     def test_list_of_folders_is_refused(self, tmp_path: Path) -> None:
-        """Names of folders in a list are not read as texts."""
+        """Names of folders in a list are refused, not read as texts."""
         with pytest.raises(UnsupportedError, match=r"list of folders.*expected texts or files"):
             train.words([str(tmp_path)], splitter="gpt2")
 
     @pytest.mark.parametrize("source", [{"hug": 10, "pug": 5}, [("hug", 4), ("pug", 5), ("hug", 6)], iter([(b"hug", 10), (b"pug", 5)])])
     def test_counts_are_words(self, source: Any) -> None:
-        """Mappings and pairs of words and counts are counted words."""
+        """Mappings and pairs of words and counts are accepted as counted words."""
         assert [*zip(words := train.words(source), words.counts.tolist(), strict=True)] == [(b"hug", 10), (b"pug", 5)]
 
     @pytest.mark.parametrize(
@@ -368,7 +368,7 @@ class TestSources:
         ],
     )
     def test_wrong_counts(self, pairs: list[Any], message: str) -> None:
-        """A count that is no positive whole number, a sum over 2^63 - 1 and a word that is no text are refused with their place."""
+        """A count that is not a positive integer, a sum over 2^63 - 1 and a word that is not text are refused with their position."""
         with pytest.raises(VocabularyError, match=message):
             train.words(pairs)
 
@@ -403,7 +403,7 @@ class TestTables:
     """Words as tables."""
 
     def test_stored_words_come_back(self, tmp_path: Path) -> None:
-        """A file of Parquet gives the same words, and two results of one corpus the same bytes."""
+        """A Parquet file gives the same words, and two results of one corpus have the same bytes."""
         words = train.words(TEXTS, splitter="gpt2", min_count=2)
         for name, threads in (("a", 1), ("b", 2)):
             train.words(TEXTS, splitter="gpt2", min_count=2, threads=threads).save(tmp_path / f"{name}.parquet")
@@ -416,7 +416,7 @@ class TestTables:
     @settings(max_examples=30)
     @given(st.lists(st.tuples(st.binary(max_size=30), st.integers(1, 1 << 40), *[st.integers(0, (1 << 32) - 1)] * 3)))
     def test_any_words_pass_through_a_table(self, rows: list[Any]) -> None:
-        """Words of any bytes, with any places, come back from a table."""
+        """Words of any bytes, with any positions, are the same after storage in a table."""
         ends = np.cumsum([len(word) for word, *_ in rows], dtype=np.int64)
         text, counts = np.frombuffer(b"".join(word for word, *_ in rows), np.uint8), np.array([row[1] for row in rows], np.int64)
         first = np.array([row[2:] for row in rows], np.int64).reshape(-1, 3)
@@ -425,7 +425,7 @@ class TestTables:
 
     @pytest.mark.parametrize("group", [by_duckdb, by_polars, by_pandas, by_arrow, lambda table: table])
     def test_engines_merge_partitions(self, group: Callable[[Any], Any]) -> None:
-        """The sum of counts and the minimum of `first` by word, of any engine, are the words of all partitions."""
+        """The sum of counts and the minimum of `first` by word, in any engine, are the words of all partitions."""
         parts = [train.words(TEXTS[begin::3], splitter="gpt2", partition=begin) for begin in range(3)]
         expected = Words.merged(parts, split=parts[0].split)
         assert same(train.words(group(pa.concat_tables([part.to_arrow() for part in parts]))), expected)
@@ -433,7 +433,7 @@ class TestTables:
         assert ([*expected], expected.counts.tolist()) == ([*whole], whole.counts.tolist())
 
     def test_table_without_split_takes_that_of_the_splitter(self) -> None:
-        """Words without a split get the one of `splitter`, and words of another split are refused."""
+        """Words without a split get the split of `splitter`, and words of another split are refused."""
         words = train.words({"word": ["a", "b"], "count": [1, 2]}, splitter="gpt2")
         assert words.split == SPLITTERS["gpt2"].digest
         for splitter, normalizer in (("bert", None), ("gpt2", "nfc")):

@@ -1,1 +1,1 @@
-"""`fst bench`: speed and counts of a table, and a comparison with other tokenizers."""
+"""`fst bench`: the speed and the token counts of a table, and a comparison with other tokenizers."""

@@ -37,12 +37,12 @@ def command(
     """Measure how fast documents become token ids, and count the ids.
 
     All files are read into memory, which takes about four times their size. A speed is the median of five runs after a warm-up, without
-    reading and writing: on one thread, and on all cores. Counts leave out [CLS], [SEP] and the like; a word is a run of characters between
-    whitespace. The ten most frequent unknown words are listed.
+    reading and writing: on one thread, and on all cores. Counts do not include [CLS], [SEP] and similar tokens; a word is a run of
+    characters between whitespace. The ten most frequent unknown words are listed.
 
-    With --against, the table and other libraries encode the documents in turns, each library in a process of its own. Their ids are
-    compared first. Speeds are medians of five rounds: "first pass" with a new tokenizer, "again" with what it has cached. A ratio of 2
-    means that the table is twice as fast.
+    With --against, the table and other libraries encode the documents in turns, each library in a separate process. Their ids are compared
+    first. Speeds are medians of five rounds: "first pass" with a new tokenizer, "again" with a filled cache. A ratio of 2 means that the
+    table is twice as fast.
 
     \b
     Examples:
@@ -75,7 +75,7 @@ def command(
 
 
 def _check_against(against: tuple[str, ...], **options: Any) -> None:
-    """Refuse options of a comparison that do not go together."""
+    """Refuse options of a comparison that cannot be combined."""
     given = [name for name, value in options.items() if value is not None]
     if given and not against:
         raise click.UsageError(f"--{given[0]} is for a comparison; name a library with --against")

@@ -1,4 +1,4 @@
-"""Compare a table with other tokenizers, on the user's texts."""
+"""Compare a table with other tokenizers on the texts of the user."""
 
 from __future__ import annotations
 
@@ -37,20 +37,20 @@ ALL = "all"
 OURS = "fst"
 EQUAL = "equal"
 ROUNDS = 5
-AT_LEAST = 0.1  # seconds of a run
-PARTS = {"utf-8": "▏▎▍▌▋▊▉█", "ascii": "#"}  # a bar's last character, by how much of it is filled
+AT_LEAST = 0.1  # minimum seconds of a run
+PARTS = {"utf-8": "▏▎▍▌▋▊▉█", "ascii": "#"}  # last characters of a bar, by the filled part of the character
 MAX_BAR = 60  # columns
 
 
 @dataclass(frozen=True)
 class Timed:
-    """A tokenizer, and its times.
+    """A tokenizer and its times.
 
     Attributes:
-        name, version: of the library.
+        name, version: the name and the version of the library.
         first: seconds of a pass over all texts, for each round.
-        again: seconds of the same pass again, for each round, of a library that keeps what it has encoded; else empty.
-        ids: whether its ids are those of the table, in words; of the table itself empty.
+        again: seconds of a second pass for each round, if the library has a cache; otherwise empty.
+        ids: the result of the comparison with the ids of the table, in words; empty for the table.
     """
 
     name: str
@@ -61,11 +61,11 @@ class Timed:
 
     @property
     def is_equal(self) -> bool:
-        """Whether these are the table's ids."""
+        """Whether the ids are equal to those of the table."""
         return self.ids in ("", EQUAL)
 
     def add(self, first: float, again: float | None) -> None:
-        """The times of one more round."""
+        """Add the times of one round."""
         self.first.append(first)
         if again is not None:
             self.again.append(again)
@@ -73,13 +73,13 @@ class Timed:
 
 @dataclass(frozen=True)
 class Compared:
-    """What was measured.
+    """The results of a comparison.
 
     Attributes:
-        counts: facts of the texts, as lines.
-        size: bytes of all texts.
-        threads: of each tokenizer.
-        timed: the table, and the libraries.
+        counts: facts about the texts, as lines.
+        size: the number of bytes of all texts.
+        threads: the number of threads of each tokenizer.
+        timed: the table and the libraries, with their times.
     """
 
     counts: list[str]
@@ -104,11 +104,11 @@ class Compared:
         return self.size / median(times) / 1e6
 
     def _ratio(self, times: list[float]) -> float:
-        """The speed of the table divided by that of a library: the median of the rounds."""
+        """The speed of the table divided by the speed of a library: the median of the rounds."""
         return median(theirs / own for theirs, own in zip(times, self.timed[0].first, strict=True))
 
     def bars(self) -> Iterator[tuple[str, float, bool]]:
-        """A bar of the chart: a label, MB/s, and whether the ids are those of the table."""
+        """The bars of the chart: a label, MB/s, and whether the ids are equal to those of the table."""
         for timed in self.timed:
             yield f"{timed.name}, first pass" if timed.again else timed.name, self._speed(timed.first), timed.is_equal
             if timed.again:
@@ -116,19 +116,19 @@ class Compared:
 
 
 def _rounded(ratio: float) -> str:
-    """A ratio with three digits, or with those of its whole part."""
+    """A ratio with three digits, or with all digits of its integer part."""
     return f"{ratio:,.{2 - (ratio >= 10) - (ratio >= 100)}f}"
 
 
 def sources(names: Sequence[str], source: Path) -> dict[str, Path]:
-    """The file that each library reads.
+    """The input file of each library.
 
     Args:
-        names: keys of `fst.cli.peers.libraries.LIBRARIES`; `ALL`: those that are installed and read a file of the source.
+        names: keys of `fst.cli.peers.libraries.LIBRARIES`; `ALL`: all installed libraries that read a file of the source.
         source: a file, or a folder.
 
     Raises:
-        UnsupportedError: a library that is named is not installed, or reads no such file; or none of all does.
+        UnsupportedError: a named library is not installed, or cannot read the files; or, with `ALL`, no library is left.
         VocabularyError: no library reads the source.
     """
     by_kind = {kind(file): file for file in reversed(files(source))}
@@ -153,25 +153,25 @@ def _need_some(found: Collection[str]) -> None:
 
 
 def _left_out(name: str, error: FstError, names: Sequence[str]) -> None:
-    """Report that a library is left out; this is an error if the user named it."""
+    """Report that a library is left out. If the user named the library, raise the error."""
     if name in names:
         raise error
     note(f"{name} is left out: {error}")
 
 
 def compared(tables: WordPieceTable, found: Documents, read: Mapping[str, Path], names: Sequence[str], threads: int) -> Compared:
-    """Compare the ids of libraries with those of a table, then time all in turns.
+    """Compare the ids of libraries with those of a table, then time all of them in turns.
 
     Args:
         tables: the table.
         found: the texts.
-        read: what `sources` found for `names`.
-        names: the same.
-        threads: of each tokenizer.
+        read: the result of `sources` for `names`.
+        names: the arguments of `sources`.
+        threads: the number of threads of each tokenizer.
 
     Raises:
         TextError: the documents have no tokens.
-        FstError: a library that is named fails.
+        FstError: a named library fails.
     """
     tokenizer, texts = ready(tables), [line.decode() for line in found.lines]
     encode = partial(tokenizer.encode_batch, texts, add_special_tokens=False, threads=threads)
@@ -194,14 +194,14 @@ def compared(tables: WordPieceTable, found: Documents, read: Mapping[str, Path],
 
 
 def _started(name: str, path: Path, threads: int, stack: ExitStack) -> Process:
-    """The process of a library, which ends with the stack."""
+    """The process of a library; it ends when the stack is closed."""
     process = Process(name, "fst.cli.peers.libraries:Worker", name, path, threads, settings=libraries.settings(threads))
     stack.callback(process.end)
     return process
 
 
 def _ids_compared(name: str, process: Process, texts: list[str], batch: Batch, found: Documents, names: Sequence[str]) -> str:
-    """Whether a library's ids are those of the table, in words; empty if it fails and was not named."""
+    """The result of comparing the ids of a library with the table, in words; empty if the library fails and the user did not name it."""
     note(f"{name}: comparing ids …")
     try:
         rows = differing(batch, *process.ask("load", texts))
@@ -215,12 +215,12 @@ def _ids_compared(name: str, process: Process, texts: list[str], batch: Batch, f
 
 
 def differing(batch: Batch, ids: NDArray[np.int64], lengths: NDArray[np.int64]) -> list[tuple[int, int]]:
-    """The texts whose ids differ, each with the place of the first id that does.
+    """The texts whose ids differ, each with the position of the first different id.
 
     Args:
         batch: the ids of the table.
-        ids: those of a library, of all texts in order.
-        lengths: how many each text has.
+        ids: the ids of a library for all texts, in order.
+        lengths: the number of ids of each text.
     """
     splits = np.concatenate([[0], np.cumsum(lengths)])
     if np.array_equal(batch.row_splits, splits) and np.array_equal(batch.ids, ids):
@@ -246,7 +246,7 @@ def as_bars(result: Compared) -> Iterator[str]:
 
 
 def bar(columns: float) -> str:
-    """A bar of some columns, at least the smallest that there is, in the characters that standard output has."""
+    """A bar with a length in columns, of at least one character, in characters that standard output can encode."""
     parts = PARTS["utf-8" if _has_blocks() else "ascii"]
     filled = max(round(columns * len(parts)), 1)
     whole, rest = divmod(filled, len(parts))

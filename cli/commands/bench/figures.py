@@ -1,4 +1,4 @@
-"""Measure a table on the user's texts: speed, and counts of tokens."""
+"""Measure a table on the texts of the user: speed, and counts of tokens."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from fst.runtime.files.inputs import Reading
     from fst.runtime.rows.batch import Batch
 
-RUNS = 5  # timed runs; a warm-up comes before them
-SHOWN = 10  # unknown words
-LONGEST = 40  # characters of a word that are shown
-GROUP = 1000  # texts that are searched together
-DIFFERENT = 1 << 16  # unknown words counted at a time, except for those of one group
+RUNS = 5  # timed runs, after a warm-up
+SHOWN = 10  # the maximum number of unknown words in the output
+LONGEST = 40  # characters of a word in the output
+GROUP = 1000  # texts per search
+DIFFERENT = 1 << 16  # maximum number of unknown words counted at a time, without those of the last group
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Documents:
         lines: the documents, in UTF-8.
         characters: code points in them.
         words: runs of characters between whitespace.
-        blocks: where they were found: documents without texts, in the same order.
+        blocks: the positions of the documents, as blocks without texts, in the same order.
     """
 
     lines: list[bytes]
@@ -50,7 +50,7 @@ class Documents:
 
     @property
     def size(self) -> int:
-        """Bytes of all documents."""
+        """The number of bytes of all documents."""
         return sum(map(len, self.lines))
 
     def place(self, row: int) -> str:
@@ -58,7 +58,7 @@ class Documents:
         ends = [*accumulate(map(len, self.blocks))]
         number = bisect_right(ends, row)
         block = self.blocks[number]
-        return block.place(block.numbers[row - ends[number]])  # counted from the block's end
+        return block.place(block.numbers[row - ends[number]])  # relative to the end of the block
 
 
 def documents(how: Reading, files: tuple[str, ...], advance: Callable[[int], None]) -> Documents:
@@ -139,7 +139,7 @@ def counted(tables: WordPieceTable, found: Documents, batch: Batch, **more: str)
 
 
 def _speeds(size: int, tokens: int, times: dict[int, float]) -> Iterator[str]:
-    """A table with a column for each number of threads, and one for the ratio of the last to the first."""
+    """A table with a column for each number of threads, and a column for the ratio of the last speed to the first."""
     first, last = times[min(times)], times[max(times)]
     rows: list[Sequence[str]] = [("", *map(threads_of, times))]
     for name, amount in (("MB/s", size), ("million tokens/s", tokens)):
@@ -163,10 +163,10 @@ def _most_frequent(tokenizer: Tokenizer, lines: Iterable[bytes]) -> Iterator[str
 
 
 def unknown_words(tokenizer: Tokenizer, lines: Iterable[bytes]) -> Counter[bytes]:
-    """The count of each unknown word, in the form of the text.
+    """The count of each unknown word, spelled as in the text.
 
-    To bound memory, at most `DIFFERENT` words are counted at a time. If there are more, the rarer half is forgotten, and counted from 0 if
-    it appears again.
+    To bound memory, at most `DIFFERENT` words are counted at a time. If there are more, the rarer half is dropped; a dropped word is
+    counted from 0 if it appears again.
 
     Raises:
         UnsupportedError: the vocabulary does not determine the lengths of its tokens.
@@ -190,5 +190,5 @@ def _shown(word: bytes) -> str:
 
 
 def threads_of(number: int) -> str:
-    """A number of threads, in words."""
+    """The words for a number of threads."""
     return f"{number} thread{'s' * (number != 1)}"

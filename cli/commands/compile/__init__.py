@@ -1,1 +1,1 @@
-"""`fst compile`: sources into tables."""
+"""`fst compile`: compile sources into tables."""

@@ -1,4 +1,4 @@
-"""The command `fst compile`: of a tokenizer, unless its first word is the name of one of its commands."""
+"""The command `fst compile`: it compiles a tokenizer unless the first argument is the name of a subcommand."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ COMMANDS = {name: f"fst.cli.commands.compile.{name}" for name in ("keywords", "m
 
 
 class CompileGroup(LazyGroup):
-    """A group that is a command, too: words that do not begin with the name of a command are those of `tokenizer`.
+    """A group that is also a command: arguments that do not begin with the name of a subcommand go to `tokenizer`.
 
-    Both share one help.
+    The group and `tokenizer` have one help text.
     """
 
-    ignore_unknown_options = True  # they are left to `tokenizer`
+    ignore_unknown_options = True  # unknown options are for `tokenizer`
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
-        """The command that the first word names, or `tokenizer`, which has no name."""
+        """The subcommand with the name in the first argument, or `tokenizer`, which has no name."""
         return super().resolve_command(ctx, args) if args[0] in COMMANDS else (None, tokenizer, args)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run a command. A message on a missing argument names the way to a tokenizer with the name of the command."""
+        """Run a command. The message for a missing argument explains how to compile a tokenizer with the name of a subcommand."""
         try:
             return super().invoke(ctx)
         except click.MissingParameter as error:
@@ -39,17 +39,17 @@ class CompileGroup(LazyGroup):
             raise click.UsageError(f"{error.format_message()} To compile the tokenizer {name}, name it ./{name}.", error.ctx) from None
 
     def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write both usages."""
+        """Write the usage of the group and of `tokenizer`."""
         formatter.write_usage(ctx.command_path, " ".join(tokenizer.collect_usage_pieces(ctx)))
         formatter.write_usage(ctx.command_path, "COMMAND [ARGS]...", prefix=" " * len("Usage: "))
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the options of `tokenizer`, and the commands."""
+        """Write the options of `tokenizer` and the list of subcommands."""
         tokenizer.format_options(ctx, formatter)
         self.format_commands(ctx, formatter)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """Complete options and the source of `tokenizer`, and commands."""
+        """Complete the options and the source of `tokenizer`, and the names of subcommands."""
         source, *_ = tokenizer.params
         files = [] if incomplete.startswith("-") else source.shell_complete(ctx, incomplete)
         return [*files, *tokenizer.shell_complete(ctx, incomplete), *super().shell_complete(ctx, incomplete)]

@@ -20,8 +20,8 @@ from fst.cli.parameters import FileName
 def command(source: str | None, output: str, **options: Any) -> None:
     """Compile a dictionary of jieba into a table for `fst segment`.
 
-    FILE has lines `word frequency part-of-speech`. Without FILE, the dictionary of an installed jieba is compiled. The tokens are those of
-    jieba.cut(text, HMM=False), or with --hmm those of jieba.cut(text).
+    FILE has lines `word frequency part-of-speech`. Without FILE, the dictionary of an installed jieba is compiled. The tokens are the same
+    as in jieba.cut(text, HMM=False), or with --hmm in jieba.cut(text).
 
     \b
     Examples:

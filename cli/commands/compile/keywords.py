@@ -33,7 +33,7 @@ def command(source: str, output: str, **options: Any) -> None:
     """Compile keywords into a table for `fst search`.
 
     FILE is UTF-8 text with one keyword per line, or a file with columns: .csv, .tsv, .parquet, .arrow, .feather or .ipc. The number of a
-    keyword is its place, from 0.
+    keyword is its position, from 0.
 
     \b
     Examples:

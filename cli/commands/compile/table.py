@@ -1,4 +1,4 @@
-"""Compile a source, and write the table: the work of all commands of `fst compile`."""
+"""Compile a source, and write the table: the body of all commands of `fst compile`."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ def write_table(
     """Compile a source, and write the table.
 
     Args:
-        function: the name of the function that compiles, as `pkgutil.resolve_name` takes it.
+        function: the name of the compiling function, in the form for `pkgutil.resolve_name`.
         source: the name or the URL of a file or a folder.
         output: the file to write.
-        user: a file of more words; None: none.
-        named: the argument of the function for the name of a file on this machine.
-        options: options of the function; those that are None are left out.
+        user: a file with additional words, or None.
+        named: the name of the function's argument for a local file.
+        options: options of the function; None values are left out.
 
     Raises:
-        click.UsageError: the output is an input or no regular file, or an option has a value that it cannot have.
-        FstError, OSError: the source cannot be compiled, or not be read.
+        click.UsageError: the output is an input or not a regular file, or an option has an invalid value.
+        FstError, OSError: the source cannot be compiled or read.
     """
     keep_apart([output], [*_files_of(Path(source)), *filter(None, [user])])
     check_target(output)
@@ -52,7 +52,7 @@ def write_table(
 
 
 def _files_of(source: Path) -> list[str]:
-    """The files that a vocabulary is read from: a file, or those of a folder."""
+    """The files of a vocabulary: one file, or the files in a folder."""
     if not source.is_dir():
         return [str(source)]
     from fst.compile.sources.pretrained.folder import FILES

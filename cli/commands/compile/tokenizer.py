@@ -24,7 +24,7 @@ class Unnamed(click.Context):
 
 
 class TokenizerCommand(CliCommand):
-    """The command of a group for words that name no command of it."""
+    """The command of a group for arguments that name no subcommand."""
 
     context_class = Unnamed
 
@@ -76,9 +76,9 @@ tiktoken_options = with_options(
 def tokenizer(source: str, output: str, **options: Any) -> None:
     """Compile the vocabulary of a tokenizer, keywords or a dictionary into a table.
 
-    SOURCE is a tokenizer.json, vocab.txt, NAME.tiktoken, tekken.json or NAME.model, also packed with gzip; a folder with such files, read
-    as by AutoTokenizer.from_pretrained of transformers; or a model's name on the Hugging Face Hub. A COMMAND compiles other sources; a
-    tokenizer with the name of one is ./NAME.
+    SOURCE is a tokenizer.json, vocab.txt, NAME.tiktoken, tekken.json or NAME.model, also packed with gzip; a folder with these files, read
+    in the same way as by AutoTokenizer.from_pretrained of transformers; or a model's name on the Hugging Face Hub. A COMMAND compiles other
+    sources; a tokenizer with the name of a command is ./NAME.
 
     \b
     Examples:

@@ -1,1 +1,1 @@
-"""`fst encode`: documents into token ids."""
+"""`fst encode`: turn documents into token ids."""

@@ -1,4 +1,4 @@
-"""Ids as columns of Arrow and Parquet. Everything here needs pyarrow."""
+"""Ids as columns of Arrow and Parquet. This module needs pyarrow."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from fst.runtime.files.with_pyarrow import pa
 
 
 class IdsColumns:
-    """Ids, and tokens and spans if they are wanted.
+    """Columns of ids, and by option of tokens and spans.
 
     Args:
-        spellings: the tokens by their ids; None: they are not wanted.
-        with_offsets: whether spans are wanted.
+        spellings: the tokens by their ids; None: no tokens are written.
+        with_offsets: whether spans are written.
     """
 
     def __init__(self, spellings: Mapping[int, str] | None, with_offsets: bool) -> None:
@@ -39,7 +39,7 @@ class IdsColumns:
 
 
 def _lists(encoded: Encoded, values: Any) -> Any:
-    """Ids, or a value for each, as an array of lists."""
+    """Ids, or one value for each id, as an array of lists."""
     offsets = np.zeros(len(encoded.ends) + 1, np.int32)
     offsets[1:] = encoded.ends
     mask = None if encoded.nulls is None else pa.array(encoded.nulls)

@@ -85,9 +85,9 @@ def command(
       bin             X.bin: all ids, uint16 or uint32, no header; X.splits.npy
       arrow, parquet  the other columns of the input, then input_ids, lists of int32
 
-    A file is written whole or not at all; lines are compressed for endings such as .jsonl.gz. A folder as output is made if its name ends
-    with /; without --format its files have the names and formats of their inputs, and files that exist are refused. A document that is
-    null stays null in JSON, Arrow and Parquet, and has no ids in other formats.
+    A file is written whole or not at all; lines are compressed for endings such as .jsonl.gz. An output folder is created if its name ends
+    with /. Without --format, its files have the names and formats of the inputs; existing files are refused. A document that is null stays
+    null in JSON, Arrow and Parquet, and has no ids in other formats.
 
     Parquet, Arrow and zstd need pyarrow: pip install "pyarrow>=18". URLs need fsspec and a package for their kind, such as s3fs.
 
@@ -131,10 +131,10 @@ def command(
 
 
 def _randomness(dropout: float | None, sample: float | None, seed: int | None) -> Randomness | None:
-    """The randomness of ids; None: none.
+    """The randomness of ids, or None.
 
     Raises:
-        click.UsageError: the options do not go together.
+        click.UsageError: the options cannot be combined.
     """
     from fst import Dropout, Sampling
 

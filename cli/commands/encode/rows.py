@@ -1,4 +1,4 @@
-"""From documents to the rows of ids that `fst encode` writes: drawn at random, with a token after each, in windows, or of one length."""
+"""The rows of ids that `fst encode` writes for documents: by option random, with a token after each document, in windows, or packed."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ if TYPE_CHECKING:
 
 NO_IDS = np.empty(0, np.int32)
 
-Encode = Callable[[Documents, str], Encoded]  # encodes documents, by their `errors`
+Encode = Callable[[Documents, str], Encoded]  # encodes documents; the second argument is `errors`
 
 
 @dataclass(frozen=True)
 class Rows:
-    """The rows to write, by the options of the command line.
+    """The rows to write, from the options of the command line.
 
     Attributes:
-        form: the form of the output.
+        form: the format of the output.
         special: whether documents get special tokens around them.
         tokens, offsets: whether tokens and spans are written in addition to ids.
-        text: the name under which texts are written too; None: they are not.
-        max_length: the most ids of a row; None: all.
-        stride: the ids that a window shares with the one before; None: no windows.
-        append: the token put after each document; None: none.
-        pack: the number of ids in a row across documents; None: each document has a row.
+        text: the name of the field for the texts; None: texts are not written.
+        max_length: the maximum number of ids in a row; None: no limit.
+        stride: the number of ids that a window shares with the previous window; None: no windows.
+        append: the token after each document, or None.
+        pack: the number of ids in a row, which may span documents; None: one row per document.
 
     Raises:
         click.UsageError: the options contradict each other.
@@ -67,14 +67,14 @@ class Rows:
 
     @property
     def takes_pieces(self) -> bool:
-        """Whether a long document may be read in pieces."""
+        """Whether long documents may be read in pieces."""
         return self.stride is None and not self.offsets
 
     def check(self, tables: WordPieceTable) -> None:
-        """Check the options against a vocabulary, before numba is there.
+        """Check the options against a vocabulary, before numba is imported.
 
         Raises:
-            click.UsageError: one has a value that it cannot have with it.
+            click.UsageError: an option has an impossible value for this vocabulary.
         """
         self._window(tables)
         if self.append is not None and self.append not in names(tables).values():
@@ -85,7 +85,7 @@ class Rows:
 
         Raises:
             click.UsageError: a value of `randomness` is impossible with this vocabulary.
-            UnsupportedError: the vocabulary does not support this kind of randomness.
+            UnsupportedError: this kind of randomness is not supported for the vocabulary.
         """
         form = self._window(tokenizer._table)
         options: dict[str, Any] = {"threads": threads, "add_special_tokens": self.special and form is None}
@@ -103,7 +103,7 @@ class Rows:
         return results if self.pack is None else _packed(results, self.pack)
 
     def _window(self, tables: WordPieceTable) -> Any:
-        """The form of overlapping rows; None without them. Checks the length."""
+        """The form of overlapping rows, or None; the maximum length is checked."""
         from fst.runtime.rows.overflow import window
         from fst.runtime.text.templates import frame
 
@@ -119,12 +119,12 @@ class Rows:
 
 
 def _plain(tokenizer: Tokenizer, options: Mapping[str, Any]) -> Encode:
-    """A function that encodes documents, with options as `Documents.encode` takes them."""
+    """A function that encodes documents with the options of `Documents.encode`."""
     return lambda documents, errors: documents.encode(tokenizer, errors, **options)
 
 
 def _at_random(tokenizer: Tokenizer, options: Mapping[str, Any], randomness: Randomness) -> Encode:
-    """The same with random ids: those of a single call with all documents that the function is given."""
+    """A function that encodes documents with random ids. The ids from its calls are those of a single call with all documents."""
     following = randomness.seeded()
     try:
         tokenizer.encode("", randomness=following)
@@ -141,7 +141,7 @@ def _at_random(tokenizer: Tokenizer, options: Mapping[str, Any], randomness: Ran
 
 
 def _with_texts(encode: Encode, name: str) -> Encode:
-    """The same, with the texts among the other fields of documents."""
+    """A function that encodes documents, and adds the texts to their other fields."""
 
     def carry(documents: Documents, errors: str) -> Encoded:
         documents = documents.mended() if errors == "replace" else documents
@@ -151,7 +151,7 @@ def _with_texts(encode: Encode, name: str) -> Encode:
 
 
 def _appending(encode: Encode, number: int) -> Encode:
-    """The same, with an id after each document that is not null."""
+    """A function that encodes documents, and adds an id after each document that is not null."""
 
     def append(documents: Documents, errors: str) -> Encoded:
         encoded = encode(documents, errors)
@@ -164,7 +164,7 @@ def _appending(encode: Encode, number: int) -> Encode:
 
 
 def _in_windows(encode: Encode, form: Any) -> Encode:
-    """The same, with a row for each window. A null has one, without ids."""
+    """A function that encodes documents into a row for each window; a null has one row without ids."""
     from fst.runtime.rows.batch import Batch
     from fst.runtime.rows.overflow import in_windows
 
@@ -179,7 +179,7 @@ def _in_windows(encode: Encode, form: Any) -> Encode:
 
 
 def _without_nulls(encoded: Encoded, nulls: Any) -> Encoded:
-    """The same rows; null rows have no ids."""
+    """The rows; null rows have no ids."""
     lengths = np.diff(encoded.ends, prepend=0)
     is_text = np.repeat(~nulls, lengths)
     offsets = None if encoded.offsets is None else encoded.offsets[is_text]

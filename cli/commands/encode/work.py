@@ -26,13 +26,13 @@ class Encoding:
     """The encoding of files into outputs.
 
     Args:
-        outputs: what is written.
-        how: the options for reading files.
-        errors: what to do with documents that are not text, as in `Policy`.
+        outputs: the files to write.
+        how: the options for reading.
+        errors: the treatment of documents that are not text, as in `Policy`.
         rows: the arguments of `Rows`, without the form.
 
     Attributes:
-        done: the number of documents or rows and of tokens so far.
+        done: the number of documents or rows, and of tokens, written so far.
 
     Raises:
         click.UsageError: the options contradict each other.
@@ -50,7 +50,7 @@ class Encoding:
             rows.check(tables)
 
     def run(self, tokenizer: Tokenizer, threads: int | None, randomness: Randomness | None, advance: Callable[[int], None]) -> None:
-        """Write all outputs. Random ids of an output depend on its own documents alone."""
+        """Write all outputs. The random ids of an output depend only on its own documents."""
         for output in self._outputs:
             rows = self._rows[output.form]
             pieces = output.form in TAKE_PIECES and rows.takes_pieces and takes_pieces(tokenizer) and not randomness

@@ -1,4 +1,4 @@
-"""Writers of ids: lines of text, arrays with the row splits in a file of their own, JSON lines and columns."""
+"""Writers of ids: lines of text, JSON lines, columns, and arrays with the row splits in a separate file."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from fst.machines.wordpiece.table import WordPieceTable
 
 FORMS = forms_of("ids", "tokens", "json", arrays=ARRAYS, advice="write a pair of .npy, or .bin")
-TAKE_PIECES = ("ids", "tokens", *ARRAYS)  # forms that take documents in pieces; the others take whole ones
+TAKE_PIECES = ("ids", "tokens", *ARRAYS)  # forms that accept documents in pieces; the others need whole documents
 
 Value = TypeVar("Value")
 
@@ -29,7 +29,7 @@ Value = TypeVar("Value")
 def writing(
     name: str, form: str, tables: WordPieceTable, *, with_tokens: bool = False, with_offsets: bool = False
 ) -> Iterator[Write[Encoded]]:
-    """A function that writes ids to a file, or to standard output for "-", and tokens and spans if wanted. A file appears whole or not at
+    """A function that writes ids, and by option tokens and spans, to a file, or to standard output for "-". A file appears whole or not at
     all.
     """
     if form in FORMS.lines:
@@ -38,7 +38,7 @@ def writing(
             yield writer.write
         return
     if form in ARRAYS:
-        # The ids are moved last: if they exist, the splits do.
+        # The ids are moved last: if the file of ids exists, the splits exist.
         with written(name) as ids, written(splits_name(name)) as splits:
             arrays = Arrays(ids, splits) if form == "npy" else Arrays(ids, splits, raw_type(tables), header=0)
             yield arrays.write
@@ -67,7 +67,7 @@ class Lines:
         self._file = file
         self._spellings = names(tables)
         self._decimals = Decimals(int(tables.token_ids.max()) + 1 if form == "ids" else 0)
-        self._is_begun = False  # whether there are ids of a document that continues
+        self._is_begun = False  # whether ids of an unfinished document were written
         self._lines = self._numbers if form == "ids" else self._joined
 
     def write(self, encoded: Encoded) -> None:
@@ -95,16 +95,16 @@ def _rows(encoded: Encoded) -> Iterator[list[int]]:
 
 
 def _by_row(values: list[Value], encoded: Encoded) -> Iterator[list[Value]]:
-    """A value for each id, by documents, including an unfinished one."""
+    """A list of values for each document, with one value per id, including an unfinished document."""
     return (values[first:last] for first, last in pairwise([0, *encoded.ends.tolist(), len(values)]))
 
 
 class IdsMembers:
-    """Ids, tokens if they are wanted, and spans if they are there.
+    """JSON members for ids, and for tokens and spans by option.
 
     Args:
         tables: the vocabulary, for the names of tokens.
-        with_tokens: whether tokens are wanted.
+        with_tokens: whether tokens are written.
     """
 
     def __init__(self, tables: WordPieceTable, with_tokens: bool) -> None:
@@ -131,7 +131,7 @@ class IdsMembers:
 
 
 def raw_type(tables: WordPieceTable) -> str:
-    """The type of ids in a `.bin` file: uint16 if all ids of a table fit, else uint32."""
+    """The dtype of ids in a `.bin` file: uint16 if all ids of a table fit, otherwise uint32."""
     return "<u2" if int(tables.token_ids.max()) < 1 << 16 else "<u4"
 
 
@@ -139,9 +139,9 @@ class Arrays:
     """Writes the ids, and a `.npy` file of the row splits, int64[rows + 1].
 
     Args:
-        ids, splits: the outputs; headers contain lengths, which are known last.
-        dtype: the type of the ids.
-        header: the bytes of the header of the ids; 0: they have none.
+        ids, splits: the output files; the headers contain lengths, so they are written last.
+        dtype: the dtype of the ids.
+        header: the size of the header of the ids in bytes; 0: no header.
     """
 
     def __init__(self, ids: IO[bytes], splits: IO[bytes], dtype: str = "<i4", header: int = NPY_HEADER) -> None:

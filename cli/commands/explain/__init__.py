@@ -1,1 +1,1 @@
-"""`fst explain`: a text into tokens, step by step."""
+"""`fst explain`: show step by step how a text becomes tokens."""

@@ -39,10 +39,10 @@ def command(table: str, text: str) -> None:
 
 
 def explained(tables: Table, text: str) -> Iterator[str]:
-    """The explanation of a text, as lines.
+    """The explanation of a text, in lines.
 
     Raises:
-        TextError: the text holds a lone surrogate.
+        TextError: the text contains a lone surrogate.
     """
     from fst.cli.commands.explain.pieces import explained_bytes
     from fst.cli.commands.explain.wordpiece import Explanation

@@ -1,4 +1,4 @@
-"""The way of a text to tokens of BPE or Unigram: its pre-tokens, and the steps of the automaton, the merges or the scores for each."""
+"""Explain the tokens of BPE or Unigram: the pre-tokens of a text, and for each the steps of the automaton, the merges or the scores."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def explained_bytes(tables: BpeTable | UnigramTable, text: str) -> Iterator[str]:
-    """The explanation of a text, as lines: of each special token and each piece in it."""
+    """The explanation of a text in lines: each special token, and each pre-token."""
     from fst.machines.bpe.table import BpeTable
 
     names = dict(zip(tables.token_ids.tolist(), tables.tokens, strict=True))
@@ -27,7 +27,7 @@ def explained_bytes(tables: BpeTable | UnigramTable, text: str) -> Iterator[str]
 
 
 def _piece(tables: BpeTable, piece: bytes, names: dict[int, str]) -> Iterator[str]:
-    """A piece of BPE: how the table reads it."""
+    """The explanation of a pre-token of BPE."""
     from fst.pretokens.byte_letters import spelled
 
     yield f"piece {spelled(piece)}"
@@ -35,7 +35,7 @@ def _piece(tables: BpeTable, piece: bytes, names: dict[int, str]) -> Iterator[st
 
 
 def _states(tables: BpeTable, piece: bytes, names: dict[int, str]) -> Iterator[str]:
-    """After each byte the state, and the last token of the bytes so far."""
+    """The state and the last token after each byte."""
     from fst.automata.rows import ROOT
     from fst.machines.bpe.automaton import ENTRY, step
     from fst.pretokens.byte_letters import spelled
@@ -47,7 +47,7 @@ def _states(tables: BpeTable, piece: bytes, names: dict[int, str]) -> Iterator[s
 
 
 def _merges(tables: BpeTable, piece: bytes, names: dict[int, str]) -> Iterator[str]:
-    """Each merge: its rank and its parts."""
+    """The rank and the parts of each merge."""
     from fst.machines.bpe.merge_list import steps
 
     for rank, left, right in steps(tables.ranks, tables.merges, tables.atoms_of(piece)):
@@ -55,7 +55,9 @@ def _merges(tables: BpeTable, piece: bytes, names: dict[int, str]) -> Iterator[s
 
 
 def _paths(tables: UnigramTable, piece: bytes, names: dict[int, str]) -> Iterator[str]:
-    """A piece of Unigram: the tokens that begin at each character with their scores, and the sums along the best path."""
+    """The explanation of a pre-token of Unigram: the tokens that begin at each character with their scores, and the sums along the best
+    path.
+    """
     from fst.machines.unigram.viterbi import tokens_at
 
     text = piece.decode()
@@ -75,5 +77,5 @@ def _paths(tables: UnigramTable, piece: bytes, names: dict[int, str]) -> Iterato
 
 
 def _shown(text: str, tables: UnigramTable) -> str:
-    """Text in the letters of tokens."""
+    """Text spelled as in tokens."""
     return text.replace(" ", tables.symbol) if tables.symbol else text

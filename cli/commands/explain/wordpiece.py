@@ -1,4 +1,4 @@
-"""The way of a text to tokens of WordPiece, step by step, as in Table 2 of Song et al. 2021, *Fast WordPiece Tokenization*."""
+"""Explain the tokens of WordPiece step by step, as in Table 2 of Song et al. 2021, *Fast WordPiece Tokenization*."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ if TYPE_CHECKING:
     from fst.compile.machines.wordpiece.compiler import WordPieceModel
     from fst.compile.text.source import Source
 
-END_OF_WORD = "(end)"  # shown in place of a character at the end of a word
+END_OF_WORD = "(end)"  # shown as the character at the end of a word
 START = "(root)"  # the node of the empty string
 
 
 class Explanation:
-    """The readable form of a vocabulary's automaton."""
+    """The readable form of the automaton of a vocabulary."""
 
     def __init__(self, source: Source[WordPieceModel]) -> None:
         from fst.compile.machines.wordpiece.compiler import automaton
@@ -29,7 +29,7 @@ class Explanation:
         self._names = {number: token for token, number in [*source.model.tokens.items(), *source.added.specials.items()]}
 
     def lines(self, text: str) -> Iterator[str]:
-        """The explanation of a text: of each special token and each word in it."""
+        """The explanation of a text: each special token, and each word."""
         if self._added.contextual:
             yield f"added tokens that depend on normalised text or on what is beside them are not looked for: {len(self._added.contextual)}"
             yield ""
@@ -54,7 +54,7 @@ class Explanation:
             yield from self._segmented(word)
 
     def _stands_alone(self, word: str) -> bool:
-        """Whether a word is a single isolated symbol, such as a punctuation mark: the classes know its id, and the trie does not."""
+        """Whether a word is a single isolated symbol, such as a punctuation mark: its id is in the classes, not in the trie."""
         return len(word) == 1 and not self._readable[ord(word)]
 
     def _segmented(self, word: str) -> Iterator[str]:
@@ -101,7 +101,7 @@ class Explanation:
 
 
 def character(char: str) -> str:
-    """A character as shown in a table; no character represents the end of a word."""
+    """A character as shown in a table; the empty string is the end of a word."""
     if not char:
         return END_OF_WORD
     return f"U+{ord(char):04X}" if char.isspace() or unicodedata.combining(char) else visible(char)

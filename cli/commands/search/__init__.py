@@ -1,1 +1,1 @@
-"""`fst search`: keywords in documents."""
+"""`fst search`: find keywords in documents."""

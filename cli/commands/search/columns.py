@@ -1,4 +1,4 @@
-"""Matches as columns of Arrow and Parquet. Everything here needs pyarrow."""
+"""Matches as columns of Arrow and Parquet. This module needs pyarrow."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from fst.runtime.files.with_pyarrow import pa
 
 
 class MatchColumns:
-    """A column of lists of matches, each with the keyword, or its number, and its place.
+    """A column of lists of matches. Each match has the keyword, or its number, and its position.
 
     Args:
         keywords: the keywords; None: their numbers are written.
@@ -40,7 +40,7 @@ class MatchColumns:
 
 
 class NoColumns:
-    """Nothing in addition to the columns of documents."""
+    """No columns in addition to those of documents."""
 
     added: Sequence[tuple[str, Any]] = ()
 

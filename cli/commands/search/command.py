@@ -42,10 +42,10 @@ def command(
     threads: int | None,
     **reading: Any,
 ) -> None:
-    """Find keywords in documents, as grep does. TABLE is from `fst compile keywords`.
+    """Find keywords in documents, in the manner of grep. TABLE is from `fst compile keywords`.
 
     Documents with a match are printed; on a terminal, matches are in colour, unless NO_COLOR is set. With several files, the name of the
-    file comes first. FILE is read, and a folder of outputs written, as by `fst encode`.
+    file comes first. FILE and output folders work as in `fst encode`.
 
     \b
     --format, or the ending of the output, chooses the format:
@@ -61,7 +61,7 @@ def command(
     --count prints the number of matches in each file, unlike `grep -c`, which counts lines.
 
     \b
-    Exit codes, those of grep:
+    Exit codes, as in grep:
       0    something was found; with --replace: done
       1    nothing was found
       2    failed, or wrong usage

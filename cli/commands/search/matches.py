@@ -1,4 +1,4 @@
-"""Find keywords in documents, count or replace them: the work between reading and writing."""
+"""Find keywords in documents, count them or replace them: the stage between reading and writing."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ PLACES = ("start", "end")
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """Documents, and what was found in them.
+    """Documents and the matches in them.
 
     Attributes:
         documents: the documents.
-        counts: int64[rows], how many matches each has.
-        matches: the matches, in characters; None: they were only counted.
-        nulls: bool[rows], which documents are null; None: none.
+        counts: int64[rows], the number of matches in each document.
+        matches: the matches, with positions in characters; None: matches were only counted.
+        nulls: bool[rows], whether each document is null; None: no document is null.
     """
 
     documents: Documents
@@ -39,7 +39,7 @@ Find = Callable[[Documents, str], Found]
 
 
 def finding(searcher: Searcher, threads: int | None, text_name: str | None) -> Find:
-    """A function that finds matches in documents; with `text_name`, texts are in their other fields too, under this name."""
+    """A function that finds matches in documents; with `text_name`, it adds the texts to their other fields under this name."""
 
     def find(documents: Documents, errors: str) -> Found:
         documents = documents.mended() if errors == "replace" else documents
@@ -61,7 +61,7 @@ def counting(searcher: Searcher, threads: int | None) -> Find:
 
 
 def replacing(searcher: Searcher, by: str, threads: int | None, text_name: str | None) -> Callable[[Documents, str], Documents]:
-    """A function that replaces matches; with `text_name`, new texts are in their other fields too, under this name."""
+    """A function that replaces matches; with `text_name`, it adds the new texts to the other fields under this name."""
     def rewrite(documents: Documents, errors: str) -> Documents:
         documents = documents.mended() if errors == "replace" else documents
         texts = documents.replace(searcher, by, threads)

@@ -1,4 +1,4 @@
-"""Writers of matches: documents with a match as grep prints them, lines for matches, JSON lines, arrays, and columns."""
+"""Writers of matches: documents with a match in the style of grep, lines for matches, JSON lines, arrays, and columns."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ if TYPE_CHECKING:
     from fst.cli.files.columns import ColumnsOf
 
 FORMS = forms_of("lines", "matches", "json", arrays=("npz",), advice="write .npz")
-TAKE_PIECES = ("matches", "npz")  # forms that take documents in pieces; the others take whole ones
-ARRAYS = {"ids": "<i4", "starts": "<i4", "ends": "<i4", "row_splits": "<i8"}  # of .npz
+TAKE_PIECES = ("matches", "npz")  # forms that accept documents in pieces; the others need whole documents
+ARRAYS = {"ids": "<i4", "starts": "<i4", "ends": "<i4", "row_splits": "<i8"}  # dtypes of the arrays in .npz
 MAX_PLACE = (1 << 31) - 1
-ESCAPES = str.maketrans({"\\": r"\\", "\t": r"\t", "\n": r"\n", "\r": r"\r"})  # of a keyword among fields separated by tabs
-MATCH_COLOR, FILE_COLOR, SEPARATOR_COLOR, PLAIN = b"\x1b[01;31m", b"\x1b[35m", b"\x1b[36m", b"\x1b[m"  # those of grep
+ESCAPES = str.maketrans({"\\": r"\\", "\t": r"\t", "\n": r"\n", "\r": r"\r"})  # escapes of a keyword in fields separated by tabs
+MATCH_COLOR, FILE_COLOR, SEPARATOR_COLOR, PLAIN = b"\x1b[01;31m", b"\x1b[35m", b"\x1b[36m", b"\x1b[m"  # the colours of grep
 
 
 def check_options(form: str, names: bool, replaces: bool) -> None:
-    """Refuse options that have no place in a form.
+    """Refuse options that have no effect in a form.
 
     Raises:
-        click.UsageError: one has none.
+        click.UsageError: an option has no effect.
     """
     if names and (replaces or form in ("lines", "npz")):
         what = "--replace" if replaces else form
@@ -51,14 +51,14 @@ def check_replacing(tables: KeywordTable) -> None:
     """Refuse to replace matches that may overlap.
 
     Raises:
-        click.UsageError: they may.
+        click.UsageError: matches may overlap.
     """
     if tables.metadata.automaton.match_kind == OVERLAPPING:
         raise click.UsageError("--replace cannot replace overlapping matches; compile the keywords with another --match-kind")
 
 
 def is_colored(color: str, output: str) -> bool:
-    """Whether matches are shown in colour: by the option, or on a terminal, unless NO_COLOR is set."""
+    """Whether matches are shown in colour, by the option; by default on a terminal, unless NO_COLOR is set."""
     if color != "auto":
         return color == "always"
     return output == STANDARD and standard_output().isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
@@ -68,15 +68,15 @@ def is_colored(color: str, output: str) -> bool:
 def writing(
     name: str, form: str, *, keywords: Sequence[str] | None, file_names: bool, colored: bool, end: bytes | None
 ) -> Iterator[Write[Found]]:
-    """A function that writes what was found to a file, or to standard output for "-". A file appears whole or not at all.
+    """A function that writes results of a search to a file, or to standard output for "-". A file appears whole or not at all.
 
     Args:
         name: the file.
         form: one of `FORMS`.
-        keywords: the keywords, to be written in place of their numbers; None: write the numbers.
+        keywords: the keywords, which replace their numbers in the output; None: numbers are written.
         file_names: whether lines begin with the name of the file.
         colored: whether matches are shown in colour.
-        end: what ends a document among lines; None: nothing.
+        end: the bytes at the end of a document in lines; None: nothing.
     """
     if form in FORMS.lines:
         with lines_of(name) as file:
@@ -127,20 +127,20 @@ def _no_columns() -> ColumnsOf[Documents]:
 
 
 class DocumentLines:
-    """Writes the documents with a match, as grep does.
+    """Writes the documents with a match, in the style of grep.
 
     Args:
         file: the output.
-        file_names: whether each begins with the name of its file.
+        file_names: whether each line begins with the name of the file.
         colored: whether matches are shown in colour.
-        end: what ends a document; None: nothing.
+        end: the bytes at the end of a document; None: nothing.
     """
 
     def __init__(self, file: IO[bytes], file_names: bool, colored: bool, end: bytes | None) -> None:
         self._file, self._file_names, self._colored, self._end = file, file_names, colored, end or b""
 
     def write(self, found: Found) -> None:
-        """Write those of some documents, and flush them."""
+        """Write the documents with a match, and flush them."""
         rows: list[int] = np.flatnonzero(found.counts).tolist()
         begin = self._begin(found.documents.file)
         for row, text in zip(rows, found.documents.texts_in_utf8(rows), strict=True):
@@ -158,7 +158,7 @@ class DocumentLines:
 
 
 def _colored(text: str, matches: Matches, row: int) -> bytes:
-    """A text in UTF-8 with its matches in colour. Overlapping matches are coloured once, and empty matches are invisible."""
+    """A text in UTF-8 with its matches in colour. Characters in several matches are coloured once, and empty matches are invisible."""
     parts, at = list[bytes](), 0
     for _, start, end in sorted(matches[row], key=lambda match: match.start):
         if end > at:
@@ -172,7 +172,7 @@ class KeywordSpellings(dict[int, str]):
     """The spelling of each keyword by its number. Each keyword is formatted once.
 
     Args:
-        spell: spells a keyword.
+        spell: returns the spelling of a keyword.
     """
 
     def __init__(self, spell: Callable[[int], str]) -> None:
@@ -185,12 +185,13 @@ class KeywordSpellings(dict[int, str]):
 
 
 def _columns(matches: Matches) -> tuple[list[int], list[int], list[int]]:
-    """Keyword, start and end of all matches."""
+    """Lists of the keyword, start and end of all matches."""
     return matches.ids.tolist(), matches.starts.tolist(), matches.ends.tolist()
 
 
 class MatchLines:
-    """Writes a line for each match: the number of its document, its keyword, its first character and one past the last, with tabs between.
+    """Writes a line for each match, with fields separated by tabs: the numbers of the document and the keyword, and the match's first
+    character and one past its last.
 
     Args:
         file: the output.
@@ -203,7 +204,7 @@ class MatchLines:
         self._spellings = KeywordSpellings(lambda number: str(number) if keywords is None else keywords[number].translate(ESCAPES))
 
     def write(self, found: Found) -> None:
-        """Write those of some documents, and flush them."""
+        """Write the matches in some documents, and flush them."""
         assert found.matches is not None
         begin = f"{found.documents.file}\t" if self._file_names else ""
         numbers = np.repeat(np.asarray(found.documents.numbers, np.int64), found.counts).tolist()
@@ -214,7 +215,7 @@ class MatchLines:
 
 
 class MatchMembers:
-    """A list of matches for JSON, each an object with the keyword, or its number, and its place.
+    """JSON members for a list of matches. Each match is an object with the keyword, or its number, and its position.
 
     Args:
         keywords: as in `writing`.
@@ -235,7 +236,7 @@ class MatchMembers:
 
 
 class NoMembers:
-    """Nothing in addition to the fields of documents."""
+    """No members in addition to the fields of documents."""
 
     def of(self, documents: Documents, /) -> tuple[Documents, Any, Mapping[str, list[bytes]]]:
         """See `fst.cli.files.formats.MembersOf`."""
@@ -243,7 +244,7 @@ class NoMembers:
 
 
 class Arrays:
-    """Writes the arrays of `fst.Matches` as .npz. They wait in temporary files, since a zip has one after the other.
+    """Writes the arrays of `fst.Matches` as .npz. The arrays are collected in temporary files, since a zip has one member after another.
 
     Args:
         file: the output.
@@ -266,7 +267,7 @@ class Arrays:
             name = found.documents.file
             raise TextError(f"{name}: a document has more than {MAX_PLACE:,} characters; split it, or pass --format matches")
         arrays = {name: getattr(found.matches, name) for name in ARRAYS}
-        arrays["row_splits"] = (arrays["row_splits"][1:] + self._count)[: len(found.documents)]  # none if the document continues
+        arrays["row_splits"] = (arrays["row_splits"][1:] + self._count)[: len(found.documents)]  # empty if the document continues
         self._count += len(found.matches.ids)
         for name, dtype in ARRAYS.items():
             self._waiting[name].write(np.ascontiguousarray(arrays[name], dtype).data)

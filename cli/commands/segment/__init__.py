@@ -1,1 +1,1 @@
-"""`fst segment`: documents into the words of a dictionary."""
+"""`fst segment`: segment documents into the words of a dictionary."""

@@ -33,8 +33,8 @@ def command(
 ) -> None:
     """Segment documents into words of a dictionary. TABLE is from `fst compile maxmatch`, `jieba` or `mecab`.
 
-    FILE is read, and a folder of outputs written, as by `fst encode`. With maxmatch, a character that begins no word of the dictionary is a
-    token of its own.
+    FILE and output folders work as in `fst encode`. With maxmatch, a character is a token if no word of the dictionary matches at its
+    position.
 
     \b
     --format, or the ending of the output, chooses the format:

@@ -1,4 +1,4 @@
-"""Segment documents: the work between reading and writing."""
+"""Segment documents: the stage between reading and writing."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ class Segmented:
 
     Attributes:
         documents: the documents.
-        tokens: a list of str for each, or an array of pyarrow of such lists, with nulls; in MeCab's form a list of the lines of each.
+        tokens: a list of str for each document; or a pyarrow array of these lists, with nulls; in MeCab's form, the lines of each document.
     """
 
     documents: Documents
     tokens: Any
 
     def rows(self) -> Sequence[list[str] | None]:
-        """The tokens of each document; None for nulls."""
+        """The tokens of each document; None for a null."""
         rows: Sequence[list[str] | None] = self.tokens if isinstance(self.tokens, list) else self.tokens.to_pylist()
         return rows
 
 
 def segmenting(segmenter: Segmenter, threads: int | None, text_name: str | None) -> Callable[[Documents, str], Segmented]:
-    """A function that segments documents; with `text_name`, texts are in their other fields too, under this name."""
+    """A function that segments documents; with `text_name`, it adds the texts to their other fields under this name."""
 
     def segment(documents: Documents, errors: str) -> Segmented:
         documents = documents.mended() if errors == "replace" else documents
@@ -43,7 +43,7 @@ def segmenting(segmenter: Segmenter, threads: int | None, text_name: str | None)
 
 
 def analysing(segmenter: MecabSegmenter) -> Callable[[Documents, str], Segmented]:
-    """A function that returns MeCab's output for documents. A null is an empty one."""
+    """A function that returns MeCab's output for documents. A null is treated as an empty document."""
 
     def analyse(documents: Documents, errors: str) -> Segmented:
         documents = documents.mended() if errors == "replace" else documents

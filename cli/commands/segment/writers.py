@@ -1,4 +1,4 @@
-"""Writers of tokens, as dictionaries segment documents: lines of them, JSON lines, and columns."""
+"""Writers of tokens from dictionaries: lines of text, JSON lines, and columns."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ FORMS = forms_of("wakati", MECAB, "json", advice="write JSON lines (.jsonl), or 
 def segment(
     outputs: Sequence[Output], how: Reading, policy: Policy, segmenter: Any, threads: int | None, advance: Callable[[int], None]
 ) -> None:
-    """Segment the inputs of outputs."""
+    """Segment the inputs of outputs, and write the tokens."""
     for output in outputs:
         reading = how_for(output, how)
         name = reading.text_name if reading.others else None
@@ -56,7 +56,7 @@ def writing(name: str, form: str) -> Iterator[Write[Segmented]]:
 
 
 def _write_lines(file: IO[bytes], segmented: Segmented) -> None:
-    """Write a line for each document: its tokens with spaces between them. Tokens of whitespace are left out."""
+    """Write a line for each document: its tokens, separated by spaces, without tokens of whitespace."""
     rows = segmented.rows()
     file.write("".join([" ".join([token for token in row or () if not token.isspace()]) + "\n" for row in rows]).encode())
     file.flush()
@@ -75,7 +75,7 @@ def _token_columns() -> ColumnsOf[Segmented]:
 
 
 class TokenMembers:
-    """A list of tokens for JSON."""
+    """JSON members for a list of tokens."""
 
     def of(self, segmented: Segmented, /) -> tuple[Documents, Any, dict[str, list[bytes]]]:
         """See `fst.cli.files.formats.MembersOf`."""

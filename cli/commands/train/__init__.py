@@ -1,1 +1,1 @@
-"""`fst train`: vocabularies from texts."""
+"""`fst train`: train vocabularies on texts."""

@@ -1,4 +1,4 @@
-"""The commands ``fst train …``: their options and help. `fst.cli.commands.train.work` does the work."""
+"""The commands ``fst train …``: their options and help. The work is done in `fst.cli.commands.train.work`."""
 
 from __future__ import annotations
 
@@ -92,12 +92,12 @@ criterion_option = click.option(
 
 
 def reference_option(*names: str) -> Option:
-    """The option for the library whose results a trainer reproduces; the first name is the default."""
+    """The option for the library whose results a trainer reproduces; the default is the first name."""
     return click.option("--reference", type=click.Choice(names), default=names[0], show_default=True, help="The results to reproduce.")
 
 
 class Trainers(click.Group):
-    """The group of these commands, in the order of their definition."""
+    """The group of the training commands, in the order of their definition."""
 
     command_class = CliCommand
 
@@ -172,7 +172,7 @@ def words_command(**options: Any) -> None:
 
 
 def trainer(name: str, *options: Option) -> Callable[[Callable[..., None]], click.Command]:
-    """A decorator for the command of a trainer, which adds its own options and those of all trainers."""
+    """A decorator that makes the command of a trainer, with its own options and the common options of all trainers."""
     add = with_options(*options, files_argument, writing_options, corpus_options)
     return lambda function: command.command(name)(add(function))
 

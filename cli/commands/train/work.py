@@ -65,7 +65,7 @@ def train(
     Args:
         trainer: the name of a function in `fst.train`.
         files: files of texts, or of counted words.
-        output: a file, whose name gives the form, or a folder.
+        output: a file, whose name determines its format, or a folder.
         overwrite: whether existing files in the folder are replaced.
         report: a file of held-out texts; None: no report.
         by: a column or field of this file: the report has figures for each of its values; None: for the whole file.
@@ -74,7 +74,7 @@ def train(
 
     Raises:
         click.UsageError: the output is an input, or a file of the folder exists.
-        UnsupportedError: the form of the output is unknown, or cannot express such a vocabulary.
+        UnsupportedError: the format of the output is unknown, or cannot express the vocabulary.
     """
     import fst
 
@@ -110,7 +110,7 @@ def trim(
     Args:
         old: the vocabulary.
         keep: the number of tokens that stay.
-        ids: the file for the new id of each old id; None: no file.
+        ids: the file for the array from old ids to new ids; None: no file.
         files, output, overwrite, report, by, options: as in `train`.
 
     Raises:
@@ -135,7 +135,7 @@ def trim(
 
 @contextmanager
 def _telling_checkpoint(path: str | None) -> Iterator[None]:
-    """Print where a run that stops early has left its state."""
+    """Print the path of the checkpoint if a run stops early."""
     try:
         yield
     finally:
@@ -157,7 +157,7 @@ def _tokenizer(old: str, command: str, output: str) -> Any:
     """The tokenizer of an old vocabulary.
 
     Raises:
-        UnsupportedError: the form of the output cannot express such a vocabulary.
+        UnsupportedError: the format of the output cannot express the vocabulary.
     """
     from fst.bridge.old import tokenizer_of
     from fst.compile.train.saving import files_of
@@ -168,7 +168,7 @@ def _tokenizer(old: str, command: str, output: str) -> Any:
 
 
 def _measured(report: str | None, by: str | None, reading: Mapping[str, Any]) -> Callable[[Trained], Any] | None:
-    """A function that measures a vocabulary on a file. The file is opened later, but checked now."""
+    """A function that measures a vocabulary on a file. The file is checked now and opened later."""
     from fst.runtime.files.reading import Files
 
     place = {name: reading[name] for name in ("column", "field") if name in reading}
@@ -191,12 +191,12 @@ def _write(result: Trained, output: str, measured: Callable[[Trained], Any] | No
 
 
 def _taken(options: Mapping[str, Any], names: Collection[str]) -> dict[str, Any]:
-    """The options with these names that have a value."""
+    """The options with these names, without missing values."""
     return {name: options[name] for name in names if options.get(name) not in (None, ())}
 
 
 def _words(files: Sequence[str], reading: Mapping[str, Any], counting: Mapping[str, Any]) -> Words:
-    """The words of files, or of tables of words."""
+    """The words in text files or in tables of words."""
     import fst
     from fst.bridge.words import are_tables
     from fst.runtime.files.reading import Files
@@ -221,7 +221,9 @@ def _normalizer(given: str | None) -> Any:
 
 
 def _check_output(output: str, overwrite: bool, inputs: Sequence[str], kind: str | None = None) -> None:
-    """Raise an error for an output that cannot be written, before any input is read. `kind` is the type of the model, if it is known."""
+    """Check that an output can be written, before any input is read; raise an error otherwise. `kind` is the type of the model, if it is
+    known.
+    """
     from fst.compile.train.saving import files_of
 
     names = files_of(output, kind)

@@ -1,1 +1,1 @@
-"""`fst warmup`: kernels compiled ahead of time."""
+"""`fst warmup`: compile kernels ahead of time."""

@@ -16,7 +16,7 @@ from fst.core.jit import destination
 if TYPE_CHECKING:
     from fst.machines.wordpiece.table import WordPieceTable
     from fst.tables.table import Table
-MECAB = {  # a dictionary, as small as it can be
+MECAB = {  # a dictionary of minimal size
     "words.csv": "ab,0,0,1,\n",
     "matrix.def": "1 1\n0 0 0\n",
     "char.def": "DEFAULT 0 1 0\nSPACE 0 1 0\n",
@@ -25,11 +25,11 @@ MECAB = {  # a dictionary, as small as it can be
 
 
 def compile_all(*, backward: bool = False) -> None:
-    """Compile every kernel by a first use on tables of each kind.
+    """Compile every kernel: use tables of each kind for the first time.
 
     Args:
-        backward: begin with the last part. Two processes that start together should go in opposite directions, since a process waits for
-            a kernel that the other one compiles.
+        backward: whether to begin with the last part. Two simultaneous processes should run in opposite directions, since a process waits
+            if another one compiles the same kernel.
     """
     compiler = Compiler()
     for part in reversed(PARTS) if backward else PARTS:
@@ -40,7 +40,7 @@ class Compiler:
     """Compiles kernels."""
 
     def compile(self, part: str) -> tuple[bool, str]:
-        """Compile the kernels of a part, a key of `PARTS`. Returns the result of `fst.core.jit.destination`."""
+        """Compile the kernels of a part, a key of `PARTS`; return the result of `fst.core.jit.destination`."""
         from fst.runtime.machines.wordpiece.kernels import encode as kernels
 
         with TemporaryDirectory() as folder:
@@ -69,7 +69,7 @@ def _wordpiece() -> WordPieceTable:
 
 
 def _read_twice(folder: Path, part: dict[str, Any], text: str) -> None:
-    """Use a WordPiece tokenizer with one more part in its tokenizer.json, on a text that it reads twice."""
+    """Use a WordPiece tokenizer with an additional part in its tokenizer.json, on a text that needs two passes."""
     from fst import Tokenizer
     from fst.compile import wordpiece
     from fst.runtime.compat.transformers.document import document
@@ -105,7 +105,7 @@ def _compile_dropout(folder: Path) -> None:
 def _compile_merges(folder: Path) -> None:
     from fst.compile import bpe
 
-    # merges of which no automaton is exact
+    # merges that no automaton runs exactly
     tokenizer = _used(bpe(_bpe(folder, ["ab", "aba"], [["ab", "a"], ["a", "b"]], normalizer={"type": "NFC"})), folder)
     for offsets in (False, True):
         tokenizer.encode_batch(["a\u0301"], offsets=offsets)
@@ -246,13 +246,13 @@ def _segment(table: Table, folder: Path) -> None:
 
 
 def _used(tables: Table, folder: Path) -> Any:
-    """A tokenizer with a table, loaded from a file, after each of its kernels has run."""
+    """A tokenizer with a table from a file; each of its kernels has run."""
     import fst
     from fst.runtime.rows import texts
 
     tables.save(folder / "table.npz")
     tokenizer = fst.Tokenizer.load(folder / "table.npz")
-    tokenizer.encode(b"ab")  # which uses the kernels for str, and one more
+    tokenizer.encode(b"ab")  # uses the kernels for str, and one more kernel
     tokenizer.encode("ab")
     tokenizer.encode_batch(["ab"], offsets=True)
     room = np.empty(2 + texts.PAST_END, texts.UNIT_TYPES[tables.unit])

@@ -14,7 +14,7 @@ from fst.cli.commands.warmup.kernels import PARTS
 from fst.cli.process import Process
 from fst.core.threads import thread_count
 
-MOST_PROCESSES = 8  # each takes some 400 MB; the longest part takes as long as all other parts together on seven processes
+MOST_PROCESSES = 8  # each process needs about 400 MB; the longest part takes as long as all other parts together on seven processes
 
 
 def warm_up() -> None:
@@ -46,7 +46,7 @@ def _telling() -> Iterator[None]:
 
 
 def _compiled(count: int) -> Generator[tuple[str, bool, str], None, None]:
-    """Compile the parts in `count` processes. Yields each finished part with the result of `fst.core.jit.destination`."""
+    """Compile the parts in `count` processes. Yield each finished part with the result of `fst.core.jit.destination`."""
     idle: SimpleQueue[Process] = SimpleQueue()
 
     def compile_part(part: str) -> tuple[str, bool, str]:

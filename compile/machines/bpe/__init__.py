@@ -1,1 +1,1 @@
-"""The compiler of byte-pair encoding: merges become a table."""
+"""The compiler of byte-pair encoding: merges into a table."""

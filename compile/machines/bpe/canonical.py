@@ -1,15 +1,15 @@
 """Merge lists of byte-pair encoding (BPE), and their canonical form.
 
-BPE begins with the single bytes of a piece. While any two neighbours are in the list, it merges the pair of lowest rank; of several such
-pairs, the leftmost. `fst.compile.machines.bpe.item_sets` and `fst.machines.bpe.automaton` share these letters:
+BPE begins with the single bytes of a piece. While any adjacent pair is in the list, it merges the pair of lowest rank; in a tie, the
+leftmost pair. `fst.compile.machines.bpe.item_sets` and `fst.machines.bpe.automaton` use the same notation:
 
-- t, u, w: tokens; |t|: the bytes of t. Tokens of one byte are *atoms*.
+- t, u, w: tokens; |t|: the number of bytes of t. Tokens of one byte are *atoms*.
 - pre t, suc t: the left and the right part of the last merge when BPE runs on the bytes of t alone.
 - ρ(t): the rank of this merge; -1 for an atom.
-- A token is *canonical* if BPE makes it from its own bytes. BPE makes no other token from any text: as long as no merge crosses the ends
-  of a token's bytes, the run between them is the run on these bytes alone. For the same reason no pair but that of pre t and suc t makes t.
-- A merge list is *proper* if ρ(pre t) < ρ(t) and ρ(suc t) < ρ(t) for every canonical t that is no atom. Then the ranks of the merges that
-  BPE executes never decrease.
+- A token is *canonical* if BPE makes it from its own bytes. From any text, BPE makes only canonical tokens: as long as no merge crosses the
+  ends of a token's bytes, BPE runs between these ends as on the bytes alone. For the same reason, only the pair (pre t, suc t) makes t.
+- A merge list is *proper* if ρ(pre t) < ρ(t) and ρ(suc t) < ρ(t) for every canonical t that is not an atom. Then the ranks of the merges
+  that BPE executes never decrease.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Merges:
         tokens: the bytes of each token → its id.
         pairs: the left and the right part of each merge, the lowest rank first. If a pair is listed twice, its last rank counts, as in
             Hugging Face's ``tokenizers``.
-        affixes: the prefix and suffix in the names of tokens.
+        affixes: the prefix and the suffix in the names of tokens.
     """
 
     tokens: Mapping[bytes, int]
@@ -47,15 +47,15 @@ class Merges:
 
     @classmethod
     def of_ranks(cls, ranks: Mapping[bytes, int]) -> Merges:
-        """The merge list of a vocabulary that has only ranks, as tiktoken's files do: a pair has the rank of its concatenation.
+        """Return the merge list of a vocabulary that has only ranks, as in tiktoken's files: a pair has the rank of its concatenation.
 
-        The list has only the last merge of each canonical token, since BPE executes no other.
+        The list has only the last merge of each canonical token, because BPE executes no other merges.
 
         Args:
             ranks: the bytes of each token → its rank.
 
         Raises:
-            VocabularyError: the tokens do not make a vocabulary.
+            VocabularyError: the tokens are not a valid vocabulary.
             UnsupportedError: a token is too long.
         """
         spelled = Spelled.of(ranks)
@@ -73,13 +73,13 @@ class Spelled:
     """Tokens as arrays, in the order of the vocabulary.
 
     Attributes:
-        symbols: uint8[n], the bytes of all tokens, one token after the other, without affixes.
+        symbols: uint8[n], the bytes of all tokens, concatenated, without affixes.
         codes: uint16[n], the codes of these bytes, see `fst.machines.bpe.affixes`.
-        starts: int64[tokens], where each token begins in `symbols`.
+        starts: int64[tokens], the start of each token in `symbols`.
         lengths: int64[tokens], |t|.
-        ids: int64[tokens].
-        atoms: int32[CODES], the token of each single byte by its code, or -1.
-        whole: bool[tokens], whether the token may be a whole piece, by its affixes.
+        ids: int64[tokens], the id of each token.
+        atoms: int32[CODES], the token of each single byte, by the code of the byte; or -1.
+        whole: bool[tokens], whether the affixes of the token allow it to be a whole piece.
     """
 
     symbols: NDArray[np.uint8]
@@ -92,11 +92,11 @@ class Spelled:
 
     @classmethod
     def of(cls, tokens: Mapping[bytes, int], affixes: Affixes = NO_AFFIXES) -> Spelled:
-        """The arrays of a vocabulary.
+        """Return the arrays of a vocabulary.
 
         Args:
             tokens: the name of each token → its id.
-            affixes: the prefix and suffix in the names.
+            affixes: the prefix and the suffix in the names.
 
         Raises:
             VocabularyError: an id is out of range, or two tokens share one.
@@ -122,7 +122,7 @@ class Canonical:
     """The canonical tokens of a merge list.
 
     Attributes:
-        tokens: all tokens, canonical or not; arrays below have an element for each.
+        tokens: all tokens, canonical or not.
         left, right: int32[tokens], pre t and suc t; -1 for an atom and for a token that is not canonical.
         rank: int32[tokens], ρ(t); -1 where `left` is -1.
         proper: whether the list is proper.
@@ -136,7 +136,7 @@ class Canonical:
 
     @property
     def made(self) -> Ints:
-        """The canonical tokens that are no atoms."""
+        """The canonical tokens that are not atoms."""
         return np.flatnonzero(self.left != NULL)
 
 
@@ -144,7 +144,7 @@ def canonical(merges: Merges) -> Canonical:
     """Find the last merge of every token.
 
     Raises:
-        VocabularyError: the tokens do not make a vocabulary, or a part or the result of a pair is no token.
+        VocabularyError: the tokens are not a valid vocabulary, or a part or the result of a pair is not a token.
         UnsupportedError: a token is too long.
     """
     spelled = Spelled.of(merges.tokens, merges.affixes)
@@ -158,7 +158,7 @@ def canonical(merges: Merges) -> Canonical:
 
 
 def pairs_of_ranks(ranks: Mapping[bytes, int]) -> Iterator[tuple[bytes, bytes]]:
-    """Every two tokens that make one together, in the order of its rank, and then of theirs: so ``transformers`` converts tiktoken's."""
+    """All pairs of tokens that concatenate to a token, sorted by its rank, then by theirs; the order of ``transformers``."""
     for token in sorted(ranks, key=ranks.__getitem__):
         halves = ((token[:place], token[place:]) for place in range(1, len(token)))
         known = [(left, right) for left, right in halves if left in ranks and right in ranks]
@@ -174,7 +174,7 @@ def _refuse_shared_ids(tokens: Iterable[bytes], ids: Ints) -> None:
 
 
 def _numbered(merges: Merges) -> tuple[NDArray[np.uint64], NDArray[np.int32]]:
-    """The pairs as numbers of tokens, ``left << 32 | right``, and the numbers of the tokens that they make."""
+    """The pairs as ``left << 32 | right``, and the tokens that they make; a token is its position in the vocabulary."""
     number_of = {token: number for number, token in enumerate(merges.tokens)}
     found = []
     for rank, (left, right) in enumerate(merges.pairs):
@@ -188,7 +188,7 @@ def _numbered(merges: Merges) -> tuple[NDArray[np.uint64], NDArray[np.int32]]:
 
 
 def _fault(rank: int, left: bytes, right: bytes, made: bytes, tokens: Mapping[bytes, int]) -> str | None:
-    """The fault of a pair, as a message; None if it has none."""
+    """A message for the fault of a pair; None without a fault."""
     told = f"merge {rank}, {quoted(left)} with {quoted(right)}"
     if not left or not right:
         return f"{told}: a part is empty"
@@ -199,7 +199,7 @@ def _fault(rank: int, left: bytes, right: bytes, made: bytes, tokens: Mapping[by
 def _last_merges(
     tokens: Spelled, own: NDArray[np.int32], result: NDArray[np.int32], pairs: NDArray[np.uint64]
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
-    """`left`, `right` and `rank` of `Canonical`: run BPE on every token, see `fst.compile.machines.bpe.closure.last_merges`."""
+    """Run BPE on every token and return the arrays `left`, `right` and `rank` of `Canonical`, see `last_merges`."""
     order = np.argsort(tokens.lengths, kind="stable")
     left, right, rank = np.full((3, len(order)), NULL, np.int32)
     longest = int(tokens.lengths.max())

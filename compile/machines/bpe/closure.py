@@ -1,6 +1,7 @@
-"""Kernels of the BPE compiler: the last merge of every token, the items of every token, and the states that they make up.
+"""Kernels of the BPE compiler: find the last merge of every token, the items of every token, and the states that consist of items.
 
-Kernels allocate nothing: the caller gives them room. One that runs out of room returns -1, and is called again with more.
+Kernels allocate nothing: the caller provides the arrays. A kernel whose arrays are too small returns -1, and is called again with larger
+    ones.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ LOW = np.uint64(0xFFFFFFFF)
 
 @part
 def mixed(key):
-    """A 64-bit hash, mixed in the low bits, too."""
+    """A 64-bit hash; its low bits are also mixed."""
     key = (key ^ key >> HALF) * FACTOR
     return key ^ key >> HALF
 
@@ -28,12 +29,12 @@ def last_merges(symbols, starts, lengths, atoms, order, own, result, pairs, part
 
     Args:
         symbols, starts, lengths, atoms: `codes`, `starts`, `lengths` and `atoms` of `fst.compile.machines.bpe.canonical.Spelled`.
-        order: int64[n], the tokens of two bytes or more, short ones first, so that the pairs of their parts are in the table already.
-        own: int32[tokens]: the rank at which any two parts make the token; -1 if only listed pairs do.
+        order: int64[n], the tokens of two or more bytes, short ones first, so that the pairs of their parts are already in the table.
+        own: int32[tokens], the rank at which any two parts make the token; -1 if only listed pairs make it.
         result: int32[ranks], the token that the merge of each rank makes.
-        pairs: uint64[2 * slots], see `fst.machines.bpe.merge_list.room_for`. A token with an `own` rank inserts its last pair.
+        pairs: uint64[2 * slots], see `fst.machines.bpe.merge_list.room_for`. If a token has an `own` rank, its last pair is inserted.
         parts, pair_ranks: int32[longest token], scratch.
-        left, right, rank: int32[tokens], all -1; filled for canonical tokens.
+        left, right, rank: output for canonical tokens, int32[tokens], initially -1.
     """
     for token in order:
         count = lengths[token]
@@ -71,7 +72,7 @@ def last_merges(symbols, starts, lengths, atoms, order, own, result, pairs, part
 
 @part
 def freeze(first, top, stack, starts, edges, slots, count):
-    """The number of the item whose edges are on top of a stack: an earlier equal one, or `count` if there is none and it is new."""
+    """Return the number of the item whose edges are on top of a stack: an equal earlier item, or `count` for a new item."""
     if first == top:
         return 0
     mask = np.uint64(len(slots) - 1)
@@ -98,20 +99,20 @@ def freeze(first, top, stack, starts, edges, slots, count):
 
 @kernel
 def intern_items(keys, by_suffix, right, symbols, starts_of, lengths, roots, starts, edges, slots, stack, open_at):
-    """Build the trie of every T(u) from its strings in order, and number the nodes from the leaves up, equal ones alike.
+    """Build the trie of every T(u) from its sorted strings, and number the nodes from the leaves up; equal nodes have the same number.
 
     As in the construction of a minimal automaton from sorted strings (Daciuk et al. 2000), the nodes on the path of the last string are
-    open. Their edges lie on a stack, those of deeper nodes above.
+    open. Their edges are on a stack; edges of deeper nodes are above.
 
     Args:
-        keys: uint64[n], ``u << 32 | place of t in by_suffix`` for each t ∈ T(u), in order.
-        by_suffix: int64[made tokens], in the order of suc t.
+        keys: uint64[n], sorted: ``u << 32 | index of t in by_suffix`` for each t ∈ T(u).
+        by_suffix: int64[made tokens], sorted by suc t.
         right: int32[tokens], suc t.
         symbols, starts_of, lengths: `symbols`, `starts` and `lengths` of `fst.compile.machines.bpe.canonical.Spelled`.
-        roots, starts, edges: of `fst.compile.machines.bpe.item_sets.Items`, with room; filled. `roots` is all 0 before.
-        slots: int32[power of two], all 0; a hash table of items.
+        roots, starts, edges: output, the arrays of `fst.compile.machines.bpe.item_sets.Items`; `roots` is initially 0.
+        slots: int32[power of two], initially 0: a hash table of items.
         stack: uint64[made tokens + depth + 1], scratch.
-        open_at: int64[depth + 1], scratch: where the edges of each open node begin on the stack.
+        open_at: int64[depth + 1], scratch: the position on the stack where the edges of each open node begin.
 
     Returns:
         The number of items, or -1 if there is no room.
@@ -157,7 +158,7 @@ def intern_items(keys, by_suffix, right, symbols, starts_of, lengths, roots, sta
 
 @part
 def number_of(key, size, last, held_from, held, slots, count):
-    """The number of the state of a key, its last token and its items: an earlier one, or `count` if there is none and it is new."""
+    """Return the number of the state for a key (a last token and items): an equal earlier state, or `count` for a new state."""
     mask = np.uint64(len(slots) - 1)
     hashed = np.uint64(size)
     for place in range(size):
@@ -185,20 +186,21 @@ def number_of(key, size, last, held_from, held, slots, count):
 def close_states(
     roots, item_starts, edges, atoms, last, depths, starts, labels, targets, held_from, held, slots, kids, counts, done, touched, key
 ):
-    """Find the states that the root leads to, breadth first.
+    """Find all states that are reachable from the root, breadth first.
 
     Args:
         roots, item_starts, edges: `roots`, `starts` and `edges` of `fst.compile.machines.bpe.item_sets.Items`.
         atoms: int32[256], the token of each byte, or -1.
-        last, depths, starts, labels, targets: of `fst.compile.machines.bpe.item_sets.States`, with room; filled.
-        held_from, held: int32, the items of each state, with room; filled.
-        slots: int32[power of two], all 0; a hash table of states.
-        kids, counts, done, touched: scratch. For each byte, the items that it leads to, their number, and 1 + the token that it completes;
-            and the bytes that lead anywhere. `counts` and `done` are all 0.
-        key: int32[most items + 2], scratch.
+        last, depths, starts, labels, targets: output, the arrays of `fst.compile.machines.bpe.item_sets.States`.
+        held_from, held: output, int32, the items of each state: ``held[held_from[s]:held_from[s + 1]]``.
+        slots: int32[power of two], initially 0: a hash table of states.
+        kids, counts, done: scratch. For each byte: the items after it, their number, and 1 + the token that it completes. `counts` and
+            `done` are initially 0.
+        touched: scratch: the bytes that have transitions.
+        key: int32[maximum number of items + 2], scratch.
 
     Returns:
-        The number of states; -1 if there is no room for states, -2 if there is none for transitions.
+        The number of states; -1 if there is no room for states, -2 if there is no room for transitions.
     """
     most = len(kids) // 256
     last[0], depths[0], held_from[0], held_from[1], count, size = -1, 0, 0, 0, 1, 0
@@ -256,14 +258,14 @@ def close_states(
 
 @kernel
 def count_visits(symbols, starts_of, lengths, weights, starts, labels, targets, visits):
-    """Walk the bytes of every token, and add the token's weight to each state on the way.
+    """Walk along the bytes of every token, and add the token's weight to each state on the path.
 
     Args:
         symbols, starts_of, lengths: `symbols`, `starts` and `lengths` of `fst.compile.machines.bpe.canonical.Spelled`.
         weights: float64[tokens].
-        starts, labels, targets: of `fst.compile.machines.bpe.item_sets.States`. The walk ends at a byte for which neither the
+        starts, labels, targets: the arrays of `fst.compile.machines.bpe.item_sets.States`. The walk stops at a byte for which neither the
             state nor the root has a transition.
-        visits: float64[states], all 0; filled.
+        visits: output, float64[states], initially 0.
     """
     for token in range(len(weights)):
         state = 0

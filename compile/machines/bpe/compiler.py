@@ -1,4 +1,4 @@
-"""Compile byte-level BPE: from a source to a table."""
+"""Compile a source of byte-pair encoding into a table."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ from fst.text.whitespace import ALWAYS, BLANK, BREAKS, NEVER, Whitespace
 
 
 def model_of_json(model: Mapping[str, Any], text: TextPipeline) -> BpeModel:
-    """The model of a ``tokenizer.json``; the text before it tells whether its symbols are bytes or characters.
+    """Return the model of a ``tokenizer.json``. Its text pipeline determines whether symbols are bytes or characters.
 
     Raises:
-        UnsupportedError, ValueError: as `BpeModel.of_json`.
+        UnsupportedError, ValueError: as for `BpeModel.of_json`.
     """
     if BYTES in text.pre_tokenizers:
         return BpeModel.of_json(model)
@@ -56,7 +56,7 @@ def model_of_json(model: Mapping[str, Any], text: TextPipeline) -> BpeModel:
 
 
 def assemble(source: Source[BpeModel], layout: str) -> BpeTable:  # noqa: ARG001 - rows have one layout
-    """The tables of a source."""
+    """Compile a source into a table."""
     model, trimming = without_cuts(source.model, source.text.pre_tokenizers), source.trimming
     _need_clear(model)
     added, rewritten, split = _text(source)
@@ -101,10 +101,10 @@ def assemble(source: Source[BpeModel], layout: str) -> BpeTable:  # noqa: ARG001
 
 
 def with_added(table: BpeTable, added: AddedTokens) -> BpeTable:
-    """The table with other added tokens. Its merges do not change, and its splitter changes only if it depends on an added token.
+    """Return the table with different added tokens. Its merges do not change; its splitter changes only if it depends on added tokens.
 
     Raises:
-        UnsupportedError: as from the compiler of the whole source.
+        UnsupportedError: as when the whole source is compiled.
     """
     stated, names = table.metadata.text, table.tokens
     text = TextPipeline(tuple(stated.normalizers or ()), tuple(stated.pre_tokenizers or ()))
@@ -130,7 +130,7 @@ def _listed(model: BpeModel) -> Merges:
 
 
 def _states(model: BpeModel, listed: Merges, tokens: Canonical) -> States:
-    """The automaton of the merges, by the numbers of the model's tokens."""
+    """The automaton of the merges, with the numbers of the model's tokens."""
     states = close(tokens)
     if model.letters.are_bytes:
         return states
@@ -138,7 +138,7 @@ def _states(model: BpeModel, listed: Merges, tokens: Canonical) -> States:
 
 
 def _merges(model: BpeModel) -> NDArray[np.int32]:
-    """All merges as ids, the lowest rank first: with dropout, BPE also executes those that it never does without."""
+    """All merges as ids, the lowest rank first. Dropout can execute merges that BPE never executes without it."""
     ids, prefix = model.vocabulary, len(model.affixes.prefix)
     pairs = pairs_of_ranks(ids) if model.merges is None else model.merges
     merges = [(ids[left], ids[right], ids[left + right[prefix:]]) for left, right in pairs]
@@ -146,7 +146,7 @@ def _merges(model: BpeModel) -> NDArray[np.int32]:
 
 
 def _around_blank(text: TextPipeline) -> tuple[Sequence[Component], bool, Sequence[Component]]:
-    """The splits before pieces get a leading blank; whether they get one; and the splits after that, or all splits if they get none."""
+    """The splits before pieces get a leading space, whether pieces get one, and all later splits; without a space, all splits are later."""
     parts = [*text.pre_tokenizers]
     count = parts.index(BYTES) if BYTES in parts else len(parts)
     splits = [*parts[:count], *splits_of_text(parts[count + 1 :])]
@@ -161,7 +161,7 @@ def _text(source: Source[BpeModel]) -> Text:
     """The text pipeline of a source: its added tokens, its rewriting and its splitter.
 
     Raises:
-        UnsupportedError: there is none.
+        UnsupportedError: a table cannot express the pipeline.
     """
     return _text_of_bytes(source.text, source.added) if source.model.letters.are_bytes else _text_of_characters(source)
 
@@ -170,7 +170,7 @@ def _text_of_bytes(text: TextPipeline, added: AddedTokens) -> Text:
     """The text pipeline before BPE over bytes.
 
     Raises:
-        UnsupportedError: there is none.
+        UnsupportedError: a table cannot express the pipeline.
     """
     if any(map(makes_white_space, text.normalizers)):
         with suppress(UnsupportedError):
@@ -179,10 +179,10 @@ def _text_of_bytes(text: TextPipeline, added: AddedTokens) -> Text:
 
 
 def _text_of_characters(source: Source[BpeModel]) -> Text:
-    """The text pipeline before BPE over characters. If the source states no splits, the tokens tell where there may be cuts.
+    """The text pipeline before BPE over characters. If the source has no splits, the possible cuts are found from the tokens.
 
     Raises:
-        UnsupportedError: there is none.
+        UnsupportedError: a table cannot express the pipeline.
     """
     line = _line(source)
     added, by = line.rewriting(source.added)
@@ -191,12 +191,12 @@ def _text_of_characters(source: Source[BpeModel]) -> Text:
 
 
 def _line(source: Source[BpeModel]) -> metaspace.Pipeline:
-    """The text pipeline before BPE over characters. If no token contains the symbol for blanks, texts keep the symbol."""
+    """The text pipeline before BPE over characters. If no token contains the symbol for spaces, texts keep the symbol."""
     return metaspace.pipeline(source.text.normalizers, source.text.pre_tokenizers, keeps_symbol=not source.model.letters.symbol)
 
 
 def _is_cut_by_tokens(source: Source[BpeModel]) -> bool:
-    """Whether the source states no cuts, so that its tokens tell where there may be some."""
+    """Whether cuts are found from the tokens: the source has no cuts, and its model allows them."""
     if source.model.letters.are_bytes or not source.model.may_be_cut:
         return False
     line = _line(source)
@@ -204,10 +204,10 @@ def _is_cut_by_tokens(source: Source[BpeModel]) -> bool:
 
 
 def _without_white_space(text: TextPipeline, given: AddedTokens) -> Text:
-    """The text pipeline without the normalizers that make white space of white space, which has no effect.
+    """The text pipeline without the normalizers that replace white space by white space, if they have no effect.
 
     Raises:
-        UnsupportedError: it has an effect, or there is no such pipeline.
+        UnsupportedError: such a normalizer has an effect, or a table cannot express the pipeline.
     """
     kept = [part for part in text.normalizers if not makes_white_space(part)]
     added, by, split = _text_by(text, given, kept)
@@ -223,12 +223,12 @@ def _without_white_space(text: TextPipeline, given: AddedTokens) -> Text:
 
 
 def _text_by(text: TextPipeline, given: AddedTokens, normalizers: Sequence[Component]) -> Text:
-    """The text pipeline with some normalizers."""
+    """The text pipeline with the given normalizers."""
     before, adds_blank, splits = _around_blank(text)
     added, by = told_apart(given, rewriting(normalizers, Whitespace(ALWAYS if adds_blank else NEVER)))
     if by is None:
         return added, None, in_sequence(splits, absent=[*added.specials])
-    # These are cut out before. Others may come to be by rewriting.
+    # These tokens are cut out before the splitter. Rewriting may create others.
     absent, raw = ([spelling for spelling, token in found.items() if not flagged(token)] for found in (late(added), early(added)))
     if before:
         return added, replace(by, splitter=in_sequence(before, absent)), chained([at_edges(), in_sequence(splits)], Budget())
@@ -237,9 +237,10 @@ def _text_by(text: TextPipeline, given: AddedTokens, normalizers: Sequence[Compo
 
 
 def _need_clear_blanks(added: AddedTokens, names: Collection[str]) -> None:
-    """Refuse added tokens by which spans cannot be trimmed: the id of each is to tell the white space at its ends.
+    """Refuse added tokens whose spans cannot be trimmed, because the id does not determine the white space at the ends of the token.
 
-    It does not if a token of the model has this id and other white space, or if a token takes white space beside that of its own.
+    This happens if a token of the model has the same id and different white space, or if a token with white space at an end also strips
+    white space next to it.
     """
     for content in added.ids:
         if content.strip("Ġ") != content:
@@ -254,12 +255,12 @@ def _need_clear_blanks(added: AddedTokens, names: Collection[str]) -> None:
 
 
 def _blanks(text: str) -> tuple[int, int]:
-    """How many characters of white space a text begins and ends with."""
+    """The numbers of white space characters at the start and at the end of a text."""
     return len(text) - len(text.lstrip(WHITE_SPACE)), len(text) - len(text.rstrip(WHITE_SPACE))
 
 
 def _word_table(model: BpeModel, tokens: Canonical) -> tuple[NDArray[np.uint64], NDArray[np.uint16]]:
-    """``words`` and ``displacements``: the pieces that are one token, which are canonical, or with `ignore_merges` any tokens."""
+    """``words`` and ``displacements``: the pieces that are one token. These are canonical tokens, or all tokens with `ignore_merges`."""
     spelled, left = tokens.tokens, tokens.left
     is_whole = spelled.whole & ((left != NULL) | (spelled.lengths == 1) | model.ignore_merges)
     is_whole[len(model.vocabulary) :] = False
@@ -290,9 +291,9 @@ def _model_metadata(source: Source[BpeModel], tokens: Canonical, words: NDArray[
 
 
 def _long_pieces(model: BpeModel, tokens: Canonical, words: NDArray[np.uint64]) -> tuple[int, ...]:
-    """With `ignore_merges`, the ids of tokens that no merges make and that the table of words does not hold.
+    """With `ignore_merges`, the ids of tokens that no merges make and that the table of words does not contain.
 
-    They are too long for it, or share their hash with another.
+    These tokens are too long for the table, or their hash equals that of another token.
     """
     if not model.ignore_merges:
         return ()
@@ -302,9 +303,9 @@ def _long_pieces(model: BpeModel, tokens: Canonical, words: NDArray[np.uint64]) 
 
 
 def _need_clear(model: BpeModel) -> None:
-    """Refuse ambiguous names: the name of a token must tell its bytes and where in a piece it stands.
+    """Refuse ambiguous names: the name of a token must determine its bytes and its position in a piece.
 
-    By induction, it is enough to check the single bytes and the results of merges.
+    By induction, it is enough to check the single symbols and the results of merges.
     """
     affixes = model.affixes
     if not affixes:
@@ -318,18 +319,18 @@ def _need_clear(model: BpeModel) -> None:
             raise UnsupportedError(f"{told}, so that it stands for {quoted(part.body)} and for {quoted(parts[affixes.name(part)].body)}")
 
 
-PRINTABLE, ASCII_DIGITS = range(0x21, 0x7F), np.arange(0x30, 0x3A)  # PRINTABLE: characters that are their own letters
+PRINTABLE, ASCII_DIGITS = range(0x21, 0x7F), np.arange(0x30, 0x3A)  # PRINTABLE: characters whose letter is the same character
 
 
 def without_cuts(model: BpeModel, parts: Sequence[Component]) -> BpeModel:
-    """A model without the merges that join tokens across a cut.
+    """Return the model without the merges that join tokens across a cut.
 
     Args:
         model: the model.
         parts: the pre-tokenizers, in the form of `fst.compile.pretokens.splits`.
 
     Raises:
-        UnsupportedError: the tokens of a piece do not depend on merges alone.
+        UnsupportedError: the tokens of a piece do not depend only on merges.
     """
     kinds = kinds_of_bytes(parts)
     if not len(kinds):
@@ -343,13 +344,13 @@ def without_cuts(model: BpeModel, parts: Sequence[Component]) -> BpeModel:
 
 
 def splits_of_text(parts: Sequence[Component]) -> Iterator[Component]:
-    """The splits of text that are equal to splits of the letters for its bytes.
+    """Return the splits of text that are equivalent to splits of the letters for its bytes.
 
     Args:
         parts: the pre-tokenizers after ``ByteLevel``, in the form of `fst.compile.pretokens.splits`.
 
     Raises:
-        UnsupportedError: a Split may find other matches in the text.
+        UnsupportedError: a Split may have different matches in the text.
     """
     has_cuts = False
     for part in parts:

@@ -1,4 +1,4 @@
-"""The automaton of a proper merge list: closed item sets as states, laid out as rows of entries."""
+"""The automaton of a proper merge list. Its states are closed item sets, laid out as rows of entries."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from fst.errors import UnsupportedError
 from fst.machines.bpe.automaton import ENTRY, FINISH, LABELS, MAX_LENGTH
 
 MAX_SLOTS = ENTRY.max_target + 1
-MAX_COMPLETIONS = 1 << 26  # the sum of |T(u)|: o200k has 6 million, and a sort takes 8 bytes for each
-FIRST_ROOM = 8  # room for items and states, for each token, at the first attempt
+MAX_COMPLETIONS = 1 << 26  # maximum sum of |T(u)|; o200k has 6 million, and sorting takes 8 bytes per element
+FIRST_ROOM = 8  # number of items and states per token that the first attempt has room for
 intern_items, close_states = (Deferred("fst.compile.machines.bpe.closure", name) for name in ("intern_items", "close_states"))
 
 
 @dataclass(frozen=True, eq=False)
 class Items:
-    """The tries of all T(u), with equal nodes shared.
+    """The tries of all T(u). Equal nodes are shared.
 
     Attributes:
         roots: int32[tokens], the root of the trie of T(u), or 0 if T(u) is empty.
-        starts: int32[items + 1]; the edges of item i are ``edges[starts[i]:starts[i + 1]]``; item 0 has none.
-        edges: uint64[n], ``byte << 56 | (1 + token that is completed, or 0) << 32 | next item, or 0``.
+        starts: int32[items + 1]; the edges of item i are ``edges[starts[i]:starts[i + 1]]``; item 0 has no edges.
+        edges: uint64[n], ``byte << 56 | (1 + completed token, or 0) << 32 | next item, or 0``.
         depth: the length of the longest path, in bytes.
     """
 
@@ -40,15 +40,15 @@ class Items:
 
 @dataclass(frozen=True, eq=False)
 class States:
-    """The automaton. State 0 is the root, where nothing has been read.
+    """The automaton. State 0 is the root: no byte has been read.
 
     Attributes:
         last: int32[states], F of each state; -1 for the root.
-        depths: int32[states], the least number of bytes that lead there.
-        starts: int32[states + 1]; the transitions of state s are those from ``starts[s]`` to before ``starts[s + 1]``. The root has one for
-            every byte that is a token. Other states take the root's where they have none.
+        depths: int32[states], the minimum number of bytes from the root to each state.
+        starts: int32[states + 1]; the transitions of state s are ``starts[s]`` to ``starts[s + 1] - 1``. The root has a transition for
+            every byte that is a token. If a state has no transition on a byte, the transition of the root applies.
         labels: uint8[n], the byte of each transition.
-        targets: int32[n], the state that it leads to.
+        targets: int32[n], the target state of each transition.
     """
 
     last: NDArray[np.int32]
@@ -59,7 +59,7 @@ class States:
 
 
 def close(tokens: Canonical) -> States:
-    """The states that the root leads to, in the order of a breadth-first search.
+    """Find all states that are reachable from the root, in breadth-first order.
 
     Raises:
         UnsupportedError: the merge list is improper, or a table has no room for the states.
@@ -67,11 +67,11 @@ def close(tokens: Canonical) -> States:
     if not tokens.proper:
         raise UnsupportedError("the merge list is improper: it makes a token before one of its parts; no automaton does that")
     items = items_of(tokens)
-    widest = 256 * (items.depth + 2)  # a state has at most one item for each number of bytes read
+    widest = 256 * (items.depth + 2)  # a state has at most one item per number of bytes read
     kids, counts, done, touched = np.empty(widest, np.int32), np.zeros(256, np.int32), np.zeros(256, np.int32), np.empty(256, np.uint8)
     key = np.empty(items.depth + 3, np.int32)
     room = FIRST_ROOM * len(tokens.rank)
-    labels, targets = np.empty(MAX_SLOTS + 256, np.uint8), np.empty(MAX_SLOTS + 256, np.int32)  # takes memory only as it is written
+    labels, targets = np.empty(MAX_SLOTS + 256, np.uint8), np.empty(MAX_SLOTS + 256, np.int32)  # memory is committed when it is written
     while True:
         last, depths, starts, held_from = (np.empty(room + 1, np.int32) for _ in range(4))
         held = np.empty(8 * room + 2 * widest, np.int32)
@@ -92,7 +92,7 @@ def items_of(tokens: Canonical) -> Items:
     """The items of all tokens.
 
     Raises:
-        UnsupportedError: there are too many.
+        UnsupportedError: there are too many items.
     """
     by_suffix = _by_suffix(tokens)
     keys = _completions(tokens, by_suffix)
@@ -114,7 +114,7 @@ def items_of(tokens: Canonical) -> Items:
 
 
 def _by_suffix(tokens: Canonical) -> Ints:
-    """The canonical tokens that are no atoms, in the order of the bytes of suc t."""
+    """The canonical tokens that are not atoms, sorted by the bytes of suc t."""
     spelled, made = tokens.tokens, tokens.made
     right = tokens.right[made]
     data = spelled.symbols.tobytes()
@@ -124,15 +124,15 @@ def _by_suffix(tokens: Canonical) -> Ints:
 
 
 def _completions(tokens: Canonical, by_suffix: Ints) -> NDArray[np.uint64]:
-    """uint64[n], the pairs of u and t ∈ T(u), ascending, as ``u << 32 | place of t in by_suffix``."""
+    """uint64[n], ascending: ``u << 32 | index of t in by_suffix`` for each pair of u and t ∈ T(u)."""
     left, right, rank = tokens.left, tokens.right, tokens.rank.astype(np.int64)
     place_of = np.zeros(len(rank), np.int64)
     place_of[by_suffix] = np.arange(len(by_suffix))
-    siblings = tokens.made[np.lexsort((rank[tokens.made], left[tokens.made]))]  # C(0), C(1), …, each by rank
+    siblings = tokens.made[np.lexsort((rank[tokens.made], left[tokens.made]))]  # C(0), C(1), …, each sorted by rank
     keys = left[siblings].astype(np.int64) << 32 | rank[siblings]
     found, size = [np.empty(0, np.uint64)], 0
     u = np.flatnonzero((left != NULL) | (tokens.tokens.lengths == 1))
-    edge, below = u, np.full(len(u), (1 << 32) - 1)  # an element of spine(u), and the rank below which t must be
+    edge, below = u, np.full(len(u), (1 << 32) - 1)  # an element of spine(u), and the exclusive limit of the rank of t
     while len(u):
         first = np.searchsorted(keys, edge << 32)
         counts = np.searchsorted(keys, edge << 32 | below) - first
@@ -157,7 +157,7 @@ class MergeRows:
     Attributes:
         entries: uint32[slots].
         lengths: uint16[highest id + 1].
-        depths: uint16[states], in the order of their slots.
+        depths: uint16[states], the depth of each state, sorted by slot.
         slots: int64[states], the slot of each state.
     """
 
@@ -171,7 +171,7 @@ def lay_out(tokens: Spelled, states: States) -> MergeRows:
     """Lay out the rows.
 
     Raises:
-        UnsupportedError: the rows take more slots than an entry can name.
+        UnsupportedError: the rows take more slots than an entry can address.
     """
     starts, labels, targets = _with_whole_root(states)
     kept = labels < LABELS
@@ -188,7 +188,7 @@ def lay_out(tokens: Spelled, states: States) -> MergeRows:
 
 
 def _with_whole_root(states: States) -> tuple[Ints, Ints, NDArray[np.int32]]:
-    """The transitions, the root's completed to one for every label. Bytes that are no token, which no text has, lead where byte 0 leads."""
+    """The transitions, with a root that has every label. Bytes without tokens do not occur in texts; they lead to the target of byte 0."""
     held = int(states.starts[1])
     labels = states.labels.astype(np.int64)
     lacking = np.setdiff1d(np.arange(LABELS), labels[:held])
@@ -199,9 +199,9 @@ def _with_whole_root(states: States) -> tuple[Ints, Ints, NDArray[np.int32]]:
 
 
 def _order(tokens: Spelled, states: States) -> Ints:
-    """The states in the order in which their rows are placed: the root, then by expected visits, the most first, and then long rows first.
+    """The order in which the rows of states are placed: the root, then by descending expected visits; in a tie, longer rows first.
 
-    The visits of a state are estimated by the tokens that pass it, each weighted by Zipf's law: low ids are frequent tokens.
+    The expected visits of a state are the sum of the weights of the tokens that pass it. Weights follow Zipf's law: low ids are frequent.
     """
     visits = np.zeros(len(states.last))
     weights = 1 / (1.0 + tokens.ids)

@@ -1,4 +1,4 @@
-"""The models of byte-pair encoding that can be compiled: over bytes, and over characters."""
+"""The BPE models that can be compiled: over bytes, and over characters."""
 
 from __future__ import annotations
 
@@ -18,29 +18,29 @@ from fst.pretokens.token_letters import BYTE_LETTERS, Letters, byte_of
 
 Merge = tuple[bytes, bytes]
 
-UTF8_LENGTH = 4  # most bytes of a character
+UTF8_LENGTH = 4  # maximum number of bytes of a character
 
 FIELDS = "type vocab merges dropout unk_token continuing_subword_prefix end_of_word_suffix fuse_unk byte_fallback ignore_merges"
 
 
 @dataclass(frozen=True)
 class BpeModel:
-    """A BPE model over bytes or characters, named as in Hugging Face's ``tokenizers``.
+    """A BPE model over bytes or characters. Fields have the names in Hugging Face's ``tokenizers`` where it has them.
 
-    The symbols of byte-level BPE are bytes. Otherwise they are characters. A character that is no token becomes the fallbacks of its bytes,
-    if there are all of them; or else the `unk_token`.
+    In byte-level BPE, symbols are bytes; otherwise, symbols are characters. If a character is not a token, it becomes the fallback tokens
+    of its bytes, if all of them exist; otherwise it becomes the `unk_token`.
 
     Attributes:
-        vocabulary: the bytes of each token → id; last the bytes that have only a fallback.
+        vocabulary: the bytes of each token → id. The bytes that have only a fallback are last.
         merges: pairs of tokens, the lowest rank first. None, as in tiktoken: a pair may merge if its bytes are a token, and the id of this
             token is the rank.
-        ignore_merges: whether a whole pre-token that equals a token is that token, regardless of merges; always true in tiktoken.
-        names: tokens as users see them → id. This includes tokens that no text has, such as special ones.
-        unk_token: the token that the source names as unknown. It replaces symbols without a token; in byte-level BPE there are hardly any.
-        fuse_unk: whether one `unk_token` replaces a whole run of such symbols.
-        byte_fallback: whether tokens such as ``<0x0A>`` replace the bytes of such symbols.
+        ignore_merges: whether a whole pre-token that equals a token is this token, regardless of merges; always true in tiktoken.
+        names: the name of each token, as users see it → id. This includes tokens that do not occur in texts, for example special tokens.
+        unk_token: the unknown token of the source. It replaces symbols without a token, which are rare in byte-level BPE.
+        fuse_unk: whether one `unk_token` replaces a whole run of symbols without a token.
+        byte_fallback: whether tokens like ``<0x0A>`` replace the bytes of symbols without a token.
         affixes: ``continuing_subword_prefix`` and ``end_of_word_suffix``, as bytes. The tokens in `vocabulary` and `merges` include them.
-        dropout: the probability to skip a merge that the source states. The table shows it, and calls ignore it.
+        dropout: the probability of skipping a merge in the source. The table contains it, but calls ignore it.
         letters: the letters for bytes in the names of tokens, and whether symbols are bytes.
         fallbacks: the number of bytes in `vocabulary` that have only a fallback.
     """
@@ -60,15 +60,15 @@ class BpeModel:
 
     @classmethod
     def of_json(cls, model: Mapping[str, Any], letters: Letters = BYTE_LETTERS) -> BpeModel:
-        """The model of a ``tokenizer.json``.
+        """Return the model of a ``tokenizer.json``.
 
         Args:
-            model: its part of the file.
+            model: the field ``model`` of the file.
             letters: the letters for bytes in the names of tokens.
 
         Raises:
             UnsupportedError: the model has an unknown field, or an unsupported setting that changes ids.
-            ValueError: it is not laid out as a model.
+            ValueError: the model is malformed.
         """
         only(model, "model", FIELDS)
         _refuse(model)
@@ -98,11 +98,11 @@ class BpeModel:
 
     @classmethod
     def of_ranks(cls, ranks: Mapping[bytes, int], others: Mapping[str, int]) -> BpeModel:
-        """The model of tiktoken's ranks, which are ids too.
+        """Return the model of tiktoken's ranks, which are also ids.
 
         Args:
             ranks: the bytes of each token → id.
-            others: tokens that no text has → id.
+            others: tokens that do not occur in texts → id.
         """
         names = {spelled(token): number for token, number in ranks.items()}
         vocabulary = {token: number for token, number in ranks.items() if token}  # no text contains the empty token
@@ -110,39 +110,39 @@ class BpeModel:
 
     @property
     def tokens(self) -> Mapping[str, int]:
-        """Token → id, as `fst.compile.text.source.Model` has it."""
+        """Token → id, see `fst.compile.text.source.Model`."""
         return self.names
 
     @property
     def made(self) -> Iterator[str]:
-        """The tokens that merges make, of a model over characters without affixes."""
+        """The tokens that merges make; only for a model over characters without affixes."""
         return ((left + right).decode() for left, right in self.merges or ())
 
     @property
     def characters(self) -> set[str]:
-        """The characters that are tokens, of the same."""
+        """The characters that are tokens; only for a model over characters without affixes."""
         texts = [*self.vocabulary][: len(self.vocabulary) - self.fallbacks]
         return {char for token in texts if len(token) <= UTF8_LENGTH and len(char := token.decode()) == 1}
 
     @property
     def may_be_cut(self) -> bool:
-        """Whether a piece may be cut between characters that stand together in no token.
+        """Whether a piece may be cut between characters that are adjacent in no token.
 
-        It may not if a place in a piece counts, if unknown characters vanish, so that the characters around one meet, or if one may fuse
-        or change its place with another. There is no cut between two of them, except at spaces.
+        It may not if the position in a piece matters; if unknown characters are deleted, so that the characters around one become adjacent;
+        or if unknown characters can fuse or change places. There is no cut between two unknown characters, except at spaces.
         """
         is_told = not self.missing or (self.unk_token is not None and b" " in self.vocabulary and not self.fallbacks)
         return is_told and not self.ignore_merges and not self.affixes
 
     def spells(self, name: str, number: int) -> bool:
-        """Whether a name with an id spells one of `vocabulary`."""
+        """Whether a name spells a token of `vocabulary` with this id."""
         byte = byte_of(name) if self.fallbacks else None
         token = self.letters.bytes_of(name) if byte is None else bytes([byte])
         return token is not None and self.vocabulary.get(token) == number
 
     @property
     def symbols(self) -> Iterable[bytes]:
-        """The bytes of each symbol that text may have; of characters, those that may be tokens."""
+        """The bytes of each symbol that can occur in text; if symbols are characters, only characters that can be tokens."""
         if self.letters.are_bytes:
             return (bytes([byte]) for byte in UTF8_BYTES)
         prefix, suffix = map(len, self.affixes)
@@ -150,7 +150,7 @@ class BpeModel:
         return {body for body in bodies if len(body) <= UTF8_LENGTH and len(body.decode(errors="replace")) == 1}
 
     def check(self, where: str) -> None:
-        """Raise an error if the model cannot be compiled; `where` begins the message."""
+        """Raise an error if the model cannot be compiled; its message begins with `where`."""
         if self.missing:
             count = len(self.missing)
             self._check_unknown(f"{where} has no tokens for {count} of the bytes that text may have, such as {self.missing[0]:#04x}")
@@ -161,12 +161,12 @@ class BpeModel:
 
     @cached_property
     def missing(self) -> Sequence[int]:
-        """The bytes that text may have and that are no tokens, in some place of a piece."""
+        """The bytes that can occur in text and that are not tokens at some position in a piece."""
         names = ((byte, map(self.affixes.name, self.affixes.places(byte))) for byte in UTF8_BYTES)
         return [byte for byte, places in names if any(name not in self.vocabulary for name in places)]
 
     def _check_unknown(self, lacking: str) -> None:
-        """Raise an error if symbols are missing and it is not clear what becomes of them; `lacking` begins the message."""
+        """Raise an error if the result for missing symbols is not clear; its message begins with `lacking`."""
         if self.letters.are_bytes:
             self._check_missing_bytes(lacking)
         if self.fallbacks and self.affixes:
@@ -182,14 +182,14 @@ class BpeModel:
             raise UnsupportedError(f"{lacking}, and with ignore_merges their unk_token {quoted(self.unk_token)} may also be a whole piece")
 
     def _check_missing_bytes(self, lacking: str) -> None:
-        """Raise an error if all bytes must be tokens; `lacking` begins the message."""
+        """Raise an error if all bytes must be tokens; its message begins with `lacking`."""
         flags = {"ignore_merges": self.ignore_merges, "byte_fallback": self.byte_fallback, "affixes": bool(self.affixes)}
         hindering = [name for name, flag in flags.items() if flag]
         if self.merges is None or hindering:
             raise UnsupportedError(f"{lacking}: with {' and '.join(hindering) or 'ranks alone'}, they must all be tokens")
 
     def _is_symbol(self, name: bytes) -> bool:
-        """Whether the name of a token is that of a symbol."""
+        """Whether a token is a single symbol, given the bytes of its name."""
         return len(name) == 1 if self.letters.are_bytes else len(self.affixes.part(name).body.decode()) == 1
 
     @property
@@ -207,7 +207,7 @@ def _refuse(model: Mapping[str, Any]) -> None:
 
 
 def _dropout(model: Mapping[str, Any]) -> float:
-    """The probability of skipping a merge; 0 without one."""
+    """The probability of skipping a merge; 0 without dropout."""
     dropout = model.get("dropout")
     if dropout is not None and not (type(dropout) in (int, float) and 0 <= dropout <= 1):
         raise ValueError(f"dropout is {quoted(dropout)}; it is a number from 0 to 1, or null")
@@ -215,7 +215,7 @@ def _dropout(model: Mapping[str, Any]) -> float:
 
 
 def _affix(model: Mapping[str, Any], name: str, letters: Letters) -> str:
-    """A prefix or suffix; "" if there is none."""
+    """A prefix or suffix; "" if the model has none."""
     affix = model.get(name)
     if not isinstance(affix, str | None):
         raise ValueError(f"{name} is {quoted(affix)}; it is a string or null")
@@ -238,7 +238,7 @@ def _need_ids(names: Mapping[str, Any]) -> None:
 
 
 def _pairs(merges: Sequence[Any]) -> Sequence[tuple[str, str]]:
-    """Merges as pairs. A file has either strings or lists."""
+    """Return merges as pairs. A file has either strings or lists."""
     if all(isinstance(merge, str) for merge in merges):
         return pairs(merges)
     for rank, merge in enumerate(merges, 1):
@@ -248,7 +248,7 @@ def _pairs(merges: Sequence[Any]) -> Sequence[tuple[str, str]]:
 
 
 def _known(merges: Sequence[tuple[str, str]], names: Mapping[str, int], prefix: str) -> Sequence[tuple[str, str]]:
-    """Merges, if the vocabulary has the tokens that they join and make. A merge cuts the prefix's number of bytes off its second token."""
+    """Return the merges, and check that their parts and results are tokens. A merge removes the prefix length from its second part."""
     for rank, (first, second) in enumerate(merges, 1):
         rest = second.encode()[len(prefix.encode()) :].decode(errors="replace") if prefix else second
         for token in (first, second, first + rest):
@@ -259,21 +259,21 @@ def _known(merges: Sequence[tuple[str, str]], names: Mapping[str, int], prefix: 
 
 
 def _fallbacks(names: Iterable[str]) -> dict[str, bytes]:
-    """The bytes of the names that are fallbacks."""
+    """Map the name of each fallback token to its byte."""
     return {name: bytes([byte]) for name in names if (byte := byte_of(name)) is not None}
 
 
 def _need_apart(merges: Sequence[tuple[str, str]], fallbacks: Mapping[str, bytes]) -> None:
-    """Refuse merges of fallbacks, or into them: a token is either a byte or text."""
+    """Refuse merges with fallback tokens as parts or results: a token is either a byte or text."""
     for rank, (first, second) in enumerate(merges, 1):
         if fallbacks and not fallbacks.keys().isdisjoint((first, second, first + second)):
             raise UnsupportedError(f"merge {rank}, {quoted(first)} and {quoted(second)}, with byte_fallback: one of its tokens is a byte")
 
 
 def _ranked(merges: Iterable[tuple[str, str]], affixes: Affixes, letters: Letters) -> list[Merge]:
-    """Merges of bytes, the lowest rank first. If a merge is listed twice, its last rank counts.
+    """Return merges of bytes, the lowest rank first. If a merge is listed twice, its last rank counts.
 
-    Merges that never apply are left out: their tokens match no text, or cannot be neighbours.
+    Merges that never apply are omitted: their tokens match no text, or cannot be adjacent.
     """
     ranks: dict[Merge, int] = {}
     for rank, (first, second) in enumerate(merges):
@@ -284,15 +284,15 @@ def _ranked(merges: Iterable[tuple[str, str]], affixes: Affixes, letters: Letter
 
 
 VOCABULARY, MERGES = "vocab.json", "merges.txt"
-COMMENT = "#version"  # the reference drops every line that begins with it
+COMMENT = "#version"  # the reference ignores every line with this prefix
 BYTE_LEVEL = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
 
 
 def pairs(lines: Iterable[str]) -> list[tuple[str, str]]:
-    """The merges of some lines: two tokens, separated by one space.
+    """Parse merges from lines: two tokens, separated by one space.
 
     Raises:
-        ValueError: a line is no merge; the message numbers it as the reference does, which does not count comments.
+        ValueError: a line is not a merge. Its number in the message does not count comments, as in the reference.
 
     Examples:
         >>> pairs(["#version: 0.2", "Ġ t", "h e"])
@@ -310,7 +310,7 @@ def pairs(lines: Iterable[str]) -> list[tuple[str, str]]:
 
 
 def document(folder: Path) -> dict[str, Any]:
-    """The ``tokenizer.json`` that the reference's ByteLevelBPETokenizer makes of the two files of a folder.
+    """Return the ``tokenizer.json`` that the reference's ByteLevelBPETokenizer makes from the two files of a folder.
 
     Raises:
         VocabularyError: a file is malformed.
@@ -336,6 +336,6 @@ def document(folder: Path) -> dict[str, Any]:
 
 
 def _lines(text: str) -> list[str]:
-    r"""Lines as the reference reads them: they end at "\n" or "\r\n", and an end needs no line after it."""
+    r"""Split text into lines as the reference does: a line ends at "\n" or "\r\n", and the last line end adds no empty line."""
     lines = [line.removesuffix("\r") for line in text.split("\n")]
     return lines if lines[-1] else lines[:-1]

@@ -1,4 +1,4 @@
-"""Merge lists of other forms: by scores, as SentencePiece has them, and over characters."""
+"""Merge lists from scores, as in SentencePiece, and from merges over characters."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from fst.errors import UnsupportedError, quoted
 from fst.machines.bpe.affixes import Affixes, Part
 from fst.machines.bpe.automaton import UTF8_BYTES
 
-Key = tuple[float, float]  # a score; that of the piece that is made first is the lowest
+Key = tuple[float, float]  # a sort key for a score; the piece that is made first has the lowest key
 Pair = tuple[str, str]
 
 
 def merges_of_scores(scores: Mapping[str, float], characters: Collection[str]) -> list[Pair]:
-    """The merge list, the lowest rank first.
+    """Convert scores to a merge list, the lowest rank first.
 
     Args:
         scores: the score of each piece of several characters that merges may make.
         characters: the characters that are pieces.
 
     Raises:
-        UnsupportedError: pieces have equal scores, and no order of them does the same.
+        UnsupportedError: pieces have equal scores, and no order of these pieces has the same effect.
     """
     keys = {piece: _key(score) for piece, score in scores.items()}
     splits = dict[str, list[Pair]]()
@@ -42,12 +42,12 @@ def merges_of_scores(scores: Mapping[str, float], characters: Collection[str]) -
 
 
 def _key(score: float) -> Key:
-    """The key of a score. Sentencepiece compares bits, so that 0 is above -0."""
+    """The key of a score. SentencePiece compares bits, so 0 is greater than -0."""
     return -score, -copysign(1, score)
 
 
 def _splits(piece: str, made: Collection[str], characters: Collection[str]) -> Iterator[Pair]:
-    """The pairs of parts that make a piece."""
+    """The pairs of parts whose merge makes a piece."""
     for place in range(1, len(piece)):
         pair = piece[:place], piece[place:]
         if all(part in characters or part in made for part in pair):
@@ -55,10 +55,10 @@ def _splits(piece: str, made: Collection[str], characters: Collection[str]) -> I
 
 
 def _ordered(tied: Sequence[str], keys: Mapping[str, Key], splits: Mapping[str, Sequence[Pair]]) -> Sequence[str]:
-    """Pieces of one score, in an order that has the same effect.
+    """Order pieces with equal scores so that ranks have the same effect as the equal scores.
 
-    If the last part of one is the first part of another, and no piece has the score of its parts, then the one goes first, as it is to the
-    left.
+    If the last part of piece a is the first part of piece b, a is ordered before b, because it is on the left. This requires that no piece
+    has the same score as one of its parts.
     """
     if len(tied) == 1:
         return tied
@@ -86,7 +86,7 @@ def _ordered(tied: Sequence[str], keys: Mapping[str, Key], splits: Mapping[str, 
 
 
 def _users(pieces: Collection[str], keys: Mapping[str, Key], splits: Mapping[str, Sequence[Pair]]) -> Iterator[Pair]:
-    """The parts among some pieces of the pieces whose last merge has them."""
+    """Yield each piece with a user: a longer piece whose last merge has this piece as a part."""
     for user, pairs in splits.items():
         if any(part in pieces for pair in pairs for part in pair):
             for part in last_merge(user, keys) or ():
@@ -95,7 +95,7 @@ def _users(pieces: Collection[str], keys: Mapping[str, Key], splits: Mapping[str
 
 
 def last_merge(piece: str, keys: Mapping[str, Key]) -> Pair | None:
-    """The last merge when a piece is merged alone, in ascending order of keys; None if its characters do not merge into it.
+    """The last merge when a piece is merged alone, in ascending order of keys; None if its characters do not merge into the piece.
 
     Examples:
         >>> last_merge("hug", {"ug": (1.0, 0.0), "hu": (2.0, 0.0), "hug": (3.0, 0.0)})
@@ -112,10 +112,10 @@ def last_merge(piece: str, keys: Mapping[str, Key]) -> Pair | None:
 
 
 def _runs(tied: Sequence[str], splits: Mapping[str, Sequence[Pair]]) -> list[str] | None:
-    """The order of pieces that are runs of one character, of which no other piece has two in a row; None if they are not.
+    """Order pieces if they are all runs of one character, and no other piece has two of this character in a row; otherwise None.
 
-    The piece at the left grows first, so the longest piece goes first. But if all go by the powers of two in their sizes, and the result is
-    the same, then a piece comes after its parts, and the merges have an automaton.
+    The leftmost piece grows first, so the longest piece is first. An order by the powers of two in the sizes is preferred if it has the
+    same result: then a piece comes after its parts, and the merges have an automaton.
     """
     char = tied[0][0]
     if any({*piece} != {char} for piece in tied) or any(char * 2 in piece and {*piece} != {char} for piece in splits):
@@ -130,7 +130,7 @@ def _runs(tied: Sequence[str], splits: Mapping[str, Sequence[Pair]]) -> list[str
 
 
 def _cut(count: int, order: Iterable[int]) -> list[int]:
-    """The sizes of the pieces of a run of some characters, if pieces of these sizes are made in this order."""
+    """The sizes of the pieces of a run of `count` characters, if pieces are made in the given order of sizes."""
     ranks = {size: rank for rank, size in enumerate(order)}
     parts = [1] * count
     while True:
@@ -145,7 +145,7 @@ Merge = tuple[bytes, bytes]
 
 
 def over_bytes(merges: Merges) -> Merges:
-    """The merge list over bytes. Its tokens are those of `merges`, then partial ones and bytes, with ids above all others."""
+    """Convert a merge list over characters to one over bytes. New tokens (partial characters and bytes) follow, with greater ids."""
     built = [merge for name in merges.tokens for merge in _building(merges.affixes, name)]
     built.sort(key=lambda merge: len(merge[0]) + len(merge[1]))
     places = (merges.affixes.name(part) for byte in UTF8_BYTES for part in merges.affixes.places(byte))
@@ -158,7 +158,7 @@ def over_bytes(merges: Merges) -> Merges:
 
 
 def _building(affixes: Affixes, name: bytes) -> Iterator[Merge]:
-    """The merges that build a token of one character, from left to right; none for another token."""
+    """The merges that build a token of one character from its bytes, from left to right; empty for other tokens."""
     body, is_first, is_last = affixes.part(name)
     if 1 < len(body) <= 4 and len(body.decode(errors="replace")) == 1:
         for size in range(2, len(body) + 1):
@@ -168,13 +168,14 @@ def _building(affixes: Affixes, name: bytes) -> Iterator[Merge]:
 
 
 def stand_ins(tokens: Iterable[bytes], known: int) -> NDArray[np.int32]:
-    """For each token its number; for a partial one, instead the number of its last byte.
+    """For each token, its number; for a partial token, the number of its last byte.
 
-    A walk backwards comes to a partial token only if its character is unknown. Before this byte it comes to the one before, and so on.
+    A backward walk reaches a partial token only if its character is unknown. It then reaches the previous bytes of the character one by
+    one.
 
     Args:
-        tokens: those of `over_bytes`, without affixes.
-        known: how many of them are no partial ones.
+        tokens: the tokens of the result of `over_bytes`, without affixes.
+        known: the number of tokens that are not new in this result.
     """
     names = [*tokens]
     number_of = {name: number for number, name in enumerate(names)}

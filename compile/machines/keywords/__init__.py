@@ -1,1 +1,1 @@
-"""The compiler of keyword search: strings become a table."""
+"""The compiler of keywords into a table."""

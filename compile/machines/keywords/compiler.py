@@ -1,4 +1,4 @@
-"""Compile keywords: from strings to a table of `fst.machines.keywords.table`."""
+"""Compile keywords into a table of `fst.machines.keywords.table`."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ from fst.machines.keywords.table import (
 from fst.machines.keywords.text import PLAIN
 from fst.tables.npz import MAX_FILE_BYTES
 
-MAX_SLOTS = MAX_FILE_BYTES // 12  # slots of the automaton; each has an entry and a depth
-CHUNK = 1 << 20  # entries that are packed at a time
+MAX_SLOTS = MAX_FILE_BYTES // 12  # maximum number of slots of the automaton; each has an entry and a depth
+CHUNK = 1 << 20  # number of entries to pack at a time
 EXCESS = "the keywords have more than {:,} matches in each other: leave out some of those in long ones"
 
 
@@ -43,9 +43,9 @@ class Rows(NamedTuple):
     """The rows of a trie.
 
     Attributes:
-        slots: int32[nodes], the slot of each node; that of an empty row for leaves.
-        is_leaf: bool[nodes].
-        edges: int32[edges], the slot of each edge, in the order of the nodes that edges lead to.
+        slots: int32[nodes], the slot of each node; for leaves, the slot of an empty row.
+        is_leaf: bool[nodes], whether each node is a leaf.
+        edges: int32[edges], the slot of each edge, in the order of the edges' target nodes.
         size: the number of slots, without the empty row.
     """
 
@@ -56,13 +56,13 @@ class Rows(NamedTuple):
 
 
 class Outputs(NamedTuple):
-    """The links of a trie, and what is reported.
+    """The links and the outputs of a trie.
 
     Attributes:
         links: int32[nodes], the link of each node.
-        goes_on: int32[nodes], the node where the search goes on after each one: itself, unless it ends with a match or is a leaf.
+        goes_on: int32[nodes], the node where the search continues: the node itself, unless it ends with a match or is a leaf.
         lasts: int32[nodes], the output of each node.
-        is_hit: bool[nodes], whether the transition to each node has its output.
+        is_hit: bool[nodes], whether the transition to each node has the output of this node.
         matches: uint32[n, columns], the matches of the outputs.
     """
 
@@ -74,7 +74,7 @@ class Outputs(NamedTuple):
 
 
 class Automaton(NamedTuple):
-    """The number of states, and the arrays of `fst.machines.keywords.table.KeywordTable` that make the automaton."""
+    """The number of states, and the arrays of the automaton in `fst.machines.keywords.table.KeywordTable`."""
 
     states: int
     entries: NDArray[np.uint64]
@@ -95,34 +95,36 @@ def keywords(
 ) -> KeywordTable:
     """Compile keywords for search.
 
-    The time of a search does not depend on the keywords: it takes at most two look-ups for each byte of text, besides the matches.
+    The speed of a search does not depend on the keywords: it takes at most two look-ups for each byte of text, plus the matches.
 
     Args:
-        source: the keywords, str or bytes of UTF-8; the number of each in matches is its place. Of equal ones, the first is found. Or a
-            column of them, of pyarrow or of what Arrow can import; or the path of a file.
-        match_kind: "leftmost-longest": of the matches that begin first, the longest; "leftmost-first": of these, the keyword that is listed
-            first; "standard": the match that ends first, and of these the longest. In all three, the search continues after the match.
-            "overlapping": all matches, those of equal keywords too, by their ends, the longest first.
-        ignore_case: whether a character matches its other cases, by simple case folding of Unicode: one character for one, so ß is not ss.
-        whole_words: whether a keyword that begins with a character of words only matches where a word begins, and likewise at its end.
-            Characters of words are letters, marks, digits and connectors such as ``_``, but for ideographs and kana.
-        normalizer: of texts and keywords, before all else: a component of a ``tokenizer.json``, or a normalizer of ``tokenizers``. A match
-            covers whole characters of the text, even if it is found in a part of what one of them becomes.
-        allow_empty: whether a keyword may be empty. It then matches at each character and at the end of a text, unless another match
-            begins, covers or ends there; with overlapping matches everywhere. In a standard search, or in a leftmost-first one if it is
-            listed before another keyword, it is found instead of this.
-        format: of a file: "lines", a keyword a line; "jieba", ``word frequency part-of-speech``; "csv", "tsv", "parquet" or "arrow". None:
-            by the ending of its name; "lines" for unknown endings. All but the last two may be packed with gzip.
-        column: the name of the column of keywords, for a file with columns. None: the first field of each record of a CSV, which then has
-            no line of names; the only column of Parquet and Arrow.
+        source: the keywords: str or UTF-8 bytes, a pyarrow column (or an object that Arrow can import), or the path of a file. The number
+            of a keyword in matches is its position. If keywords are equal, the first one is found.
+        match_kind: "leftmost-longest": the longest of the matches that begin first. "leftmost-first": the match that begins first; in a
+            tie, the keyword that is listed first. "standard": the match that ends first; in a tie, the longest. In these three, the search
+            continues after the match. "overlapping": all matches, also of equal keywords, sorted by end, the longest first.
+        ignore_case: whether a character also matches its other cases, by simple case folding of Unicode: one character maps to one
+            character, so ß does not match ss.
+        whole_words: whether a keyword that begins with a word character only matches at the start of a word; the same applies to its end.
+            Word characters are letters, marks, digits and connectors like ``_``, but not ideographs and kana.
+        normalizer: a normalizer that is applied first to texts and keywords: a component of a ``tokenizer.json``, or a normalizer of
+            ``tokenizers``. A match covers whole characters of the text, even if only a part of a normalized character matches.
+        allow_empty: whether a keyword may be empty. An empty keyword matches at each character and at the end of a text, unless another
+            match begins, covers or ends there; with overlapping matches, it matches everywhere. In a standard search, it replaces all other
+            keywords; in a leftmost-first search, those that are listed after it.
+        format: the format of a file: "lines" (one keyword per line), "jieba" (``word frequency part-of-speech``), "csv", "tsv", "parquet"
+            or "arrow". None: by the extension of the file; "lines" for unknown extensions. All formats except the last two may be
+            compressed with gzip.
+        column: the name of the column with the keywords, for a file with columns. None: the first field of each record of a CSV, which then
+            has no header line; the only column of Parquet and Arrow.
 
     Raises:
-        VocabularyError: there are no keywords, or one is empty, is not text or vanishes in the normalizer; or the file does not have its
-            format; the message gives the place.
-        UnsupportedError: a keyword has more than 65,536 bytes, or all together have more than 134,217,728 bytes (compiling takes up to 100
-            bytes of memory for each of these); or they have too many matches in each other; or their automaton or the normalizer does not
-            fit into a table; or `format` or `column` does not fit the source.
-        ValueError: `match_kind` has another value, or `normalizer` is not a normalizer.
+        VocabularyError: there are no keywords; a keyword is empty, is not text, or is empty after the normalizer; or the file does not have
+            its format. The message gives the place.
+        UnsupportedError: a keyword has more than 65,536 bytes; all keywords together have more than 134,217,728 bytes (compiling takes up
+            to 100 bytes of memory per byte); keywords have too many matches in each other; the automaton or the normalizer does not fit
+            into a table; or `format` or `column` does not match the source.
+        ValueError: `match_kind` has an invalid value, or `normalizer` is not a normalizer.
         OSError: the file cannot be read.
 
     Examples:
@@ -160,7 +162,7 @@ def keywords(
 
 
 def numbered(read: Sequence[bytes]) -> dict[bytes, int]:
-    """The number of each keyword that is not empty; of equal ones, that of the first."""
+    """The number of each non-empty keyword; for equal keywords, the number of the first."""
     numbers: dict[bytes, int] = {}
     for number, keyword in enumerate(read):
         if keyword:
@@ -174,23 +176,23 @@ def lengths_of(strings: Sequence[bytes]) -> Ints:
 
 
 def _characters(strings: Sequence[bytes]) -> Ints:
-    """The number of characters of each string, borders included."""
+    """The number of characters of each string, including borders."""
     begins = np.frombuffer(b"".join(strings), np.uint8) & 0xC0 != 0x80
     return np.diff(np.append(0, np.cumsum(begins))[np.cumsum(lengths_of(strings))], prepend=0)
 
 
 def _possible(read: Sequence[bytes], match_kind: str) -> Sequence[bytes]:
-    """The keywords that can be found although one of them is empty: it comes before all others, or before those that are listed later."""
+    """The keywords that can be found. An empty keyword hides all others in a standard search, and later ones in a leftmost-first search."""
     if match_kind not in (FIRST, STANDARD) or b"" not in read:
         return read
     return read[: read.index(b"")] if match_kind == FIRST else []
 
 
 def _reachable(trie: Nodes) -> Sequence[int]:
-    """The keywords that no earlier one begins."""
+    """The keywords that do not begin with an earlier keyword."""
     never = np.iinfo(np.int32).max
     own = np.where(trie.tokens == NULL, never, trie.tokens)
-    first = own.copy()  # the first keyword on the way to each node
+    first = own.copy()  # the first keyword on the path to each node
     for level in range(1, int(trie.levels[-1]) + 1):
         nodes = slice(*np.searchsorted(trie.levels, [level, level + 1]))
         first[nodes] = np.minimum(own[nodes], first[trie.parents[nodes]])
@@ -199,11 +201,11 @@ def _reachable(trie: Nodes) -> Sequence[int]:
 
 
 def lay_out(trie: Nodes, read: Sequence[bytes], match_kind: str) -> Automaton:
-    """Lay out the automaton of a trie. Leaves are no states: the transition to one leads to the state where the search goes on.
+    """Lay out the automaton of a trie. Leaves are not states: a transition to a leaf leads to the state where the search continues.
 
     Args:
-        trie: of keywords; its tokens are their numbers.
-        read: the keywords as the automaton reads them.
+        trie: the trie of the keywords; its tokens are the numbers of keywords.
+        read: the keywords, spelled as the automaton reads them.
         match_kind: as in `keywords`.
     """
     rows = _rows(trie)
@@ -223,7 +225,7 @@ def lay_out(trie: Nodes, read: Sequence[bytes], match_kind: str) -> Automaton:
 
 
 def _rows(trie: Nodes) -> Rows:
-    """Place the rows of a trie, those of its first levels first, since searches visit these most."""
+    """Place the rows of a trie, level by level, because searches visit the first levels most."""
     _need_slots(len(trie.parents))
     starts, is_leaf = trie.firsts, trie.are_leaves
     is_leaf[ROOT] = False
@@ -233,7 +235,7 @@ def _rows(trie: Nodes) -> Rows:
     slots[inner] = placed(ENTRY, np.append(starts[inner], starts[-1]), trie.labels[1:].astype(np.int64), order)
     size = int(slots[inner].max()) + BYTE_ROW
     _need_slots(size)
-    slots[is_leaf] = size  # a row without edges behind all others
+    slots[is_leaf] = size  # a row without edges after all other rows
     return Rows(slots, is_leaf, slots[trie.parents[1:]] + 1 + trie.labels[1:], size)
 
 
@@ -259,7 +261,7 @@ def _linked(trie: Nodes, is_leaf: NDArray[np.bool_], read: Sequence[bytes], matc
 
 
 def _standard(trie: Nodes, read: Sequence[bytes]) -> Outputs:
-    """After a match, the search begins again. The match that ends at a node is the longest keyword that ends there."""
+    """Link for a standard search: it restarts after each match. The match that ends at a node is the longest keyword that ends there."""
     links, ends = suffixes(trie)
     is_hit = ends > ROOT
     hits = np.flatnonzero(is_hit)
@@ -270,7 +272,7 @@ def _standard(trie: Nodes, read: Sequence[bytes]) -> Outputs:
 
 
 def _matches(keywords: Ints, ends: Ints, before: Ints, read: Sequence[bytes]) -> NDArray[np.uint32]:
-    """The matches of a table, after one that is not used."""
+    """The rows of `matches`, after row 0, which is not used."""
     matches = np.zeros((1 + len(keywords), len(COLUMNS)), np.uint32)
     for column, numbers in zip(COLUMNS, (keywords, ends - lengths_of(read)[keywords], ends, before), strict=True):
         matches[1:, column] = numbers
@@ -278,7 +280,7 @@ def _matches(keywords: Ints, ends: Ints, before: Ints, read: Sequence[bytes]) ->
 
 
 def _overlapping(trie: Nodes, is_leaf: NDArray[np.bool_], read: Sequence[bytes]) -> Outputs:
-    """All keywords are reported where they end, the longest first, and equal ones one after the other."""
+    """Link for an overlapping search: each keyword is reported at its end, the longest first, and equal keywords one after the other."""
     links, ends = suffixes(trie)
     goes_on, leaves = np.arange(len(links), dtype=np.int32), np.flatnonzero(is_leaf)
     while len(leaves):
@@ -300,7 +302,7 @@ def _overlapping(trie: Nodes, is_leaf: NDArray[np.bool_], read: Sequence[bytes])
 
 
 def _equal(read: Sequence[bytes]) -> tuple[Ints, Ints]:
-    """Chains of equal keywords: by the first of some equal ones the last one, and by each the one before it, or `NULL`."""
+    """Chains of equal keywords. For the first keyword of a chain, the last one; for each keyword, the previous one, or `NULL`."""
     last, before = np.arange(len(read)), np.full(len(read), NULL)
     first: dict[bytes, int] = {}
     for number, keyword in enumerate(read):

@@ -1,4 +1,4 @@
-"""How texts and keywords are spelled for search: the steps of `fst.machines.keywords.text`, and all keywords spelled by them at once."""
+"""The spelling of texts and keywords for search: the steps of `fst.machines.keywords.text`, applied to all keywords at once."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ Codes = NDArray[np.uint32]
 
 WORDS = "L", "M", "N", "Pc"  # general categories
 IDEOGRAPHS, KANA = ("Han", "Ideographic"), ("Hiragana", "Katakana")
-MARKS_OF_KANA = (0x3099, 0x309A), (0x30FC, 0x30FC), (0xFF70, 0xFF70), (0xFF9E, 0xFF9F)  # of voice and of length, which two scripts share
+MARKS_OF_KANA = (0x3099, 0x309A), (0x30FC, 0x30FC), (0xFF70, 0xFF70), (0xFF9E, 0xFF9F)  # marks of voice and length, shared by both scripts
 
 
 def keyword_text(normalizer: Any, ignore_case: bool, whole_words: bool) -> KeywordText:
-    """The steps that the options of `fst.compile.keywords` ask for.
+    """The steps for the options of `fst.compile.keywords`.
 
     Raises:
-        UnsupportedError: the normalizer does more than a `fst.text.normalizer.Normalizer` can express.
+        UnsupportedError: `fst.text.normalizer.Normalizer` cannot express the normalizer.
         ValueError: the normalizer is malformed.
     """
     return KeywordText(
@@ -44,7 +44,7 @@ def keyword_text(normalizer: Any, ignore_case: bool, whole_words: bool) -> Keywo
 
 
 def _stored(normalizer: Any) -> str:
-    """The JSON of a component of a ``tokenizer.json``. A normalizer of ``tokenizers`` states its own."""
+    """The JSON of a component of a ``tokenizer.json``, or of a normalizer of ``tokenizers``."""
     if normalizer is None or isinstance(normalizer, Mapping):
         return json.dumps(normalizer)
     state = normalizer.__getstate__() if hasattr(normalizer, "__getstate__") else None
@@ -55,14 +55,14 @@ def _stored(normalizer: Any) -> str:
 
 @lru_cache(4)
 def _rewriting(stored: str) -> Normalizer | None:
-    """The rewriting of a normalizer, kept since those of all characters take a tenth of a second to find; None if it changes nothing."""
+    """The rewriting of a normalizer; None if it changes nothing. It is cached: computing it for all characters takes 0.1 s."""
     by = rewriting(folding.components(json.loads(stored)), NO_WHITESPACE)
     return None if by == NOTHING else by
 
 
 @cache
 def folds() -> Images:
-    """Simple case folding, one character to one: the first of all its cases that is no capital, so that ASCII stays ASCII."""
+    """Simple case folding: map each character to its first case that is not a capital, so that ASCII stays ASCII."""
     capitals = {*members(union(properties.named("Lu"), properties.named("Lt"))).tolist()}
     chosen = {code: min(cases, key=lambda case: (case in capitals, case)) for cases in properties.cases() for code in cases}
     return Images([[code, code, image] for code, image in sorted(chosen.items()) if code != image])
@@ -70,16 +70,16 @@ def folds() -> Images:
 
 @cache
 def words() -> Set:
-    """The characters of words: letters, marks, digits and connectors, but for scripts that are written without spaces between words."""
+    """The word characters: letters, marks, digits and connectors, except in scripts without spaces between words."""
     unspaced = (*map(properties.named, (*IDEOGRAPHS, *KANA)), of_runs(MARKS_OF_KANA))
     return difference(union(*map(properties.named, WORDS)), union(*unspaced))
 
 
 def spelled(keywords: Sequence[str], text: KeywordText) -> list[bytes]:
-    """Spell keywords as `KeywordText.spelled` does, all at once.
+    """Spell all keywords at once, with the same result as `KeywordText.spelled`.
 
     Raises:
-        VocabularyError: the normalizer leaves nothing of a keyword.
+        VocabularyError: a keyword is empty after the normalizer.
     """
     strings = _normalized(keywords, text.rewriting) if text.rewriting else keywords
     lengths = np.fromiter(map(len, strings), np.int64, len(strings))
@@ -100,16 +100,16 @@ def _normalized(keywords: Sequence[str], by: Normalizer) -> list[str]:
 
 
 def _bordered(codes: Codes, lengths: Ints) -> tuple[Codes, Ints]:
-    """Put borders into keywords, one after the other.
+    """Insert borders into concatenated keywords.
 
     Args:
-        codes: characters, with the bit `WORD` if they are of words.
-        lengths: of each keyword.
+        codes: the characters of all keywords; word characters have the bit `WORD`.
+        lengths: the length of each keyword.
 
     Returns:
-        The characters without the bit, and `WORD` for each border; and the length of each keyword.
+        The characters without the bit, with `WORD` for each border; and the new length of each keyword.
     """
-    # With a character that is of no word around each keyword, all borders are between two neighbours.
+    # With a non-word character before and after each keyword, each border is between two adjacent characters.
     ends = np.cumsum(lengths)
     is_word = np.insert(codes >= WORD, np.append(0, ends), False)
     bare = np.insert(codes & np.uint32(WORD - 1), np.append(0, ends), np.uint32(0))
@@ -121,7 +121,7 @@ def _bordered(codes: Codes, lengths: Ints) -> tuple[Codes, Ints]:
 
 
 def _in_bytes(codes: Codes, lengths: Ints) -> list[bytes]:
-    """The UTF-8 of strings one after the other; a border is `WORD`."""
+    """The UTF-8 of each of some concatenated strings; a border is `WORD`."""
     is_border = codes == WORD
     data = np.where(is_border, 0, codes).astype("<u4").tobytes().decode("utf-32-le").encode()
     sizes = np.where(is_border, 1, 1 + (codes > 0x7F) + (codes > 0x7FF) + (codes > 0xFFFF))

@@ -1,4 +1,4 @@
-"""The trie of keywords, with few bytes a node, since there are nearly as many nodes as bytes of keywords."""
+"""The trie of keywords, with few bytes per node, because the number of nodes is close to the number of bytes of all keywords."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ BYTE_BITS = 8
 
 
 def trie_of(numbers: Mapping[bytes, int]) -> Nodes:
-    """The trie of different keywords that are not empty, from their numbers.
+    """Build the trie of distinct, non-empty keywords from their numbers.
 
-    The nodes of a level are the different pairs of parent and byte among the keywords that reach it.
+    The nodes of a level are the distinct pairs (parent, byte) of the keywords that reach this level.
     """
     data, lengths = np.frombuffer(b"".join(numbers), np.uint8), np.fromiter(map(len, numbers), np.int32, len(numbers))
     at, values = np.cumsum(lengths, dtype=np.int64) - lengths, np.fromiter(numbers.values(), np.int32, len(numbers))

@@ -1,1 +1,1 @@
-"""The compilers of segmentation: dictionaries become tables."""
+"""The compilers of segmentation dictionaries into tables."""

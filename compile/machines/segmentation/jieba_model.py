@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 from fst.errors import UnsupportedError
 from fst.machines.segmentation.jieba_model import BEFORE, HAN
 
-LETTERS = "BMES"  # of the states, in the order of `fst.machines.segmentation.jieba_model.STATES`
+LETTERS = "BMES"  # letters of the states, in the order of `fst.machines.segmentation.jieba_model.STATES`
 EXTRA = "pip install jieba==0.42.1, which the extra jieba has"
 
 
 def read_model() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The model: its emissions, and the chances of first states and of transitions, see `fst.machines.segmentation.jieba_model`.
+    """Return the model: `emits` and `chances`, see `fst.machines.segmentation.jieba.JiebaTable`.
 
     Raises:
         UnsupportedError: jieba is not installed.
@@ -32,7 +32,7 @@ def read_model() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
 
 
 def dictionary() -> Path:
-    """The file of jieba's dictionary.
+    """The path of jieba's dictionary file.
 
     Raises:
         UnsupportedError: jieba is not installed.

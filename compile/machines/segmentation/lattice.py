@@ -1,4 +1,4 @@
-"""Compile dictionaries for segmentation by the best path: jieba's, and MeCab's."""
+"""Compile dictionaries of jieba and MeCab for segmentation by the best path."""
 
 from __future__ import annotations
 
@@ -35,31 +35,31 @@ from fst.machines.segmentation.mecab import about as about_mecab
 from fst.machines.segmentation.strings import stored
 from fst.machines.segmentation.unit_trie import MAX_VALUE, UNITS
 
-MAX_FREQUENCY = 10**18  # as in files
-DEFAULT_GROUPING = 24  # MeCab's
+MAX_FREQUENCY = 10**18  # the same limit as for files
+DEFAULT_GROUPING = 24  # MeCab's default
 Entry = tuple[str, int]
 
-JIEBA_SIGNS = "+#&._%-"  # that belong to blocks, like ASCII letters and digits, and U+4E00 to U+9FD5
+JIEBA_SIGNS = "+#&._%-"  # signs in blocks; blocks also contain ASCII letters and digits, and U+4E00 to U+9FD5
 FIRST_CHINESE, LAST_CHINESE = 0x4E00, 0x9FD5
 
 
 def jieba(
     dictionary: str | Path | Iterable[Entry], *, user: str | Path | Iterable[Entry] | None = None, hmm: bool = False
 ) -> JiebaTable:
-    """Compile a dictionary for jieba's segmentation: the tokens are those of ``jieba.cut(text, HMM=False)``, or with `hmm` of
+    """Compile a dictionary for jieba's segmentation. The tokens equal the result of ``jieba.cut(text, HMM=False)``, or with `hmm` of
     ``jieba.cut(text)``.
 
     Args:
-        dictionary: the path of a file in jieba's format, ``word frequency part-of-speech`` a line, such as jieba's ``dict.txt``; or pairs
-            of a word and its frequency. The number of a word is its place.
-        user: more words, as after ``jieba.add_word(word, frequency)``; their numbers follow. Of equal words the last one counts.
-        hmm: also find words that the dictionary lacks, by jieba's hidden Markov model, as jieba does by default. The compiler takes the
-            model from an installed jieba. The table contains it, so segmenting needs no jieba.
+        dictionary: the path of a file in jieba's format, for example jieba's ``dict.txt``, with ``word frequency part-of-speech`` per line;
+            or pairs of a word and its frequency. The number of a word is its position.
+        user: more words, as after ``jieba.add_word(word, frequency)``; their numbers follow. If words are equal, the last one counts.
+        hmm: whether to find words that the dictionary lacks, with jieba's hidden Markov model, as jieba does by default. The compiler reads
+            the model from an installed jieba. The table contains the model, so segmentation does not need jieba.
 
     Raises:
-        VocabularyError: a word is empty or no text, or a frequency is no whole number; or no frequency is above 0. The message gives the
-            place.
-        UnsupportedError: a word has more than 511 UTF-16 units; or there are more than 4 million words; or `hmm` is True and jieba is not
+        VocabularyError: a word is empty or not text; a frequency is not a whole number; or no frequency is greater than 0. The message
+            gives the place.
+        UnsupportedError: a word has more than 511 UTF-16 units; there are more than 4 million words; or `hmm` is True and jieba is not
             installed.
         OSError: a file cannot be read.
 
@@ -86,13 +86,13 @@ def jieba(
         raise VocabularyError("there is no word with a frequency above 0")
     places = np.fromiter(numbers.values(), np.int64, len(numbers))
     different, values = np.unique(np.array(frequencies)[places], return_inverse=True)
-    # The model does not find words that were added with frequency 0, even if they get another one later.
+    # The model does not find words that were added with frequency 0, even if they are added again later with a different frequency.
     apart = {word for word, number in zip(words[own:], frequencies[own:], strict=True) if not number} if hmm and user is not None else set()
     listed = [*numbers, *sorted(apart - numbers.keys())]
     trie = unit_trie(listed, np.append(1 + values, np.zeros(len(listed) - len(numbers), np.int64)))
     if len(trie.entries) > MAX_SLOT + 1:
         raise UnsupportedError(f"the trie of these words takes {len(trie.entries):,} slots; a table has room for {MAX_SLOT + 1:,}")
-    log_total = log(sum(frequencies))  # as jieba computes it, in the same order of operations
+    log_total = log(sum(frequencies))  # the same order of operations as in jieba
     scores = np.array([log(frequency) - log_total for frequency in [1, *different.tolist()]])
     numbers_at = np.full(len(trie.entries), NO_WORD, np.int32)
     numbers_at[trie.slots[: len(places)]] = places
@@ -120,21 +120,22 @@ def mecab(
     max_grouping_size: int = DEFAULT_GROUPING,
     skip_spaces: bool = True,
 ) -> MecabTable:
-    """Compile a dictionary of MeCab: the words, their features and the total cost are those of MeCab's best path.
+    """Compile a dictionary of MeCab. The words, their features and the total cost are the same as in MeCab's best path.
 
     Args:
-        folder: the sources of the dictionary, such as IPADIC: all ``*.csv``, ``matrix.def``, ``char.def``, ``unk.def``, and ``dicrc`` if it
-            is there. The number of a word is its place among the entries of all CSV files, in the order of their names, and of ``unk.def``.
-        user: CSV files of more words, in UTF-8 or the encoding of the dictionary. Their numbers follow those of the dictionary's words.
-        encoding: the encoding of the files. None: ``dictionary-charset`` or ``config-charset`` in ``dicrc``, or else UTF-8.
-        max_grouping_size: the most characters after the first one in an unknown word that is a run of related characters, as MeCab's
-            option ``--max-grouping-size``. (MeCab does not heed the one in ``dicrc``.)
-        skip_spaces: skip spaces before words, as MeCab does. Otherwise they are ordinary characters, as in Vibrato by default, and spaces
-            before a surface in CSV files are part of it.
+        folder: the source folder of the dictionary, for example IPADIC: all ``*.csv``, ``matrix.def``, ``char.def``, ``unk.def``, and
+            optionally ``dicrc``. The number of a word is its position in all CSV files, in the order of their names, then in ``unk.def``.
+        user: CSV files with more words, in UTF-8 or the encoding of the dictionary. Their numbers follow the numbers of the dictionary.
+        encoding: the encoding of the files. None: ``dictionary-charset`` or ``config-charset`` in ``dicrc``, or UTF-8 without them.
+        max_grouping_size: the maximum number of characters after the first one in an unknown word that is a run of related characters; the
+            same as MeCab's option ``--max-grouping-size``. (MeCab ignores the setting in ``dicrc``.)
+        skip_spaces: whether to skip spaces before words, as MeCab does. Otherwise spaces are ordinary characters, as in Vibrato by default,
+            and spaces before a surface in CSV files are part of it.
 
     Raises:
         VocabularyError: a file is missing or malformed; the message names file, line and word.
-        UnsupportedError: an entry has the ids -1, by which MeCab looks them up; or there is too much of something, or an unknown encoding.
+        UnsupportedError: an entry has the ids -1, which MeCab replaces by looking up the features; a limit is exceeded; or the encoding is
+            unknown.
         ValueError: `max_grouping_size` is out of range.
         OSError: a file cannot be read.
 
@@ -170,7 +171,7 @@ def mecab(
 def _mecab_tables(
     settings: MecabSettings, entries: Entries, unknowns: Entries, categories: Categories, matrix: NDArray[np.int16], path: Path
 ) -> MecabTable:
-    """Lay out the lists of words: those of each surface, and then those of each category."""
+    """Lay out the lists of words: one list for each surface, then one for each category."""
     numbers = {surface: number for number, surface in enumerate(dict.fromkeys(entries.surfaces))}
     longest = max(len(surface.encode("utf-16-le")) // 2 for surface in numbers)
     if longest > MAX_MECAB_LENGTH:
@@ -188,7 +189,7 @@ def _mecab_tables(
         raise UnsupportedError(f"{path}: there are {len(words):,} different words; a table has room for {MAX_VALUE:,}")
     trie = unit_trie([*numbers], 1 + firsts[: len(numbers)])
     own = np.append(firsts[len(numbers) :], np.full(len(found), NULL))[: len(found)]
-    # A category without unknown words uses those of DEFAULT, but only where no other word begins.
+    # A category without unknown words uses the unknown words of DEFAULT, but only where no other word begins.
     kinds = [kind if own[kind.first] != NULL else kind._replace(length=0, group=False, invoke=False) for kind in categories.kinds]
     word_bytes, word_ends = stored(entries.surfaces + unknowns.surfaces)
     feature_bytes, feature_ends = stored(entries.features + unknowns.features)
@@ -209,11 +210,10 @@ def _mecab_tables(
 
 
 def _lists(lists: Ints, lefts: Ints, rights: Ints, costs: Ints) -> tuple[NDArray[np.uint64], Ints, Ints]:
-    """Put words in the order of their lists. Of several words of a list with the same ids, only the one of least cost can be on a best
-    path.
+    """Sort words by list. If words of a list have the same left and right ids, only the word of least cost can be on a best path; keep it.
 
     Returns:
-        The words, the number of each, and where each list begins, or `NULL` for a list of no words.
+        The words, the number of each word, and the start of each list, or `NULL` for an empty list.
     """
     ids = np.arange(len(lists))
     kept = np.lexsort((ids, costs, rights, lefts, lists))
@@ -230,7 +230,7 @@ def _lists(lists: Ints, lefts: Ints, rights: Ints, costs: Ints) -> tuple[NDArray
 
 
 def _entries(source: Any) -> Words:
-    """The words of a file in jieba's format, or of pairs."""
+    """Read words from a file in jieba's format, or from pairs."""
     if isinstance(source, str | Path):
         return read_words(source, form="jieba")
     pairs = [*islice(source, MAX_VALUE + 1)]
@@ -256,7 +256,7 @@ def _check_word(word: Any, where: str) -> None:
 
 
 def _jieba_kinds() -> NDArray[np.uint32]:
-    """The kind of each unit, by jieba's patterns ``re_han_default``, ``re_skip_default`` and ``re_eng``."""
+    """The kind of each unit, according to jieba's patterns ``re_han_default``, ``re_skip_default`` and ``re_eng``."""
     kinds = np.full(UNITS, OTHER, np.uint32)
     kinds[[code for code in range(UNITS) if chr(code).isspace()]] = SPACE
     kinds[FIRST_CHINESE : LAST_CHINESE + 1] = CHINESE

@@ -1,4 +1,4 @@
-"""Compile dictionaries for MaxMatch: from words and rules to a table of `fst.machines.segmentation.maxmatch`."""
+"""Compile words and rules for MaxMatch into a table of `fst.machines.segmentation.maxmatch`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from fst.machines.segmentation.maxmatch import BACKWARD, DIRECTIONS, FORWARD, JU
 from fst.machines.segmentation.strings import stored
 from fst.machines.segmentation.unit_trie import ENTRY, LEAF, MAX_VALUE, UNITS, units_of
 
-SEPARATOR = "|"  # of the tokens of a rule
+SEPARATOR = "|"  # between the tokens of a rule
 EXCESS = "the words have more than {:,} tokens in each other: leave out some of those in long ones"
 
 
@@ -33,26 +33,26 @@ def maxmatch(
 ) -> MaxMatchTable:
     """Compile a dictionary for segmentation by MaxMatch.
 
-    At each place MaxMatch takes the longest word of the dictionary, or a single character if there is none. So every text has a
-    segmentation, and the tokens together are the text. The time does not depend on the words: each UTF-16 unit of text takes at most two
-    look-ups.
+    The next token is the longest word of the dictionary at this place, or a single character if no word begins there. So every text has a
+    segmentation, and the concatenated tokens are the text. The speed does not depend on the words: each UTF-16 unit of text takes at most
+    two look-ups.
 
     Args:
-        dictionary: the words, a list of str; a word's id is its place, and of equal ones the first counts. Or a column of them, of pyarrow
-            or of what Arrow can import; or the path of a file.
-        direction: "forward", from the begin of a text to its end, or "backward".
-        rules: corrections of segmentations, such as ``{"研究生|命": "研究|生命"}``. The two sides of a rule are the same string, with "|"
-            between tokens. The left side is the segmentation of this string without rules. The string becomes an entry of the dictionary,
-            and its tokens are those of the right side. Words that only rules contain have ids after those of the dictionary, and only rules
-            produce them.
+        dictionary: the words: a list of str, a pyarrow column (or an object that Arrow can import), or the path of a file. The id of a word
+            is its position; if words are equal, the first one counts.
+        direction: "forward", from the start of a text to its end, or "backward".
+        rules: corrections of segmentations, for example ``{"研究生|命": "研究|生命"}``. The two sides of a rule are the same string, with
+            "|" between tokens. The left side is the segmentation of this string without rules; the right side is the new segmentation. The
+            string becomes an entry of the dictionary. Words that only rules contain have ids after the ids of the dictionary, and only
+            rules produce them.
         format, column: as in `fst.compile.keywords`.
 
     Raises:
-        VocabularyError: there are no words, or one is empty or no text; or the file is not of its format; or the sides of a rule differ, or
-            its left side is not the segmentation of its string. The message gives the place.
-        UnsupportedError: a word has more than 65,536 bytes, or there are more than 4 million words, or they have too many tokens in each
-            other; or `format` or `column` does not go with the source.
-        ValueError: `direction` has another value.
+        VocabularyError: there are no words; a word is empty or not text; the file does not have its format; the sides of a rule differ; or
+            the left side of a rule is not the segmentation of its string. The message gives the place.
+        UnsupportedError: a word has more than 65,536 bytes; there are more than 4 million words; words contain too many tokens of each
+            other; or `format` or `column` does not match the source.
+        ValueError: `direction` has an invalid value.
         OSError: the file cannot be read.
 
     Examples:
@@ -83,9 +83,9 @@ def _table(
     """The table of a dictionary.
 
     Args:
-        words: its words.
-        added: words that only rules give; their numbers follow.
-        rules: for each string that has a rule, the value and the size of its tokens in the order of reading.
+        words: the words of the dictionary.
+        added: words that only rules contain; their numbers follow the numbers of `words`.
+        rules: for each string with a rule, the value and the size of each of its tokens, in reading order.
     """
     all_words = [*words, *added]
     if len(all_words) + len(rules or ()) > MAX_VALUE:
@@ -109,12 +109,12 @@ def _table(
 
 
 def _as_read(word: str, direction: str) -> str:
-    """A word whose UTF-16 units are in the order of reading."""
+    """The word with its UTF-16 units in reading order."""
     return word.encode("utf-16-be")[::-1].decode("utf-16-le", "surrogatepass") if direction == BACKWARD else word
 
 
 def _listed(rules: Sequence[Sequence[tuple[int, int]]]) -> tuple[Ints, Ints]:
-    """The lists of the tokens of rules, and the last token of each."""
+    """The last token of each rule, and the lists of the tokens of all rules."""
     counts = np.array([len(tokens) for tokens in rules], np.int64)
     if counts.sum() > MAX_MATCHES:
         raise UnsupportedError(f"the rules give more than {MAX_MATCHES:,} tokens in all: leave out some")
@@ -129,10 +129,10 @@ def _listed(rules: Sequence[Sequence[tuple[int, int]]]) -> tuple[Ints, Ints]:
 
 
 def _linked(table: MaxMatchTable, trie: UnitTrie, rules: Rules) -> MaxMatchTable:
-    """A table with its jumps.
+    """Return a table with its jumps.
 
     Raises:
-        UnsupportedError: they have too many tokens.
+        UnsupportedError: the jumps have too many tokens.
     """
     links, last, pops = longest(trie.nodes, 1 + table.are_surrogates, MAX_MATCHES, EXCESS, rules)
     edges = table.edges()
@@ -149,7 +149,7 @@ def _linked(table: MaxMatchTable, trie: UnitTrie, rules: Rules) -> MaxMatchTable
 
 
 def _corrected(table: MaxMatchTable, words: Sequence[str], rules: Mapping[str, str]) -> MaxMatchTable:
-    """The table of a dictionary with rules; `table` is that without."""
+    """The table of a dictionary with rules; `table` is the table without rules."""
     numbers, added = {word: number for number, word in reversed([*enumerate(words)])}, list[str]()
     lists = dict[str, Sequence[tuple[int, int]]]()
     for string, rule in zip(_spelled_rules(rules), rules, strict=True):
@@ -158,7 +158,7 @@ def _corrected(table: MaxMatchTable, words: Sequence[str], rules: Mapping[str, s
         if "".join(tokens) != string or not all(tokens):
             raise VocabularyError(f"rule {quoted(rule)}: {quoted(rules[rule])} does not segment the same string")
         for token in tokens:
-            if token not in numbers and len(token) > 1:  # a single character is a token in any case
+            if token not in numbers and len(token) > 1:  # a single character is always a token
                 numbers[token] = len(words) + len(added)
                 added.append(token)
         in_order = tokens[::-1] if table.direction == BACKWARD else tokens

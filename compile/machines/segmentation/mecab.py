@@ -1,7 +1,7 @@
 """Read a folder of MeCab's dictionary sources: words in CSV, ``matrix.def``, ``char.def``, ``unk.def`` and ``dicrc``.
 
-The files come from strangers, and are read as ``mecab-dict-index`` reads them. Input that MeCab accepts but misreads, such as numbers
-followed by letters, or costs of more than 16 bits, is refused here, by file and line.
+The files are not trusted. They are read according to the rules of ``mecab-dict-index``. Some input is refused, with file and line, because
+MeCab accepts but misreads it: for example, numbers followed by letters, or costs of more than 16 bits.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from fst.errors import UnsupportedError, VocabularyError, quoted
 from fst.machines.segmentation.mecab import CATEGORIES, HIGHEST_COST, LOWEST_COST, MAX_CHARACTERS, MAX_ID, MAX_KINDS, Kind
 
 MAX_FILE_BYTES = 1 << 30
-MAX_ELEMENTS = 1 << 28  # of a matrix
-MAX_EMPTY = 1 << 20  # elements of a matrix that need not be given
-PART_OF_MATRIX = 1 << 22  # bytes of a matrix that are read at a time
-LAST_CODE = 0xFFFE  # that char.def can name
+MAX_ELEMENTS = 1 << 28  # maximum number of elements of a matrix
+MAX_EMPTY = 1 << 20  # maximum number of elements of a matrix in excess of the bytes of its file
+PART_OF_MATRIX = 1 << 22  # number of bytes of a matrix to read at a time
+LAST_CODE = 0xFFFE  # last code point that char.def can contain
 DEFAULT, SPACE = "DEFAULT", "SPACE"
 BLANKS = " \t"
 NUMBER = re.compile(r"-?[0-9]{1,9}")
 CODES = re.compile(r"0[xX]([0-9A-Fa-f]{1,6})(?:\.\.0[xX]([0-9A-Fa-f]{1,6}))?")
-PLAIN = re.compile(r'([^ \t,"][^,"]*),(-?[0-9]{1,9}),(-?[0-9]{1,9}),(-?[0-9]{1,9}),(.*)')  # most entries; `_entry` reads all
+PLAIN = re.compile(r'([^ \t,"][^,"]*),(-?[0-9]{1,9}),(-?[0-9]{1,9}),(-?[0-9]{1,9}),(.*)')  # matches most entries; `_entry` parses all
 NO_ENTRY = "", 0, 0, 0, ""
 CONNECTIONS = re.compile(rb"(?:[ \t]*(?:-?[0-9]{1,9}[ \t]+){2}-?[0-9]{1,9}[ \t\r]*(?:\n|\Z)|[ \t\r]*\n)*[ \t\r]*")
 SETTING = re.compile(rb"[ \t]*([\w-]+)[ \t]*=[ \t]*(.*?)[ \t\r]*")
@@ -39,8 +39,8 @@ class Entries(NamedTuple):
     """Entries of CSV files, in order.
 
     Attributes:
-        surfaces, features: of each entry; of unknown words the name of the category takes the place of the surface.
-        lefts, rights, costs: int64[n].
+        surfaces, features: the surface and the features of each entry. For unknown words, the surface is the name of the category.
+        lefts, rights, costs: the left id, the right id and the cost of each entry.
     """
 
     surfaces: list[str]
@@ -51,7 +51,7 @@ class Entries(NamedTuple):
 
     @classmethod
     def none(cls) -> Entries:
-        """No entries."""
+        """Return an object without entries."""
         return cls([], [], [], [], [])
 
 
@@ -59,9 +59,9 @@ class Categories(NamedTuple):
     """Categories of characters, from ``char.def``.
 
     Attributes:
-        names: the categories.
-        kinds: the different kinds of characters. `space` is true for those that share a category with U+0020.
-        kind_of: int64[65536], the kind of each code point; U+FFFF, which no file can name, has the default.
+        names: the names of the categories.
+        kinds: the distinct kinds of characters. `space` is true for kinds that share a category with U+0020.
+        kind_of: int64[65536], the kind of each code point. No file can contain U+FFFF, so it has the default kind.
     """
 
     names: list[str]
@@ -70,7 +70,7 @@ class Categories(NamedTuple):
 
 
 class Settings(NamedTuple):
-    """The settings of ``dicrc`` that matter."""
+    """The relevant settings of ``dicrc``."""
 
     encoding: str
     bos_feature: str
@@ -82,10 +82,10 @@ def read_settings(folder: Path, encoding: str | None) -> Settings:
 
     Args:
         folder: the dictionary.
-        encoding: of all files; None: the one in ``dicrc``, or else UTF-8.
+        encoding: the encoding of all files; None: the encoding in ``dicrc``, or UTF-8 without one.
 
     Raises:
-        UnsupportedError: there is no such encoding.
+        UnsupportedError: the encoding is unknown.
         VocabularyError, OSError: the file cannot be read.
     """
     path = folder / "dicrc"
@@ -108,10 +108,10 @@ def read_entries(path: Path, encodings: Sequence[str], *, into: Entries, shape: 
 
     Args:
         path: the file.
-        encodings: its encoding is the first of these in which it can be decoded.
-        into: the entries so far.
-        shape: the numbers of left and of right ids.
-        keep_blanks: spaces before a surface are part of it.
+        encodings: encodings to try in this order; the first that can decode the file is used.
+        into: the entries so far; new entries are appended.
+        shape: the numbers of left ids and of right ids.
+        keep_blanks: whether spaces before a surface are part of it.
 
     Raises:
         VocabularyError: an entry is malformed; the message names file, line and word.
@@ -120,7 +120,7 @@ def read_entries(path: Path, encodings: Sequence[str], *, into: Entries, shape: 
     for line_number, line in enumerate(_lines(path, encodings), 1):
         where = f"{path}, line {line_number}"
         surface, left, right, cost, features = _entry(line, where, keep_blanks) if line else NO_ENTRY
-        if not surface:  # MeCab leaves these out
+        if not surface:  # MeCab skips these
             continue
         if left < 0 or right < 0:
             raise UnsupportedError(f"{where}, {quoted(surface)}: ids of -1 are to be found by its features: give the left and the right id")
@@ -136,7 +136,7 @@ def read_entries(path: Path, encodings: Sequence[str], *, into: Entries, shape: 
 
 
 def _entry(line: str, where: str, keep_blanks: bool) -> tuple[str, int, int, int, str]:
-    """Surface, left id, right id, cost and features of a line."""
+    """The surface, left id, right id, cost and features of a line."""
     plain = PLAIN.fullmatch(line)
     if plain:
         return plain[1], int(plain[2]), int(plain[3]), int(plain[4]), plain[5]
@@ -152,10 +152,10 @@ def read_matrix(path: Path) -> NDArray[np.int16]:
     """Read ``matrix.def``.
 
     Returns:
-        int16[left ids, right ids], the cost of each connection by the left id of the right word and the right id of the left word.
+        int16[left ids, right ids], the cost of each connection, by the left id of the right word and the right id of the left word.
 
     Raises:
-        VocabularyError: it is missing or malformed; the message names the line.
+        VocabularyError: the file is missing or malformed; the message names the line.
     """
     data = _contents(path)
     head, _, body = data.partition(b"\n")
@@ -175,7 +175,7 @@ def read_matrix(path: Path) -> NDArray[np.int16]:
 
 
 def _fill(matrix: NDArray[np.int16], lines: bytes, first: int, path: Path) -> None:
-    """Fill a matrix with the connections of some lines, given the number of the first line."""
+    """Fill a matrix with the connections of some lines. `first` is the number of the first line."""
     if not CONNECTIONS.fullmatch(lines):
         at, line = next((at, line) for at, line in enumerate(lines.split(b"\n")) if not CONNECTIONS.fullmatch(line))
         raise VocabularyError(f"{path}, line {first + at}: {quoted(line[:60])} is not a right id, a left id and a cost")
@@ -194,8 +194,8 @@ def read_categories(path: Path, encoding: str, *, skip_spaces: bool) -> Categori
     """Read ``char.def``.
 
     Raises:
-        VocabularyError: it is missing or malformed; the message names the line.
-        UnsupportedError: a space has another category, too; or there are too many lists of categories.
+        VocabularyError: the file is missing or malformed; the message names the line.
+        UnsupportedError: a space also has a different category; or there are too many lists of categories.
     """
     categories: dict[str, Kind] = {}
     ranges: list[tuple[int, int, tuple[str, ...]]] = []
@@ -218,7 +218,7 @@ def read_categories(path: Path, encoding: str, *, skip_spaces: bool) -> Categori
 
 
 def _category(parts: Sequence[str], number: int, where: str) -> tuple[str, Kind]:
-    """A category by its line: its name, whether it is invoked and grouped, and the characters of a word."""
+    """Parse the line of a category. Return its name, and its kind with the fields invoke, group and length."""
     if len(parts) < 4 or parts[1] not in ("0", "1") or parts[2] not in ("0", "1") or not NUMBER.fullmatch(parts[3]):
         raise VocabularyError(f"{where}: {quoted(' '.join(parts))} is not a category, 0 or 1 for invoke, 0 or 1 for group, and a length")
     if not 0 <= int(parts[3]) <= MAX_CHARACTERS:
@@ -229,7 +229,7 @@ def _category(parts: Sequence[str], number: int, where: str) -> tuple[str, Kind]
 
 
 def _range(parts: Sequence[str], categories: Mapping[str, Kind], where: str) -> tuple[int, int, tuple[str, ...]]:
-    """Code points and their categories by their line."""
+    """Parse a line with a range of code points. Return the first and the last code point, and their categories."""
     codes, names = CODES.fullmatch(parts[0]), tuple(parts[1:])
     low, high = (int(codes[1], 16), int(codes[2] or codes[1], 16)) if codes else (1, 0)
     if low > high or high > LAST_CODE:
@@ -265,7 +265,7 @@ def _mapped(
 
 
 def _fields(line: str, keep_blanks: bool) -> tuple[list[str], str | None]:
-    """The first four fields of an entry, and the rest of it; None if there is none. Spaces before a field are skipped, as in MeCab."""
+    """The first four fields of an entry, and the rest of the line, or None. Spaces before a field are skipped, as in MeCab."""
     fields = list[str]()
     at = 0
     while len(fields) < 4 and at <= len(line):
@@ -282,7 +282,7 @@ def _fields(line: str, keep_blanks: bool) -> tuple[list[str], str | None]:
 
 
 def _quoted(line: str, at: int) -> tuple[str, int]:
-    """A field in quotes, in which two quotes mean one, and the beginning of the next field."""
+    """Parse a quoted field, in which two quotes mean one. Return its value, and the position of the next field."""
     value = ""
     while True:
         end = line.find('"', at)
@@ -303,7 +303,7 @@ def _number(text: str, where: str, surface: str) -> int:
 
 
 def _lines(path: Path, encodings: Sequence[str]) -> Iterator[str]:
-    """The lines of a file. They end at a line feed and nowhere else, and a carriage return before it is no part of them."""
+    """The lines of a file. A line ends only at a line feed; a carriage return before the line feed is removed."""
     data = _contents(path)
     for encoding in encodings[:-1]:
         try:

@@ -21,8 +21,8 @@ class UnitTrie(NamedTuple):
         labels: uint32[65536], the label of each unit.
         entries: uint64[slots].
         slots: int64[words], the slot of each word's last entry.
-        longest: the units of the longest word.
-        trie: the trie; the tokens are words.
+        longest: the number of units of the longest word.
+        trie: the trie; its tokens are the words.
         values: int64[words], the value of each word.
         states: int64[nodes], the state of each node, or `LEAF`.
     """
@@ -37,7 +37,7 @@ class UnitTrie(NamedTuple):
 
     @property
     def nodes(self) -> Nodes:
-        """The nodes of the trie; labels are units, and tokens values."""
+        """The nodes of the trie; labels are units, and tokens are values."""
         trie = self.trie
         tokens = np.where(trie.token == NULL, NULL, self.values[trie.token])
         return Nodes.of(trie.parent, trie.letters[trie.label], trie.level, tokens)
@@ -48,16 +48,16 @@ class UnitTrie(NamedTuple):
 
 
 def unit_trie(words: Sequence[str], values: Ints) -> UnitTrie:
-    """The trie of some words.
+    """Build the trie of some words.
 
     Args:
-        words: different ones; none is empty.
-        values: int64[words], the value of each; 0 for a string of the trie that is no word.
+        words: distinct, non-empty strings.
+        values: int64[words], the value of each string; 0 for a string that is not a word.
 
     Raises:
         UnsupportedError: the words take too many slots.
     """
-    encoded = [word.encode("utf-16-le", "surrogatepass") for word in words]  # in reverse order, surrogates are no pairs
+    encoded = [word.encode("utf-16-le", "surrogatepass") for word in words]  # reversed surrogates do not form pairs
     lengths = np.fromiter(map(len, encoded), np.int64, len(words)) // 2
     symbols = np.frombuffer(b"".join(encoded), "<u2").astype(np.int64)
     places = np.arange(len(words))
@@ -84,7 +84,7 @@ def unit_trie(words: Sequence[str], values: Ints) -> UnitTrie:
 
 
 def _by_frequency(letters: Ints, count: int) -> Ints:
-    """A label for each letter: 1 for the one of the most edges, whose entries then lie close together. Letter 0 is none."""
+    """Number letters from 1 by decreasing number of edges, so that frequent entries are close together. Letter 0 is unused."""
     found = np.bincount(letters, minlength=count)
     labels = np.zeros(count, np.int64)
     labels[1 + np.argsort(-found[1:], kind="stable")] = np.arange(1, count)

@@ -1,1 +1,1 @@
-"""The compiler of Unigram: scores become a table."""
+"""The compiler of Unigram models into tables."""

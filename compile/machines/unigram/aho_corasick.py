@@ -1,4 +1,4 @@
-"""Build the automaton of `fst.machines.unigram.aho_corasick` from the trie of tokens, and lay it out."""
+"""Build and lay out the automaton of `fst.machines.unigram.aho_corasick` from the trie of tokens."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from fst.machines.unigram.viterbi import ENTRY, HEAD, LABELS, LEAF
 
 fold = Deferred("fst.compile.machines.unigram.fold", "fold")
 SYMBOLS = 256
-BUSY = 4  # children from which on a state is a default: with 2, 3, 6 and 8 the tables of T5 and XLM-R are larger
+BUSY = 4  # minimum number of children of a default; with 2, 3, 6 and 8, the tables of T5 and XLM-R are larger
 
 
 class Automaton(NamedTuple):
@@ -62,7 +62,7 @@ def automaton(trie: Trie) -> Automaton:
 
 
 def _tails(trie: Trie, labels: Ints) -> Ints:
-    """The number of bytes of the last character of each node; 0 where it is not complete."""
+    """The number of bytes of the last character of each node; 0 if the character is incomplete."""
     symbols = np.append(0, labels)
     leads, read = symbols.copy(), np.ones(len(trie), np.int64)
     goes_on = symbols & 0xC0 == 0x80
@@ -77,11 +77,11 @@ def _tails(trie: Trie, labels: Ints) -> Ints:
 
 
 def trie_of(symbols: NDArray[np.uint8], starts: Ints, lengths: Ints, ids: Ints) -> Trie:
-    """The trie of some tokens.
+    """Build the trie of some tokens, which are distinct and not empty.
 
     Args:
         symbols: bytes.
-        starts, lengths, ids: int64[tokens], where each token lies in `symbols`; none is empty, and no two are equal.
+        starts, lengths, ids: int64[tokens], the position of each token in `symbols`, its length, and its id.
     """
     return build(("",), Strings(symbols.astype(np.int64), starts, lengths), np.zeros(len(starts), np.int64), ids)
 
@@ -103,12 +103,12 @@ def by_rank(trie: Trie) -> Ints:
 
 
 def lay_out(starts: Ints, labels: Ints, rank: Ints, depths: Ints) -> tuple[NDArray[np.uint64], Ints]:
-    """Place rows, and write the head of each. The root comes first, then the rows of frequent tokens, so that they lie close together.
+    """Place rows and write their heads. The root is first, then the rows of frequent tokens, so that these are close together.
 
     Args:
         starts: int64[states + 1], the labels of state s are ``labels[starts[s]:starts[s + 1]]``.
         labels: int64[n], bytes.
-        rank: int64[states], low for what is frequent.
+        rank: int64[states], lower for more frequent states.
         depths: int64[states].
 
     Returns:

@@ -1,4 +1,4 @@
-"""Compile Unigram: from a source to a table."""
+"""Compile a Unigram source into a table."""
 
 from __future__ import annotations
 
@@ -41,17 +41,17 @@ find_whole = Deferred("fst.compile.machines.unigram.whole_pretokens", "find_whol
 
 @dataclass(frozen=True)
 class UnigramModel:
-    """A Unigram model, named as in Hugging Face's ``tokenizers``.
+    """A Unigram model. Fields have the names in Hugging Face's ``tokenizers`` where it has them.
 
     Attributes:
         names: the tokens in the order of their ids.
-        scores: the score of each.
-        unk_id: the token for characters that are no tokens.
-        byte_fallback: whether tokens such as ``<0x0A>`` represent the bytes of such characters.
-        sums: `fst.machines.unigram.viterbi.WORDS` if sums are added as ``tokenizers`` does, or `fst.machines.unigram.viterbi.WHOLE` as
-        ``sentencepiece`` does.
-        types: with `WHOLE`, the type of each token as in a ``.model``, such as `fst.machines.unigram.viterbi.NORMAL`; else empty.
-        has_words: whether tokens are whole words, as in SentencePiece's kind word. Then scores count for nothing.
+        scores: the score of each token.
+        unk_id: the id of the unknown token, for characters that are not tokens.
+        byte_fallback: whether tokens like ``<0x0A>`` represent the bytes of characters that are not tokens.
+        sums: `fst.machines.unigram.viterbi.WORDS` for sums as in ``tokenizers``, or `fst.machines.unigram.viterbi.WHOLE` for sums as in
+            ``sentencepiece``.
+        types: with `WHOLE`, the type of each token as in a ``.model``, for example `fst.machines.unigram.viterbi.NORMAL`; otherwise empty.
+        has_words: whether tokens are whole words, as in SentencePiece's model type ``word``. If True, scores have no effect.
     """
 
     kind: ClassVar[str] = "Unigram"
@@ -65,11 +65,11 @@ class UnigramModel:
 
     @classmethod
     def of_json(cls, model: Mapping[str, Any]) -> UnigramModel:
-        """The model of a ``tokenizer.json``.
+        """Return the model of a ``tokenizer.json``.
 
         Raises:
             UnsupportedError: the model has an unknown field.
-            ValueError: it is not laid out as a model.
+            ValueError: the model is malformed.
         """
         only(model, "model", FIELDS)
         rows = sequence(field_of(model, "vocab", "model"), "vocab of the model")
@@ -83,12 +83,12 @@ class UnigramModel:
 
     @cached_property
     def tokens(self) -> Mapping[str, int]:
-        """Token → id, as `fst.compile.text.source.Model` has it."""
+        """Token → id, see `fst.compile.text.source.Model`."""
         return {name: number for number, name in enumerate(self.names)}
 
     @property
     def in_text(self) -> Sequence[int]:
-        """The ids of the tokens that texts may have."""
+        """The ids of the tokens that can occur in texts."""
         return [number for number in range(len(self.names)) if self.sums == WORDS or self.types[number] in IN_TEXT]
 
     @property
@@ -97,7 +97,7 @@ class UnigramModel:
         return self.names[self.unk_id] if self.unk_id is not None and 0 <= self.unk_id < len(self.names) else None
 
     def check(self, where: str) -> None:
-        """Raise an error if the model cannot be compiled; `where` begins the message."""
+        """Raise an error if the model cannot be compiled; its message begins with `where`."""
         if not self.names or len(self.names) > MAX_OUTPUT:
             raise VocabularyError(f"{where} has {len(self.names):,} tokens; 1 to {MAX_OUTPUT:,} are possible")
         if self.unk_id is None:
@@ -120,11 +120,11 @@ def _score(name: str, score: float) -> float:
 
 @dataclass(frozen=True, eq=False)
 class _Spelled:
-    """The tokens that texts may have, as texts have them.
+    """The tokens that can occur in texts, spelled as in texts.
 
     Attributes:
-        symbols: uint8[n], their bytes, one after the other.
-        starts, lengths, ids: int64[tokens].
+        symbols: uint8[n], the bytes of the tokens, concatenated.
+        starts, lengths, ids: int64[tokens], the position of each token in `symbols`, its length, and its id.
     """
 
     symbols: NDArray[np.uint8]
@@ -134,12 +134,12 @@ class _Spelled:
 
     @property
     def characters(self) -> Ints:
-        """The number of characters of each."""
+        """The number of characters of each token."""
         return np.add.reduceat(self.symbols & 0xC0 != 0x80, self.starts, dtype=np.int64)
 
     @classmethod
     def of(cls, model: UnigramModel, line: Pipeline) -> _Spelled:
-        """The tokens of a model behind a text pipeline."""
+        """Return the tokens of a model, spelled as in texts after the text pipeline."""
         spellings = ((line.spelled(model.names[number]), number) for number in model.in_text)
         kept = [(spelling.encode(), number) for spelling, number in spellings if spelling]
         lengths = np.array([len(spelling) for spelling, _ in kept], np.int64)
@@ -150,7 +150,7 @@ class _Spelled:
 
 
 def assemble(source: Source[UnigramModel], layout: str) -> UnigramTable:  # noqa: ARG001 - tries have one layout
-    """The tables of a source."""
+    """Compile a source into a table."""
     model = source.model
     line = metaspace.pipeline(source.text.normalizers, source.text.pre_tokenizers)
     added, by = line.rewriting(source.added)
@@ -197,10 +197,10 @@ def assemble(source: Source[UnigramModel], layout: str) -> UnigramTable:  # noqa
 
 
 def with_added(table: UnigramTable, added: AddedTokens) -> UnigramTable:
-    """The table with other added tokens. Its trie and its splitter do not change.
+    """Return the table with different added tokens. Its trie and its splitter do not change.
 
     Raises:
-        UnsupportedError: as from the compiler of the whole source.
+        UnsupportedError: as when the whole source is compiled.
     """
     stated = table.metadata.text
     found, by = metaspace.pipeline(stated.normalizers or (), stated.pre_tokenizers or ()).rewriting(added)
@@ -209,7 +209,9 @@ def with_added(table: UnigramTable, added: AddedTokens) -> UnigramTable:
 
 
 def _splitter(model: UnigramModel, line: Pipeline) -> tuple[Splitter, str]:
-    """The splitter of texts, and where sums begin anew. It cuts where no token can be, unless the words are others than those at blanks."""
+    """The splitter of texts, and the places where sums restart. The splitter cuts texts at places that no token can cross, but uses the
+    words of the pipeline if words are not separated by spaces, or if tokens are whole words.
+    """
     if model.has_words:
         return line.splitter(), WORD
     if line.splits or line.blanks.separator == BREAKS or (line.cuts and model.sums == WHOLE):
@@ -218,13 +220,13 @@ def _splitter(model: UnigramModel, line: Pipeline) -> tuple[Splitter, str]:
         return line.splitter(), PIECE
     spellings = [spelling for spelling in (line.spelled(model.names[number]) for number in model.in_text) if spelling]
     known = {spelling for spelling in spellings if len(spelling) == 1}
-    if model.sums == WORDS:  # the unknown token is one with unknown characters next to it
+    if model.sums == WORDS:  # the unknown token merges with adjacent unknown characters
         known -= {*(line.spelled(model.unk_token or "") or "")}
     return between_paths(spellings, known, before_blanks=line.cuts), BLANK if line.cuts else STRETCH
 
 
 def _word_table(tables: UnigramTable, spelled: _Spelled) -> tuple[NDArray[np.uint64], NDArray[np.uint16]]:
-    """The table of the tokens that are the best path through their own bytes, or of all that are whole words."""
+    """The word table of the tokens that are the best path through their own bytes, or of all tokens if tokens are whole words."""
     if tables.has_words:
         return word_table(spelled.symbols, spelled.starts, spelled.lengths, spelled.ids)
     found, gaps, longest = np.zeros(len(spelled.ids), np.uint8), np.zeros(len(spelled.ids)), int(spelled.lengths.max())
@@ -238,9 +240,9 @@ def _word_table(tables: UnigramTable, spelled: _Spelled) -> tuple[NDArray[np.uin
 
 
 def _need_known_blank(model: UnigramModel, line: Pipeline) -> None:
-    """Refuse fallbacks for the symbol of a space: text has one byte for it, and the fallbacks are those of its own bytes.
+    """Refuse byte fallbacks for the symbol of a space: texts have one byte for a space, but the symbol has several bytes with fallbacks.
 
-    A model of whole words needs no refusal: its kernel writes the fallbacks of the symbol, see `UnigramArguments.blank`.
+    A model of whole words is not refused: its kernel writes the fallbacks of the symbol, see `UnigramArguments.blank`.
     """
     symbol = line.blanks.symbol
     number = model.tokens.get(symbol, model.unk_id)

@@ -1,4 +1,4 @@
-"""A kernel of the compiler: the rows and the lists of the automaton of `fst.machines.unigram.aho_corasick`."""
+"""The compiler's kernel for the rows and the lists of the automaton of `fst.machines.unigram.aho_corasick`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from fst.machines.unigram.viterbi import LABELS
 
 @part
 def copy_row(source, node, used, starts, row_labels, targets, seen):
-    """Append the transitions of a state whose bytes have not been seen in the row of a node. Returns the end of the row."""
+    """Append the transitions of a state whose bytes are not yet in the row of a node. Return the end of the row."""
     for at in range(starts[source], starts[source + 1]):
         byte = row_labels[at]
         if seen[byte] != node:
@@ -22,7 +22,7 @@ def copy_row(source, node, used, starts, row_labels, targets, seen):
 
 @part
 def put_root(firsts, labels, row_labels, targets):
-    """Write the row of the root, which has all bytes in their order. Returns its end."""
+    """Write the row of the root, which has all bytes in ascending order. Return the end of the row."""
     for byte in range(LABELS):
         row_labels[byte], targets[byte] = byte, ROOT
     for edge in range(firsts[ROOT], firsts[ROOT + 1]):
@@ -32,7 +32,7 @@ def put_root(firsts, labels, row_labels, targets):
 
 @part
 def put_row(node, beyond, used, firsts, labels, is_busy, starts, row_labels, targets, defaults, seen):
-    """Append the row of a node. `beyond` is its longest proper suffix that is no leaf. Returns the row's end."""
+    """Append the row of a node. `beyond` is its longest proper suffix that is not a leaf. Return the end of the row."""
     for edge in range(firsts[node], firsts[node + 1]):
         byte = labels[edge]
         row_labels[used], targets[used], seen[byte] = byte, edge + 1, node
@@ -55,14 +55,14 @@ def put_list(token, tail, depth, rest, count, blocks):
     """Append the list of a token.
 
     Args:
-        token: its id.
+        token: the id of the token.
         tail, depth: the number of bytes of its last character, and of the token.
-        rest: the list of the longest other tokens that end where it ends.
+        rest: the number of the list of its longest proper suffix, with the other tokens that end there.
         count: the number of blocks.
-        blocks: int32[n], `NONE` behind the blocks.
+        blocks: int32[n], `NONE` after the last block.
 
     Returns:
-        The number of blocks; 0 if there is no room.
+        The new number of blocks; 0 if there is no room.
     """
     at = BLOCK * count
     blocks[at] = token
@@ -89,22 +89,23 @@ def fold(firsts, labels, is_busy, tokens, depths, tails, links, starts, row_labe
     """Fold the links of a trie into rows, level by level.
 
     Args:
-        firsts: int64[nodes + 1]; labels: int64[edges]: edge e from ``firsts[node]`` to before ``firsts[node + 1]`` leads on the byte
-            ``labels[e]`` to node e + 1.
+        firsts, labels: int64[nodes + 1] and int64[edges]. The edges of a node are ``firsts[node]`` to ``firsts[node + 1] - 1``. Edge e
+            leads to node e + 1 on the byte ``labels[e]``.
         is_busy: bool[nodes], whether a node may be a default.
-        tokens: int64[nodes], the id of the token that each node is, or `NULL`.
-        depths, tails: int64[nodes], the number of bytes of each node; and of its last character, 0 if that is not complete.
-        links: of `fst.automata.links.Suffixes`.
-        starts: int64[nodes + 1], of zeros; row_labels, targets: int64[n], filled: the transitions of each node that neither its default nor
-            the root shares. Targets are nodes.
-        defaults: int64[nodes], of zeros, filled, see `fst.machines.unigram.aho_corasick`.
-        goes_on: int64[nodes], of zeros, filled: each node, or the longest suffix of a leaf that is none.
-        lists: int64[nodes], of zeros, filled: the list of each.
-        blocks: int32[n], of `NONE`, filled: the lists.
-        seen: int64[256], scratch, of `NULL`.
+        tokens: int64[nodes], the id of the token that ends at each node, or `NULL`.
+        depths: int64[nodes], the number of bytes of each node.
+        tails: int64[nodes], the number of bytes of its last character; 0 if the character is incomplete.
+        links: the links of `fst.automata.links.Suffixes`.
+        starts: output, int64[nodes + 1], initially 0: the start of each node's row in `row_labels` and `targets`.
+        row_labels, targets: output, int64[n]: the transitions of each node that its default and the root do not share. Targets are nodes.
+        defaults: output, int64[nodes], initially 0, see `fst.machines.unigram.aho_corasick`.
+        goes_on: output, int64[nodes], initially 0: the node itself, or for a leaf its longest suffix that is not a leaf.
+        lists: output, int64[nodes], initially 0: the number of each node's list.
+        blocks: output, int32[n], initially `NONE`: the lists.
+        seen: int64[256], scratch, initially `NULL`.
 
     Returns:
-        The number of transitions, and of blocks; both 0 if there is no room.
+        The number of transitions and the number of blocks; both 0 if there is no room.
     """
     used, count = put_root(firsts, labels, row_labels, targets), 1
     starts[ROOT + 1] = used

@@ -1,6 +1,6 @@
-"""A kernel of the compiler: which tokens are the best path through their own bytes, so that a piece that is one needs no search.
+"""The compiler's kernel that finds tokens that are the best path through their own bytes. A piece that equals such a token needs no search.
 
-It also finds how much better a token is than the best of all other paths through its bytes.
+It also computes the difference between the score of a token and the best score of all other paths through its bytes.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from fst.machines.unigram.viterbi_kernels import U0, U1, character_size, find_be
 
 @part
 def best_other(symbols, begin, end, trie, scores, unknown, sums):
-    """The sum of the best path through a token of two nodes or more; minus infinity if there is none. `sums` are those of `find_best`."""
+    """The sum of the best path of two or more nodes through a token; minus infinity without such a path. For `sums` see `find_best`."""
     best, place, mask = -np.inf, begin + character_size(symbols[begin]), np.uint64(len(sums)) - U1
     while place < end:
         after = place + character_size(symbols[place])
@@ -28,15 +28,15 @@ def best_other(symbols, begin, end, trie, scores, unknown, sums):
 
 @kernel
 def find_whole(symbols, starts, lengths, ids, trie, scores, unknown, sums, sizes, found, gaps):
-    """Find these tokens.
+    """Find the tokens that are the best path through their own bytes.
 
     Args:
         symbols: uint8[n], bytes.
-        starts, lengths, ids: int64[tokens], where each token lies in `symbols`.
+        starts, lengths, ids: int64[tokens], the position of each token in `symbols`, its length, and its id.
         trie, scores, unknown, sums: as in `fst.machines.unigram.viterbi_kernels.find_best`.
         sizes: uint8[2 * bytes of the longest token], scratch.
-        found: uint8[tokens], filled: 1 for a token that is the best path.
-        gaps: float64[tokens], filled: how much better a token is than all other paths.
+        found: output, uint8[tokens]: 1 for a token that is the best path.
+        gaps: output, float64[tokens]: the score of each token, minus the best score of all other paths.
     """
     for token in range(len(starts)):
         begin, size = np.uint64(starts[token]), np.uint64(lengths[token])

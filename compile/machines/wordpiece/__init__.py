@@ -1,1 +1,1 @@
-"""The compiler of WordPiece: a vocabulary becomes a table."""
+"""The compiler of WordPiece vocabularies into a table."""

@@ -1,4 +1,4 @@
-"""Compile WordPiece: the model, and its automaton laid out as tables."""
+"""Compile WordPiece: the model, and the layout of its automaton as a table."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ from fst.machines.wordpiece.table import WordPieceTable
 from fst.tables.header import LINKED, AddedTokens, Model
 from fst.text.alphabet import BREAK, Alphabet
 
-MOST_A_STATE = 16  # explicit transitions for each state, on average, that "auto" folds; multilingual BERT has 11, jieba's words 40
+MOST_A_STATE = 16  # "auto" folds up to this average number of explicit transitions per state; multilingual BERT has 11, jieba's words 40
 
 
 @dataclass(frozen=True)
 class WordPieceModel:
-    """A WordPiece vocabulary, named as in Hugging Face's ``tokenizers``.
+    """A WordPiece vocabulary. Fields have the names in Hugging Face's ``tokenizers``.
 
     Attributes:
         tokens: token → id.
         unk_token: the token for a word without a segmentation.
-        continuing_subword_prefix: the first characters of tokens that continue a word.
-        max_input_chars_per_word: a word of more characters is one unknown token.
+        continuing_subword_prefix: the prefix of tokens that continue a word.
+        max_input_chars_per_word: the maximum number of characters of a word; a longer word is one unknown token.
     """
 
     kind: ClassVar[str] = "WordPiece"
@@ -50,11 +50,11 @@ class WordPieceModel:
 
     @classmethod
     def of_json(cls, model: Mapping[str, Any]) -> WordPieceModel:
-        """The model of a ``tokenizer.json``.
+        """Return the model of a ``tokenizer.json``.
 
         Raises:
-            UnsupportedError: it has a field that is not known.
-            ValueError: it lacks a field.
+            UnsupportedError: the model has an unknown field.
+            ValueError: the model lacks a field.
         """
         only(model, "model", "type vocab unk_token continuing_subword_prefix max_input_chars_per_word")
         tokens = dict(mapping(field_of(model, "vocab", "model"), "vocab of the model"))
@@ -67,7 +67,7 @@ class WordPieceModel:
         return self.tokens[self.unk_token]
 
     def check(self, where: str) -> None:
-        """Raise a VocabularyError if the model cannot be compiled; `where` begins the message."""
+        """Raise a VocabularyError if the model cannot be compiled; its message begins with `where`."""
         for name in ("unk_token", "continuing_subword_prefix"):
             if not isinstance(getattr(self, name), str):
                 raise VocabularyError(f"{where}: {name} is {quoted(getattr(self, name))}; it is a string")
@@ -79,7 +79,7 @@ class WordPieceModel:
             raise VocabularyError(f"{where}: max_input_chars_per_word is {quoted(limit)}; it is a whole number from 0 to {MAX_WORD}")
 
     def words_of_one(self) -> dict[str, int]:
-        """The ids of the characters that are a whole word."""
+        """The ids of the tokens of one character, by their characters; these are also words."""
         if self.max_input_chars_per_word == 0:
             return {}
         return {token: number for token, number in self.tokens.items() if len(token) == 1}
@@ -100,24 +100,24 @@ def _linked(source: Source[WordPieceModel]) -> tuple[Alphabet, Failure]:
 
 
 def _is_linked(failure: Failure, layout: str) -> bool:
-    """Whether to lay out failure links instead of folding them: where that would make far more transitions than there are states."""
+    """Whether to lay out failure links instead of folding them. With "auto", links are used if folding makes far more transitions."""
     if layout != "auto":
         return layout == LINKED
     return count_explicit(failure) > max(MOST_A_STATE * len(failure.trie), DENSE_SLOTS)
 
 
 def vocabulary_trie(tokens: Mapping[str, int], indicator: str, readable: NDArray[np.bool_], max_length: int) -> Trie:
-    """The trie of a vocabulary: below r the tokens that begin a word, below r♯ those that continue one, without ♯ before them.
+    """Build the trie of a vocabulary: below r, the tokens that begin a word; below r♯, the tokens that continue a word, without their ♯.
 
-    Tokens that no word can match are left out. The paper has one trie in which r♯ is the node of the string ♯, which also serves a word
-    that really begins with ♯. That is right as long as no beginning of ♯ is itself a token: otherwise "what was read is ♯" and "a token
-    was matched, continue" are different states. Then, and if no word can hold ♯, r♯ is a root of its own.
+    Tokens that no word can match are omitted. In the paper there is one trie in which r♯ is the node of the string ♯. A word that literally
+    begins with ♯ reaches the same node. This is correct if no prefix of ♯ is a token. Otherwise "♯ was read" and "a token was matched,
+    continue" are different states. In this case, or if no word can contain ♯, r♯ is a separate root.
 
     Args:
         tokens: V, with token ids.
         indicator: ♯, the suffix indicator.
-        readable: bool[0x110000], the characters that words are made of.
-        max_length: characters in the longest word that is looked up at all.
+        readable: bool[0x110000], the characters that can be in words.
+        max_length: the maximum number of characters of a word that is looked up.
     """
     beginnings = {indicator[:end] for end in range(1, len(indicator) + 1)}
     is_word = len(indicator) <= max_length and all(readable[ord(char)] for char in indicator)
@@ -138,7 +138,7 @@ def vocabulary_trie(tokens: Mapping[str, int], indicator: str, readable: NDArray
 
 
 def assemble(source: Source[WordPieceModel], layout: str) -> WordPieceTable:
-    """The tables of a vocabulary."""
+    """Compile a vocabulary into a table."""
     if source.trimming:
         _need_untrimmed([*source.model.tokens, *source.added.ids])
     alphabet, failure = _linked(source)
@@ -159,11 +159,11 @@ def assemble(source: Source[WordPieceModel], layout: str) -> WordPieceTable:
 
 
 def with_added(tables: WordPieceTable, added: AddedTokens) -> WordPieceTable:
-    """The tables with other added tokens. The trie and its transitions do not change.
+    """Return the table with different added tokens. The trie and its transitions do not change.
 
     Raises:
-        UnsupportedError: as from the compiler of the whole source.
-        TableError: the table's components are not sound.
+        UnsupportedError: as when the whole source is compiled.
+        TableError: the components in the table are malformed.
     """
     source = replace(source_of(tables), added=added)
     if source.trimming:
@@ -182,7 +182,7 @@ def with_added(tables: WordPieceTable, added: AddedTokens) -> WordPieceTable:
 def _classes(
     source: Source[WordPieceModel], alphabet: Alphabet, letters: Letters, normalization: Normalization
 ) -> tuple[Classes, list[tuple[int, ...]]]:
-    """The classes of characters, and the strings of classes of the contextual tokens that may occur in a word."""
+    """The classes of characters, and the contextual tokens that can occur in a word, as strings of classes."""
     model, contextual = source.model, source.added.contextual
     strings = patterns(alphabet, contextual, normalization)
     other_ids = [model.unk_id, *(token.id for token in contextual.values())]
@@ -193,7 +193,7 @@ def _classes(
 
 
 def _arrays(source: Source[WordPieceModel], classes: Classes) -> dict[str, NDArray[Any]]:
-    """The arrays of the table that depend on added tokens, except those of words."""
+    """The arrays of the table that depend on added tokens, except the word table."""
     everything = {**source.model.tokens, **source.added.ids}
     encoded = [token.encode() for token in everything]
     return {
@@ -205,7 +205,7 @@ def _arrays(source: Source[WordPieceModel], classes: Classes) -> dict[str, NDArr
 
 
 def _need_untrimmed(tokens: list[str]) -> None:
-    """Refuse tokens that trim_offsets would shorten: it takes the letter Ġ for whitespace too."""
+    """Refuse tokens that trim_offsets would shorten; it also treats the letter Ġ as whitespace."""
     for token in tokens:
         if token.strip(WHITE_SPACE + "Ġ") != token:
             raise UnsupportedError(f"post_processor with trim_offsets, which would shorten the token {quoted(token)}: set it to false")
@@ -221,10 +221,10 @@ def _metadata(source: Source[WordPieceModel]) -> Model:
 
 
 def source_of(tables: WordPieceTable) -> Source[WordPieceModel]:
-    """The source that tables were compiled from.
+    """The source of a compiled table.
 
     Raises:
-        TableError: the table's components are not sound.
+        TableError: the components in the table are malformed.
     """
     metadata = tables.metadata
     tokens = dict(list(zip(tables.tokens, tables.token_ids.tolist(), strict=True))[: metadata.model.model_tokens])
@@ -234,7 +234,7 @@ def source_of(tables: WordPieceTable) -> Source[WordPieceModel]:
 
 
 def _visits(trie: Trie) -> NDArray[np.float64]:
-    """How often each state is expected to be visited, by Zipf's law: the ids of tokens are in the order of their frequency."""
+    """The expected number of visits of each state by Zipf's law, where more frequent tokens have lower ids."""
     tokens = np.flatnonzero(trie.token >= 0)
     visits = np.zeros(len(trie))
     visits[tokens] = 1 / (1 + np.argsort(np.argsort(trie.token[tokens])))

@@ -1,4 +1,4 @@
-"""The metadata of a table, made from its source; and the text pipeline that metadata states."""
+"""Build the metadata of a table from its source, and the text pipeline from metadata."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ def metadata_of(kind: str, model: Model, source: Source[Any], alphabet: Alphabet
         kind: the kind of machine.
         model: the metadata of the source's model.
         source: the source.
-        alphabet: the alphabet of its text pipeline.
-        rows: the table's rows.
-        normalization: the normalization of its text pipeline.
+        alphabet: the alphabet of the source's text pipeline.
+        rows: the rows of the table.
+        normalization: the normalization of the source's text pipeline.
     """
     columns = int(rows.columns.max(initial=0)) + 1
     return Metadata(
@@ -45,7 +45,7 @@ def metadata_of(kind: str, model: Model, source: Source[Any], alphabet: Alphabet
 
 
 def normalizer_of(parts: Sequence[Component], added: AddedTokens, alphabet: Alphabet) -> Normalizer:
-    """The settings of one BertNormalizer, or of none; for other normalizers a summary in these settings, and the components."""
+    """The settings of a single BertNormalizer. Other normalizers are summarized in the same settings, with their components in `parts`."""
     berts = [part for part in parts if part["type"] == "BertNormalizer"]
     is_bert = len(parts) == len(berts) == 1
     return Normalizer(
@@ -57,12 +57,12 @@ def normalizer_of(parts: Sequence[Component], added: AddedTokens, alphabet: Alph
 
 
 def is_stepwise(added: AddedTokens, alphabet: Alphabet) -> bool:
-    """Whether there are texts that the alphabet does not express, which are normalized step by step."""
+    """Whether the alphabet cannot express the normalization of some texts, so that these are normalized step by step."""
     return bool(added.contextual or alphabet.composition or len(alphabet.placed))
 
 
 def _suspects(alphabet: Alphabet) -> Suspects:
-    """The characters of these texts."""
+    """The characters of texts that need normalization step by step."""
     ids, spans = np.zeros((2, CODE_POINTS), np.bool_)
     ids[[*alphabet.composition.suspects] if alphabet.composition else []] = True
     for first, last in alphabet.placed:
@@ -71,7 +71,7 @@ def _suspects(alphabet: Alphabet) -> Suspects:
 
 
 def _summary(parts: Sequence[Component], berts: Sequence[Component]) -> dict[str, bool]:
-    """Normalizers in the settings of one BertNormalizer."""
+    """Summarize normalizers in the settings of one BertNormalizer."""
     settings = {name: any(bert[name] for bert in berts) for name in FLAGS}
     settings["lowercase"] |= any(part["type"] == "Lowercase" for part in parts)
     settings["strip_accents"] = any(part["type"] == "StripAccents" or folding.strips(part) for part in parts)
@@ -79,7 +79,7 @@ def _summary(parts: Sequence[Component], berts: Sequence[Component]) -> dict[str
 
 
 def _pre_tokenizer(parts: Sequence[Component]) -> PreTokenizer:
-    """The name of usual pre-tokenizers; for others the components."""
+    """The name of common pre-tokenizers; for others, their components."""
     name = {(): "none", ("BertPreTokenizer",): "bert"}.get(tuple(part["type"] for part in parts), "other")
     return PreTokenizer(name, parts if name == "other" else None)
 
@@ -88,7 +88,7 @@ def text_pipeline(metadata: Metadata) -> TextPipeline:
     """The text pipeline of a table.
 
     Raises:
-        TableError: its components are not sound.
+        TableError: the components in the table are malformed.
     """
     return TextPipeline(_normalizers(metadata.normalizer), _pre_tokenizers(metadata.pre_tokenizer))
 
@@ -106,7 +106,7 @@ def _pre_tokenizers(pre_tokenizer: PreTokenizer) -> Sequence[Component]:
 
 
 def _components(of: Callable[[Component], Sequence[Component]], inside: str, parts: Any) -> Sequence[Component]:
-    """Components from a table, which may come from strangers."""
+    """Parse components of a table, which is not trusted."""
     try:
         return of({"type": "Sequence", inside: parts})
     except (KeyError, TypeError, ValueError) as error:

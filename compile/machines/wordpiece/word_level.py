@@ -1,4 +1,4 @@
-"""WordLevel: a word is one token, or the unknown token. That is WordPiece without tokens that continue a word."""
+"""WordLevel: a word is one token, or the unknown token. This equals WordPiece without tokens that continue a word."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ KIND = "WordLevel"
 
 
 def of_json(model: Mapping[str, Any]) -> WordPieceModel:
-    """The model of a ``tokenizer.json``, as one of WordPiece with the same ids.
+    """Convert the WordLevel model of a ``tokenizer.json`` to a WordPiece model with the same ids.
 
     Raises:
-        UnsupportedError: it has a field that is not known.
-        ValueError: it lacks a field.
+        UnsupportedError: the model has an unknown field.
+        ValueError: the model lacks a field.
     """
     only(model, "model", "type vocab unk_token")
     tokens = dict(mapping(field_of(model, "vocab", "model"), "vocab of the model"))
@@ -28,7 +28,7 @@ def of_json(model: Mapping[str, Any]) -> WordPieceModel:
 
 
 def is_word_level(model: Mapping[str, Any]) -> bool:
-    """Whether a model of WordPiece is a WordLevel model converted by `of_json`.
+    """Whether a WordPiece model is a WordLevel model that `of_json` converted.
 
     Examples:
         >>> is_word_level({"vocab": {"a": 0}, "continuing_subword_prefix": "##", "max_input_chars_per_word": MAX_WORD})

@@ -1,1 +1,1 @@
-"""Folders as ``save_pretrained`` writes them, and names on the Hugging Face Hub."""
+"""Folders in the form of ``save_pretrained``, and names on the Hugging Face Hub."""

@@ -1,4 +1,4 @@
-"""Classes of transformers that rebuild a tokenizer of byte-level BPE from its tokens, its merges and the settings of its folder.
+"""Classes of transformers that rebuild a byte-level BPE tokenizer from its tokens, its merges and the settings of its folder.
 
 Source: transformers 5.24, ``models/*/tokenization_*.py``.
 """
@@ -26,11 +26,12 @@ class ByteLevelFamily:
     Attributes:
         names: the special tokens, unless a setting overrides them.
         normalizer: the normalizer.
-        pattern: what splits text; None: ByteLevel's own pattern.
-        post_processor: the post-processor; None: that of the ``tokenizer.json``. RoBERTa's takes its tokens and flags from the settings.
-        keeps_flags: whether special tokens keep such flags as lstrip.
+        pattern: the pattern that splits text; None: ByteLevel's pattern.
+        post_processor: the post-processor; None: the post-processor of the ``tokenizer.json``. The settings define the tokens and flags of
+            RoBERTa's.
+        keeps_flags: whether special tokens keep flags such as lstrip.
         inputs: the inputs of a model.
-        greedy: names of special tokens that include a space before them, if they are given as strings.
+        greedy: names of special tokens that, given as strings, include a space before them.
         kind: the kind of model.
     """
 
@@ -55,7 +56,8 @@ FAMILIES = {
     "Qwen2Tokenizer": ByteLevelFamily(_QWEN2, NFC, QWEN2, keeps_flags=False),
     "RobertaTokenizer": ByteLevelFamily(_ROBERTA, post_processor=ROBERTA),
 }
-# The types of model whose class is one of these. With another type the reference may take another class than the files name.
+# The types of model that have one of these classes. For other types, the reference may use a different class from the one that the files
+# name.
 MODEL_TYPES = {
     **dict.fromkeys(["codegen", "gpt2", "gpt_neo", "gptj", "opt", "phi", "starcoder2"], "GPT2Tokenizer"),
     **dict.fromkeys(["gpt_neox", "mamba", "mpt", "olmo", "olmoe"], "GPTNeoXTokenizer"),
@@ -65,11 +67,11 @@ MODEL_TYPES = {
 
 
 def rebuilt(family: ByteLevelFamily, document: Json, config: Json, tokens: SpecialTokens, vocabulary: Mapping[str, int]) -> Json:
-    """The tokenizer.json that a class makes.
+    """Make the tokenizer.json of a class.
 
     Args:
         family: the class.
-        document: tokenizer.json; its merges count, and its post-processor if the class has none.
+        document: tokenizer.json; its merges, truncation and padding are used, and its post-processor if the class has none.
         config: tokenizer_config.json.
         tokens: the special tokens.
         vocabulary: the tokens of the model.

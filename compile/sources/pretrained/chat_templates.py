@@ -1,7 +1,7 @@
-"""The chat templates of a folder or of a live tokenizer, as text. Tables keep them for `fst.hf`; nothing in this package runs them.
+"""Chat templates of a folder or of a live tokenizer, as text. Tables contain them for `fst.hf`; this package does not run them.
 
-As in ``transformers``, templates in files of their own come first. The ``tokenizer_config.json``, with a text or a list of named texts,
-counts only without such files.
+As in ``transformers``, template files take precedence. A ``tokenizer_config.json``, with a text or a list of named texts, is used only
+without these files.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def stated(template: Any) -> dict[str, str]:
     """The chat templates in a setting or an attribute: a text, a list of mappings with name and template, or a mapping.
 
     Raises:
-        VocabularyError: the value has another form.
+        VocabularyError: the value has a different form.
 
     Examples:
         >>> stated("{{ messages }}"), stated([{"name": "rag", "template": "{{ documents }}"}]), stated(None)

@@ -1,4 +1,4 @@
-"""Conventions of BERT's and RoBERTa's tokenizers: the roles that special tokens have by their spelling."""
+"""Conventions of BERT's and RoBERTa's tokenizers: the spelling of a special token determines its role."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ ROBERTA_NAMES = {"sep_token": "</s>", "pad_token": "<pad>", "cls_token": "<s>", 
 
 
 def named_tokens(specials: Container[str], unk_token: str | None, padding: Any) -> dict[str, str]:
-    """The names of the special tokens with a usual spelling, of the unknown token if there is one, and of the one that padding names.
+    """Map names to special tokens: tokens with a usual spelling, the unknown token (if any), and the padding token of `padding`.
 
     Examples:
         >>> named_tokens({"[PAD]", "<s>", "<x>"}, "<unk>", None)
@@ -27,7 +27,7 @@ def named_tokens(specials: Container[str], unk_token: str | None, padding: Any) 
 
 
 def model_input_names(pair: Template) -> list[str]:
-    """The inputs of a model, with type ids if these distinguish the texts of a pair.
+    """The names of a model's inputs; type ids are included if they distinguish the texts of a pair.
 
     Examples:
         >>> model_input_names((("A", 0), ("B", 1)))

@@ -1,10 +1,10 @@
-"""Read a folder as ``save_pretrained`` writes it: several files that define one tokenizer together.
+"""Read a folder in the form of ``save_pretrained``: several files that together define a tokenizer.
 
-The reference is ``transformers.AutoTokenizer.from_pretrained``, version 5.24. The class that the files name decides what counts. Some
-classes use a ``tokenizer.json`` without changes; ConvBERT's ignores its post-processor. BERT's and its other relatives take only the tokens
-from it and rebuild the rest from the settings in ``tokenizer_config.json``. In every case one ``tokenizer.json`` can state the outcome;
-this module makes it. For any other class, ``transformers`` does this, if it is installed. A folder of ``vocab.json`` and ``merges.txt``
-without a class has the tokenizer that ``ByteLevelBPETokenizer`` of ``tokenizers`` makes from them.
+The reference is ``transformers.AutoTokenizer.from_pretrained``, version 5.24. The class in the files determines which parts are used. Some
+classes use a ``tokenizer.json`` without changes; ConvBERT's class ignores its post-processor. BERT's class and related classes use only its
+tokens, and rebuild the rest from the settings in ``tokenizer_config.json``. This module makes one ``tokenizer.json`` with the same effect.
+For any other class, ``transformers`` makes it, if it is installed. A folder of ``vocab.json`` and ``merges.txt`` without a class is read as
+``ByteLevelBPETokenizer`` of ``tokenizers`` reads it.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ class Family:
         names: the special tokens, unless a setting overrides them.
         inputs: the inputs of a model.
         post_processor: the post-processor without its tokens cls and sep.
-        greedy: names of special tokens that include a space before them, if they are given as strings.
-        keeps_document: whether a ``tokenizer.json`` counts without changes, except for its post-processor.
+        greedy: names of special tokens that, given as strings, include a space before them.
+        keeps_document: whether a ``tokenizer.json`` is used without changes, except its post-processor.
         kind: the kind of model.
     """
 
@@ -90,11 +90,11 @@ MODEL_TYPES = {
 }  # fmt: skip
 AnyFamily = Family | ByteLevelFamily
 _FAMILIES: Mapping[str, AnyFamily] = {**FAMILIES, **byte_level_classes.FAMILIES}
-# Types of model with which the tokenizer.json counts as it is, whatever class the files name.
+# Types of model that use the tokenizer.json without changes, even if the files name a class.
 ALWAYS_AS_IT_STANDS = ("modernbert", "modernbert-decoder", "nystromformer")
-# Settings that tables keep unchanged.
+# Settings that tables contain without changes.
 AS_THEY_ARE = ("padding_side", "truncation_side", "clean_up_tokenization_spaces")
-# Settings that would change ids, with the values that do not.
+# Settings that may change ids, and the values that do not change them.
 HARMLESS: Mapping[str, tuple[Any, ...]] = {
     "word_tokenizer_type": (None,),
     "subword_tokenizer_type": (None, "wordpiece"),
@@ -105,7 +105,7 @@ HARMLESS: Mapping[str, tuple[Any, ...]] = {
     "init_inputs": (None, []),
 }
 
-# Options of the compiler by their names in tokenizer_config.json.
+# Name of a setting in tokenizer_config.json → option of the compiler.
 OPTIONS = {"do_lower_case": "lowercase", "tokenize_chinese_chars": "handle_chinese_chars", "strip_accents": "strip_accents"}
 
 
@@ -114,13 +114,13 @@ class Files:
     """The contents of a folder's files; a missing file counts as empty.
 
     Attributes:
-        document: tokenizer.json, or what states the same as vocab.json and merges.txt, or None.
+        document: tokenizer.json, or an equivalent made from vocab.json and merges.txt, or None.
         lines: the tokens of vocab.txt, or None if tokenizer.json has them.
         config: tokenizer_config.json.
         specials: special_tokens_map.json, which older versions wrote instead of added_tokens_decoder in tokenizer_config.json.
-        added: added_tokens.json, likewise.
+        added: added_tokens.json, which older versions also wrote instead of added_tokens_decoder.
         model: config.json.
-        is_made: whether the document is made of vocab.json and merges.txt.
+        is_made: whether the document is made from vocab.json and merges.txt.
     """
 
     document: Json | None
@@ -133,7 +133,7 @@ class Files:
 
     @cached_property
     def unigram(self) -> UnigramModel | None:
-        """The model of the document if it is Unigram, else None. Its JSON lists tokens without ids, and the id of the unknown one."""
+        """The Unigram model of the document; None for other models. Its JSON lists tokens without ids, and the id of the unknown token."""
         if self.document is None:
             return None
         model = model_of(self.document)
@@ -141,17 +141,17 @@ class Files:
 
 
 class OtherClassError(UnsupportedError):
-    """A class of tokenizers that is unknown to this module."""
+    """The files name a class of tokenizers that this module does not support."""
 
 
 def read(folder: Path) -> tuple[Json, dict[str, Any]]:
     """Read a folder.
 
     Returns:
-        The tokenizer.json that states what all files define, and further settings, named as in `fst.tables.header.Settings`.
+        The tokenizer.json that all files together define, and further settings, named as in `fst.tables.header.Settings`.
 
     Raises:
-        VocabularyError: it contains no vocabulary, or a file is malformed.
+        VocabularyError: the folder contains no vocabulary, or a file is malformed.
         UnsupportedError: a file needs an unsupported feature; the message names it.
         OSError: a file cannot be read.
     """
@@ -167,7 +167,7 @@ def read(folder: Path) -> tuple[Json, dict[str, Any]]:
 
 
 def contradiction(vocabulary: Path, given: Mapping[str, Any]) -> str | None:
-    """A warning, with a remedy, if the tokenizer_config.json next to a vocab.txt contradicts the compilation of the vocab.txt alone.
+    """Return a warning, with a remedy, if a vocab.txt is compiled alone but the tokenizer_config.json next to it has different settings.
 
     Args:
         vocabulary: the vocab.txt.
@@ -237,10 +237,10 @@ def without_vocabulary(folder: Path) -> Files:
 
 
 def json_object(path: Path) -> Json | None:
-    """The JSON object in a file, or None if there is no file.
+    """The JSON object in a file; None if the file does not exist.
 
     Raises:
-        VocabularyError: the file contains something else.
+        VocabularyError: the file does not contain a JSON object.
         OSError: the file cannot be read.
     """
     if not path.is_file():
@@ -270,7 +270,7 @@ def _need_kind(found: str, made: str, name: str | None) -> None:
 
 
 def _document(files: Files, family: AnyFamily | None, tokens: SpecialTokens) -> Json:
-    """The tokenizer.json that states what all files define."""
+    """The tokenizer.json that all files together define."""
     if family is None:
         return _as_it_stands(files, tokens)
     if isinstance(family, ByteLevelFamily):
@@ -292,7 +292,7 @@ def _post_processor(family: Family, tokens: SpecialTokens, ids: Mapping[str, int
 
 
 def refuse_settings(config: Json) -> None:
-    """Raise an UnsupportedError for settings that change ids in ways that are not supported."""
+    """Raise an UnsupportedError for settings that change ids in unsupported ways."""
     for name, harmless in HARMLESS.items():
         if config.get(name) not in harmless:
             raise UnsupportedError(f"{CONFIG} asks for {name} {quoted(config[name])}; {ELSE}")
@@ -302,7 +302,7 @@ def refuse_settings(config: Json) -> None:
 
 
 def _class(files: Files) -> str | None:
-    """The supported class that the files name, or None if they name none."""
+    """The supported class that the files name; None if they do not name a class."""
     kind = files.model.get("model_type")
     stated = files.config.get("tokenizer_class") or files.model.get("tokenizer_class")
     if kind in ALWAYS_AS_IT_STANDS:
@@ -325,7 +325,7 @@ def _class(files: Files) -> str | None:
 
 
 def _usual(files: Files, family: AnyFamily | None) -> tuple[Mapping[str, str], tuple[str, ...]]:
-    """The special tokens that no file needs to name, and those that include a space before them."""
+    """The default special tokens by name, and the names of tokens that include a space before them."""
     if family is not None:
         return family.names, family.greedy
     padding = (files.document or {}).get("padding")
@@ -339,7 +339,7 @@ def _as_it_stands(files: Files, tokens: SpecialTokens) -> Json:
 
 
 def _byte_level(files: Files, family: ByteLevelFamily, tokens: SpecialTokens) -> Json:
-    for name in ("add_bos_token", "add_eos_token"):  # with a tokenizer.json they do not count
+    for name in ("add_bos_token", "add_eos_token"):  # with a tokenizer.json they have no effect
         if files.is_made and files.config.get(name):
             raise UnsupportedError(f"{CONFIG} asks for {name} without a {DOCUMENT}")
     return byte_level_classes.rebuilt(family, files.document or {}, files.config, tokens, _vocabulary(files))
@@ -383,7 +383,7 @@ def _vocabulary(files: Files) -> Mapping[str, int]:
 
 
 def settings(files: Files, inputs: tuple[str, ...], tokens: SpecialTokens, *, is_class_known: bool) -> dict[str, Any]:
-    """The settings that do not change ids. Without a class, settings that the files omit stay open.
+    """The settings that do not change ids. Without a class, the result omits settings that the files omit.
 
     Args:
         files: the contents of the files.

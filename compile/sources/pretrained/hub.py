@@ -7,7 +7,7 @@ from pathlib import Path
 
 from fst.errors import UnsupportedError, VocabularyError
 
-# A model, or an owner and a model. A name that ends like a file is a missing file.
+# A model, or an owner and a model. A name with the ending of a file means a missing file.
 NAME = re.compile(r"(?!.*\.(json|txt|npz|tiktoken|gz)$)[A-Za-z0-9][\w.-]*(/[\w.-]+)?", re.ASCII)
 
 
@@ -22,13 +22,13 @@ def is_name(source: object) -> bool:
 
 
 def fetched(name: str, files: tuple[str, ...]) -> Path:
-    """The folder in huggingface_hub's cache with those of the files that the model has, all of one version.
+    """The folder in huggingface_hub's cache with the requested files that the model has, all of the same version.
 
-    Files in the cache are not fetched again. With the environment variable HF_HUB_OFFLINE=1 none are.
+    Files in the cache are not fetched again. With the environment variable HF_HUB_OFFLINE=1, no file is fetched.
 
     Raises:
         UnsupportedError: huggingface_hub is not installed.
-        VocabularyError: there is no such model, or it cannot be fetched.
+        VocabularyError: the model does not exist, or cannot be fetched.
     """
     absent = f"there is no file or folder {name!r}"
     try:
@@ -45,6 +45,6 @@ def fetched(name: str, files: tuple[str, ...]) -> Path:
         ) from None
     except errors.RepositoryNotFoundError:
         raise VocabularyError(f"{absent}, nor a model of that name on the Hugging Face Hub; if it is private: `hf auth login`") from None
-    except Exception as error:  # no network, no answer, nothing in the cache: the class differs between versions
+    except Exception as error:  # no network, no response, or not in the cache; the class differs between versions
         reason = str(error.__cause__ or error).partition("\n")[0].rstrip(".: ")
         raise VocabularyError(f"{absent}, and no model of that name in the cache; the Hugging Face Hub is out of reach: {reason}") from None

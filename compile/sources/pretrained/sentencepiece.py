@@ -1,7 +1,7 @@
 """Read a folder whose vocabulary is a ``.model`` of SentencePiece, next to files of transformers that name a class.
 
-The reference is ``transformers.AutoTokenizer.from_pretrained``, version 5.24. The class takes pieces, scores and charsmap from the model,
-and builds everything else from settings. Its ids differ from those of sentencepiece. This module makes a ``tokenizer.json`` with the same
+The reference is ``transformers.AutoTokenizer.from_pretrained``, version 5.24. The class reads pieces, scores and charsmap from the model,
+and builds all other parts from settings. Its ids differ from the ids of sentencepiece. This module makes a ``tokenizer.json`` with the same
 ids for the classes of `FAMILIES`, and refuses all others.
 
 Source: transformers 5.24, ``convert_slow_tokenizer.py`` and ``models/*/tokenization_*.py``.
@@ -39,7 +39,7 @@ LANGUAGES = (
 
 @dataclass(frozen=True)
 class Parts:
-    """The contents of a folder, from which a class builds a tokenizer.
+    """The contents of a folder from which a class builds a tokenizer.
 
     Attributes:
         model: the model of SentencePiece.
@@ -52,18 +52,18 @@ class Parts:
     tokens: SpecialTokens
 
     def rows(self, first: int = 0) -> list[list[Any]]:
-        """The pieces from an id on, with their scores."""
+        """The pieces with ids of at least `first`, with their scores."""
         return [[*row] for row in zip(self.model.pieces[first:], self.model.scores[first:], strict=True)]
 
     @property
     def own(self) -> list[AddedToken]:
-        """The control pieces and users' own pieces, as added tokens."""
+        """The control pieces and user-defined pieces, as added tokens."""
         kinds = zip(self.model.pieces, self.model.types, strict=True)
         return [AddedToken(piece, normalized=False, special=kind == CONTROL) for piece, kind in kinds if kind in (CONTROL, USER_DEFINED)]
 
     @property
     def charsmap(self) -> Json | None:
-        """The normalizer of the model's charsmap."""
+        """The normalizer for the model's charsmap."""
         data = self.model.normalizer.charsmap
         return {"type": "Precompiled", "precompiled_charsmap": b64encode(data).decode()} if data else None
 
@@ -74,14 +74,14 @@ class PieceFamily:
 
     Attributes:
         names: the special tokens, unless a setting overrides them.
-        file: the name of the model, besides `USUAL_FILE`.
+        file: the name of the model file, in addition to `USUAL_FILE`.
         types: the types of model in config.json that imply this class.
         build: the parts of the tokenizer.json: model, normalizer, pre_tokenizer and decoder.
         templates: the special tokens around a text, and around the texts of a pair.
-        extras: the special tokens without a name, unless a setting lists them.
-        greedy: names of special tokens that include a space before them, if they are given as strings.
+        extras: the default special tokens without a name; a setting may override them.
+        greedy: names of special tokens that, given as strings, include a space before them.
         padding_side: the side of padding, unless a setting overrides it.
-        refused: settings that would change ids, whatever their value.
+        refused: settings that would change ids with any value.
     """
 
     names: Mapping[str, str]
@@ -96,10 +96,10 @@ class PieceFamily:
 
 
 def names_class(folder: Path) -> bool:
-    """Whether a folder contains files of transformers, so that `read` applies.
+    """Whether a folder contains files of transformers, which `read` requires.
 
     Raises:
-        VocabularyError: its config.json is malformed.
+        VocabularyError: the folder's config.json is malformed.
     """
     model = pretrained.json_object(folder / MODEL) or {}
     return any((folder / name).is_file() for name in (CONFIG, SPECIALS, ADDED)) or bool(model.keys() & {"model_type", "tokenizer_class"})
@@ -117,7 +117,7 @@ def read(folder: Path, path: Path) -> tuple[Json, Json]:
 
     Raises:
         VocabularyError: a file is malformed.
-        UnsupportedError: the class or a setting is not supported; the message names it. Or sentencepiece or protobuf is not installed.
+        UnsupportedError: the class or a setting is unsupported, or sentencepiece or protobuf is not installed; the message names it.
         OSError: a file cannot be read.
     """
     files = pretrained.without_vocabulary(folder)
@@ -147,7 +147,7 @@ def _family(files: Files) -> PieceFamily:
 
 
 def _refuse(config: Json, family: PieceFamily, path: Path) -> None:
-    """Refuse settings that would change ids, and a model with a name that the class does not look for."""
+    """Refuse settings that would change ids, and a model file whose name the class does not use."""
     asked = [name for name in family.refused if name in config] + ["fix_mistral_regex"] * bool(config.get("fix_mistral_regex"))
     for name in asked:
         raise UnsupportedError(f"{CONFIG} asks for {name} {quoted(config[name])}")
@@ -191,7 +191,7 @@ def _template(template: Template) -> list[Json]:
 
 
 def _unigram(rows: list[list[Any]], unk_id: int, normalizer: Json | None, scheme: str = "always") -> Json:
-    """The parts of a tokenizer of Unigram, which splits at whitespace."""
+    """The parts of a Unigram tokenizer that splits at whitespace."""
     metaspace = {"type": "Metaspace", "replacement": SYMBOL, "prepend_scheme": scheme, "split": True}
     return {
         "normalizer": normalizer,
@@ -206,7 +206,7 @@ def _scheme(parts: Parts) -> str:
 
 
 def _extra_ids(parts: Parts) -> int:
-    """The number of T5's own special tokens."""
+    """The number of T5's extra special tokens."""
     number = parts.config.get("extra_ids", 100)
     if type(number) is not int or not 0 <= number <= MAX_OUTPUT:
         raise ValueError(f"extra_ids is {quoted(number)}; expected a whole number from 0 to {MAX_OUTPUT}")
@@ -245,7 +245,9 @@ def _albert_templates(parts: Parts) -> tuple[Template, Template]:
 
 
 def _fairseq_rows(parts: Parts, *more: str) -> list[list[Any]]:
-    """The pieces in the order of fairseq: four special tokens replace the first three pieces, and others follow the last piece."""
+    """The pieces in the order of fairseq: four special tokens replace the first three pieces, and the tokens `more` follow the last
+    piece.
+    """
     first = [parts.tokens.content(name) for name in ("bos_token", "pad_token", "eos_token", "unk_token")]
     last = [*more, parts.tokens.content("mask_token")]
     return [*([token, 0.0] for token in first), *parts.rows(3), *([token, 0.0] for token in last)]
@@ -292,7 +294,7 @@ def _llama(parts: Parts) -> Json:
 
 
 def _merges(vocabulary: Mapping[str, int]) -> list[list[str]]:
-    """All pairs of pieces whose concatenation is a piece, in the order of its id, and then by the length of the left part."""
+    """All pairs of pieces whose concatenation is a piece, sorted by the id of this piece and then by the length of the left part."""
     pairs = ((piece[:place], piece[place:]) for piece in vocabulary for place in range(1, len(piece)))
     return [[left, right] for left, right in pairs if left in vocabulary and right in vocabulary]
 
@@ -336,5 +338,5 @@ FAMILIES = {
     "LlamaTokenizer": PieceFamily(_ENDS, USUAL_FILE, ("idefics", "idefics2"), _llama, _llama_templates, padding_side="left"),
 }
 MODEL_TYPES = {kind: name for name, family in FAMILIES.items() for kind in family.types}
-# Other types of model that do not override the class that a file names.
+# Further types of model for which the class that a file names is used.
 OTHER_TYPES = ("llama", *pretrained.MODEL_TYPES)

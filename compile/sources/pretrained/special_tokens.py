@@ -1,8 +1,8 @@
-"""The special tokens of a folder: their names, and the tokens added to the vocabulary in the order in which transformers adds them.
+"""The special tokens of a folder: their names, and the tokens that transformers adds to the vocabulary, in the same order.
 
-That order gives added tokens their ids where the vocabulary lacks them. ``tokenizer_config.json`` lists them under names, as
-``extra_special_tokens``, and as ``added_tokens_decoder``. Without the last, ``special_tokens_map.json``, ``added_tokens.json`` and
-``tokenizer.json`` count as well.
+The order determines the ids of added tokens that the vocabulary lacks. ``tokenizer_config.json`` lists tokens under names, as
+``extra_special_tokens``, and as ``added_tokens_decoder``. Without ``added_tokens_decoder``, ``special_tokens_map.json``,
+``added_tokens.json`` and ``tokenizer.json`` are also used.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from fst.compile.text.components import field_of, mapping
 from fst.errors import listed, quoted
 
 Json = Mapping[str, Any]
-# The names that all classes share, in the order in which their tokens are added.
+# The names that all classes have, in the order in which their tokens are added.
 NAMES = ("bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token")
 
 
 @dataclass(frozen=True)
 class AddedToken:
-    """An added token of the reference; if `normalized` is None it is the opposite of `special`."""
+    """An added token of the reference; a `normalized` of None means the opposite of `special`."""
 
     content: str
     single_word: bool = False
@@ -32,7 +32,7 @@ class AddedToken:
     special: bool = False
 
     def listed(self) -> dict[str, Any]:
-        """The token for a tokenizer.json."""
+        """The token in the form of a tokenizer.json."""
         return {**asdict(self), "normalized": not self.special if self.normalized is None else self.normalized}
 
 
@@ -43,7 +43,7 @@ class SpecialTokens:
     Attributes:
         named: name → token.
         extras: special tokens without a name.
-        numbered: added tokens by the numbers that order them.
+        numbered: number → added token; the numbers determine the order.
         lists_extras: whether a setting lists the special tokens without a name; the list may be empty.
     """
 
@@ -56,14 +56,14 @@ class SpecialTokens:
         """The token with a name.
 
         Raises:
-            ValueError: no token has it.
+            ValueError: no token has this name.
         """
         if name not in self.named:
             raise ValueError(f"{name} is null, and a tokenizer of this class needs one")
         return self.named[name].content
 
     def added_to(self, present: Iterable[Json], vocabulary: Mapping[str, int]) -> list[dict[str, Any]]:
-        """All added tokens with their ids: those already in a tokenizer.json, then these, which may repeat some."""
+        """All added tokens with their ids: first the tokens of a tokenizer.json, then the tokens of this object, which may repeat some."""
         there = [added_token(part) for part in present]
         tokens = [*there, *self._additions({token.content: token.listed() for token in there})]
         ids = dict(vocabulary)
@@ -73,7 +73,9 @@ class SpecialTokens:
         return [{"id": ids.get(token.content, 0), **token.listed()} for token in tokens]
 
     def _additions(self, there: Mapping[str, Json]) -> list[AddedToken]:
-        """First numbered tokens that are missing or differ, then all others that are missing. Tokens with a name become special."""
+        """The tokens to add: first numbered tokens that are missing or differ, then other missing tokens. A token that has a name becomes
+        special.
+        """
         names = {token.content for token in self.named.values()}
         numbered, others = (
             [replace(token, special=token.special or token.content in names) for token in tokens]
@@ -92,8 +94,8 @@ def special_tokens(config: Json, older: Json, added: Json, document: Json, defau
         older: special_tokens_map.json.
         added: added_tokens.json.
         document: tokenizer.json.
-        defaults: name → token, where no file names one.
-        greedy: names of tokens that include a space before them, if they are given as strings.
+        defaults: name → token, for names that no file defines.
+        greedy: names of tokens that, given as strings, include a space before them.
 
     Raises:
         KeyError, TypeError, ValueError: a file is malformed.
@@ -124,10 +126,9 @@ def _need_lists(file: Json) -> None:
 
 
 def _stated(config: Json, older: Json) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The settings of tokenizer_config.json, overridden by special_tokens_map.json, and the tokens with names that are unknown to all
-    classes.
+    """The settings of tokenizer_config.json, overridden by special_tokens_map.json; and the tokens with names that no class has.
 
-    The steps are the reference's: which of two settings wins depends on them, and so does the order in which tokens are added.
+    The steps follow the reference: they determine the precedence of settings and the order in which tokens are added.
     """
     stated = dict(config)
     if not stated.get("extra_special_tokens") and "additional_special_tokens" in stated:
@@ -145,7 +146,9 @@ def _stated(config: Json, older: Json) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def _numbered(config: Json, added: Json, document: Json, said: Iterable[Any]) -> dict[int, AddedToken]:
-    """The added tokens with numbers. A token of added_tokens.json is special if another file lists it as one, other than in a mapping."""
+    """The added tokens by number. A token of added_tokens.json is special if another file lists it as a special token; mappings in
+    tokenizer_config.json do not count.
+    """
     if "added_tokens_decoder" in config:
         numbered = mapping(config["added_tokens_decoder"], "added_tokens_decoder")
         return {_number(number): added_token(part) for number, part in numbered.items()}
@@ -155,7 +158,7 @@ def _numbered(config: Json, added: Json, document: Json, said: Iterable[Any]) ->
 
 
 def _number(said: Any) -> int:
-    """The id of an added token: a key, and so a string, or a value."""
+    """The id of an added token, from a key (a string) or a value (a number)."""
     try:
         if isinstance(said, str) or type(said) is int:
             return int(said)
@@ -165,7 +168,7 @@ def _number(said: Any) -> int:
 
 
 def _with_names(stated: dict[str, Any]) -> dict[str, Any]:
-    """Remove the extra special tokens from the settings and return them, if they have names."""
+    """If the extra special tokens have names, remove them from the settings and return them."""
     return stated.pop("extra_special_tokens") if isinstance(stated.get("extra_special_tokens"), dict) else {}
 
 
@@ -174,7 +177,7 @@ def _is_own(name: str) -> bool:
 
 
 def _of_older(value: Any) -> Any:
-    """A value of special_tokens_map.json, where every mapping is a special token."""
+    """Convert a value of special_tokens_map.json, in which every mapping is a special token."""
     return replace(added_token(value), special=True) if isinstance(value, Mapping) else value
 
 
@@ -183,7 +186,7 @@ def _is_token(value: Any) -> bool:
 
 
 def _special(value: Any, *, greedy: bool = False) -> AddedToken:
-    """A special token from a string or a mapping."""
+    """Make a special token from a string or a mapping."""
     if not _is_token(value):
         raise ValueError(f"{quoted(value)} stands for a special token; it is a string, or a mapping of the type AddedToken")
     if isinstance(value, AddedToken):
@@ -194,7 +197,7 @@ def _special(value: Any, *, greedy: bool = False) -> AddedToken:
 
 
 def added_token(part: Json) -> AddedToken:
-    """An added token from a mapping."""
+    """Make an added token from a mapping."""
     field_of(part, "content", "an added token")
     settings = {name: setting for name, setting in part.items() if name != "id"}
     unknown = sorted(settings.keys() - AddedToken.__dataclass_fields__.keys())

@@ -1,1 +1,1 @@
-"""Models of SentencePiece."""
+"""Read SentencePiece models."""

@@ -1,4 +1,4 @@
-"""Models of sentencepiece of the kinds bpe and char, as models of byte-pair encoding over characters."""
+"""Convert sentencepiece models of the kinds bpe and char to byte-pair encoding over characters."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ BLANK = " "
 
 
 def bpe_model(model: SentencePieceModel) -> BpeModel:
-    """The model, of the kind bpe or char. The latter makes no pieces of several characters.
+    """Convert a model of the kind bpe or char. A char model makes only pieces of one character.
 
     Raises:
-        UnsupportedError: no list of merges does the same.
-        VocabularyError: texts have none of its pieces.
+        UnsupportedError: no list of merges has the same effect.
+        VocabularyError: no text contains any piece of the model.
     """
     letters = Letters(are_bytes=False, symbol=SYMBOL if model.normalizer.escape_whitespaces else "")
     pieces = {piece: number for number, piece in enumerate(model.pieces) if model.types[number] == NORMAL and letters.bytes_of(piece)}
@@ -48,7 +48,7 @@ def bpe_model(model: SentencePieceModel) -> BpeModel:
 
 
 def _bytes_alone(model: SentencePieceModel, vocabulary: Mapping[bytes, int]) -> dict[bytes, int]:
-    """The bytes that have only a fallback, and its id."""
+    """The bytes that have only a fallback piece, each with the id of this piece."""
     if not model.byte_fallback:
         return {}
     blank = SYMBOL if model.normalizer.escape_whitespaces else BLANK
@@ -60,9 +60,9 @@ def _bytes_alone(model: SentencePieceModel, vocabulary: Mapping[bytes, int]) -> 
 
 
 def _need_known_parts(model: SentencePieceModel, characters: Collection[str], scores: Collection[str]) -> None:
-    """Refuse pieces that merges may make of unknown characters, and pieces that are made and then taken apart.
+    """Refuse pieces that merges may make from unknown characters, and unused pieces that merges may make and sentencepiece splits again.
 
-    Users' own pieces are in no merge.
+    User-defined pieces take no part in merges.
     """
     unused = {piece for piece, kind in zip(model.pieces, model.types, strict=True) if kind == UNUSED and len(piece) > 1}
     own = {piece for piece, kind in zip(model.pieces, model.types, strict=True) if kind == USER_DEFINED}

@@ -1,6 +1,6 @@
-"""Read SentencePiece's ``.model`` files, by the description of their fields that the package `sentencepiece` brings.
+"""Read SentencePiece's ``.model`` files with the description of their fields in the package `sentencepiece`.
 
-The reference is sentencepiece 0.2.3. Unsupported features of a file are refused here, by name.
+The reference is sentencepiece 0.2.3. This module refuses unsupported features by name.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ BYTES = [f"<0x{byte:02X}>" for byte in range(256)]
 SELF_TEST_DATA = 4  # a field of older models: texts and their pieces, which sentencepiece 0.2.3 skips
 DAMAGED = "is no model of sentencepiece, or is damaged or cut short: download it again"
 EXTRA = "pip install sentencepiece protobuf"
-_BEGINNING = re.compile(rb"\n.\n.{1,200}?\x18[\x01-\x06]", re.DOTALL)  # of a first piece that has a type
+_BEGINNING = re.compile(rb"\n.\n.{1,200}?\x18[\x01-\x06]", re.DOTALL)  # the beginning of a first piece with a type
 
 
 @dataclass(frozen=True)
@@ -31,8 +31,8 @@ class Normalizer:
     """The normalization of sentencepiece.
 
     Attributes:
-        charsmap: replacements of strings, see `fst.compile.text.edits.charsmaps`; empty: none.
-        add_dummy_prefix: whether a space is added before each text, or after it with `SentencePieceModel.is_suffix`.
+        charsmap: replacements of strings, see `fst.compile.text.edits.charsmaps`; empty for no replacements.
+        add_dummy_prefix: whether a space is added before each text; with `SentencePieceModel.is_suffix`, after it.
         remove_extra_whitespaces: whether spaces at the ends are removed, and runs of spaces become one.
         escape_whitespaces: whether ▁ replaces a space.
     """
@@ -45,18 +45,18 @@ class Normalizer:
 
 @dataclass(frozen=True)
 class SentencePieceModel:
-    """A model of sentencepiece.
+    """A sentencepiece model.
 
     Attributes:
         kind: unigram, bpe, word or char.
         pieces: the pieces, in the order of their ids.
-        scores: of each piece, exact values of float32.
-        types: of each piece, such as `NORMAL`.
+        scores: the score of each piece, an exact float32 value.
+        types: the type of each piece, such as `NORMAL`.
         byte_fallback: whether pieces such as ``<0x0A>`` represent characters that no piece contains.
         is_suffix: whether ▁ ends a word instead of beginning it.
-        unk_surface: what an unknown piece is decoded to.
-        special: the pieces that the model names as ``unk``, ``bos``, ``eos`` and ``pad``; some may be no pieces.
-        normalizer: how texts are normalized.
+        unk_surface: the decoded text of an unknown piece.
+        special: the names that the model gives for ``unk``, ``bos``, ``eos`` and ``pad``; not every name is a piece.
+        normalizer: the normalization of texts.
     """
 
     kind: str
@@ -76,7 +76,7 @@ class SentencePieceModel:
 
     @property
     def facts(self) -> SentencePieceInfo:
-        """The facts about pieces that tables keep in addition to ids and texts."""
+        """The facts about pieces that tables contain in addition to ids and texts."""
         return SentencePieceInfo(
             kind=self.kind,
             unk_id=self.unk_id,
@@ -91,7 +91,7 @@ class SentencePieceModel:
         )
 
     def _control(self, name: str) -> int | None:
-        """The id of a special piece; None if there is none, or if it is of another type."""
+        """The id of a special piece; None if the piece does not exist or is not a control piece."""
         number = self.pieces.index(self.special[name]) if self.special[name] in self.pieces else self.unk_id
         return number if self.types[number] == CONTROL else None
 
@@ -101,20 +101,20 @@ class SentencePieceModel:
 
 
 def begins_model(data: bytes) -> bool:
-    """Whether some bytes look like the beginning of a model."""
+    """Whether bytes look like the beginning of a model."""
     return _BEGINNING.match(data) is not None
 
 
 def parse(data: bytes, where: str) -> SentencePieceModel:
-    """The model of a file.
+    """Parse the model of a file.
 
     Args:
         data: the bytes of the file.
-        where: its name in messages.
+        where: the name of the file in messages.
 
     Raises:
-        VocabularyError: it is no model of sentencepiece, or a damaged one.
-        UnsupportedError: it needs an unsupported feature, or sentencepiece or protobuf is not installed.
+        VocabularyError: the file is not a sentencepiece model, or is damaged.
+        UnsupportedError: the model needs an unsupported feature, or sentencepiece or protobuf is not installed.
     """
     proto = _proto(data, where)
     try:
@@ -141,7 +141,7 @@ def description(where: str) -> Any:
         from sentencepiece import sentencepiece_model_pb2
     except ImportError:
         raise UnsupportedError(f"{where}: models of sentencepiece take the packages sentencepiece and protobuf: {EXTRA}") from None
-    return sentencepiece_model_pb2  # whose classes are made when it is imported
+    return sentencepiece_model_pb2  # the import creates its classes
 
 
 def _proto(data: bytes, where: str) -> Any:
@@ -153,13 +153,13 @@ def _proto(data: bytes, where: str) -> Any:
         proto.ParseFromString(data)
     except DecodeError:
         raise VocabularyError(f"{where} {DAMAGED}") from None
-    if not (proto.HasField("trainer_spec") and proto.HasField("normalizer_spec")):  # they stand at the end
+    if not (proto.HasField("trainer_spec") and proto.HasField("normalizer_spec")):  # they are at the end of a file
         raise VocabularyError(f"{where} {DAMAGED}")
     return proto
 
 
 def _need_known(proto: Any) -> None:
-    """Refuse fields that the package does not describe: they may change ids."""
+    """Refuse fields that are not in the description: they may change ids."""
     from google.protobuf.unknown_fields import UnknownFieldSet
 
     parts = {"the model": proto, "its trainer_spec": proto.trainer_spec, "its normalizer_spec": proto.normalizer_spec}
@@ -193,16 +193,16 @@ def _of_proto(proto: Any) -> SentencePieceModel:
 
 
 def _check(model: SentencePieceModel) -> None:
-    """Refuse what sentencepiece refuses, and scores by which nothing can be compared.
+    """Refuse models that sentencepiece refuses, and scores that cannot be compared.
 
     Raises:
-        ValueError: the model is not sound.
+        ValueError: the model is malformed.
     """
     if not isinstance(model.unk_surface, str):
         raise ValueError(f"unk_surface is {quoted(model.unk_surface)}, which is not UTF-8")
     first: dict[str, int] = {}
     for number, piece in enumerate(model.pieces):
-        if not isinstance(piece, str):  # protobuf leaves bytes that are not UTF-8 as they are
+        if not isinstance(piece, str):  # protobuf does not decode bytes that are not UTF-8
             raise ValueError(f"piece {number} is {quoted(piece)}, which is not UTF-8")
         if not piece or "\0" in piece:
             raise ValueError(f"piece {number} is {'empty' if not piece else f'{quoted(piece)}, which has a NUL'}")
@@ -220,7 +220,7 @@ def _check(model: SentencePieceModel) -> None:
 
 
 def _check_bytes(model: SentencePieceModel, numbers: Mapping[str, int]) -> None:
-    """Refuse a byte_fallback without all bytes, and bytes without it."""
+    """Refuse byte_fallback without all byte pieces, and byte pieces without byte_fallback."""
     of_bytes = {piece for piece, kind in zip(model.pieces, model.types, strict=True) if kind == BYTE}
     if not of_bytes <= {*BYTES}:
         raise ValueError(f"piece {quoted(min(of_bytes - {*BYTES}))} is of type BYTE; these are called {BYTES[0]} to {BYTES[-1]}")

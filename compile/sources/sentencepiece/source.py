@@ -1,4 +1,4 @@
-"""Sources of the form of sentencepiece's ``.model`` files. The reference is sentencepiece 0.2.3, with no ids around a text."""
+"""Sources from sentencepiece's ``.model`` files. The reference is sentencepiece 0.2.3, without ids around a text."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ INPUTS = ["input_ids", "attention_mask"]
 
 
 def _unigram_model(model: SentencePieceModel) -> UnigramModel:
-    """The model, of the kind unigram or word."""
+    """Convert a model of the kind unigram or word."""
     return UnigramModel(model.pieces, model.scores, model.unk_id, model.byte_fallback, WHOLE, model.types, has_words=model.kind == "word")
 
 
@@ -31,19 +31,19 @@ MODELS: Mapping[str, Callable[[SentencePieceModel], Model]] = {
     "unigram": _unigram_model,
     "word": _unigram_model,
 }
-FINDS_OWN = ("bpe", "char")  # the kinds that find users' own pieces in normalized text, wherever they stand
+FINDS_OWN = ("bpe", "char")  # the kinds of model that find user-defined pieces anywhere in normalized text
 
 
 def of_bytes(data: bytes, where: str) -> Source[Model]:
-    """The source that the bytes of a file are.
+    """Make the source from the bytes of a file.
 
     Args:
         data: the bytes.
         where: the file's name in messages.
 
     Raises:
-        VocabularyError: it is no model of sentencepiece, or a damaged one.
-        UnsupportedError: it needs an unsupported feature, or sentencepiece or protobuf is not installed.
+        VocabularyError: the file is not a sentencepiece model, or is damaged.
+        UnsupportedError: the model needs an unsupported feature, or sentencepiece or protobuf is not installed.
     """
     model = sentencepiece_model.parse(data, where)
     try:
@@ -83,7 +83,7 @@ def _of_model(model: SentencePieceModel) -> Source[Model]:
 
 
 def _decoder(model: SentencePieceModel) -> Step:
-    """The step that decodes as sentencepiece does."""
+    """The decoder step with the effect of sentencepiece."""
     by = model.normalizer
     leading = ALL if by.remove_extra_whitespaces else FIRST if by.add_dummy_prefix else NONE
     names = {"unknown": model.pieces[model.unk_id], "surface": model.unk_surface}
@@ -91,7 +91,7 @@ def _decoder(model: SentencePieceModel) -> Step:
 
 
 def _refuse(model: SentencePieceModel) -> None:
-    """Refuse what is not supported."""
+    """Refuse unsupported features."""
     if not model.unk_surface or byte_of(model.unk_surface) is not None:
         raise UnsupportedError(f"unk_surface {quoted(model.unk_surface)}")
     for piece in model.pieces if model.byte_fallback else ():

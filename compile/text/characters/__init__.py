@@ -1,1 +1,1 @@
-"""Maps of characters, and those of the reference."""
+"""Maps of characters, and the reference's maps."""

@@ -1,7 +1,7 @@
 """Generate ``characters.tsv``: apply the reference's normalizers and pre-tokenizers to every code point.
 
-``tokenizers`` combines three versions of Unicode (categories of 8.0, decompositions of 9.0, lower case of 17.0), so neither the host's
-tables nor any one version of the standard gives its ids. This takes about a minute::
+``tokenizers`` combines three versions of Unicode: categories of 8.0, decompositions of 9.0, and lower case of 17.0. Neither the tables of
+Python nor any single version of Unicode therefore gives the same ids. This takes about a minute::
 
     python -m fst.compile.text.characters.generate > compile/text/characters/characters.tsv
 """
@@ -44,7 +44,7 @@ def scalar_values() -> Iterator[str]:
 
 
 def properties() -> Iterator[tuple[str, str, str]]:
-    """Property, character and value, for all characters that have or change something."""
+    """All characters with a property, as tuples of property, character and value."""
     from tokenizers import normalizers, pre_tokenizers
 
     def bert(**changed: bool) -> Callable[[str], str]:
@@ -92,7 +92,7 @@ def properties() -> Iterator[tuple[str, str, str]]:
             marks.append(char)
 
     def order(a: str, b: str) -> int:
-        """Below 0 if the reference puts `a` first, above 0 if it puts `b` first, 0 if it keeps their order."""
+        """A negative number if the reference orders `a` before `b`, a positive number if `b` before `a`, and 0 if it keeps their order."""
         return int(canonical(a + b) == b + a) - int(canonical(b + a) == a + b)
 
     place, previous = 0, ""
@@ -110,7 +110,7 @@ def hexadecimal(text: str) -> str:
 
 
 def runs(found: Iterator[tuple[str, str, str]]) -> Iterator[str]:
-    """Lines for runs of neighbours with equal values. One line a character would take 40 times the space."""
+    """One line for each run of consecutive code points with equal values. One line per character would take 40 times the space."""
     by_property: dict[str, list[tuple[int, str]]] = {}
     for name, char, value in found:
         by_property.setdefault(name, []).append((ord(char), value))

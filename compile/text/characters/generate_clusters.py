@@ -1,7 +1,7 @@
-"""Take the classes of characters in grapheme clusters from the reference, see `fst.text.clusters`.
+"""Determine the classes of characters in grapheme clusters by running the reference; see `fst.text.clusters`.
 
-A charsmap has one text in place of every character. The reference then turns a cluster with fewer than six bytes into one text, and any
-other cluster into one text for each character. So the number of texts reveals the ends of clusters.
+A charsmap replaces every character by the same text. The reference then turns a cluster of fewer than six bytes into one text, and any
+other cluster into one text per character. The number of texts therefore shows where clusters end.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from itertools import islice
 
 from fst.compile.text.edits.double_arrays import of_every_character
 
-APART = "\n"  # no cluster continues behind it, and the charsmap leaves it
-MANY = 10_000  # characters that are requested at once
+APART = "\n"  # it always ends a cluster, and the charsmap keeps it
+MANY = 10_000  # characters per call of the reference
 
-# Properties of a character: a text with it, and how many clusters' worth of texts the reference makes of this if the character has the
-# property. An accent makes a cluster long enough to be told from two.
+# For each property: a text with the character, and the number of texts that the reference makes of it if the character has the property. An
+# accent makes a cluster long enough to distinguish it from two clusters.
 PROBES = {
     "joins": ("a{}", 1),
     "begins": ("{}a", 1),
@@ -31,7 +31,7 @@ PROBES = {
     "before V": ("{}\u1161\u0301", 3),
     "before T": ("{}\u11a8\u0301", 3),
 }
-# Classes, and what their characters have and have not; the first that fits counts.
+# For each class: the properties that its characters have, and the properties that they lack. The first class that fits counts.
 CLASSES: tuple[tuple[str, set[str], set[str]], ...] = (
     ("linker", {"joins", "linker"}, set()),
     ("extend", {"joins", "between pictographs", "between consonants"}, set()),
@@ -51,7 +51,7 @@ CLASSES: tuple[tuple[str, set[str], set[str]], ...] = (
 
 
 def clusters(characters: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Characters and their class, if they have another than all others."""
+    """The characters that have a class, each with its class."""
     from tokenizers.normalizers import Precompiled
 
     normalize = Precompiled(of_every_character("x")).normalize_str

@@ -1,4 +1,4 @@
-"""Maps of code points to lists of symbols, independent of neighbours, so that they compose."""
+"""Maps of code points to lists of symbols. They are independent of neighbours, so they compose."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from fst.text.composition import MAX_ROW
 Symbols = NDArray[np.int32]
 Ints = NDArray[np.int64]
 
-MAX_IMAGE = MAX_ROW - 2  # symbols of an image: a stored row has two more numbers; U+FDFA, decomposed, has 18
+MAX_IMAGE = MAX_ROW - 2  # the maximum number of symbols in an image: a stored row has two more numbers; U+FDFA decomposes into 18
 
 
 @dataclass(frozen=True, eq=False)
 class Map:
-    """A map of code points to lists of symbols: code points, or numbers beyond them.
+    """A map of code points to lists of symbols. A symbol is a code point, or a number above all code points.
 
     Attributes:
         sources: int64[n], the code points that change, ascending.
-        images: int32[n, width], the image of each, padded with -1.
+        images: int32[n, width], the image of each source, padded with -1.
     """
 
     sources: Ints
@@ -39,14 +39,14 @@ class Map:
 
     @classmethod
     def of(cls, sources: Iterable[int] | Ints, images: Symbols | Ints) -> Map:
-        """The map of sources in any order to rows of images."""
+        """Make a map from sources, in any order, and their rows of images."""
         unsorted = np.array(sources if isinstance(sources, np.ndarray) else list(sources), np.int64)
         order = np.argsort(unsorted, kind="stable")
         return cls(unsorted[order], images[order].astype(np.int32))
 
     @classmethod
     def to_lists(cls, changes: Mapping[int, Sequence[int]]) -> Map:
-        """The map of sources to lists.
+        """Make a map from sources and their lists.
 
         >>> Map.to_lists({98: [], 99: [1, 2]}).apply(np.array([97, 98, 99])).tolist()
         [[97, -1], [-1, -1], [1, 2]]
@@ -59,7 +59,7 @@ class Map:
 
     @classmethod
     def constant(cls, sources: Ints, listed: Sequence[int]) -> Map:
-        """The map of all sources to one list."""
+        """Make a map of all sources to the same list."""
         return cls.of(sources, np.tile(np.array(listed or [-1], np.int32), (len(sources), 1)))
 
     def apply(self, symbols: Ints | Symbols) -> Symbols:
@@ -72,14 +72,14 @@ class Map:
         return images.reshape(*symbols.shape, width)
 
     def _rows(self, symbols: Ints | Symbols) -> NDArray[np.int32]:
-        """The row of each symbol's image, from 1 on; 0 for symbols that do not change."""
-        rows = np.zeros(CODE_POINTS + 1, np.int32)  # the last one represents all that are not code points
+        """The row of each symbol's image, counted from 1; 0 for symbols that do not change."""
+        rows = np.zeros(CODE_POINTS + 1, np.int32)  # the last element represents all symbols that are not code points
         rows[self.sources] = np.arange(1, 1 + len(self.sources))
         found: NDArray[np.int32] = rows[np.minimum(symbols, CODE_POINTS)]
         return found
 
     def then(self, following: Map) -> Map:
-        """This map, followed by another.
+        """Compose this map with a map that follows.
 
         Raises:
             UnsupportedError: an image has more than `MAX_IMAGE` symbols.
@@ -89,9 +89,9 @@ class Map:
         """
         sources = union(self.sources, following.sources)
         first = self.apply(sources)
-        changed = np.flatnonzero(counts(following._rows(first) > 0))  # few are
+        changed = np.flatnonzero(counts(following._rows(first) > 0))  # only a few
         row, column = np.nonzero(first[changed] >= 0)
-        parts = following.apply(first[changed[row], column])  # of each symbol
+        parts = following.apply(first[changed[row], column])  # the image of each symbol
         present = parts >= 0
         row = np.repeat(row, counts(present))
         sizes = np.bincount(row, minlength=len(changed))
@@ -104,7 +104,7 @@ class Map:
 
 
 def _need_short(sources: Ints, sizes: Ints) -> None:
-    """Refuse images that would be too long, by their sizes, before they are built."""
+    """Refuse images that would be too long; check their sizes before they are built."""
     if sizes.max(initial=0) > MAX_IMAGE:
         longest = int(np.argmax(sizes))
         raise UnsupportedError(f"normalizers make {sizes[longest]:,} symbols of U+{sources[longest]:04X}; at most {MAX_IMAGE} are possible")
@@ -118,12 +118,12 @@ def union(*sources: Ints) -> Ints:
 
 
 def counts(are: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """The number of true values in each row. Adding columns takes numpy a tenth of the time that short rows take."""
+    """The number of true values in each row. For short rows, adding columns takes numpy a tenth of the time of adding rows."""
     return reduce(np.add, are.T, np.zeros(len(are), np.int64))
 
 
 def closed_up(rows: Symbols | Ints, *beside: NDArray[Any]) -> list[NDArray[Any]]:
-    """Rows with their symbols moved to the front, as wide as the longest row; parallel arrays move along and are padded with 0.
+    """Move the symbols of each row to the front, and cut rows to the longest. Parallel arrays are moved along, and padded with 0.
 
     >>> [array.tolist() for array in closed_up(np.array([[-1, 5, 6], [7, -1, -1]]), np.array([[1, 2, 3], [4, 5, 6]]))]
     [[[5, 6], [7, -1]], [[2, 3], [4, 0]]]

@@ -16,7 +16,7 @@ Property = list[tuple[int, int, str]]
 
 
 def those(name: str, value: str | None = None) -> Ints:
-    """The code points with a property, or with one value of it, in ascending order.
+    """The code points with a property, or with one value of the property, in ascending order.
 
     >>> [chr(code) for code in those("cjk")[:2]]
     ['㐀', '㐁']
@@ -27,19 +27,19 @@ def those(name: str, value: str | None = None) -> Ints:
 
 @cache
 def clean() -> Map:
-    """The map of clean_text: control characters are dropped, and whitespace becomes spaces."""
+    """The map of clean_text, which drops control characters and turns whitespace into spaces."""
     return _cleaned("clean")
 
 
 @cache
 def nmt() -> Map:
-    """The map of Nmt: some control characters are dropped, and some characters become spaces."""
+    """The map of Nmt, which drops some control characters and turns some characters into spaces."""
     return _cleaned("nmt")
 
 
 @cache
 def spaced() -> Map:
-    """The map of handle_chinese_chars: spaces around each ideograph."""
+    """The map of handle_chinese_chars, which adds spaces around each ideograph."""
     ideographs = those("cjk")
     blanks = np.full(len(ideographs), ord(" "))
     return Map.of(ideographs, np.column_stack([blanks, ideographs, blanks]))
@@ -47,13 +47,13 @@ def spaced() -> Map:
 
 @cache
 def lower() -> Map:
-    """Lower case."""
+    """The map of Lowercase."""
     return _spelled("lower")
 
 
 @cache
 def canonical() -> Map:
-    """Canonical decomposition, without the ordering that follows it.
+    """The map of canonical decomposition, without the ordering that follows it.
 
     >>> canonical().apply(np.array([ord("é"), ord("각")])).tolist()
     [[101, 769, -1, -1], [4352, 4449, 4520, -1]]
@@ -64,7 +64,7 @@ def canonical() -> Map:
 
 @cache
 def compatible() -> Map:
-    """Compatibility decomposition, without the ordering that follows it."""
+    """The map of compatibility decomposition, without the ordering that follows it."""
     return _spelled("compatible").then(canonical())
 
 
@@ -76,7 +76,7 @@ def dropped(name: str) -> Map:
 
 @cache
 def orders() -> NDArray[np.uint8]:
-    """uint8[0x110000], the place of each mark in canonical ordering, from 1 on; 0 for all other characters."""
+    """uint8[0x110000], the position of each mark in canonical ordering, from 1; 0 for all other characters."""
     places = np.zeros(CODE_POINTS, np.uint8)
     for first, last, value in properties()["order"]:
         places[first : last + 1] = int(value)
@@ -85,7 +85,7 @@ def orders() -> NDArray[np.uint8]:
 
 @cache
 def properties() -> dict[str, Property]:
-    """The runs of each property: first and last code point, and value."""
+    """The runs of each property, each with its first and last code point and its value."""
     known: dict[str, Property] = {}
     for line in files("fst.compile.text.characters").joinpath("characters.tsv").read_text("ascii").splitlines():
         if not line.startswith("#"):
@@ -95,7 +95,7 @@ def properties() -> dict[str, Property]:
 
 
 def _cleaned(name: str) -> Map:
-    """The map of a property whose values are `drop` and `blank`."""
+    """The map of a property with the values `drop` and `blank`."""
     return Map.constant(those(name, "drop"), []).then(Map.constant(those(name, "blank"), [ord(" ")]))
 
 

@@ -1,1 +1,1 @@
-"""Normalizers that act on strings and not on single characters."""
+"""Normalizers that act on strings instead of single characters."""

@@ -1,4 +1,4 @@
-"""The normalizer `Precompiled`: a charsmap of SentencePiece's, see `fst.text.charsmap`."""
+"""The normalizer `Precompiled`: a charsmap of SentencePiece, see `fst.text.charsmap`."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from fst.text.clusters import FEED, NAMES, RETURN, SYLLABLE, Runs
 
 
 def of_component(part: Component) -> Charsmap:
-    """The charsmap of a normalizer, by which ``tokenizers`` replaces clusters.
+    """The charsmap of a normalizer; ``tokenizers`` uses it to replace clusters.
 
     Raises:
-        VocabularyError: it is malformed.
+        VocabularyError: the charsmap is malformed.
     """
     try:
         data = b64decode(part["precompiled_charsmap"], validate=True)
@@ -26,10 +26,10 @@ def of_component(part: Component) -> Charsmap:
 
 
 def of_bytes(data: bytes, manner: str) -> Charsmap:
-    """The charsmap of its bytes: one of ``tokenizers`` if `manner` is `CLUSTERS`, one of sentencepiece if it is `LONGEST`.
+    """Read a charsmap from its bytes. `manner` is `CLUSTERS` for ``tokenizers``; the others are for sentencepiece.
 
     Raises:
-        VocabularyError: it is malformed.
+        VocabularyError: the charsmap is malformed.
     """
     found = Charsmap(data, manner, _classes() if manner == CLUSTERS else ())
     try:

@@ -1,5 +1,5 @@
-"""Normalizers that are edits (`fst.text.edits`), and no maps of characters: `Strip`, `Prepend`, `Replace` of strings and of runs,
-`Precompiled`, and those of models of sentencepiece (`fst.compile.text.sentencepiece`).
+"""Normalizers that are edits (`fst.text.edits`) instead of maps of characters: `Strip`, `Prepend`, `Replace` of strings and of runs,
+`Precompiled`, and the normalizers of sentencepiece models (`fst.compile.text.sentencepiece`).
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ def is_edit(part: Component) -> bool:
 
 
 def edit_of(part: Component) -> Edit | Charsmap:
-    """The edit that a normalizer is.
+    """Convert a normalizer to its edit.
 
     Raises:
-        UnsupportedError: it is more than an edit.
-        VocabularyError: it is malformed.
+        UnsupportedError: no edit has the same effect.
+        VocabularyError: the normalizer is malformed.
     """
     if part["type"] in sentencepiece.KINDS:
         return sentencepiece.edit_of(part)
@@ -43,7 +43,7 @@ def edit_of(part: Component) -> Edit | Charsmap:
 
 
 def _replacement(part: Component) -> Edit:
-    """The edit that replaces a string, or runs of some characters."""
+    """The edit that replaces a string, or runs of characters of a set."""
     pattern, content = part["pattern"], part["content"]
     ((form, spelling),) = pattern.items() if len(pattern) == 1 else [("", None)]
     if form == "String" and isinstance(spelling, str) and spelling:
@@ -60,7 +60,7 @@ def _replacement(part: Component) -> Edit:
 
 
 def _run(node: Node) -> tuple[code_points.Set, int] | None:
-    """The characters of a run that is as long as it can be, and the least length; None if a pattern matches something else."""
+    """The characters and the minimum length of the greedy run that a pattern matches; None if it matches something different."""
     if isinstance(node, Atomic):
         return _run(node.body)
     if isinstance(node, Sequence) and len(node.parts) == 1:

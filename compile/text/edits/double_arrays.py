@@ -1,4 +1,4 @@
-"""Write charsmaps in SentencePiece's form: those that keep users' own pieces, and those of tests. `fst.text.charsmap` reads them."""
+"""Write charsmaps in SentencePiece's format, to keep user-defined pieces, and for tests. `fst.text.charsmap` reads them."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from fst.automata.double_array import BLOCK, HAS_VALUE, MAX_OFFSET, OFFSET_SHIFT
 
 NO_UNITS = np.empty(0, np.uint32)
 
-Node = tuple[dict[int, int], int | None]  # children by byte: numbers of nodes, or ~units; and the value of the string that ends here
+Node = tuple[dict[int, int], int | None]  # (byte → node number or ~unit, value of the string that ends here)
 
 
 def charsmap(replacements: Mapping[str, str], given: DoubleArray | None = None) -> bytes:
     """The charsmap that replaces strings by texts.
 
-    Nodes of `given` on the paths of the strings are written again. All others stay where they are.
+    Nodes of `given` on the paths of the strings are written again. All other nodes keep their positions.
 
     Args:
         replacements: string → its text.
-        given: a charsmap whose replacements are kept, except those of strings that begin with one of `replacements`.
+        given: a charsmap whose replacements are kept, unless the string begins with one of `replacements`.
 
     Returns:
         The charsmap, as `fst.automata.double_array.read` reads it.
@@ -30,7 +30,7 @@ def charsmap(replacements: Mapping[str, str], given: DoubleArray | None = None) 
     """
     nodes = [_copy(given, ~0)]
     texts, places = bytearray(given.texts if given else b""), dict[str, int]()
-    for string in sorted(replacements):  # so that those that it begins come later
+    for string in sorted(replacements):  # a prefix comes before the longer strings
         at = 0
         for byte in string.encode():
             child = nodes[at][0].get(byte)
@@ -47,7 +47,7 @@ def charsmap(replacements: Mapping[str, str], given: DoubleArray | None = None) 
 
 
 def _copy(given: DoubleArray | None, child: int | None) -> Node:
-    """The node of a kept unit, in the form of `Node`; without a unit, a new node."""
+    """The node of a kept unit, as a `Node`; without a unit, a new node."""
     if given is None or child is None:
         return {}, None
     children, value = given.node(~child)
@@ -55,15 +55,15 @@ def _copy(given: DoubleArray | None, child: int | None) -> Node:
 
 
 def of_nodes(nodes: Sequence[Node], texts: bytes, given: Units = NO_UNITS) -> bytes:
-    """The charsmap of nodes, of which the first is the root; several may share a child, and have units of `given` for children.
+    """Write a charsmap from nodes; the first is the root. Nodes may share children, and a child may be a unit of `given`.
 
-    Values are places in `texts`.
+    Values are offsets in `texts`.
 
     Raises:
         ValueError: a child lies too far away.
     """
     bases = _bases(nodes, len(given))
-    units = np.full((max(bases) // BLOCK + 1) * BLOCK, VALUE, np.uint32)  # units of no node are no child, of NUL either
+    units = np.full((max(bases) // BLOCK + 1) * BLOCK, VALUE, np.uint32)  # an unused unit is not a child of any node, even for NUL
     units[: len(given)] = given
     units[0] = _offset(0, bases[0])
     for base, (children, value) in zip(bases, nodes, strict=True):
@@ -89,7 +89,7 @@ def _given(units: Units, unit: int) -> tuple[int, bool]:
 
 
 def _bases(nodes: Sequence[Node], first: int) -> list[int]:
-    """A base for each node, from `first` on, by which its units are free: the first that fits. The first unit is the root."""
+    """The base of each node: the first base, from `first`, with which all units of the node are free. The first unit is the root."""
     taken, known, lowest, bases = {0}, {0}, max(first, 1), []
     for children, value in nodes:
         labels = [*children, *([0] if value is not None else [])]
@@ -105,7 +105,7 @@ def _bases(nodes: Sequence[Node], first: int) -> list[int]:
 
 
 def of_every_character(text: str) -> bytes:
-    """The charsmap that replaces every character but a line feed by one text."""
+    """The charsmap that replaces every character except a line feed by one text."""
     tails = range(0x80, 0xC0)
     ascii_ = {byte: 4 for byte in range(1, 0x80) if byte != ord("\n")}
     leads = ((range(0xC2, 0xE0), 3), (range(0xE0, 0xF0), 2), (range(0xF0, 0xF5), 1))

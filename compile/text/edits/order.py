@@ -1,9 +1,9 @@
-r"""Normalizers in three parts: edits, maps of characters, and edits again, as `fst.text.normalizer.Normalizer` has them.
+r"""Arrange normalizers in three parts, as `fst.text.normalizer.Normalizer` requires: edits, maps of characters, and edits again.
 
 A `Replace` of a string or of runs between maps moves past all maps after it, or past all maps before it. It may pass maps that do not
-produce, change or drop the text that it replaces, if they map its content within a text in the same way as alone.
+produce, change or drop the replaced text, if they map its content in every context as they map it alone.
 
-Example: NFC, ``\s+`` → ``_``, Lowercase has the effect of NFC, Lowercase, ``\s+`` → ``_``, since Lowercase does not change whitespace.
+Example: (NFC, ``\s+`` → ``_``, Lowercase) has the same effect as (NFC, Lowercase, ``\s+`` → ``_``): Lowercase does not change whitespace.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ Parts = Sequence[Component]
 
 
 def in_three(normalizers: Parts) -> tuple[Parts, Parts, Parts]:
-    """Normalizers with the same effect in three parts: edits; normalizers that map characters or order marks; edits.
+    """Arrange normalizers in three parts with the same effect: edits; normalizers that map characters or order marks; edits.
 
     Raises:
-        UnsupportedError: an edit passes neither the maps before it nor those after it; the message names it.
+        UnsupportedError: an edit can pass neither the maps before it nor the maps after it; the message names the edit.
 
     Examples:
         >>> blanks = {"type": "Replace", "pattern": {"Regex": " +"}, "content": "A"}
@@ -55,7 +55,7 @@ def in_three(normalizers: Parts) -> tuple[Parts, Parts, Parts]:
 
 
 def _passing(part: Component, maps: Parts, *, goes_after: bool) -> Component | None:
-    """An edit that has the same effect on the other side of the maps; None if there is none."""
+    """The edit with the same effect on the other side of the maps; None if no edit has it."""
     if not maps:
         return part
     edit, normal = edit_of(part), normalization(maps)
@@ -82,8 +82,8 @@ def _taken(edit: Edit) -> NDArray[np.bool_]:
 
 
 def _leaves(by: Map, taken: NDArray[np.bool_], *, is_string: bool) -> bool:
-    """Whether a map keeps apart taken and other characters: it maps each taken character to one taken character, for a string to
-    itself, and any other to one or more that are not taken.
+    """Whether a map keeps taken and other characters separate. It maps each taken character to one taken character (for a string: to
+    itself), and each other character to one or more characters that are not taken.
     """
     are_taken, sizes = taken[by.sources], counts(by.images >= 0)
     makes = counts((by.images >= 0) & taken[by.images]) > 0

@@ -1,8 +1,8 @@
-r"""Replace of a pattern as several Replaces that the rest of the compiler supports.
+r"""Split a Replace of a pattern into several Replaces that the rest of the compiler supports.
 
-A pattern of one character of a small set is a Replace for each of these characters. A choice of a run and of such sets, as
-``\s{2,}|[\n\r\t]`` in tokenizers of ``transformers``, is a Replace of the run, and then the others: a character in a run that is too short
-to be replaced stands alone for both.
+A pattern of one character of a small set becomes a Replace for each of these characters. A choice of a run and small sets, such as
+``\s{2,}|[\n\r\t]`` in tokenizers of ``transformers``, becomes a Replace of the run, followed by a Replace for each character of the sets.
+The effect is the same: if a run is too short, the pattern also replaces its characters one by one.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from fst.compile.patterns import parser
 from fst.compile.patterns.code_points import members, union
 from fst.compile.patterns.tree import Characters, Choice, Node, Repeat
 
-MOST = 64  # characters of a set
+MOST = 64  # the maximum number of characters in the sets
 
 
 def unfolded(part: dict[str, Any]) -> Sequence[dict[str, Any]]:
-    """The normalizers that have the effect of one: itself, unless it is such a Replace."""
+    """The normalizers that replace `part`: itself, unless it is a Replace that can be split."""
     pattern = part["pattern"].get("Regex") if part["type"] == "Replace" else None
     if not isinstance(pattern, str):
         return [part]
     tree = parser.parse(pattern)
     choices = tree.parts if isinstance(tree, Choice) else (tree,)
     head = pattern.partition("|")[0] if isinstance(choices[0], Repeat) else ""
-    if "(" in head or head.count("[") != head.count("]"):  # the bar stands inside the run
+    if "(" in head or head.count("[") != head.count("]"):  # the bar is inside the run
         return [part]
     chars = _characters(choices[1:] if head else choices, part["content"])
     run = [{**part, "pattern": {"Regex": head}}] if head else []
@@ -33,7 +33,7 @@ def unfolded(part: dict[str, Any]) -> Sequence[dict[str, Any]]:
 
 
 def _characters(parts: Sequence[Node], content: str) -> Sequence[str]:
-    """The characters of sets, if each may be replaced alone; none otherwise."""
+    """The characters of the sets, if each character may be replaced alone; empty otherwise."""
     sets = [part.edges for part in parts if isinstance(part, Characters)]
     if not sets or len(sets) < len(parts):
         return []

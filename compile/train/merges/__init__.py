@@ -1,1 +1,1 @@
-"""Training by merges: the state, its kernels, and the run that BPE, WordPiece by frequency and `extend` share."""
+"""Training by merges: the state, its kernels, and the common run of BPE, WordPiece by frequency and `extend`."""

@@ -1,4 +1,4 @@
-"""Kernels of the heap of pairs in training, see `fst.compile.train.merges.state`."""
+"""Kernels of the heap of pairs in training; see `fst.compile.train.merges.state`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def may_merge(left, right, state):
 
 @part
 def precedes_by_text(record, other, state):
-    """Whether a pair is merged before an equally frequent one, in a run by text: fewer characters first, then smaller code points."""
+    """Whether a pair comes before an equally frequent one in a run by text: fewer characters first, then smaller code points."""
     key, other_key = state.keys[record], state.keys[other]
     size = state.lengths[key >> HALF] + state.lengths[key & LOW]
     other_size = state.lengths[other_key >> HALF] + state.lengths[other_key & LOW]
@@ -36,7 +36,7 @@ def precedes_by_text(record, other, state):
 
 @inlined
 def precedes(count, record, other_count, other, state):
-    """Whether a pair is merged before another one: greater count first, then smaller ids, or in a run by text `precedes_by_text`."""
+    """Whether a pair comes before another one: the greater count first, then smaller ids, or in a run by text `precedes_by_text`."""
     if count != other_count:
         return count > other_count
     return precedes_by_text(record, other, state) if state.numbers[BY_TEXT] else state.keys[record] < state.keys[other]
@@ -59,7 +59,7 @@ def push(count, record, state):
 
 @part
 def sink(count, record, state):
-    """Replace the heap's top by a record, and sift it down."""
+    """Replace the top of the heap by a record, and sift it down."""
     counts, records, size = state.heap_counts, state.heap_records, state.numbers[HEAP]
     at = 0
     while 2 * at + 1 < size:

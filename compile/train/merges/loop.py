@@ -1,4 +1,4 @@
-"""Kernels of byte-pair encoding in training, see `fst.compile.train.merges.state` for the state.
+"""Kernels of byte-pair encoding in training; see `fst.compile.train.merges.state` for the state.
 
 One merge reads the positions of its pair from left to right, skips stale ones, and sums the counts of each neighbour in dense arrays. Each
 distinct neighbour then costs one probe of the hash table for its new pair and one for its old pair. A second pass writes the cells and the
@@ -7,8 +7,8 @@ positions of the new pairs.
 Heap entries are corrected only at the top: if the count of the top pair has fallen since it was pushed, the pair sinks. Counts only fall
 after a push, so a top with a correct count is the most frequent pair.
 
-Kernels trust the state: `begin` makes it, and `prove` checks a state from a file. They return when the steps of a round are used up, when
-an array is too short, when the caller must look up the id of the next string, or at the end.
+Kernels do not check the state: `begin` makes it, and `prove` checks a state from a file. A kernel returns at the end of a round, if an
+array is too short, if the caller must look up the id of the next string, or at the end of training.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ from fst.machines.bpe.merge_list import EMPTY
 from fst.machines.bpe.pairs import HALF, insert, key_of, slot_of
 
 BASE, MASK = np.uint64(MULTIPLIERS[2]), np.uint64((1 << 63) - 1)
-SWITCHES = 8  # steps charged for each merge in addition to its positions
+SWITCHES = 8  # steps counted for each merge in addition to its positions
 
 
 @inlined
@@ -77,7 +77,7 @@ def may_be_known(left, right, state):
 
 @inlined
 def has_room(occurrences, neighbours, state):
-    """Whether all arrays have room for the new pairs of a merge. The needed room is written to `numbers`."""
+    """Whether all arrays have room for the new pairs of a merge. The required room is written to `numbers`."""
     numbers = state.numbers
     numbers[NEED_POOL], numbers[NEED_RECORDS] = 2 * occurrences + 1, neighbours + 1
     numbers[NEED_SYMBOLS] = occurrences if numbers[CAREFUL] else 0
@@ -92,7 +92,7 @@ def has_room(occurrences, neighbours, state):
 
 @part
 def drop_top(state):
-    """Remove the heap's top."""
+    """Remove the top of the heap."""
     last = state.numbers[HEAP] - 1
     state.numbers[HEAP] = last
     if last > 0:
@@ -101,10 +101,10 @@ def drop_top(state):
 
 @part
 def merge(record, left, right, made, state):
-    """Merge all occurrences of the heap's top.
+    """Merge all occurrences of the top of the heap.
 
     Args:
-        record: the record of the top.
+        record: the record of the top of the heap.
         left, right, made: the ids of the pair and of the merged token.
 
     Returns:
@@ -156,7 +156,7 @@ def merge(record, left, right, made, state):
 
 @inlined
 def at_end(numbers):
-    """The reason why no pair is merged: `TO_RECOUNT`, `TOO_RARE` or `NO_PAIR_LEFT`."""
+    """The reason for no further merge: `TO_RECOUNT`, `TOO_RARE` or `NO_PAIR_LEFT`."""
     if numbers[ADJACENT] > 0 and numbers[LEAST] > numbers[FLOOR]:
         return TO_RECOUNT
     return TOO_RARE if numbers[ADJACENT] > 0 and numbers[FLOOR] > 1 else NO_PAIR_LEFT
@@ -191,7 +191,7 @@ def merge_pairs(state):
         left, right = np.int64(key >> HALF), np.int64(key & LOW)
         if numbers[KNOWN] == ASK and may_be_known(left, right, state):
             return NEW_STRING
-        if numbers[BY_TEXT] and numbers[KNOWN] >= 0:  # SentencePiece makes each string once
+        if numbers[BY_TEXT] and numbers[KNOWN] >= 0:  # SentencePiece makes each string only once
             drop_top(state)
             numbers[KNOWN] = ASK
             continue

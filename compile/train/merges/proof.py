@@ -1,13 +1,13 @@
 """Proof that kernels may run on a state of byte-pair encoding from a file.
 
-Anyone can write a checkpoint with the right digests, and kernels check no index. So the proof covers all that they assume:
+Anyone can write a checkpoint with the right digests, and kernels check no indices. So the proof covers all assumptions of the kernels:
 
-- All parts that a run never changes are equal in the first state: words, counts, limits, and strings known before training.
-- Tokens fill their words, and none is longer than the longest word. Outside careful runs, tokens in words and pairs are single symbols, or
-  a merge made them. No later merge makes them, so they keep their lengths.
+- All parts that a run never changes are equal to those in the first state: words, counts, limits, and strings known before training.
+- Tokens fill their words, and no token is longer than the longest word. Outside careful runs, each token in words and pairs is a single
+  symbol or the result of a merge. No later merge makes the same token, so its length does not change.
 - The records in the heap are distinct. Their blocks of `pool` are ascending and do not overlap. Outside careful runs, a position whose cell
   contains the left token of its pair is the beginning of this token.
-- Hash tables have free slots, also after all insertions until they grow. Lists of symbols have an end.
+- Hash tables have free slots, also after all insertions until they grow. Lists of symbols are finite.
 
 Counts are not proven: wrong ones only change the order of merges.
 """
@@ -53,7 +53,7 @@ Checks = Iterator[tuple[str, bool]]  # the name of an array, and whether it is a
 
 
 def prove(state: Merging, first: Merging) -> None:
-    """Raise an error unless kernels may run on a state.
+    """Raise an error if kernels cannot safely run on a state.
 
     Args:
         state: the state from a file, with the dtypes of `Merging`.
@@ -77,7 +77,7 @@ def longest_word(cells: NDArray[np.int32]) -> int:
 
 
 def _fixed_parts(state: Merging, first: Merging) -> Checks:
-    """Whether the parts that no run changes are those of the first state."""
+    """Check that parts that never change are equal to those in the first state."""
     yield "numbers", len(state.numbers) == NUMBERS and np.array_equal(state.numbers[FIXED], first.numbers[FIXED])
     for name in ("words", "word_starts", "counts", "letters", *([] if state.numbers[BY_TEXT] else ["suspects"])):
         yield name, np.array_equal(getattr(state, name), getattr(first, name))
@@ -85,18 +85,18 @@ def _fixed_parts(state: Merging, first: Merging) -> Checks:
 
 
 def _numbers(state: Merging, first: Merging) -> Checks:
-    """Whether the numbers are those of a state between two rounds."""
+    """Check that the numbers are possible in a state between two rounds."""
     numbers = state.numbers
     yield "numbers", bool(np.all(numbers[: MERGES + 1] >= 0) and first.numbers[TOKENS] <= numbers[TOKENS] <= numbers[SIZE])
     yield "numbers", bool(numbers[HAS_PAIRS] == 1 and numbers[KNOWN] == ASK and numbers[LEAST] >= numbers[FLOOR])
-    if numbers[CAREFUL] or numbers[BY_TEXT]:  # these runs do not count again
+    if numbers[CAREFUL] or numbers[BY_TEXT]:  # these runs never count pairs again
         yield "numbers", bool(numbers[LEAST] == numbers[FLOOR])
     if not numbers[CAREFUL]:
         yield "numbers", bool(numbers[SYMBOLS] == numbers[TOKENS])
 
 
 def _lengths(state: Merging, first: Merging) -> Checks:
-    """Whether the lengths of the arrays fit together."""
+    """Check that the lengths of the arrays fit together."""
     numbers = state.numbers
     room, records, symbols = len(first.made), len(state.keys), len(state.lengths)
     for name, size in [("made", room), ("heads", room), *((name, 2 * room) for name in ("left", "right", "touched"))]:
@@ -117,7 +117,7 @@ def _lengths(state: Merging, first: Merging) -> Checks:
 
 
 def _tables(state: Merging, first: Merging) -> Checks:
-    """Whether hash tables have as many free slots as kernels expect."""
+    """Check that hash tables have enough free slots for the kernels."""
     slots = len(state.pairs) // 2
     yield "pairs", slots > 0 and slots & (slots - 1) == 0 and len(state.pairs) == 2 * slots
     used = int(np.count_nonzero(state.pairs[::2] != EMPTY))
@@ -132,7 +132,7 @@ def _within(array: NDArray[np.integer], least: int, end: int) -> bool:
 
 
 def _indices(state: Merging, first: Merging) -> Checks:
-    """Whether all indices in use are within their arrays."""
+    """Check that all indices in use are within their arrays."""
     tokens, symbols, size = int(state.numbers[TOKENS]), int(state.numbers[SYMBOLS]), len(state.cells)
     yield "cells", _within(state.cells, -2, symbols)
     yield "ids", _within(state.ids[:symbols], 0, tokens)
@@ -158,7 +158,7 @@ def _parts(state: Merging) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 
 
 def _merges(state: Merging, first: Merging) -> Checks:
-    """Whether merges have earlier ids and make the next id or an earlier one, and which tokens exist."""
+    """Check that merges have earlier ids and make the next id or an earlier one, and that tokens exist before their use."""
     count, tokens, before = int(state.numbers[MERGES]), int(state.numbers[TOKENS]), int(first.numbers[TOKENS])
     merges = state.merges[: 3 * count].reshape(-1, 3)
     ends = np.maximum.accumulate(np.append(before, merges[:, 2] + np.int64(1)))  # the number of ids before each merge, and after all
@@ -174,7 +174,7 @@ def _merges(state: Merging, first: Merging) -> Checks:
 
 
 def _records(state: Merging, first: Merging) -> Checks:
-    """Whether the records of the heap are distinct, and the blocks of all records are apart and in order."""
+    """Check that the records of the heap are distinct, and that the blocks of all records are ascending and do not overlap."""
     bounds, heap = state.records[: 2 * state.numbers[RECORDS]], state.heap_records[: state.numbers[HEAP]]
     begins, ends = bounds[::2], bounds[1::2]
     yield "heap", len(np.unique(heap)) == len(heap)
@@ -189,7 +189,7 @@ def _records(state: Merging, first: Merging) -> Checks:
 
 
 def _are_starts(state: Merging, starts: NDArray[np.bool_]) -> bool:
-    """Whether positions are beginnings of tokens unless their cells have changed. In careful runs, they only identify words."""
+    """Whether all positions with unchanged cells are beginnings of tokens. In careful runs, positions only identify words."""
     if state.numbers[CAREFUL]:
         return True
     bounds, places = state.records[: 2 * state.numbers[RECORDS]], state.pool[: state.numbers[POOL]]

@@ -1,4 +1,4 @@
-"""The merges of byte-pair encoding, learned from words in symbols. BPE, WordPiece by frequency and `extend` share this run."""
+"""The merges of byte-pair encoding, learned from words in symbols: the common run of BPE, WordPiece by frequency and `extend`."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ class Merged(NamedTuple):
 
 
 class TwoWaysError(VocabularyError):
-    """One string was made in two ways, in a run that is not careful. In other runs, this error means a damaged checkpoint."""
+    """An error: one string was made in two ways, in a run that is not careful. In other runs, it means a damaged checkpoint."""
 
     def __init__(self) -> None:
         super().__init__("one string has two ids in the checkpoint; the file is damaged; remove it and start again")
 
 
 class Names:
-    """The token of each id, extended as merges are made.
+    """The token of each id, extended after merges.
 
     Args:
         symbols: the first ids.
@@ -62,8 +62,8 @@ class Names:
         self.by_id = [*symbols.names]
         self.ids = {name: number for number, name in enumerate(self.by_id)}
         self._prefix = prefix
-        self._read = 0  # merges whose tokens are in the lists
-        self._exist = {*np.unique(symbols.cells[symbols.cells >= 0]).tolist()}  # ids of tokens in words, now or before
+        self._read = 0  # the number of merges whose tokens are in the lists
+        self._exist = {*np.unique(symbols.cells[symbols.cells >= 0]).tolist()}  # the ids of tokens that are, or were, in words
         self._longest = longest_word(symbols.cells) * max((len(symbols.names[number]) for number in self._exist), default=0)
 
     def joined(self, left: int, right: int) -> str:
@@ -128,12 +128,12 @@ def merged(
     Args:
         symbols: the words; their cells are changed.
         prefix: the prefix of symbols that continue a word.
-        vocab_size: the number of ids at which training stops.
+        vocab_size: the maximum number of ids.
         min_frequency: pairs rarer than this are not merged.
         max_token_length: new pairs are shorter than this, in symbols; None: no limit.
         control: progress in ids, deadline and checkpoint.
         digest: the digest of words and options.
-        careful: whether to make a careful run even if `symbols` need none.
+        careful: whether to make a careful run even if `symbols` do not need it.
         text: for the rules of SentencePiece; None: the rules of `tokenizers`.
 
     Raises:
@@ -189,7 +189,7 @@ def merged_in_either_way(symbols: Callable[[], Symbols], **options: Any) -> Merg
     """Learn merges. If one string is made in two ways, start again with a careful run.
 
     Args:
-        symbols: returns the words in symbols. It is called for each run, because a run changes them.
+        symbols: returns the words in symbols. It is called for each run, because a run changes the symbols.
         options: arguments of `merged`.
 
     Raises:
@@ -224,7 +224,9 @@ def _merges(state: Merging) -> NDArray[np.int32]:
 
 
 def _last(state: Merging) -> list[list[int]]:
-    """The left and the right id of each merge. A pair merged several times (only in careful runs) is listed once, at its last position."""
+    """The left and the right id of each merge. In careful runs, a pair may be merged several times; it is listed once, at its last
+    position.
+    """
     merges: list[list[int]] = _merges(state)[:, :2].tolist()
     if not state.numbers[merge_state.CAREFUL]:
         return merges

@@ -1,4 +1,4 @@
-"""Kernels that make the first state of byte-pair encoding in training, see `fst.compile.train.merges.state`."""
+"""Kernels for the first state of byte-pair encoding in training; see `fst.compile.train.merges.state`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from fst.machines.bpe.pairs import HALF, ONE, insert, key_of, slot_of
 
 @inlined
 def code_of(at, begin, end, letters, width, continuing, last):
-    """The code of a letter in its word, see `fst.compile.train.symbols.Forms`."""
+    """The code of a letter in its word; see `fst.compile.train.symbols.Forms`."""
     return ((continuing if at > begin else 0) + (last if at + 1 == end else 0)) * width + letters[at]
 
 
@@ -64,7 +64,7 @@ def spell(letters, ends, width, continuing, last, ids, breaks, cells, words):
 
 @inlined
 def is_short(left, right, state):
-    """Whether a pair is shorter than the limit. Two single symbols always are."""
+    """Whether a pair is shorter than the limit; a pair of single symbols always is shorter."""
     size = np.int64(state.lengths[left]) + state.lengths[right]
     return size < state.numbers[LONGEST] or size == 2
 
@@ -160,7 +160,7 @@ def find_starts(cells, lengths, starts):
         starts: bool[n], all false; filled.
 
     Returns:
-        Whether every token lies within its word, and its last cell contains its symbol.
+        Whether every token is inside one word, and its last cell contains its symbol.
     """
     at = 0
     while at < len(cells):

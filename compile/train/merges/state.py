@@ -1,6 +1,6 @@
 """The state of byte-pair encoding in training: words as cells, pairs with their positions, and a heap of pairs.
 
-All words lie in one array of cells, with `WORD_END` before, between and after them. A token of n symbols takes n cells. Its first and last
+All words are in one array of cells, with `WORD_END` before, between and after them. A token of n symbols takes n cells. Its first and last
 cells contain its symbol, so the next token begins at ``cell + length``, and the cell before a token contains the previous token. When two
 tokens merge, the first cell of the right one becomes `INSIDE`, or the last cell of the merged token. A recorded position is stale if its
 cell or the token after it has changed.
@@ -9,8 +9,8 @@ cell or the token after it has changed.
 several ways and lengths only if the words themselves contain the prefix of continuing tokens or the suffix of words. The state is then
 *careful*: an id is a string, and each length of an id has its own symbol (`ids`, `heads`, `others`).
 
-**Rare pairs.** Most pairs are too rare ever to be merged. In a run that is not careful, pairs rarer than `LEAST` get no record. When the
-others are used up, all pairs are counted again with a lower `LEAST`, until it reaches `FLOOR`.
+**Rare pairs.** Most pairs are too rare to be merged at any time. In a run that is not careful, pairs rarer than `LEAST` have no record.
+When no other pairs remain, all pairs are counted again with a lower `LEAST`; the lowest value of `LEAST` is `FLOOR`.
 
 **Records.** Each pair of ids that a merge creates gets a record: its positions are one ascending block of `pool`. The count of each pair is
 in the hash table `pairs`. The heap has one entry for each record not merged yet, with its count at the time of the push.
@@ -31,13 +31,13 @@ RARE = 4  # the first `LEAST` is cells / (RARE × ids)
 LOWER = 3  # `LEAST` is divided by this at each recount
 WORD_END, INSIDE = -1, -2  # in place of symbols
 NONE = -1
-FACTOR = np.uint64(MULTIPLIERS[1])  # of hashes
-ASK = -2  # a value of `KNOWN`: the caller has not looked up the string of the next merge yet
+FACTOR = np.uint64(MULTIPLIERS[1])  # factor of hashes
+ASK = -2  # a value of `KNOWN`: the caller has not yet looked up the string of the next merge
 
 NUMBERS = 22
 TOKENS, SIZE, SYMBOLS, RECORDS, POOL, HEAP, USED, MERGES, ADJACENT, LEAST, LONGEST, CAREFUL, KNOWN, STEPS = range(14)
 REASON, NEED_POOL, NEED_RECORDS, NEED_SYMBOLS, HAS_PAIRS, BY_TEXT, SPACE, FLOOR = range(14, NUMBERS)
-OUT_OF_STEPS, OUT_OF_ROOM, NEW_STRING, AT_SIZE, NO_PAIR_LEFT, TOO_RARE, TO_RECOUNT = range(7)  # why a kernel returns
+OUT_OF_STEPS, OUT_OF_ROOM, NEW_STRING, AT_SIZE, NO_PAIR_LEFT, TOO_RARE, TO_RECOUNT = range(7)  # reasons for the return of a kernel
 
 
 class Text(NamedTuple):
@@ -144,7 +144,7 @@ def begin(
         words: int32[n], the word of each cell.
         counts: int64[words]; the sum of ``count × cells`` over all words is below 2^63.
         tokens: the number of ids before the first merge.
-        size: the number of ids at which training stops.
+        size: the maximum number of ids.
         least: pairs rarer than this are never merged.
         longest: new pairs are shorter than this.
         careful: whether one string may be made in several ways.

@@ -1,4 +1,4 @@
-"""Kernels of one merge of byte-pair encoding in training, see `fst.compile.train.merges.loop`."""
+"""Kernels of one merge of byte-pair encoding in training; see `fst.compile.train.merges.loop`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def id_of(cell, careful, state):
 def expand(record, left, right, state):
     """Find all occurrences of a pair in the words of a record, in a careful run.
 
-    Positions are written to `pool` after the entries in use; the caller raises `POOL`.
+    Positions are written to `pool` after the entries in use; the caller increases `POOL`.
 
     Returns:
         The number of occurrences; -1 if there is no room.
@@ -62,7 +62,7 @@ def size_at(at, state):
 
 @inlined
 def note(neighbour, count, sums, touched, used):
-    """Add an occurrence of a neighbour; returns the number of distinct neighbours."""
+    """Add an occurrence of a neighbour; return the number of distinct neighbours."""
     if sums[2 * neighbour + 1] == 0:
         touched[used] = neighbour
         used += 1
@@ -76,12 +76,12 @@ def collect(begin, end, left, right, made, state):
     """Count the neighbours of a pair's occurrences, and drop stale positions. Words do not change, so the call can be repeated.
 
     Args:
-        begin, end: a block of `pool`. It is shortened in place: of overlapping occurrences, the first one stays.
+        begin, end: a block of `pool`. The block is shortened in place: of overlapping occurrences, only the first stays.
         left, right, made: the ids of the pair and of the merged token.
 
     Returns:
         The new end of the block; the numbers of distinct left and right neighbours; the count of all occurrences; and the count of
-        occurrences directly after another one. Such an occurrence has `made` as its left neighbour, and the previous one counts no right
+        occurrences directly after another occurrence. Their left neighbour is `made`, and the occurrence before them counts no right
         neighbour.
     """
     cells, pool, words = state.cells, state.pool, state.words
@@ -155,7 +155,7 @@ def add_pair(key, count, occurrences, state):
 
 @inlined
 def take_off(key, count, pairs):
-    """Lower the count of a pair, if the pair is in the table."""
+    """Subtract from the count of a pair, if the pair is in the table."""
     slot = slot_of(key, pairs)
     if pairs[slot] != EMPTY:
         pairs[slot + ONE] -= np.uint64(count)
@@ -163,7 +163,7 @@ def take_off(key, count, pairs):
 
 @inlined
 def is_counted(left, right, count, state):
-    """Whether a new pair gets a record, in a run that is not careful."""
+    """Whether a new pair gets a record in a run that is not careful."""
     numbers = state.numbers
     if numbers[BY_TEXT]:
         return may_merge(left, right, state)
@@ -172,7 +172,7 @@ def is_counted(left, right, count, state):
 
 @part
 def update_pairs(left, right, made, lefts, rights, between, state):
-    """Add the counts of new pairs, and then lower those of old ones. In this order, since a new pair may also be an old one.
+    """Add the counts of new pairs, and then lower those of old pairs. The order matters, since a new pair may also be an old one.
 
     The occurrences of each neighbour in `left` and `right` are replaced by the index of its next position in `pool`, or by `NONE` if its
     pair gets no record.
@@ -183,8 +183,8 @@ def update_pairs(left, right, made, lefts, rights, between, state):
         between: the count of occurrences directly after another one.
 
     Returns:
-        Whether (made, made) has one record for both sides. And the index in `pool` for one position of the pair (made, left), or `NONE`:
-        between two adjacent occurrences, SentencePiece adds this pair even if it never occurs.
+        Whether (made, made) has one record for both sides; and the index in `pool` for one position of the pair (made, left), or `NONE`.
+        For two adjacent occurrences, SentencePiece adds the pair (made, left) even if it never occurs.
     """
     numbers, pairs, touched = state.numbers, state.pairs, state.touched
     middle = len(touched) >> 1
@@ -220,7 +220,7 @@ def update_pairs(left, right, made, lefts, rights, between, state):
 
 @inlined
 def symbol_of(made, size, careful, state):
-    """The symbol of an id with a length of `size` cells; a new one if there is none yet."""
+    """The symbol of an id with a length of `size` cells; a new symbol if the id has none of this length."""
     if not careful:
         return made
     symbol = state.heads[made]
@@ -236,7 +236,7 @@ def symbol_of(made, size, careful, state):
 
 @part
 def write(begin, end, made, size, both, never, state):
-    """Write the merged token over all occurrences, and the positions of the new pairs. `both` and `never` are from `update_pairs`."""
+    """Write the merged token over all occurrences, and write the positions of the new pairs. `both` and `never` are from `update_pairs`."""
     cells, pool, careful = state.cells, state.pool, state.numbers[CAREFUL] != 0
     for place in range(begin, end):
         at = np.int64(pool[place])

@@ -1,7 +1,7 @@
-"""Components of ``tokenizers`` in place of parts of tiktoken and SentencePiece, for new vocabularies like theirs.
+"""Components of ``tokenizers`` that replace parts of tiktoken and SentencePiece in new vocabularies.
 
-Tables of tiktoken and SentencePiece have no ``tokenizer.json``, because its ids could differ on rare texts. A new vocabulary has its own
-ids, so components with the same effect on nearly all texts suffice.
+Tables of tiktoken and SentencePiece have no ``tokenizer.json``, because its ids could differ on rare texts. A new vocabulary has new ids,
+so components with the same effect on nearly all texts are sufficient.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ Json = Mapping[str, Any]
 
 
 def counterpart(table: Any) -> Json | None:
-    """A ``tokenizer.json`` for a new vocabulary like that of a table of tiktoken or SentencePiece; None for other tables.
+    """A ``tokenizer.json`` for a new vocabulary like the one in a table of tiktoken or SentencePiece; None for other tables.
 
     Raises:
-        UnsupportedError: a part has no counterpart; the message names it.
+        UnsupportedError: a part has no counterpart; the message names the part.
     """
     text = getattr(table.metadata, "text", None)
     if text is None:

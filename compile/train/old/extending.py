@@ -1,4 +1,4 @@
-"""Extend a vocabulary: old ids and merges stay, and new tokens are learned from words segmented into old tokens."""
+"""Extend a vocabulary: old ids and merges stay, and new tokens are learned from words in old tokens."""
 
 from __future__ import annotations
 
@@ -55,7 +55,9 @@ def extend(old: OldVocabulary, words: Words, ids: NDArray[np.int32], splits: Int
 
 
 def _symbols(old: OldVocabulary, words: Words, ids: NDArray[np.int32], splits: Ints) -> Symbols:
-    """Words as cells of old ids. The unknown token and the tokens of single bytes are never merged, so words are cut around them."""
+    """The words as cells of old ids. The unknown token and the tokens of single bytes are never merged, so words are cut around these
+    tokens.
+    """
     names = [f"\0{number}" for number in range(old.size)]  # placeholders for ids without a token; no merge makes them
     for token, number in old.tokens.items():
         names[number] = token
@@ -78,7 +80,7 @@ def _symbols(old: OldVocabulary, words: Words, ids: NDArray[np.int32], splits: I
 
 
 def _with_words(old: OldVocabulary, words: Words, ids: NDArray[np.int32], splits: Ints, add: int) -> Trained:
-    """The vocabulary with the most frequent words that are not tokens yet, in the order of WordLevel's trainer."""
+    """The vocabulary with the most frequent words that are not yet tokens, in the order of WordLevel's trainer."""
     unknown = Counter({word.decode(): int(count) for word, count in zip(words, words.counts, strict=True)})
     for token in old.tokens:
         unknown.pop(token, None)

@@ -1,7 +1,7 @@
-"""Recipes for a vocabulary like an old one: the options of the trainer, and the parts of the old tokenizer that are kept.
+"""Recipes for a vocabulary like an old one: the options of the trainer, and the parts of the old tokenizer that stay.
 
-Neither a ``tokenizer.json`` nor a table contains the options of a trainer. `Recipe.options` are those that follow from the old model; all
-others have the trainer's defaults, as in ``train_new_from_iterator`` of transformers.
+Neither a ``tokenizer.json`` nor a table contains the options of a trainer. `Recipe.options` contains the options that follow from the old
+model; all other options have the defaults of the trainer, as in ``train_new_from_iterator`` of transformers.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ TAKEN: Mapping[str, Sequence[str]] = {  # fields of a model that are also option
     "WordPiece": ("continuing_subword_prefix", "unk_token"),
     "WordLevel": ("unk_token",),
 }
-UNKNOWN = "unk_id"  # a field of Unigram; its trainer sets it
+UNKNOWN = "unk_id"  # a field of Unigram that its trainer sets
 
 Json = Mapping[str, Any]
 
@@ -57,11 +57,11 @@ class Recipe:
     settings: Json
 
     def completed(self, trained: Trained, options: Collection[str] = ()) -> Trained:
-        """A result of the trainer, completed with the kept parts.
+        """Complete a result of the trainer with the parts that stay.
 
         Args:
             trained: the result.
-            options: the names of arguments that replaced those of the recipe; their values stay.
+            options: the names of arguments that replaced arguments of the recipe; their values stay.
 
         Raises:
             VocabularyError: the post-processor contains a token that is not a special token.
@@ -89,11 +89,11 @@ class Recipe:
 
 
 def recipe_of(document: Json, settings: Json, new_special_tokens: Iterable[Any] = (), names: Mapping[str, str] | None = None) -> Recipe:
-    """The recipe for a vocabulary like that of a ``tokenizer.json``.
+    """The recipe for a vocabulary like the one in a ``tokenizer.json``.
 
     Args:
         document: the value of the ``tokenizer.json``.
-        settings: settings that are not in it, named as in `fst.tables.header.Settings`.
+        settings: settings outside the ``tokenizer.json``, with the names in `fst.tables.header.Settings`.
         new_special_tokens: further special tokens, after the old ones: str, or objects or mappings as in a ``tokenizer.json``.
         names: old name → new name of special tokens.
 
@@ -120,7 +120,7 @@ def recipe_of(document: Json, settings: Json, new_special_tokens: Iterable[Any] 
 
 
 def _need_known(names: Iterable[str], document: Json) -> None:
-    """Raise an error for a name that is neither an added token nor the unknown token."""
+    """Raise an error for a name that is not an added token or the unknown token."""
     known = [token["content"] for token in document.get("added_tokens") or ()]
     unknown = next((name for name in names if name not in (*known, model_of(document).get("unk_token"))), None)
     if unknown is not None:

@@ -1,4 +1,4 @@
-"""Tokens in the post-processor and the padding of a ``tokenizer.json``, which list each token with its id."""
+"""Replace tokens in the post-processor and the padding of a ``tokenizer.json``, which list each token with its id."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def renumbered(part: Component | None, ids: Mapping[str, int]) -> dict[str, Any]
 
 
 def renamed(part: Component | None, name: Callable[[str], str]) -> dict[str, Any] | None:
-    """A post-processor or the padding with renamed tokens; ids stay."""
+    """A post-processor or the padding with renamed tokens; ids do not change."""
     return None if part is None else _changed(part, lambda token, number: (name(token), number))
 
 
@@ -50,7 +50,7 @@ def _changed(part: Component, change: Change) -> dict[str, Any]:
 
 
 def _special(part: Component, change: Change) -> dict[str, Any]:
-    """A special token of TemplateProcessing. Its key stays, because the templates refer to it."""
+    """A special token of TemplateProcessing. Its key does not change, because the templates refer to it."""
     both = [change(token, number) for token, number in zip(part["tokens"], part["ids"], strict=True)]
     return {**part, "ids": [number for _, number in both], "tokens": [token for token, _ in both]}
 

@@ -1,8 +1,8 @@
-"""Trim a vocabulary: keep the tokens that texts use most, and the parts that make them.
+"""Trim a vocabulary: keep the tokens that texts use most, and the parts of these tokens.
 
-A text whose tokens are all kept has the same tokens as before. With WordPiece and Unigram, this is true for any set of tokens: the longest
-match and the best path are still there, among fewer others. BPE also needs all merges that make a kept token, so the parts of these merges
-are kept, too.
+If all tokens of a text are kept, the text has the same tokens as before. With WordPiece and Unigram, this is true for any set of tokens:
+the longest match and the best path remain, with fewer alternatives. BPE also needs all merges that make a kept token, so the parts of these
+merges are kept, too.
 """
 
 from __future__ import annotations
@@ -67,7 +67,9 @@ def trim(old: OldVocabulary, used: NDArray[np.int64], keep: int, min_count: int 
 
 
 def _kept(old: OldVocabulary, used: NDArray[np.int64], keep: int) -> list[int]:
-    """The ids that stay, ascending: first those that must stay, then by use. A token is skipped if its parts no longer fit into `keep`."""
+    """The ids that stay, ascending: first the required ids, then the most used ones. A token is skipped if its parts no longer fit into
+    `keep`.
+    """
     tokens = {number: token for token, number in old.tokens.items()}
     check_numbers(keep=keep)
     if keep > len(tokens):
@@ -87,7 +89,7 @@ def _kept(old: OldVocabulary, used: NDArray[np.int64], keep: int) -> list[int]:
 
 
 def _needed(old: OldVocabulary) -> Iterator[int]:
-    """The ids that must stay so that every text has an encoding: added tokens, the unknown token, and the alphabet. Ids may repeat."""
+    """The ids that must stay so that every text can be encoded: added tokens, the unknown token, and the alphabet. Ids may repeat."""
     yield from old.added.values()
     if old.unknown is not None:
         yield old.unknown
@@ -117,12 +119,12 @@ def _is_spelled(token: str, old: OldVocabulary) -> bool:
 
 @dataclass(frozen=True)
 class _Parts:
-    """The two parts of each token: those of its last merge when BPE runs on the token alone.
+    """The two parts of each token: the parts of the last merge when BPE runs on the token alone.
 
     Attributes:
         old: the vocabulary.
-        made: token → the merges that make it. Only one of them is ever used, the last merge on the token alone, see
-        `fst.compile.machines.bpe.canonical`.
+        made: token → the merges that make it. Only one of these merges is used, the last merge on the token alone; see
+            `fst.compile.machines.bpe.canonical`.
         ranks: merge → its rank. If a merge is listed twice, its last rank counts.
     """
 
@@ -138,7 +140,7 @@ class _Parts:
         return cls(old, made, {pair: rank for rank, pair in enumerate(old.merges)})
 
     def closure(self, token: str, kept: set[int]) -> set[int]:
-        """The ids of a token and, recursively, of its parts, without those that are already kept."""
+        """The ids of a token and, recursively, of its parts, except ids that are already kept."""
         found, waiting = set[int](), [token]
         while waiting:
             part = waiting.pop()

@@ -1,4 +1,4 @@
-"""An existing vocabulary, from which a new one is derived: the parts of its ``tokenizer.json``."""
+"""An existing vocabulary as the basis for a new one: the parts of its ``tokenizer.json``."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class OldVocabulary:
 
     Attributes:
         document: the value of the ``tokenizer.json``.
-        settings: settings that are not in it, named as in `fst.tables.header.Settings`.
+        settings: settings outside the ``tokenizer.json``, with the names in `fst.tables.header.Settings`.
     """
 
     document: Json
@@ -39,7 +39,9 @@ class OldVocabulary:
 
     @classmethod
     def of_table(cls, document: Json, settings: Mapping[str, Any]) -> OldVocabulary:
-        """The vocabulary of a table. In tables, WordLevel is WordPiece without tokens that continue a word; here it is WordLevel again."""
+        """The vocabulary of a table. In tables, WordLevel is WordPiece without tokens that continue a word; this function makes it
+        WordLevel again.
+        """
         model = document["model"]
         continues = model.get("continuing_subword_prefix") or ""
         is_unlimited = model["type"] == "WordPiece" and model["max_input_chars_per_word"] == MAX_WORD
@@ -49,7 +51,7 @@ class OldVocabulary:
 
     @classmethod
     def of_ranks(cls, document: Json, settings: Mapping[str, Any]) -> OldVocabulary:
-        """The vocabulary of an encoding of tiktoken. Several pairs may make a token; the one that is merged becomes its merge."""
+        """The vocabulary of an encoding of tiktoken. If several pairs make a token, its merge is the pair that BPE merges."""
         model, added = document["model"], {token["content"] for token in document["added_tokens"]}
         contents = {token: bytes_of(token) for token in model["vocab"] if token not in added}
         names = {content: token for token, content in contents.items() if content is not None}
@@ -70,7 +72,7 @@ class OldVocabulary:
 
     @property
     def options(self) -> dict[str, Any]:
-        """The members of the model except its tokens and its merges."""
+        """The members of the model except tokens and merges."""
         return {name: value for name, value in self.document["model"].items() if name not in OF_TOKENS}
 
     @property
@@ -116,7 +118,7 @@ class OldVocabulary:
 
     @cached_property
     def unknown(self) -> int | None:
-        """The id of the unknown token, if there is one."""
+        """The id of the unknown token, or None."""
         if self.kind == "Unigram":
             number: int | None = self.document["model"].get("unk_id")
             return number
@@ -132,7 +134,7 @@ class OldVocabulary:
         return left + right.removeprefix(self.prefix)
 
     def alone(self) -> Json:
-        """A ``tokenizer.json`` with the model alone: each text is one word, and added tokens are ordinary text."""
+        """A ``tokenizer.json`` with only the model: each text is one word, and added tokens are ordinary text."""
         are_bytes = Pipeline(pre_tokenizer=self.document["pre_tokenizer"]).are_bytes
         cut = dict.fromkeys(("normalizer", "decoder", *FURTHER)) | {"added_tokens": []}
         return {**self.document, **cut, "pre_tokenizer": BYTES if are_bytes else None}

@@ -1,7 +1,7 @@
-"""The heap of WordPiece by score: pairs by score, and pairs with equal scores by their first occurrence.
+"""The heap of WordPiece by score: pairs are ordered by score, and pairs with equal scores by their first occurrence.
 
 It is an indexed 4-ary heap: `pairs[pair, PLACE]` is the index of a pair in the heap, so a pair moves as soon as its score changes. Scores
-rise and fall during training; a heap that tolerates outdated scores would need a new entry for each change.
+rise and fall during training; a heap with outdated scores would need a new entry for each change.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def long_quotient(count, left, right):
     while rest_high < high or (rest_high == high and rest < low):
         rest_high, rest, scale = rest_high << U1 | rest >> TOP, rest << U1, scale * 0.5
     quotient = U0
-    for _ in range(54):  # the 53 bits of a float64, and one for rounding
+    for _ in range(54):  # 53 bits of a float64, and one bit for rounding
         quotient <<= U1
         if rest_high > high or (rest_high == high and rest >= low):
             rest_high, rest, quotient = rest_high - high - np.uint64(rest < low), rest - low, quotient | U1
@@ -59,7 +59,7 @@ def put(index, place, score, first, pair):
 
 @part
 def rise(index, place, score, first, pair):
-    """Put a pair at a place of the heap, and sift it up."""
+    """Put a pair at a position in the heap, and sift it up."""
     scores, firsts = index.scores, index.firsts
     while place > 0:
         above = place - 1 >> 2
@@ -72,7 +72,7 @@ def rise(index, place, score, first, pair):
 
 @part
 def sink(index, place, score, first, pair):
-    """Put a pair at a place of the heap, and sift it down."""
+    """Put a pair at a position in the heap, and sift it down."""
     scores, firsts, size = index.scores, index.firsts, index.numbers[HEAP_SIZE]
     while True:
         child = (place << 2) + 1
@@ -109,7 +109,7 @@ def change(index, pair, score):
 
 @part
 def remove(index, pair):
-    """Remove a pair from the heap: the last entry takes its place, and is sifted up or down."""
+    """Remove a pair from the heap: the last entry replaces it, and is sifted up or down."""
     place, last = index.pairs[pair, PLACE], index.numbers[HEAP_SIZE] - 1
     index.numbers[HEAP_SIZE] = last
     if place == last:

@@ -1,24 +1,24 @@
 """Kernels of WordPiece by score: merge the pair with the greatest ``f(ab) / (f(a) f(b))`` until the vocabulary is full.
 
-All words lie in one array of cells, in the order of their first occurrence, with `GAP` before, between and after them. The first and the
+All words are in one array of cells, in the order of their first occurrence, with `GAP` before, between and after them. The first and the
 last cell of a token contain its id; cells between them contain `INNER`. So the token after the one at cell i begins at ``i + lengths[id]``,
-and cell ``i - 1`` contains the id of the previous token. For the word h ##u ##g with the ids 0, 1 and 2, the merge of ##u and ##g to token
-9 gives:
+and cell ``i - 1`` contains the id of the previous token. Example: the word h ##u ##g has the ids 0, 1 and 2. The merge of ##u and ##g to
+token 9 changes the cells:
 
     GAP 0 1 2 GAP   →   GAP 0 9 9 GAP
 
 A pair of tokens occurs at the cells where its left token begins. They are in ascending order in ``pool[START:END]`` of its row in `pairs`.
 One merge makes a token and all pairs with it, so the cells of a pair are written once. Later merges make some of these cells stale:
-``cells[i] ≠ left`` or ``cells[i + lengths[left]] ≠ right``. The rows with the same left token form a list, and so do those with the same
-right token. A merge of a and b changes f(a) and f(b), and with them the scores of all pairs in the four lists of a and b. No other scores
+``cells[i] ≠ left`` or ``cells[i + lengths[left]] ≠ right``. Rows with the same left token form a list, and rows with the same right token
+form a list. A merge of a and b changes f(a) and f(b), and with them the scores of all pairs in the four lists of a and b. No other scores
 change.
 
 One merge, in the order of its loops:
 
     the pair's cells ─→ join ─→ live cells ─→ gather ─→ counts by neighbour ─→ rescore lists ─→ add pairs ─→ scatter cells
 
-See `fst.compile.train.scores.state.Index` for the arrays. Kernels check nothing. They require that tokens tile the words, which `is_tiled`
-proves for cells from a file, and that the sum of all counts of symbols is below 2**63.
+See `fst.compile.train.scores.state.Index` for the arrays. Kernels check nothing. They require that tokens tile the words, and that the sum
+of all counts of symbols is below 2**63. `is_tiled` proves the first requirement for cells from a file.
 """
 
 from __future__ import annotations
@@ -50,12 +50,12 @@ from fst.compile.train.scores.numbers import (
 )
 from fst.core.jit import inlined, kernel, part
 
-ROOT = 0  # the place of the best pair in the heap
+ROOT = 0  # the index of the best pair in the heap
 
 
 @kernel
 def is_tiled(cells, lengths):
-    """Whether words consist of whole tokens. If so, no kernel reads outside the cells.
+    """Whether words consist of whole tokens; then no kernel reads outside the cells.
 
     Args:
         cells: int32[n].
@@ -88,7 +88,7 @@ def weight_at(index, cell):
 
 @part
 def new_row(index, left, right, count, size):
-    """A new row for a pair of tokens, with room for the `size` cells where it occurs. The row joins both lists."""
+    """Add a row for a pair of tokens, with room for the `size` cells of its occurrences. The row joins both lists."""
     pairs, numbers = index.pairs, index.numbers
     row = numbers[FREE]
     if row != NONE:
@@ -107,14 +107,14 @@ def new_row(index, left, right, count, size):
 
 @inlined
 def add_cell(index, row, cell):
-    """Append a cell to those where a pair occurs."""
+    """Append a cell to the occurrences of a pair."""
     index.pool[index.pairs[row, END]] = cell
     index.pairs[row, END] += 1
 
 
 @inlined
 def enter(index, row):
-    """Put a pair into the heap, by its score and its first cell."""
+    """Put a pair into the heap, with its score and its first cell."""
     pairs = index.pairs
     score = score_of(pairs[row, COUNT], index.frequencies[pairs[row, LEFT]], index.frequencies[pairs[row, RIGHT]])
     push(index, score, index.pool[pairs[row, START]], row)
@@ -122,7 +122,7 @@ def enter(index, row):
 
 @part
 def sort_cells(cells, index, begin, end, out, shift):
-    """Sort the cells ``pool[begin:end]`` stably to ``pool[out:]`` by the left token there, or with `shift` by the right one.
+    """Sort the cells ``pool[begin:end]`` stably to ``pool[out:]``, by the left token of each or, with `shift`, by the right token.
 
     `index.sizes` is all 0 before and afterwards.
     """
@@ -152,7 +152,7 @@ def index_pairs(cells, index):
         index: an `Index` whose `frequencies`, `sizes` and `sums` are 0 and whose `lefts` and `rights` are `NONE`; filled.
 
     Returns:
-        `DONE`, or `PAIRS` if it has too few rows.
+        `DONE`, or `PAIRS` if the index has too few rows.
     """
     pool, lengths, numbers, pairs = index.pool, index.lengths, index.numbers, index.pairs
     size, cell = 0, 0
@@ -232,10 +232,10 @@ def join(cells, index, row, new):
 
 @part
 def gather(cells, index, row, new):
-    """Count the tokens before and after the new one, in `sums` and `sizes`; list them in `touched`.
+    """Count the tokens before and after the new token in `sums` and `sizes`; list them in `touched`.
 
-    In both arrays, the index of a token before the new one is its id, that of a token after it is ``tokens + id``. If two new tokens are
-    neighbours, only the second one is counted, as the token after the first.
+    In both arrays, a token before the new token has the index ``id``, and a token after it has the index ``tokens + id``. If two new tokens
+    are neighbours, only the second one is counted, as the token after the first.
 
     Returns:
         The number of neighbours.
@@ -301,7 +301,7 @@ def rescore(index, heads, token, side, lost, chained, extra):
 
 @part
 def add_pairs(index, new, count):
-    """Make rows for the pairs of the new token with its neighbours. `sizes` then contains these rows; `NONE`: the pair is too rare."""
+    """Add rows for the pairs of the new token with its neighbours. Then, `sizes` contains these rows; `NONE`: the pair is too rare."""
     sums, sizes, touched, tokens = index.sums, index.sizes, index.touched, len(index.lengths)
     for place in range(count):
         other = touched[place]
@@ -314,7 +314,7 @@ def add_pairs(index, new, count):
 
 @part
 def scatter(cells, index, start, end, new, count):
-    """Write the cells of the new pairs, and put the pairs into the heap. `sums` and `sizes` are 0 again afterwards."""
+    """Write the cells of the new pairs, and put the pairs into the heap; then `sums` and `sizes` are 0 again."""
     pool, sums, sizes, touched, lengths = index.pool, index.sums, index.sizes, index.touched, index.lengths
     whole, tokens = np.int64(lengths[new]), len(lengths)
     for place in range(start, end):
@@ -333,7 +333,7 @@ def scatter(cells, index, start, end, new, count):
 
 @part
 def merge(cells, index, row, new):
-    """Merge all occurrences of a pair to a new token.
+    """Merge all occurrences of a pair into a new token.
 
     Returns:
         The occurrences of the new token, and the number of cells and rows visited.
@@ -341,7 +341,7 @@ def merge(cells, index, row, new):
     pairs, frequencies, tokens = index.pairs, index.frequencies, len(index.lengths)
     left, right, work = pairs[row, LEFT], pairs[row, RIGHT], pairs[row, END] - pairs[row, START]
     total = join(cells, index, row, new)
-    start, end = pairs[row, START], pairs[row, END]  # read now: the row is freed before `scatter`
+    start, end = pairs[row, START], pairs[row, END]  # read now, because the row is freed before `scatter`
     frequencies[new] = total
     frequencies[left] -= total
     frequencies[right] -= total
@@ -350,7 +350,7 @@ def merge(cells, index, row, new):
     if left == right:
         work += rescore(index, index.lefts, left, 0, tokens, NONE, 0)
         work += rescore(index, index.rights, left, 1, 0, NONE, 0)
-    else:  # lists with losses first, and all of (right, left) at once: no pair may be counted more often than its tokens
+    else:  # lists with losses first, and all losses of (right, left) at once: no pair may be counted more often than its tokens
         both = index.sums[right]
         work += rescore(index, index.lefts, right, 0, tokens, left, both + index.sums[tokens + new])
         work += rescore(index, index.rights, left, 1, 0, right, -both)
@@ -368,11 +368,11 @@ def learn(state, index, most, budget):
     Args:
         state: a `State` with room for `most` merges.
         index: an `Index`.
-        most: the number of merges at which to stop.
+        most: the maximum number of merges.
         budget: the approximate number of cells and rows to visit before stopping.
 
     Returns:
-        `DONE`; `STEPS`; or `PAIRS` if `index` needs more rows: two for each cell of the best pair, but at most two for each token.
+        `DONE`; `STEPS`; or `PAIRS` if `index` needs more rows: two for each cell of the best pair, at most two for each token.
     """
     made, atoms, work = state.made[0], len(index.lengths) - len(state.lefts), 0
     while made < most and work < budget:

@@ -23,7 +23,7 @@ learn = Deferred("fst.compile.train.scores.loop", "learn")
 
 
 class State(NamedTuple):
-    """The state of a run, from which it can resume; an `Index` follows from it.
+    """The state of a run, from which the run can resume. An `Index` is computed from it.
 
     Attributes:
         cells: int32[n], the tokens of all words, see `fst.compile.train.scores.loop`.
@@ -46,7 +46,7 @@ def widened(state: State, room: int) -> State:
 
 
 class Index(NamedTuple):
-    """The occurrences of tokens and pairs. A pair that is too rare to merge has no row, because it never becomes more frequent.
+    """The occurrences of tokens and pairs. A pair that is too rare to merge has no row, because its count never increases.
 
     Attributes:
         words: int32[cells], the word of each cell.
@@ -55,8 +55,7 @@ class Index(NamedTuple):
         frequencies: int64[tokens], the current occurrences of each token.
         lefts, rights: int32[tokens], the first row of the list of pairs with this token on the left, and on the right; -1: no such pair.
         pairs: int64[rows, `WIDTH`], see `fst.compile.train.scores.numbers`. A row is a pair: its tokens, its count, its cells in `pool`,
-        the
-            next rows in its two lists, and its place in the heap. `NEXT_OF_LEFT` of a free row is the next free row.
+            the next rows in its two lists, and its position in the heap. `NEXT_OF_LEFT` of a free row is the next free row.
         heap: int64[rows], row numbers.
         scores, firsts: float64[rows], int64[rows], the score and the first cell of each entry of `heap`.
         pool: int32[3 * cells], the cells where pairs occur. An occurrence that merges adds at most two, and each merge removes a token.
@@ -103,7 +102,7 @@ class Merger:
     index: Index | None = None
 
     def advance(self, state: State) -> Round:
-        """Make one round of merges, see `fst.compile.train.control.Control.run`."""
+        """Make one round of merges; see `fst.compile.train.control.Control.run`."""
         index = self.index or self._indexed(state)
         while (stopped := learn.call(state, index, len(state.lefts), BUDGET)) == PAIRS:
             index = _doubled(index)
@@ -116,17 +115,17 @@ class Merger:
         return self.index is not None and bool(self.index.numbers[NEIGHBOURS])
 
     def prove(self, state: State) -> None:
-        """Prove that kernels may run on a state from a file.
+        """Prove that kernels can safely run on a state from a file.
 
         Raises:
-            VocabularyError: the state is not one of this run.
+            VocabularyError: the state does not belong to this run.
         """
         for name, holds in self._checks(state):
             if not holds:
                 raise VocabularyError(f"{name} of the checkpoint is not of this run; the file is damaged; remove it and start again")
 
     def _checks(self, state: State) -> Iterator[tuple[str, bool]]:
-        """The name of an array, and whether it is as expected."""
+        """The name of each array, and whether it is as expected."""
         room = len(state.lefts)
         yield "made", state.made.shape == (1,) and 0 <= int(state.made[0]) <= room
         made, gaps = int(state.made[0]), self.cells == GAP
@@ -134,7 +133,7 @@ class Merger:
             part = getattr(state, name)
             yield name, len(part) == room and bool(np.all((part[:made] >= 0) & (part[:made] < self.atoms + np.arange(made))))
         yield "counts", len(state.counts) == room and bool(np.all(state.counts >= 0))
-        yield "counts", sum(state.counts[:made].tolist()) <= int(self.counts[self.words[~gaps]].sum())  # a merge removes as many tokens
+        yield "counts", sum(state.counts[:made].tolist()) <= int(self.counts[self.words[~gaps]].sum())  # each occurrence removes a token
         yield "cells", np.array_equal(state.cells == GAP, gaps)
         lengths = self._lengths(state)
         yield "lefts", int(lengths.max(initial=1)) <= max(np.diff(np.flatnonzero(gaps)).max(initial=0) - 1, 1)
@@ -179,6 +178,6 @@ class Merger:
 
 
 def _doubled(index: Index) -> Index:
-    """The index with room for twice as many pairs."""
+    """Return the index with room for twice as many pairs."""
     names = ("pairs", "heap", "scores", "firsts")
     return index._replace(**{name: np.concatenate([part := getattr(index, name), np.empty_like(part)]) for name in names})

@@ -1,4 +1,4 @@
-"""The trainer of WordPiece by score: it prefers pairs whose parts rarely occur elsewhere, as in the course of Hugging Face."""
+"""The trainer of WordPiece by score, as in the course of Hugging Face: it prefers pairs whose parts rarely occur in other pairs."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ def by_score(
 ) -> Trained:
     """Learn a vocabulary of WordPiece by score.
 
-    The score of a pair is its count divided by the product of the counts of its two tokens. Counts are those in all words; the quotient is
-    rounded once, as in Python's division of integers. Of pairs with equal scores, the one that occurs first is merged, in the order in
-    which words first occur. The first ids are those of special tokens; then follow the characters in words, with and without prefix, sorted
-    as strings; then the merges. A merge whose string has an id makes no new id. A token at the beginning of a word differs from one inside
-    words, even if a word begins with the prefix.
+    The score of a pair is its count divided by the product of the counts of its two tokens. Counts are over all words; the quotient is
+    rounded once, as in Python's division of integers. Of pairs with equal scores, the first to occur is merged; words are in the order of
+    their first occurrence. Special tokens have the first ids. The characters in words follow, with and without prefix, sorted as strings;
+    then the merges. A merge into a string with an id makes no new id. A token at the beginning of a word differs from one inside words,
+    even if a word begins with the prefix.
 
     Args:
         words: the words with their counts and first occurrences.
@@ -85,13 +85,13 @@ def _sorted(symbols: Symbols, alphabet: Alphabet, pipeline: Pipeline | None) -> 
     others = sorted(name for name, number in ids.items() if name not in specials and (symbols.counts[number] or name in initial))
     names = [*(name for name in symbols.names if name in specials), *others]
     old = np.array([ids[name] for name in names], np.int64)
-    table = np.full(len(ids) + 1, WORD_END, np.int32)  # index -1, the last element, is that of `WORD_END`
+    table = np.full(len(ids) + 1, WORD_END, np.int32)  # index -1, the last element, is for `WORD_END`
     table[old] = np.arange(len(names))
     return replace(symbols, names=names, counts=symbols.counts[old], cells=table[symbols.cells])
 
 
 def _by_occurrence(symbols: Symbols, first: NDArray[np.int64]) -> Symbols:
-    """The symbols with words in the order in which they first occur."""
+    """The symbols with words in the order of their first occurrence."""
     order = np.lexsort(first.T[::-1])
     sizes = np.bincount(symbols.words[symbols.cells != WORD_END], minlength=len(order))
     begins = np.cumsum(sizes + 1) - sizes
@@ -105,7 +105,7 @@ def _by_occurrence(symbols: Symbols, first: NDArray[np.int64]) -> Symbols:
 
 
 def _learned(symbols: Symbols, prefix: str, vocab_size: int, least: int, control: Control, digest: str) -> tuple[list[str], list[int], str]:
-    """The tokens in the order of ids, the occurrences of each when it was made, and why training stopped."""
+    """The tokens in the order of ids, the occurrences of each token when it was made, and the reason for the end of training."""
     atoms, missing = len(symbols.names), vocab_size - len(symbols.names)
     state = State(symbols.cells, np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(0, np.int64), np.zeros(1, np.int64))
     while True:
@@ -115,7 +115,7 @@ def _learned(symbols: Symbols, prefix: str, vocab_size: int, least: int, control
         counts = dict(zip(symbols.names, symbols.counts.tolist(), strict=True))
         for name, count in zip(_names(symbols, state, prefix)[atoms:], state.counts.tolist(), strict=False):
             counts[name] = counts.get(name, 0) + count
-        missing = vocab_size - len(counts)  # merges into strings that already had an id added no token
+        missing = vocab_size - len(counts)  # merges into strings with an id added no token
         if missing < 0:
             raise VocabularyError("merges of the checkpoint are more than vocab_size; the file is damaged; remove it and start again")
         if not finished or not missing or state.made[0] < len(state.lefts):

@@ -1,1 +1,1 @@
-"""Training with SentencePiece's results and files."""
+"""Training with the results and the files of SentencePiece."""

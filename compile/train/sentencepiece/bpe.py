@@ -1,8 +1,8 @@
 """The trainer of byte-pair encoding with the results of SentencePiece.
 
-It uses `fst.compile.train.merges.run` with other rules. Of equally frequent pairs, the one with the shorter string is merged, then the one
-with smaller code points. Each string is made once; other pairs that would make it are never merged. A piece has one script, at most 16
-characters, and ▁ only at its left end. Pairs that no longer occur are also merged, until the vocabulary is full.
+It uses `fst.compile.train.merges.run` with other rules. Equally frequent pairs are merged in the order of the length of their strings, then
+of code points. Each string is made once; other pairs with the same string are never merged. A piece has one script, at most 16 characters,
+and ▁ only at its left end. Pairs that no longer occur are also merged, until the vocabulary is full.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ RESERVED = "\u2585"  # the mark of unknown characters
 MAX_LENGTH = 16  # default limit of characters in a piece
 LONG_VOWEL = "\u30fc"
 GRAVE_AND_ACUTE = (0x953, 0x954)  # marks that are Devanagari in SentencePiece
-ANY, HAN, COMMON = range(3)  # kinds of characters; those of other scripts follow
+ANY, HAN, COMMON = range(3)  # kinds of characters; greater numbers are other scripts
 SCRIPTS = {"Inherited": ANY, "Han": HAN, "Hiragana": HAN, "Katakana": HAN, "Common": COMMON}
 
 
@@ -53,7 +53,7 @@ def by_sentencepiece(
     Args:
         words: the words with their counts; a word begins with ▁ if a space comes before it in SentencePiece.
         vocab_size: the number of pieces.
-        special_tokens: the first pieces; words are cut where one of them occurs. Empty: those of SentencePiece.
+        special_tokens: the first pieces; words are cut where one of them occurs. Empty: the default of SentencePiece.
         limit_alphabet: the maximum number of characters; rarer ones end a word. None: no limit.
         max_token_length: the maximum number of characters in a piece; None: 16.
         byte_fallback: add the pieces ``<0x00>`` to ``<0xFF>`` after the special tokens.
@@ -122,7 +122,7 @@ def _result(
 
 
 def without(words: Words, tokens: Sequence[str], pipeline: Pipeline | None) -> Words:
-    """The words, cut where one of the tokens occurs; words with U+2585 are left out, as SentencePiece skips them."""
+    """The words, cut at occurrences of the tokens. Words with U+2585 are left out, since SentencePiece skips them."""
     text = words.text.tobytes()
     if not any(token.encode() in text for token in (*tokens, RESERVED)):
         return words

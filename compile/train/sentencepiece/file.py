@@ -1,6 +1,6 @@
-"""Write SentencePiece's ``.model``, with the protobuf description of the package `sentencepiece`.
+"""Write a ``.model`` of SentencePiece, with the protobuf description from the package `sentencepiece`.
 
-`fst.compile.sources.sentencepiece.model` reads such files. SentencePiece merges by the scores of pieces, and does not split texts into
+`fst.compile.sources.sentencepiece.model` reads these files. SentencePiece merges by the scores of pieces, and does not split texts into
 words. If ▁ occurs only at the beginning of pieces, the result is the same as with words.
 """
 
@@ -16,7 +16,7 @@ from fst.compile.text.components import Component
 from fst.compile.text.sentencepiece import SYMBOL
 from fst.errors import quoted
 
-WHERE = "the .model"  # its name in messages
+WHERE = "the .model"  # the name of the file in messages
 BLANK = " "
 RUNS = {"Regex": " {2,}"}
 RULES = {"nmt_nfkc": ["Nmt", "NFKC"], "nfkc": ["NFKC"]}  # rule of SentencePiece → equivalent normalizers
@@ -40,7 +40,7 @@ def model_file(document: Mapping[str, Any], scores: Sequence[float] | None) -> b
         scores: the scores of BPE, by id; None: negative ranks of the merges.
 
     Raises:
-        ValueError: no ``.model`` gives the same ids; the message is the reason.
+        ValueError: no ``.model`` returns the same ids; the message is the reason.
         UnsupportedError: sentencepiece or protobuf is not installed.
     """
     model, pieces, unknown = document["model"], _pieces(document["model"]), _unknown(document["model"])
@@ -171,7 +171,7 @@ def _need_normal(merges: Sequence[Sequence[str]], types: Mapping[str, int]) -> N
 
 
 def _scores(model: Mapping[str, Any], pieces: Sequence[str]) -> Sequence[float]:
-    """The scores of pieces. For BPE, the negative ranks of their merges.
+    """The scores of pieces; for BPE, the negative ranks of their merges.
 
     Raises:
         ValueError: a merge and the scores give different results.

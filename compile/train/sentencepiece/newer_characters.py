@@ -1,4 +1,4 @@
-"""Characters that are newer than SentencePiece 0.2.3's table of scripts, which is that of Unicode 9. It assigns them the script Common.
+"""Characters that are newer than the table of scripts in SentencePiece 0.2.3, which is from Unicode 9 and assigns them the script Common.
 
 Each run (hexadecimal, both ends included) consists of assigned characters that SentencePiece's trainer joins with ASCII digits, although
 their script in the package's own table (`fst.compile.patterns.properties`) is not Common.

@@ -1,7 +1,7 @@
 """The words of Unigram as letters, the seeds of its pieces, and the lattices of the words.
 
-A letter is the rank of a character among the characters of the words, from 1; 0 ends a word. Places are indices into the letters of all
-words. The lattice of a word has an arc for each occurrence of a piece in it.
+A letter is a number for a character: its rank among the characters of the words, from 1; 0 ends a word. Places are indices into the letters
+of all words. The lattice of a word has an arc for each occurrence of a piece in it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ UNKNOWN = 0  # the seed of characters that are not pieces
 MAX_LETTERS = (1 << 31) - 2
 KEY_BITS = 63
 CODE_POINTS = 0x110000
-CONTINUES, CONTINUATION = 0xC0, 0x80  # ``byte & CONTINUES == CONTINUATION`` unless the byte begins a character
+CONTINUES, CONTINUATION = 0xC0, 0x80  # a byte begins a character unless ``byte & CONTINUES == CONTINUATION``
 
 PACK_LETTERS, MEASURE_PREFIXES, GROW_TREE, COUNT_ARCS, LIST_ARCS, KEEP_ARCS = (
     Deferred("fst.compile.train.unigram.seeds", name)
@@ -52,14 +52,14 @@ class Letters(NamedTuple):
 
     @property
     def weights(self) -> NDArray[np.float64]:
-        """The occurrences of each letter in the text. Letter 0 is counted as a character only, not as the end of a word."""
+        """The occurrences of each letter in the text. For letter 0, only the character is counted, not the ends of words."""
         counts = np.repeat(self.counts, np.diff(self.starts))
         weights: NDArray[Any] = np.bincount(self.letters, counts, len(self.alphabet))
         weights[0] -= self.counts.sum()
         return weights
 
     def find(self, string: str) -> NDArray[np.int64]:
-        """The places where a string without U+0000 occurs."""
+        """The places of a string without U+0000."""
         code_points = [*map(ord, string)]
         ranks = np.searchsorted(self.alphabet, code_points)
         if not np.array_equal(self.alphabet[np.minimum(ranks, len(self.alphabet) - 1)], code_points):
@@ -70,7 +70,7 @@ class Letters(NamedTuple):
         return np.flatnonzero(occurs)
 
     def spelled(self, places: NDArray[np.int64], lengths: NDArray[np.int32]) -> list[str]:
-        """The strings of given lengths that begin at given places."""
+        """The strings with given lengths and first places."""
         whole = self.alphabet[self.letters].astype(np.uint32).tobytes().decode("utf-32-le")
         return [whole[place : place + length] for place, length in zip(places.tolist(), lengths.tolist(), strict=True)]
 
@@ -94,7 +94,7 @@ class Seeds(NamedTuple):
 
 
 class Lattices(NamedTuple):
-    """The words and the arcs that begin at each place, in ascending length; an arc of the unknown piece (one letter) comes last.
+    """The words, and the arcs that begin at each place in ascending length; an arc of the unknown piece (one letter) comes last.
 
     Attributes:
         starts, counts: as in `Letters`.
@@ -109,7 +109,7 @@ class Lattices(NamedTuple):
     sizes: NDArray[np.uint16]
 
     def keep(self, pieces: NDArray[np.int32], seeds: int) -> Lattices:
-        """The lattices with fewer pieces, made in place: the old lattices become invalid.
+        """Remove the arcs of other pieces, in place: the old lattices become invalid.
 
         Args:
             pieces: the seeds that are pieces, including seed 0.
@@ -144,7 +144,7 @@ class Sums(NamedTuple):
 
 
 class Nodes(NamedTuple):
-    """Scratch: the nodes of a string, see `fst.compile.train.unigram.ties`.
+    """Scratch: the nodes of a string; see `fst.compile.train.unigram.ties`.
 
     Attributes:
         begin, seed, score: int64, int64, float64, the place, the seed and the score of each node.
@@ -170,7 +170,7 @@ class Nodes(NamedTuple):
 
 
 class Paths(NamedTuple):
-    """Scratch: the partial paths of a string, from the end backwards, see `fst.compile.train.unigram.ties`.
+    """Scratch: the partial paths of a string, from the end backwards; see `fst.compile.train.unigram.ties`.
 
     Attributes:
         node, after: int64, the first node of each path, and the path without this node.
@@ -228,7 +228,7 @@ def _byte_letters() -> NDArray[np.uint32]:
 
 
 def _decoded(words: Words, begins: NDArray[np.int64]) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
-    """The code points of all words, and where each word begins among them."""
+    """The code points of all words, and the first code point of each word, as an index."""
     leads = words.text & CONTINUES != CONTINUATION
     try:
         text = words.text.tobytes().decode()
@@ -287,8 +287,8 @@ def seeds_of(text: Letters, *, longest: int, most: int) -> Seeds:
 def _sorted_suffixes(letters: NDArray[np.int32], width: int, greatest: int) -> NDArray[np.int64]:
     """The places of all letters except 0, sorted by the next `width` letters, at most up to the end of the word.
 
-    They are sorted by as many letters as fit in one number, then by twice as many, and so on. A suffix that ends within the letters
-    compared so far keeps its position.
+    The first sort compares the letters that fit in one number; each further sort doubles the number of letters. A suffix that ends within
+    the compared letters keeps its position.
     """
     bits = greatest.bit_length()
     known = min(KEY_BITS // bits, width)
@@ -315,7 +315,7 @@ def _sorted_suffixes(letters: NDArray[np.int32], width: int, greatest: int) -> N
 
 
 def _ranked_nodes(first: NDArray[np.int32], depth: NDArray[np.int32], count: NDArray[np.int32], most: int) -> NDArray[np.int64]:
-    """The nodes of at least two letters, by occurrences × letters, then by string, both descending."""
+    """The nodes of at least two letters, by occurrences × letters, then by string; both are descending."""
     found = np.flatnonzero(depth > 1)
     scores = count[found].astype(np.int64) * depth[found]
     strings = first[found].astype(np.int64) << 16 | depth[found]

@@ -1,8 +1,8 @@
 """Kernels of the seeds of Unigram: the substrings of the words with at least two different continuations, and their occurrences.
 
-The suffixes of all words are sorted, so suffixes with a common prefix are neighbours. The common prefixes form a tree, whose inner nodes
-are the substrings. The substrings that begin at a place are on the path from its leaf to the root. `fst.compile.train.unigram.lattices`
-sorts the suffixes by prefix doubling; these kernels contain the loops over letters and nodes.
+In the sorted list of the suffixes of all words, suffixes with a common prefix are neighbours. The common prefixes form a tree, whose inner
+nodes are the substrings. The substrings that begin at a place are on the path from its leaf to the root.
+`fst.compile.train.unigram.lattices` sorts the suffixes by prefix doubling; these kernels contain the loops over letters and nodes.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def pack_letters(letters, bits, width, keys):
 
 @kernel
 def measure_prefixes(letters, order, most, shared):
-    """Measure the common prefix of each suffix and the previous one in the order. Two equal suffixes get `most`.
+    """Measure the common prefix of each suffix and the previous suffix in the order. Two equal suffixes get `most`.
 
     Args:
         letters: int32[n], 0 after each word.
@@ -98,7 +98,7 @@ def count_arcs(starts, deepest, parent, seed_of, first):
     Args:
         starts: int64[words + 1], the first place of each word; there is one place between words.
         deepest, parent: from `grow_tree`.
-        seed_of: int32[nodes], the seed of each node; 0: none.
+        seed_of: int32[nodes], the seed of each node; 0: no seed.
         first: int64[places + 1], all 0; filled with the first arc of each place.
     """
     arcs = 0
@@ -122,7 +122,7 @@ def list_arcs(letters, letter_seeds, deepest, parent, depth, seed_of, first, see
         letters: int32[n], 0 after each word.
         letter_seeds: int32[alphabet], the seed of each letter; 0 for letter 0.
         deepest, parent, depth: from `grow_tree`.
-        seed_of: int32[nodes], the seed of each node; 0: none.
+        seed_of: int32[nodes], the seed of each node; 0: no seed.
         first: from `count_arcs`.
         seeds, sizes: int32[arcs], uint16[arcs], filled: the seed of each arc, and its number of letters.
     """

@@ -1,7 +1,7 @@
 """Kernels of the steps of Unigram: expectation, maximization, best paths, and the loss of a piece.
 
-They run over the lattices of `fst.compile.train.unigram.lattices`. Each sum has the reference's order of summands, and exp and log are
-those of libm, so losses that are equal in the reference are equal here. The paths to a place are summed with the longest last piece first.
+The kernels use the lattices of `fst.compile.train.unigram.lattices`. Each sum has the reference's order of summands, and exp and log are
+from libm, so losses that are equal in the reference are equal here. The paths to a place are summed with the longest last piece first.
 
 Best paths are found by their sums. If the two greatest sums at a place of the best path differ by less than `MARGIN`, the choice may depend
 on rounding; then `fst.compile.train.unigram.ties` finds the path of the reference.
@@ -17,7 +17,7 @@ from fst.compile.train.unigram.ties import SPLITS, find_path, fits, list_nodes, 
 from fst.core.jit import kernel, part
 
 MARGIN = 1e-9  # relative to 1 + the sum; the rounding error of a sum is below 1e-12 of it
-FAR = 50.0  # a summand whose logarithm is smaller by this is left out
+FAR = 50.0  # a summand is left out if its logarithm is smaller by this
 LEAST = 0.5  # minimum of expected occurrences of a piece
 DROPPED, KEPT, WEIGHED = 0, 1, 2
 
@@ -94,7 +94,7 @@ def digamma(number):
 
 @kernel
 def maximize(expected, pieces, kept, scores):
-    """Drop pieces that are expected less than 0.5 times, and score the others by their expectations.
+    """Drop pieces with expected counts below 0.5, and compute the scores of the others from their expected counts.
 
     Args:
         expected: float64[seeds], from `expect`.
@@ -236,8 +236,8 @@ def weigh(lattices, scores, places, lengths, pieces, begin, counts, is_right, su
         pieces: int32[n], the seeds that are pieces; the first one is seed 0, the unknown piece.
         begin: the index of the first piece to decide on.
         counts: float64[seeds], from `count_best`.
-        is_right: whether the total count without a piece uses the number of pieces in its replacement; false: the number of all pieces, as
-            in the reference.
+        is_right: whether the total count without a piece uses the number of pieces in its replacement. False: it uses the number of all
+            pieces, as in the reference.
         verdicts, losses: uint8[n], float64[n], filled: `DROPPED`, `KEPT` or `WEIGHED`; and the loss if `WEIGHED`.
 
     Returns:

@@ -1,10 +1,10 @@
 """Kernels of Unigram for ties between sums of paths: the best and the second best path of the reference.
 
-The reference compares rounded sums, and takes the two best paths from a 4-ary heap, which moves a new entry above equal ones. The order of
-two equal paths thus depends on every comparison, so these kernels make the same comparisons.
+The reference compares rounded sums. It pops the two best paths from a 4-ary heap, which moves a new entry above equal entries. So the order
+of two equal paths depends on every comparison, and these kernels make the same comparisons.
 
 A lattice is a list of nodes: node 0 begins it, node 1 ends it, and each occurrence of a piece in the string is a node. The nodes that end
-at a place form a chain, in ascending order of their begins.
+at a place form a chain, in ascending order of their first places.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ MOST, FEW = 100_000, 20  # a heap with more than `MOST` entries keeps the best `
 
 @part
 def fits(lattices, begin, size, nodes):
-    """Whether there is room for the nodes of a string, which are at least as many as its letters."""
+    """Whether there is room for the nodes of a string; a string has at least as many nodes as letters."""
     return lattices.first[begin + size] - lattices.first[begin] + 2 <= len(nodes.seed)
 
 
@@ -36,7 +36,7 @@ def add_node(nodes, node, begin, end, seed, score):
 
 @part
 def best_before(nodes, place, score):
-    """The first of the nodes ending at a place with the greatest ``total + score``, and this sum."""
+    """The first node with the greatest ``total + score`` of the nodes that end at a place, and this sum."""
     found, most, node = NONE, 0.0, nodes.head[place]
     while node != NONE:
         total = nodes.total[node] + score
@@ -96,7 +96,7 @@ def find_path(nodes, last, path):
 
 @part
 def sift_up(paths, at):
-    """Move an entry of the heap up, above smaller and equal ones."""
+    """Move an entry of the heap up, above smaller and equal entries."""
     entry = paths.heap[at]
     while at > 0:
         parent = (at - 1) // CHILDREN
@@ -116,7 +116,7 @@ def push(paths, size, entry):
 
 @part
 def pop(paths, size):
-    """Take the greatest entry from a heap of `size` entries. The gap moves down to the bottom; the last entry fills it and moves up."""
+    """Pop the greatest entry from a heap of `size` entries. The gap moves down to the bottom; the last entry fills it and moves up."""
     greatest, last, at = paths.heap[0], paths.heap[size - 1], 0
     size -= 1
     while CHILDREN * at + 1 < size:
@@ -134,7 +134,7 @@ def pop(paths, size):
 
 @part
 def keep_few(paths, size):
-    """Keep the best entries of a heap that is too large: pop `FEW` entries, and push them in this order to an empty heap."""
+    """Keep the best entries of a heap that is too large: pop `FEW` entries, and push them in this order into an empty heap."""
     for index in range(FEW):
         paths.few[index] = pop(paths, size - index)
     for index in range(FEW):
@@ -190,7 +190,7 @@ def rank_paths(nodes, paths, path):
 
 @part
 def write_path(nodes, paths, entry, count, path):
-    """Write the seeds of a complete path, from last to first. Returns their number."""
+    """Write the seeds of a complete path, from last to first; return their number."""
     at = paths.after[entry]
     for index in range(count - 1, -1, -1):
         path[index] = nodes.seed[paths.node[at]]

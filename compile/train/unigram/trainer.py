@@ -1,11 +1,11 @@
-"""The trainer of Unigram: it begins with all frequent substrings of the words, and drops pieces until the vocabulary has its size.
+"""The trainer of Unigram: it begins with all frequent substrings of the words, and drops pieces until few enough are left.
 
 1. **Seeds**: the characters, and the substrings with at least two different continuations: letters, or the end of a word
    (`fst.compile.train.unigram.lattices`).
-2. **Expectation** and **maximization**, `n_sub_iterations` times: the expected number of occurrences of each piece, over all segmentations
-   weighted by their probability, gives its new score. Pieces that are expected less than 0.5 times are dropped.
+2. **Expectation** and **maximization**, `n_sub_iterations` times: the new score of a piece is computed from its expected count, over all
+   segmentations weighted by their probability. Pieces with expected counts below 0.5 are dropped.
 3. **Pruning**: the pieces with the smallest losses are dropped, so that `shrinking_factor` of the pieces stay, but at least 1.1 times
-   `vocab_size`. Steps 2 and 3 repeat until no more than 1.1 times `vocab_size` are left after step 2.
+   `vocab_size`. Steps 2 and 3 repeat until at most 1.1 times `vocab_size` pieces are left after step 2.
 4. **End**: all characters, and other pieces up to the size, sorted by score.
 
 The kernels are in `fst.compile.train.unigram.steps`.
@@ -30,15 +30,15 @@ from fst.counting.words import Words
 from fst.errors import UnsupportedError, VocabularyError, listed, quoted
 
 HUGGINGFACE, EXACT, SENTENCEPIECE = "huggingface", "exact", "sentencepiece"
-UNKNOWN_PENALTY = 10.0  # difference between the least score and that of the unknown piece
+UNKNOWN_PENALTY = 10.0  # difference between the minimum score and the score of the unknown piece
 STEP = 0.0001  # difference between the scores of characters that are not pieces
-PATIENCE = 100  # prunings past the expected number; with too many characters, the reference never ends
+PATIENCE = 100  # number of prunings beyond the expected number; with too many characters, the reference never ends
 UNKNOWN_PIECE = "<UNK>"  # the name of the unknown piece in the reference's trainer
 MAX_PIECE_LENGTH = (1 << 16) - 1
 MAX_SEEDS = (1 << 31) - 2
 KEPT, WEIGHED = 1, 2  # verdicts of `weigh`
 FEW_NODES = 1 << 10
-GREATEST = 1000.0  # above all |scores|: logarithms of shares in fewer than 2^63 letters; sums of such numbers are finite
+GREATEST = 1000.0  # greater than all |scores|: logarithms of shares in fewer than 2^63 letters; sums of such numbers are finite
 
 EXPECT, MAXIMIZE, COUNT_BEST, WEIGH = (
     Deferred("fst.compile.train.unigram.steps", name) for name in ("expect", "maximize", "count_best", "weigh")
@@ -145,7 +145,7 @@ def _check(options: Mapping[str, object]) -> None:
 
 
 def _specials(special_tokens: Sequence[str], unk_token: str | None) -> list[str]:
-    """The special tokens in the order of their ids. The unknown token is put first unless it is one of them."""
+    """The special tokens in the order of their ids. The unknown token comes first unless it is already a special token."""
     specials = [*checked(special_tokens)]
     unknown = [] if unk_token is None or unk_token in specials else [*checked([unk_token])]
     if len({*specials}) < len(specials):
@@ -154,7 +154,7 @@ def _specials(special_tokens: Sequence[str], unk_token: str | None) -> list[str]
 
 
 def _alphabet(text: Letters, initial: Collection[str], specials: Sequence[str], reference: str) -> list[str]:
-    """The characters by code point; with "exact", by frequency and then code point, without special tokens."""
+    """The characters by code point. With "exact", they are by frequency and then by code point, without special tokens."""
     occurs = {chr(text.alphabet[letter]): count for letter, count in enumerate(text.weights) if count}
     alphabet = sorted({*occurs, *(string[0] for string in checked_initial(initial) if string)})
     if reference != EXACT:
@@ -163,7 +163,7 @@ def _alphabet(text: Letters, initial: Collection[str], specials: Sequence[str], 
 
 
 def _refuse_pieces(specials: Sequence[str], pieces: Mapping[str, float]) -> None:
-    """Raise an error if a special token is also a piece, because a token has one id."""
+    """Raise an error if a special token is also a piece: a token has only one id."""
     if repeated := [token for token in specials if token in pieces]:
         raise VocabularyError(
             f"special_tokens contain pieces of words: {listed(repeated)}; expected other strings; choose others, or reference='exact', "
@@ -177,7 +177,7 @@ class _Run:
     Args:
         text: the words.
         seeds: the seeds of the words; the arrays of their lattices are changed.
-        most: the number of pieces at which training ends.
+        most: the maximum number of pieces at the end of training.
         shrinking_factor, n_sub_iterations, reference: as in `fst.train.unigram`.
     """
 
@@ -190,7 +190,7 @@ class _Run:
 
     @property
     def rounds(self) -> int:
-        """An estimate of the rounds of a run, if each pruning keeps exactly the shrinking factor."""
+        """The estimated rounds of a run, if each pruning keeps exactly the shrinking factor."""
         ratio = self.most / len(self.seeds.scores)
         prunings = 0 if ratio >= 1 else 1 if self.factor == 0 else ceil(log(ratio) / log(self.factor))
         return prunings * (self.iterations + 1) + self.iterations
@@ -200,7 +200,7 @@ class _Run:
         return State(np.arange(len(self.seeds.scores), dtype=np.int32), self.seeds.scores, np.zeros(1, np.int64))
 
     def prove(self, state: State) -> None:
-        """Raise an error unless a state from a checkpoint belongs to this run."""
+        """Raise an error if a state from a checkpoint does not belong to this run."""
         pieces, scores, rounds = state
         is_right = len(pieces) == len(scores) and len(rounds) == 1 and len(pieces) > 1 and pieces[0] == UNKNOWN and rounds[0] >= 0
         if not is_right or pieces.min() < 0 or pieces.max() >= len(self.seeds.scores) or len(np.unique(pieces)) < len(pieces):
@@ -228,7 +228,7 @@ class _Run:
         return Round(State(pieces, scores, done), self.rounds if finished else min(int(done[0]), self.rounds), finished)
 
     def _keep(self, pieces: NDArray[np.int32]) -> None:
-        """Drop the arcs of all other seeds."""
+        """Drop the arcs of all seeds that are not in `pieces`."""
         if len(pieces) < self.arcs_of:
             self.lattices, self.arcs_of = self.lattices.keep(pieces, len(self.seeds.scores)), len(pieces)
 
@@ -242,7 +242,7 @@ class _Run:
         return int(found[0]) if len(found) else -1
 
     def _scores_of(self, state: State) -> NDArray[np.float64]:
-        """The scores by seed. The score of the unknown piece is below all others."""
+        """The scores by seed. The score of the unknown piece is below all other scores."""
         scores = np.full(len(self.seeds.scores), np.nan)
         scores[state.pieces] = state.scores
         scores[UNKNOWN] = state.scores[1:].min() - UNKNOWN_PENALTY
@@ -272,7 +272,7 @@ class _Run:
             self._enlarge(begin < len(state.pieces))
         kept, weighed = np.flatnonzero(verdicts == KEPT), np.flatnonzero(verdicts == WEIGHED)
         room = max(self.most, int(len(state.pieces) * self.factor)) - len(kept)
-        if room >= 0 or self.is_exact:  # with a negative room, the reference keeps all
+        if room >= 0 or self.is_exact:  # if the room is negative, the reference keeps all
             weighed = weighed[np.argsort(-losses[weighed], kind="stable")][: max(room, 0)]
         stay = np.concatenate([kept, weighed])
         return state.pieces[stay], state.scores[stay]
@@ -294,7 +294,7 @@ class _Run:
 
         Args:
             state: the last state.
-            alphabet: the characters; those that are not pieces get scores in this order.
+            alphabet: the characters; characters that are not pieces get scores in this order.
             specials: the special tokens; with "exact", they are left out of the pieces.
             room: the number of tokens without special tokens.
 
@@ -313,7 +313,7 @@ class _Run:
         others = [token for token in tokens if token not in left_out]
         if self.is_exact:
             others.sort(key=lambda token: -scores[token])
-        if self.is_exact or len(chosen) < room:  # the reference checks after each piece for this exact size, so it may miss it and add all
+        if self.is_exact or len(chosen) < room:  # the reference checks for the exact size after each piece, so it may miss it and add all
             others = others[: room - len(chosen)]
         chosen |= {token: scores[token] for token in others}
         ended = dict(sorted(chosen.items(), key=lambda pair: -pair[1]))

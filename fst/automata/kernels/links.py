@@ -43,7 +43,7 @@ def link_suffixes(parents, labels, tokens, firsts, of_root, links, ends):
 
 @part
 def put(pops, count, last, token, end):
-    """Append a token to the list that ends with `last`. Returns as `link_longest`."""
+    """Append a token to the list that ends with `last`. The result is as in `link_longest`."""
     if count < len(pops):
         pops[count, TOKEN], pops[count, END] = token, end
         pops[count, NUMBER], pops[count, BEFORE] = pops[last, NUMBER] + 1, last
@@ -52,7 +52,7 @@ def put(pops, count, last, token, end):
 
 @part
 def put_list(pops, count, last, other, shift):
-    """Append the tokens of another list, which end `shift` symbols later. Returns as `link_longest`."""
+    """Append the tokens of another list, whose ends are shifted by `shift` symbols. The result is as in `link_longest`."""
     after, number = count + pops[other, NUMBER], pops[last, NUMBER] + 1 - count
     if after <= len(pops):
         for place in range(after - 1, count - 1, -1):
@@ -72,10 +72,10 @@ def link_longest(parents, labels, levels, tokens, firsts, of_root, unseen, with_
         unseen, with_leaves: of `fst.automata.links.longest`.
         first_rule, rules: `first` and `lasts` of `fst.automata.links.Rules`.
         links, lasts: of `fst.automata.links.Longest`, filled.
-        pops: int64[n, 4], of `fst.automata.links.Longest`, filled from row `count` on.
+        pops: int64[n, 4], of `fst.automata.links.Longest`, filled from row `count`.
 
     Returns:
-        The number of rows of `pops` that are used, or more than there are: then there are too few.
+        The number of used rows of `pops`. A number larger than the number of rows means that `pops` is too small.
     """
     links[ROOT] = lasts[ROOT] = ROOT
     for node in range(1, len(parents)):
@@ -91,7 +91,7 @@ def link_longest(parents, labels, levels, tokens, firsts, of_root, unseen, with_
                 count = put(pops, count, 0, token, levels[node])
             continue
         read, link, last = levels[above], links[above], lasts[above]
-        is_covered = pops[last, END] > read  # by a token of several symbols that is not seen
+        is_covered = pops[last, END] > read  # by a token UNSEEN of several symbols
         target = NULL if above == ROOT or is_covered else child(link, label, firsts, labels, of_root)
         while target == NULL and link != ROOT and not is_covered:
             count = put_list(pops, count, last, lasts[link], read - levels[link])

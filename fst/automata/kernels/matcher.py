@@ -16,7 +16,7 @@ SHIFT, HALF, MULTIPLIER = np.uint64(PARENT_SHIFT), np.uint64(32), np.uint64(MULT
 
 @inlined
 def child_of(node, label, edges):
-    """The child of a node by a label; 0 if there is none, since the root is no node's child."""
+    """The child of a node on a label; 0 if there is no child, since the root is not a child."""
     last = np.uint64(len(edges)) - U1
     slot = (node << SHIFT ^ label) * MULTIPLIER >> HALF & last
     while edges[slot, 0] != NO_NODE and (np.uint64(edges[slot, 0]) != node or np.uint64(edges[slot, 1]) != label):
@@ -29,7 +29,8 @@ def link_nodes(parents, labels, depths, order, overlapping, edges, nodes):
     """Compute the fields of a `fst.automata.matcher.Matcher` from its edges and `ENDING`.
 
     Args:
-        parents, labels, depths: uint32[nodes]: for each node its parent, the label of the edge to it, and the items on its path.
+        parents, labels, depths: uint32[nodes]: the parent of each node, the label of the edge to the node, and the number of items on its
+            path.
         order: int64[nodes], the nodes sorted by depth, the root first.
         overlapping: whether a walk may start inside a string that an earlier walk has found.
         edges: as in `fst.automata.matcher.Matcher`.
@@ -44,8 +45,8 @@ def link_nodes(parents, labels, depths, order, overlapping, edges, nodes):
         skip, rest = depth, U0
         if parent != ROOT and (ending < 0 or overlapping):
             skip, rest = np.uint64(nodes[parent, SKIP]), np.uint64(nodes[parent, REST])
-            # From `skip` on, the parent's path equals the path of `rest`. Extend it by the label, or else skip further; but stop at a
-            # position where a string begins.
+            # From `skip` on, the parent's path equals the path of `rest`. Extend it by the label if possible; otherwise skip further, but
+            # stop at a position where a string begins.
             while rest or skip == np.uint64(depths[parent]):
                 child = child_of(rest, label, edges)
                 if child or not rest:

@@ -1,4 +1,4 @@
-"""Training: vocabularies from texts or from counted words."""
+"""Training of vocabularies from texts or from counted words."""
 
 from fst.bridge.train.counting import words
 from fst.bridge.train.from_old import extend, like, trim

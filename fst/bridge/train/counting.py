@@ -1,4 +1,4 @@
-"""Words of a corpus, counted by the runtime."""
+"""Counting of the words of a corpus, by the runtime."""
 
 from __future__ import annotations
 
@@ -41,19 +41,20 @@ def words(
               `field` is given, or if the iterable is a list or tuple in which each item is an existing file or a URL;
             - counted words: a `Words`, a mapping of words to counts, pairs of word and count, or a table or Parquet files with the columns
               word and count.
-        splitter: how documents are split. A name: "gpt2", "bert", "metaspace", "sentencepiece", "whitespace", "cl100k", "o200k",
-            "llama3", "qwen2", or "none" (a document is one word). A regular expression, for byte-level vocabularies. A pre-tokenizer of
-            ``tokenizers``, live or as a mapping. Or a tokenizer, together with its normalizer: live, an `fst.Tokenizer`, a table, or the
-            path of a table, a ``tokenizer.json`` or a folder. For counted words: the splitter that made them.
-        normalizer: "bert", "bert-cased", "nfc", "nfd", "nfkc", "nfkd", "lowercase", or "none"; or a normalizer of ``tokenizers``, live or
-            as a mapping. None: that of the splitter.
+        splitter: the splitter of documents: a name ("gpt2", "bert", "metaspace", "sentencepiece", "whitespace", "cl100k", "o200k",
+            "llama3", "qwen2", or "none": a document is one word); a regular expression, for byte-level vocabularies; a pre-tokenizer of
+            ``tokenizers``, live or as a mapping; or a tokenizer, with its normalizer: live, an `fst.Tokenizer`, a table, or the path of a
+            table, a ``tokenizer.json`` or a folder. For counted words: the splitter that made them.
+        normalizer: "bert", "bert-cased", "nfc", "nfd", "nfkc", "nfkd", "lowercase" or "none"; or a normalizer of ``tokenizers``, live or as
+            a mapping. None: the normalizer of the splitter.
         column: the column of documents in tables and in files of Parquet and Arrow.
         field: the field of documents in JSON lines.
-        threads: the number of threads; None: ``FST_NUM_THREADS``, or one per core.
-        partition: the number of this part of a corpus, if its parts are counted separately and merged later, see `Words.to_arrow`.
+        threads: the number of threads; None: ``FST_NUM_THREADS``, or one thread per core.
+        partition: the number of this part of a corpus whose parts are counted separately and merged later, see `Words.to_arrow`.
         min_count: rarer words are left out.
-        memory: upper bound on the bytes of all threads' tables. When they are full, words are written to a temporary folder.
-        progress: called with the numbers of documents and bytes counted so far, from any thread, but from one at a time.
+        memory: the maximum size in bytes of the tables of all threads together. When they are full, words are written to a temporary
+            folder.
+        progress: called with the numbers of documents and bytes counted so far, from any thread, but only one thread at a time.
         errors: "strict", or "replace": U+FFFD replaces malformed units of documents.
 
     Returns:
@@ -61,8 +62,8 @@ def words(
 
     Raises:
         TextError: a document is not text, or a file is damaged or lacks the column or the field. The message names the place.
-        VocabularyError: counted words are malformed or were split in another way, or the sum of all counts is too large.
-        UnsupportedError: the splitter or the normalizer is unknown or not supported, or documents have no splitter.
+        VocabularyError: counted words are malformed or were split by a different pipeline, or the sum of all counts is too large.
+        UnsupportedError: the splitter or the normalizer is unknown or not supported, or the splitter of documents is missing.
         ReadingError, OSError: a file cannot be read.
 
     Examples:
@@ -92,7 +93,7 @@ def split(
     """The words of a trainer's source and their pipeline.
 
     Raises:
-        VocabularyError: the digest of the words is not that of a named splitter.
+        VocabularyError: the digest of the words does not belong to a named splitter.
     """
     found, pipeline = words_of(
         source,

@@ -1,4 +1,4 @@
-"""Vocabularies from an old tokenizer: one like it for other texts, one with more tokens, one with fewer."""
+"""New vocabularies from an old tokenizer: trained on other texts, with additional tokens, or with fewer tokens."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def like(
     special_tokens_map: Mapping[str, str] | None = None,
     **options: Any,
 ) -> Trained:
-    """Train a vocabulary on other texts, with everything else as in an old tokenizer: ``train_new_from_iterator`` for any tokenizer.
+    """Train a vocabulary on other texts, with all other parts of an old tokenizer: ``train_new_from_iterator`` for any tokenizer.
 
     The new tokenizer keeps the kind of model, the normalizer, pre-tokenizer, decoder, post-processor and settings, and the added tokens
     with their flags and roles. Special tokens get the first ids; other added tokens follow the vocabulary. The post-processor, nested or
@@ -44,19 +44,19 @@ def like(
       `shrinking_factor` 0.75, `max_piece_length` 16, `n_sub_iterations` 2.
 
     Args:
-        old: a live tokenizer of ``tokenizers`` or ``transformers``; an `fst.Tokenizer`; a table or the path of one; a trained vocabulary;
-            or a folder, a ``tokenizer.json`` or another source that `fst.compile.tokenizer` takes.
-        texts: documents, files or counted words, as in `words`. They are split as by the old tokenizer, except that added tokens count as
+        old: a live tokenizer of ``tokenizers`` or ``transformers``; an `fst.Tokenizer`; a table or the path of a table; a trained
+            vocabulary; or a folder, a ``tokenizer.json`` or another source for `fst.compile.tokenizer`.
+        texts: documents, files or counted words, as in `words`. They are split as in the old tokenizer, except that added tokens count as
             text.
-        vocab_size: the number of tokens without the added tokens that are not special; None: that of the old vocabulary.
-        new_special_tokens: further special tokens: str, or objects or mappings with ``content`` and the flags of an added token.
-        special_tokens_map: old name → new name of special tokens.
+        vocab_size: the number of tokens, excluding added tokens that are not special; None: the same as in the old vocabulary.
+        new_special_tokens: further special tokens: strings, or objects or mappings with ``content`` and the flags of an added token.
+        special_tokens_map: a mapping of old to new names of special tokens.
         options: arguments of `words`, such as `column` and `threads`, but not `splitter` and `normalizer`; and of the trainer, such as
             `min_frequency` and `progress`. WordLevel is trained in one step and ignores `progress`, `checkpoint` and `deadline`.
 
     Raises:
-        VocabularyError: as in the trainer; or the post-processor contains a token that is not special, or `special_tokens_map` a name that
-            is not a special token.
+        VocabularyError: as in the trainer; or the post-processor contains a token that is not special; or `special_tokens_map` contains a
+            name that is not a special token.
         UnsupportedError: the old tokenizer has a part that is not supported, or no ``tokenizer.json`` can express it; or a splitter or a
             normalizer is given.
         TypeError: `old` is not a tokenizer.
@@ -98,31 +98,31 @@ def extend(
     checkpoint: str | Path | None = None,
     deadline: float | None = None,
 ) -> Trained:
-    """Add tokens to the vocabulary of a tokenizer. Old tokens keep their ids, so the rows of embeddings stay where they are.
+    """Add tokens to the vocabulary of a tokenizer. Old tokens keep their ids, so the rows of embeddings keep their positions.
 
-    New tokens get the ids after the largest old one, in the order in which they are learned. Learning depends on the model:
+    New tokens get the ids after the largest old id, in the order in which they are learned. Learning depends on the model:
 
-    - BPE: merges are added after the old ones. A text has the same tokens as before, except that some neighbours become one new token.
-    - WordPiece: the most frequent pairs of neighbouring tokens are merged. Because WordPiece takes the longest token at each position,
-      words that contain a new token may also be divided differently elsewhere.
+    - BPE: new merges follow the old merges. A text has the same tokens as before, except that some neighbours become one new token.
+    - WordPiece: the most frequent pairs of neighbouring tokens are merged. Because WordPiece chooses the longest token at each position,
+      other parts of words with a new token may be divided differently, too.
     - WordLevel: the most frequent words that are not tokens yet are added.
 
     Args:
-        old: a tokenizer: live, of ``tokenizers`` or ``transformers``; an `fst.Tokenizer`; a table or the path of one; a trained vocabulary;
-            or a folder, a ``tokenizer.json`` or another source that `fst.compile.tokenizer` takes. An encoding of tiktoken gets the
-            splitter of ``tokenizers`` that has the effect of its pattern.
-        words: texts, files or counted words, as in `words`; they are split as by the old tokenizer.
+        old: a live tokenizer of ``tokenizers`` or ``transformers``; an `fst.Tokenizer`; a table or the path of a table; a trained
+            vocabulary; or a folder, a ``tokenizer.json`` or another source for `fst.compile.tokenizer`. For an encoding of tiktoken, an
+            equivalent splitter of ``tokenizers`` replaces its pattern.
+        words: texts, files or counted words, as in `words`; they are split as in the old tokenizer.
         add: the number of new tokens. Fewer are added if no pair is left to merge or no new word is left.
         column, field, threads, min_count, errors: as in `words`.
         progress, checkpoint, deadline: as in `bpe`.
 
     Returns:
-        The vocabulary. The count of an old token is taken before the first new token is made, that of a new token when it is made.
+        The vocabulary. Old tokens are counted before the first new token is made; each new token is counted when it is made.
 
     Raises:
-        UnsupportedError: the vocabulary is Unigram, whose scores a new token would change; or no ``tokenizer.json`` can express it, as
-            with a ``.model`` of SentencePiece.
-        VocabularyError: the old vocabulary cannot be compiled, counted words were split in another way, or `add` is negative.
+        UnsupportedError: the vocabulary is Unigram, whose scores would change with a new token; or no ``tokenizer.json`` can express it,
+            for example a ``.model`` of SentencePiece.
+        VocabularyError: the old vocabulary cannot be compiled, counted words were split by a different pipeline, or `add` is negative.
         TextError, ReadingError, OSError: as in `words`.
 
     Examples:
@@ -155,24 +155,24 @@ def trim(
     min_count: int = 1,
     errors: str = "strict",
 ) -> Trimmed:
-    """Keep the tokens of a tokenizer that a corpus uses most, and remove the others.
+    """Keep the most frequent tokens of a tokenizer in a corpus, and remove the other tokens.
 
-    Added tokens, the unknown token and the alphabet always stay, so every text still has an encoding. With BPE, the parts that make a kept
-    token stay, too. A text whose tokens all stay has the same tokens as before. New ids follow the order of the old ones.
+    Added tokens, the unknown token and the alphabet are always kept, so every text still has an encoding. With BPE, the parts of a kept
+    token are kept, too. A text whose tokens are all kept has the same tokens as before. New ids are in the order of the old ids.
 
     Args:
         old: a tokenizer, as in `extend`.
-        words: texts, files or counted words, as in `words`; they are split as by the old tokenizer.
-        keep: the number of tokens that stay. Of equally frequent tokens, those with smaller ids stay.
+        words: texts, files or counted words, as in `words`; they are split as in the old tokenizer.
+        keep: the number of kept tokens. Of equally frequent tokens, those with smaller ids are kept.
         column, field, threads, min_count, errors: as in `words`.
 
     Returns:
-        The vocabulary, and the map from old ids to new ones. ``embeddings[ids >= 0]`` are the rows of the new embeddings.
+        The vocabulary, and the mapping of old ids to new ids. ``embeddings[ids >= 0]`` are the rows of the new embeddings.
 
     Raises:
-        UnsupportedError: no ``tokenizer.json`` can express the vocabulary, as with a ``.model`` of SentencePiece.
-        VocabularyError: the old vocabulary cannot be compiled; counted words were split in another way; or `keep` is larger than the
-            vocabulary, or less than the number of tokens that must stay (the message contains both numbers).
+        UnsupportedError: no ``tokenizer.json`` can express the vocabulary, for example a ``.model`` of SentencePiece.
+        VocabularyError: the old vocabulary cannot be compiled; counted words were split by a different pipeline; or `keep` is larger than
+            the vocabulary, or smaller than the number of tokens that must be kept (the message contains both numbers).
         TextError, ReadingError, OSError: as in `words`.
 
     Examples:

@@ -1,4 +1,4 @@
-"""New vocabularies: the runtime counts the words, and the compiler makes a vocabulary from them."""
+"""Training of new vocabularies: the runtime counts words, and the compiler makes a vocabulary from them."""
 
 from __future__ import annotations
 
@@ -50,13 +50,12 @@ def bpe(
         min_frequency: pairs rarer than this are not merged.
         special_tokens: the tokens with the first ids. A special token of one character is also that character in words.
         initial_alphabet: characters that get ids even if no word contains them; longer strings count as their first character. None: with
-            byte-level splitters the letters of all 256 bytes, as in ``train_new_from_iterator`` of transformers; else no characters.
-        limit_alphabet: the maximum number of characters. The most frequent ones stay; the others are deleted from the words. None: no
-            limit.
+            byte-level splitters, the letters of all 256 bytes, as in ``train_new_from_iterator`` of transformers; otherwise no characters.
+        limit_alphabet: the maximum number of characters. Less frequent characters are deleted from the words. None: no limit.
         continuing_subword_prefix: the prefix of tokens that do not begin a word.
         end_of_word_suffix: the suffix of tokens that end a word.
-        max_token_length: merged tokens are shorter than this, in characters or bytes; two single characters are merged in any case.
-            None: no limit.
+        max_token_length: merged tokens are shorter than this number of characters or bytes, except merges of two single characters. None:
+            no limit.
         unk_token: the token of unknown characters, one of `special_tokens`. None: no unknown token; for "sentencepiece", ``<unk>``.
         byte_fallback: add the tokens ``<0x00>`` to ``<0xFF>`` after the special tokens, for the bytes of unknown characters.
         fuse_unk: whether neighbouring unknown characters become one token.
@@ -66,8 +65,8 @@ def bpe(
             pieces are ``<unk>``, ``<s>`` and ``</s>``. Use the splitter "sentencepiece" or "metaspace".
         splitter, normalizer, column, field, threads, min_count, errors: as in `words`.
         progress: called with the number of tokens made so far, and the total to make.
-        checkpoint: the path of a file. A run stopped by Ctrl-C or the deadline writes its state there; the next run with the same words and
-            options resumes from it and gives the same result.
+        checkpoint: the path of a file. A run that Ctrl-C or the deadline stops writes its state there. The next run with the same words and
+            options resumes from this state, and gives the same result as an uninterrupted run.
         deadline: seconds after which training stops. The result contains the tokens made so far.
 
     Raises:
@@ -132,19 +131,18 @@ def wordpiece(
 ) -> Trained:
     """Train a vocabulary of WordPiece.
 
-    By frequency, the result equals that of ``tokenizers`` 0.23.3, except for the ids of single characters with the prefix: their order is
-    random there; here they follow the other characters, by code point.
+    By frequency, the result equals that of ``tokenizers`` 0.23.3, except for the ids of single characters with the prefix. Their order is
+    random in ``tokenizers``; here they follow the other characters, by code point.
 
     Args:
         source: documents, files or counted words, as in `words`.
         vocab_size: the number of tokens at which training stops.
-        criterion: "frequency": merge the most frequent pair of neighbouring tokens. "score": merge the pair with the greatest count divided
-            by the product of the counts of its parts, as in the course of Hugging Face; texts then have more tokens per word.
+        criterion: "frequency": merge the most frequent pair of neighbouring tokens. "score": merge the pair with the highest score, its
+            count divided by the product of the counts of its parts, as in the course of Hugging Face; texts then have more tokens per word.
         min_frequency: pairs rarer than this are not merged. By score, a value below 10 gives poor vocabularies and a UserWarning.
         special_tokens: the tokens with the first ids; `unk_token` should be one of them.
         initial_alphabet: characters that get ids even if no word contains them.
-        limit_alphabet: the maximum number of characters. The most frequent ones stay; the others are deleted from the words. None: no
-            limit.
+        limit_alphabet: the maximum number of characters. Less frequent characters are deleted from the words. None: no limit.
         continuing_subword_prefix: the prefix of tokens that do not begin a word.
         end_of_word_suffix: the suffix of tokens that end a word.
         unk_token: the token of unknown words.
@@ -202,28 +200,28 @@ def unigram(
     checkpoint: str | Path | None = None,
     deadline: float | None = None,
 ) -> Trained:
-    """Train a vocabulary of Unigram: begin with all frequent substrings of the words, and drop the least useful until the size is met.
+    """Train a vocabulary of Unigram: begin with all frequent substrings of the words, and drop the least useful until the size is reached.
 
     By default, pieces and scores equal those of ``tokenizers`` 0.23.3, including its defects:
 
     - the loss of a piece is computed with a wrong sum;
     - the final cut to the size is by loss, not by score;
-    - if the characters alone fill `vocab_size`, all remaining pieces are kept, and the vocabulary exceeds it.
+    - if single characters already fill `vocab_size`, all remaining pieces are kept, and the vocabulary is larger than `vocab_size`.
 
-    Characters that are not pieces get scores 0.0001 apart, in random order in ``tokenizers`` and by code point here. Counts above 2^32 do
-    not overflow.
+    Characters that are not pieces get scores with a distance of 0.0001. Their order is random in ``tokenizers``, and by code point here.
+    Counts above 2^32 do not overflow.
 
     With "exact", the sum is correct, the pieces with the best scores stay, characters that are not pieces follow all pieces by frequency,
     and special tokens are not pieces.
 
     Args:
         source: documents, files or counted words, as in `words`.
-        vocab_size: the number of tokens at which training stops. The result has fewer if the words have no more pieces.
+        vocab_size: the number of tokens at which training stops. The result is smaller if the words do not have enough pieces.
         special_tokens: the tokens with the first ids, with the score 0.
         unk_token: the token of unknown characters; if it is not in `special_tokens`, it gets the first id. None: no unknown token.
         initial_alphabet: characters that become tokens even if no word contains them; longer strings count as their first character.
         shrinking_factor: the share of pieces that each pruning keeps, at least 0 and below 1.
-        n_sub_iterations: the number of estimations of scores before each pruning.
+        n_sub_iterations: the number of score estimations before each pruning.
         max_piece_length: the maximum length of a piece in characters.
         seed_size: the maximum number of substrings and characters at the start.
         reference: "huggingface" or "exact".
@@ -232,7 +230,7 @@ def unigram(
         checkpoint, deadline: as in `bpe`.
 
     Returns:
-        The tokens with their scores. The counts are those of the best segmentations of the words.
+        The tokens with their scores. Counts are from the best segmentations of the words.
 
     Raises:
         UnsupportedError: `reference` is "sentencepiece", whose pieces depend on the number of threads; or as in `bpe`.
@@ -282,9 +280,10 @@ def wordlevel(
     min_count: int = 1,
     errors: str = "strict",
 ) -> Trained:
-    """Train a vocabulary of whole words: the most frequent ones; of equally frequent words, those with smaller code points.
+    """Train a vocabulary of the most frequent whole words. Of equally frequent words, those with smaller code points are chosen.
 
-    Ids equal those of ``tokenizers`` 0.23.3. If a special token is also a word, it gets the id of the word, and its first id stays unused.
+    Ids equal those of ``tokenizers`` 0.23.3. If a special token is also a word, it gets the id of the word, and the id that it had before
+    stays unused.
 
     Args:
         source: documents, files or counted words, as in `words`.

@@ -1,8 +1,8 @@
-"""Affixes: a prefix or suffix in the name of a token gives the token's place in its pre-token.
+"""Affixes: a prefix or suffix in the name of a token gives the token's position in its pre-token.
 
-With an ``end_of_word_suffix``, the name of a token at the end of a piece has the suffix: the last byte of a piece is another token than the
-same byte elsewhere. With a ``continuing_subword_prefix``, the name of a token that does not begin a piece has the prefix; a merge strips it
-from its right part. Without affixes, names do not depend on the place, and a token may occur anywhere.
+With an ``end_of_word_suffix``, the name of a token at the end of a piece has the suffix. So the last byte of a piece has a different token
+from the same byte elsewhere. With a ``continuing_subword_prefix``, the name of a token that does not begin a piece has the prefix; a merge
+removes it from its right part. Without affixes, names do not depend on the position, and a token may occur anywhere.
 
 The *code* of a byte in a piece is ``byte | CONTINUES | ENDS``: `CONTINUES` unless the byte is the first, `ENDS` if it is the last.
 """
@@ -23,7 +23,7 @@ CONTINUES, ENDS, CODES = 1 << 8, 1 << 9, 1 << 10
 class Part(NamedTuple):
     """The meaning of a name: the bytes of a token, and whether they begin and end a pre-token.
 
-    Without a prefix, `is_first` is always true; without a suffix, `is_last` is.
+    Without a prefix, `is_first` is always true; without a suffix, `is_last` is always true.
     """
 
     body: bytes
@@ -32,7 +32,7 @@ class Part(NamedTuple):
 
 
 class Affixes(NamedTuple):
-    """The prefix and the suffix of a vocabulary, as bytes; empty if there is none."""
+    """The prefix and the suffix of a vocabulary, as bytes; empty without one."""
 
     prefix: bytes = b""
     suffix: bytes = b""
@@ -65,11 +65,11 @@ class Affixes(NamedTuple):
         return Part(left.body + right.body, left.is_first, right.is_last)
 
     def places(self, byte: int) -> Iterable[Part]:
-        """The parts of one byte, one for each place in a piece that has its own name."""
+        """The parts of one byte: one part for each position in a piece that has its own name."""
         return self.everywhere(bytes([byte]))
 
     def everywhere(self, body: bytes) -> Sequence[Part]:
-        """The parts of some bytes, one for each place in a piece that has its own name."""
+        """The parts of a byte string: one part for each position in a piece that has its own name."""
         firsts, lasts = ([True, False] if affix else [True] for affix in self)
         return [Part(body, is_first, is_last) for is_first in firsts for is_last in lasts]
 
@@ -98,7 +98,7 @@ def codes_of(piece: bytes) -> list[int]:
 def codes_of_parts(
     bodies: NDArray[np.uint8], lengths: NDArray[np.int64], is_first: NDArray[np.bool_], is_last: NDArray[np.bool_]
 ) -> NDArray[np.uint16]:
-    """uint16[n], the codes of the bytes of several parts, one part after the other.
+    """uint16[n], the codes of the bytes of several parts, concatenated.
 
     Args:
         bodies: uint8[n], the bytes of all parts.

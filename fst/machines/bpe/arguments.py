@@ -1,4 +1,4 @@
-"""The arguments of the kernels of byte-level BPE: the arrays of a table besides those of `fst.pretokens.arguments`."""
+"""The arguments of the kernels of byte-level BPE: the arrays of a table in addition to those of `fst.pretokens.arguments`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from fst.pretokens.arguments import Arguments
 from fst.pretokens.characters import Alphabet
 from fst.text.reading_arguments import borrowable
 
-POWERS = 32  # of the probability of dropout; a piece has fewer places than 2 to this number
+POWERS = 32  # powers of the probability of dropout; a piece has fewer positions than 2 to this number
 
 
 class BpeArguments(NamedTuple):
@@ -36,8 +36,8 @@ class MergeArguments(NamedTuple):
         shared: the arrays by which a text is cut into pieces, and pieces are looked up.
         pairs: uint64[2 * slots], the hash table of pairs, see `fst.machines.bpe.merge_list.room_for`.
         made: int32[merges], the token that each merge makes.
-        atoms: int32[CODES], the id that each byte becomes, by its code, see `fst.machines.bpe.affixes`; -1 if it vanishes.
-        fused: int32[1], the id of which a run becomes a single one; `fst.pretokens.characters.NOT_FUSED` if there is none.
+        atoms: int32[CODES], the id that each byte becomes, by its code, see `fst.machines.bpe.affixes`; -1 if the byte is removed.
+        fused: int32[1], the id whose runs become a single id; `fst.pretokens.characters.NOT_FUSED` without one.
         alphabet: the characters; `NO_ALPHABET` if symbols are bytes.
     """
 
@@ -53,8 +53,8 @@ class DropoutArguments(NamedTuple):
     """The arrays that `fst.runtime.machines.bpe.kernels.dropout` reads.
 
     Attributes:
-        merging: those of the table, whether it has an automaton or not.
-        powers: float64[POWERS], the probability to skip a merge to the powers 1, 2, 4, 8 …
+        merging: the merge arguments of the table, with or without an automaton.
+        powers: float64[POWERS], the probability of skipping a merge to the powers 1, 2, 4, 8 …
         seed: uint64[1].
     """
 

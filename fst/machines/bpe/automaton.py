@@ -1,24 +1,24 @@
-"""Byte-pair encoding by an automaton: after every byte its state determines the last token so far, and the last tokens give all tokens.
+"""Byte-pair encoding by an automaton: after every byte the state determines the last token so far, and the last tokens give all tokens.
 
-`fst.compile.machines.bpe.canonical` and `fst.compile.machines.bpe.item_sets` say how a merge list becomes this automaton, and why it is
-exact. Letters:
+`fst.compile.machines.bpe.canonical` and `fst.compile.machines.bpe.item_sets` describe how a merge list becomes this automaton, and why it
+is exact. Letters:
 
 - x: the bytes of a piece; |x|: their number.
 - last(x): the last token of the encoding of x.
 - s: a state; F(s): last(x) for every x that leads to s.
 - r: the root, the state in which a piece begins.
 
-**Encoding.** No merge crosses the cut before last(x). So the tokens of x are the tokens of the bytes before last(x), followed by last(x): a
-walk over a piece from left to right finds its states, and one from right to left its tokens, with one look-up for each token.
+**Encoding.** No merge crosses the cut before last(x). So the tokens of x are the tokens of the bytes before last(x), followed by last(x). A
+walk over a piece from left to right finds its states. A walk from right to left finds its tokens, with one look-up for each token.
 
-**Rows.** Entries are uint32, ``target 24 | label 8``, see `ENTRY`; with 64 bits walks took 2 to 14 % longer. A state is the slot of its
-*finish entry*, which has the label `FINISH` and the target F(s). If the slot of the transition of s on byte b has another label, s has no
-transition of its own and takes r's, whose row holds every label. `FINISH` matches no byte, since bytes of UTF-8 are below 0xF8.
+**Rows.** Entries are uint32, ``target 24 | label 8``, see `ENTRY`; with 64 bits, walks took 2 to 14 % longer. A state is the slot of its
+*finish entry*, which has the label `FINISH` and the target F(s). If the slot for the transition of s on byte b has another label, s uses
+the root's transition on b. The root's row has every label. `FINISH` matches no byte, because bytes of UTF-8 are below 0xF8.
 
-**What kernels may assume** once `prove` has passed, for pieces of bytes below 0xF8: no look-up leaves the arrays; and every token has at
-least one byte, and no more bytes than the piece has up to the token's end. The proof: the table claims for each state a *depth*, a lower
-bound on the number of bytes that lead there. r has depth 0, and a transition leads at most one deeper, so the claim holds by induction.
-F(s) has no more bytes than the depth of s.
+**What kernels may assume** once `prove` has passed, for pieces of bytes below 0xF8: no look-up leaves the arrays; every token has at least
+one byte, and at most as many bytes as the piece has up to the token's end. The proof: the table claims a *depth* for each state, a lower
+bound on the number of bytes that lead there. The root has depth 0, and a transition leads at most one deeper, so the claim holds by
+induction. F(s) has at most as many bytes as the depth of s.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from fst.automata.rows import BYTE_ROW, MAX_OUTPUT, ROOT, Array, RowFormat
 from fst.pretokens.decoding import MAX_SIZE
 from fst.tables.proof import Each, Transitions, need, need_none, prove_states, prove_transitions
 
-MAX_ID, MAX_LENGTH = MAX_OUTPUT, MAX_SIZE  # the highest id, and the most bytes of a token
-UTF8_BYTES = (*range(0xC0), *range(0xC2, 0xF5))  # the bytes that a text can hold
+MAX_ID, MAX_LENGTH = MAX_OUTPUT, MAX_SIZE  # the highest id, and the maximum number of bytes of a token
+UTF8_BYTES = (*range(0xC0), *range(0xC2, 0xF5))  # the bytes that a text can contain
 LABELS, FINISH, FREE = 0xF8, 0xFF, (1 << 32) - 1
 ENTRY = RowFormat(label_bits=8, target_bits=24, value_bits=0, dtype=np.uint32, labels=LABELS, own=FINISH, free=FREE)
 
@@ -42,12 +42,12 @@ def step(entries: Array, state: int, byte: int) -> int:
 
 
 def walk(entries: Array, lengths: Array, piece: bytes) -> list[int]:
-    """The token ids of a piece, in slow and plain Python.
+    """Return the token ids of a piece, in slow and plain Python.
 
     Args:
         entries: uint32[slots].
         lengths: uint16[ids], the number of bytes of each id's token; 0 for an id without a token.
-        piece: its bytes, all below 0xF8.
+        piece: the bytes of the piece, all below 0xF8.
     """
     state, last = ROOT, []
     for byte in piece:
@@ -62,10 +62,10 @@ def walk(entries: Array, lengths: Array, piece: bytes) -> list[int]:
 
 
 def prove(entries: Array, lengths: Array, depths: Array, each: Each = map) -> None:
-    """Prove that no walk leaves the arrays, and that every walk back ends exactly where the piece begins.
+    """Prove that no walk leaves the arrays, and that every walk back ends exactly at the start of the piece.
 
     Args:
-        entries, lengths: as `walk` takes them.
+        entries, lengths: as in `walk`.
         depths: uint16[states], the depth of each state, in the order of their slots.
         each: `map`, or the `map` of an executor.
 

@@ -1,16 +1,16 @@
-"""BPE dropout (Provilkov et al. 2020, "BPE-Dropout: Simple and Effective Subword Regularization", https://arxiv.org/abs/1910.13267, section
-3.2): what it is, and a slow walk that does it.
+"""BPE dropout: its definition and a slow walk. It is from Provilkov et al. 2020, "BPE-Dropout: Simple and Effective Subword
+Regularization", https://arxiv.org/abs/1910.13267, section 3.2.
 
-A *candidate* is a pair of neighbours that may merge. At each step the candidates of a piece are gone through, the lowest rank first and the
-leftmost of several. Each is skipped with the probability p. The first that is not skipped merges, and then all are candidates again. If all
-are skipped, or none is possible, the pre-token is complete.
+A *candidate* is a pair of neighbours that may merge. Each step visits the candidates of a piece, the lowest rank first and the leftmost of
+several first. Each candidate is skipped with the probability p. The first candidate that is not skipped merges; in the next step, skipped
+pairs are candidates again. If all candidates are skipped, or there are no candidates, the pre-token is complete.
 
-**The jump.** Of n candidates, the one after the first s is taken with the probability pˢ(1 - p), and none with pⁿ. So the number S of skips
-has P(S ≥ s) = pˢ for s = 0 … n, where S = n ends the piece. Let U be uniform in [0, 1). The largest s up to n with U < pˢ has just this
-distribution, as P(U < pˢ) = pˢ. So one random number is enough for a step, however many candidates are skipped.
+**The jump.** Of n candidates, the one after the first s is merged with the probability pˢ(1 - p). With the probability pⁿ, all are skipped.
+So the number S of skips has P(S ≥ s) = pˢ for s = 0 … n, where S = n ends the piece. Let U be uniform in [0, 1). The largest s up to n with
+U < pˢ has exactly this distribution, because P(U < pˢ) = pˢ. So a step needs only one random number for any number of skips.
 
-**Random numbers** are those of `fst.core.random`. The place in the row is the number of bytes in the pieces before. A piece of n bytes
-takes at most n - 1 numbers, from that of its place on: no two pieces share one.
+**Random numbers** are those of `fst.core.random`. The position in the row is the number of bytes in the previous pieces. A piece of n bytes
+uses at most n - 1 numbers, starting at its position: no two pieces share a number.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ class Dropout(Seeded):
     r"""Random ids of byte-level BPE: at each step, skip each merge with a probability (BPE-Dropout, Provilkov et al. 2020).
 
     Attributes:
-        probability: of skipping a merge, 0 to 1. A step skips p / (1 - p) merges on average, so a text of one very long pre-token takes
-            seconds at 0.99, and minutes beyond 0.999. At 1 nothing merges, which takes no time.
+        probability: the probability of skipping a merge, 0 to 1. A step skips p / (1 - p) merges on average, so a text of one very long
+            pre-token takes seconds at 0.99, and minutes beyond 0.999. At 1 nothing merges, which takes no time.
 
     Raises:
         ValueError: a field has another value.
@@ -60,7 +60,7 @@ class Dropout(Seeded):
 
 
 def skips(number: int, probability: float, count: int) -> int:
-    """The number of skipped candidates, by a random number."""
+    """The number of skipped candidates for a random number."""
     share = share_of(number)
     return next((skipped for skipped in range(count) if share >= probability ** (skipped + 1)), count)
 
@@ -71,10 +71,10 @@ def merged(ranks: Mapping[tuple[int, int], int], merges: Array, ids: list[int], 
     Args:
         ranks: the rank of each pair, see `fst.machines.bpe.merge_list.ranks_of`.
         merges: int32[merges, 3].
-        ids: the tokens of the bytes of the piece; changed into those of the piece.
-        by: how merges are skipped.
-        row: the row of the piece, counted from `first_row` on.
-        place: the bytes of the pieces before it in the row.
+        ids: the tokens of the piece's bytes; changed in place into the tokens of the piece.
+        by: the dropout.
+        row: the row of the piece, counted from `first_row`.
+        place: the number of bytes in the previous pieces of the row.
     """
     while found := sorted((ranks[pair], at) for at, pair in enumerate(pairwise(ids)) if pair in ranks):
         place += 1

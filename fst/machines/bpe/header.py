@@ -34,23 +34,23 @@ class BpeModel:
     """The model, named as in Hugging Face's ``tokenizers``.
 
     Attributes:
-        model_tokens: the number of tokens that the model has; the first ones of the table.
-        vocabulary_tokens: the number of tokens in the source's vocabulary: those of the model, and then other names. The tokens after them
-            are added ones.
-        dropout: the probability to skip a merge that the source states, for information; 0 if it states none.
-        ignore_merges: whether a whole pre-token that equals a token is that token, regardless of merges.
-        continuing_subword_prefix, end_of_word_suffix: see `fst.machines.bpe.affixes`; empty if there is none.
+        model_tokens: the number of the model's tokens; they are the first ones of the table.
+        vocabulary_tokens: the number of tokens in the source's vocabulary: the model's tokens, then other names. The tokens after them are
+            added tokens.
+        dropout: the source's probability of skipping a merge, for information; 0 if the source has none.
+        ignore_merges: whether a whole pre-token that equals a token becomes this token, regardless of merges.
+        continuing_subword_prefix, end_of_word_suffix: see `fst.machines.bpe.affixes`; empty without one.
         long_pieces: with `ignore_merges`, the ids of tokens that no merges make and that are not in the table of words, mostly because they
             are too long.
         letters: the letters for bytes in the names of the model's tokens, and whether symbols are bytes or characters.
         fallbacks: the number of tokens such as ``<0x0A>``, for the bytes of characters without tokens; the last of the model's tokens.
-        joins_words: whether the pieces of a stretch are one word, since the compiler has found the cuts between them.
-        missing_bytes: the number of bytes that text may have and that are no tokens; 0 for nearly all vocabularies.
-        unk_id: the token for these bytes, or for characters with any of them; None if there are none, or if they vanish.
-        unk_token: the token that the source names as unknown, if any.
-        fuse_unk: whether a run of such bytes or characters becomes one `unk_id`.
+        joins_words: whether the pieces of a stretch are one word, because the compiler has found the cuts between them.
+        missing_bytes: the number of bytes that text may have without a token for them; 0 for nearly all vocabularies.
+        unk_id: the token for missing bytes, or for characters that contain one; None if no bytes are missing, or if they are removed.
+        unk_token: the source's name for the unknown token, if any.
+        fuse_unk: whether a run of missing bytes or characters becomes one `unk_id`.
         byte_fallback: whether the source uses fallbacks.
-        sentencepiece: the facts about pieces of a model of sentencepiece; None for other sources.
+        sentencepiece: the facts about pieces of a sentencepiece model; None for other sources.
     """
 
     model_tokens: int = stored_as(whole(1, 1 << 31))

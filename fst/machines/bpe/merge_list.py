@@ -1,19 +1,18 @@
 """Byte-pair encoding by the list of merges itself, for lists that no automaton runs exactly (see `fst.compile.machines.bpe.canonical`).
 
 BPE begins with the tokens of the bytes of a piece, its *atoms*. While any two neighbours are in the list, it merges the pair of lowest
-rank; of several such pairs, the leftmost. A merge is three ids: of the left token, of the right one, and of the token that they make. Its
-rank is its row.
+rank; of several equal pairs, the leftmost. A merge is three ids: the left token, the right token, and the token that they make. Its rank is
+its row.
 
-A vocabulary may lack bytes. Such a byte becomes the ``unk_token``; with ``fuse_unk``, a run of them becomes a single one. Without an
-``unk_token``, missing bytes vanish, and the tokens around them may merge.
+A vocabulary may lack bytes. A missing byte becomes the ``unk_token``; with ``fuse_unk``, a run of missing bytes becomes a single one.
+Without an ``unk_token``, missing bytes are removed, and the tokens around them may merge.
 
-The atoms of BPE over characters are those of its characters (`fst.pretokens.characters`): of a known one its token; of any other one the
-fallbacks of its bytes, if it has one for each; or else what becomes of a missing byte.
+BPE over characters begins with the atoms of its characters (`fst.pretokens.characters`). A known character is its token. Any other
+character becomes the fallbacks of its bytes if each byte has one; otherwise it is treated like a missing byte.
 
-**What kernels may assume** once `prove` has passed: every id in a merge has a length, and a merge makes a token as long as its two parts
-together. So merges change neither the number of bytes of all tokens of a pre-token, nor their positions. Each token has at least one byte,
-except an ``unk_token`` for a character or a whole run; its length is 0, and it is in no merge. A known character has the length of its
-token.
+**What kernels may assume** once `prove` has passed: every id in a merge has a length, and a merged token is as long as its two parts
+together. So merges keep the total number of bytes of a pre-token's tokens, and their positions. Each token has at least one byte, except an
+``unk_token`` for a character or a whole run; its length is 0, and it is in no merge. A known character has the length of its token.
 """
 
 from __future__ import annotations
@@ -30,13 +29,13 @@ from fst.pretokens.characters import ABSENT
 from fst.tables.proof import need, need_none
 
 COLUMNS = LEFT, RIGHT, MADE = range(3)
-EMPTY = np.uint64((1 << 64) - 1)  # in place of a pair
+EMPTY = np.uint64((1 << 64) - 1)  # marks a slot without a pair
 SCRATCH = 8  # int32 numbers for each byte of a piece, see `fst.runtime.machines.bpe.kernels.merge_queue.merge`
 insert_pairs = Deferred("fst.machines.bpe.pairs", "insert_pairs")
 
 
 def steps(ranks: Mapping[tuple[int, int], int], merges: Array, ids: list[int]) -> Iterator[tuple[int, int, int]]:
-    """Merge the pair of lowest rank, the leftmost of several, until no pair has a rank: slow and plain.
+    """Merge the pair of lowest rank, the leftmost of several, until no pair has a rank; slow and plain.
 
     Args:
         ranks: the rank of each pair, from `ranks_of`.
@@ -44,7 +43,7 @@ def steps(ranks: Mapping[tuple[int, int], int], merges: Array, ids: list[int]) -
         ids: the tokens of the bytes of a piece; changed in place into the tokens of the piece.
 
     Yields:
-        Each merge before it happens: its rank, its left and its right token.
+        Each merge before it happens: its rank, its left token and its right token.
     """
     while found := [(ranks[pair], place) for place, pair in enumerate(pairwise(ids)) if pair in ranks]:
         rank, place = min(found)
@@ -70,18 +69,18 @@ def atoms_of(codes: Iterable[int], atoms: Array, fused: int) -> list[int]:
     Args:
         codes: the code of each byte, see `fst.machines.bpe.affixes`.
         atoms: int32[CODES], the token for each byte; `ABSENT`: no token and no fallback, so the byte produces nothing.
-        fused: the token whose runs become a single one; `NOT_FUSED` without any.
+        fused: the token whose runs become a single token; `NOT_FUSED` if no runs fuse.
     """
     found = [int(atoms[code]) for code in codes if atoms[code] != ABSENT]
     return [token for place, token in enumerate(found) if not (place and token == found[place - 1] == fused)]
 
 
 def atoms_of_characters(piece: str, characters: Mapping[tuple[int, bytes], int], rules: Array, atoms: Array) -> list[int]:
-    """The tokens with which BPE over characters begins on a piece, as the reference finds them, in slow and plain Python.
+    """The tokens with which BPE over characters begins on a piece, as in the reference, in slow and plain Python.
 
     Args:
-        piece: its text.
-        characters, rules: as `fst.pretokens.characters.alphabet` takes them.
+        piece: the text of the piece.
+        characters, rules: as in `fst.pretokens.characters.alphabet`.
         atoms: int32[CODES], the fallback of each byte, or `ABSENT`.
     """
     places, unknown, fuses, falls_back = rules.tolist()
@@ -101,11 +100,11 @@ def atoms_of_characters(piece: str, characters: Mapping[tuple[int, bytes], int],
 
 
 def room_for(count: int) -> NDArray[np.uint64]:
-    """An empty hash table with room for some pairs.
+    """Return an empty hash table with room for `count` pairs.
 
     Returns:
-        uint64[2 * slots]. A slot is a pair, ``left << 32 | right``, or `EMPTY`; and its rank. The number of slots is a power of two, and
-        more than twice that of the pairs.
+        uint64[2 * slots]. A slot has two numbers: a pair, ``left << 32 | right``, or `EMPTY`; and the rank of the pair. The number of slots
+        is a power of two, and more than twice the number of pairs.
     """
     return np.full(4 << count.bit_length(), EMPTY)
 
@@ -123,7 +122,7 @@ def prove(merges: Array, lengths: Array, atoms: Array) -> None:
     Args:
         merges: int32[merges, 3].
         lengths: uint16[ids], the number of bytes of each id's token; 0 for an id without a token.
-        atoms: int32[CODES], the token that is each byte by its code, or -1.
+        atoms: int32[CODES], the one-byte token for each code, or -1.
 
     Raises:
         TableError: a merge or a byte does not satisfy this; the message names it.

@@ -1,7 +1,6 @@
-"""Kernels of the hash table of pairs, see `fst.machines.bpe.merge_list.room_for`. The compiler of BPE and the kernels that merge share
-them.
+"""Kernels of the hash table of pairs, see `fst.machines.bpe.merge_list.room_for`. The compiler of BPE and the merging kernels share them.
 
-A pair is in the slot of its hash, or in the next free one after it. Some slots are free, so every search ends.
+A pair is in the slot of its hash, or in the next free slot after it. Some slots are free, so every search ends.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ def key_of(left, right):
 
 @inlined
 def slot_of(key, pairs):
-    """The index of a pair's slot, or of the free one where it belongs."""
+    """The index of a pair's slot, or of the free slot where the pair belongs."""
     last = np.uint64(len(pairs) >> 1) - ONE
     slot = (key * MULTIPLIER >> HALF) & last
     while pairs[slot << ONE] != key and pairs[slot << ONE] != EMPTY:
@@ -41,7 +40,7 @@ def rank_of(left, right, pairs):
 
 @inlined
 def insert(key, rank, pairs):
-    """Give a pair a rank; if it has one already, the new one counts."""
+    """Set the rank of a pair; a new rank replaces an old one."""
     slot = slot_of(key, pairs)
     pairs[slot], pairs[slot + ONE] = key, rank
 

@@ -1,8 +1,8 @@
 """Byte-level BPE: the table that a kernel walks, and a slow walk that is the kernel's specification.
 
-A text is cut into pieces as `fst.pretokens.table` says. The automaton of the merges, ``entries``, turns each pre-token that is not one
-token into tokens, see `fst.machines.bpe.automaton`. If no automaton is exact, ``entries`` is empty, and kernels run the ``merges``
-themselves, see `fst.machines.bpe.merge_list`. With dropout they always do, so every table has the merges.
+`fst.pretokens.table` describes how a text is cut into pieces. The automaton of the merges, ``entries``, turns each pre-token that is not
+one token into tokens, see `fst.machines.bpe.automaton`. If no automaton is exact, ``entries`` is empty, and kernels run the ``merges``
+themselves, see `fst.machines.bpe.merge_list`. With dropout, kernels always run the merges, so every table has them.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from fst.tables.proof import need, need_ids, need_none, prove_around
 from fst.tables.table import Each, member
 from fst.text.arguments import prove_normalizer
 
-UTF8_LENGTH = 4  # most bytes of a character
+UTF8_LENGTH = 4  # maximum number of bytes of a character
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,9 +38,9 @@ class BpeTable(PretokenTable):
     """A compiled byte-level BPE machine. Most of its arrays are those of `PretokenTable`.
 
     Attributes:
-        entries: uint32[slots], depths: uint16[states], see `fst.machines.bpe.automaton`; both empty for a table without an automaton.
+        entries: uint32[slots], depths: uint16[states], see `fst.machines.bpe.automaton`; both are empty in a table without an automaton.
         merges: int32[merges, 3], all merges of the source, see `fst.machines.bpe.merge_list`.
-        token_bytes: as in `PretokenTable`. The bytes include a prefix or suffix, since the reference decodes it, too.
+        token_bytes: as in `PretokenTable`. The bytes include a prefix or suffix, because the reference decodes it, too.
     """
 
     kind: ClassVar[str] = "bpe"
@@ -55,28 +55,28 @@ class BpeTable(PretokenTable):
         """The metadata of the file.
 
         Raises:
-            TableError: `about` is not of the form that this version writes.
+            TableError: `about` does not have the form that this version writes.
         """
         return BpeMetadata.from_json(self.about)
 
     @property
     def kernel(self) -> str:  # type: ignore[override] # other kinds have one kernel for all tables
-        """The module of the kernel that walks the automaton, or of the one that runs the merges."""
+        """The module of the kernel: it walks the automaton, or it runs the merges."""
         return "fst.runtime.machines.bpe.kernels.encode" if self.has_automaton else "fst.runtime.machines.bpe.kernels.merge_queue"
 
     @property
     def has_automaton(self) -> bool:
-        """Whether the table has an automaton, and not the list of merges."""
+        """Whether the table has an automaton. Without one, kernels run the list of merges."""
         return len(self.entries) > 0
 
     @property
     def ids_per_unit(self) -> int:
-        """The room for ids that each byte of text needs: the growth by rewriting, times the scratch of a queue of merges."""
+        """The room for ids per byte of text: the growth by rewriting, times the scratch of a queue of merges."""
         return self.growth * (1 if self.has_automaton else merge_list.SCRATCH)
 
     @Lazy
     def tokens(self) -> tuple[str, ...]:
-        """The tokens as users see them: those of the model in its letters."""
+        """The tokens in users' form: the model's tokens are in its letters."""
         model, known = self.metadata.model, self.metadata.model.model_tokens
         others = (self.content(token).decode() for token in range(known, len(self.token_ids)))
         if model.letters.are_bytes:  # a letter for each byte
@@ -89,7 +89,7 @@ class BpeTable(PretokenTable):
 
     @Lazy
     def lengths(self) -> Array:
-        """uint16[highest id + 1], the number of bytes of each token of the model; 0 for other ids, and if it varies."""
+        """uint16[highest id + 1], the number of bytes of each token of the model; 0 for other ids, and if the number varies."""
         known = self.metadata.model.model_tokens
         lengths = np.zeros(int(self.token_ids.max()) + 1, np.uint16)
         sizes = np.diff(self.token_ends[:known], prepend=0)
@@ -109,16 +109,14 @@ class BpeTable(PretokenTable):
 
     @Lazy
     def byte_tokens(self) -> Array:
-        """int32[CODES], the id of the token that is each byte, by its code, see `fst.machines.bpe.affixes`; -1 for a code without a
-        token.
-        """
+        """int32[CODES], the id of the one-byte token for each code, see `fst.machines.bpe.affixes`; -1 without a token."""
         known, room = self.metadata.model.model_tokens, 1 + len(self.affixes.prefix) + len(self.affixes.suffix)
         short = np.flatnonzero(np.diff(self.token_ends[:known], prepend=0) <= room).tolist()
         return self.affixes.atoms({self.content(token): int(self.token_ids[token]) for token in short})
 
     @Lazy
     def missing(self) -> Array:
-        """uint8[256], 1 for each byte that text may have and that is no token."""
+        """uint8[256], 1 for each byte that text may have without a token for it."""
         missing, may_be = np.zeros(256, np.uint8), [*automaton.UTF8_BYTES]
         missing[may_be] = (self.byte_tokens.reshape(-1, 256)[:, may_be] < 0).any(axis=0)
         return missing
@@ -136,7 +134,7 @@ class BpeTable(PretokenTable):
 
     @property
     def lost(self) -> str:
-        """What becomes of characters that are no tokens if ids do not tell where they stand; "" if ids tell."""
+        """The effect on characters without tokens, if the ids lose their positions; "" if the ids keep them."""
         model = self.metadata.model
         if model.letters.are_bytes or not model.missing_bytes or (model.unk_id is not None and not model.fallbacks):
             return ""
@@ -150,7 +148,7 @@ class BpeTable(PretokenTable):
 
     @Lazy
     def atoms(self) -> Array:
-        """int32[CODES], the id that each byte becomes, by its code, or -1: it vanishes, or it is a part of characters alone."""
+        """int32[CODES], the id that each byte becomes, by its code; -1: the byte is removed, or only occurs in characters."""
         atoms, unk_id = self.byte_tokens.copy(), self.metadata.model.unk_id
         if unk_id is not None and self.metadata.model.letters.are_bytes:
             atoms.reshape(-1, 256)[:, self.missing > 0] = unk_id
@@ -158,9 +156,7 @@ class BpeTable(PretokenTable):
 
     @Lazy
     def characters(self) -> Mapping[tuple[int, bytes], int]:
-        """The known characters, each as its place and its bytes, and their tokens, see `fst.pretokens.characters.Alphabet`; empty over
-        bytes.
-        """
+        """The known characters as (position, bytes) and their tokens, see `fst.pretokens.characters.Alphabet`; empty over bytes."""
         model, found = self.metadata.model, dict[tuple[int, bytes], int]()
         if model.letters.are_bytes:
             return found
@@ -205,7 +201,7 @@ class BpeTable(PretokenTable):
         return merge_list.atoms_of(codes_of(piece), self.atoms, self.fused)
 
     def _prove_list(self) -> None:
-        """Prove that the merges are sound: dropout runs them, too, if there is an automaton."""
+        """Prove that the merges are sound: with dropout, kernels run them even if there is an automaton."""
         lacking, said = int(self.missing.sum()), self.metadata.model.missing_bytes
         need(lacking == said, f"missing_bytes is {said}; {lacking} of the bytes that text may have are no tokens")
         merge_list.prove(self.merges, self.lengths, self.byte_tokens)
@@ -213,7 +209,7 @@ class BpeTable(PretokenTable):
             self._prove_characters()
 
     def _prove_characters(self) -> None:
-        """Prove that known characters have the lengths of their ids; only ids of several tokens, or of ``unk_token``, may have others."""
+        """Prove that known characters are as long as their tokens, except for ids of several tokens and of ``unk_token``."""
         model = self.metadata.model
         ids, unknown = self.token_ids[: model.model_tokens - model.fallbacks], -1 if model.unk_id is None else model.unk_id
         for token in np.flatnonzero((np.bincount(ids) > 1)[ids] | (ids == unknown)).tolist():
@@ -227,7 +223,7 @@ class BpeTable(PretokenTable):
 
     @Lazy
     def whole_pieces(self) -> Mapping[bytes, int]:
-        """With `ignore_merges`, the id of each token: a whole pre-token that equals a token is that token, regardless of merges."""
+        """With `ignore_merges`, the id of each token: a whole pre-token that equals a token becomes this token, regardless of merges."""
         model = self.metadata.model
         if not model.ignore_merges:
             return {}
@@ -236,7 +232,7 @@ class BpeTable(PretokenTable):
 
     @Lazy
     def spelled_fallbacks(self) -> Mapping[bytes, int]:
-        """With `ignore_merges`, the names of fallbacks, which a whole piece may spell, and their ids."""
+        """With `ignore_merges`, the names of fallbacks and their ids; a whole piece may spell these names."""
         model = self.metadata.model
         if not (model.ignore_merges and model.byte_fallback) or model.letters.are_bytes:
             return {}
@@ -245,7 +241,7 @@ class BpeTable(PretokenTable):
 
     @Lazy
     def long_pieces(self) -> Mapping[bytes, int]:
-        """Those of `whole_pieces` that no merges make and that are not in ``words``, mostly because they are too long."""
+        """The `whole_pieces` that no merges make and that are not in ``words``, mostly because they are too long."""
         model = self.metadata.model
         found = np.flatnonzero(np.isin(self.token_ids[: model.model_tokens], model.long_pieces)).tolist()
         return {**{self.content(token): int(self.token_ids[token]) for token in found}, **self.spelled_fallbacks}
@@ -316,12 +312,12 @@ class BpeTable(PretokenTable):
         held = {(self.content(token), int(ids[token])) for token in special.tolist()}
         letters = self.metadata.model.letters
         for content, number in added.ids.items():
-            spellings = (content.encode(), letters.bytes_of(content))  # it may share the id of a token of the model with its name
+            spellings = (content.encode(), letters.bytes_of(content))  # an added token may share the id of a model token with the same name
             is_held = any((token, number) in held for token in spellings)
             need(is_held, f"special token {quoted(content)} has the id {number}, and no token of the table has both")
 
     def _prove_letters(self) -> None:
-        """Prove that the model's tokens have names: bytes that have fallbacks, and text if symbols are characters."""
+        """Prove that the model's tokens have names: fallbacks are single bytes, and names are text if symbols are characters."""
         model, begins = self.metadata.model, np.append(0, self.token_ends[:-1])
         letters, spelled = model.letters, model.model_tokens - model.fallbacks
         need(spelled > 0, f"all {model.model_tokens} tokens of the model are fallbacks")
@@ -334,7 +330,7 @@ class BpeTable(PretokenTable):
             self._prove_text(0, spelled)
 
     def _prove_text(self, first: int, last: int) -> None:
-        """Prove that each of some tokens is UTF-8."""
+        """Prove that tokens in a range are UTF-8."""
         begins, ends = np.append(0, self.token_ends[:-1])[first:last], self.token_ends[first:last]
         if not len(ends):
             return
@@ -346,7 +342,7 @@ class BpeTable(PretokenTable):
         need_none(self.token_bytes[begins] & 0xC0 == 0x80, lambda token: f"a token begins at byte {begins[token]}, inside a character")
 
     def _prove_unknown(self) -> None:
-        """Prove that the unknown token has its name, and that there is one only for missing bytes."""
+        """Prove that the unknown token has its name, and that it exists only if bytes are missing."""
         model = self.metadata.model
         if model.unk_id is not None:
             need(model.missing_bytes > 0, f"unk_id is {model.unk_id}, and no bytes are missing")
@@ -355,7 +351,7 @@ class BpeTable(PretokenTable):
             need(any(held), f"unk_token {quoted(model.unk_token)} has the id {model.unk_id}, and no token of the table has both")
 
     def _prove_merges(self, each: Each) -> None:
-        """Prove the automaton, or that there is none; and the merges."""
+        """Prove the merges, and the automaton or its absence."""
         if self.has_automaton:
             need(not self.affixes, "a prefix or suffix beside an automaton")
             need(not self.metadata.model.missing_bytes, "missing bytes beside an automaton")

@@ -1,13 +1,12 @@
-"""The machine of keyword search with overlapping matches: the automaton of Aho and Corasick (1975), which reports all keywords everywhere.
+"""The machine of keyword search with overlapping matches: the automaton of Aho and Corasick (1975) reports every keyword at every position.
 
-States, transitions and links are those of `fst.machines.keywords.table`; a link leads to the longest proper suffix that is a state. What
-differs are the outputs. The output of a transition is the row of the longest keyword that ends with the byte read, 0 for none; links have
-none.
-The row of a keyword leads to that of the next one which ends there: an equal one, or else the longest shorter one. So a table grows with
-its keywords, however many of them end in one place.
+States, transitions and links are as in `fst.machines.keywords.table`; a link leads to the longest proper suffix that is a state. Only the
+outputs differ. The output of a transition is the row of the longest keyword that ends with the byte read, or 0 without a keyword. Links
+have no outputs. The row of a keyword leads to the row of the next keyword with the same end: an equal keyword, or the longest shorter one.
+So the size of a table grows with its keywords, regardless of the number that end at one position.
 
-**What kernels may assume** once a table is proven: in addition to states and transitions, that rows of keywords end, after as many as the
-first one counts, and that no match has more characters than the state before and the byte just read.
+**What kernels may assume** once a table is proven, in addition to states and transitions: each chain of keyword rows has the length that
+its first row counts; no match has more characters than the string of the previous state and the byte just read.
 """
 
 from __future__ import annotations
@@ -24,11 +23,11 @@ from fst.machines.keywords.table import ENTRY, OVERLAPPING, KeywordTable, Match
 from fst.tables.proof import need, need_none
 from fst.text.reading_arguments import borrowable
 
-NEXT, COUNT = COLUMNS = range(2)  # of the rows of keywords
+NEXT, COUNT = COLUMNS = range(2)  # of the keyword rows
 
 
 class Arguments(NamedTuple):
-    """The arrays that `fst.runtime.machines.keywords.kernels.overlapping` reads, those of the table.
+    """The arrays that `fst.runtime.machines.keywords.kernels.overlapping` reads, from the table.
 
     Attributes:
         entries, depths: as in `fst.machines.keywords.table.Arguments`.
@@ -47,9 +46,9 @@ class OverlappingTable(KeywordTable):
     """Keywords, compiled for all their matches.
 
     Attributes:
-        matches: uint32[1 + keywords, 2], for keyword k in row k + 1: the row of the next keyword that ends where it ends, 0 for none; and
-            the number of both and of all further ones. The first row is not used.
-        keyword_lengths: uint32[keywords], the characters of each keyword, borders included, as the automaton reads it.
+        matches: uint32[1 + keywords, 2], row k + 1 for keyword k. First column: the row of the next keyword with the same end, or 0. Second
+            column: the number of keywords from this row to the end of the chain. The first row is not used.
+        keyword_lengths: uint32[keywords], the number of characters of each keyword, including borders, as the automaton reads it.
     """
 
     kind: ClassVar[str] = "overlapping-keywords"
@@ -59,11 +58,11 @@ class OverlappingTable(KeywordTable):
 
     @property
     def ids_per_unit(self) -> int:
-        """A guess, which dense keywords exceed."""
+        """Return an estimate; dense keywords exceed it."""
         return 1
 
     def _search(self, data: bytes) -> Iterator[Match]:
-        """The matches in what the automaton reads, by their ends, the longest first."""
+        """The matches in the bytes that the automaton reads, by their ends, the longest first."""
         state, begins = ROOT, list[int]()
         for place, byte in enumerate(data):
             if byte & 0xC0 != 0x80:
@@ -81,7 +80,7 @@ class OverlappingTable(KeywordTable):
         return Arguments(entries, depths, borrowable(self.matches, np.uint32).ravel(), borrowable(self.lengths, np.int64))
 
     def _prove_matches(self) -> None:
-        """Prove that outputs are rows of keywords, and that each row leads to one that counts one less."""
+        """Prove that outputs are keyword rows, and that each row counts one more than its next row."""
         known = len(self.keyword_ends)
         need(self.matches.shape == (known + 1, len(COLUMNS)), f"matches has the shape {self.matches.shape} for {known} keywords")
         need(not self.matches[0].any(), "match 0 is none, and is not empty")
@@ -100,7 +99,7 @@ class OverlappingTable(KeywordTable):
         need_none(longer, lambda row: f"match {row} has {lengths[row]} characters, and leads to match {following[row]}, of more")
 
     def _prove_strings(self) -> tuple[States, Strings]:
-        """Prove in addition that no match begins before what a state represents."""
+        """Prove in addition that no match begins before the string of a state."""
         states, strings = super()._prove_strings()
         begins = (np.arange(BYTES) & 0xC0 != 0x80).astype(np.int32)
         edges = np.flatnonzero(ENTRY.labels_of(self.entries) < BYTES)

@@ -1,16 +1,20 @@
-"""The strings of the states in an automaton of keywords, proven.
+"""The proven strings of the states in an automaton of keywords.
 
-A state represents a string, and its depth is the length of this string. The states form a tree: each is entered by one transition that adds
-to the depth, and its string is that of the state above it and the byte read. The proof: every link, and every other transition, leads to a
-state whose string is a suffix of what has been read. So in state v, the last |v| bytes are the string of v, and a search that begins with
-these bytes at the root comes to v. A stream relies on this: it stops before the last |v| bytes, and reads them again.
+A state represents a string, and its depth is the length of this string. The states form a tree: one transition that adds to the depth
+enters each state. The state's string is the string of the state above it and the byte read.
 
-The longest suffix is not required: without it a search misses matches, but the same ones on every path.
+The proof: every link, and every other transition, leads to a state whose string is a suffix of the bytes read. So in state v, the last |v|
+bytes are the string of v, and a search that begins with these bytes at the root reaches v. A stream relies on this: it stops before the
+last |v| bytes, and reads them again.
 
-**Suffixes.** Let w be the state below p on byte c. Its string is a suffix of that of u and c if that of p is a suffix of that of u: if p is
-on the chain of links from u, by induction over the depth. `_are_on_chains` looks there in steps of powers of two.
+The suffix need not be the longest: with a shorter one, a search misses matches, but the same matches on every path.
 
-A state that nothing enters is left out, and so is what is below it. A standard search has such states: it begins again after each match.
+**Suffixes.** Let w be the state below p on byte c. The string of w is a suffix of (u's string and c) if p's string is a suffix of u's
+string. By induction over the depth, this holds if p is on the chain of links from u. `_are_on_chains` checks this in steps of powers of
+two.
+
+States that no transition enters are left out, with all states below them. A standard search has these states, because it restarts after
+each match.
 """
 
 from __future__ import annotations
@@ -24,7 +28,7 @@ from fst.automata.rows import Array
 from fst.automata.trie import ROOT
 from fst.tables.proof import need_none
 
-NEVER = 1 << 9  # no byte
+NEVER = 1 << 9  # not a byte
 
 Numbers = NDArray[np.int32]
 
@@ -36,7 +40,7 @@ class States(NamedTuple):
         slots: int64[states].
         depths, links: int32[states], |v| and f(v).
         sources, ends: int32[edges], the state before and after each transition.
-        bytes_read: int16[edges], the byte of each.
+        bytes_read: int16[edges], the byte of each transition.
     """
 
     slots: Array
@@ -51,9 +55,9 @@ class States(NamedTuple):
         """The states of a table.
 
         Args:
-            slots, edges: int64, the slots of states, and those of transitions.
-            labels: int16[slots], of transitions the byte.
-            targets: int64[slots], the slot of the state that each slot leads to.
+            slots, edges: int64, the slots of states, and the slots of transitions.
+            labels: int16[slots]; the label of a transition is its byte.
+            targets: int64[slots], the slot of each slot's next state.
             depths: uint32[slots].
         """
         numbers = np.zeros(len(labels), np.int32)
@@ -67,9 +71,9 @@ class Strings(NamedTuple):
     """The strings of states.
 
     Attributes:
-        parents: int32[states], the state above each one; the root for the root.
+        parents: int32[states], the state above each state; the root is its own parent.
         last: int16[states], the last byte of each string.
-        are_known: bool[states], whether a search can come to a state.
+        are_known: bool[states], whether a search can reach the state.
     """
 
     parents: Numbers
@@ -77,7 +81,7 @@ class Strings(NamedTuple):
     are_known: Array
 
     def sums(self, weights: Array) -> Array:
-        """For each state, the sum of the weights of the bytes of its string. `weights` has one for each byte."""
+        """For each state, the sum of the weights of its string's bytes. `weights` has one number for each byte."""
         found, above = np.where(np.arange(len(self.last)) == ROOT, 0, weights[self.last & 0xFF]), self.parents
         while (inner := np.flatnonzero(above)).size:
             found[inner] += found[above[inner]]
@@ -86,13 +90,13 @@ class Strings(NamedTuple):
 
 
 def strings_of(states: States) -> Strings:
-    """The strings of states, proven.
+    """Return the strings of states, proven.
 
     Args:
-        states: links lead to less depth, and transitions add at most one to it.
+        states: the states; links lead to less depth, and transitions add at most 1 to the depth.
 
     Raises:
-        TableError: a state represents two strings, or a link or transition leads to a state whose string is not the text read so far.
+        TableError: a state represents two strings, or a link or transition leads to a state whose string is not a suffix of the text read.
     """
     slots, depths, sources, ends = states.slots, states.depths, states.sources, states.ends
     is_deeper = depths[ends] > depths[sources]
@@ -126,14 +130,14 @@ def _are_known(parents: Numbers, last: Array) -> NDArray[np.bool_]:
 
 
 def _are_suffixes(found: Strings, states: States, suffixes: Numbers, above: Numbers, bytes_read: Array) -> NDArray[np.bool_]:
-    """Whether the strings of states are proper suffixes of those of others and a byte."""
+    """Whether the strings of `suffixes` are proper suffixes of the strings of `above`, each with a byte appended."""
     are_right: NDArray[np.bool_] = found.are_known[suffixes] & (found.last[suffixes] == bytes_read) & (above != ROOT)
     are_right &= _are_on_chains(states, found.parents[suffixes], states.links[above])
     return are_right
 
 
 def _are_on_chains(states: States, wanted: Numbers, begins: Numbers) -> NDArray[np.bool_]:
-    """Whether states are on the chains of links that begin with others."""
+    """Whether the states `wanted` are on the chains of links that begin with `begins`."""
     depths, far = states.depths, np.flatnonzero((begins != wanted) & (wanted != ROOT))
     jumps, at, goals = [states.links], begins[far], wanted[far]
     while len(far) and (longer := jumps[-1][jumps[-1]]).any():

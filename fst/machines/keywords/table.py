@@ -1,26 +1,26 @@
-"""The machine of keyword search: an automaton over the bytes of UTF-8 that reports where keywords stand.
+"""The machine of keyword search: an automaton over UTF-8 bytes that reports the positions of keywords.
 
-The automaton reads a text by the rules of `fst.machines.keywords.text`; without any, the bytes of the text.
+The automaton reads a text by the rules of `fst.machines.keywords.text`; without rules, it reads the bytes of the text.
 
-For the leftmost kinds it is MaxMatch (Song et al. 2021, *Fast WordPiece Tokenization*, Section 3.6): the tokens are the keywords, and each
-byte, which is not reported. For the standard kind it is the automaton of Aho and Corasick (1975), which begins again after each match. For
-the overlapping kind see `fst.machines.keywords.overlapping`.
+For the leftmost kinds the automaton is MaxMatch (Song et al. 2021, *Fast WordPiece Tokenization*, Section 3.6): the tokens are the
+keywords, and the single bytes, which are not reported. For the standard kind it is the automaton of Aho and Corasick (1975), restarted
+after each match. For the overlapping kind see `fst.machines.keywords.overlapping`.
 
-The layout is *linked*: a state has its own transitions and a failure link. Letters, as in `fst.automata.trie`: u, v are states, f(v) is
-the failure link of v, and |v| its depth, the bytes of the string that leads to it. These bytes may still belong to a match, and none
-before them does.
+The layout is *linked*: a state has its own transitions and a failure link. The letters are as in `fst.automata.trie`: u, v are states, f(v)
+is the failure link of v, and |v| is its depth, the length in bytes of its string. These bytes may still belong to a match; earlier bytes
+cannot.
 
-An entry, see `ENTRY`, has the next state and what is reported on the way there, the *output*. The label of a state v's own slot is `OWN`;
-it has f(v) and what is reported on the way there. Slots that belong to no state have the label `FREE`.
+An entry, see `ENTRY`, has the next state and the *output*: the matches reported on the way there. A state v's own slot has the label `OWN`;
+its entry has f(v) and the output on the way to f(v). Unused slots have the label `FREE`.
 
-An output is the number of the last of some matches, 0 for none. A match is four numbers: the keyword; where it begins and ends, counted
-from the first of the |v| bytes; and the match before it, or 0. So outputs may share their first matches: those of δ(u, c) begin with those
+An output is the number of the last of several matches, or 0. A match is four numbers: the keyword; its start and its end, counted from the
+first of the |v| bytes; and the previous match, or 0. So outputs may share their first matches: the output of δ(u, c) begins with the output
 of u.
 
 **What kernels may assume** once a table is proven: states have all slots of a row, links lead to states of less depth, a transition adds at
-most one to the depth, a state represents the bytes just read (`fst.machines.keywords.strings`), and the matches of an output follow each
-other among those of the |v| bytes, and of the one just read, that the next state does not represent. So the matches of a text lie in it, do
-not overlap, and are in order.
+most 1 to the depth, and a state represents the bytes just read (`fst.machines.keywords.strings`). The matches of an output follow each
+other. They are within the |v| bytes and the byte just read, before the bytes that the next state represents. So the matches of a text lie
+in it, do not overlap, and are in order.
 """
 
 from __future__ import annotations
@@ -48,20 +48,20 @@ OWN, FREE = BYTES, BYTES + 1
 ENTRY = RowFormat(label_bits=9, target_bits=28, value_bits=27, dtype=np.uint64, labels=BYTES, own=OWN, free=FREE << 55)
 KEYWORD, START, END, BEFORE = COLUMNS = range(4)  # of the matches
 MAX_KEYWORD = (1 << 31) - 1  # bytes
-WALKS, SEGMENT = 4, 1 << 14  # the walks that a kernel runs in turns, and the maximum of bytes for each
-FEW = 1 << 8  # bytes for each walk are too few to take turns
-REGION = 3 * SEGMENT + 1  # events of a walk: less than two look-ups a byte, and the ends of texts
+WALKS, SEGMENT = 4, 1 << 14  # the walks that a kernel runs in turns, and the maximum number of bytes for each
+FEW = 1 << 8  # with fewer bytes per walk, turns do not pay off
+REGION = 3 * SEGMENT + 1  # events of a walk: fewer than two look-ups per byte, and the ends of texts
 NOTES = 5
-IN_WORD, KNOWN, STATES = 10, 11, 12  # indices into `Work.state` after those of all machines, and the number of all
+IN_WORD, KNOWN, STATES = 10, 11, 12  # indices into `Work.state` after those of all machines, and the total number
 
 
 @dataclass(frozen=True)
 class KeywordAutomaton:
-    """What the automaton is.
+    """The properties of the automaton.
 
     Attributes:
         kind: the kind of machine.
-        match_kind: which of several possible matches are reported.
+        match_kind: the rule that selects the reported matches from the possible ones.
         states: the number of states.
     """
 
@@ -81,11 +81,11 @@ class KeywordMetadata(Sections):
 
 
 class Arguments(NamedTuple):
-    """The arrays that the kernels read, those of the table.
+    """The arrays that the kernels read, from the table.
 
     Attributes:
         entries: uint64[slots].
-        roots: uint64[256], the entries of the root's transitions; 0 for a byte that has none.
+        roots: uint64[256], the entries of the root's transitions; 0 for a byte without a transition.
         depths: uint32[slots].
         matches: uint32[4 * n].
     """
@@ -100,14 +100,14 @@ class Work(NamedTuple):
     """The working arrays of one thread.
 
     Attributes:
-        state: uint64[12]; `COUNT`, `OPEN` and `BEFORE` are as in `fst.tables.kernel_call.Work`, and the rewriter's `KEPT` and
-            `KEPT_CHARACTERS`. `IN_WORD`: 1 if the last character that was spelled is one of words. `KNOWN`: of the overlapping kind, the
-            bytes that are given again, although the matches that end in them are reported.
-        symbols: empty; the kernel keeps nothing from one call to the next.
-        notes: uint64[5], what the kernel keeps in mind: the place of the next match, and that of the first one of the current row; this
-            row; the characters of it that were read before this call; and how many times it will read in turns.
-        events: uint64[4 * REGION + 1], for each walk its events, and a spare one, see `fst.runtime.machines.keywords.kernels.walk`.
-        states, counts: uint64[4], for each walk where it ended: its state, and the index after its last event.
+        state: uint64[12]; `COUNT`, `OPEN` and `BEFORE` are as in `fst.tables.kernel_call.Work`; `KEPT` and `KEPT_CHARACTERS` are the
+            rewriter's. `IN_WORD`: 1 if the last character that was spelled is a word character. `KNOWN`: for the overlapping kind, the
+            number of bytes that are passed again although the matches that end in them are already reported.
+        symbols: empty; the kernel keeps no symbols between calls.
+        notes: uint64[5], the kernel's notes: the position of the next match; the position of the first match of the current row; this row;
+            the number of its characters that were read before this call; the number of times that it will still read in turns.
+        events: uint64[4 * REGION + 1], the events of each walk, and a spare element, see `fst.runtime.machines.keywords.kernels.walk`.
+        states, counts: uint64[4], for each walk its last state, and the index after its last event.
     """
 
     state: Array
@@ -119,7 +119,7 @@ class Work(NamedTuple):
 
 
 class Match(NamedTuple):
-    """A match of a keyword in UTF-8, from the first byte to one past the last."""
+    """A match of a keyword in UTF-8, from its first byte to one past its last byte."""
 
     keyword: int
     start: int
@@ -132,11 +132,11 @@ class KeywordTable(Table):
 
     Attributes:
         entries: uint64[slots].
-        depths: uint32[slots], |v| at the slot of a state v; 0 at others.
-        matches: uint32[n, 4], the matches; the first one is not used.
-        keyword_bytes: uint8[n], the keywords in UTF-8, one after the other. A text has an empty one at every character.
-        keyword_ends: int64[keywords], where each ends.
-        keyword_lengths: uint32[keywords], the bytes of each as the automaton reads it.
+        depths: uint32[slots], |v| at the slot of a state v; 0 at other slots.
+        matches: uint32[n, 4], the matches; the first row is not used.
+        keyword_bytes: uint8[n], the keywords in UTF-8, concatenated. An empty keyword occurs at every character of a text.
+        keyword_ends: int64[keywords], the end of each keyword in `keyword_bytes`.
+        keyword_lengths: uint32[keywords], the byte length of each keyword, as the automaton reads it.
     """
 
     kind: ClassVar[str] = "keywords"
@@ -155,7 +155,7 @@ class KeywordTable(Table):
 
     @Lazy
     def metadata(self) -> KeywordMetadata:
-        """What the table says next to its arrays."""
+        """The metadata of the table."""
         return KeywordMetadata.from_json(self.about)
 
     @property
@@ -175,7 +175,7 @@ class KeywordTable(Table):
 
     @property
     def ids_per_unit(self) -> int:
-        """Matches do not overlap, and none is empty."""
+        """Return the growth of the text: matches do not overlap, and no match is empty."""
         return self.metadata.text.growth
 
     @Lazy
@@ -185,7 +185,7 @@ class KeywordTable(Table):
 
     @Lazy
     def empty(self) -> Sequence[int]:
-        """The empty keywords that matches name: the first one, or with overlapping matches all."""
+        """The empty keywords that are reported: the first one, or all with overlapping matches."""
         found: list[int] = np.flatnonzero(np.diff(self.keyword_ends, prepend=0) == 0).tolist()
         return found if self.metadata.automaton.match_kind == OVERLAPPING else found[:1]
 
@@ -207,7 +207,7 @@ class KeywordTable(Table):
         return [match.keyword for match in self.walk(text.encode())]
 
     def walk(self, data: bytes) -> Iterator[Match]:
-        """The matches in some UTF-8, but for empty ones, in slow and plain Python."""
+        """The matches in UTF-8 bytes, except empty ones, in slow and plain Python."""
         text = data.decode()
         spelled, places = self.metadata.text.spelled(text)
         characters = [*accumulate((byte & 0xC0 != 0x80 for byte in spelled), initial=0)]
@@ -217,7 +217,7 @@ class KeywordTable(Table):
             yield Match(keyword, ends[first], ends[last])
 
     def _search(self, data: bytes) -> Iterator[Match]:
-        """The matches in what the automaton reads."""
+        """The matches in the bytes that the automaton reads."""
         state = ROOT
         for place, byte in enumerate(data):
             begin = place - int(self.depths[state])
@@ -235,7 +235,7 @@ class KeywordTable(Table):
             state = link.target
 
     def _matches_of(self, entry: Entry, begin: int) -> list[Match]:
-        """The matches of an entry's output; `begin` is the place of the first byte that its state represents."""
+        """The matches of an entry's output; `begin` is the position of the first byte that its state represents."""
         number, matches = entry.value, list[Match]()
         while number:
             keyword, start, end, number = self.matches[number].tolist()
@@ -307,14 +307,14 @@ class KeywordTable(Table):
         need_none((after > depths[states])[1:], lambda at: f"the link of state {states[1 + at]} does not lead to less depth")
 
     def _prove_strings(self) -> tuple[States, Strings]:
-        """Prove that states represent what was read."""
+        """Prove that states represent the bytes that were read."""
         labels = ENTRY.labels_of(self.entries).astype(np.int16)
         slots, edges = np.flatnonzero(labels == OWN), np.flatnonzero(labels < BYTES)
         states = States.of(slots, edges, labels, ENTRY.targets_of(self.entries), self.depths)
         return states, strings_of(states)
 
     def _prove_matches(self) -> None:
-        """Prove that the matches of each output follow each other within the bytes that are given up."""
+        """Prove that the matches of each output follow each other within the bytes that leave the state's string."""
         need(self.matches.shape[1] == len(COLUMNS) and len(self.matches), f"matches has the shape {self.matches.shape}")
         need(not self.matches[0].any(), "match 0 is none, and is not empty")
         keywords, starts, ends, before = self.matches.astype(np.int64).T

@@ -2,15 +2,16 @@
 
 The compiler changes keywords by the same rules. So the automaton finds them by their bytes, without these rules.
 
-1. The text is normalized, see `fst.text.normalizer`. One character may become several, or none. The result of several characters covers all
-of them, and the result of one also covers vanished characters after it, such as accents. So replacing a match leaves no accent.
+1. The text is normalized, see `fst.text.normalizer`. One character may become several characters, or none. A result of several characters
+   covers all of them. A result of one character also covers removed characters after it, such as accents; so a replaced match leaves no
+   accent.
 2. Each character is folded into one character for all its cases.
-3. With whole words, the byte `BORDER` goes between a character of words and a neighbour outside of words, or the end of the text. So a
-   keyword that begins with a letter begins with a border, which never occurs inside a word; a keyword that begins with another character
-   does not. So the choice between matches takes the borders into account. UTF-8 has no such byte.
+3. With whole words, the byte `BORDER` separates a word character from a non-word character and from the ends of the text. UTF-8 does not
+   use this byte. A keyword that begins with a word character begins with a border, and a border never occurs inside a word; other keywords
+   begin without one. So the automaton respects borders when it chooses between matches.
 
-A border counts as a character here. Its span is from where the next character begins to where the one before ends: a match has the span of
-its characters, and covers each of them whole.
+A border counts as a character here. Its span is from the start of the next character to the end of the previous one. So a match has the
+span of its characters, and covers each of them whole.
 """
 
 from __future__ import annotations
@@ -32,14 +33,14 @@ from fst.text.normalizer import NO_CUTS, Normalizer
 from fst.text.whitespace import NO_WHITESPACE
 
 BORDER = 0xFF
-WORD = 1 << 21  # the bit above a code point: the character is one of words
-FOLDED, BORDERED = 2, 2  # the most bytes that folding makes of one, and that borders add to one
+WORD = 1 << 21  # the bit above a code point: this is a word character
+FOLDED, BORDERED = 2, 2  # the maximum number of bytes that folding makes from one byte, and that borders add to one byte
 ASCII = 128
 NO_TOKENS = AddedTokens({}, {}, None, [], [])
 
 
 def _runs(size: int) -> Rule:
-    """Ascending runs of characters: first, last, and further code points, `size` numbers in all; or null."""
+    """The rule for ascending runs of characters: first, last, and further code points, `size` numbers in total; or null."""
 
     def read(stored: Any) -> Images:
         images = Images.from_stored({"runs": stored}, "runs")
@@ -54,12 +55,12 @@ def _runs(size: int) -> Rule:
 
 @dataclass(frozen=True)
 class KeywordText:
-    """The steps from a text to what the automaton reads. None is a step that is left out.
+    """The steps from a text to the bytes that the automaton reads. A step that is None is skipped.
 
     Attributes:
         rewriting: the normalizers.
         folds: the map of characters to one character for all their cases.
-        words: the characters of words; their images are not used.
+        words: the word characters; their images are not used.
     """
 
     rewriting: Normalizer | None = stored_as(form_of(Normalizer))
@@ -68,18 +69,18 @@ class KeywordText:
 
     @property
     def spelling_growth(self) -> int:
-        """The most bytes that folding and borders make of one."""
+        """The maximum number of bytes that folding and borders make from one byte."""
         return (FOLDED if self.folds else 1) + (BORDERED if self.words else 0)
 
     @property
     def growth(self) -> int:
-        """The most bytes that one byte becomes."""
+        """The maximum number of bytes that one byte becomes."""
         return (growth(self.rewriting) if self.rewriting else 1) * self.spelling_growth
 
     def prove(self) -> None:
-        """Prove that rewriting makes texts grow little, and does what `spelled` does; and that ASCII is folded into ASCII.
+        """Prove that rewriting makes texts grow little and matches `spelled`, and that ASCII is folded into ASCII.
 
-        Characters of two bytes then grow most if they are folded: to twice their size.
+        Folding then at most doubles the number of bytes of a character: from two bytes to four.
 
         Raises:
             TableError: the message states the fault.
@@ -91,7 +92,7 @@ class KeywordText:
         need(self.folds is None or codes.tobytes() == bytes(range(ASCII)).lower(), "ASCII is not folded to lower case")
 
     def codes(self) -> Array:
-        """uint32[CODE_POINTS], by a character: the one that it is folded into, with the bit `WORD` if that is a character of words."""
+        """uint32[CODE_POINTS], the folded character of each character, with the bit `WORD` if it is a word character."""
         codes = np.arange(CODE_POINTS, dtype=np.uint32)
         for first, last, image in self.folds.runs if self.folds else ():
             codes[first : last + 1] = image
@@ -101,7 +102,7 @@ class KeywordText:
         return codes | is_word[codes]
 
     def spelled(self, text: str) -> Spelled:
-        """A text as the automaton reads it, in slow and plain Python."""
+        """Return a text as the automaton reads it, in slow and plain Python."""
         places: Sequence[Place] = [(at, at + 1) for at in range(len(text))]
         if self.rewriting:
             length, (text, places) = len(text), self.rewriting.normalized(text)
@@ -138,7 +139,7 @@ class Spelled(NamedTuple):
 
 
 def covering(places: Sequence[Place], length: int) -> Sequence[Place]:
-    """The spans of characters: each extends to the beginning of the next one, and the last to the end of the text.
+    """The spans of characters: each span extends to the start of the next one, and the last span to the end of the text.
 
     >>> covering([(0, 1), (2, 3), (2, 3)], 4)
     [(0, 2), (2, 3), (2, 4)]

@@ -1,19 +1,19 @@
-"""The machine of jieba's segmentation: the most probable words, and what jieba makes of other text.
+"""The machine of jieba's segmentation: the most probable words, and tokens for other text.
 
-jieba 0.42.1 first cuts a text into *blocks* of Chinese characters, letters and digits of ASCII, and a few signs, see `KINDS`. In a block,
-the score of a path is the sum of ``log(frequency) - log(total)`` of its words; a character that begins no word is a word of frequency 1.
-Sums are rounded, and paths may tie, so the order of operations is part of the definition: from right to left, the score of a place is the
-greatest ``(log(frequency) - log(total)) + score of the word's end``, and of equal ones that of the longer word. So this machine cannot run
-on a kernel that sums from left to right.
+jieba 0.42.1 first cuts a text into *blocks* of Chinese characters, ASCII letters and digits, and a few signs, see `KINDS`. In a block, the
+score of a path is the sum of ``log(frequency) - log(total)`` of its words; a character that begins no word is a word of frequency 1. Sums
+are rounded, and paths may tie, so the order of operations is part of the definition. From right to left, the score of a place is the
+greatest ``(log(frequency) - log(total)) + score of the word's end``; in a tie, the longer word wins. So a kernel that sums from left to
+right cannot run this machine.
 
-A table does one of three things, its `mode`:
+A table has one of three modes:
 
-- "default": the words of the best path. Neighbouring words of one letter or digit of ASCII are joined; or with a model, neighbouring words
-  of one character become those that it finds, see `fst.machines.segmentation.jieba_model`. Outside of blocks, whitespace and
-  other characters are tokens one by one, except that CR LF is one.
-- "search": as "default", and before each word the words of two and then of three characters that are in it.
-- "all": all words of two or more characters at each place, and single characters that are in none. Outside of blocks, whitespace and the
-  text between it, also where that is empty.
+- "default": the words of the best path. Adjacent words of one ASCII letter or digit are joined. With a model, adjacent words of one
+  character are instead replaced by the words that the model finds, see `fst.machines.segmentation.jieba_model`. Outside of blocks, each
+  character is a token, and CR LF is one token.
+- "search": as "default"; before each word, also the dictionary's words of two and then of three characters inside it.
+- "all": all words of two or more characters at each place, and the single characters that are in no such word. Outside of blocks,
+  whitespace and the text between it, even if that text is empty.
 
 The id of a token is the number of its word in the dictionary, or -1.
 """
@@ -41,14 +41,14 @@ from fst.tables.table import Each, member
 from fst.text.reading_arguments import borrowable
 
 MODES = DEFAULT, SEARCH, ALL = "default", "search", "all"
-KINDS = OTHER, SPACE, LETTER, CHINESE = range(4)  # of units: outside of blocks, whitespace, ASCII letters and digits, others in blocks
-SLOT_BITS, LENGTH_BITS = 23, 9  # a kernel keeps the slot of a word and its length in 32 bits
+KINDS = OTHER, SPACE, LETTER, CHINESE = range(4)  # kinds of units; blocks consist of `LETTER` (ASCII letters, digits) and `CHINESE`
+SLOT_BITS, LENGTH_BITS = 23, 9  # a kernel packs the slot and the length of a word into 32 bits
 MAX_SLOT, MAX_LENGTH = (1 << SLOT_BITS) - 1, (1 << LENGTH_BITS) - 1
 MAX_WORDS = (1 << 31) - 1
 IDS_OUTSIDE = 3  # a space makes three tokens, two of them empty
 NO_WORD = -1
 CR, LF = ord("\r"), ord("\n")
-BREAKS = (ord(" "), CR, LF)  # of which texts are cut into parts
+BREAKS = (ord(" "), CR, LF)  # texts are cut into parts at these
 HIGH_SURROGATES, SURROGATES = range(0xD800, 0xDC00), range(0xD800, 0xE000)
 
 
@@ -60,8 +60,8 @@ class JiebaSettings:
         kind: the kind of machine.
         mode: one of `MODES`.
         words: the number of words.
-        longest: the UTF-16 units of the longest word.
-        hmm: whether there is a model for unknown words.
+        longest: the number of UTF-16 units of the longest word.
+        hmm: whether the table has a model for unknown words.
     """
 
     kind: str = stored_as(TEXT)
@@ -84,9 +84,9 @@ class Arguments(NamedTuple):
     """The arrays that `fst.runtime.machines.segmentation.kernels.jieba` reads.
 
     Attributes:
-        units, entries, scores, numbers: those of the table.
+        units, entries, scores, numbers, chances, forced: the arrays of the table.
         mode: uint8[1], the index in `MODES`.
-        emits: float64[4 * characters], row after row; chances, forced: those of the table.
+        emits: float64[4 * characters], the array of the table, row by row.
     """
 
     units: Array
@@ -104,9 +104,9 @@ class Work(NamedTuple):
 
     Attributes:
         state: uint64[7]; `COUNT`, `OPEN` and `BEFORE` are as in `fst.tables.kernel_call.Work`.
-        symbols: empty; the kernel keeps nothing from one call to the next.
-        scores: float64[n], a power of two above the longest word: the scores of the last places.
-        labels: uint32[n], the labels of their units.
+        symbols: empty; the kernel keeps no state between calls.
+        scores: float64[n], the scores of the last places; n is a power of two greater than the length of the longest word.
+        labels: uint32[n], the labels of the units at these places.
     """
 
     state: Array
@@ -116,7 +116,7 @@ class Work(NamedTuple):
 
 
 class Token(NamedTuple):
-    """A token: the number of its word or -1, its first unit, and one past its last."""
+    """A token: the number of its word or -1, the index of its first unit, and the index after its last unit."""
 
     word: int
     start: int
@@ -128,11 +128,11 @@ class JiebaTable(UnitTrieTable):
     """jieba's dictionary, compiled. The value of a word is the index of its score, and the kinds of units are `KINDS`.
 
     Attributes:
-        scores: float64[n], different scores; the first is that of a character that begins no word.
-        numbers: int32[slots], the number of the word that ends at a slot; -1 for none.
-        emits: float64[characters, states], chances: float64[n], the model's, see `fst.machines.segmentation.jieba_model`; both empty if
-        there is none.
-        forced: int32[n], the slots at which words end that the model's words are not to be, ascending.
+        scores: float64[n], the distinct scores; the first belongs to a character that begins no word.
+        numbers: int32[slots], the number of the word that ends at a slot; -1 without a word.
+        emits, chances: float64[characters, states] and float64[n], the model, see `fst.machines.segmentation.jieba_model`; both empty
+            without a model.
+        forced: int32[n], ascending, the slots where words end that are forced apart, see `fst.machines.segmentation.jieba_model`.
     """
 
     kind: ClassVar[str] = "jieba"
@@ -154,14 +154,14 @@ class JiebaTable(UnitTrieTable):
 
     @property
     def mode(self) -> str:
-        """One of `MODES`."""
+        """The mode, one of `MODES`."""
         return self.metadata.settings.mode
 
     def with_mode(self, mode: str) -> JiebaTable:
-        """The table with another mode. They share their arrays.
+        """Return the table with a different mode. The two tables share their arrays.
 
         Raises:
-            ValueError: there is no such mode.
+            ValueError: `mode` is not one of `MODES`.
         """
         if mode not in MODES:
             raise ValueError(not_one_of("mode", mode, MODES))
@@ -169,24 +169,26 @@ class JiebaTable(UnitTrieTable):
 
     @property
     def streams(self) -> bool:
-        """Whether texts can be read in pieces: with the mode "all", the last token need not be the one that ends last."""
+        """Whether texts can be read in chunks. Not with the mode "all": the last token may end before an earlier one."""
         return self.mode != ALL
 
     @property
     def cuts(self) -> str:
-        """Whitespace is a separate token, except with the mode "all"."""
+        """The ASCII characters after which any text may be cut; "" with the mode "all"."""
         return "" if self.mode == ALL else " \n"
 
     @property
     def ids_per_unit(self) -> int:
-        """A place has at most one word for each word on a path of the trie; a word of n units contains at most 2n - 3 words of two and
-        three.
+        """The maximum number of ids per unit of text.
+
+        With "all", a place has at most one token for each word on a path of the trie, plus one. With "search", a word of n units contains
+        at most 2n - 3 words of two and three units.
         """
         return max(IDS_OUTSIDE, 1 + self._most_words) if self.mode == ALL else 2 if self.mode == SEARCH else 1
 
     @Lazy
     def _most_words(self) -> int:
-        """The most words that begin at a place."""
+        """The maximum number of words that begin at a place."""
         edges = self.edges()
         return int(edges.sums((edges.values > 0).astype(np.int64)).max())
 
@@ -206,7 +208,7 @@ class JiebaTable(UnitTrieTable):
                 yield from cut_block[self.mode](units, start, end) if in_block[start] else self._outside(units, start, end)
 
     def _words(self, units: list[int], start: int, end: int) -> Iterator[Token]:
-        """The words of the best path, with single letters joined, or with those of the model."""
+        """The words of the best path, with single letters joined, or with the words of the model."""
         word_at = self._best(units, start, end)
         if len(self.chances):
             yield from self._words_and_unknown(units, start, end, word_at)
@@ -225,7 +227,7 @@ class JiebaTable(UnitTrieTable):
             yield self._token(units, joined, end)
 
     def _best(self, units: list[int], start: int, end: int) -> dict[int, tuple[int, int]]:
-        """The best word at each place of a block: its number, and where it ends."""
+        """The best word at each place of a block: its number and its end."""
         scores, word_at = {end: 0.0}, {}
         for at in range(end - 1, start - 1, -1):
             words = [(self.numbers[slot], stop, value) for value, slot, stop in self.values(units[:end], at)]
@@ -239,7 +241,7 @@ class JiebaTable(UnitTrieTable):
         return Token(int(self.numbers[self.slot_between(units, start, end)]), start, end)
 
     def _words_and_unknown(self, units: list[int], start: int, end: int, word_at: Mapping[int, tuple[int, int]]) -> Iterator[Token]:
-        """The words of the best path; words of one character, one after the other, are unknown."""
+        """The words of the best path; runs of one-character words are unknown text."""
         at = unknown = start
         while at < end:
             word, stop = word_at[at]
@@ -264,7 +266,7 @@ class JiebaTable(UnitTrieTable):
                 begin = first + stop
 
     def _apart(self, units: list[int], start: int, end: int) -> Iterator[Token]:
-        """The characters of a part of a block as tokens."""
+        """Each character of a part of a block as a token."""
         return (self._token(units, at, at + 1) for at in range(start, end))
 
     def _han_ends(self, units: list[int], run: Sequence[int]) -> Iterator[int]:
@@ -284,7 +286,9 @@ class JiebaTable(UnitTrieTable):
             yield token
 
     def _all_words(self, units: list[int], start: int, end: int) -> Iterator[Token]:
-        """Follows jieba's ``__cut_all``: letters that are in no word are collected, and joined before the next other character."""
+        """The tokens of the mode "all", as in jieba's ``__cut_all``: letters outside of words are collected and joined until another
+        character follows.
+        """
         last, letters = start - 1, None
         for at in range(start, end):
             if letters and self.kind_of(units[at]) != LETTER:
@@ -306,7 +310,7 @@ class JiebaTable(UnitTrieTable):
             yield self._token(units, *letters)
 
     def _outside(self, units: list[int], start: int, end: int) -> Iterator[Token]:
-        """Whitespace, and the characters between it: one by one, or with the mode "all" together."""
+        """Whitespace, and the characters between it: one by one, or joined with the mode "all"."""
         at = begun = start
         while at < end:
             stop = at + 1 + ((units[at] == CR and units[at + 1 : at + 2] == [LF]) or (units[at] in HIGH_SURROGATES and at + 1 < end))
@@ -351,7 +355,7 @@ class JiebaTable(UnitTrieTable):
         self._prove_kinds()
 
     def _prove_kinds(self) -> None:
-        """Prove that the kinds of units cut no character in two, and no text in the wrong place."""
+        """Prove that the kinds of units split no character, and that whitespace is outside of blocks."""
         kinds = self.units >> np.uint32(KIND_SHIFT)
         need_none(kinds >= len(KINDS), lambda unit: f"unit {unit} is of kind {kinds[unit]}; there are {len(KINDS)}")
         need_none(kinds[[*BREAKS]] >= LETTER, lambda at: f"unit {BREAKS[at]} is a space or a line break, and inside of blocks")
@@ -360,5 +364,5 @@ class JiebaTable(UnitTrieTable):
 
 
 def about(words: int, longest: int, *, hmm: bool) -> Mapping[str, Any]:
-    """The JSON of a table."""
+    """The metadata of a table as JSON."""
     return JiebaMetadata(JiebaSettings(JiebaTable.kind, DEFAULT, words, longest, hmm)).to_json()

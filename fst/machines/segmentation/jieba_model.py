@@ -1,16 +1,16 @@
-"""jieba's model for unknown words: a hidden Markov model over Chinese characters, as ``jieba.finalseg`` runs it.
+"""jieba's model for unknown words: a hidden Markov model over Chinese characters, as in ``jieba.finalseg``.
 
 If the best path of a block has several single characters in a row, jieba searches them for words that the dictionary lacks:
 
-- If all of them together are a word of the dictionary, they stay single characters.
-- In any other, each run of Chinese characters has the states of its most probable path (Viterbi 1967): a character begins a word, is in
-  its middle, ends it, or is one alone. Sums are those of rounded logarithms, from left to right, so the order of operations is part of the
-  definition: ``(sum + transition) + emission``. Of several states with equal sums, the one whose letter in ``BMES`` comes last in the
-      alphabet wins.
-- Between these runs, letters and digits are joined, also with one ``.`` that digits follow, and a ``%`` after that. Other adjacent signs
-  are one token.
+- If the whole sequence is a word of the dictionary, the characters stay single.
+- Otherwise, each run of Chinese characters gets the states of its most probable path (Viterbi 1967). A character begins a word, is in the
+  middle of a word, ends a word, or is a single-character word. Logarithms are added from left to right and sums are rounded, so the order
+  of operations is part of the definition: ``(sum + transition) + emission``. If states have equal sums, the state whose letter in ``BMES``
+  comes last in the alphabet wins.
+- Between these runs, adjacent letters and digits are joined; one ``.`` with digits after it, and then a ``%``, may follow. Other adjacent
+  signs are one token.
 
-A word that was added with the frequency 0 is *forced apart*: if the model finds it, its characters are the tokens.
+A word that was added with the frequency 0 is *forced apart*: if the model finds it, its characters are separate tokens.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from fst.automata.rows import Array
 from fst.tables.proof import need, need_none
 
 STATES = BEGIN, MIDDLE, END, SINGLE = range(4)
-BEFORE = (END, SINGLE), (BEGIN, MIDDLE), (BEGIN, MIDDLE), (END, SINGLE)  # the states that come before each one; the second wins a tie
-LAST_STATES = END, SINGLE  # of a run; likewise
+BEFORE = (END, SINGLE), (BEGIN, MIDDLE), (BEGIN, MIDDLE), (END, SINGLE)  # the possible previous states of each state; the second wins a tie
+LAST_STATES = END, SINGLE  # possible states at the end of a run; the second wins a tie
 HAN = range(0x4E00, 0x9FD5 + 1)  # the characters of the model
-CHANCES = len(STATES) + len(STATES) * 2  # the states in which a run begins; and into each state, those of `BEFORE`
-LEAST = -1e101  # a logarithm; jieba's own for what never happens is -3.14e100, and a sum of them is still finite
+CHANCES = len(STATES) + len(STATES) * 2  # the first states of runs, then for each state the transitions from `BEFORE`
+LEAST = -1e101  # least logarithm; jieba has -3.14e100 for impossible events, and sums of these must be finite
 POINT, PERCENT = ord("."), ord("%")
 DIGITS = range(ord("0"), ord("9") + 1)
 
@@ -34,9 +34,9 @@ def word_ends(run: Sequence[int], emits: Array, chances: Array) -> Iterator[int]
     """The ends of the words in a run of Chinese characters, in slow and plain Python.
 
     Args:
-        run: its units.
+        run: the units of the run.
         emits: float64[characters, states], the logarithm of the probability of each character of `HAN` in each state.
-        chances: float64[CHANCES].
+        chances: float64[CHANCES], the logarithms of the probabilities of first states and of transitions.
     """
     rows = [emits[unit - HAN.start] for unit in run]
     sums, choices = [chances[state] + rows[0][state] for state in STATES], list[list[int]]()
@@ -56,12 +56,12 @@ def word_ends(run: Sequence[int], emits: Array, chances: Array) -> Iterator[int]
 
 
 def end_of_signs(run: Sequence[int], are_letters: Sequence[bool], at: int) -> int:
-    r"""The end of a token of letters, digits and signs: a match of ``[a-zA-Z0-9]+(?:\.\d+)?%?``, or the text between two of these.
+    r"""The end of a token of letters, digits and signs: a match of ``[a-zA-Z0-9]+(?:\.\d+)?%?``, or the text between two matches.
 
     Args:
         run: the units of a run without Chinese characters.
-        are_letters: whether each is a letter or digit.
-        at: where the token begins.
+        are_letters: for each unit, whether it is a letter or digit.
+        at: the start of the token.
     """
 
     def after(place: int, is_letter: bool) -> int:
@@ -77,11 +77,11 @@ def end_of_signs(run: Sequence[int], are_letters: Sequence[bool], at: int) -> in
 
 
 def prove(emits: Array, chances: Array, forced: Array, is_taken: Array) -> None:
-    """Prove what kernels may assume: that there is a logarithm for each character and state, and that words are slots in ascending order.
+    """Prove what kernels may assume: each character has a logarithm for each state, and `forced` contains slots in ascending order.
 
     Args:
-        emits, chances, forced: those of a `fst.machines.segmentation.jieba.JiebaTable`.
-        is_taken: bool[slots], whether the trie has a transition there.
+        emits, chances, forced: the arrays of a `fst.machines.segmentation.jieba.JiebaTable`.
+        is_taken: bool[slots], whether the slot has a transition of the trie.
 
     Raises:
         TableError: the message states the fault.
@@ -98,5 +98,5 @@ def prove(emits: Array, chances: Array, forced: Array, is_taken: Array) -> None:
 
 
 def _prove_logarithms(values: Array, name: str) -> None:
-    """Prove that numbers are logarithms of probabilities, without infinite sums."""
+    """Prove that values are logarithms of probabilities, and that their sums are finite."""
     need_none(~((values >= LEAST) & (values <= 0)), lambda at: f"element {at} of {name} is {values[at]}")

@@ -1,19 +1,19 @@
-"""The machine of MaxMatch: a trie of words over UTF-16 units, and what is certain where a walk over it ends.
+"""The machine of MaxMatch: a trie of words over UTF-16 units, and jumps for the places where a walk over it ends.
 
-MaxMatch takes the longest word of a dictionary that begins where the last token ended, or a single character if none does. So a walk reads
-from there as far as the trie goes, takes the last word on its way, and begins anew where this ends. If it has read on after this word, it
-does not read that again, but *jumps*: a table says which tokens all that it has read begins with, whatever follows, and in which state of
-the trie a walk is that has read the rest. This is the failure link of Song et al. 2021, *Fast WordPiece Tokenization*, Section 3, with its
-pops. So a unit of text takes at most two look-ups, one that leads on and one that does not, whatever the words are.
+The next token of MaxMatch is the longest word of a dictionary that begins where the last token ended, or one character if no word begins
+there. So a walk reads as far as the trie allows, returns the last word on its path, and continues at the end of this word. If the walk has
+read units after this word, it does not read them again, but *jumps*. A table contains, for each such state, the tokens that are certain
+from the units read so far, and the state of a walk that has read the remaining units. This is the failure link of Song et al. 2021, *Fast
+WordPiece Tokenization*, Section 3, with its pops. So a unit of text takes at most two look-ups with any words: one that succeeds and one
+that fails.
 
-Backward MaxMatch goes from the end of a text to its begin. Its trie has the units of the words in reverse order, and reads those of a text
-so.
+Backward MaxMatch reads a text from its end to its start. Its trie has the units of the words in reverse order.
 
-A rule makes one entry of several tokens (Sassano 2014, *Deterministic Word Segmentation Using Maximum Matching with Fully Lexicalized
-Rules*): its string is a word of the trie that stands for the tokens of the rule's right side.
+A rule maps a string to several tokens (Sassano 2014, *Deterministic Word Segmentation Using Maximum Matching with Fully Lexicalized
+Rules*): its string is a word of the trie, and its right side lists the tokens.
 
-The value of a word is its number + 1, and 0 stands for a character outside of all words; then follow the values of rules. Tokens that go
-together are a list, linked from the last one to the first.
+The value of a word is its number + 1. The value 0 means a character outside of all words. Rules have the next values after words. The
+tokens of a jump or a rule are a list, linked from the last token to the first.
 """
 
 from __future__ import annotations
@@ -38,22 +38,22 @@ from fst.text.reading_arguments import borrowable
 
 DIRECTIONS = FORWARD, BACKWARD = "forward", "backward"
 UNSEEN = -1  # the id of a character outside of all words
-ALONE = 0  # instead of a size
-MAX_LENGTH = 1 << 16  # units of a word
+ALONE = 0  # replaces a size in `Arguments.firsts`
+MAX_LENGTH = 1 << 16  # maximum number of units of a word
 TOKENS, STATE, VALUE, SIZE = JUMP = range(4)  # columns of `jumps`
 LISTED, END, NUMBER, BEFORE = TOKEN = range(4)  # columns of `lists`
-SURROGATES = {FORWARD: slice(0xD800, 0xDC00), BACKWARD: slice(0xDC00, 0xE000)}  # those that are read first of two
+SURROGATES = {FORWARD: slice(0xD800, 0xDC00), BACKWARD: slice(0xDC00, 0xE000)}  # the surrogates that are read first in a pair
 
 
 @dataclass(frozen=True)
 class MaxMatchSettings:
-    """What the table does.
+    """The settings of the table.
 
     Attributes:
         kind: the kind of machine.
-        direction: in which direction it reads.
+        direction: the direction of reading.
         words: the number of words.
-        longest: the UTF-16 units of the longest word in the trie.
+        longest: the number of UTF-16 units of the longest word in the trie.
     """
 
     kind: str = stored_as(TEXT)
@@ -75,11 +75,11 @@ class Arguments(NamedTuple):
     """The arrays that `fst.runtime.machines.segmentation.kernels.maxmatch` reads.
 
     Attributes:
-        units, entries, rules: those of the table.
-        jumps, lists: uint32[4 * n], those of the table.
-        firsts: uint64[65536], what a walk knows after its first unit: state and value as in an entry; the label is the size of the token
-            that it makes, which is 2 for the first surrogate of a character outside of all words; or `ALONE` if the unit is a token, and no
-            rule, whatever follows.
+        units, entries, rules: the arrays of the table.
+        jumps, lists: uint32[4 * n], the arrays of the table, row by row.
+        firsts: uint64[65536], the result of a walk's first step, by unit. The state and the value are as in an entry. The label is the size
+            of the token if the walk ends here: 2 for the first surrogate of a character outside of all words, otherwise 1. The label is
+            `ALONE` if the unit is always a token, and not a rule.
         words: uint64[1], the number of words.
         is_backward: bool[1].
     """
@@ -95,14 +95,14 @@ class Arguments(NamedTuple):
 
 
 class Work(NamedTuple):
-    """The working arrays of one thread: `state`, as in `fst.tables.kernel_call.Work`, and no symbols."""
+    """The working arrays of one thread: `state` as in `fst.tables.kernel_call.Work`; `symbols` is empty."""
 
     state: Array
     symbols: Array
 
 
 class Token(NamedTuple):
-    """A token: its id, or `UNSEEN`; where it begins, and one past its end."""
+    """A token: its id or `UNSEEN`, its start, and its end (exclusive)."""
 
     id: int
     start: int
@@ -110,11 +110,12 @@ class Token(NamedTuple):
 
 
 class Lasts(NamedTuple):
-    """For each edge of the trie, the token that a walk which ends there makes.
+    """For each edge of the trie, the token that results if a walk ends there.
 
     Attributes:
-        values, sizes: int64[edges], of the last word on the way there, or of a character outside of all words.
-        jumps: bool[edges], whether a walk jumps there, because it has read on after this token.
+        values, sizes: int64[edges], the value and the size of the last word on the path to the edge, or of a character outside of all
+            words.
+        jumps: bool[edges], whether a walk jumps there, because it has read units after this token.
     """
 
     values: Ints
@@ -124,14 +125,14 @@ class Lasts(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class MaxMatchTable(UnitTrieTable):
-    """A dictionary, compiled. The slot of a state where walks jump holds the number of its jump, above the label `FREE`.
+    """A dictionary, compiled. If walks jump at a state, its slot has the label `FREE` and the number of the jump.
 
     Attributes:
-        rules: uint32[rules], for each the last of its tokens.
-        jumps: uint32[n, 4], the jumps: the last of the tokens; where the walk goes on, `ROOT` if nothing is left; and the value and the
-            size of the token that it makes there, see `Lasts`. The first one is not used.
-        lists: uint32[n, 4], tokens in lists: the value; the units from the first token of its list to its end; its number in the list,
-            from 1; and the token before it, or 0. The first one is not used.
+        rules: uint32[rules], the last token of each rule, an index into `lists`.
+        jumps: uint32[n, 4], the jumps. Columns: the last token, an index into `lists`; the state where the walk continues, `ROOT` if no
+            units remain; the value and the size of the token at that state, see `Lasts`. Row 0 is not used.
+        lists: uint32[n, 4], tokens in lists. Columns: the value; the number of units from the start of the list to the end of the token;
+            its number in the list, from 1; the token before it, or 0. Row 0 is not used.
     """
 
     kind: ClassVar[str] = "maxmatch"
@@ -146,7 +147,7 @@ class MaxMatchTable(UnitTrieTable):
 
     @Lazy
     def metadata(self) -> MaxMatchMetadata:
-        """What the table says beside its arrays."""
+        """The metadata of the table."""
         return MaxMatchMetadata.from_json(self.about)
 
     @Lazy
@@ -157,22 +158,22 @@ class MaxMatchTable(UnitTrieTable):
 
     @property
     def direction(self) -> str:
-        """One of `DIRECTIONS`."""
+        """The direction, one of `DIRECTIONS`."""
         return self.metadata.settings.direction
 
     @property
     def streams(self) -> bool:
-        """Whether texts can be read in pieces."""
+        """Whether texts can be read in chunks."""
         return self.direction == FORWARD
 
     @Lazy
     def cuts(self) -> str:
-        """The characters after which any text may be cut: those of ASCII that stand in no entry."""
+        """The characters after which any text may be cut: ASCII characters that are in no entry."""
         return "".join(map(chr, np.flatnonzero(self.units[:0x80] & FREE == 0).tolist()))
 
     @property
     def ids_per_unit(self) -> int:
-        """No token is empty."""
+        """The maximum number of ids per unit of text: 1, because no token is empty."""
         return 1
 
     def run(self, text: str) -> list[int]:
@@ -180,7 +181,7 @@ class MaxMatchTable(UnitTrieTable):
         return [token.id for token in self.tokens(text.encode())]
 
     def tokens(self, data: bytes) -> list[Token]:
-        """The tokens of some UTF-8, in slow and plain Python; places count bytes."""
+        """The tokens of a text in UTF-8, in slow and plain Python; places count bytes."""
         text, places = data.decode(), [0]
         for char in text:
             places += [places[-1] + len(char.encode())] * len(units_of(char))
@@ -192,8 +193,8 @@ class MaxMatchTable(UnitTrieTable):
         return [Token(value - 1, places[start], places[end]) for value, start, end in found]
 
     def _walk(self, units: Sequence[int]) -> Iterator[Token]:
-        """The tokens of units in the order of reading, with values instead of ids."""
-        begin = at = value = end = 0  # the token begins at `begin`, the walk is at `at`, and the token ends at `end`
+        """The tokens of units that are in reading order, with values instead of ids."""
+        begin = at = value = end = 0  # the token spans `begin` to `end`; the walk is at `at`
         state = ROOT
         while begin < len(units):
             if state == ROOT:
@@ -215,7 +216,7 @@ class MaxMatchTable(UnitTrieTable):
                 begin, state = end, ROOT
 
     def _listed(self, last: int, begin: int) -> list[Token]:
-        """The tokens of a list; the first one begins at a place."""
+        """The tokens of a list, from its last token; the first token begins at `begin`."""
         found = list[Token]()
         while last:
             value, end, _, before = self.lists[last].tolist()
@@ -225,14 +226,14 @@ class MaxMatchTable(UnitTrieTable):
 
     @Lazy
     def are_surrogates(self) -> Array:
-        """bool[65536], whether a unit is the one that is read first of a character's two."""
+        """bool[65536], whether a unit is a surrogate that is read first in a pair."""
         found = np.zeros(UNITS, np.bool_)
         found[SURROGATES[self.direction]] = True
         return found
 
     @Lazy
     def firsts(self) -> Array:
-        """See `Arguments`."""
+        """See `Arguments.firsts`."""
         entries = self.entries[self.units]
         leads = (ENTRY.labels_of(entries) == self.units) & (self.units > 0)
         values, states = np.where(leads, ENTRY.values_of(entries), 0), np.where(leads, ENTRY.targets_of(entries), LEAF)
@@ -241,7 +242,7 @@ class MaxMatchTable(UnitTrieTable):
         return ENTRY.pack(np.where(is_alone, ALONE, sizes), states, values)
 
     def lasts(self, edges: Edges) -> Lasts:
-        """The token that a walk makes at each edge of the trie."""
+        """The token that results if a walk ends at an edge, for each edge of the trie."""
         firsts, words, depths = edges.last_of(edges.above == len(edges)), edges.last_of(edges.values > 0), edges.depths
         are_surrogates = np.zeros(FREE, np.bool_)
         are_surrogates[self.units[self.are_surrogates]] = True
@@ -279,13 +280,13 @@ class MaxMatchTable(UnitTrieTable):
         self._prove_jumps(edges)
 
     def _prove_units(self) -> None:
-        """Prove that a label is that of one unit, so that walks know from their state which units they have read."""
+        """Prove that each label belongs to one unit, so that a state determines the units that a walk has read."""
         need_none(self.units > FREE, lambda unit: f"unit {unit} has the bits {int(self.units[unit]):#x}")
         used, counts = np.unique(self.units[self.units > 0], return_counts=True)
         need_none(counts > 1, lambda at: f"{counts[at]} units have the label {used[at]}")
 
     def _prove_tokens(self) -> None:
-        """Prove that the tokens of a list follow each other, and are numbered."""
+        """Prove that the tokens of a list are consecutive and correctly numbered."""
         need(self.lists.shape[1] == len(TOKEN) and len(self.lists), f"lists has the shape {self.lists.shape}")
         need(not self.lists[0].any(), "token 0 is none, and is not empty")
         values, ends, numbers, before = self.lists[1:].astype(np.int64).T
@@ -296,7 +297,7 @@ class MaxMatchTable(UnitTrieTable):
         need_none(numbers != self.lists[before, NUMBER].astype(np.int64) + 1, lambda at: f"token {at + 1} has the number {numbers[at]}")
 
     def _prove_rules(self, edges: Edges) -> None:
-        """Prove that the tokens of a rule have the size of its string."""
+        """Prove that the tokens of a rule have the same total size as its string."""
         words = self.metadata.settings.words
         need_none(self.rules >= len(self.lists), lambda rule: f"rule {rule} has the token {self.rules[rule]} of {len(self.lists)}")
         of_rules = np.flatnonzero(edges.values > words)
@@ -305,7 +306,7 @@ class MaxMatchTable(UnitTrieTable):
         need_none(sizes != found, lambda at: f"slot {edges.slots[of_rules[at]]} ends a rule of {sizes[at]} units at {found[at]}")
 
     def _prove_jumps(self, edges: Edges) -> None:
-        """Prove that walks jump where they have read on after a token, and only there."""
+        """Prove that walks jump exactly where they have read units after a token."""
         need(self.jumps.shape[1] == len(JUMP) and len(self.jumps), f"jumps has the shape {self.jumps.shape}")
         need(not self.jumps[0].any(), "jump 0 is none, and is not empty")
         inner, lasts = edges.targets != LEAF, self.lasts(edges)
@@ -316,14 +317,14 @@ class MaxMatchTable(UnitTrieTable):
         self._prove_targets(edges, lasts, *self.jumps[numbers[numbers > 0]].astype(np.int64).T)
 
     def _prove_targets(self, edges: Edges, lasts: Lasts, tokens: Ints, targets: Ints, values: Ints, sizes: Ints) -> None:
-        """Prove that jumps lead to states, and give up what their tokens have. The jumps are those of ``lasts.jumps``."""
+        """Prove that jumps lead to states, and skip exactly the units of their tokens. The arguments have one element per `lasts.jumps`."""
         states, labels, depths = edges.targets[lasts.jumps], edges.labels[lasts.jumps], edges.depths[lasts.jumps]
         need_none(tokens >= len(self.lists), lambda at: f"state {states[at]} jumps with the token {tokens[at]} of {len(self.lists)}")
         need_none(tokens == 0, lambda at: f"state {states[at]} jumps without a token")
         reached = edges.edge_to[np.minimum(targets, len(self.entries))]
         need_none(reached == NULL, lambda at: f"state {states[at]} jumps to {targets[at]}, which is no state")
         left = np.append(edges.depths, 0)[reached] + self.lists[tokens, END] - depths
-        is_inside = (targets == ROOT) & self.are_surrogates[self.unit_of()[labels]]  # a character, of which a token has the other unit
+        is_inside = (targets == ROOT) & self.are_surrogates[self.unit_of()[labels]]  # a token has the other unit of this character
         need_none((left != 0) & ~(is_inside & (left == 1)), lambda at: f"state {states[at]} jumps over {left[at]} units too many")
         wrong = (np.append(lasts.values, 0)[reached] != values) | (np.append(lasts.sizes, 0)[reached] != sizes)
         need_none(wrong, lambda at: f"state {states[at]} jumps to a token that is not that of state {targets[at]}")
@@ -336,5 +337,5 @@ class MaxMatchTable(UnitTrieTable):
 
 
 def about(direction: str, words: int, longest: int) -> Mapping[str, Any]:
-    """The JSON of a table."""
+    """The metadata of a table as JSON."""
     return MaxMatchMetadata(MaxMatchSettings(MaxMatchTable.kind, direction, words, longest)).to_json()

@@ -1,20 +1,20 @@
-"""The machine of MeCab: the words of the path of least cost through a lattice, over a dictionary with connection costs.
+"""The machine of MeCab: the words of the path of least cost through a lattice, with a dictionary that has connection costs.
 
-A *word* has a left id, a right id and a cost. The cost of a path is that of its words, plus for each two neighbours that of their
-connection, ``matrix[left id of the right word, right id of the left word]``. The beginning and the end of a text have the ids 0 and no
-cost of their own. The rules are those of MeCab 0.996, for a text of one line:
+A *word* has a left id, a right id and a cost. The cost of a path is the sum of the costs of its words and of their connections. Two
+adjacent words have the connection cost ``matrix[left id of the right word, right id of the left word]``. The beginning and the end of a
+text have the ids 0 and the cost 0. The rules are from MeCab 0.996, for a text of one line:
 
 - Characters of the category SPACE are skipped before a word, and at the end of the text.
-- Words that begin at a place are those of the dictionary. If there are none, or the character's category is to be *invoked*, there are
-  unknown words, too, with the ids and costs that the category has in ``unk.def``: the run of characters of related categories, unless more
-  than `max_grouping_size` characters follow the first one; and words of up to `length` characters that share a category with the first one.
-  Without any of these, the character is an unknown word.
+- The words that begin at a place are words of the dictionary. If the dictionary has none, or the character's category has the flag
+  *invoke*, unknown words are added, with the ids and costs of the category in ``unk.def``. These are the run of characters of related
+  categories, unless more than `max_grouping_size` characters follow the first one; and words of up to `length` characters that share a
+  category with the first one. If no word results, the character is an unknown word.
 - A character beyond U+FFFF has the categories of U+0000.
-- Of several paths with equal costs, the one whose last word begins later wins, then the one whose last word comes earlier in the
-  dictionary.
+- If paths have equal costs, the path whose last word begins later wins; if these are equal, too, the path whose last word comes earlier in
+  the dictionary.
 
-The id of a word is its number among the entries of the dictionary's files, and then among those of ``unk.def``; the words of the latter are
-the names of categories.
+The entries of the dictionary's files are numbered first, then the entries of ``unk.def``; the id of a word is its number. The words in
+``unk.def`` are the names of categories.
 """
 
 from __future__ import annotations
@@ -36,26 +36,26 @@ from fst.tables.proof import need, need_none
 from fst.tables.table import Each, member
 from fst.text.reading_arguments import borrowable
 
-CATEGORIES, MAX_CHARACTERS = 18, 15  # as in MeCab: categories, and characters of an unknown word that is no run
-MAX_LENGTH = 1 << 12  # of a word, in UTF-16 units
+CATEGORIES, MAX_CHARACTERS = 18, 15  # MeCab's maximum numbers of categories, and of characters in an unknown word that is not a run
+MAX_LENGTH = 1 << 12  # maximum length of a word in UTF-16 units
 MAX_GROUPING = (1 << 16) - 1
 COST_BITS = 16
 LOWEST_COST, HIGHEST_COST = -(1 << COST_BITS - 1), (1 << COST_BITS - 1) - 1
 
-# A word, from the lowest bit: ``left id 16 | right id 16 | cost 16, less `LOWEST_COST` | 1 for the last one of a list``.
+# Fields of a word, from the lowest bit: ``left id 16 | right id 16 | cost - LOWEST_COST 16 | last word of its list 1``.
 ID_BITS = 16
 MAX_ID = (1 << ID_BITS) - 1
 COST_SHIFT, LAST_SHIFT = 2 * ID_BITS, 2 * ID_BITS + COST_BITS
 
-# A kind of characters, from the lowest bit: ``categories 18 | the first one 5 | length 4 | group 1 | invoke 1 | space 1``.
+# Fields of a kind of characters, from the lowest bit: ``categories 18 | first category 5 | length 4 | group 1 | invoke 1 | space 1``.
 FIRST_SHIFT, LENGTH_SHIFT, GROUP_SHIFT, INVOKE_SHIFT, SPACE_SHIFT = 18, 23, 27, 28, 29
 MAX_KINDS = 1 << 15
 
-SOFT_NODES, MOST_NODES = 1 << 12, 1 << 21  # nodes of a lattice: before certain words are looked for, and before the last place
-KEY_SHIFT = 25  # of the cost in a key; the other bits are for the node
+SOFT_NODES, MOST_NODES = 1 << 12, 1 << 21  # number of nodes at which to search certain words; maximum number before the last place
+KEY_SHIFT = 25  # position of the cost in a key; the lower bits are the node
 NODE_SHIFT = 3
-NODE_FIELDS = PREVIOUS, NEXT, START, END, WORD, RIGHT, MOVED = range(7)  # of the `1 << NODE_SHIFT` numbers of a node
-REACH, MAX_GROUP, RIGHTS = range(3)  # of `Arguments.params`
+NODE_FIELDS = PREVIOUS, NEXT, START, END, WORD, RIGHT, MOVED = range(7)  # indices into the `1 << NODE_SHIFT` numbers of a node
+REACH, MAX_GROUP, RIGHTS = range(3)  # indices into `Arguments.params`
 LAST_RIGHT = 6  # index into `Work.state`: the right id of the last word of an unfinished text
 
 
@@ -67,9 +67,9 @@ class MecabSettings:
         kind: the kind of machine.
         words: the number of entries of the dictionary.
         unknowns: the number of entries for unknown words.
-        longest: the UTF-16 units of the longest word.
-        max_grouping_size: see above.
-        bos_feature: the features of the beginning and the end.
+        longest: the number of UTF-16 units of the longest word.
+        max_grouping_size: see the module docstring.
+        bos_feature: the features of the beginning and the end of a text.
     """
 
     kind: str = stored_as(TEXT)
@@ -90,11 +90,11 @@ class MecabMetadata(Sections):
 
 
 class Arguments(NamedTuple):
-    """The arrays that `fst.runtime.machines.segmentation.kernels.mecab` reads: those of the table, the matrix row after row, and numbers.
+    """The arrays that `fst.runtime.machines.segmentation.kernels.mecab` reads: the arrays of the table, the matrix row by row, and numbers.
 
     Attributes:
-        params: uint64[3]. `REACH`: the most units that a word's end may be ahead. `MAX_GROUP`: `max_grouping_size`. `RIGHTS`: the number of
-            right ids.
+        params: uint64[3]. `REACH`: the maximum number of units to the end of a word. `MAX_GROUP`: `max_grouping_size`. `RIGHTS`: the number
+            of right ids.
     """
 
     units: Array
@@ -111,13 +111,15 @@ class Work(NamedTuple):
     """The working arrays of one thread.
 
     Attributes:
-        state: uint64[7]; `COUNT`, `OPEN` and `BEFORE` are as in `fst.tables.kernel_call.Work`. `LAST_RIGHT` see there.
-        symbols: empty; of an open text, the kernel keeps the last certain word's right id.
-        heads: uint32[n], a power of two: for places ahead the last node of those that end there, or 0. All 0 between rows.
-        nodes: uint32[n, 8], flat; totals: int64[n], their costs. Node 0 means no node; node 1 is the last certain one.
-        clock: uint64[1], counts the places with nodes, for the stamps.
-        right_stamps, right_slots: by right id the stamp, and the slot. slot_keys, slot_rights: by slot the key of a node, and its right id.
-        left_stamps, left_keys: by left id the stamp, and the least key up to there.
+        state: uint64[7]; `COUNT`, `OPEN` and `BEFORE` are as in `fst.tables.kernel_call.Work`. `LAST_RIGHT`: see the constant.
+        symbols: empty; between calls for one text, the kernel stores only the right id of the last certain word.
+        heads: uint32[n], n a power of two: for each place ahead, the last node that ends there, or 0. All elements are 0 between rows.
+        nodes: uint32[8 * n], the nodes. Node 0 means no node; node 1 is the last certain node.
+        totals: int64[n], the cost of the best path to each node.
+        clock: uint64[1], the number of places with nodes so far, for the stamps.
+        right_stamps, right_slots: for each right id, the stamp and the slot.
+        slot_keys, slot_rights: for each slot, the key of a node and its right id.
+        left_stamps, left_keys: for each left id, the stamp and the least key up to the place of the stamp.
     """
 
     state: Array
@@ -144,7 +146,7 @@ class Word(NamedTuple):
 
 
 class Node(NamedTuple):
-    """A word in a text: where it begins and ends, in UTF-16 units, and the cost of the best path from the beginning to its end."""
+    """A word in a text: its start and end in UTF-16 units, and the cost of the best path from the beginning of the text to its end."""
 
     word: Word
     start: int
@@ -157,10 +159,10 @@ class Kind(NamedTuple):
     """A kind of characters.
 
     Attributes:
-        categories: a set of bits.
-        first: the category whose unknown words count.
-        length, group, invoke: see above.
-        space: whether it is skipped.
+        categories: a bit mask of categories.
+        first: the category that determines the unknown words.
+        length, group, invoke: see the module docstring; `group` adds the run.
+        space: whether the characters are skipped.
     """
 
     categories: int
@@ -172,29 +174,30 @@ class Kind(NamedTuple):
 
     @classmethod
     def unpacked(cls, number: int) -> Kind:
-        """A kind from its number in a table."""
+        """Return a kind from its number in a table."""
         categories, first = number & ((1 << FIRST_SHIFT) - 1), number >> FIRST_SHIFT & 31
         flags = (bool(number >> shift & 1) for shift in (GROUP_SHIFT, INVOKE_SHIFT, SPACE_SHIFT))
         return cls(categories, first, number >> LENGTH_SHIFT & MAX_CHARACTERS, *flags)
 
     def packed(self) -> int:
-        """Its number in a table."""
+        """The number of the kind in a table."""
         flags = self.group << GROUP_SHIFT | self.invoke << INVOKE_SHIFT | self.space << SPACE_SHIFT
         return self.categories | self.first << FIRST_SHIFT | self.length << LENGTH_SHIFT | flags
 
 
 @dataclass(frozen=True, eq=False)
 class MecabTable(UnitTrieTable):
-    """A dictionary of MeCab, compiled. The value of a string is one more than the place of its first word in `lists`.
+    """A dictionary of MeCab, compiled. The value of a string is 1 + the index of its first word in `lists`.
 
     Attributes:
-        lists: uint64[n], lists of words, one after the other: of each string of the dictionary, and of each category. In a list, the words
-            that come first in the dictionary are last.
+        lists: uint64[n], the lists of words, concatenated: one for each string of the dictionary, and one for each category. A list has its
+            words in the reverse order of the dictionary.
         numbers: int32[n], the ids of these words.
         kinds: uint32[n], kinds of characters.
-        unknowns: int32[categories], the place of each category's first word in `lists`.
-        matrix: int16[left ids, right ids].
-        feature_bytes: uint8[n], the features of all words in UTF-8, one after the other, and feature_ends: int64[ids], where each ends.
+        unknowns: int32[categories], the index of each category's first word in `lists`.
+        matrix: int16[left ids, right ids], the connection costs.
+        feature_bytes: uint8[n], the features of all words in UTF-8, concatenated.
+        feature_ends: int64[ids], the end of each word's features in `feature_bytes`.
     """
 
     kind: ClassVar[str] = "mecab"
@@ -218,17 +221,17 @@ class MecabTable(UnitTrieTable):
 
     @property
     def streams(self) -> bool:
-        """Texts can be read in pieces."""
+        """Whether texts can be read in chunks: always."""
         return True
 
     @property
     def cuts(self) -> str:
-        """None: the words before a place may depend on those after it."""
+        """The ASCII characters after which any text may be cut: "", because words can depend on any text after them."""
         return ""
 
     @property
     def ids_per_unit(self) -> int:
-        """No word is empty."""
+        """The maximum number of ids per unit of text: 1, because no word is empty."""
         return 1
 
     @Lazy
@@ -237,11 +240,11 @@ class MecabTable(UnitTrieTable):
         return StringColumn(self.feature_bytes, self.feature_ends)
 
     def is_unknown(self, number: int) -> bool:
-        """Whether an id is that of an unknown word."""
+        """Whether an id belongs to an unknown word."""
         return number >= self.metadata.settings.words
 
     def word(self, number: int) -> Word:
-        """The word of an id, for ids that a text can have: of words with the same ids, only the one of the least cost is kept."""
+        """The word of an id that can occur in a text. If words have equal left and right ids, only the word of least cost is stored."""
         return self._word(int(self._place_of[number]))
 
     @Lazy
@@ -256,7 +259,7 @@ class MecabTable(UnitTrieTable):
         return Word(int(self.numbers[place]), left, right, (packed >> COST_SHIFT & ((1 << COST_BITS) - 1)) + LOWEST_COST)
 
     def _list(self, place: int) -> list[Word]:
-        """The words of a list from a place on, in the order of the dictionary."""
+        """The words of the list that begins at a place, in the order of the dictionary."""
         end = place + int(self._list_sizes[place])
         return [self._word(at) for at in range(end - 1, place - 1, -1)]
 
@@ -265,9 +268,9 @@ class MecabTable(UnitTrieTable):
         return [node.word.id for node in self.walk(text)]
 
     def walk(self, text: str) -> list[Node]:
-        """The best path through a text, in slow and plain Python; its last node is that of the end."""
+        """The best path through a text, in slow and plain Python; its last node is the end of the text."""
         units = units_of(text)
-        ending: dict[int, list[Node]] = {0: [Node(Word(-1, 0, 0, 0), 0, 0, 0, None)]}  # in the order in which ties are decided
+        ending: dict[int, list[Node]] = {0: [Node(Word(-1, 0, 0, 0), 0, 0, 0, None)]}  # in the order that decides ties
         for at in range(len(units)):
             start = self._skipped(units, at) if at in ending else len(units)
             by_end: dict[int, list[Node]] = {}
@@ -287,7 +290,7 @@ class MecabTable(UnitTrieTable):
         return self.walk(text)[-1].total
 
     def _linked(self, word: Word, start: int, stop: int, before: Sequence[Node]) -> Node:
-        """The node of a word after the best of those before it."""
+        """The node of a word, linked to the best previous node."""
         totals = [node.total + int(self.matrix[word.left, node.word.right]) for node in before]
         least = min(totals)
         return Node(word, start, stop, least + word.cost, before[totals.index(least)])
@@ -300,13 +303,13 @@ class MecabTable(UnitTrieTable):
         return at + 1 + (units[at] & 0xFC00 == 0xD800 and at + 1 < len(units))
 
     def _skipped(self, units: Sequence[int], at: int) -> int:
-        """The first place that is no space."""
+        """The first place from `at` on that is not a space."""
         while at < len(units) and self._kind_at(units, at).space:
             at = self._after(units, at)
         return at
 
     def _words_at(self, units: list[int], start: int) -> Iterator[tuple[Word, int]]:
-        """The words that begin at a place, and where each ends."""
+        """Each word that begins at a place, with its end."""
         known = [(word, stop) for value, _, stop in self.values(units, start) for word in self._list(value - 1)]
         yield from known
         kind = self._kind_at(units, start)
@@ -341,7 +344,7 @@ class MecabTable(UnitTrieTable):
 
     @Lazy
     def _list_sizes(self) -> Ints:
-        """By the place of a list's first word, the number of words up to the list's end."""
+        """For each place in `lists`, the number of words from there to the end of the list."""
         is_last = self.lists >> np.uint64(LAST_SHIFT) > 0
         places = np.arange(len(self.lists))
         ends: Ints = np.minimum.accumulate(np.where(is_last, places, len(self.lists))[::-1])[::-1]
@@ -349,7 +352,7 @@ class MecabTable(UnitTrieTable):
 
     @Lazy
     def most_words(self) -> int:
-        """The most nodes that can begin at a place."""
+        """The maximum number of nodes that can begin at a place."""
         edges = self.edges()
         known = int(edges.sums(np.append(0, self._list_sizes)[edges.values]).max(initial=0))
         return known + (MAX_CHARACTERS + 1) * int(self._list_sizes[self.unknowns].max())
@@ -371,7 +374,7 @@ class MecabTable(UnitTrieTable):
         )
 
     def work(self) -> Work:
-        """The kernel's working arrays for one thread; memory that is not written is not committed."""
+        """The kernel's working arrays for one thread; unwritten memory is not committed."""
         lefts, rights = self.matrix.shape
         room = MOST_NODES + self.most_words + 2
         return Work(
@@ -400,7 +403,7 @@ class MecabTable(UnitTrieTable):
             prove_strings(data, ends, settings.words + settings.unknowns, name)
 
     def _prove_words(self) -> None:
-        """Prove that words have ids in range, and lists an end."""
+        """Prove that words have ids in range, and that every list ends."""
         (lefts, rights), words, count = self.matrix.shape, self.lists, len(self.lists)
         need(0 < lefts <= MAX_ID + 1 and 0 < rights <= MAX_ID + 1, f"the matrix has {lefts} rows of {rights}")
         need(0 < count <= MAX_VALUE and len(self.numbers) == count, f"there are {count} words, {len(self.numbers)} numbers")
@@ -428,11 +431,11 @@ class MecabTable(UnitTrieTable):
 
 
 def packed_words(lefts: Ints, rights: Ints, costs: Ints, are_last: Array) -> Array:
-    """Words from their fields. The caller keeps these in range."""
+    """Pack words from their fields. The caller ensures that the fields are in range."""
     packed = lefts | rights << ID_BITS | (costs - LOWEST_COST) << COST_SHIFT | are_last.astype(np.int64) << LAST_SHIFT
     return packed.astype(np.uint64)
 
 
 def about(settings: MecabSettings) -> Mapping[str, Any]:
-    """The JSON of a table."""
+    """The metadata of a table as JSON."""
     return MecabMetadata(settings).to_json()

@@ -1,4 +1,4 @@
-"""Strings in two arrays of a table: their UTF-8, one after the other, and where each ends."""
+"""Strings in two arrays of a table: their concatenated UTF-8, and the end of each string."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from fst.tables.proof import need, need_none
 
 
 class StringColumn(Sequence[str]):
-    """A sequence of strings. They are decoded one by one, since a dictionary has many.
+    """A sequence of strings. A string is decoded when it is read, because a dictionary has many.
 
     Args:
-        data: uint8[n], their UTF-8.
-        ends: int64[strings].
+        data: uint8[n], the strings in UTF-8, concatenated.
+        ends: int64[strings], the end of each string in `data`.
     """
 
     def __init__(self, data: Array, ends: Array) -> None:
@@ -40,18 +40,18 @@ class StringColumn(Sequence[str]):
 
 
 def stored(strings: Iterable[str]) -> tuple[Array, Array]:
-    """The two arrays of some strings."""
+    """Return the two arrays of a `StringColumn` for some strings."""
     encoded = [string.encode() for string in strings]
     return np.frombuffer(b"".join(encoded), np.uint8), np.cumsum([len(data) for data in encoded], dtype=np.int64)
 
 
 def prove_strings(data: Array, ends: Array, count: int, name: str) -> None:
-    """Prove that two arrays are those of `count` strings.
+    """Prove that two arrays contain `count` strings.
 
     Args:
         data, ends: the arrays.
-        count: how many strings there must be; at least one.
-        name: the name of the strings, for messages.
+        count: the expected number of strings, at least 1.
+        name: the name of the strings in messages.
     """
     need(len(ends) == count, f"there are {len(ends)} {name}; expected {count}")
     need_none(np.diff(ends, prepend=0) < 0, lambda number: f"number {number} of the {name} ends before it begins")

@@ -1,13 +1,13 @@
-"""A trie of words over UTF-16 units, which tables of segmentation share.
+"""A trie of words over UTF-16 units, shared by all segmentation tables.
 
-Most characters of Chinese and Japanese are one unit, so each takes one look-up (UTF-8: three, mostly far apart).
+Most Chinese and Japanese characters are one unit, so each takes one look-up. In UTF-8 each takes three, mostly far apart in memory.
 
-A unit has a *label*, the same for all states: 1 is the unit that the most edges have. A unit that is in no word has the label 0, which no
-entry has. An entry, see `ENTRY`, has the state where to go on, or `LEAF`; and the value of the word that ends here, 0 for none. Free slots
-have the label `FREE`. A state's own slot is always free, and a machine may keep something in its other bits.
+A unit has a *label*, the same in all states. The unit with the most edges has the label 1. A unit that is in no word has the label 0, which
+no entry has. An entry, see `ENTRY`, has the next state or `LEAF`, and the value of the word that ends there, or 0. A free slot has the
+label `FREE`. The slot of a state itself is always free, and a machine may store data in its other bits.
 
-**What kernels may assume** once a trie is proven: all look-ups from a state lie in the array, no walk from the root reads more than
-`longest` units, and no value is above the highest.
+**What kernels may assume** once a trie is proven: all look-ups from a state are in the array, no walk from the root reads more than
+`longest` units, and no value is greater than `highest`.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ ENTRY = RowFormat(
     first=0,
 )
 LEAF, MAX_VALUE = ENTRY.max_target, ENTRY.max_value
-KIND_SHIFT = LABEL_BITS  # in `units`, where the rest of a number is the machine's
+KIND_SHIFT = LABEL_BITS  # position of the kind in an element of `units`; each machine defines its kinds
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,9 +47,9 @@ class Edges:
     """The edges of a trie, in the order of their slots.
 
     Attributes:
-        slots, labels, targets, values: int64[edges], the slot of each, and the fields of its entry.
-        above: int64[edges], the edge before each one; the number of edges for those of the root.
-        edge_to: int64[slots + 1], the edge that leads to each state; the number of edges for the root, and `NULL` where there is no state.
+        slots, labels, targets, values: int64[edges], the slot of each edge, and the fields of its entry.
+        above: int64[edges], the parent edge of each edge; for edges of the root, the number of edges.
+        edge_to: int64[slots + 1], the edge that leads to each state; the number of edges for the root; `NULL` for a slot without a state.
     """
 
     slots: Ints
@@ -63,7 +63,7 @@ class Edges:
         return len(self.slots)
 
     def sums(self, weights: Ints) -> Ints:
-        """For each edge, the sum of the weights of the edges from the root up to it. `weights` are those of the edges."""
+        """For each edge, the sum of the weights of the edges from the root to this edge. `weights` has one element per edge."""
         found, above = np.append(weights, 0), np.append(self.above, len(self))
         while np.any(above < len(self)):
             found += found[above]
@@ -72,14 +72,14 @@ class Edges:
 
     @Lazy
     def depths(self) -> Ints:
-        """int64[edges], the units from the root up to the end of each edge."""
+        """int64[edges], the number of units from the root to the end of each edge."""
         return self.sums(np.ones(len(self), np.int64))
 
     def last_of(self, some: Array) -> Ints:
-        """For each edge, the last of some edges on the path from the root up to it; the number of edges without any.
+        """For each edge, the last selected edge on the path from the root to this edge; the number of edges if no edge is selected.
 
         Args:
-            some: bool[edges].
+            some: bool[edges], whether each edge is selected.
         """
         found = np.append(np.where(some, np.arange(len(self)), self.above), len(self))
         while not np.array_equal(found, further := found[found]):
@@ -92,9 +92,10 @@ class UnitTrieTable(Table):
     """A table with a trie of words.
 
     Attributes:
-        units: uint32[65536], for each unit ``label 17 | kind 15``. Kinds belong to the machine.
-        entries: uint64[slots].
-        word_bytes: uint8[n], the words in UTF-8, in the order of their ids, one after the other; word_ends: int64[ids], where each ends.
+        units: uint32[65536], for each unit ``label 17 | kind 15``. Each machine defines its kinds.
+        entries: uint64[slots], the trie.
+        word_bytes: uint8[n], the words in UTF-8, in the order of their ids, concatenated.
+        word_ends: int64[ids], the end of each word in `word_bytes`.
     """
 
     units: Array = member("<u4")
@@ -110,15 +111,15 @@ class UnitTrieTable(Table):
     @property
     @abstractmethod
     def streams(self) -> bool:
-        """Whether texts can be read in pieces."""
+        """Whether texts can be read in chunks."""
 
     @property
     @abstractmethod
     def cuts(self) -> str:
-        """The characters of ASCII after which any text may be cut."""
+        """The ASCII characters after which any text may be cut."""
 
     def values(self, units: list[int], at: int) -> Iterator[tuple[int, int, int]]:
-        """The words that begin at a place of a text, in slow and plain Python: for each its value, its slot, and where it ends."""
+        """The value, the slot and the end of each word that begins at a place of a text, in slow and plain Python."""
         state = ROOT
         while at < len(units) and state != LEAF:
             label = int(self.units[units[at]]) & FREE
@@ -131,7 +132,7 @@ class UnitTrieTable(Table):
                 yield value, slot, at
 
     def slot_between(self, units: list[int], start: int, end: int) -> int:
-        """The slot of the last unit of a part of a text, in slow and plain Python; `ROOT` if the trie does not have it."""
+        """The slot of the last unit of a part of a text, in slow and plain Python; `ROOT` if the trie does not contain the part."""
         state, slot = ROOT, ROOT
         for unit in units[start:end]:
             label = int(self.units[unit]) & FREE
@@ -149,9 +150,9 @@ class UnitTrieTable(Table):
         """Prove what kernels may assume.
 
         Args:
-            longest: the most units that a walk may read.
+            longest: the maximum number of units that a walk may read.
             highest: the highest value.
-            keeps: whether the machine keeps something in the slots of states. It proves what that is.
+            keeps: whether the machine stores data in the slots of states. The machine proves this data.
 
         Returns:
             The edges.
@@ -184,7 +185,7 @@ class UnitTrieTable(Table):
         return edges
 
     def edges(self) -> Edges:
-        """The edges of the trie. That of a slot that belongs to no state has `NULL` above it."""
+        """The edges of the trie. If a slot belongs to no state, `above` is `NULL` for its edge."""
         labels = ENTRY.labels_of(self.entries)
         slots = np.flatnonzero(labels != FREE)
         labels, entries = labels[slots], self.entries[slots]
@@ -193,7 +194,7 @@ class UnitTrieTable(Table):
         goes_on = np.flatnonzero(targets != LEAF)
         edge_to[targets[goes_on]] = goes_on
         edge_to[ROOT] = len(slots)
-        above = edge_to[np.maximum(slots - labels, NULL)]  # the last one is of no state
+        above = edge_to[np.maximum(slots - labels, NULL)]  # the last element of `edge_to` belongs to no state
         return Edges(slots, labels, targets, ENTRY.values_of(entries), above, edge_to)
 
 

@@ -1,27 +1,26 @@
-"""The tokens of Unigram that end at each byte of a pre-token: an automaton of Aho and Corasick over the trie of tokens.
+"""The tokens of Unigram that end at each byte of a pre-token: an Aho-Corasick automaton over the trie of tokens.
 
-*Efficient string matching: an aid to bibliographic search*, 1975. A walk over the trie from each place of a pre-token would read every byte
-several times, an unpredictable number. The automaton reads each byte once. Letters:
+The source is *Efficient string matching: an aid to bibliographic search*, 1975. A walk over the trie from each place of a pre-token would
+read each byte an unpredictable number of times. The automaton reads each byte once. Notation:
 
-- s: a state, a string of bytes that begins a token; |s|: their number, its *depth*.
-- δ(s, b): the longest suffix of sb that is a state; the root, the empty string, if there is none.
-- D(s): the *default* of s, a suffix of s that has a row of its own for what it shares with s, or the root.
+- s: a state, a byte string that is a prefix of a token; |s|: the number of its bytes, its *depth*.
+- δ(s, b): the longest suffix of sb that is a state, or the root (the empty string).
+- D(s): the *default* of s: the root, or a suffix of s whose row has transitions that s shares.
 
-**Rows.** ``steps`` are entries as those of the trie, see `fst.machines.unigram.viterbi`. The value of a state's head is its depth, and the
-target is D(s). If s has no transition of its own on a byte, it takes D(s)'s; if that has none, the root's, whose row has every label below
-`LABELS`.
-A token that begins no other is no state: the transition on its last byte leads to its longest suffix that is one. The value of a
-transition is the number of the list of tokens that end there.
+**Rows.** ``steps`` has entries in the format of the trie, see `fst.machines.unigram.viterbi`. The head of a state has the depth as its
+value and D(s) as its target. If s has no transition on a byte, the transition of D(s) applies; if D(s) has none, that of the root, whose
+row has every label below `LABELS`. A token that is not a prefix of another token is not a state: the transition on its last byte leads to
+its longest suffix that is a state. The value of a transition is the number of the list of tokens that end there.
 
-**Lists.** ``lists`` has blocks of `BLOCK` items. List n begins with block n: the tokens that end there by their ids, the longest first; at
-the end perhaps -n for a character of n bytes that is no token; then `NONE` for the rest of a block. If the last item of a block has the bit
-`GOES_ON`, the list continues in the next block. List 0, `LOST`, is empty: nothing ends inside a character, and after a character of which
-no token ends, it is the only node.
+**Lists.** ``lists`` has blocks of `BLOCK` items. List n begins with block n. It has the ids of the tokens that end there, the longest token
+first; then, optionally, -n for a character of n bytes that is not a token; then `NONE` for the rest of a block. If the last item of a block
+has the bit `GOES_ON`, the list continues in the next block. List 0, `LOST`, is empty. It is used inside a character, where nothing ends,
+and after a character that ends no token, where the character is the only node.
 
-**What kernels may assume** once `prove` has passed, for pieces of bytes below 0xF8: no look-up leaves the arrays; the items of a list
-are of fewer and fewer bytes; and the first has no more than have been read. The proof: the table claims the depth of each state, the root's
-is 0, a transition leads at most one deeper than its state, and a default is no deeper. So no depth is greater than the number of bytes
-that have been read. The first item of a list has at most one byte more than the depth of a state that leads there.
+**What kernels may assume** once `prove` has passed, for pieces of bytes below 0xF8: no look-up leaves the arrays; the items of a list have
+decreasing numbers of bytes; and the first item has at most as many bytes as have been read. The proof uses the depths in the table: the
+root has depth 0, a transition leads at most one level deeper than its state, and a default is not deeper than its state. So no depth is
+greater than the number of bytes read. The first item of a list has at most one byte more than the depth of any state that leads there.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ BLOCK = 4
 NONE = -128
 GOES_ON = 1 << 30
 LOST = 0
-NO_BLOCK = np.uint16((1 << 16) - 1)  # in place of the size of the first item of a block that there is not
+NO_BLOCK = np.uint16((1 << 16) - 1)  # the size of the first item of a block that does not exist
 
 
 def step(steps: Array, state: int, byte: int) -> tuple[int, int]:
@@ -61,7 +60,7 @@ def sizes_of(lists: Array, lengths: Array) -> Array:
     """uint16, the number of bytes of each item; 0 for `NONE`.
 
     Args:
-        lists: see above.
+        lists: see the module docstring.
         lengths: uint16[n], the number of bytes of each token, by its id.
     """
     sizes: Array = lengths.take(lists & ~GOES_ON, mode="clip")
@@ -74,14 +73,14 @@ def prove(steps: Array, lists: Array, sizes: Array, tokens: int, longest: int, e
     """Prove what kernels may assume.
 
     Args:
-        steps, lists: uint64[slots] and int32[items], see above.
+        steps, lists: uint64[slots] and int32[items], see the module docstring.
         sizes: uint16[items], the result of `sizes_of`.
         tokens: the number of tokens of the model.
-        longest: the most bytes of a token.
+        longest: the maximum number of bytes of a token.
         each: `map`, or the `map` of an executor.
 
     Raises:
-        TableError: the arrays do not satisfy this; the message names the fault.
+        TableError: the arrays are not valid; the message names the fault.
     """
     _prove_lists(lists, sizes, tokens)
     heads = prove_states(ENTRY, steps, BYTE_ROW, "steps", each)
@@ -102,7 +101,7 @@ def prove(steps: Array, lists: Array, sizes: Array, tokens: int, longest: int, e
 
 
 def _prove_lists(lists: Array, sizes: Array, tokens: int) -> None:
-    """Prove that lists name tokens, and that they descend to their ends."""
+    """Prove that lists contain valid tokens, in descending order of size, and that each list ends."""
     need(len(lists) and len(lists) % BLOCK == 0, f"lists has {len(lists)} items, not {BLOCK} for each block")
     wrong = (lists & ~GOES_ON >= tokens) | ((lists < -MAX_CHARACTER) & (lists != NONE))
     need_none(wrong, lambda item: f"item {item} of lists is {lists[item]}; there are {tokens} tokens")

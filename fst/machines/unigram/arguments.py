@@ -1,4 +1,4 @@
-"""The arguments of the kernels of Unigram: the arrays of a table, and those in which a kernel works."""
+"""The arguments of Unigram's kernels: the arrays of a table, and working arrays."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from fst.pretokens.arguments import LONGEST, Arguments
 from fst.text.reading_arguments import borrowable
 
 RESTART, IS_WHOLE = range(2)  # indices into `UnigramArguments.rules`
-GOES_ON = 1 << 31  # in the high halves of `Ends.nodes`
-SEGMENT = 256  # fewest bytes between the begins of segments; twice or half as many are as fast
+GOES_ON = 1 << 31  # a bit of the high halves of `Ends.nodes`
+SEGMENT = 256  # minimum number of bytes between the starts of two segments; 128 and 512 are as fast
 
 
 class Ends(NamedTuple):
     """The automaton of `fst.machines.unigram.aho_corasick`.
 
     Attributes:
-        steps: see there.
-        gains: float64[items of the lists], or float32 as sums: what each item adds to a sum; minus infinity for
-        `fst.machines.unigram.aho_corasick.NONE`.
-        nodes: uint64[items]: each item as a node, see `fst.machines.unigram.viterbi_kernels.node_size`, in the low half, its number of
-        bytes in the high half,
-            with the bit `GOES_ON` if it is the last of a block and the list continues.
-        unknown: the score of a character that is no token; a single element of the type of sums.
-        widest, stride: uint64[1], the length of the segments in which long pieces are read, and how far apart these begin: they overlap by
-            as many bytes as a token has, less one. With tokens too long for that `stride` is 0, and long pieces are not read.
+        steps: see `fst.machines.unigram.aho_corasick`.
+        gains: float64[items of the lists], or float32 if sums are float32: the score that each item adds to a sum; minus infinity for
+            `fst.machines.unigram.aho_corasick.NONE`.
+        nodes: uint64[items]. The low half is the item as a node, see `fst.machines.unigram.viterbi_kernels.node_size`. The high half is its
+            number of bytes, with the bit `GOES_ON` if the item is the last of a block and the list continues.
+        unknown: the score of a character that is not a token; one element, with the dtype of sums.
+        widest, stride: uint64[1] each. Long pieces are read in segments: `widest` is the length of a segment, and `stride` the distance
+            between the starts of two. Segments overlap by the maximum length of a token, minus one byte. If tokens are too long for this,
+            `stride` is 0 and long pieces are not read.
     """
 
     steps: Array
@@ -47,19 +47,18 @@ class UnigramArguments(NamedTuple):
     """The arrays that `fst.runtime.machines.unigram.kernels.encode` reads.
 
     Attributes:
-        shared: the arrays by which a text is cut into pieces, and pieces are looked up.
+        shared: the arrays that cut a text into pieces and look up pieces.
         trie: see `fst.machines.unigram.viterbi`.
-        scores: float64[tokens], or float32 if sums carry on from piece to piece: the score of each token by its id.
-        unknown: the score of a character that is no token; a single element of the same type.
-        limit: the limit of sums; a single element of the same type.
-        most: float64[1]: a byte of text changes a sum by no more.
-        rules: uint8[2]. `RESTART`: where sums begin again, an index into `fst.machines.unigram.viterbi.RESTARTS`. `IS_WHOLE`: 1 if sums are
-        those of whole
-            texts.
+        scores: float64[tokens], or float32 if sums span whole texts: the score of each token by its id.
+        unknown: the score of a character that is not a token; one element of the same dtype.
+        limit: the limit of sums; one element of the same dtype.
+        most: float64[1], the maximum change of a sum per byte of text.
+        rules: uint8[2]. `RESTART`: the places where sums restart, an index into `fst.machines.unigram.viterbi.RESTARTS`. `IS_WHOLE`: 1 if
+            sums span whole texts.
         unk_id: int32[1].
-        fallbacks: int32[256], by byte: the id of the token that represents it, or -1; empty without any.
+        fallbacks: int32[256], the id of the fallback token of each byte, or -1; empty without byte fallback.
         ends: the automaton.
-        blank: int32[n], of a model of whole words with `fallbacks` the ids of the bytes of the symbol for a space; else empty.
+        blank: int32[n], the fallback ids of the bytes of the symbol for a space; empty unless tokens are whole words with `fallbacks`.
     """
 
     shared: Arguments
@@ -81,12 +80,13 @@ class UnigramWork(NamedTuple):
     Attributes:
         state, symbols, begins, pieces, slots, pending, scratch, special_ids, active, longer, memo, masks: as in
             `fst.pretokens.arguments.Work`.
-        tokens: as there; here the list at each place of the pending pieces, see `fst.runtime.machines.unigram.kernels.viterbi`.
+        tokens: the array of the same class; here, the list at each place of the pending pieces, see
+            `fst.runtime.machines.unigram.kernels.viterbi`.
         best: uint64[2 * room], the best node that ends at each of these places, as in `Ends.nodes`.
-        best_sums: float64[2 * room] or float32, the sum of the best path to each.
-        counts: uint32[room], with spans: the number of ids of each pending piece.
+        best_sums: float64[2 * room] or float32, the sum of the best path to each place.
+        counts: uint32[room], the number of ids of each pending piece; used if spans are requested.
         sums: float64[2 ** n] or float32, see `fst.machines.unigram.viterbi_kernels.find_best`.
-        total: of the same type, a single element: the sum before the next piece, if sums carry on.
+        total: one element of the same dtype, the sum before the next piece; used if sums continue from piece to piece.
     """
 
     state: Array
@@ -152,10 +152,10 @@ def ends(table: Any) -> Ends:
 
 
 def work(longest: int, sums: str) -> UnigramWork:
-    """Allocate the working arrays; `longest` is the most bytes of a token, and `sums` says how sums are added."""
+    """Allocate the working arrays; `longest` is the maximum number of bytes of a token, and `sums` the dtype of sums."""
     own = pretokens.work()._asdict()
-    # ``2 * PIECES`` places are enough: one for each byte of a round's pending pieces, and one for each piece. At worst almost ``CHUNK``
-    # pieces of a byte precede one of ``PIECES`` bytes: 2 * (CHUNK - 1) + PIECES + 1.
+    # ``2 * PIECES`` places are enough: one for each byte of a round's pending pieces, plus one for each piece. In the worst case, CHUNK - 1
+    # pieces of one byte precede one piece of ``PIECES`` bytes: 2 * (CHUNK - 1) + PIECES + 1.
     shared = {name: own[name] for name in UnigramWork._fields if name in own}
     return UnigramWork(
         **shared,
@@ -167,19 +167,19 @@ def work(longest: int, sums: str) -> UnigramWork:
     )
 
 
-MOST_BITS = 900  # of the exponent of a weight; float64 has 1,023, and the rest is a margin
-PATHS = 1 << 21  # of all places of a piece together
-STEPS = 1 + MOST_DEVIATIONS  # numbers of a segmentation in `NBestWork.steps`
+MOST_BITS = 900  # maximum binary exponent of a weight; float64 allows 1,023, and the rest is a margin
+PATHS = 1 << 21  # maximum number of paths to all places of a piece together
+STEPS = 1 + MOST_DEVIATIONS  # number of elements of a segmentation in `NBestWork.steps`
 
 
 class SamplingArguments(NamedTuple):
     """The arrays that `fst.runtime.machines.unigram.kernels.sampling` reads.
 
     Attributes:
-        own: those of the table.
-        numbers: float64[tokens + 2], those of `fst.machines.unigram.sampling.weights`, then 0 for the items
-        `fst.machines.unigram.aho_corasick.NONE`, which end no path.
-        exponents: int64[tokens + 1], those of the same function; empty if all are 0.
+        own: the arrays of the table.
+        numbers: float64[tokens + 2], the numbers from `fst.machines.unigram.sampling.weights`; then 0 for the item
+            `fst.machines.unigram.aho_corasick.NONE`, which ends no path.
+        exponents: int64[tokens + 1], the exponents from the same function; empty if all are 0.
         most_bytes: uint64[1], see `most_narrow_bytes`.
         seed: uint64[1].
     """
@@ -197,10 +197,11 @@ class SamplingWork(NamedTuple):
     Attributes:
         state, symbols, begins, pieces, pending, special_ids, active, tokens, longer, memo, masks, best, counts: as in
             `fst.machines.unigram.arguments.UnigramWork`.
-        best_sums: float64[2 * room], the weight of all paths to each place of the listed pieces. `best` is never written, but named by
-            `find_nodes`.
+        best_sums: float64[2 * room], the weight of all paths to each place of the listed pieces. `best` is never written; it is here only
+            because `find_nodes` refers to it.
         found, sizes: see `fst.runtime.machines.unigram.kernels.viterbi.nodes_from`.
-        weights, exponents: float64[2 ** n] and int64[2 ** n], of the last places, see `fst.runtime.machines.unigram.kernels.sampling.draw`.
+        weights, exponents: float64[2 ** n] and int64[2 ** n], the weights of the last places, see
+            `fst.runtime.machines.unigram.kernels.sampling.draw`.
     """
 
     state: Array
@@ -224,13 +225,12 @@ class SamplingWork(NamedTuple):
 
 
 def most_narrow_bytes(numbers: Array, exponents: Array) -> int:
-    """The most bytes of a piece whose weights need no exponents: float64 holds the products of its nodes' numbers, and their sums.
+    """The maximum number of bytes of a piece whose weights need no exponents, because float64 can represent all products and sums.
 
-    Such weights differ from those with exponents only by powers of two, so every choice is the same.
+    Weights without exponents differ from weights with exponents only by powers of two, so all choices are the same.
 
     Args:
-        numbers: float64[tokens + 1], see `fst.machines.unigram.sampling.weights`.
-        exponents: int64[tokens + 1], see there.
+        numbers, exponents: float64[tokens + 1] and int64[tokens + 1], see `fst.machines.unigram.sampling.weights`.
     """
     if exponents.any():
         return 0
@@ -238,11 +238,11 @@ def most_narrow_bytes(numbers: Array, exponents: Array) -> int:
 
 
 def sampling_work(own: UnigramWork, longest: int) -> SamplingWork:
-    """The working arrays next to those of encoding, which must not be in use elsewhere; `longest` is the most bytes of a token."""
+    """The working arrays of sampling. They include arrays of `own`, which must be idle; a token has at most `longest` bytes."""
     room = 1 << longest.bit_length()
     shared = _shared(own, SamplingWork)
     return SamplingWork(
-        **{**shared, "best_sums": np.zeros(len(own.best_sums))},  # weights are float64, where sums may be float32
+        **{**shared, "best_sums": np.zeros(len(own.best_sums))},  # weights are float64, but sums may be float32
         found=np.zeros(room, np.int32),
         sizes=np.zeros(room, np.uint32),
         weights=np.zeros(room, np.float64),
@@ -251,7 +251,7 @@ def sampling_work(own: UnigramWork, longest: int) -> SamplingWork:
 
 
 def _shared(own: UnigramWork, kind: Any) -> dict[str, Array]:
-    """The working arrays of encoding that another kernel has, too."""
+    """The working arrays of encoding that another kernel also uses."""
     return {name: array for name, array in own._asdict().items() if name in kind._fields}
 
 
@@ -259,9 +259,9 @@ class NBestArguments(NamedTuple):
     """The arrays that `fst.runtime.machines.unigram.kernels.nbest` reads.
 
     Attributes:
-        own: those of the table.
-        most: uint64[1], the number of the best segmentations of a text.
-        is_every: uint64[1], 1 if there is only one text and each of these becomes a row, 0 if one of them is drawn.
+        own: the arrays of the table.
+        most: uint64[1], the maximum number of best segmentations of a text.
+        is_every: uint64[1]. 1: there is one text, and each of its best segmentations becomes a row. 0: one of them is drawn.
         alpha: float64[1], see `fst.machines.unigram.sampling.Sampling`.
         seed: uint64[1].
     """
@@ -279,15 +279,15 @@ class NBestWork(NamedTuple):
     Attributes:
         state, symbols, begins, pieces, pending, special_ids, memo, masks, counts: as in `fst.machines.unigram.arguments.UnigramWork`.
         found, sizes: see `fst.runtime.machines.unigram.kernels.viterbi.nodes_from`.
-        bounds: int64[2], where the row begins and ends.
+        bounds: int64[2], the start and the end of the row.
         places: uint32[PATHS], the number of paths to each place of a piece.
-        scores, nodes, ranks: float64[PATHS], int32[PATHS], uint16[PATHS], the paths to each place, the best first: the score of each, its
-            last node, see `fst.machines.unigram.viterbi_kernels.node_size`, and the rank of the path before that node among those to its
-            begin.
-        new_scores, new_nodes, new_ranks: of `MOST_PATHS`, scratch for the paths to a place.
-        totals: float64[2 * MOST_PATHS], the scores of the best segmentations of a text; and scratch.
-        steps: uint64[2 * STEPS * MOST_PATHS], for each the number of its deviations, then ``rank | index of the piece in the row << 16`` of
-            each; and scratch.
+        scores, nodes, ranks: float64[PATHS], int32[PATHS], uint16[PATHS], the paths to each place, the best first. A path has a score; its
+            last node, see `fst.machines.unigram.viterbi_kernels.node_size`; and the rank of the rest of the path among the paths to the
+            place where that node begins.
+        new_scores, new_nodes, new_ranks: arrays of length `MOST_PATHS`, scratch for the paths to a place.
+        totals: float64[2 * MOST_PATHS], the scores of the best segmentations of a text; the second half is scratch.
+        steps: uint64[2 * STEPS * MOST_PATHS], for each segmentation the number of its deviations, then each deviation as
+            ``rank | index of the piece in the row << 16``; the second half is scratch.
         heads: uint32[MOST_PATHS], scratch.
     """
 
@@ -316,7 +316,7 @@ class NBestWork(NamedTuple):
 
 
 def nbest_work(own: UnigramWork, longest: int) -> NBestWork:
-    """The working arrays next to those of encoding, which must not be in use elsewhere; `longest` is the most bytes of a token."""
+    """The working arrays of n-best segmentations. They include arrays of `own`, which must be idle; a token has at most `longest` bytes."""
     return NBestWork(
         **_shared(own, NBestWork),
         found=np.zeros(longest + 1, np.int32),

@@ -20,9 +20,9 @@ class UnigramTrie:
     Attributes:
         kind: the kind of machine.
         states: the number of states of the trie.
-        longest: the most bytes of a token in the trie.
+        longest: the maximum number of bytes of a token in the trie.
         window_bits: the number of bits of a symbol in a window.
-        restarts: the places where sums begin again, or that there are no sums, see `fst.machines.unigram.viterbi`.
+        restarts: the places where sums restart, or "word" if there are no sums, see `fst.machines.unigram.viterbi`.
     """
 
     kind: str = stored_as(TEXT)
@@ -34,18 +34,18 @@ class UnigramTrie:
 
 @dataclass(frozen=True)
 class UnigramModel:
-    """The model, named as in Hugging Face's ``tokenizers``.
+    """The model. The fields have their names in Hugging Face's ``tokenizers``.
 
     Attributes:
-        model_tokens: the number of tokens that the model has; their ids are those below.
-        unk_id: the token for characters that are no tokens.
-        unk_token: its name.
-        byte_fallback: whether tokens such as ``<0x0A>`` represent the bytes of such characters.
-        sums: how sums of scores are added, as one of two references does, see `fst.machines.unigram.viterbi`.
-        sentencepiece: the facts about pieces of a model of sentencepiece; None for other sources.
+        model_tokens: the number of tokens in the model; their ids are 0 to ``model_tokens - 1``.
+        unk_id: the id of the unknown token, for characters that are not tokens.
+        unk_token: the content of the unknown token.
+        byte_fallback: whether tokens like ``<0x0A>`` represent the bytes of characters that are not tokens.
+        sums: the dtype of sums of scores, which also selects the reference, see `fst.machines.unigram.viterbi`.
+        sentencepiece: data about the pieces of a SentencePiece model; None for other sources.
     """
 
-    unknown_is_text: ClassVar[bool] = True  # the name of an unknown token is its text
+    unknown_is_text: ClassVar[bool] = True  # the content of an unknown token is its text
 
     model_tokens: int = stored_as(whole(1, 1 << 31))
     unk_id: int = stored_as(whole(0, MAX_OUTPUT))

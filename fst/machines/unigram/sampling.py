@@ -1,21 +1,21 @@
-"""Sampling of Unigram's segmentations (Kudo 2018, "Subword Regularization", https://arxiv.org/abs/1804.10959, section 3): what it is, and a
-slow walk that does it.
+"""Sampling of Unigram's segmentations (Kudo 2018, "Subword Regularization", https://arxiv.org/abs/1804.10959, section 3): the definition,
+and a slow walk.
 
-A segmentation of a piece is a path of nodes, see `fst.machines.unigram.viterbi`; its score is the sum of their scores. It is drawn with a
-probability in proportion to exp(alpha · score). No node crosses the cut between two pieces, so those of a text are drawn one by one.
+A segmentation of a piece is a path of nodes, see `fst.machines.unigram.viterbi`. Its score is the sum of the scores of its nodes. Its
+probability is proportional to exp(alpha · score). No node crosses a border of pieces, so the pieces of a text are sampled one by one.
 
-**Weights.** The weight of a node is exp(alpha · score), and that of a path their product. A weight is a number times 2 to the power
-`DIGIT` times an *exponent*: paths of any length, with any alpha, have weights. An exponential is a polynomial, so that it is the same
-everywhere.
+**Weights.** The weight of a node is exp(alpha · score); the weight of a path is the product of the weights of its nodes. A weight is a
+*number* times 2 to the power (`DIGIT` times an *exponent*), so paths of any length, with any alpha, have finite weights. The exponential
+function is computed as a polynomial, so the result is the same on all machines.
 
-**Drawing.** The places of a piece are gone through from left to right. The weight of a place is that of all paths to it: the sum, over the
-nodes that end there, of the weight of the place where the node begins times that of the node. Whenever a node is added to the sum, it
-becomes the place's *choice* with the probability of its share in the sum so far. So in the end each node is the choice with the probability
-of its share in the sum (a reservoir of one), and the choices, followed from the end of the piece to its begin, are a path with the
-probability of its share in all.
+**Drawing.** The places of a piece are processed from left to right. The weight of a place is the sum of the weights of all paths to it. So
+for each node that ends there, add the weight of the node times the weight of the place where it begins. Whenever a node is added to the
+sum, it becomes the *choice* of the place with probability (its weight / the sum so far). In the end, each node is the choice with
+probability (its weight / the sum); this is reservoir sampling of one element. Follow the choices from the end of the piece to its start:
+they form a path with probability (its weight / the weight of all paths).
 
-**Random numbers** are those of `fst.core.random`. The place in the row is the number of bytes in the pieces before. A node of n bytes that
-ends at a place takes the number ``place | n << SIZE_SHIFT``.
+**Random numbers** come from `fst.core.random`. The place in a row is a byte offset into all its pieces. A node of n bytes that ends at a
+place uses the number ``place | n << SIZE_SHIFT``.
 """
 
 from __future__ import annotations
@@ -35,28 +35,28 @@ from fst.automata.rows import Array
 from fst.core.random import Seeded, is_index, number_of, share_of
 from fst.machines.unigram.viterbi import Node, tokens_at
 
-DIGIT = 256  # the bits of a step of an exponent
-STEP, LARGEST, LEAST = 2.0**-DIGIT, 2.0 ** (DIGIT // 2), 2.0 ** -(DIGIT // 2)  # numbers of final weights are LEAST to below LARGEST
-FAR = 4  # exponents so far apart: the smaller weight is nothing next to the other
+DIGIT = 256  # number of bits in one step of an exponent
+STEP, LARGEST, LEAST = 2.0**-DIGIT, 2.0 ** (DIGIT // 2), 2.0 ** -(DIGIT // 2)  # final weights have LEAST <= number < LARGEST
+FAR = 4  # if two exponents differ by this or more, the smaller weight is negligible
 SIZE_SHIFT = 48
-MOST_PATHS = 1024  # of the best ones of a text
-ALL = -1  # as `Sampling.nbest_size`
-MOST = 1e12  # of alpha · score: exponents of sums then are exact
+MOST_PATHS = 1024  # maximum number of best segmentations of a text
+ALL = -1  # value of `Sampling.nbest_size`
+MOST = 1e12  # maximum absolute value of alpha · score, so that exponents of sums are exact
 LOG_2, LOG_2_HIGH, LOG_2_LOW = 0.6931471805599453, 0.6931471803691238, 1.9082149292705877e-10  # the first is the sum of the others
-TERMS = 14  # of the series of exp, up to an error of 2 ** -63 for arguments up to LOG_2 / 2
+TERMS = 14  # terms of the series of exp: the error is at most 2 ** -63 for arguments up to LOG_2 / 2
 
 
 @dataclass(frozen=True)
 class Sampling(Seeded):
-    """Random ids of Unigram: draw a segmentation with a probability in proportion to exp(`alpha` · its score) (Kudo 2018, "Subword
+    """Random Unigram segmentation: the probability of a segmentation is proportional to exp(`alpha` · score) (Kudo 2018, "Subword
     Regularization").
 
     Attributes:
-        alpha: any finite number. With 0 all segmentations are equally probable; the greater it is, the more the best prevails.
-        nbest_size: -1: draw from all segmentations; 2 to 1024: from the n best of the text; 0 or 1: take the best.
+        alpha: any finite number. With 0, all segmentations are equally probable; a greater `alpha` favors segmentations with high scores.
+        nbest_size: -1: draw from all segmentations; 2 to 1024: draw from the n best segmentations of the text; 0 or 1: use the best.
 
     Raises:
-        ValueError: a field has another value.
+        ValueError: a field has an invalid value.
 
     Examples:
         >>> import fst, json
@@ -81,7 +81,7 @@ class Sampling(Seeded):
 
     @property
     def needs_whole_rows(self) -> bool:
-        """The best segmentations are those of a whole row."""
+        """Whether sampling needs whole rows: the n best segmentations are chosen per row."""
         return self.nbest_size > 1
 
 
@@ -96,10 +96,10 @@ def _finite(name: str, value: Any) -> float:
 
 
 def whole_paths(name: str, value: Any, least: int) -> int:
-    """A number of segmentations.
+    """Return a number of segmentations as an int.
 
     Raises:
-        ValueError: it is none from `least` to `MOST_PATHS`.
+        ValueError: `value` is not a whole number from `least` to `MOST_PATHS`.
     """
     if not (is_index(value) and least <= index(value) <= MOST_PATHS):
         raise ValueError(f"{name} is {value!r}; expected a whole number from {least} to {MOST_PATHS}{', or -1 for all' * (least == 0)}")
@@ -114,7 +114,7 @@ class Weight(NamedTuple):
 
 
 def exponentials(arguments: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """The numbers and the exponents of exp of some arguments, which are at most `MOST` in size."""
+    """The numbers and the exponents of exp(argument) for each argument; absolute values are at most `MOST`."""
     powers = np.floor(arguments / LOG_2 + 0.5)
     rest = (arguments - powers * LOG_2_HIGH) - powers * LOG_2_LOW
     numbers = np.ones(len(arguments))
@@ -125,10 +125,10 @@ def exponentials(arguments: NDArray[np.float64]) -> tuple[NDArray[np.float64], N
 
 
 def weights(scores: Array, unknown: float, alpha: float) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """The weights of all tokens, by their ids, and behind them that of an unknown character.
+    """The weights of all tokens by their ids, followed by the weight of an unknown character.
 
     Raises:
-        ValueError: alpha times a score is more than `MOST`.
+        ValueError: the absolute value of alpha times a score is more than `MOST`.
     """
     with np.errstate(over="ignore"):
         arguments = np.append(scores, unknown) * alpha
@@ -138,7 +138,7 @@ def weights(scores: Array, unknown: float, alpha: float) -> tuple[NDArray[np.flo
 
 
 def final(weight: Weight) -> Weight:
-    """A weight whose number is between `LEAST` and `LARGEST`. That of a place is one step off at most."""
+    """Normalize a weight so that its number is from `LEAST` to below `LARGEST`. For the weight of a place, one step is enough."""
     number, exponent = weight
     if number >= LARGEST:
         return Weight(number * STEP, exponent + 1)
@@ -150,11 +150,11 @@ def sampled(trie: Array, weighed: tuple[Array, Array], piece: bytes, by: Samplin
 
     Args:
         trie: see `fst.machines.unigram.viterbi`.
-        weighed: see `weights`.
+        weighed: the result of `weights`.
         piece: the bytes of the piece.
-        by: how it is drawn.
+        by: the sampling method.
         row: the row of the piece, counted from `first_row` on.
-        place: the bytes of the pieces before it in the row.
+        place: the number of bytes in the row before the piece.
     """
     numbers, exponents = weighed
     row_key = by.key(row)
@@ -185,14 +185,14 @@ def sampled(trie: Array, weighed: tuple[Array, Array], piece: bytes, by: Samplin
 
 
 def aligned(sum_: Weight, added: Weight) -> tuple[Weight, float]:
-    """A sum and the number of another weight, both with the larger of the two exponents."""
+    """Return a sum, and the number of another weight, scaled to the larger of their exponents."""
     ahead = added.exponent - sum_.exponent
     factor = STEP ** abs(ahead) if abs(ahead) < FAR else 0.0
     return (Weight(sum_.number * factor, added.exponent), added.number) if ahead > 0 else (sum_, added.number * factor)
 
 
 MOST_DEVIATIONS = MOST_PATHS.bit_length() - 1
-LEAST_ARGUMENT = -700.0  # of exp, before it is taken as 0
+LEAST_ARGUMENT = -700.0  # for smaller arguments, exp counts as 0
 
 Ranked = tuple[float, list[Node]]
 
@@ -209,25 +209,25 @@ def paths(trie: Array, scores: Array, unknown: float, piece: bytes, most: int) -
         for end, number in found:
             score = unknown if number is None else float(scores[number])
             longer = [(total + score, [*path, (begin, end, number)]) for total, path in places[begin]]
-            places[end] = sorted([*places.get(end, []), *longer], key=lambda ranked: -ranked[0])[:most]  # which keeps the order of ties
+            places[end] = sorted([*places.get(end, []), *longer], key=lambda ranked: -ranked[0])[:most]  # the sort keeps the order of ties
         begin = after
     return places[len(piece)]
 
 
 def joined(texts: Sequence[tuple[float, tuple[int, ...]]], scores: Sequence[float], most: int) -> list[tuple[float, tuple[int, ...]]]:
-    """The best segmentations with one more piece: scores, and the rank of the path of each piece.
+    """Extend the best segmentations by one piece. A segmentation is a score, and the rank of the path through each piece.
 
     Args:
-        texts: the best segmentations of the pieces before.
-        scores: those of the paths through the piece, the best first.
-        most: how many are kept.
+        texts: the best segmentations of the previous pieces.
+        scores: the scores of the paths through the new piece, the best first.
+        most: the maximum number of segmentations to keep.
     """
     found = [(total + score, (*ranks, rank)) for rank, score in enumerate(scores) for total, ranks in texts]
-    return sorted(found, key=lambda ranked: -ranked[0])[:most]  # which keeps the order of ties
+    return sorted(found, key=lambda ranked: -ranked[0])[:most]  # the sort keeps the order of ties
 
 
 def drawn(scores: Sequence[float], by: Sampling, row: int) -> int:
-    """The index of one of the best segmentations, the best first, drawn for a row."""
+    """Draw one of the best segmentations for a row, and return its index. `scores` has the best first."""
     ahead = np.array(scores) - (scores[0] if by.alpha >= 0 else scores[-1])
     arguments = by.alpha * ahead
     numbers, exponents = exponentials(np.maximum(arguments, LEAST_ARGUMENT))

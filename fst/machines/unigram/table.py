@@ -1,8 +1,8 @@
 """Unigram: the table that a kernel walks, and a slow walk that is the kernel's specification.
 
-A text is cut into pieces as `fst.pretokens.table` says. A piece that is not in the table of words has the tokens of its best path, see
-`fst.machines.unigram.viterbi`. In SentencePiece's manner the tokens have a symbol, mostly ▁, for a space; texts and the trie have spaces,
-see `fst.text.whitespace`.
+A text is cut into pieces, see `fst.pretokens.table`. A piece that is not in the table of words has the tokens of its best path, see
+`fst.machines.unigram.viterbi`. As in SentencePiece, tokens contain a symbol for a space, mostly ▁. Texts and the trie contain the space
+itself, see `fst.text.whitespace`.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ NO_FALLBACK = -1
 
 @dataclass(frozen=True, eq=False)
 class UnigramTable(PretokenTable):
-    """A compiled Unigram machine. Most of its arrays are those of `PretokenTable`.
+    """A compiled Unigram machine. It inherits most of its arrays from `PretokenTable`.
 
     Attributes:
         trie: uint64[slots], see `fst.machines.unigram.viterbi`.
         steps: uint64[slots], lists: int32[n], see `fst.machines.unigram.aho_corasick`.
-        scores: float64[tokens], the score of each token of the model, by its id, as its source states it.
-        types: uint8[tokens], the type of each token of the model, if sums are those of whole texts; else empty. Only tokens that are
-            `NORMAL` or `USER_DEFINED` are in texts and in the trie.
+        scores: float64[tokens], the score of each token of the model by its id, as in the source.
+        types: uint8[tokens], the type of each token of the model; empty if sums do not span whole texts. Only `NORMAL` and `USER_DEFINED`
+            tokens occur in texts and in the trie.
         token_bytes: as in `PretokenTable`; all tokens are UTF-8, with the symbol for spaces.
     """
 
@@ -62,14 +62,14 @@ class UnigramTable(PretokenTable):
 
     @property
     def kernel(self) -> str:  # type: ignore[override] # other kinds have one kernel for all tables
-        """The module of the kernel. There is one for each type of sums, and one for whole words."""
+        """The module of the kernel: one for each dtype of sums, and one for whole words."""
         if self.has_words:
             return "fst.runtime.machines.unigram.kernels.word_type"
         return "fst.runtime.machines.unigram.kernels.text_scope" if self.is_whole else "fst.runtime.machines.unigram.kernels.encode"
 
     @property
     def is_whole(self) -> bool:
-        """Whether sums are those of whole texts, as ``sentencepiece`` adds them."""
+        """Whether sums span whole texts, as in ``sentencepiece``."""
         return self.metadata.model.sums == viterbi.WHOLE
 
     @property
@@ -79,7 +79,7 @@ class UnigramTable(PretokenTable):
 
     @property
     def restarts(self) -> str:
-        """The places where sums begin again, see `fst.machines.unigram.viterbi`."""
+        """The places where sums restart, see `fst.machines.unigram.viterbi`."""
         return self.metadata.automaton.restarts
 
     @property
@@ -97,24 +97,24 @@ class UnigramTable(PretokenTable):
         """The metadata of the file.
 
         Raises:
-            TableError: `about` is not of the form that this version writes.
+            TableError: `about` does not have the form that this version writes.
         """
         return UnigramMetadata.from_json(self.about)
 
     @property
     def symbol(self) -> str:
-        """The character for a space in tokens; "" without one."""
+        """The character for a space in tokens; "" if tokens have none."""
         by = self.metadata.text.rewriting
         return (by.blanks if by else NO_WHITESPACE).symbol
 
     @property
     def ids_per_unit(self) -> int:
-        """The most ids per byte of text: the expansion by normalization, times the number of fallbacks for a space, if any."""
+        """The maximum number of ids per byte of text: the expansion by normalization, times the number of fallbacks for a space, if any."""
         return self.growth * max(len(self.blank), 1)
 
     @Lazy
     def path_scores(self) -> Array:
-        """The score of each token of the model, in the type of sums."""
+        """The score of each token of the model, with the dtype of sums."""
         if not self.is_whole:
             return self.scores
         sizes = np.diff(self.token_ends[: len(self.types)], prepend=0)
@@ -123,14 +123,14 @@ class UnigramTable(PretokenTable):
 
     @Lazy
     def unknown(self) -> Any:
-        """The score of a character that is no token, in the type of sums."""
+        """The score of a character that is not a token, with the dtype of sums."""
         normal = self.path_scores[self.types == viterbi.NORMAL] if self.is_whole else self.scores
         least = normal.min() if len(normal) else np.float32(0)
         return least - least.dtype.type(viterbi.PENALTY)
 
     @Lazy
     def tokens(self) -> tuple[str, ...]:
-        """The tokens as users see them."""
+        """The tokens in the form that users see."""
         return tuple(content.decode() for content in self.contents)
 
     @Lazy
@@ -176,7 +176,7 @@ class UnigramTable(PretokenTable):
 
     @property
     def _are_bytewise(self) -> bool:
-        """Whether each byte has a token that represents it."""
+        """Whether every byte has a fallback token."""
         return bool((self.fallbacks >= 0).all())
 
     def fallbacks_of(self, bytes_: Iterable[int]) -> Sequence[int]:
@@ -199,7 +199,7 @@ class UnigramTable(PretokenTable):
         return ids
 
     def _run_words(self, text: str) -> list[int]:
-        """The token ids of a text in whole words: a run of unknown ones becomes one id, or the ids of its bytes."""
+        """The token ids of a text of whole words. A run of unknown words becomes one id, or the ids of its bytes."""
         ids = list[int]()
         for number, parts in groupby(self.parts(text), lambda part: self.token_of(part[0].encode()) if part[1] is None else part[1]):
             found = [part.encode() for part, _ in parts]
@@ -207,7 +207,7 @@ class UnigramTable(PretokenTable):
         return ids
 
     def token_of(self, string: bytes) -> int | None:
-        """The id of the token that equals a string in the UTF-8 of texts; None if no token does."""
+        """The id of the token that equals a string of a text in UTF-8; None if no token does."""
         return dict(viterbi.tokens_at(self.trie, string, 0)).get(len(string))
 
     @Lazy
@@ -216,25 +216,25 @@ class UnigramTable(PretokenTable):
         return max(float(np.abs(self.path_scores).max()), abs(float(self.unknown)))
 
     def run_piece(self, piece: bytes) -> Sequence[int]:
-        """The token ids of a piece, if a text begins with it."""
+        """The token ids of a piece at the beginning of a text."""
         if self.has_words:
             number = self.token_of(piece)
             return self._ids_of_unknown(piece) if number is None else [number]
         return [number for number, _ in self.spans(piece, self.path(piece)[0])]
 
     def path(self, piece: bytes, before: Any = None) -> tuple[list[viterbi.Node], Any]:
-        """The best path through a piece, and the sum after it.
+        """The best path through a piece, and the sum after the piece.
 
         Args:
             piece: the piece.
-            before: the sum before it, in the type of sums; None: it is 0.
+            before: the sum before the piece, with the dtype of sums; None means 0.
         """
         zero = self.path_scores.dtype.type(0)
         return viterbi.best_path(self.trie, self.path_scores, self.unknown, piece, zero if before is None else before, self.limit)
 
     def spans(self, piece: bytes, path: Sequence[viterbi.Node]) -> Iterator[tuple[int, tuple[int, int]]]:
-        """The token ids of a path through a pre-token, and the bytes of each."""
-        run = 0  # where a run of unknown nodes begins
+        """The token ids of a path through a pre-token, each with its byte span."""
+        run = 0  # the start of a run of unknown nodes
         size = len(piece)
         for first, last, number in [*path, (size, size, NO_FALLBACK)]:
             if number is None or number == self.metadata.model.unk_id:
@@ -247,7 +247,7 @@ class UnigramTable(PretokenTable):
             run = last
 
     def _shown(self, piece: bytes, begin: int, end: int) -> Iterator[tuple[int, int]]:
-        """The spans of the ids of a run of unknown nodes: the run's; but if sums are of whole texts, bytes have their character's."""
+        """The byte spans of the ids of a run of unknown nodes: the run, or each character if sums span whole texts and bytes have ids."""
         are_apart = self.is_whole and self._are_bytewise
         starts = [place for place in range(begin, end) if piece[place] & 0xC0 != 0x80] if are_apart else [begin]
         yield from pairwise([*starts, end])
@@ -302,7 +302,7 @@ class UnigramTable(PretokenTable):
         self._prove_added()
 
     def _prove_added(self) -> None:
-        """Prove that each added token has an id, and a token of this name."""
+        """Prove that each added token has an id, and that a token of the table has the same name and id."""
         ids, added = self.token_ids, self.metadata.added_tokens
         named = np.zeros(int(ids.max()) + 1, np.bool_)
         named[ids] = True
@@ -333,7 +333,7 @@ class UnigramTable(PretokenTable):
         need(states == automaton.states, f"states is {automaton.states}; the trie has {states}")
 
     def _prove_types(self, known: int) -> None:
-        """Prove that tokens have types and scores as the reference has them."""
+        """Prove that tokens have valid types, and scores that are float32."""
         types = self.types
         need(len(types) == known, f"there are {len(types)} types for {known} tokens")
         need_none(~np.isin(types, viterbi.TYPES), lambda token: f"token {token} is of type {types[token]}; types are 1 to 6")
@@ -343,22 +343,22 @@ class UnigramTable(PretokenTable):
 
 
 def scores_of(table: UnigramTable) -> Array:
-    """float64[tokens], what each token of the model adds to a segmentation. That is what it adds to a path, but for one case.
+    """float64[tokens], the score of each token of the model in a segmentation. It equals the score in a path, with one exception.
 
-    A user's own token has a bonus for each character after the first, where encoding has one for each byte: ``unigram_model.cc`` of
-    ``sentencepiece`` does this.
+    In a segmentation, a user-defined token has a bonus for each character after the first; in encoding, for each byte after the first.
+    ``unigram_model.cc`` of ``sentencepiece`` has the same difference.
     """
     scores: Array = table.path_scores.astype(np.float64)
     if table.is_whole:
         ends = table.token_ends[: len(scores)]
-        begun = np.append(0, np.cumsum(table.token_bytes & 0xC0 != 0x80))[ends]  # characters up to the end of each token
+        begun = np.append(0, np.cumsum(table.token_bytes & 0xC0 != 0x80))[ends]  # number of characters up to the end of each token
         own = table.types == USER_DEFINED
         scores[own] = (np.float32(BONUS) * (np.diff(begun, prepend=0)[own] - 1)).astype(np.float32)
     return scores
 
 
 def run_sampling(table: UnigramTable, text: str, by: Sampling, row: int = 0) -> list[int]:
-    """The token ids of a text, without a template, drawn from all segmentations or from the n best; `row` is its number in the call."""
+    """The token ids of a text, without a template, drawn from all segmentations or from the n best. `row` is the number of the text."""
     if by.nbest_size > 0:
         found = run_nbest(table, text, by.nbest_size)
         return found[sampling.drawn([score for score, _ in found], by, row)][1]

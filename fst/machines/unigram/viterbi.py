@@ -1,36 +1,35 @@
-"""Unigram: the best path through the tokens that a piece could have.
+"""Unigram: the best path through the possible tokens of a piece.
 
-**Best path.** Each token has a score. The tokens of a piece are those, one after the other, whose scores have the greatest sum. A character
-that is no token is a node of its own, with the least score of all tokens less `PENALTY`. Sums are added from left to right, and rounded
-each time, see below. The best node that ends at a place is the first that is found: nodes are tried by where they begin, from left to
-right, and another one must be better, not only as good.
+**Best path.** Each token has a score. A piece is split into the sequence of tokens with the greatest sum of scores. A character that is not
+a token is a separate node; its score is the least score of all tokens minus `PENALTY`. Sums are added from left to right, and rounded at
+each step, see below. Nodes are tried in the order of their start positions. A node replaces the best node that ends at the same place only
+if its sum is greater; in a tie, the first node wins.
 
-**Sums.** There are two references, and rounding decides between paths that are nearly as good. ``unigram/model.rs`` of ``tokenizers`` cuts
-a text into words, and sums float64 over each word by itself: `WORDS`. ``unigram_model.cc`` of ``sentencepiece`` sums float32 from the
-beginning of the text: `WHOLE`. To keep them precise, the sum at a character where it is beyond `LIMIT` is subtracted from all that are
-known there, see `best_path`.
+**Sums.** There are two references, and rounding decides between paths with almost equal scores. `WORDS`: ``unigram/model.rs`` of
+``tokenizers`` cuts a text into words, and sums float64 over each word separately. `WHOLE`: ``unigram_model.cc`` of ``sentencepiece`` sums
+float32 from the beginning of the text. To keep float32 sums precise: if the sum at a character is beyond `LIMIT`, it is subtracted from all
+sums that are known there, see `best_path`.
 
-**Pieces.** The compiler cuts words further, wherever no token can be, and sums carry on from piece to piece. They begin again as `RESTARTS`
-tells: at every piece, at pieces that begin with a space, or never within a stretch of text.
+**Pieces.** The compiler cuts words further, at each place that no token can cross. Sums then continue from piece to piece. They restart
+according to `RESTARTS`: at every piece, at pieces that begin with a space, or never within a stretch of text.
 
-**Certain pieces.** Sums that carry on depend on what stands before a piece by their rounding alone. A path through n characters is rounded
-n times at most. If a single token is better than all other paths through a piece by more than n + 1 roundings, it is so whatever stands
-before, see `are_certain`.
+**Certain pieces.** If sums continue, the text before a piece affects its path only by rounding. A path through n characters is rounded at
+most n times. If a single token is better than all other paths through a piece by more than n + 1 roundings, it is the best path after any
+text, see `are_certain`.
 
-**Words.** With `WORD`, as in SentencePiece's kind word, tokens are whole words: there are no paths and no sums. A piece is a word, cut
-before each symbol for a space. It is a token as a whole, or unknown as a whole.
+**Words.** With `WORD`, as in SentencePiece's model type ``word``, tokens are whole words; there are no paths and no sums. A piece is a
+word, cut before each symbol for a space. The whole piece is one token, or unknown.
 
-**Ids.** Characters that are no token, and the unknown token where the text spells it, are *unknown*. A run of them becomes one string.
-With the sums of `WORDS`, the string may be a token after all. Else it becomes the tokens of its bytes, if all bytes have one, or else the
-unknown token.
-With `WORD` a run of unknown words is one string.
+**Ids.** A character that is not a token is *unknown*; so is the unknown token if the text spells it. A run of unknown characters becomes
+one string. With `WORDS`, this string may be a token. Otherwise it becomes the tokens of its bytes, if all bytes have tokens, or the unknown
+token. With `WORD`, a run of unknown words is one string.
 
-**Rows.** A trie over bytes holds the tokens, in the format `ENTRY`. A state is the slot of its *head*, which has the label `HEAD` and for
-its value the depth, the number of bytes that lead there. The target of a transition is the next state, or `LEAF`; its value is 1 + the id
-of the token that ends there, or 0.
+**Rows.** A trie over bytes contains the tokens, in the format `ENTRY`. A state is the slot of its *head*. The head has the label `HEAD`,
+and the depth as its value: the number of bytes from the root. A transition has the next state or `LEAF` as its target; its value is 1 + the
+id of the token that ends there, or 0.
 
 **What kernels may assume** once `prove` has passed, for pieces of bytes below 0xF8: no look-up leaves the array; a walk from the root reads
-no more bytes than the depth allows; and a token that ends after n bytes has n bytes.
+at most as many bytes as the maximum depth allows; and a token that ends after n bytes has n bytes.
 """
 
 from __future__ import annotations
@@ -44,24 +43,24 @@ from fst.automata.rows import BYTE_ROW, ROOT, Array, RowFormat
 from fst.tables.proof import Each, Transitions, need, need_none, prove_states, prove_transitions
 
 PENALTY = 10.0
-WORDS, WHOLE = SUMS = "float64", "float32"  # how sums are added
-PIECE, BLANK, STRETCH, WORD = RESTARTS = "piece", "blank", "stretch", "word"  # where sums begin again; `WORD`: there are none
-LIMIT = 1e5  # of sums that carry on
+WORDS, WHOLE = SUMS = "float64", "float32"  # dtypes of sums
+PIECE, BLANK, STRETCH, WORD = RESTARTS = "piece", "blank", "stretch", "word"  # places where sums restart; `WORD`: no sums
+LIMIT = 1e5  # limit of sums that continue from piece to piece
 LABELS, HEAD = 0xF8, 0xFF
 ENTRY = RowFormat(label_bits=8, target_bits=28, value_bits=28, dtype=np.uint64, labels=LABELS, own=HEAD, free=0xFE << 56)
 LEAF = ROOT  # no transition leads to the root
-MAX_DEPTH = (1 << 14) - 1  # most bytes of a token that text has
-MAX_CHARACTER = 4  # most bytes of a character
+MAX_DEPTH = (1 << 14) - 1  # maximum number of bytes of a token in text
+MAX_CHARACTER = 4  # maximum number of bytes of a character
 
-NORMAL, UNKNOWN, CONTROL, USER_DEFINED, UNUSED, BYTE = TYPES = range(1, 7)  # of tokens, as ``.model`` files number them
+NORMAL, UNKNOWN, CONTROL, USER_DEFINED, UNUSED, BYTE = TYPES = range(1, 7)  # types of tokens, with their numbers in ``.model`` files
 IN_TEXT = NORMAL, USER_DEFINED
-BONUS = 0.1  # of a user's own token for each byte after the first
+BONUS = 0.1  # score of a user-defined token for each byte after the first
 
 Node = tuple[int, int, int | None]  # begin, end, and the id; None for an unknown character
 
 
 def tokens_at(trie: Array, piece: bytes, begin: int) -> Iterator[tuple[int, int]]:
-    """The ends and the ids of the tokens that begin at a place of a piece, the shortest first."""
+    """The end and the id of each token that begins at a place of a piece, the shortest first."""
     state = ROOT
     for at in range(begin, len(piece)):
         entry = ENTRY.step(trie, state, piece[at])
@@ -78,12 +77,12 @@ def best_path(trie: Array, scores: Array, unknown: Any, piece: bytes, before: An
     """The best path through a piece, in slow and plain Python.
 
     Args:
-        trie: see above.
+        trie: see the module docstring.
         scores: the score of each token, float64 or float32.
-        unknown: the score of a character that is no token, of the same type.
+        unknown: the score of a character that is not a token, of the same dtype.
         piece: the piece.
-        before: the sum of the path before the piece, of the same type.
-        limit: of sums.
+        before: the sum of the path before the piece, of the same dtype.
+        limit: the limit of sums.
 
     Returns:
         The nodes of the path, and the sum after them.
@@ -110,16 +109,16 @@ def best_path(trie: Array, scores: Array, unknown: Any, piece: bytes, before: An
 
 
 def are_certain(gaps: Array, characters: Array, most: float, sums: str) -> Array:
-    """Whether pieces are certain that are a single token.
+    """For each piece that is a single token, whether it is certain.
 
-    Float32 sums are hardly beyond `LIMIT`, below 2^17, so each is rounded by at most 2^-8. Float64 sums are below 2^29 scores, which is as
-    much text as is read at once.
+    Float32 sums are at most slightly beyond `LIMIT`, and below 2^17, so each rounding changes a sum by at most 2^-8. Float64 sums are below
+    2^29 times the greatest score, because a call reads at most that much text.
 
     Args:
-        gaps: how much better each is than all other paths through it.
-        characters: how many it has.
+        gaps: the score of each piece as a token, minus the best score of any other path through it.
+        characters: the number of characters of each piece.
         most: the greatest absolute score.
-        sums: how sums are added.
+        sums: the dtype of sums.
     """
     rounding = 2.0**-8 if sums == WHOLE else most * 2.0**-24
     found: Array = (gaps > (characters + 1) * (1.001 * rounding)) & ((characters * most < LIMIT / 8) | (sums == WORDS))
@@ -130,16 +129,16 @@ def prove(trie: Array, sizes: Array, longest: int, each: Each = map) -> int:
     """Prove what kernels may assume.
 
     Args:
-        trie: uint64[slots], see above.
+        trie: uint64[slots], see the module docstring.
         sizes: uint16[tokens], the number of bytes of each token, by its id.
-        longest: the most bytes that a walk from the root may read.
+        longest: the maximum number of bytes that a walk from the root may read.
         each: `map`, or the `map` of an executor.
 
     Returns:
         The number of states.
 
     Raises:
-        TableError: the array does not satisfy this; the message names the fault.
+        TableError: the array is not valid; the message names the fault.
     """
     heads = prove_states(ENTRY, trie, BYTE_ROW, "the trie", each)
     depths = prove_depths(trie[heads], heads, longest, "the trie")
@@ -159,7 +158,7 @@ def prove(trie: Array, sizes: Array, longest: int, each: Each = map) -> int:
 
 
 def prove_depths(own: Array, heads: Array, longest: int, name: str) -> Array:
-    """Prove that depths, the values of heads, are below the most bytes of a token, and 0 at the root. Returns the depths."""
+    """Return the depths (the values of heads), and prove that they are 0 at the root and below the maximum size of a token."""
     depths = ENTRY.values_of(own)
     need(depths[ROOT] == 0, f"the root of {name} has depth {depths[ROOT]}")
     need_none(depths >= longest, lambda state: f"state {heads[state]} of {name} has depth {depths[state]}; tokens have {longest} bytes")

@@ -1,7 +1,6 @@
-"""Kernels' parts that find the best path through a piece; `fst.machines.unigram.viterbi.best_path` specifies the result. The compiler
-needs them, too.
+"""Parts of kernels that find the best path through a piece; `fst.machines.unigram.viterbi.best_path` specifies the result.
 
-They require what `fst.machines.unigram.viterbi.prove` shows, and a piece that is UTF-8.
+The compiler also uses them. They require a trie that `fst.machines.unigram.viterbi.prove` accepts, and a piece in UTF-8.
 """
 
 from __future__ import annotations
@@ -18,31 +17,31 @@ TARGET, VALUE = np.uint64(ENTRY.max_target), np.uint64(ENTRY.max_value)
 VALUE_SHIFT, LABEL_SHIFT = np.uint64(ENTRY.value_shift), np.uint64(ENTRY.label_shift)
 ROOT, LEAF = np.uint64(rows.ROOT), np.uint64(viterbi.LEAF)
 TWO_BYTES, THREE_BYTES, FOUR_BYTES = np.uint64(0xC0), np.uint64(0xE0), np.uint64(0xF0)
-UNSET = 0  # in place of a size: no node ends here yet
+UNSET = 0  # the size at a place where no node ends yet
 
 
 @inlined
 def character_size(byte):
-    """How many bytes a character has, by its first one."""
+    """The number of bytes of a character, from its first byte."""
     return U1 + np.uint64(byte >= TWO_BYTES) + np.uint64(byte >= THREE_BYTES) + np.uint64(byte >= FOUR_BYTES)
 
 
 @inlined
 def shift_of(sums):
-    """The binary logarithm of the bytes of a size: 1 if a token may have more than 255 bytes, else 0. `sums` is that of `find_best`."""
+    """log2 of the width of a size in bytes: 1 if a token may have more than 255 bytes, else 0. For `sums` see `find_best`."""
     return np.uint64(len(sums) > 256)
 
 
 @inlined
 def size_at(sizes, at, index, shift):
-    """The size at an index of those that begin at ``sizes[at]``. With a `shift` of 0, both reads are of the same byte."""
+    """The size at an index of the array that begins at ``sizes[at]``. If `shift` is 0, both reads are of the same byte."""
     first = at + (index << shift)
     return np.uint64(sizes[first]) | np.uint64(sizes[first + shift]) << (shift << U3)
 
 
 @inlined
 def put_size(size, sizes, at, index, shift):
-    """Write a size, as `size_at` reads it."""
+    """Write a size in the format of `size_at`."""
     first = at + (index << shift)
     sizes[first + shift] = size >> (shift << U3)
     sizes[first] = size
@@ -50,17 +49,17 @@ def put_size(size, sizes, at, index, shift):
 
 @part
 def find_best(text, begin, end, trie, scores, unknown, before, limit, sums, sizes, at):
-    """Find the best node that ends at each place of a piece. Only its size is kept: the bytes that it covers tell the token, see `node_of`.
+    """Find the best node that ends at each place of a piece. Only its size is stored; `node_of` finds the token from its bytes.
 
     Args:
         text, begin, end: the piece.
         trie: see `fst.machines.unigram.viterbi`.
-        scores, unknown, before, limit: the score of each token, that of a character that is no token, the sum before the piece, and the
-            limit of sums. All have the type of the sums.
-        sums: float64[2 ** n] or float32, more than a token has bytes, filled: the sums of the best paths to the last places, at the lower
-            bits of each place.
-        sizes, at: uint8, one or two elements for each byte of the piece, see `shift_of`, filled from `at` on: the number of bytes of the
-            node that ends with it, or `UNSET`; see `size_at`.
+        scores, unknown, before, limit: the score of each token, the score of a character that is not a token, the sum before the piece, and
+            the limit of sums. All have the dtype of sums.
+        sums: output, float64[2 ** n] or float32, longer than any token: the sums of the best paths to the last places. The index is the
+            lower n bits of the place.
+        sizes, at: output from `at` on, uint8, one or two elements for each byte of the piece, see `shift_of`: the number of bytes of the
+            best node that ends with this byte, or `UNSET`; see `size_at`.
 
     Returns:
         The sum of the best path.
@@ -95,7 +94,7 @@ def find_best(text, begin, end, trie, scores, unknown, before, limit, sums, size
 
 @part
 def rebase(place, begin, end, mask, sums, sizes, at):
-    """Subtract the sum at a place from all that are known there."""
+    """Subtract the sum at a place from all sums that are known there."""
     base, shift = sums[place & mask], shift_of(sums)
     sums[place & mask] = 0
     for after in range(place + U1, min(place + mask, end) + U1):
@@ -105,7 +104,7 @@ def rebase(place, begin, end, mask, sums, sizes, at):
 
 @inlined
 def offer(total, size, end, mask, sums, sizes, at, begin):
-    """Take a node that ends at a place if it is the first, or better than the best so far."""
+    """Store a node that ends at a place if it is the first, or better than the best so far."""
     shift = shift_of(sums)
     if size_at(sizes, at, end - begin - U1, shift) == UNSET or total > sums[end & mask]:
         sums[end & mask] = total
@@ -114,20 +113,20 @@ def offer(total, size, end, mask, sums, sizes, at, begin):
 
 @inlined
 def node_size(node, lengths):
-    """How many bytes a node has, by the lengths of tokens. A node is the id of a token, or minus the size of an unknown character."""
+    """The number of bytes of a node, from the lengths of tokens. A node is a token id, or minus the size of an unknown character."""
     return np.uint64(lengths[np.uint64(node)]) if node >= 0 else np.uint64(-node)
 
 
 @inlined
 def node_of(text, begin, end, trie):
-    """The node that some bytes are."""
+    """The node for a span of a text."""
     value = token_of(text, begin, end, trie)
     return np.int32(value - U1) if value else -np.int32(end - begin)
 
 
 @part
 def token_of(text, begin, end, trie):
-    """One more than the id of the token that a string is; 0 if it is none."""
+    """1 + the id of the token that equals a span of a text; 0 if no token does."""
     state, at, value = ROOT, begin, U0
     while at < end:
         byte = np.uint64(text[at])

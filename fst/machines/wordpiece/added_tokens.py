@@ -1,8 +1,8 @@
-"""Contextual added tokens, as kernels search for them among symbols, see `fst.machines.wordpiece.arguments.AddedTokens`.
+"""Contextual added tokens in the form for kernels, which search for them among symbols, see `fst.machines.wordpiece.arguments.AddedTokens`.
 
-The kernels find the tokens in normalized text in which no word ends, and which take no whitespace around them. They mark a text if another
-token may stand in it, if symbols alone do not determine whether a token counts, or if a word is too long. Such a text is normalized first,
-and `fst.text.normalizer.NormalizerSteps` finds its tokens.
+The kernels find the tokens of normalized text that lie within a word and have neither ``lstrip`` nor ``rstrip``. They mark a text in three
+cases: another token may be in it, symbols alone do not determine whether a token counts, or a word is too long. A marked text is normalized
+first, and `fst.text.normalizer.NormalizerSteps` finds its tokens.
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ from fst.machines.wordpiece.table import WordPieceTable
 from fst.tables.header import Context, ContextualToken
 from fst.text.added_tokens import pattern_of
 
-IN_GRAM = 8  # maximum of symbols in a gram, see `fst.machines.wordpiece.arguments.AddedTokens`
+IN_GRAM = 8  # maximum number of symbols in a gram, see `fst.machines.wordpiece.arguments.AddedTokens`
 MASK = (1 << 64) - 1
-# The kinds of a code point, as bits: its first normalized character is a part of words; its last is one; normalization puts spaces around
-# it; only some of its normalized characters are parts of words.
+# The kinds of a code point, as bits: its first normalized character is a part of words; its last one is a part of words; normalization adds
+# spaces around it; only some of its normalized characters are parts of words.
 BEGINS_WORD, ENDS_WORD, SPACED, MIXED = (1 << kind for kind in range(4))
 
 
 def with_contextual(of: Arguments, table: WordPieceTable) -> Arguments:
-    """The kernel arguments, completed so that kernels find inside tokens, and mark texts that may hold another contextual token."""
+    """Complete the kernel arguments: kernels then find inside tokens, and mark texts that may contain another contextual token."""
     tokens, a = table.metadata.added_tokens.contextual, table.classes[0::2]
     parts = int(np.count_nonzero(are_parts(a)))
     patterns = {content: tuple(pattern_of(table, content)) for content in tokens}
@@ -68,7 +68,7 @@ def with_contextual(of: Arguments, table: WordPieceTable) -> Arguments:
     params[FILLER] = blank(a)
     if inside:
         params[SHORTEST] = min(lengths)
-    # Equal patterns go in order of their kind, since the first counts: one to be marked first, then one that counts anywhere.
+    # Equal patterns are ordered by kind, because the first counts: first a token to be marked, then a token that counts anywhere.
     kinds = {content: _kind(token, content in inside, table.class_of_id[token.id]) for content, token in tokens.items()}
     found = trie(((patterns[content], kinds[content]) for content in sorted(kinds, key=kinds.__getitem__)), overlapping=True)
     of_words = of.params.copy()
@@ -79,15 +79,15 @@ def with_contextual(of: Arguments, table: WordPieceTable) -> Arguments:
 
 def _kind(token: ContextualToken, is_inside: bool, number: int) -> int:
     """The value of a token in `fst.machines.wordpiece.arguments.AddedTokens.trie`; `number` is its class."""
-    # Each text that may hold a bordered token, or one in raw text, must be marked, even where that overlaps an inside token. In raw text,
-    # normalization may drop the character between a token and the next letter.
+    # A text that may contain a bordered token or a token of raw text must be marked, even if this token overlaps an inside token. In raw
+    # text, normalization may drop the character between a token and the next letter.
     if not is_inside or not token.normalized:
         return 0
     return (0 if token.lstrip or token.rstrip else number) << 1 | int(token.single_word)
 
 
 def _sides(table: WordPieceTable) -> NDArray[np.uint8]:
-    """uint8[classes + 1], `IN_WORD` and `CLEAR` of each class that has one of them for all characters from which it comes."""
+    """uint8[classes + 1], `IN_WORD` and `CLEAR` of each class. A bit is set only if it holds for all characters that become the class."""
     a, context = table.classes[0::2], table.metadata.added_tokens.context
     if context is None:
         return np.zeros(len(a) + 1, np.uint8)
@@ -99,14 +99,14 @@ def _sides(table: WordPieceTable) -> NDArray[np.uint8]:
     places = np.repeat(first + 1 - (np.cumsum(sizes) - sizes), sizes) + np.arange(sizes.sum())
     numbers = np.append(np.delete(own, listed), table.symbols[places].astype(np.int64) & 0xFFFF)
     kinds = np.append(np.delete(kinds, listed), np.repeat(kinds[listed], sizes))
-    numbers, kinds = numbers[numbers > 0], kinds[numbers > 0]  # class 0 is no symbol, but stands before a text
+    numbers, kinds = numbers[numbers > 0], kinds[numbers > 0]  # class 0 is not a symbol, but it precedes a text
     sides = kinds & (BEGINS_WORD | ENDS_WORD | SPACED)
     always, never = np.ones((2, len(a) + 1), bool)
     always[numbers[(sides != BEGINS_WORD | ENDS_WORD) | (kinds & MIXED > 0)]] = False
     never[numbers[(sides & SPACED == 0) & (sides > 0) | (kinds & MIXED > 0)]] = False
     specials = table.specials[:, 3]
     always[specials[specials >= 0]] = False
-    always &= ~never  # both hold for a class that no character becomes
+    always &= ~never  # both are still set for a class that no character becomes
     found: NDArray[np.uint8] = (IN_WORD * always + CLEAR * never).astype(np.uint8)
     return found
 

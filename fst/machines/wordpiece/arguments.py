@@ -1,4 +1,4 @@
-"""The arguments by which the WordPiece kernels get a table: its arrays by name, and values derived from them."""
+"""The kernel arguments of a WordPiece table: its arrays by name, and values derived from them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from fst.text.reading_arguments import Reader, borrowable, reader, with_end
 # Indices into `Arguments.params` and into `AddedTokens.params`.
 DEAD, UNK, LONGEST, PARTS, END_CLASS, BUCKET_SHIFT, SLOT_SHIFT, BLANK_CLASS, IS_LINKED = range(9)
 GRAMS, BORDERS, HAS_BORDERS, INSIDE, SHORTEST, FILLER = range(6)
-# Where the set of each kind of grams begins in `AddedTokens.grams`.
+# The start of the set of each kind of grams in `AddedTokens.grams`.
 OWN, BEGINNING, BORDER = (kind << 10 for kind in range(3))
 # Bits of `AddedTokens.sides`.
 ENDS, BEGINS, IN_WORD, CLEAR = 1, 2, 4, 8
@@ -35,19 +35,18 @@ class AddedTokens(NamedTuple):
     string of 1 to 8 symbols by which a kernel rules out most positions.
 
     Attributes:
-        params: uint64[6].
-            `GRAMS`, `BORDERS`: a bit for each width of the `OWN` and of the `BORDER` grams of bordered tokens. `HAS_BORDERS`: 1 if there
-            are bordered tokens. `INSIDE`: a bit for each width of the `OWN` grams of inside tokens. `SHORTEST`: the number of symbols in
-            the shortest inside token, at most 8; without inside tokens more than any word has. `FILLER`: the class of a space, which
-            replaces all symbols of an inside token but the first.
+        params: uint64[6]. `GRAMS`, `BORDERS`: a bit for each width of the `OWN` and of the `BORDER` grams of bordered tokens.
+            `HAS_BORDERS`: 1 if there are bordered tokens. `INSIDE`: a bit for each width of the `OWN` grams of inside tokens. `SHORTEST`:
+            the number of symbols in the shortest inside token, at most 8; without inside tokens, more than any word has. `FILLER`: the
+            class of a space, which replaces all symbols of an inside token except the first.
         grams: uint64[3 * 1024], three Bloom filters. The hash of a gram selects a 64-bit word and two bits in it. `OWN`: the first symbols
             of each token, at most 8. `BEGINNING`: the first `SHORTEST` symbols of each inside token. `BORDER`: at most 8 symbols of each
-            bordered token, from the one before its first border on.
-        sides: uint8[classes + 1], bits. `ENDS`: the class is the first border of a token; `BEGINS`: the first border, and the token's
-            first symbol. For a token that only counts as a whole word, `IN_WORD`: it never counts next to the class; `CLEAR`: the class
-            never prevents it.
-        trie: the tokens. The value of a token is 0 if every text with it must be noted, and 1 if only a text in which the token may be a
-            whole word must. Other values are for inside tokens: ``class << 1``, | 1 if the token only counts as a whole word.
+            bordered token, starting with the symbol before its first border.
+        sides: uint8[classes + 1], bits. `ENDS`: the class is the first border of a token; `BEGINS`: the first border, and the token's first
+            symbol. For a token that only counts as a whole word, `IN_WORD`: it never counts next to the class; `CLEAR`: the class never
+            prevents it.
+        trie: the tokens. The value of a token is 0 if every text with the token must be noted, and 1 if a text must be noted only where the
+            token may be a whole word. Inside tokens have other values: ``class << 1``, | 1 if the token only counts as a whole word.
     """
 
     params: Array
@@ -61,19 +60,17 @@ class Arguments(NamedTuple):
 
     Attributes:
         reader: the arrays that turn text into symbols.
-        params: uint64[9].
-            `DEAD`: the dead state. `UNK`: the id of the unknown token. `LONGEST`: the number of symbols in the longest word that is looked
-            up; longer words are unknown. `PARTS`: the first class that is not a part of words. `END_CLASS`: the class of the end of a text.
-            `BUCKET_SHIFT`, `SLOT_SHIFT`: the shifts, below 64, that turn a hash into a bucket and a slot. `BLANK_CLASS`: the class of
-            the spaces that are skipped if they end no word; 0, which is no symbol's class, if none are. `IS_LINKED`: 1 if rows have
-            failure links, else 0.
+        params: uint64[9]. `DEAD`: the dead state. `UNK`: the id of the unknown token. `LONGEST`: the number of symbols in the longest word
+            that is looked up; longer words are unknown. `PARTS`: the first class that is not a part of words. `END_CLASS`: the class of the
+            end of a text. `BUCKET_SHIFT`, `SLOT_SHIFT`: the shifts, below 64, that turn a hash into a bucket and a slot. `BLANK_CLASS`: the
+            class of the spaces that are skipped if they end no word; 0, which is no symbol's class, if no spaces are skipped. `IS_LINKED`:
+            1 if rows have failure links, else 0.
         start_targets: uint64[classes + 1], the target of each class at the start of a word (record B).
         isolated_ids: uint64[classes + 1], ``1 << 32 | id`` of a class that is a whole word, else 0.
         entries, pool, words, displacements: as in `fst.machines.wordpiece.table.WordPieceTable`.
-        key_masks: uint64[4 * 14], four for each length of a word. They mask the sixteen symbols from the start of a word on, and leave its
-            key. The last four are for lengths over 12, which no key has: they leave symbols 13 to 16, so that no slot matches.
-        token_lengths: uint32[2 * ids], the number of symbols of each token at the start of a word, and inside a word; read only for
-            spans.
+        key_masks: uint64[4 * 14], four masks for each length of a word. Applied to the sixteen symbols from the start of a word, they keep
+            only its key. The last four are for lengths over 12, which no key has: they keep symbols 13 to 16, so that no slot matches.
+        token_lengths: uint32[2 * ids], the number of symbols of each token at the start of a word, and inside a word; read only for spans.
         added: contextual added tokens.
     """
 
@@ -95,7 +92,7 @@ class NormalizedArguments(NamedTuple):
 
     Attributes:
         table: the table.
-        tokens: uint16[tokens], the class of the token of each mark.
+        tokens: uint16[tokens], the class of each mark's token.
         places: uint64[n], the span of each character or mark in its raw text, ``first | one past the last << 32``; empty without spans.
     """
 
@@ -110,8 +107,8 @@ def arguments(
     """The arguments for ids alone, without contextual added tokens.
 
     Args:
-        table: the table, as the reader sees it.
-        entries, pool, words, displacements: of `fst.machines.wordpiece.table.WordPieceTable`.
+        table: the table, as the reader's table.
+        entries, pool, words, displacements: as in `fst.machines.wordpiece.table.WordPieceTable`.
         dead: the dead state.
         unk: the id of the unknown token.
         longest: the number of symbols in the longest word that is looked up.
@@ -141,7 +138,7 @@ def token_lengths(token_bytes: Array, token_ends: Array, token_ids: Array, model
     """The lengths of tokens, by which words are cut into spans: `Arguments.token_lengths`.
 
     Args:
-        token_bytes, token_ends, token_ids: of `fst.machines.wordpiece.table.WordPieceTable`.
+        token_bytes, token_ends, token_ids: as in `fst.machines.wordpiece.table.WordPieceTable`.
         model_tokens: the number of the model's own tokens. The others are whole words, and are never cut.
         indicator: the prefix of tokens that continue a word.
 
@@ -162,7 +159,7 @@ def token_lengths(token_bytes: Array, token_ends: Array, token_ids: Array, model
 
 
 def blank(a: NDArray[np.uint64]) -> int:
-    """The first class whose record is `BLANK`; 0, which is no symbol's class, if there is none."""
+    """The first class whose record is `BLANK`; without one 0, which is no symbol's class."""
     return int(next(iter(1 + np.flatnonzero(a[1:] == BLANK)), 0))
 
 

@@ -17,8 +17,8 @@ class Suspects:
     """Characters that neighbours change, or that change their neighbours: first and last code point of each run.
 
     Attributes:
-        ids: a text with one of these may have other ids than the alphabet gives it.
-        spans: the same of its offsets.
+        ids: a text with one of these characters may have ids that differ from the alphabet's.
+        spans: a text with one of these characters may have offsets that differ from the alphabet's.
     """
 
     ids: Sequence[int] = stored_as(RUNS)
@@ -33,10 +33,10 @@ class Normalizer:
     """The normalization of text.
 
     Attributes:
-        lowercase, strip_accents, clean_text, handle_chinese_chars: the settings of BertNormalizer; with `parts` only a summary of these.
-        parts: the components, where they are not one BertNormalizer.
-        steps: the normalizers step by step, for texts that the alphabet cannot express; None if it expresses all.
-        suspects: the characters of such texts; None if `steps` is.
+        lowercase, strip_accents, clean_text, handle_chinese_chars: the settings of BertNormalizer; if `parts` is set, only a summary of it.
+        parts: the components, if they are not one BertNormalizer.
+        steps: the normalizers step by step, for texts that the alphabet cannot express; None if it expresses all texts.
+        suspects: the characters of these texts; None if `steps` is None.
     """
 
     lowercase: bool = stored_as(FLAG)

@@ -1,11 +1,10 @@
-"""The proof of WordPiece's rows, and of the bound that output buffers are sized by: **a text has at most one id for each symbol and each
-special token.**
+"""The proof of WordPiece's rows, and of the bound on output buffers: **a text has at most one id for each symbol and each special token.**
 
-The depth of a state, which its finish entry states, is the number of symbols read and not yet covered by an output. The root has depth 0.
-An explicit transition from s to t that emits k ids has k + depth(t) ≤ depth(s) + 1, and a failure link, which reads no symbol,
-k + depth(t) ≤ depth(s) > depth(t); finishing s emits at most depth(s) ids, and leads to a state of depth at most 1.
-By induction, the ids emitted since the start of a word and the depth together never exceed the symbols read, and a word that fails,
-of one symbol or more, is rolled back to one id.
+The depth of a state is in its finish entry: the number of symbols read and not yet covered by an output. The root has depth 0. An explicit
+transition from s to t that emits k ids has k + depth(t) ≤ depth(s) + 1. A failure link reads no symbol, and has k + depth(t) ≤ depth(s) >
+depth(t). Finishing s emits at most depth(s) ids, and leads to a state of depth at most 1. By induction, the number of ids emitted since the
+start of a word plus the depth never exceeds the number of symbols read. A word that fails has at least one symbol, and is rolled back to
+one id.
 """
 
 from __future__ import annotations
@@ -38,13 +37,13 @@ def prove_rows(entries: Array, pool: Array, named: Array, automaton: Automaton, 
     """Prove every row.
 
     Args:
-        entries, pool: of the table.
+        entries, pool: the table's arrays.
         named: whether each number is an id.
         automaton: the section of the metadata.
         each: `map`, or the `map` of an executor.
 
     Returns:
-        1 more than the depth of the state at each slot; 0 for a slot that is no state, and for one more slot.
+        The depth plus 1 of the state at each slot; 0 for a slot without a state, and for one extra slot.
     """
     columns, dead = automaton.columns, automaton.dead
     found = prove_states(ENTRY, entries, columns, "entries", each)
@@ -62,7 +61,7 @@ def prove_rows(entries: Array, pool: Array, named: Array, automaton: Automaton, 
     need_none(~owed, lambda state: f"state {found[state]} emits unknown ids, or more than the {own[state]} symbols that it has read")
 
     def prove_outputs(some: Transitions) -> None:
-        emitted = emits.take(ENTRY.values_of(some.entries), mode="clip")  # past the end it is the last, which no transition may emit
+        emitted = emits.take(ENTRY.values_of(some.entries), mode="clip")  # past the end: the last element, too many ids
         wrong = emitted + some.after > some.before + some.before.dtype.type(1)
         if automaton.layout == LINKED:
             # The root has a transition for every label, so its link is never taken.
@@ -76,9 +75,9 @@ def prove_rows(entries: Array, pool: Array, named: Array, automaton: Automaton, 
 
 
 def _emits(pool: Array, named: Array, too_many: int) -> Array:
-    """By the value of an entry, the number of its ids; `too_many` for more, for unknown ids, and for all other values.
+    """By the value of an entry, the number of its ids; `too_many` for more ids, for unknown ids, and for all other values.
 
-    Every list of the pool is proven to end, and to have ids that are named.
+    Every list of the pool is proven to end, and its ids are proven to be named.
     """
     need(len(pool) <= MAX_OUTPUT + 1, f"the pool has {len(pool)} elements; outputs reach {MAX_OUTPUT + 1}")
     last = np.flatnonzero(pool >= LAST_OUTPUT).astype(np.int32)
@@ -86,7 +85,7 @@ def _emits(pool: Array, named: Array, too_many: int) -> Array:
     ids = pool & np.uint32(LAST_OUTPUT - 1)
     need_none(~are_named(ids, named), lambda place: f"no token has the id {ids[place]} in the pool")
     pooled = np.repeat(last + 1, np.diff(last, prepend=np.int32(-1))) - np.arange(len(pool), dtype=np.int32)
-    dtype: Any = np.min_scalar_type(2 * too_many)  # of its sums with depths
+    dtype: Any = np.min_scalar_type(2 * too_many)  # large enough for sums with depths
     emits = np.full((max(len(pool), len(named)), 1 << KIND_BITS), too_many, dtype)
     emits[0, NONE] = 0
     emits[: len(named), ONE] = np.where(named, 1, too_many)

@@ -1,26 +1,26 @@
 """WordPiece: the table that a kernel walks, and a slow walk that is the kernel's specification.
 
-A text is read as symbols: see `fst.text.reading`. Three arrays take a state and a symbol to the next state and the output:
+A text is read as symbols, see `fst.text.reading`. Three arrays map a state and a symbol to the next state and the output:
 
 ``entries``
-    δ′ and σ′ in one: the row of state ``s`` begins at slot ``s`` (a state *is* its slot), and slot ``s + label`` holds the
-    transition on a label.
+    δ′ and σ′ in one array: the row of state ``s`` begins at slot ``s`` (a state *is* its slot), and slot ``s + label`` has the transition
+    on a label.
 ``pool``
-    outputs of two tokens and more: their ids, the last with the bit `LAST_OUTPUT`.
+    outputs of two or more tokens: their ids, the last with the bit `LAST_OUTPUT`.
 ``words``, ``displacements``
-    the table of words, see `fst.tables.words`. The compiler puts words there that are one token. A word that is found there has that id.
+    the table of words, see `fst.tables.words`. The compiler puts words there that are one token. A word in this table becomes its id.
 
-The first slot of each row is its *finish entry*, marked by the label `FINISH`, which no class has. Its output is the segmentation of
-the word so far, and in place of the next state it holds the state's *depth*, the number of symbols read and not yet covered by an
-output; see `fst.machines.wordpiece.proof`. A transition that a row does not hold is the *default*: finish the word so far, then go where
-the class says, ``A.next`` after at least one token of the word, ``B.next`` at its start.
+The first slot of each row is its *finish entry*. It has the label `FINISH`, which no class has. Its output is the segmentation of the word
+so far. Instead of the next state, it has the state's *depth*, the number of symbols read and not yet covered by an output; see
+`fst.machines.wordpiece.proof`. A transition that is not in a row is the *default*: finish the word so far, then continue in the class's
+state, ``A.next`` after at least one token of the word, ``B.next`` at its start.
 
-Classes with label 0 always take the default, with a single look-up, which is the finish entry. Of these, NONE and ONE end the word,
-and ``A.next`` is the root. In a dense table every row holds every label, so no look-up ever misses; in a compact one only the root's row
-does, rows share slots, a label that does not match is a miss, and the finish entry is the second look-up.
+Classes with label 0 always take the default, with a single look-up of the finish entry. If their kind is NONE or ONE, they end the word,
+and their ``A.next`` is the root. In a dense table every row has every label, so every look-up matches. In a compact table only the root's
+row has every label, and rows share slots. A label that does not match is a miss, and the finish entry is the second look-up.
 
-A linked table is compact, but rows hold the edges of the trie alone. Where a state would inherit transitions, its row has a failure link:
-the entry of the label `LINK`, with the tokens that are certain on the way. A miss follows it, and is the default only where there is none.
+A linked table is compact, but rows have only the edges of the trie. Where a state would inherit transitions, its row has a failure link:
+the entry of the label `LINK`, with the tokens that are certain on the way. A miss follows this link; without a link, a miss is the default.
 """
 
 from __future__ import annotations
@@ -82,8 +82,8 @@ class WordPieceTable(ReadingTable):
         pool: uint32[n], longer outputs.
         words: uint64[4 * slots], a power of two: the classes of 12 symbols (0 after the last), and ``1 << 32 | id``; unused slots are 0.
         displacements: uint16[buckets], a power of two, at least 2.
-        token_bytes: uint8[n], the UTF-8 bytes of all tokens, one after the other.
-        token_ends: int64[tokens], where each token ends in them.
+        token_bytes: uint8[n], the UTF-8 bytes of all tokens, concatenated.
+        token_ends: int64[tokens], the end of each token in `token_bytes`.
         token_ids: int32[tokens], the id of each token.
     """
 
@@ -110,7 +110,7 @@ class WordPieceTable(ReadingTable):
         """The metadata of the file.
 
         Raises:
-            TableError: `about` is not of the form that this version writes.
+            TableError: `about` does not have the form that this version writes.
         """
         return Metadata.from_json(self.about)
 
@@ -127,7 +127,7 @@ class WordPieceTable(ReadingTable):
 
     @Lazy
     def lengths(self) -> Mapping[int, int]:
-        """The characters of each token of the model, by its id."""
+        """The number of characters of each token of the model, by its id."""
         lengths = zip(self.token_ids.tolist(), map(len, self.tokens), strict=True)
         return dict(list(lengths)[: self.metadata.model.model_tokens])
 
@@ -139,17 +139,17 @@ class WordPieceTable(ReadingTable):
 
     @Lazy
     def class_of_id(self) -> Mapping[int, int]:
-        """The class of each id of a word of one symbol; of several classes the first."""
+        """The class of each id that is a word of one symbol; the first class if several have the id."""
         a = self.classes[0::2]
         ones = np.flatnonzero(field_kind(a) == ONE)[::-1]
         return dict(zip(field_output(a[ones]).tolist(), ones.tolist(), strict=True))
 
     def run(self, text: str) -> list[int]:
-        """The token ids of a text: what the kernel computes, in slow and plain Python."""
+        """Return the token ids of a text: the kernel's result, in slow and plain Python."""
         return Walk(self).run(text)
 
     def read(self, text: str) -> Iterator[Symbol]:
-        """The symbols of a text, see `ReadingTable.read`; normalized first if the alphabet does not express what neighbours change."""
+        """The symbols of a text, see `ReadingTable.read`. If the normalizer has steps, the text is normalized first."""
         steps = self.metadata.normalizer.steps
         if steps is None:
             yield from super().read(text)
@@ -170,7 +170,7 @@ class WordPieceTable(ReadingTable):
         return arguments(self, self.entries, self.pool, self.words, self.displacements, *params)
 
     def token_lengths(self) -> Array:
-        """The lengths of tokens, which the kernels take for spans.
+        """The lengths of tokens, which the kernels use for spans.
 
         Raises:
             UnsupportedError: tokens of different lengths have one id.
@@ -179,7 +179,7 @@ class WordPieceTable(ReadingTable):
         return token_lengths(self.token_bytes, self.token_ends, self.token_ids, model.model_tokens, model.continuing_subword_prefix)
 
     def work(self) -> Work:
-        """The work of the kernels for one thread."""
+        """The working arrays of the kernels for one thread."""
         return work_of(self.metadata.model.max_input_chars_per_word)
 
     def prove(self, each: Each = map) -> None:
@@ -200,7 +200,7 @@ class WordPieceTable(ReadingTable):
             self._prove_words_without(added_tokens.prove_contextual(self, added))
 
     def _prove_steps(self) -> None:
-        """Prove that texts which the alphabet does not express can be normalized."""
+        """Prove that texts which the alphabet cannot express can be normalized."""
         normalizer, added = self.metadata.normalizer, self.metadata.added_tokens
         need(normalizer.steps or not added.contextual, "there are contextual tokens, and no normalizer step by step")
         has_steps = normalizer.steps is not None
@@ -233,10 +233,9 @@ class WordPieceTable(ReadingTable):
         refuse((kind == ONE) & ~are_named(field_output(a), named), "has an id that no token has")
 
     def _prove_words_without(self, patterns: added_tokens.Patterns) -> None:
-        """Prove that the transducer and the table of words give a word the same id, and that no word in the table contains a contextual
-        token.
+        """Prove the table of words: it and the transducer give a word the same id, and none of its words contains a contextual token.
 
-        A kernel searches for contextual tokens only in words outside of this table. It sends the rest of such a word through the
+        A kernel searches for contextual tokens only in words outside of this table. It sends the rest of these words through the
         transducer.
         """
         keys, ids = words.used(self.words)
@@ -266,10 +265,10 @@ class Walk:
 
     Attributes:
         ids: the token ids so far.
-        offsets: of each id, its first character in its text, and one past the last.
-        words: of each id, the number of the word in its text that it belongs to.
-        symbols: symbols read so far; the end of each text counts as one space.
-        lookups: entries loaded so far.
+        offsets: for each id, its first character in its text, and one past the last.
+        words: for each id, the number of its word in the text.
+        symbols: the number of symbols read so far; the end of each text counts as one space.
+        lookups: the number of entries loaded so far.
     """
 
     def __init__(self, tables: WordPieceTable) -> None:
@@ -279,14 +278,14 @@ class Walk:
         self.words: list[int] = []
         self.symbols = 0
         self.lookups = 0
-        self._place: Place = 0, 0  # of the symbol that is read: its first character, and one past the last
+        self._place: Place = 0, 0  # of the current symbol: its first character, and one past the last
         self._word = 0
-        self._fence = 0  # the class of a fence that was read last
+        self._fence = 0  # the class of the fence that was read last; 0 without one
         self._is_linked = tables.metadata.automaton.layout == LINKED
         self._start_word()
 
     def run(self, text: str) -> list[int]:
-        """Read one text, the end of it included, and return all ids so far."""
+        """Read one text, including its end; return all ids so far."""
         self._word = 0
         for number, place in self.tables.read(text):
             self._place = place
@@ -304,7 +303,7 @@ class Walk:
         self._step(0)
 
     def _step_class(self, number: int) -> None:
-        """One symbol; a fence waits for the next one, which may take it away."""
+        """Read one class; a fence waits for the next class, because an equal fence cancels it."""
         fence, self._fence = self._fence, 0
         if number == fence:
             return
@@ -316,7 +315,10 @@ class Walk:
             self._step(number)
 
     def _step(self, number: int) -> None:
-        """Read one symbol: one transition; at a boundary also the end of the word, and perhaps a word of one symbol. Class 0 is a space."""
+        """Read one symbol, which makes one transition. Class 0 is a space.
+
+        A boundary also ends the word, and may add a word of one symbol.
+        """
         a, b = self.tables.classes[2 * number : 2 * number + 2]
         entry = self._look_up(int(ENTRY.labels_of(a)))
         boundary = ENTRY.labels_of(a) == 0 and field_kind(a) != OTHER
@@ -344,9 +346,9 @@ class Walk:
             self.state = int(ENTRY.targets_of(b if len(self.word_places) == 1 else a))
 
     def _locate_word(self, whole: bool) -> None:
-        """The symbols of the ids of a word: each id has as many as its token, or one id has the whole word.
+        """Set the spans of a word's ids: each id has as many symbols as its token, or one id has the whole word.
 
-        For any table, no id has symbols beyond the end of the word, and none has no symbols.
+        For any table, each id has at least one symbol, and no symbols beyond the end of the word.
         """
         symbols = len(self.word_places)
         begin = 0
@@ -359,7 +361,7 @@ class Walk:
         self._word += len(self.ids) > self.word_ids
 
     def _length(self, number: int, continues: bool) -> int:
-        """The symbols of a token."""
+        """The number of symbols of a token."""
         indicator = len(self.model.continuing_subword_prefix) if continues else 0
         return max(self.tables.lengths.get(number, 0) - indicator, 0)
 
@@ -378,7 +380,7 @@ class Walk:
         entry = self._entry(label)
         while label and ENTRY.labels_of(entry) != label:
             finish = self._entry(0)
-            link = self.tables.entries[self.state + LINK] if self._is_linked else finish  # next to it, so this is one look-up
+            link = self.tables.entries[self.state + LINK] if self._is_linked else finish  # next to the finish entry, so this is one look-up
             if ENTRY.labels_of(link) != LINK:
                 return finish
             self._emit(link)

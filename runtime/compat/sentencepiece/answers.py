@@ -1,4 +1,4 @@
-"""The results of a ``SentencePieceProcessor``: made from ids and texts, in the requested form."""
+"""Make the results of a ``SentencePieceProcessor`` from ids and texts, in the requested form."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Answers:
         self.pieces = pieces
 
     def read(self, input: Any, read: Callable[[Any], str] = text_of) -> str:
-        """A text as str; U+FFFD takes the place of bytes that are not UTF-8."""
+        """A text as str. U+FFFD replaces each byte that is not UTF-8."""
         text = read(input)
         if isinstance(input, bytes) and UNKNOWN in text and text.encode() != input:
             self.pieces.need_mendable()
@@ -62,7 +62,7 @@ class Answers:
         return [self.pieces.names[unknown] if self.id_of(piece) == unknown else piece for piece in pieces]
 
     def _around(self, row: list[Any], form: Form, named: Callable[[int], Any]) -> list[Any]:
-        """A row with the ids around it."""
+        """A row, reversed if requested, with the requested begin and end pieces; `named` maps their ids to items."""
         _, add_bos, add_eos, reverse, *_ = form
         for name, number, is_asked in (("BOS", self.pieces.bos_id, add_bos), ("EOS", self.pieces.eos_id, add_eos)):
             if is_asked and number == NO_PIECE:
@@ -81,7 +81,7 @@ class Answers:
         return {"ids": ids, "pieces": [one.piece.encode() for one in located], "offsets": spans}
 
     def normalized(self, input: Any, with_offsets: Any) -> Any:
-        """A text, normalized."""
+        """The normalized form of a text, with offsets if requested."""
         text = self.read(input)
         normal, places = self.pieces.normalized(text)
         if isinstance(input, str):
@@ -129,7 +129,7 @@ class Answers:
         return {"text": text.decode(), "ids": ids, "pieces": [piece.decode() for piece in pieces], "offsets": [*pairwise(ends)]}
 
     def id_of(self, piece: str) -> int:
-        """The id of a piece; that of the unknown piece if there is none."""
+        """The id of a piece; for an unknown piece, the id of the model's unknown piece."""
         return self.pieces.ids.get(piece, self.pieces.unk_id)
 
     def of_ids(self, ids: Any, tell: Callable[[int], Any]) -> Any:
@@ -143,7 +143,7 @@ class Answers:
         return tell(*self._numbers([number]).tolist())
 
     def _numbers(self, ids: Any) -> Array:
-        """A row of ids, checked."""
+        """Check a row of ids, and return it as an array."""
         found = numbers_of(ids)
         if len(found) and (found.min() < 0 or found.max() >= len(self.pieces.names)):
             raise IndexError(OUT_OF_RANGE)

@@ -20,7 +20,7 @@ OUT_OF_RANGE = "OUT_OF_RANGE: piece id is out of range."
 NO_BUFFERS = "protocol buffers are not made; take return_type='offset_mapping', a dictionary of ids, pieces and offsets"
 MOST_INT = (1 << 31) - 1
 UNKNOWN = "\ufffd"
-EACH_BYTE = "fst.sentencepiece"  # a handler of errors: sentencepiece reads each byte that is no text as U+FFFD
+EACH_BYTE = "fst.sentencepiece"  # an error handler: replace each invalid byte by U+FFFD, as sentencepiece does
 
 
 def _mended(error: UnicodeError) -> tuple[str, int]:
@@ -66,13 +66,13 @@ def one_type(return_type: Any, out_type: Any, default: Any) -> Any:
 
 
 def need_no_offsets(form: Form) -> None:
-    """Refuse offsets, for methods that do not give them."""
+    """Raise an error if offsets are requested, for methods that do not return offsets."""
     if form.kind == "offset_mapping":
         raise ValueError("unknown return_type=offset_mapping")
 
 
 def is_sequence(value: Any) -> bool:
-    """Whether an argument has several items."""
+    """Whether an argument is a sequence, and not a str or bytes."""
     return hasattr(value, "__len__") and not isinstance(value, str | bytes)
 
 
@@ -87,8 +87,8 @@ def text_of(input: Any) -> str:
     """A text as str.
 
     Raises:
-        TypeError: it is none.
-        RuntimeError: it has a lone surrogate.
+        TypeError: the input is not text.
+        RuntimeError: the text has a lone surrogate.
     """
     if not isinstance(input, str | bytes):
         raise TypeError("Input must be str or bytes")
@@ -102,10 +102,10 @@ def text_of(input: Any) -> str:
 
 
 def text_in_list(input: Any) -> str:
-    """A text of a list as str.
+    """An item of a list of texts, as str.
 
     Raises:
-        TypeError: it is none, or has a lone surrogate.
+        TypeError: the input is not text, or has a lone surrogate.
     """
     try:
         return text_of(input)
@@ -117,7 +117,7 @@ def need_utf_8(text: str, raw: Any) -> bytes:
     """The bytes of a text, for its offsets.
 
     Raises:
-        UnsupportedError: they are not UTF-8.
+        UnsupportedError: the bytes are not UTF-8.
     """
     data = text.encode()
     if isinstance(raw, bytes) and raw != data:
@@ -126,7 +126,7 @@ def need_utf_8(text: str, raw: Any) -> bytes:
 
 
 def starts_of(text: str, data: bytes) -> list[int]:
-    """The beginning of each character of a text in its bytes, and the end of the last. U+FFFD may represent a single byte."""
+    """The position in `data` of each character of a text, and the end of the last. U+FFFD may represent a single byte."""
     starts = [0]
     for char in text:
         size = len(char.encode())
@@ -135,13 +135,13 @@ def starts_of(text: str, data: bytes) -> list[int]:
 
 
 def piece_of(piece: Any) -> str:
-    """A piece as str; bytes outside of all pieces become a str outside of all pieces."""
+    """A piece as str; bytes that are not UTF-8 become a str that is not a piece of any model."""
     (data,) = pieces_of_row([piece], NOT_PIECES)
     return data.decode("utf-8", "surrogateescape")
 
 
 def pieces_of_row(row: Any, wrong: str = NOT_TEXTS) -> list[bytes]:
-    """The pieces of a row, in bytes; `wrong` is the message if there is something else."""
+    """The pieces of a row, as bytes; `wrong` is the error message for other items."""
     if not is_sequence(row):
         raise TypeError("Input must be a list or tuple of str or bytes")
     if not all(isinstance(piece, str | bytes) for piece in row):
@@ -156,12 +156,12 @@ def numbers_of(ids: Any) -> Array:
     """A row of ids as an array of int64.
 
     Raises:
-        TypeError: it is not a row of whole numbers.
+        TypeError: `ids` is not a row of whole numbers.
     """
     if isinstance(ids, np.ndarray):
         if ids.dtype.kind not in "iu" or ids.ndim != 1:
             raise TypeError("Buffer must be of integer type" if ids.ndim == 1 else "Buffer must be 1-dimensional")
-        return ids.astype(np.int64)  # what is too large becomes negative, and is out of range as well
+        return ids.astype(np.int64)  # a number that is too large becomes negative, which is also out of range
     if isinstance(ids, str | bytes | bytearray):
         raise TypeError(NOT_IDS)
     try:

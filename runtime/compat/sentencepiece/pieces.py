@@ -1,4 +1,4 @@
-"""The pieces of a table: their names, types, scores and texts, and the text of ids."""
+"""The pieces of a table with their types, scores and spans; and decoding."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ class Normalized(NamedTuple):
     """A normalized text.
 
     Attributes:
-        text: its characters.
-        places: for each character the index of the character in the raw text from which it comes, and then the end of the raw text without
-            removed whitespace. For a text that vanishes, the end alone, or nothing if all of it becomes whitespace.
+        text: the normalized characters.
+        places: for each normalized character, the index of its source character in the raw text; then the end of the raw text without
+            removed whitespace. If the normalized text is empty, only this end; [] if all of the text becomes whitespace.
     """
 
     text: str
@@ -43,9 +43,9 @@ class Located(NamedTuple):
     """A piece of a text.
 
     Attributes:
-        piece: its name; of an unknown one, its normalized text.
+        piece: its name; for an unknown piece, its normalized text.
         id: its id.
-        begin, end: the span of its raw text, in characters.
+        begin, end: its span in the raw text, in characters.
     """
 
     piece: str
@@ -55,19 +55,19 @@ class Located(NamedTuple):
 
 
 class Pieces:
-    """The pieces of any table. Facts that only a model of sentencepiece contains are refused, see `ModelPieces`.
+    """The pieces of any table. Methods that need facts of a sentencepiece model raise an error; `ModelPieces` has these facts.
 
     Args:
         tokenizer: the tokenizer of the table.
 
     Attributes:
-        fst: the same.
-        kind: the kind of the model, see `fst.tables.sentencepiece_info`; "" if it is no model of sentencepiece.
+        fst: the tokenizer of the table.
+        kind: the kind of the model, see `fst.tables.sentencepiece_info`; "" for a table without a sentencepiece model.
         names: the pieces by id.
         ids: the ids by piece.
-        unk_id, bos_id, eos_id, pad_id: special pieces, or `NO_PIECE`.
-        control, unused, byte: the ids of these types.
-        scores: float32[pieces], the score of each; None if the table has none.
+        unk_id, bos_id, eos_id, pad_id: the ids of special pieces, or `NO_PIECE`.
+        control, unused, byte: the ids of the pieces of these types.
+        scores: float32[pieces], the score of each piece; or None.
     """
 
     kind = ""
@@ -93,22 +93,22 @@ class Pieces:
         return [self.names[number] for number in ids]
 
     def located(self, text: str, ids: Sequence[int]) -> list[Located]:  # noqa: ARG002
-        """The pieces of a text with these ids, and where they stand in it."""
+        """The pieces of a text with these ids, with their spans."""
         raise _refused("offset_mapping", "tok.encode_batch(texts, offsets=True) gives offsets")
 
     def located_rows(self, texts: list[str], rows: list[list[int]], threads: int | None) -> list[list[Located]]:  # noqa: ARG002
-        """The pieces of each text, whose ids `encode_batch` gives."""
+        """The pieces of each text with their spans; `rows` are the texts' ids from `encode_batch`."""
         return [self.located(text, ids) for text, ids in zip(texts, rows, strict=True)]
 
     def normalized(self, text: str) -> Normalized:  # noqa: ARG002
-        """A text, normalized."""
+        """The normalized form of a text."""
         raise _refused("normalize", "tok.tokenize shows what becomes of a text")
 
     def need_mendable(self) -> None:
-        """Refuse bytes that are not UTF-8 if normalization may change U+FFFD, which represents them."""
+        """Raise an error if normalization may change U+FFFD, which replaces bytes that are not UTF-8."""
 
     def quick_text(self, ids: list[Any]) -> str | None:  # noqa: ARG002
-        """The text of ids; None if they need `text`, or are none."""
+        """The text of ids, computed without kernels; None if `text` must compute it, or check the ids."""
         return None
 
     def text(self, ids: Array) -> str:
@@ -138,10 +138,10 @@ def _refused(what: str, instead: str) -> UnsupportedError:
 
 
 class ModelPieces(Pieces):
-    """The pieces of a model of sentencepiece.
+    """The pieces of a sentencepiece model.
 
     Args:
-        tokenizer: the tokenizer of a table that was compiled from a model.
+        tokenizer: the tokenizer of a table compiled from a model.
         facts: the model's facts about its pieces.
     """
 
@@ -168,7 +168,7 @@ class ModelPieces(Pieces):
         return [piece.piece for piece in self.located(text, ids)]
 
     def located(self, text: str, ids: Sequence[int]) -> list[Located]:
-        """The pieces of a text with these ids, and where they stand in it."""
+        """The pieces of a text with these ids, with their spans."""
         normal, places = self.normalized(text)
         found, at, left = list[Located](), 0, 0
         for place, number in enumerate(ids):
@@ -191,7 +191,7 @@ class ModelPieces(Pieces):
         return found
 
     def located_rows(self, texts: list[str], rows: list[list[int]], threads: int | None) -> list[list[Located]]:
-        """The pieces of each text, whose ids `encode_batch` gives. Kernels compute their spans."""
+        """The pieces of each text with their spans, which kernels compute if they can; `rows` are the texts' ids from `encode_batch`."""
         batch = self.fst.encode_batch(texts, add_special_tokens=False, offsets=True, threads=threads)
         assert batch.offsets is not None
         spans, ends = batch.offsets.tolist(), batch.row_splits.tolist()
@@ -201,7 +201,7 @@ class ModelPieces(Pieces):
         ]
 
     def _placed(self, ids: Sequence[int], spans: Sequence[Sequence[int]]) -> list[Located]:
-        """The pieces with these ids and spans. Of the bytes of a character, only the last has its span."""
+        """The pieces with these ids and spans. If a character is several byte pieces, only the last has its span."""
         found, left = list[Located](), 0
         for number, (begin, end) in zip(ids, spans, strict=True):
             if number in self.byte:
@@ -211,7 +211,7 @@ class ModelPieces(Pieces):
         return found
 
     def normalized(self, text: str) -> Normalized:
-        """A text, normalized."""
+        """The normalized form of a text."""
         if not text:
             return Normalized("", [])
         by = self.fst._metadata.text.rewriting or NOTHING
@@ -224,7 +224,7 @@ class ModelPieces(Pieces):
         return Normalized(normal, self._with_own(text, places) if self._own else places)
 
     def _end_of_nothing(self, text: str, by: Normalizer) -> list[int]:
-        """The end of a text that vanishes, as sentencepiece counts; nothing if all of it becomes whitespace."""
+        """The end of a text whose normalized form is empty, as sentencepiece counts it; [] if all of the text becomes whitespace."""
         charsmap = next((edit for edit in by.edits if isinstance(edit, Charsmap)), None)
         if charsmap is None:
             return []
@@ -234,7 +234,7 @@ class ModelPieces(Pieces):
         return [] if begin == len(text) else [begin if has_prefix else len(text)]
 
     def _with_own(self, text: str, places: list[int]) -> list[int]:
-        """Places, where the user-defined pieces in a raw text are not cut."""
+        """`places`, changed so that they do not cut the user-defined pieces in a raw text."""
         found, end = list[int](), 0
         for place in places[:-1]:
             if place >= end:
@@ -244,13 +244,13 @@ class ModelPieces(Pieces):
         return [*found, *places[-1:]]
 
     def need_mendable(self) -> None:
-        """Refuse bytes that are not UTF-8 if normalization may change U+FFFD, which represents them."""
+        """Raise an error if normalization may change U+FFFD, which replaces bytes that are not UTF-8."""
         if self._changes_unknown:
             raise UnsupportedError("bytes that are not UTF-8: the model normalises U+FFFD, which stands for them; mend the text")
 
     @Lazy
     def _changes_unknown(self) -> bool:
-        """Whether normalization replaces any string with U+FFFD in it."""
+        """Whether normalization replaces any string that contains U+FFFD."""
         by = self.fst._metadata.text.rewriting or NOTHING
         for charsmap in (edit for edit in by.edits if isinstance(edit, Charsmap)):
             found = charsmap.strings.characters
@@ -261,7 +261,7 @@ class ModelPieces(Pieces):
         return False
 
     def quick_text(self, ids: list[Any]) -> str | None:
-        """The text of ids without bytes; None if they need `text`, or are none. Kernels take longer to call for a few ids."""
+        """The text of ids, computed without kernels, which is faster for a few ids; None for byte pieces and for wrong ids: use `text`."""
         try:
             text = "".join([self._texts[number] for number in ids])
             if min(ids) < 0:
@@ -277,7 +277,7 @@ class ModelPieces(Pieces):
 
     @Lazy
     def _texts(self) -> list[Any]:
-        """The text of each piece; None of bytes."""
+        """By id, the text of each piece; None for byte pieces."""
         texts: list[Any] = [changed(self._step, name, is_first=False, is_last=False) for name in self.names]
         for number in self.control:
             texts[number] = ""
@@ -287,7 +287,7 @@ class ModelPieces(Pieces):
 
     @Lazy
     def _taken(self) -> list[int]:
-        """The number of characters that each piece loses at the beginning of a text."""
+        """By id, the number of characters that each piece loses at the beginning of a text."""
         return [0 if number in self.control else leading(self._step, name) for number, name in enumerate(self.names)]
 
     def text(self, ids: Array) -> str:
@@ -316,7 +316,7 @@ class ModelPieces(Pieces):
         return [*found, *_characters(run)]
 
     def _surface(self, piece: bytes, number: int, is_first: bool) -> bytes:
-        """The contribution of a piece that is not a byte to a text."""
+        """The contribution to the text of a piece that is not a byte piece."""
         if number in self.control:
             return b""
         name = self.names[number]
@@ -329,14 +329,14 @@ class ModelPieces(Pieces):
         return b"".join(self.surfaces(pieces, ids))
 
     def _unit(self, normal: str, at: int) -> str:
-        """The characters that are one unknown piece, from a place on: a word if the pieces are words, else one."""
+        """The characters of the unknown piece that begins at a position: a word if the pieces are words, or one character."""
         if self.kind != WORD:
             return normal[at : at + 1]
         end = normal.find(SYMBOL, at + 1)
         return normal[at : end if end > 0 else None]
 
     def _end_of_unknown(self, normal: str, at: int, ids: Sequence[int], following: int) -> int:
-        """The ends of runs of unknown characters or words: before a piece, and at the end of a text with its last piece."""
+        """The end of a run of unknown characters or words, found from the known pieces that follow it."""
         last = next((place for place in range(following, len(ids)) if ids[place] == self.unk_id), len(ids))
         known, ends = "".join(self.names[number] for number in ids[following:last]), list[int]()
         while (unit := self._unit(normal, at)) and unit not in self._usable:
@@ -351,13 +351,13 @@ class ModelPieces(Pieces):
 
     @Lazy
     def _usable(self) -> frozenset[str]:
-        """The pieces that texts may have."""
+        """The pieces that the ids of a text may have."""
         others = self.control | self.unused | self.byte | {self.unk_id}
         return frozenset(name for number, name in enumerate(self.names) if number not in others)
 
     @property
     def _step(self) -> Step:
-        """The step by which the tokenizer decodes."""
+        """The tokenizer's decoder step."""
         decoder = self.fst._settings.decoder
         assert isinstance(decoder, StepsDecoder)
         return decoder.steps[0]
@@ -377,8 +377,8 @@ def _following(byte: int) -> int:
 
 
 def _characters(run: bytearray) -> list[bytes]:
-    """The contribution of each byte of a run to a text: the last byte of a character adds all of it, and a byte outside of characters adds
-    U+FFFD.
+    """The contribution to the text of each byte of a run: the last byte of a character adds the character, its other bytes add nothing, and
+    an invalid byte adds U+FFFD.
     """
     found = list[bytes]()
     for char in run.decode("utf-8", EACH_BYTE):

@@ -1,4 +1,4 @@
-"""A stand-in for a ``sentencepiece.SentencePieceProcessor``, for code that takes one."""
+"""A stand-in for a ``sentencepiece.SentencePieceProcessor``, for code that expects one."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from fst.runtime.tokenizer import Tokenizer
 from fst.tables.sentencepiece_info import BPE, UNIGRAM
 
 DECODED_TYPES = (str, bytes, "offset_mapping")
-NOT_GIVEN = (None,) * 10  # arguments that are left out
+NOT_GIVEN = (None,) * 10  # omitted arguments
 MOST_NBEST, MOST_THREADS = 512, 1024
 NO_SAMPLING = (
     'When enable_sampling is True, We must specify "nbest_size > 1" or "nbest_size = -1", and "alpha". "nbest_size" is enabled only on '
@@ -59,9 +59,9 @@ def sentencepiece(
     """A stand-in for a ``sentencepiece.SentencePieceProcessor``.
 
     It has the methods of sentencepiece 0.2.3, in both spellings, and does not need sentencepiece. If the table was compiled from a
-    ``.model`` file, the results are the same, with two exceptions, which the methods `parallel_encode` and `nbest_encode` name; and random
-    numbers are this package's own. Protocol buffers are refused: take ``return_type="offset_mapping"``. Other tables give the ids, pieces
-    and texts of their own source; facts that only a model contains are refused.
+    ``.model`` file, the results are the same, with three exceptions: `parallel_encode`, `nbest_encode` (see there), and the random numbers
+    of sampling. Protocol buffers are refused: use ``return_type="offset_mapping"``. Other tables return the ids, pieces and texts of
+    their source, and refuse calls for facts that only a model contains.
 
     Args:
         tokenizer: a tokenizer over any table.
@@ -82,8 +82,8 @@ def sentencepiece(
 class SentencePieceProcessor(Vocabulary):
     """The members of ``sentencepiece.SentencePieceProcessor``, over a table.
 
-    All methods that take a text take a list of texts, too, and those that take an id a list of ids. Each method also has its name in
-    CamelCase. Methods whose results are protocol buffers, such as ``encode_as_proto``, raise an `UnsupportedError`.
+    Each method that accepts a text also accepts a list of texts, and each method that accepts an id accepts a list of ids. Each method also
+    has a name in CamelCase. Methods whose results are protocol buffers, such as ``encode_as_proto``, raise an `UnsupportedError`.
 
     Args:
         tokenizer: the tokenizer that encodes.
@@ -145,27 +145,27 @@ class SentencePieceProcessor(Vocabulary):
         out_type: Any = None,
         return_bytes: bool | None = None,
     ) -> Any:
-        """The pieces of a text, or of each text of a list.
+        """The ids or pieces of a text, or of each text of a list.
 
         Args:
-            input: str, bytes, or a list of either. A byte that is no UTF-8 counts as U+FFFD.
-            add_bos, add_eos: whether to add the piece of the beginning, or of the end.
+            input: str, bytes, or a list of either. Each byte that is not UTF-8 counts as U+FFFD.
+            add_bos, add_eos: whether to add the begin piece, or the end piece.
             reverse: whether the pieces are reversed.
-            emit_unk_piece: whether an unknown piece has the model's name for it, and not its text.
-            enable_sampling: whether to draw a segmentation of Unigram at random.
-            nbest_size: -1: draw from all segmentations; n: from the n best.
+            emit_unk_piece: whether unknown text is returned as the name of the unknown piece, such as ``<unk>``, and not unchanged.
+            enable_sampling: whether to draw a Unigram segmentation at random.
+            nbest_size: -1: draw from all segmentations; n: draw from the n best.
             alpha: the weight of scores when drawing.
-            num_threads: the most threads for a list; below 0: one for each core.
-            thread_pool: a pool of sentencepiece, for its number of threads; or None.
+            num_threads: the maximum number of threads for a list; below 0: one for each core.
+            thread_pool: a sentencepiece pool, whose number of threads replaces `num_threads`; or None.
             return_type, out_type: int: ids; str, bytes: the pieces; "numpy": ids in a read-only array; "offset_mapping": a dictionary of
                 ids, pieces, and offsets in characters.
-            return_bytes: of "offset_mapping", whether pieces are bytes and offsets count bytes; by default if the input is bytes.
+            return_bytes: for "offset_mapping", whether pieces are bytes and offsets count bytes; None: true if the input is bytes.
 
         Raises:
-            TypeError: the input is no text, or `num_threads` no int.
-            RuntimeError: the text has a lone surrogate; or the model does not sample, or not so.
-            ValueError: an argument has a value that it cannot have; or the model has no piece for `add_bos` or `add_eos`.
-            UnsupportedError: the table lacks this fact.
+            TypeError: the input is not text, or `num_threads` is not an int.
+            RuntimeError: the text has a lone surrogate; or the model does not support this sampling.
+            ValueError: an argument has an invalid value; or the model has no piece for `add_bos` or `add_eos`.
+            UnsupportedError: the table does not contain the required facts.
         """
         if self._is_plain and type(input) is str and (return_type is None or out_type is None):
             flags = add_bos, add_eos, reverse, emit_unk_piece, enable_sampling, nbest_size, alpha, num_threads, thread_pool, return_bytes
@@ -182,31 +182,31 @@ class SentencePieceProcessor(Vocabulary):
     tokenize = encode
 
     def encode_as_ids(self, input: Any, **options: Any) -> Any:
-        """The ids of a text, or of each text; `options` are those of `encode`."""
+        """The ids of a text, or of each text; `options` are further arguments of `encode`."""
         return self.encode(input, return_type=int, **options)
 
     def encode_as_pieces(self, input: Any, **options: Any) -> Any:
-        """The pieces of a text, or of each text; `options` are those of `encode`."""
+        """The pieces of a text, or of each text; `options` are further arguments of `encode`."""
         return self.encode(input, return_type=str, **options)
 
     def encode_as_numpy(self, input: Any, **options: Any) -> Any:
-        """The ids of a text, or of each text, in arrays; `options` are those of `encode`."""
+        """The ids of a text, or of each text, in arrays; `options` are further arguments of `encode`."""
         return self.encode(input, return_type="numpy", **options)
 
     def encode_as_offset_mapping(self, input: Any, **options: Any) -> Any:
-        """The pieces of a text, or of each text, with their offsets; `options` are those of `encode`."""
+        """The pieces of a text, or of each text, with their offsets; `options` are further arguments of `encode`."""
         return self.encode(input, return_type="offset_mapping", **options)
 
     def sample_encode_as_ids(self, input: Any, nbest_size: int | None = None, alpha: float | None = None, **options: Any) -> Any:
-        """As `encode_as_ids`, drawn at random."""
+        """As `encode_as_ids`, with a segmentation drawn at random."""
         return self.encode_as_ids(input, nbest_size=nbest_size, alpha=alpha, enable_sampling=True, **options)
 
     def sample_encode_as_pieces(self, input: Any, nbest_size: int | None = None, alpha: float | None = None, **options: Any) -> Any:
-        """As `encode_as_pieces`, drawn at random."""
+        """As `encode_as_pieces`, with a segmentation drawn at random."""
         return self.encode_as_pieces(input, nbest_size=nbest_size, alpha=alpha, enable_sampling=True, **options)
 
     def sample_encode_as_numpy(self, input: Any, nbest_size: int | None = None, alpha: float | None = None, **options: Any) -> Any:
-        """As `encode_as_numpy`, drawn at random."""
+        """As `encode_as_numpy`, with a segmentation drawn at random."""
         return self.encode_as_numpy(input, nbest_size=nbest_size, alpha=alpha, enable_sampling=True, **options)
 
     def nbest_encode(
@@ -220,16 +220,17 @@ class SentencePieceProcessor(Vocabulary):
         return_type: Any = None,
         out_type: Any = None,
     ) -> Any:
-        """The best segmentations of a text by Unigram, or of each text of a list.
+        """The best Unigram segmentations of a text, or of each text of a list.
 
-        Scores are summed in float64, by sentencepiece in float32: the last digits may differ, and the order if scores are nearly equal.
+        This method sums scores in float64; sentencepiece sums them in float32. So segmentations with nearly equal scores may be in a
+        different order.
 
         Args:
             input, add_bos, add_eos, reverse, emit_unk_piece, return_type, out_type: as in `encode`, without "offset_mapping".
-            nbest_size: how many, at most 512.
+            nbest_size: the maximum number of segmentations, at most 512.
 
         Raises:
-            TypeError, RuntimeError, ValueError, UnsupportedError: as by `encode`.
+            TypeError, RuntimeError, ValueError, UnsupportedError: as in `encode`.
         """
         form = self._form(return_type, out_type, add_bos, add_eos, reverse, emit_unk_piece)
         need_no_offsets(form)
@@ -240,15 +241,15 @@ class SentencePieceProcessor(Vocabulary):
         return self._best(input, count, form)
 
     def nbest_encode_as_ids(self, input: Any, nbest_size: int | None = None, **options: Any) -> Any:
-        """As `nbest_encode`; ids."""
+        """As `nbest_encode`, with ids as results."""
         return self.nbest_encode(input, nbest_size=nbest_size, return_type=int, **options)
 
     def nbest_encode_as_pieces(self, input: Any, nbest_size: int | None = None, **options: Any) -> Any:
-        """As `nbest_encode`; pieces."""
+        """As `nbest_encode`, with pieces as results."""
         return self.nbest_encode(input, nbest_size=nbest_size, return_type=str, **options)
 
     def nbest_encode_as_numpy(self, input: Any, nbest_size: int | None = None, **options: Any) -> Any:
-        """As `nbest_encode`; ids in arrays."""
+        """As `nbest_encode`, with arrays of ids as results."""
         return self.nbest_encode(input, nbest_size=nbest_size, return_type="numpy", **options)
 
     def parallel_encode(
@@ -264,15 +265,15 @@ class SentencePieceProcessor(Vocabulary):
         return_type: Any = None,
         out_type: Any = None,
     ) -> Any:
-        """As `encode`, for any `chunk_len`. Between its chunks, sentencepiece may lose pieces of a character that becomes several.
+        """As `encode`, for any `chunk_len`. Between chunks, sentencepiece may lose pieces of a character that is normalized to several.
 
         Args:
             input, add_bos, add_eos, reverse, emit_unk_piece, num_threads, thread_pool: as in `encode`.
-            chunk_len: any number above 0.
+            chunk_len: any int above 0.
             return_type, out_type: as in `encode`, without "offset_mapping".
 
         Raises:
-            TypeError, RuntimeError, ValueError, UnsupportedError: as by `encode`.
+            TypeError, RuntimeError, ValueError, UnsupportedError: as in `encode`.
         """
         form = self._form(return_type, out_type, add_bos, add_eos, reverse, emit_unk_piece)
         self._threads(num_threads, thread_pool)
@@ -284,15 +285,15 @@ class SentencePieceProcessor(Vocabulary):
         return self._encoded_text(input, form, {})
 
     def parallel_encode_as_ids(self, input: Any, **options: Any) -> Any:
-        """As `parallel_encode`; ids."""
+        """As `parallel_encode`, with ids as results."""
         return self.parallel_encode(input, return_type=int, **options)
 
     def parallel_encode_as_pieces(self, input: Any, **options: Any) -> Any:
-        """As `parallel_encode`; pieces."""
+        """As `parallel_encode`, with pieces as results."""
         return self.parallel_encode(input, return_type=str, **options)
 
     def parallel_encode_as_numpy(self, input: Any, **options: Any) -> Any:
-        """As `parallel_encode`; ids in arrays."""
+        """As `parallel_encode`, with arrays of ids as results."""
         return self.parallel_encode(input, return_type="numpy", **options)
 
     def decode(
@@ -308,15 +309,15 @@ class SentencePieceProcessor(Vocabulary):
 
         Args:
             input: an id; a piece; a list, tuple or array of ids; a list or tuple of pieces, which may be bytes; or a list of such rows.
-            return_type, out_type: str, bytes; "offset_mapping": a dictionary of the text, ids, pieces, and offsets in it. Bytes give
-                bytes in any case.
-            num_threads, thread_pool: checked, and not used.
-            return_bytes: of "offset_mapping", whether pieces and text are bytes and offsets count bytes.
+            return_type, out_type: str or bytes: the text; "offset_mapping": a dictionary of the text, ids, pieces, and offsets in the text.
+                If pieces are bytes, the text is bytes, too.
+            num_threads, thread_pool: checked, but not used.
+            return_bytes: for "offset_mapping", whether pieces and text are bytes and offsets count bytes.
 
         Raises:
-            TypeError: the input is none of these.
+            TypeError: the input has a different type.
             IndexError: an id has no piece.
-            ValueError, UnsupportedError: as by `encode`.
+            ValueError, UnsupportedError: as in `encode`.
         """
         if type(input) is list and (return_type, out_type, num_threads, thread_pool, return_bytes) == NOT_GIVEN[:5]:
             text = self._pieces.quick_text(input)
@@ -349,15 +350,15 @@ class SentencePieceProcessor(Vocabulary):
         return self.decode(input, return_type=return_type, **options)
 
     def normalize(self, input: Any, with_offsets: bool | None = None) -> Any:
-        """A text as the model sees it, or each text of a list.
+        """The normalized form of a text, or of each text of a list.
 
         Args:
             input: as in `encode`.
-            with_offsets: whether to give also, for each of its characters, the character of the text from which it comes, and at last the
-                end; of bytes, for each byte.
+            with_offsets: whether to also return the offset in `input` of each normalized character, and then the offset of the end. If
+                `input` is bytes, there is an offset for each normalized byte.
 
         Raises:
-            TypeError, RuntimeError: as by `encode`.
+            TypeError, RuntimeError: as in `encode`.
             UnsupportedError: the table was not compiled from a ``.model`` file.
         """
         if isinstance(input, list):
@@ -365,7 +366,7 @@ class SentencePieceProcessor(Vocabulary):
         return self._answers.normalized(input, with_offsets)
 
     def load(self, model_file: Any = None, model_proto: Any = None) -> NoReturn:  # noqa: ARG002
-        """Refused.
+        """Raise an error: a stand-in cannot load a model.
 
         Raises:
             UnsupportedError: always.
@@ -373,25 +374,25 @@ class SentencePieceProcessor(Vocabulary):
         raise UnsupportedError("load: a stand-in has the table of its tokenizer; compile a .model file, and call fst.sentencepiece again")
 
     def load_from_file(self, filename: Any) -> NoReturn:
-        """Refused, as `load`."""
+        """Raise an error, as `load` does."""
         self.load(filename)
 
     def load_from_serialized_proto(self, serialized: Any) -> NoReturn:
-        """Refused, as `load`."""
+        """Raise an error, as `load` does."""
         self.load(serialized)
 
     @classmethod
     def from_file(cls, model_file: Any, **_: Any) -> NoReturn:
-        """Refused, as `load`."""
+        """Raise an error, as `load` does."""
         raise UnsupportedError(f"from_file: compile {model_file} by fst.compile.tokenizer, and pass its fst.Tokenizer to fst.sentencepiece")
 
     @classmethod
     def from_proto(cls, model_proto: Any, **_: Any) -> NoReturn:  # noqa: ARG003
-        """Refused, as `load`."""
+        """Raise an error, as `load` does."""
         cls.from_file("the model")
 
     def serialized_model_proto(self) -> NoReturn:
-        """Refused.
+        """Raise an error: a table does not contain the ``.model`` file.
 
         Raises:
             UnsupportedError: always.
@@ -404,7 +405,7 @@ class SentencePieceProcessor(Vocabulary):
         raise AttributeError(f"'SentencePieceProcessor' object has no attribute {name!r}{told}")
 
     def _form(self, return_type: Any, out_type: Any, *flags: bool | None) -> Form:
-        """The form of results."""
+        """The requested form of results."""
         kind = one_type(return_type, out_type, self._return_type)
         own = (self._add_bos, self._add_eos, self._reverse, self._emit_unk_piece)
         form = Form(kind, *(default if given is None else given for given, default in zip(flags, own, strict=True)))
@@ -413,7 +414,7 @@ class SentencePieceProcessor(Vocabulary):
         return form
 
     def _threads(self, num_threads: Any, thread_pool: Any) -> int | None:
-        """The most threads; None: one for each core."""
+        """The maximum number of threads; None: one for each core."""
         num_threads = self._num_threads if num_threads is None else num_threads
         if not isinstance(num_threads, int):
             raise TypeError("num_threads must be int")
@@ -422,7 +423,7 @@ class SentencePieceProcessor(Vocabulary):
         return None if num_threads < 0 else min(max(num_threads, 1), MOST_THREADS)
 
     def _sampling(self, enable: Any, nbest_size: Any, alpha: Any) -> dict[str, Any]:
-        """The arguments of the tokenizer by which it samples."""
+        """The tokenizer's arguments for sampling."""
         enable = self._enable_sampling if enable is None else enable
         nbest_size = self._nbest_size if nbest_size is None else nbest_size
         alpha = self._alpha if alpha is None else alpha
@@ -439,7 +440,7 @@ class SentencePieceProcessor(Vocabulary):
         return {"randomness": Sampling(alpha, nbest_size=nbest_size)}
 
     def _encoded(self, input: Any, form: Form, threads: int | None, sampling: dict[str, Any]) -> Any:
-        """The pieces of a text, or of each text of a list."""
+        """The result for a text, or for each text of a list."""
         if not isinstance(input, list):
             return self._encoded_text(input, form, sampling)
         rows = self._rows(input, threads, sampling)
@@ -453,7 +454,7 @@ class SentencePieceProcessor(Vocabulary):
         return [answers.formed(text, ids, form, one) for text, ids, one in zip(texts, rows, input, strict=True)]
 
     def _encoded_text(self, input: Any, form: Form, sampling: dict[str, Any]) -> Any:
-        """The pieces of a text."""
+        """The result for a text."""
         text = self._answers.read(input)
         ids = self._row(text, **sampling)
         if form.is_placed and not sampling:

@@ -11,14 +11,14 @@ from fst.runtime.compat.sentencepiece.arguments import NO_BUFFERS, is_sequence, 
 from fst.runtime.compat.sentencepiece.pieces import Pieces, pieces_of
 from fst.runtime.tokenizer import Tokenizer
 
-BOTH = ("get_piece_size", "piece_to_id")  # methods with two spellings, unlike others whose names end in this way
-# The methods that sentencepiece also has with the suffix _as_proto, for protocol buffers.
+BOTH = ("get_piece_size", "piece_to_id")  # methods with two spellings, although methods whose names end in _id or _size have one
+# Methods that sentencepiece also has with the suffix _as_proto, for protocol buffers.
 WITH_BUFFERS = ("encode", "sample_encode", "nbest_encode", "parallel_encode", "decode_ids", "decode_pieces")
 Class = TypeVar("Class", bound=type[Any])
 
 
 class Vocabulary:
-    """The methods of ``sentencepiece.SentencePieceProcessor`` that need no text.
+    """The methods of ``sentencepiece.SentencePieceProcessor`` about pieces and their ids.
 
     Args:
         tokenizer: the tokenizer that encodes.
@@ -37,10 +37,10 @@ class Vocabulary:
     piece_size = vocab_size = __len__ = get_piece_size
 
     def piece_to_id(self, piece: Any) -> Any:
-        """The id of a piece, or of each of a list; that of the unknown piece if there is none.
+        """The id of a piece, or of each piece of a list. A piece outside of the model has the id of the unknown piece.
 
         Raises:
-            TypeError: it is neither str nor bytes.
+            TypeError: a piece is neither str nor bytes.
         """
         if type(piece) is str and piece in self._pieces.ids:
             return self._pieces.ids[piece]
@@ -53,69 +53,69 @@ class Vocabulary:
     __getitem__ = piece_to_id
 
     def id_to_piece(self, id: Any) -> Any:
-        """The piece of an id, or of each of a list.
+        """The piece of an id, or of each id of a list.
 
         Raises:
             IndexError: an id has no piece.
-            TypeError: it is no whole number.
+            TypeError: an id is not a whole number.
         """
         return self._answers.of_ids(id, self._pieces.names.__getitem__)
 
     def get_score(self, id: Any) -> Any:
-        """The score of an id, or of each of a list.
+        """The score of an id, or of each id of a list.
 
         Raises:
-            IndexError, TypeError: as by `id_to_piece`.
+            IndexError, TypeError: as in `id_to_piece`.
             UnsupportedError: the table was not compiled from a ``.model`` file.
         """
         return self._answers.of_ids(id, self._pieces.score_list().item)
 
     def is_unknown(self, id: Any) -> Any:
-        """Whether an id is that of the unknown piece; or of each of a list.
+        """Whether an id, or each id of a list, belongs to the unknown piece.
 
         Raises:
-            IndexError, TypeError: as by `id_to_piece`.
+            IndexError, TypeError: as in `id_to_piece`.
         """
         return self._answers.of_ids(id, self._pieces.unk_id.__eq__)
 
     def is_control(self, id: Any) -> Any:
-        """Whether an id is that of a control piece, such as ``<s>``; or of each of a list.
+        """Whether an id, or each id of a list, belongs to a control piece, such as ``<s>``.
 
         Raises:
-            IndexError, TypeError: as by `id_to_piece`.
+            IndexError, TypeError: as in `id_to_piece`.
         """
         return self._answers.of_ids(id, self._pieces.control.__contains__)
 
     def is_unused(self, id: Any) -> Any:
-        """Whether an id is that of a piece that is never used; or of each of a list.
+        """Whether an id, or each id of a list, belongs to an unused piece.
 
         Raises:
-            IndexError, TypeError: as by `id_to_piece`.
+            IndexError, TypeError: as in `id_to_piece`.
         """
         return self._answers.of_ids(id, self._pieces.unused.__contains__)
 
     def is_byte(self, id: Any) -> Any:
-        """Whether an id is that of a byte, such as ``<0x0A>``; or of each of a list.
+        """Whether an id, or each id of a list, belongs to a byte piece, such as ``<0x0A>``.
 
         Raises:
-            IndexError, TypeError: as by `id_to_piece`.
+            IndexError, TypeError: as in `id_to_piece`.
         """
         return self._answers.of_ids(id, self._pieces.byte.__contains__)
 
     def unk_id(self) -> int:
-        """The id of the unknown piece; -1 if there is none."""
+        """The id of the unknown piece, or -1."""
         return self._pieces.unk_id
 
     def bos_id(self) -> int:
-        """The id of the piece that begins texts; -1 if there is none."""
+        """The id of the piece that begins texts, or -1."""
         return self._pieces.bos_id
 
     def eos_id(self) -> int:
-        """The id of the piece that ends texts; -1 if there is none."""
+        """The id of the piece that ends texts, or -1."""
         return self._pieces.eos_id
 
     def pad_id(self) -> int:
-        """The id of the piece that fills rows up; -1 if there is none."""
+        """The id of the padding piece, or -1."""
         return self._pieces.pad_id
 
     @Lazy
@@ -128,7 +128,7 @@ class Vocabulary:
 
 
 def in_both_spellings(processor: Class) -> Class:
-    """The class, with a second name in CamelCase for each method, as in sentencepiece, and with methods that refuse protocol buffers."""
+    """Add to a class, for each method, a second name in CamelCase, as in sentencepiece; and add methods that refuse protocol buffers."""
     for name in (f"{method}_as_proto" for method in WITH_BUFFERS):
         setattr(processor, name, _refused(name))
     for name, method in [*vars(Vocabulary).items(), *vars(processor).items()]:
@@ -139,7 +139,7 @@ def in_both_spellings(processor: Class) -> Class:
 
 def _refused(name: str) -> Any:
     def refused(*_: Any, **__: Any) -> NoReturn:
-        """Refused.
+        """Raise an error: protocol buffers are not supported.
 
         Raises:
             UnsupportedError: always.

@@ -9,7 +9,7 @@ from fst.runtime.decoder import MAX_ID
 
 
 def number_of(token: Any) -> int:
-    """The number of a token. Raises a TypeError if it is not a number, and an OverflowError if it is too large."""
+    """The number of a token. Raises a TypeError if `token` is not a whole number, and an OverflowError if it is out of range."""
     number = index(token)
     if not -1 << 63 <= number < 1 << 63:
         raise OverflowError("Python int too large to convert to C long")
@@ -19,7 +19,7 @@ def number_of(token: Any) -> int:
 
 
 def need(value: Any, kind: type) -> None:
-    """Raise a TypeError if a value is of another type."""
+    """Raise a TypeError if a value is not of the type `kind`."""
     if not isinstance(value, kind):
         raise TypeError(f"{_named(value)} is not an instance of {kind.__name__!r}")
 
@@ -41,7 +41,7 @@ def need_sequence(tokens: Any) -> None:
 
 
 def need_threads(threads: int | None) -> None:
-    """Raise a ValueError if a number of threads is not positive."""
+    """Raise a ValueError if the number of threads is not positive."""
     if threads is not None and threads <= 0:
         raise ValueError("max_workers must be greater than 0")
 

@@ -1,4 +1,4 @@
-"""A stand-in for a ``tiktoken.Encoding``, for code that takes one."""
+"""A stand-in for a ``tiktoken.Encoding``, for code that expects one."""
 
 from __future__ import annotations
 
@@ -34,21 +34,21 @@ END_OF_TEXT = "<|endoftext|>"
 class Encoding:
     """A stand-in for a ``tiktoken.Encoding``, and for the functions of tiktoken that return an encoding by name.
 
-    It has the methods and properties of tiktoken 0.14.0, with the same results and the same errors. It adds no special tokens of a
-    template. All added tokens of the table are special tokens. It can be pickled. Only `get_encoding` and the other functions of names need
-    tiktoken. ``_pat_str``, ``_mergeable_ranks`` and ``_special_tokens`` serve to extend an encoding as in tiktoken's README.
+    It has the methods and properties of tiktoken 0.14.0, with the same results and the same errors. It adds no special tokens from a
+    template. All added tokens of the table are special tokens. It can be pickled. Only `get_encoding` and the other functions that look up
+    names need tiktoken. Use ``_pat_str``, ``_mergeable_ranks`` and ``_special_tokens`` to extend an encoding as in tiktoken's README.
 
     Args:
         tokenizer: a tokenizer over a byte-level BPE table; or a ``tiktoken.Encoding``, which is compiled first.
-        name: the name of the encoding, which tables do not store; None: that of the ``tiktoken.Encoding``, or else "fst".
+        name: the name of the encoding, which tables do not store; None: the name of the ``tiktoken.Encoding``, or "fst" for a tokenizer.
 
     Attributes:
         name: the name of the encoding.
-        fst: the tokenizer that encodes, which finds all special tokens.
+        fst: the tokenizer that encodes; it finds all special tokens.
 
     Raises:
         TypeError: the argument is not a tokenizer.
-        UnsupportedError: the tokenizer is of another kind; or it has a normalizer, ``add_prefix_space``, or added tokens with flags.
+        UnsupportedError: the tokenizer is of a different kind; or it has a normalizer, ``add_prefix_space``, or added tokens with flags.
 
     Example::
 
@@ -70,7 +70,7 @@ class Encoding:
 
     @staticmethod
     def get_encoding(encoding_name: str) -> Encoding:
-        """The encoding with a name, from the installed tiktoken. A process compiles it once.
+        """The encoding with this name in the installed tiktoken. Each process compiles it once.
 
         Raises:
             ImportError: tiktoken is not installed.
@@ -83,7 +83,7 @@ class Encoding:
 
     @staticmethod
     def encoding_for_model(model_name: str) -> Encoding:
-        """The encoding of a model of OpenAI, see `get_encoding`.
+        """The encoding of an OpenAI model, see `get_encoding`.
 
         Raises:
             ImportError: tiktoken is not installed.
@@ -96,13 +96,13 @@ class Encoding:
         """The name of the encoding of a model.
 
         Raises:
-            ImportError, KeyError: as by `encoding_for_model`.
+            ImportError, KeyError: as in `encoding_for_model`.
         """
         return str(_library().encoding_name_for_model(model_name))
 
     @staticmethod
     def list_encoding_names() -> list[str]:
-        """The names that `get_encoding` takes.
+        """The names that `get_encoding` accepts.
 
         Raises:
             ImportError: tiktoken is not installed.
@@ -135,10 +135,10 @@ class Encoding:
     def encode_to_numpy(
         self, text: str, *, allowed_special: Allowed = NO_TOKENS, disallowed_special: Disallowed = "all"
     ) -> NDArray[np.uint32]:
-        """As `encode`; the ids in a read-only array.
+        """As `encode`, but the ids are a read-only array.
 
         Raises:
-            ValueError: as by `encode`.
+            ValueError: as in `encode`.
             UnicodeEncodeError: the text has a surrogate.
         """
         ids = self._checked(text, *self._sets(allowed_special, disallowed_special), mends=False).view(np.uint32)
@@ -163,14 +163,14 @@ class Encoding:
     def encode_with_unstable(
         self, text: str, *, allowed_special: Allowed = NO_TOKENS, disallowed_special: Disallowed = "all"
     ) -> tuple[list[int], list[list[int]]]:
-        """The stable ids of a text, which more text cannot change, and completions: ids that may follow them.
+        """The stable ids of a text, which further text cannot change, and their completions: rows of ids that may follow the stable ids.
 
         Returns:
-            The stable ids; and the completions, sorted. The text of the stable ids and a completion begins with the given text. As in
-            tiktoken, some completions may be missing.
+            The stable ids; and the completions, sorted. The decoded text of the stable ids and any completion begins with the given text.
+            As in tiktoken, some completions may be missing.
 
         Raises:
-            ValueError: as by `encode`.
+            ValueError: as in `encode`.
             UnicodeEncodeError: the text has a surrogate.
         """
         allowed, disallowed = self._sets(allowed_special, disallowed_special)
@@ -184,10 +184,10 @@ class Encoding:
         return ids[:place], [*map(list, sorted(self._completions.of(unstable)))]
 
     def encode_single_token(self, text_or_bytes: str | bytes) -> int:
-        """The id of a token, which may be a special one.
+        """The id of a token or of a special token.
 
         Raises:
-            KeyError: there is no such token.
+            KeyError: the token does not exist.
         """
         token = text_or_bytes.encode() if isinstance(text_or_bytes, str) else text_or_bytes
         need(token, bytes)
@@ -208,7 +208,7 @@ class Encoding:
         """The text of ids; `errors` is as in ``bytes.decode``.
 
         Raises:
-            KeyError: as by `decode_bytes`.
+            KeyError: as in `decode_bytes`.
         """
         return str(self._decoded(tokens), "utf-8", errors)
 
@@ -225,18 +225,18 @@ class Encoding:
         return content
 
     def decode_tokens_bytes(self, tokens: IdsLike) -> list[bytes]:
-        """The bytes of each id.
+        """The bytes of each id, as a list.
 
         Raises:
-            KeyError: as by `decode_single_token_bytes`.
+            KeyError: as in `decode_single_token_bytes`.
         """
         return [self.decode_single_token_bytes(token) for token in tokens]
 
     def decode_with_offsets(self, tokens: IdsLike) -> tuple[str, list[int]]:
-        """The text of ids, and for each token the index of the character in which it begins.
+        """The text of ids; and for each token, the index of the character in which it begins.
 
         Raises:
-            KeyError: as by `decode_single_token_bytes`.
+            KeyError: as in `decode_single_token_bytes`.
             UnicodeDecodeError: the bytes of the ids are not UTF-8.
         """
         contents, offsets, characters = self.decode_tokens_bytes(tokens), list[int](), 0
@@ -256,7 +256,7 @@ class Encoding:
         return [self.decode_bytes(tokens) for tokens in batch]
 
     def token_byte_values(self) -> list[bytes]:
-        """The bytes of all tokens but special ones, sorted."""
+        """The bytes of all tokens except special tokens, sorted."""
         return sorted(self._ranks)
 
     @property
@@ -264,7 +264,7 @@ class Encoding:
         """The id of ``<|endoftext|>``.
 
         Raises:
-            KeyError: there is no such token.
+            KeyError: the token does not exist.
         """
         return self._specials[END_OF_TEXT]
 
@@ -274,7 +274,7 @@ class Encoding:
         return set(self._specials)
 
     def is_special_token(self, token: int) -> bool:
-        """Whether an id is that of a special token."""
+        """Whether an id belongs to a special token."""
         assert isinstance(token, int)
         return token in self._special_ids
 
@@ -289,7 +289,7 @@ class Encoding:
         return self.max_token_value + 1
 
     def _sets(self, allowed: Any, disallowed: Any) -> tuple[AbstractSet[str], frozenset[str]]:
-        """The special tokens that are allowed, and the strings that are not."""
+        """The allowed special tokens, and the disallowed strings."""
         if allowed is NO_TOKENS and isinstance(disallowed, str) and disallowed == "all":
             return allowed, self._all_specials  # the usual call, without a new set
         allowed = self.special_tokens_set if isinstance(allowed, str) and allowed == "all" else allowed
@@ -303,7 +303,7 @@ class Encoding:
         Args:
             text: the text.
             allowed, disallowed: as from `_sets`.
-            mends: whether surrogates are replaced; else they raise UnicodeEncodeError.
+            mends: whether surrogates are replaced; if not, they raise UnicodeEncodeError.
 
         Raises:
             ValueError: the text contains a disallowed string.
@@ -316,18 +316,18 @@ class Encoding:
         if disallowed and (found := _one_of(disallowed).search(text)):
             raise ValueError(refusal(found.group()))
         if not mends and isinstance(text, str):
-            text.encode()  # raises if there is a surrogate
+            text.encode()  # raises if the text has a surrogate
         return self._encoded(text, allowed)
 
     def _ids_without_specials(self, text: Any) -> Ids | None:
-        """The ids of a text without special tokens; None if it contains one, or a surrogate, or is no str."""
+        """The ids of a text without special tokens; None if it contains a special token or a surrogate, or is not a str."""
         if not isinstance(text, str):
             return None
         try:
             ids = self.fst.encode(text, add_special_tokens=False)
         except TextError:
             return None
-        return None if np.count_nonzero(self._is_special.take(ids)) else ids  # four times as fast as `any`, for a sentence
+        return None if np.count_nonzero(self._is_special.take(ids)) else ids  # for a sentence, four times as fast as `any`
 
     def _encoded(self, text: Any, allowed: AbstractSet[str]) -> Ids:
         """The ids of a text in which the allowed special tokens are found."""
@@ -345,7 +345,7 @@ class Encoding:
             return self.fst.encode(text, add_special_tokens=False)
         if not found:
             return self._ordinary.encode(text, add_special_tokens=False)
-        stretches = _one_of(found).split(text)  # those with odd indices are special tokens
+        stretches = _one_of(found).split(text)  # stretches with odd indices are special tokens
         ids: list[Ids] = [self._ordinary.encode(stretch, add_special_tokens=False) for stretch in stretches[::2]]
         numbers = [np.array([self._specials[token]], np.int32) for token in stretches[1::2]]
         return np.concatenate([ids[0], *(part for two in zip(numbers, ids[1:], strict=True) for part in two)])
@@ -358,7 +358,7 @@ class Encoding:
         return words.count(words[-1]) if words else 0
 
     def _rows(self, text: Iterable[str], allowed: AbstractSet[str], disallowed: frozenset[str], threads: int | None) -> list[list[int]]:
-        """The ids of texts. Texts without special tokens and surrogates are encoded together."""
+        """The ids of texts. Encode all together if possible; then texts that may contain special or disallowed strings one by one."""
         need_threads(threads)
         texts = list(text)
         batch = self._batch_of(texts, threads)
@@ -369,7 +369,7 @@ class Encoding:
         return [_listed(self._checked(one, allowed, disallowed) if row in again else batch[row]) for row, one in enumerate(texts)]
 
     def _batch_of(self, texts: list[Any], threads: int | None) -> Batch | None:
-        """The ids of texts in which all special tokens are found; None if a text has a surrogate, or is no str."""
+        """The ids of texts in which all special tokens are found; None if a text has a surrogate or is not a str."""
         if not all(isinstance(one, str) for one in texts):
             return None
         try:
@@ -397,7 +397,7 @@ class Encoding:
 
     @Lazy
     def _ordinary(self) -> BpeTokenizer:
-        """The tokenizer that finds no special tokens. It shares the arrays of the table, which need no new proof."""
+        """The tokenizer that finds no special tokens. It shares the arrays of the table, which are already proven."""
         metadata = self._table.metadata
         about = replace(metadata, added_tokens=replace(metadata.added_tokens, specials={}, normalized=())).to_json()
         return BpeTokenizer(replace(self._table, about=about))
@@ -409,13 +409,13 @@ class Encoding:
 
     @property
     def _pat_str(self) -> str:
-        """The pattern, as tiktoken takes it."""
+        """The pattern, in the form that tiktoken's constructor accepts."""
         return _tiktoken_pattern(self._table)
 
     @property
     def _mergeable_ranks(self) -> dict[bytes, int]:
-        """Token → rank, as tiktoken takes them."""
-        _tiktoken_pattern(self._table)  # other tables have merges, and their ids are not ranks
+        """Token → rank, in the form that tiktoken's constructor accepts."""
+        _tiktoken_pattern(self._table)  # raises for other tables: they have merges, and their ids are not ranks
         return dict(sorted(self._ranks.items(), key=itemgetter(1)))
 
     @property
@@ -452,7 +452,7 @@ class Encoding:
 
     @Lazy
     def _is_special(self) -> NDArray[np.bool_]:
-        """Whether each id is that of a special token."""
+        """By id, whether the id belongs to a special token."""
         is_special = np.zeros(self.n_vocab, np.bool_)
         is_special[list(self._special_ids)] = True
         return is_special
@@ -484,7 +484,7 @@ def _listed(ids: Ids) -> list[int]:
 
 @lru_cache(maxsize=128)
 def _one_of(strings: frozenset[str]) -> re.Pattern[str]:
-    """A pattern that matches any of some strings; at each place, the longest."""
+    """A pattern that matches the longest of some strings at each position."""
     return re.compile(f"({'|'.join(map(re.escape, sorted(strings, key=len, reverse=True)))})")
 
 

@@ -1,7 +1,7 @@
 """Completions of a text, as in ``tiktoken.Encoding.encode_with_unstable``: the ids that may follow the stable ids.
 
-The last piece of a text and the whitespace before it are unstable. At each byte of them, the search replaces the rest by every token that
-begins with this rest, and encodes the result. This is the search of tiktoken 0.14.0, which misses some completions.
+The last piece of a text and the whitespace before it are unstable. At each byte of this unstable text, the search replaces the rest by each
+token that begins with the rest, and encodes the result. This is the search of tiktoken 0.14.0, which misses some completions.
 
 Source: tiktoken 0.14.0, ``src/lib.rs``, ``_encode_unstable_native``.
 """
@@ -13,13 +13,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise, takewhile
 
 SPACES = b" \n\t"  # the whitespace that is unstable along with a piece
-NO_SPACES = "\x1c\x1d\x1e\x1f"  # characters that only Python counts as whitespace
+NO_SPACES = "\x1c\x1d\x1e\x1f"  # whitespace in Python, but not in tiktoken
 
 Row = tuple[int, ...]
 
 
 def with_spaces(contents: Sequence[bytes | None], count: int) -> int:
-    r"""The number of unstable tokens: those of the last piece and, if its first token is whitespace, the tokens of whitespace before it.
+    r"""The number of unstable tokens: the tokens of the last piece and, if its first token is whitespace, the whitespace tokens before it.
 
     Args:
         contents: the bytes of the tokens of a text; None for special tokens.
@@ -47,7 +47,7 @@ class Completions:
         self._sizes = {number: len(token) for token, number in ranks.items()}
 
     def of(self, unstable: bytes) -> set[Row]:
-        """The completions of the bytes of unstable tokens; each is a row of ids."""
+        """The completions of the bytes of unstable tokens. A completion is a row of ids."""
         found: set[Row] = {(self._ranks[token],) for token in self._beginning_with(unstable)}
         for place in range(1, len(unstable)):
             tried = [unstable[:place] + token for token in self._beginning_with(unstable[place:])]
@@ -69,7 +69,7 @@ class Completions:
         yield from (self._merged(content) for content, text in texts.items() if text.encode() != content)
 
     def _merged(self, piece: bytes) -> list[int]:
-        """The ids of a piece, by repeatedly merging the two neighbours that make the token with the lowest id."""
+        """The ids of a piece. Merge, again and again, the two neighbours whose joined token has the lowest id."""
         ends = [*range(len(piece) + 1)]
         while True:
             pairs = [(self._ranks.get(piece[ends[at] : ends[at + 2]]), at + 1) for at in range(len(ends) - 2)]

@@ -1,1 +1,1 @@
-"""Stand-ins for the tokenizers of ``transformers``: the same calls, the same results."""
+"""Stand-ins for the tokenizers of ``transformers``: same calls, same results."""

@@ -1,6 +1,6 @@
-"""A stand-in for a ``tokenizers.Tokenizer``, for code that takes one; and the one behind `fst.hf`.
+"""A stand-in for a ``tokenizers.Tokenizer``, for code that expects one; `fst.hf` also uses it.
 
-Each machine has a subclass, which its face names, for what differs between machines.
+Each machine has a subclass of `Backend` for the differences between machines; see `BACKENDS`.
 """
 
 from __future__ import annotations
@@ -37,17 +37,17 @@ BACKENDS = {  # kind of table → the class of its backend
 def tokenizers(tokenizer: Any, *, threads: int | None = None) -> Backend:
     """A stand-in for a ``tokenizers.Tokenizer``.
 
-    It has the methods of tokenizers 0.23.3 that encode and decode, with the same results, and takes a table of any machine. The stand-in
-    starts with the truncation and padding of the vocabulary's source; methods such as ``no_padding`` change them. The `fst.Tokenizer`
-    inside, which may be shared, never changes: ``add_tokens`` replaces it by another one. It can be pickled.
+    It has the methods of tokenizers 0.23.3 that encode and decode, with the same results. It starts with the truncation and padding of the
+    vocabulary's source; methods such as ``no_padding`` change them. The `fst.Tokenizer` inside may be shared, and never changes:
+    ``add_tokens`` replaces it by a new `fst.Tokenizer`. The stand-in can be pickled.
 
     Args:
         tokenizer: an `fst.Tokenizer`; or a live tokenizer of tokenizers or transformers, which is compiled first.
         threads: the number of threads that work on a batch, see `fst.Tokenizer.encode_batch`.
 
     Raises:
-        TypeError: the argument is no tokenizer.
-        UnsupportedError: the table's machine has no backend, or the live tokenizer does something that this version does not.
+        TypeError: the argument is not a tokenizer.
+        UnsupportedError: the table's machine has no backend, or this version does not support the live tokenizer.
         ValueError: `threads` is not a whole number of at least 1.
 
     Examples:
@@ -68,11 +68,11 @@ def backend_of(tokenizer: Tokenizer, asker: str = "fst.hf", threads: int | None 
 
     Args:
         tokenizer: the tokenizer.
-        asker: the calling function, for the message.
+        asker: the name of the calling function, for the error message.
         threads: see `tokenizers`.
 
     Raises:
-        UnsupportedError: its machine has none.
+        UnsupportedError: the tokenizer's machine has no backend.
     """
     kind = tokenizer.about["kind"]
     if kind not in BACKENDS:
@@ -84,8 +84,8 @@ def backend_of(tokenizer: Tokenizer, asker: str = "fst.hf", threads: int | None 
 class Backend:
     """The members of ``tokenizers.Tokenizer``, over a table.
 
-    Rows are objects of this package with the members of ``tokenizers.Encoding``. Encoding a batch computes ids only; the first use of
-    another member of a row computes this member, and for spans and words the texts are read once more.
+    Rows are objects of this package with the members of ``tokenizers.Encoding``. Encoding a batch computes only ids. Other members of a row
+    are computed at their first use; for spans and words, the texts are read again.
 
     Args:
         fst: the tokenizer.
@@ -93,11 +93,11 @@ class Backend:
 
     Attributes:
         fst: the tokenizer.
-        threads: as given.
+        threads: the given number of threads, or None.
         files: the names of vocabulary files, as ``vocab_files_names`` of transformers.
-        keeps_blanks: whether decoded text is not cleaned up by default, as with BPE.
+        keeps_blanks: whether decoding, as with BPE, does not clean up spaces by default.
         fixed: the settings of transformers that the table determines.
-        model: the model; pipelines for token classification read its ``continuing_subword_prefix`` to decide whether a word may be several
+        model: the model; pipelines for token classification read its ``continuing_subword_prefix`` to decide whether a word can be several
             tokens.
     """
 
@@ -117,8 +117,8 @@ class Backend:
 
         Args:
             sequence: a str; with `is_pretokenized` a list of words.
-            pair: the second text, in the same form; None: there is none.
-            is_pretokenized: whether texts come split into words.
+            pair: the second text, in the same form; None: no second text.
+            is_pretokenized: whether texts are already split into words.
             add_special_tokens: put [CLS] and [SEP], or the vocabulary's equivalents, around texts.
 
         Raises:
@@ -136,11 +136,11 @@ class Backend:
         """Encode texts.
 
         Args:
-            input: the texts, or pairs of texts, each in the form that `encode` takes.
+            input: the texts, or pairs of texts, in the form that `encode` accepts.
             is_pretokenized, add_special_tokens: as in `encode`.
 
         Returns:
-            A row for each.
+            A row for each text or pair.
 
         Raises:
             TextError: an item is not text; the message names its row.
@@ -160,7 +160,7 @@ class Backend:
         return self._encodings(samples, words, special, located=located) if samples else []
 
     def _encodings(self, given: Sequence[Any], words: bool, special: bool, *, located: bool) -> list[Encoding]:
-        """The rows of texts, or of samples as `gathered` takes them."""
+        """The rows of texts, or of samples in the form that `gathered` accepts."""
         inputs = singles([*given]) if isinstance(given[0], str) else gathered(given, words, alone=False)
         caller = self.fst._caller
         options = caller.settled(bool(special), self._truncation, self._padding, bool(words))
@@ -175,7 +175,7 @@ class Backend:
         return self.fst.decode_batch(sequences, skip_special_tokens)
 
     def token_to_id(self, token: str) -> int | None:
-        """The id of a token; None if there is no such token."""
+        """The id of a token; None if the token does not exist."""
         return self.fst.token_to_id(token)
 
     def id_to_token(self, id: int) -> str | None:
@@ -187,7 +187,7 @@ class Backend:
         return self.fst.get_vocab() if with_added_tokens else self._own_vocab()
 
     def get_vocab_size(self, with_added_tokens: bool = True) -> int:
-        """The number of tokens, with or without added ones."""
+        """The number of tokens, with or without added tokens."""
         tokens: int = self.fst._metadata.model.model_tokens
         return len(self.fst) if with_added_tokens else tokens
 
@@ -210,11 +210,11 @@ class Backend:
         return None if self._truncation is None else self._truncation._asdict()
 
     def enable_truncation(self, max_length: int, stride: int = 0, strategy: str = "longest_first", direction: str = "right") -> None:
-        """Truncate rows from now on; what is cut off is in ``overflowing``.
+        """Truncate rows from now on; the rest of a row is in ``overflowing``.
 
         Args:
-            max_length: the maximum of ids in a row, special tokens included. As in ``tokenizers``, a maximum below the number of special
-                tokens cuts nothing.
+            max_length: the maximum number of ids in a row, special tokens included. As in ``tokenizers``, rows stay whole if the maximum
+                is below the number of special tokens.
             stride: the number of ids that consecutive windows share.
             strategy: "longest_first", "only_first" or "only_second".
             direction: the side on which ids are cut off, "right" or "left".
@@ -229,7 +229,7 @@ class Backend:
         self._truncation = asked
 
     def no_truncation(self) -> None:
-        """Truncate no rows from now on."""
+        """Stop truncating rows."""
         self._truncation = None
 
     @property
@@ -251,7 +251,7 @@ class Backend:
         Args:
             direction: the side of the padding, "right" or "left".
             pad_id, pad_type_id, pad_token: id, type id and name of the padding token.
-            length: the length in tokens; None: that of the longest row of a batch.
+            length: the length in tokens; None: the length of the longest row of a batch.
             pad_to_multiple_of: round the length up to a multiple of this number.
 
         Raises:
@@ -260,16 +260,16 @@ class Backend:
         self._padding = Padding(length, pad_to_multiple_of, pad_id, pad_token, pad_type_id, direction).check()
 
     def no_padding(self) -> None:
-        """Pad no rows from now on."""
+        """Stop padding rows."""
         self._padding = None
 
     @property
     def encode_special_tokens(self) -> bool:
-        """False: special tokens in a text are always found. True is refused."""
+        """Always False: special tokens in a text are found. Setting it to True raises an error."""
         return False
 
     def add_tokens(self, tokens: Sequence[Any]) -> int:
-        """Add tokens, see `fst.Tokenizer.with_added_tokens`. This replaces the `fst.Tokenizer` inside, which does not change itself.
+        """Add tokens; see `fst.Tokenizer.with_added_tokens`. A new `fst.Tokenizer` replaces the one inside, which does not change.
 
         Args:
             tokens: each a str or an ``AddedToken`` of ``tokenizers``.
@@ -278,12 +278,12 @@ class Backend:
             The number of tokens that are new or have new flags.
 
         Raises:
-            UnsupportedError: as by `fst.Tokenizer.with_added_tokens`.
+            UnsupportedError: as in `fst.Tokenizer.with_added_tokens`.
         """
         return self._add(tokens, "add_tokens")
 
     def add_special_tokens(self, tokens: Sequence[Any]) -> int:
-        """As `add_tokens`, for special tokens, which decoding can skip."""
+        """Add special tokens, as `add_tokens` does. Decoding can skip special tokens."""
         return self._add(tokens, "add_special_tokens")
 
     def _add(self, tokens: Sequence[Any], method: str) -> int:
@@ -298,7 +298,7 @@ class Backend:
         return changed
 
     def train(self, *_: Any, **__: Any) -> NoReturn:
-        """Refused.
+        """Raise an error: tables cannot be trained.
 
         Raises:
             UnsupportedError: always.
@@ -307,7 +307,7 @@ class Backend:
         raise UnsupportedError(f"training: tables do not learn; {what}")
 
     def train_from_iterator(self, *_: Any, **__: Any) -> NoReturn:
-        """Refused.
+        """Raise an error, as `train` does.
 
         Raises:
             UnsupportedError: always.
@@ -315,7 +315,7 @@ class Backend:
         self.train()
 
     def to_str(self, pretty: bool = False) -> str:
-        """A ``tokenizer.json`` that states what this tokenizer does; with `pretty` indented.
+        """A ``tokenizer.json`` of this tokenizer; `pretty`: whether to indent it.
 
         Raises:
             UnsupportedError: no ``tokenizer.json`` can express the table.
@@ -328,10 +328,10 @@ class Backend:
         return json.dumps(stated, ensure_ascii=False, **({"indent": 2} if pretty else {"separators": (",", ":")}))
 
     def save(self, path: str, pretty: bool = True) -> None:
-        """Write the same to a file.
+        """Write the result of `to_str` to a file.
 
         Raises:
-            UnsupportedError: as by `to_str`.
+            UnsupportedError: as in `to_str`.
         """
         Path(path).write_text(self.to_str(pretty), "utf-8")
 
@@ -345,7 +345,7 @@ class Backend:
 
     @property
     def decoder(self) -> Any:
-        """The decoder of ``tokenizers`` with the table's settings; None if the table has none."""
+        """The decoder of ``tokenizers`` with the table's settings; None for a table without a decoder."""
         raise NotImplementedError
 
     def joined(self, tokens: Sequence[str]) -> str:

@@ -21,7 +21,7 @@ VERSION = "#version: 0.2\n"  # the first line of a merges.txt
 
 
 def reference_decoder(found: AnyDecoder | None) -> Any:
-    """A decoder of ``tokenizers``; None for None."""
+    """The decoder of ``tokenizers`` with the same settings; None for None."""
     from tokenizers import Tokenizer, models
 
     stated = decoder(found)
@@ -38,7 +38,7 @@ class BpeBackend(Backend):
     keeps_blanks = True
 
     def get_vocab_size(self, with_added_tokens: bool = True) -> int:
-        """The number of tokens, with or without added ones."""
+        """The number of tokens, with or without added tokens."""
         return len(self.fst) if with_added_tokens else len(self._own)
 
     @Lazy

@@ -1,4 +1,4 @@
-"""Make a ``tokenizer.json`` from byte-level BPE tables. The reference reads it, and it compiles to the same tables again."""
+"""Make a ``tokenizer.json`` from byte-level BPE tables. The reference reads this file, and `fst.compile` compiles it to the same tables."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fst.pretokens.table import PretokenTable
 from fst.runtime.compat.transformers.document import Json, sequence_of, template_processing
 from fst.tables.header import SENTENCEPIECE, AnyDecoder, ByteLevelDecoder, StepsDecoder
 
-BARE = ((("A", 0),), (("A", 0), ("B", 1)))  # templates that add nothing
+BARE = ((("A", 0),), (("A", 0), ("B", 1)))  # templates without special tokens
 
 Merge = tuple[bytes, bytes]
 
@@ -44,7 +44,7 @@ def model_of(table: BpeTable) -> Json:
 
 
 def beside(table: PretokenTable) -> Json:
-    """Everything but the model.
+    """The members of a ``tokenizer.json`` except the model.
 
     Raises:
         UnsupportedError: the pattern is in tiktoken's dialect, which the reference reads differently; or the reference is sentencepiece.
@@ -66,14 +66,14 @@ def beside(table: PretokenTable) -> Json:
 
 
 def decoder(found: AnyDecoder | None) -> Json | None:
-    """The decoder."""
+    """The decoder in a ``tokenizer.json``."""
     if isinstance(found, StepsDecoder):
         return {"type": "Sequence", "decoders": [dict(step) for step in found.steps]}
     return _byte_level(add_prefix_space=True, use_regex=True) if isinstance(found, ByteLevelDecoder) else None
 
 
 def vocabulary(table: BpeTable) -> dict[str, int]:
-    """Token → id, for the model's tokens and for other names in its vocabulary, but not for other added tokens."""
+    """Token → id, for the tokens and other names in the model's vocabulary, without other added tokens."""
     known = table.metadata.model.vocabulary_tokens
     return dict(zip(table.tokens[:known], table.token_ids[:known].tolist(), strict=True))
 
@@ -90,7 +90,7 @@ def merges(table: BpeTable) -> list[Merge]:
 
 
 def _pre_tokenizers(parts: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
-    """The pre-tokenizers in the form of a file. ByteLevel may add the leading space there, and split by its own pattern."""
+    """The pre-tokenizers of a ``tokenizer.json``. There, ByteLevel may also add the leading space and split by its own pattern."""
     count = next((place for place, part in enumerate(parts, 1) if part["type"] == "ByteLevel"), 0)
     parts, behind = parts[:count], parts[count:]
     if not parts:

@@ -1,6 +1,6 @@
-"""Make a ``tokenizer.json`` from WordPiece tables. The reference reads it, and it compiles to the same tables again.
+"""Make a ``tokenizer.json`` from WordPiece tables. The reference reads this file, and `fst.compile` compiles it to the same tables.
 
-`template_processing` and `sequence_of` make parts of the ``tokenizer.json`` of any machine.
+`template_processing` and `sequence_of` make parts of the file for any machine.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def _pre_tokenizer(pre_tokenizer: PreTokenizer) -> Json | None:
 
 
 def sequence_of(listed: str, parts: Sequence[Mapping[str, Any]]) -> Json | None:
-    """Components in the form of a ``tokenizer.json``: none, one, or a Sequence with a member `listed`."""
+    """Components in the form of a ``tokenizer.json``: None, the only component, or a Sequence whose member `listed` contains them."""
     if not parts:
         return None
     return dict(parts[0]) if len(parts) == 1 else {"type": "Sequence", listed: list(parts)}

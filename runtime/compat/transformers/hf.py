@@ -1,4 +1,4 @@
-"""A tokenizer with the interface of ``transformers``, for code that takes a fast tokenizer of that library."""
+"""A tokenizer with the interface of ``transformers``, for code that expects a fast tokenizer of that library."""
 
 from __future__ import annotations
 
@@ -19,37 +19,38 @@ from fst.runtime.model_inputs.encoding import BatchEncoding, Encoding
 from fst.runtime.tokenizer import Tokenizer
 from fst.tables.header import TOKENIZERS
 
-OLDEST = 5  # version of transformers
+OLDEST = 5  # the oldest supported version of transformers
 ARGUMENTS = frozenset(signature(Tokenizer.__call__).parameters)
-NOT_IN_TABLES = ("chat_template", "name_or_path")  # of a live tokenizer
+NOT_IN_TABLES = ("chat_template", "name_or_path")  # settings that only a live tokenizer has
 KEPT = ("extra_special_tokens", "model_input_names", "model_max_length", "padding_side", "truncation_side", "clean_up_tokenization_spaces")
 
 
 def hf(tokenizer: Any, *, threads: int | None = None, **settings: Any) -> FstTokenizerFast:
-    """A drop-in for a fast tokenizer of ``transformers``, 5 or later.
+    """A drop-in replacement for a fast tokenizer of ``transformers``, version 5 or later.
 
     It is a ``transformers.PreTrainedTokenizerBase``, and replaces a ``BertTokenizerFast`` or ``GPT2TokenizerFast`` in pipelines, data
-    collators, trainers, sentence-transformers and chat templates. A call takes the same arguments, and gives a
-    ``transformers.BatchEncoding``. The tokenizer can be pickled. ``save_pretrained`` writes a folder that ``AutoTokenizer`` loads, and that
-    `fst.compile.tokenizer` compiles to equal tables; it is refused for tables from tiktoken, whose patterns transformers reads differently.
-    ``add_tokens`` and ``add_special_tokens`` make a new table; the given `fst.Tokenizer` does not change.
+    collators, trainers, sentence-transformers and chat templates. A call accepts the same arguments, and returns a
+    ``transformers.BatchEncoding``. The tokenizer can be pickled. ``save_pretrained`` writes a folder that ``AutoTokenizer`` loads;
+    `fst.compile.tokenizer` compiles this folder to equal tables. For tables from tiktoken, ``save_pretrained`` raises an error, since
+    transformers reads their patterns differently. ``add_tokens`` and ``add_special_tokens`` make a new table; the given `fst.Tokenizer`
+    does not change.
 
     Args:
-        tokenizer: an `fst.Tokenizer`; or a live tokenizer of transformers or tokenizers, which is compiled first. Settings and the chat
-            template of one of transformers are kept.
+        tokenizer: an `fst.Tokenizer`; or a live tokenizer of transformers or tokenizers, which is compiled first. The settings and the
+            chat template of a transformers tokenizer are kept.
         threads: the default for the argument `threads` of calls, see `fst.Tokenizer.encode_batch`. Copies and pickles keep it;
             ``save_pretrained`` does not, since it depends on the computer.
         settings: ``model_max_length``, ``padding_side``, ``truncation_side``, ``pad_token``, ``model_input_names`` and other settings of
-            transformers. They override those from the vocabulary's source.
+            transformers. They override the settings from the vocabulary's source.
 
     Returns:
         A ``transformers.PreTrainedTokenizerBase``.
 
     Raises:
         ImportError: transformers is not installed.
-        TypeError: the argument is no tokenizer.
-        UnsupportedError: the table's machine has no backend, the live tokenizer does something that this version does not, transformers is
-            older than version 5, or a setting contradicts the table.
+        TypeError: the argument is not a tokenizer.
+        UnsupportedError: the table's machine has no backend, this version does not support the live tokenizer, transformers is older than
+            version 5, or a setting contradicts the table.
         ValueError: `threads` is not a whole number of at least 1.
 
     Example::
@@ -58,14 +59,14 @@ def hf(tokenizer: Any, *, threads: int | None = None, **settings: Any) -> FstTok
         model[0].processor = fst.hf(fst.load("all-MiniLM-L6-v2.npz"), model_max_length=model.max_seq_length)
     """
     found = compiled(tokenizer, "fst.hf")
-    backend_of(found)  # raises if there is none
+    backend_of(found)  # raises if the machine has no backend
     kept = {name: getattr(tokenizer, name) for name in NOT_IN_TABLES if getattr(tokenizer, name, None)}
     made: FstTokenizerFast = _class()(found, threads, **{**kept, **settings})
     return made
 
 
 def __getattr__(name: str) -> Any:
-    # Pickles refer to the class by name. It is only made on demand, because its base comes from transformers.
+    # Pickles contain the class's name. The class is made on demand, because its base class comes from transformers.
     if name == "FstTokenizerFast":
         return _class()
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
@@ -150,7 +151,7 @@ class FastTokenizer:
         threads: int | None = None,
         **others: Any,
     ) -> Any:
-        """Run a call whose arguments the base class has checked. Other arguments that `fst.Tokenizer` does not take are ignored."""
+        """Run a call after the base class has checked its arguments. Arguments that `fst.Tokenizer` does not accept are ignored."""
         if self.split_special_tokens if split_special_tokens is None else split_special_tokens:
             raise UnsupportedError("split_special_tokens: special tokens in a text are always found; leave it False")
         if sanitize_control_tokens:
@@ -175,7 +176,7 @@ class FastTokenizer:
         return _transformers().BatchEncoding(made.data, _Rows(made), n_sequences=1 + paired)
 
     def _padding(self) -> Tokenizer:
-        """The tokenizer, remade if `pad_token` was set to another token."""
+        """The tokenizer; a new one if `pad_token` was set to a different token."""
         metadata, named = self.fst._metadata, self.fst._metadata.settings.named_tokens
         if self.pad_token and self.pad_token != named.get("pad_token"):
             settings = replace(metadata.settings, named_tokens={**named, "pad_token": self.pad_token})
@@ -202,7 +203,7 @@ class FastTokenizer:
         return self._tokenizer.joined(tokens)
 
     def convert_ids_to_tokens(self, ids: Any, skip_special_tokens: bool = False) -> Any:
-        """The token of an id, or those of several."""
+        """The token of an id, or the tokens of several ids."""
         if isinstance(ids, int):
             return self.fst.id_to_token(ids)
         skipped = set(self.all_special_ids) if skip_special_tokens else set[int]()
@@ -213,23 +214,23 @@ class FastTokenizer:
         return self.unk_token_id if number is None else number
 
     def __len__(self) -> int:
-        # ``resize_token_embeddings`` takes this. Ids of tiktoken have gaps, which transformers fills with tokens.
+        # ``resize_token_embeddings`` uses this number. The ids of tiktoken have gaps, which transformers fills with tokens.
         if self.fst.about.get("reference", TOKENIZERS) == TOKENIZERS:
             return self.fst.vocab_size
         return 1 + int(self.fst._table.token_ids.max())
 
     @property
     def vocab_size(self) -> int:
-        """The number of tokens without added ones; `len` counts all tokens."""
+        """The number of tokens without added tokens; `len` counts all tokens."""
         return self._tokenizer.get_vocab_size(with_added_tokens=False)
 
     def get_vocab(self) -> dict[str, int]:
-        """Token → id, added ones included."""
+        """Token → id, added tokens included."""
         return dict(self.fst._ids_by_token)
 
     @property
     def vocab(self) -> dict[str, int]:
-        """The same."""
+        """Token → id, added tokens included."""
         return self.get_vocab()
 
     @property
@@ -243,7 +244,7 @@ class FastTokenizer:
         return {token.content: number for number, token in self.added_tokens_decoder.items()}
 
     def get_added_vocab(self) -> dict[str, int]:
-        """The same."""
+        """Added token → id."""
         return self.added_tokens_encoder
 
     def _add_tokens(self, new_tokens: Sequence[Any], special_tokens: bool = False) -> int:
@@ -258,11 +259,11 @@ class FastTokenizer:
 
     @property
     def decoder(self) -> Any:
-        """The decoder of ``tokenizers`` with the table's settings; None if the table has none."""
+        """The decoder of ``tokenizers`` with the table's settings; None for a table without a decoder."""
         return self._tokenizer.decoder
 
     def set_truncation_and_padding(self, *_: Any, **__: Any) -> None:
-        """Refused: calls keep no state.
+        """Raise an error: calls keep no state.
 
         Raises:
             UnsupportedError: always.
@@ -278,7 +279,7 @@ class FastTokenizer:
         special_tokens_map: Mapping[str, str] | None = None,
         **options: Any,
     ) -> Any:
-        """A new tokenizer with the pipeline and the special tokens of this one, and a vocabulary trained on other texts.
+        """Train a new tokenizer on the given texts, with the pipeline and the special tokens of this tokenizer.
 
         Args:
             text_iterator: texts, or lists of texts.
@@ -286,15 +287,15 @@ class FastTokenizer:
             length: ignored.
             new_special_tokens: further special tokens, each a str or an ``AddedToken``.
             special_tokens_map: old name → new name of special tokens.
-            options: further arguments of `fst.train.like`, which trains the vocabulary, such as ``min_frequency``.
+            options: further arguments of `fst.train.like`, which trains the vocabulary; such as ``min_frequency``.
 
         Raises:
-            VocabularyError, UnsupportedError, TextError: as from `fst.train.like`.
+            VocabularyError, UnsupportedError, TextError: as in `fst.train.like`.
         """
         from fst.bridge import train
 
         known = {*self.added_tokens_encoder, self.unk_token}
-        names = {old: new for old, new in (special_tokens_map or {}).items() if old in known}  # transformers ignores the others
+        names = {old: new for old, new in (special_tokens_map or {}).items() if old in known}  # transformers ignores unknown names
         options.pop("show_progress", None)
         trained = train.like(
             self.fst, text_iterator, vocab_size, new_special_tokens=new_special_tokens or (), special_tokens_map=names, **options
@@ -306,7 +307,7 @@ class FastTokenizer:
         return hf(trained.tokenizer(), threads=self.threads, **{**named, **kept})
 
     def save_vocabulary(self, save_directory: Any, filename_prefix: str | None = None) -> tuple[str, ...]:
-        """Write the model's tokens as ``tokenizers`` does: a ``vocab.txt``; or for byte-level BPE a ``vocab.json`` and a ``merges.txt``.
+        """Write the vocabulary files of ``tokenizers``: a ``vocab.txt``; for byte-level BPE, a ``vocab.json`` and a ``merges.txt``.
 
         Args:
             save_directory: an existing folder.
@@ -328,7 +329,7 @@ class FastTokenizer:
         legacy_format: bool | None = None,  # noqa: ARG002
         filename_prefix: str | None = None,
     ) -> tuple[str, ...]:
-        """Write the tokenizer.json, and name the class in the settings that loads it unchanged."""
+        """Write the tokenizer.json; in the settings, name the class that loads this file unchanged."""
         settings = json.loads(Path(file_names[0]).read_text("utf-8"))
         del settings["added_tokens_decoder"]
         settings["tokenizer_class"] = "PreTrainedTokenizerFast"
@@ -346,14 +347,14 @@ if TYPE_CHECKING:
 
 
 def _chat_template(templates: Mapping[str, str]) -> dict[str, Any]:
-    """Chat templates in the form of the setting of transformers: a text, or texts by their names."""
+    """Chat templates in the form of the transformers setting: one text, or a mapping from name to text."""
     if not templates:
         return {}
     return {"chat_template": templates["default"] if templates.keys() == {"default"} else dict(templates)}
 
 
 class _Rows(Sequence[Encoding]):
-    """The rows of a result. The first use of one computes all."""
+    """The rows of a result. The first use of a row computes all rows."""
 
     def __init__(self, made: BatchEncoding[Any]) -> None:
         self._made = made

@@ -43,14 +43,14 @@ class UnigramBackend(Backend):
         return decoded(tokens, self.fst._metadata.settings.decoder)
 
     def save_vocabulary(self, folder: Path, prefix: str) -> tuple[str, ...]:  # noqa: ARG002
-        """Write nothing: the ``tokenizer.json`` contains the vocabulary."""
+        """Write no file: the ``tokenizer.json`` contains the vocabulary."""
         return ()
 
     def document(self) -> Json:
         """A ``tokenizer.json`` that compiles to the table.
 
         Raises:
-            UnsupportedError: there is none, because the reference of the table is sentencepiece.
+            UnsupportedError: no ``tokenizer.json`` can express the table, because its reference is sentencepiece.
         """
         table, model = self.fst._table, self.fst._metadata.model
         if table.is_whole:

@@ -27,7 +27,7 @@ from fst.tables.header import ByteLevelDecoder
 
 
 class BpeTokenizer(PretokenTokenizer):
-    r"""A tokenizer over a byte-level BPE table, as `fst.load` returns it: a `fst.Tokenizer` that also decodes to bytes.
+    r"""A tokenizer over a byte-level BPE table, as `fst.load` returns it: an `fst.Tokenizer` that also decodes to bytes.
 
     Examples:
         >>> from base64 import b64encode
@@ -52,7 +52,7 @@ class BpeTokenizer(PretokenTokenizer):
 
     @property
     def dropout(self) -> float:
-        """The dropout in the vocabulary's source, for information; 0 if there is none. Merges are only skipped if a call requests it."""
+        """The dropout in the vocabulary's source, or 0, for information only. Merges are skipped only if a call requests dropout."""
         return self._table.metadata.model.dropout
 
     def token_bytes(self, number: int) -> bytes | None:
@@ -66,10 +66,10 @@ class BpeTokenizer(PretokenTokenizer):
             ids, skip_special_tokens: as in `fst.Tokenizer.decode`.
 
         Returns:
-            The bytes of the tokens, one after the other.
+            The joined bytes of the tokens.
 
         Raises:
-            TypeError, OverflowError: as by `fst.Tokenizer.decode`.
+            TypeError, OverflowError: as in `fst.Tokenizer.decode`.
         """
         return bytes(self._decoder(skip_special_tokens).bytes_of(ids).data)
 
@@ -114,7 +114,7 @@ class BpeTokenizer(PretokenTokenizer):
         return self._dropping_runners.runner(randomness, with_spans=with_spans)
 
     def _need_spans(self) -> None:
-        """Refuse spans if bytes vanish. The reference then gives those of other characters."""
+        """Raise an error if bytes vanish from texts: the reference then returns spans of other characters."""
         if self._table.lost:
             count, lost = self._table.metadata.model.missing_bytes, self._table.lost
             raise UnsupportedError(f"offsets: {count} bytes are no tokens and {lost}; ids do not tell where they stood")
@@ -138,7 +138,7 @@ class BpeTokenizer(PretokenTokenizer):
 
     @Lazy
     def _blanks(self) -> tuple[Ids, Ids]:
-        """By id, the number of spaces at the start and at the end of each token; of whitespace characters for added tokens."""
+        """By id, the number of spaces at the start and at the end of each token. For added tokens, all whitespace characters count."""
         counts = np.zeros((2, int(self._table.token_ids.max()) + 1), np.int32)
         for number, content in zip(self._table.token_ids.tolist(), self._table.contents, strict=True):
             counts[:, number] = len(content) - len(content.lstrip(b" ")), len(content) - len(content.rstrip(b" "))
@@ -155,14 +155,14 @@ def decoder_of(table: BpeTable, spell: bool = True) -> ByteDecoder:
     Args:
         table: the table.
         spell: whether an added token spelled in GPT-2's letters for bytes decodes to these bytes, as in the reference, and not to its own
-            characters. Names in other letters are text, but for fallbacks.
+            characters. Other names are text, except byte fallbacks.
     """
     begins, sizes = np.concatenate([[0], table.token_ends[:-1]]), np.diff(table.token_ends, prepend=0)
     contents, size = [table.token_bytes.tobytes()], len(table.token_bytes)
     model = table.metadata.model
     known, spelled = model.model_tokens, bytes_of if model.letters.are_bytes else fallback_of
     changed = {token.id: token.decoded for token in table.metadata.added_tokens.contextual.values()}
-    of_model = np.flatnonzero(np.isin(table.token_ids[:known], [*changed])).tolist()  # an added token may have a name of the model's
+    of_model = np.flatnonzero(np.isin(table.token_ids[:known], [*changed])).tolist()  # an added token may have the name of a model token
     for place in (*of_model, *range(known, len(table.token_ids))):
         content, number = table.contents[place], int(table.token_ids[place])
         name = changed[number] if number in changed else content.decode()
@@ -172,12 +172,12 @@ def decoder_of(table: BpeTable, spell: bool = True) -> ByteDecoder:
             contents.append(data)
             size += len(data)
     spans = np.zeros(int(table.token_ids.max()) + 2, np.uint64)
-    spans[table.token_ids] = begins.astype(np.uint64) << np.uint64(SIZE_BITS) | sizes.astype(np.uint64)  # of equal ids the last counts
+    spans[table.token_ids] = begins.astype(np.uint64) << np.uint64(SIZE_BITS) | sizes.astype(np.uint64)  # the last of equal ids counts
     return ByteDecoder(np.frombuffer(b"".join([*contents, bytes(STEP)]), np.uint8), spans)
 
 
 def fallback_of(name: str) -> bytes | None:
-    """The byte of a fallback; None for another name."""
+    """The byte of a byte fallback's name; None for any other name."""
     byte = byte_of(name)
     return None if byte is None else bytes([byte])
 
@@ -213,7 +213,7 @@ class DroppingRunners:
 
 
 def _powers(probability: float) -> NDArray[np.float64]:
-    """A probability to the powers 1, 2, 4, 8 …, each the square of the one before: rounded in the same way everywhere."""
+    """A probability to the powers 1, 2, 4, 8 …. Each is the square of the previous power, so that rounding is the same on every machine."""
     powers = [probability]
     for _ in range(POWERS - 1):
         powers.append(powers[-1] * powers[-1])

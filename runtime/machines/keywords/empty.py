@@ -1,8 +1,8 @@
-"""Empty keywords: their matches, put between those that a kernel has found.
+"""Matches of empty keywords, inserted between the matches that a kernel has found.
 
-An empty keyword matches before each character of a text, and at its end. With overlapping matches it does so everywhere, after all others
-that end there. Otherwise it does where no other match begins, holds or ends. Places are those of the raw text, which a kernel may not see,
-so kernels leave these matches out.
+An empty keyword matches before each character of a text, and at the end of the text. With overlapping matches, it matches at all of these
+positions, after all other matches that end there. Otherwise, it matches only where no other match begins, continues or ends. The positions
+are those of the raw text, which a kernel may not see. So kernels do not report these matches.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ class EmptyKeywords:
     """The matches of empty keywords.
 
     Args:
-        numbers: the numbers of the empty keywords that match in each place.
-        overlapping: whether they match everywhere.
+        numbers: the numbers of the empty keywords that match at each position.
+        overlapping: whether empty keywords match at all positions.
     """
 
     def __init__(self, numbers: Sequence[int], *, overlapping: bool) -> None:
         self._numbers, self.overlapping = np.array(numbers, np.int32), overlapping
 
     def between(self, starts: Ints, ends: Ints, first: int, last: int) -> tuple[Ints, Ints]:
-        """Where empty keywords match.
+        """The positions at which empty keywords match.
 
         Args:
-            starts, ends: other matches, in order.
-            first, last: the first place, and one past the last.
+            starts, ends: the other matches, in order.
+            first, last: the first position, and one past the last.
 
         Returns:
-            The places, each for as many empty keywords as there are; and for each the number of other matches before it.
+            The positions, once for each empty keyword if matches overlap; and for each, the number of other matches before it.
         """
         if self.overlapping:
             places = np.repeat(np.arange(first, last), len(self._numbers))
@@ -47,11 +47,11 @@ class EmptyKeywords:
         return places, np.searchsorted(starts, places)
 
     def ids(self, places: Ints) -> Any:
-        """The numbers of the keywords that match in places, as `between` gives them."""
+        """The numbers of the keywords that match at positions from `between`."""
         return np.resize(self._numbers, len(places))
 
     def put(self, batch: Batch, lengths: Ints) -> Batch:
-        """A batch with spans, and the matches of empty keywords between its own; `lengths` are the characters of each row."""
+        """Insert the matches of empty keywords into a batch with spans; `lengths` are the numbers of characters of the rows."""
         assert batch.offsets is not None
         borders = lengths + 1
         bases = np.cumsum(borders) - borders
@@ -69,18 +69,18 @@ class EmptyKeywords:
 
 
 class EmptyStream(Stream):
-    """A stream that gives the matches of empty keywords, too.
+    """A stream that also returns the matches of empty keywords.
 
     Args:
         empties: the empty keywords.
-        with_spans: whether to give spans.
-        others: as for `Stream`; the runner finds spans.
+        with_spans: whether to return spans.
+        others: as in `Stream`; the runner finds spans.
     """
 
     def __init__(self, empties: EmptyKeywords, with_spans: bool, *others: Any) -> None:
         super().__init__(*others)
         self._empties, self._asked = empties, with_spans
-        self._next = self._end_of_last = 0  # the first place that is not decided; the end of the last match
+        self._next = self._end_of_last = 0  # the first undecided position; the end of the last match
 
     def _given(self) -> Part:
         part = super()._given()
@@ -97,7 +97,7 @@ class EmptyStream(Stream):
         return Part(ids, np.insert(part.offsets, before, places[:, None], axis=0), np.insert(part.words, before, 0))
 
     def _decided(self) -> int:
-        """One past the last place of which is known whether empty keywords match there."""
+        """One past the last decided position: further text cannot change whether empty keywords match there."""
         if self._is_closed:
             return self._characters + 1
         if self._empties.overlapping:
@@ -108,7 +108,7 @@ class EmptyStream(Stream):
 
 
 def lengths_of(source: Source, errors: str) -> Ints:
-    """The characters of each row."""
+    """The number of characters of each row."""
     return np.fromiter((_length(source.text(row), errors) for row in range(len(source))), np.int64, len(source))
 
 

@@ -1,7 +1,7 @@
 """Front ends of keyword search, see `fst.machines.keywords.text`.
 
-A `CaseFolder` only folds the case of a text: characters keep their numbers, so spans stay as they are. A `PlainNormalizer` runs the
-normalizers. A `KeywordNormalizer` does all other steps, after a `PlainNormalizer` if there is one.
+A `CaseFolder` only folds the case of a text, one character for one, so spans do not change. A `PlainNormalizer` runs the normalizers. A
+`KeywordNormalizer` runs all other steps, after the `PlainNormalizer` if the table has normalizers.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ RAW = np.empty(0, np.int64)
 
 
 def front_end_of(table: KeywordTable, arguments: Any) -> TextFrontEnd | None:
-    """The front end that prepares texts as the keywords of a table are prepared; `arguments` are those of its kernel."""
+    """The front end that prepares texts in the same way as the table's keywords; `arguments` are the arguments of its kernel."""
     text = table.metadata.text
     normalizer = PlainNormalizer(arguments, text.rewriting) if text.rewriting else None
     if not (text.folds or text.words):
@@ -52,13 +52,13 @@ class CaseFolder(TextFrontEnd):
         """Leave spans as they are."""
 
     def resume(self, text: Units, starts: Ints, rewritten: Normalized, read: int, *_: Any, **__: Any) -> int:
-        """The place of the first character that kernels have not read."""
+        """The position of the first character that kernels have not read."""
         stop, end = int(starts[-1]), int(rewritten.starts[-1])
         return int(back.call(text, np.uint64(stop), np.uint64(characters(rewritten.text[read:end])))) if read < end else stop
 
 
 class PlainNormalizer(TextNormalizer):
-    """Runs the normalizers of keywords. The characters made from a character have its span, and that of characters removed after it."""
+    """Runs the normalizers of keywords. The span of a new character covers its source character and the characters removed after it."""
 
     def __init__(self, arguments: Any, by: Normalizer) -> None:
         super().__init__(arguments, by, NO_TOKENS, None)
@@ -72,7 +72,7 @@ class PlainNormalizer(TextNormalizer):
         return found
 
     def goes_on(self, text: Units, room: Room) -> bool:  # noqa: ARG002
-        """Never: keywords have no pre-tokens."""
+        """Return False: keywords have no pre-tokens."""
         return False
 
 
@@ -82,7 +82,7 @@ class KeywordNormalizer(KeepingNormalizer):
     Args:
         arguments: the kernels' argument ``table``.
         text: how texts are prepared.
-        normalizer: what comes before these steps; None: nothing.
+        normalizer: runs before these steps; may be None.
     """
 
     def __init__(self, arguments: Any, text: KeywordText, normalizer: PlainNormalizer | None) -> None:
@@ -91,21 +91,21 @@ class KeywordNormalizer(KeepingNormalizer):
         self.kernels = (*(normalizer.kernels[1:] if normalizer else ()), spell)
 
     def pending(self) -> Pending | None:
-        """That of the normalizer; no other step holds back text."""
+        """Return the normalizer's `Pending`; no other step holds back text."""
         return self._normalizer.pending() if self._normalizer else None
 
     def border(self, text: Units, starts: Ints, memo: Any) -> int:
-        """The last border of the normalizer. Other steps need none."""
+        """The last border of the normalizer. Other steps need no border."""
         return self._normalizer.border(text, starts, memo) if self._normalizer else int(starts[-1])
 
     def rewrite(
         self, text: Units, starts: Ints, state: Any, room: Room, *, is_inside: bool, with_spans: bool, more: bool = False
     ) -> Normalized:
-        """Spell texts."""
+        """Fold texts, and put borders at both ends of words."""
         kept, kept_characters, room.before = int(state[KEPT]), state[KEPT_CHARACTERS], state[BEFORE]
         raw = Normalized(text, starts, NOWHERE, RAW)
         if self._normalizer:
-            state[KEPT] = state[KEPT_CHARACTERS] = 0  # what is kept is spelled already
+            state[KEPT] = state[KEPT_CHARACTERS] = 0  # kept text is already folded
             raw = self._normalizer.rewrite(text, starts, state, room.normalised, is_inside=is_inside, with_spans=with_spans)
         state[BEFORE] = 0
         size = self._own_growth * int(raw.starts[-1] - raw.starts[0]) + 1

@@ -1,4 +1,4 @@
-"""Replace matches in many texts by kernels: the texts become UTF-8, one after the other, and so do the replacements."""
+"""Replace matches in many texts by kernels, which read the joined texts and the joined replacements in UTF-8."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ class Found(NamedTuple):
     """Matches in rows of text.
 
     Attributes:
-        ids: int32[matches], the keyword of each.
-        offsets: int32[matches, 2], the first character of each in its row, and one past the last.
-        row_splits: int64[rows + 1], where the matches of each row begin, and where the last ones end.
+        ids: int32[matches], the keyword of each match.
+        offsets: int32[matches, 2], the first character of each match in its row, and one past its last.
+        row_splits: int64[rows + 1], the index of the first match of each row, and the number of matches.
     """
 
     ids: Ids
@@ -34,13 +34,13 @@ class Found(NamedTuple):
 
 
 class Chosen(NamedTuple):
-    """Matches to replace, and by what.
+    """Matches and their replacements.
 
     Attributes:
         found: the matches.
-        numbers: int32[matches], the number of the replacement of each.
-        data: uint8[n], the replacements, one after the other.
-        ends: int64[replacements + 1], where each begins, and where the last one ends.
+        numbers: int32[matches], the number of the replacement of each match.
+        data: uint8[n], the joined replacements, UTF-8.
+        ends: int64[replacements + 1], the start of each replacement, and the end of the last.
     """
 
     found: Found
@@ -50,11 +50,11 @@ class Chosen(NamedTuple):
 
 
 def check_replacements(by: Replacements, keywords: int) -> None:
-    """Refuse values of other types, and a list whose length is not the number of keywords.
+    """Raise an error for a value of a different type, or a list without one item for each keyword.
 
     Raises:
         TypeError: `by` is not a str, a list or a dict.
-        ValueError: `by` is a list of another length.
+        ValueError: the length of the list is not the number of keywords.
     """
     if isinstance(by, bytes | bytearray) or not hasattr(by, "__getitem__"):
         raise TypeError(f"by is {type(by).__name__}; expected a str, a list, a dict or a function; to remove matches, pass ''")
@@ -63,7 +63,7 @@ def check_replacements(by: Replacements, keywords: int) -> None:
 
 
 def chosen(by: Replacements, found: Found, keywords: Sequence[str]) -> Chosen:
-    """Choose what replaces each match, by its keyword. Only replacements of keywords that were found are looked at.
+    """Choose the replacement of each match by its keyword. Only replacements of found keywords are read.
 
     Raises:
         TextError: a replacement is not text.
@@ -80,7 +80,7 @@ def chosen(by: Replacements, found: Found, keywords: Sequence[str]) -> Chosen:
 
 
 def _some(found: Found, is_kept: NDArray[np.bool_]) -> Found:
-    """Some of the matches of each row."""
+    """The matches with `is_kept`, and their rows."""
     before = np.concatenate([np.zeros(1, np.int64), np.cumsum(is_kept, dtype=np.int64)])
     return Found(found.ids[is_kept], found.offsets[is_kept], before[found.row_splits])
 
@@ -99,7 +99,7 @@ def in_utf_8(replacement: str) -> bytes:
     """A replacement in UTF-8.
 
     Raises:
-        TextError: it is not text.
+        TextError: the replacement is not text.
     """
     if not isinstance(replacement, str):
         raise TextError(f"the replacement {quoted(replacement)} is {type(replacement).__name__}; expected a str")
@@ -115,20 +115,21 @@ def _chosen(found: Found, numbers: Ids, texts: Sequence[str]) -> Chosen:
 
 
 def ends_of(texts: Sequence[bytes]) -> Ints:
-    """Where each text begins, and where the last one ends, if they stand one after the other."""
+    """The start of each text in the joined texts, and the end of the last."""
     return np.cumsum([0, *map(len, texts)], dtype=np.int64)
 
 
 def replaced_rows(text: Bytes, starts: Ints, by: Chosen) -> tuple[Ints, Callable[[], Bytes]]:
-    """Rows of UTF-8 with their matches replaced. They are measured before there is room for them.
+    """Replace the matches in rows of UTF-8. The new rows are measured before they are made.
 
     Args:
-        text: uint8[n], the rows, one after the other.
-        starts: int64[rows + 1], where each row begins, and where the last one ends.
-        by: the matches of these rows, and what replaces them.
+        text: uint8[n], the joined rows.
+        starts: int64[rows + 1], the start of each row, and the end of the last.
+        by: the matches of these rows, and their replacements.
 
     Returns:
-        int64[rows + 1], where each new row begins, from 0, and where the last one ends; and a function that makes them, uint8[n].
+        int64[rows + 1], the start of each new row, from 0 on, and the end of the last; and a function that makes the joined new rows,
+        uint8[n].
     """
     splits, ends = by.found.row_splits, np.zeros(len(starts), np.int64)
     places, offsets = np.empty(2 * len(by.numbers), np.int64), np.ascontiguousarray(by.found.offsets).reshape(-1)
@@ -143,7 +144,7 @@ def replaced_rows(text: Bytes, starts: Ints, by: Chosen) -> tuple[Ints, Callable
 
 
 def replaced_strings(texts: Sequence[str], by: Chosen) -> list[str]:
-    """Some str with their matches replaced. Those without a match stay the same objects."""
+    """Replace the matches in each str. A str without a match stays the same object."""
     rows, splits = [*texts], by.found.row_splits
     changed = np.flatnonzero(np.diff(splits))
     spelled = [texts[row].encode() for row in changed.tolist()]

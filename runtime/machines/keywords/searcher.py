@@ -1,4 +1,4 @@
-"""Keyword search: where keywords stand in texts."""
+"""Keyword search: find the keywords in texts."""
 
 from __future__ import annotations
 
@@ -41,22 +41,22 @@ from fst.runtime.workspace import Ids
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-PIECE = 1 << 16  # characters of a long text that are searched at a time
+PIECE = 1 << 16  # number of characters of a long text that are searched at a time
 NO_PLACES = np.empty(0, np.int32)
 OFFSETS: Mapping[str | None, bool | str] = {"characters": True, "bytes": "bytes", None: False}
 
-FEW = 16  # matches that Python replaces in less time than it takes to call kernels
+FEW = 16  # the maximum number of matches that Python replaces faster than kernels
 
 Replacement = str | Sequence[str] | Mapping[str, str] | Callable[["Match", str], str] | Callable[["Match"], str]
 Chooser = Callable[["Match", str], str]
 
 
 class Match(NamedTuple):
-    """Where a keyword stands in a text.
+    """A keyword found in a text.
 
     Attributes:
         id: the number of the keyword.
-        start, end: its first character, or byte, and one past the last.
+        start, end: the position of its first character, or byte, and one past its last.
     """
 
     id: int
@@ -64,7 +64,7 @@ class Match(NamedTuple):
     end: int
 
 
-# Matches from what `fst.runtime.run.Runner.find_in_text` gives, without a call of Python code for each.
+# Make matches from the result of `fst.runtime.run.Runner.find_in_text`, without a Python call for each match.
 unpacked = Struct(f"{len(Match._fields)}i").iter_unpack
 as_match: Callable[[tuple[int, ...]], Match] = partial(tuple.__new__, Match)
 
@@ -73,13 +73,13 @@ as_match: Callable[[tuple[int, ...]], Match] = partial(tuple.__new__, Match)
 class Matches:
     """The matches in texts, one after the other.
 
-    ``len(matches)`` is the number of rows, and ``matches[r]`` the list of the matches in one row.
+    ``len(matches)`` is the number of rows, and ``matches[r]`` is the list of the matches in row r.
 
     Attributes:
         ids: int32[n], the number of each match's keyword.
-        starts, ends: int32[n], the first character, or byte, of each match in its row, and one past the last; int64[n] from a stream.
-            Empty if only ids were requested.
-        row_splits: int64[rows + 1]; the matches of row r are those from ``row_splits[r]`` to before ``row_splits[r + 1]``.
+        starts, ends: int32[n], the position in its row of each match's first character, or byte, and one past its last; int64[n] from a
+            stream. Empty if only ids were requested.
+        row_splits: int64[rows + 1]; row r has the matches from ``row_splits[r]`` to before ``row_splits[r + 1]``.
     """
 
     ids: Ids
@@ -104,13 +104,13 @@ class Matches:
 
 
 class Searcher:
-    """Searches texts for keywords. Immutable, so that any number of threads can share it without a lock.
+    """Searches texts for keywords. Immutable: any number of threads can share it without a lock.
 
     Args:
         table: from `fst.compile.keywords`; for a file use `load`.
 
     Raises:
-        UnsupportedError: the table is not that of keywords.
+        UnsupportedError: the table is not for keyword search.
 
     Examples:
         >>> from fst.compile import keywords
@@ -122,7 +122,7 @@ class Searcher:
     """
 
     def __new__(cls, table: KeywordTable) -> Self:
-        """The searcher of a table, which must be one of keywords."""
+        """Return the searcher of a table of keywords."""
         return super().__new__(class_for(cls, table))
 
     def __init__(self, table: KeywordTable) -> None:
@@ -136,8 +136,8 @@ class Searcher:
             path: as in `fst.load`.
 
         Raises:
-            UnsupportedError: the table is of another kind, such as that of a tokenizer.
-            TableError, OSError: as from `fst.load`.
+            UnsupportedError: the table is of a different kind, such as a tokenizer's table.
+            TableError, OSError: as in `fst.load`.
 
         Examples:
             >>> from fst.compile import keywords
@@ -162,21 +162,22 @@ class Searcher:
 
         Args:
             texts: as in `fst.Tokenizer.encode_batch`.
-            offsets: count "characters", as Python's slices do, or "bytes" of UTF-8; None: give ids alone, which takes less time.
+            offsets: "characters": spans count characters, as for Python's slices; "bytes": they count bytes of UTF-8; None: return only
+                ids, which is faster.
             threads, errors: as in `fst.Tokenizer.encode_batch`.
 
         Raises:
             TextError: a row is not text; the message names it.
-            ValueError: `offsets`, `threads` or `errors` has a value that it cannot have.
+            ValueError: `offsets`, `threads` or `errors` has an invalid value.
         """
         if offsets not in OFFSETS:
             raise ValueError(not_one_of("offsets", offsets, OFFSETS))
         return _matches(self._matcher.encode_batch(texts, offsets=OFFSETS[offsets], threads=threads, errors=errors))
 
     def find_iter(self, text: str | bytes, *, errors: str = "strict") -> Iterator[Match]:
-        """The matches in one text: in characters of a str, in bytes of bytes. The arguments are those of `find_batch`.
+        """The matches in one text. Spans count characters in a str, and bytes in bytes. The arguments are as in `find_batch`.
 
-        A long str is read piece by piece, as far as matches are requested. So what is no text in it raises its error only there.
+        A long str is read piece by piece, only as far as matches are requested. A lone surrogate raises its error when its piece is read.
         """
         if type(text) is str and len(text) <= SHORT and errors == "strict" and self._matcher.is_plain:
             found = self._matcher._spans_runner.find_in_text(text)
@@ -192,13 +193,13 @@ class Searcher:
         return next(self.find_iter(text, errors=errors), None)
 
     def is_match(self, text: str | bytes, *, errors: str = "strict") -> bool:
-        """Whether a keyword stands in a text. Little of it is read after the first match; see `find_iter`."""
+        """Whether a text contains a keyword. Little text is read after the first match; see `find_iter`."""
         if isinstance(text, str) and len(text) > PIECE and not self._is_overlapping:
             return self.find(text, errors=errors) is not None
-        return self.count(batch_of(text), threads=1, errors=errors).item() > 0  # overlapping matches may be many, and are only counted
+        return self.count(batch_of(text), threads=1, errors=errors).item() > 0  # there may be many overlapping matches: only count them
 
     def count(self, texts: Texts, *, threads: int | None = None, errors: str = "strict") -> Ints:
-        """int64[rows], the number of matches in each text. The arguments are those of `find_batch`."""
+        """int64[rows], the number of matches in each text. The arguments are as in `find_batch`."""
         return self._matcher.count_tokens(texts, threads=threads, errors=errors)
 
     @overload
@@ -208,18 +209,18 @@ class Searcher:
     def replace(self, text: list[str] | tuple[str, ...], by: Replacement, *, threads: int | None = None) -> list[str]: ...
 
     def replace(self, text: str | list[str] | tuple[str, ...], by: Replacement, *, threads: int | None = None) -> str | list[str]:
-        """Replace all matches. A character that becomes several, which two matches share, is replaced by both.
+        """Replace all matches. A character that is normalized to several may be part of two matches; then both replace it.
 
         Args:
             text: a str, or a batch of str as in `find_batch`.
-            by: a str for all keywords; a list with a str for each keyword; a dict from keyword to str, which leaves other keywords as they
-                are; or a function that returns a str, of the match alone as in `re.sub`, or of the match and its text.
+            by: a str for all keywords; a list with a str for each keyword; a dict from keyword to str, which leaves other keywords
+                unchanged; or a function that returns a str. It gets the match, as in `re.sub`, or the match and its text.
             threads: as in `find_batch`.
 
         Raises:
             TextError: a text, or a replacement, is not text.
-            TypeError: `by` has another type.
-            ValueError: `by` is a list of another length than the keywords; or the keywords were compiled for overlapping matches.
+            TypeError: `by` has a different type.
+            ValueError: `by` is a list without one str for each keyword; or the keywords were compiled for overlapping matches.
         """
         by = self._checked_replacement(by)
         texts: Any = [text] if isinstance(text, str) else listed(text)
@@ -239,11 +240,11 @@ class Searcher:
             threads, errors: as in `find_batch`.
 
         Returns:
-            ``list<struct<id: int32, start: int32, end: int32>>``, with places in characters; null rows stay null. An Array gives an Array,
-            any other column a ChunkedArray with the same chunks.
+            ``list<struct<id: int32, start: int32, end: int32>>``, with positions in characters; null rows stay null. An Array gives an
+            Array, any other column a ChunkedArray with the same chunks.
 
         Raises:
-            TextError: a row is not text, or the column does not hold texts; the message names the row, or the type.
+            TextError: a row is not text, or the column does not contain texts; the message names the row, or the type.
             ValueError: as in `find_batch`.
             ImportError: pyarrow is not installed.
 
@@ -262,15 +263,15 @@ class Searcher:
 
         Args:
             column: as in `fst.Tokenizer.encode_arrow`.
-            by: as in `replace`. For a function, each text becomes a str.
+            by: as in `replace`. If it is a function, each text is converted to a str.
             threads: as in `find_batch`.
 
         Returns:
             A column of the same type, with the same chunks; null rows stay null.
 
         Raises:
-            TextError, TypeError, ValueError: as in `replace`; or the column does not hold texts, or its type cannot hold
-                the new texts.
+            TextError, TypeError, ValueError: as in `replace`; or the column does not contain texts, or its type has no room
+                for the new texts.
             ImportError: pyarrow is not installed.
 
         Examples:
@@ -294,14 +295,14 @@ class Searcher:
         return rewritten(column, rewrite)
 
     def stream(self, *, errors: str = "strict") -> MatchStream:
-        """Search one text that comes in pieces. The matches are those in the whole text, and each comes out as soon as it is certain.
+        """Search one text that arrives in pieces. The matches are those in the whole text; each can be read as soon as it is certain.
 
         Args:
             errors: as in `find_batch`.
 
         Returns:
-            A stream with `write`, `read` and `close`, for one thread at a time. Its memory does not grow with the text, except for matches
-            that are not read.
+            A stream with `write`, `read` and `close`, for one thread at a time. Its memory does not grow with the text, except for unread
+            matches.
 
         Raises:
             ValueError: `errors` has an unknown value.
@@ -331,7 +332,7 @@ class Searcher:
         yield from stream.close()[0]
 
     def _checked_replacement(self, by: Replacement) -> Chooser | Replacements:
-        """Checked replacements; a function becomes a function of the match and its text."""
+        """Check replacements, and return them; a function becomes a function of the match and its text."""
         if self._is_overlapping:
             raise ValueError('replace: matches overlap; compile the keywords with another match_kind than "overlapping"')
         if callable(by):
@@ -343,7 +344,7 @@ class Searcher:
         return self._matcher._encode(rows, frame=NO_FRAME, with_spans=True, threads=threads, errors=errors)
 
     def _chosen(self, by: Replacements, found: Matches) -> Chosen:
-        """What replaces each match, by kernels."""
+        """The replacement of each match, computed by kernels."""
         return chosen(by, Found(found.ids, np.stack([found.starts, found.ends], axis=1), found.row_splits), self.keywords)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -351,12 +352,12 @@ class Searcher:
 
 
 class MatchStream:
-    """Searches one text that comes in pieces; made by `fst.Searcher.stream`.
+    """Searches one text that arrives in pieces; made by `fst.Searcher.stream`.
 
     Only one thread at a time may use a stream. Different streams are independent.
 
     Args:
-        stream: gives ids and spans.
+        stream: the stream of ids and spans.
     """
 
     def __init__(self, stream: Stream) -> None:
@@ -369,18 +370,18 @@ class MatchStream:
             piece: str, or bytes of UTF-8, cut anywhere, even inside a character. All pieces of a stream have one type.
 
         Raises:
-            TextError, ValueError: as by `fst.Stream.write`.
+            TextError, ValueError: as in `fst.Stream.write`.
         """
         self._stream.write(piece)
 
     def read(self) -> Matches:
-        """Return the new matches that are certain, however the text continues.
+        """Return the new matches that no further text can change.
 
         Returns:
-            One row. Places are characters of the whole stream, int64, also where its pieces are bytes.
+            One row. Positions are int64 and count characters of the whole stream, even if its pieces are bytes.
 
         Raises:
-            TextError, ValueError: as by `fst.Stream.write`.
+            TextError, ValueError: as in `fst.Stream.write`.
         """
         return _of_part(self._stream.read())
 
@@ -388,13 +389,13 @@ class MatchStream:
         """End the text, and return all remaining matches, as `read` does. Every later call raises a ValueError.
 
         Raises:
-            TextError, ValueError: as by `fst.Stream.write`.
+            TextError, ValueError: as in `fst.Stream.write`.
         """
         return _of_part(self._stream.close())
 
 
 class _Matcher(Encoder):
-    """Runs the kernel: the ids are numbers of keywords, and the spans are those of matches."""
+    """Runs the kernel, which writes the keyword number and the span of each match."""
 
     @Lazy
     def _ids_runner(self) -> Runner:
@@ -408,12 +409,12 @@ class _Matcher(Encoder):
 
     @Lazy
     def is_plain(self) -> bool:
-        """Whether short texts take a shorter way: no empty keywords, text as it is or normalized, and a plain runner."""
+        """Whether short texts have a shorter code path: no empty keywords, no case folding or word borders, and a plain runner."""
         text = self._table.metadata.text
         return not (self._empties or text.folds or text.words) and self._ids_runner.is_plain
 
     def stream(self, *, add_special_tokens: bool = True, offsets: bool = False, errors: str = "strict") -> Stream:
-        """Search one text that comes in pieces; see `fst.runtime.encoder.Encoder.stream`."""
+        """Search one text that arrives in pieces; see `fst.runtime.encoder.Encoder.stream`."""
         if not self._empties:
             return super().stream(add_special_tokens=add_special_tokens, offsets=offsets, errors=errors)
         check(errors)
@@ -449,7 +450,7 @@ def _of_part(part: Part) -> Matches:
 
 
 def of_two(by: Callable[..., str]) -> Chooser:
-    """A function of a match and its text, from a function that may take the match alone."""
+    """Return a function of a match and its text; `by` may accept only the match."""
     try:
         signature(by).bind(None, None)
     except TypeError:
@@ -460,7 +461,7 @@ def of_two(by: Callable[..., str]) -> Chooser:
 
 
 def _replacing(by: Chooser | Replacements, keywords: Sequence[str]) -> Chooser:
-    """A function from a match and its text to what replaces it."""
+    """A function from a match and its text to the replacement."""
     if callable(by):
         return by
     if isinstance(by, Mapping):
@@ -476,7 +477,7 @@ def _checked(replacement: str) -> str:
 
 
 def _replaced(text: str, found: Sequence[Match], replaced: Chooser) -> str:
-    """The text with its matches replaced. What several share is left out once."""
+    """The text with its matches replaced. Characters that several matches share are removed once."""
     parts, at = list[str](), 0
     for match in found:
         parts += text[at : match.start], replaced(match, text[match.start : match.end])

@@ -1,4 +1,4 @@
-"""Segmentation by the best path through a lattice: the results of jieba and MeCab beyond tokens."""
+"""Segmentation by the best path through a lattice: the modes of jieba, and the full results of MeCab."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from fst.runtime.rows.texts import Texts, batch_of
 
 
 class JiebaSegmenter(Segmenter):
-    """Segments texts as jieba does; ``fst.Segmenter(table)`` makes it.
+    """Segments texts as jieba does; made by ``fst.Segmenter(table)``.
 
     Args:
         table: from `fst.compile.lattice.jieba`; for a file use `fst.load`.
@@ -29,7 +29,7 @@ class JiebaSegmenter(Segmenter):
     _table: JiebaTable
 
     def with_mode(self, mode: str) -> JiebaSegmenter:
-        """A segmenter of the same dictionary with another mode.
+        """A segmenter with the same dictionary and the given mode.
 
         Args:
             mode: "default": the tokens of ``jieba.cut(text, HMM=hmm)``, with the `hmm` of the compiler; "search": the tokens of
@@ -37,12 +37,12 @@ class JiebaSegmenter(Segmenter):
                 overlap.
 
         Raises:
-            ValueError: there is no such mode.
+            ValueError: the mode is unknown.
         """
         return self if mode == self._table.mode else JiebaSegmenter(self._table.with_mode(mode))
 
     def segment(self, text: str | bytes, *, mode: str | None = None, errors: str = "strict") -> list[str]:
-        """The tokens of one text. `mode` is as in `with_mode`, None the segmenter's own; other arguments are as in `Segmenter.segment`."""
+        """The tokens of one text. `mode` is as in `with_mode`; None: the segmenter's mode. Other arguments: see `Segmenter.segment`."""
         return super(JiebaSegmenter, self._in(mode)).segment(text, errors=errors)
 
     def segment_batch(
@@ -54,7 +54,7 @@ class JiebaSegmenter(Segmenter):
         threads: int | None = None,
         errors: str = "strict",
     ) -> Segments:
-        """The tokens of many texts. `mode` is as in `segment`; other arguments are as in `Segmenter.segment_batch`."""
+        """The tokens of many texts. `mode` is as in `segment`. Other arguments: see `Segmenter.segment_batch`."""
         return super(JiebaSegmenter, self._in(mode)).segment_batch(texts, offsets=offsets, threads=threads, errors=errors)
 
     def _in(self, mode: str | None) -> JiebaSegmenter:
@@ -66,7 +66,7 @@ class JiebaSegmenter(Segmenter):
 
     @Lazy
     def _others(self) -> dict[str, JiebaSegmenter]:
-        """Segmenters of other modes, by their modes, once they were requested."""
+        """Mode → segmenter, for the other modes that calls have requested."""
         return {}
 
 
@@ -75,12 +75,12 @@ class Token(NamedTuple):
 
     Attributes:
         surface: the word in the text.
-        feature: its features as the dictionary has them, separated by commas.
-        start, end: its first character, and one past the last.
+        feature: its features from the dictionary, separated by commas.
+        start, end: the position of its first character, and one past its last.
         id: its number, see `fst.compile.lattice.mecab`.
         left_id, right_id, word_cost: its connection ids, and its cost.
-        cost: the cost of the path from the beginning of the text to its end, its own included.
-        is_unknown: whether it is not in the dictionary.
+        cost: the cost of the path from the beginning of the text to the end of this word, its own cost included.
+        is_unknown: whether the word is not in the dictionary.
     """
 
     surface: str
@@ -96,10 +96,10 @@ class Token(NamedTuple):
 
 
 class MecabSegmenter(Segmenter):
-    """Segments texts as MeCab does; ``fst.Segmenter(table)`` makes it.
+    """Segments texts as MeCab does; made by ``fst.Segmenter(table)``.
 
-    MeCab takes a line as a sentence. Here each text is a sentence; a line feed has its category in ``char.def``. With IPADIC this is SPACE,
-    so that words may connect across lines.
+    In MeCab, each line is a sentence. Here, each text is a sentence, and a line feed has its category in ``char.def``. In IPADIC this is
+    SPACE, so words may connect across lines.
 
     Args:
         table: from `fst.compile.lattice.mecab`; for a file use `fst.load`.
@@ -109,11 +109,11 @@ class MecabSegmenter(Segmenter):
 
     @property
     def features(self) -> Sequence[str]:
-        """The features of each id, as the dictionary has them."""
+        """By id, the features from the dictionary."""
         return self._table.features
 
     def analyse(self, text: str | bytes, *, errors: str = "strict") -> list[Token]:
-        """The words of a text with all facts that MeCab returns. The arguments are those of `segment`."""
+        """The words of a text with all facts that MeCab returns. The arguments are as in `segment`."""
         found = self.segment_batch(batch_of(text), offsets=True, threads=1, errors=errors)
         assert found.starts is not None
         assert found.ends is not None
@@ -127,11 +127,11 @@ class MecabSegmenter(Segmenter):
         return tokens
 
     def cost(self, text: str | bytes, *, errors: str = "strict") -> int:
-        """The total cost of the best path through a text, its end included. The arguments are those of `segment`."""
+        """The total cost of the best path through a text, its end included. The arguments are as in `segment`."""
         tokens = self.analyse(text, errors=errors)
         right, cost = (tokens[-1].right_id, tokens[-1].cost) if tokens else (0, 0)
         return cost + int(self._table.matrix[0, right])
 
     def parse(self, text: str | bytes, *, errors: str = "strict") -> str:
-        """A text in MeCab's default format: a line for each word, its surface and its features, separated by a tab, and a line "EOS"."""
+        """A text in MeCab's default format: for each word a line with surface, tab and features; then the line "EOS"."""
         return "".join(f"{token.surface}\t{token.feature}\n" for token in self.analyse(text, errors=errors)) + "EOS\n"

@@ -11,7 +11,7 @@ UTF_16 = UNIT_TYPES["utf-16"]
 
 
 class PendingBlock:
-    """Pending text of jieba: a block.
+    """Recognises a block of jieba that may continue.
 
     Args:
         numbers: `fst.machines.segmentation.jieba.Arguments.units`.

@@ -1,12 +1,12 @@
-"""Segmentation: texts to the words of a dictionary, and the text between them.
+"""Segmentation: cut texts into the words of a dictionary and the tokens between them.
 
-A `Segmenter` runs every table whose kernel gives an id and a span for each token. Ids are indices into the words, or negative for tokens
-outside of the dictionary. If a text can be read in pieces, the last token of each piece is the one that ends last. The table has three
-members besides those of `fst.tables.table.Table`:
+A `Segmenter` runs every table whose kernel writes an id and a span for each token. An id is an index into the words; the id of a token
+outside of the dictionary is negative. If a text can be read in pieces, the last token of each piece has the greatest end. The table has
+three members in addition to the members of `fst.tables.table.Table`:
 
 - ``words``, the words of the dictionary;
 - ``streams``, whether the kernel reads texts in pieces;
-- ``cuts``, the characters of ASCII after which any text may be cut; "" if there are none.
+- ``cuts``, the ASCII characters after which any text may be cut; may be "".
 """
 
 from __future__ import annotations
@@ -41,13 +41,14 @@ WITH_SPANS: Mapping[bool | str, bool | str] = {False: False, True: True, "charac
 class Segments:
     """The tokens of texts, one after the other.
 
-    ``len(segments)`` is the number of rows, and ``segments[r]`` the list of the strings of one row. Strings are cut from the texts. If
-    there are no places in characters, texts are segmented again for this.
+    ``len(segments)`` is the number of rows, and ``segments[r]`` is the list of the token strings of row r. The strings are cut from the
+    texts. Without offsets in characters, indexing segments the texts again.
 
     Attributes:
-        ids: int32[n], the id of each token, which is an index into the segmenter's `words`; -1 for a token outside of the dictionary.
-        starts, ends: int32[n], the first character, or byte, of each token in its row, and one past the last; None without offsets.
-        row_splits: int64[rows + 1]; the tokens of row r are those from ``row_splits[r]`` to before ``row_splits[r + 1]``.
+        ids: int32[n], the id of each token: its index in the segmenter's `words`; -1 for a token outside of the dictionary.
+        starts, ends: int32[n], the position in its row of each token's first character, or byte, and one past its last; None without
+            offsets.
+        row_splits: int64[rows + 1]; row r has the tokens from ``row_splits[r]`` to before ``row_splits[r + 1]``.
     """
 
     ids: Ids
@@ -74,13 +75,13 @@ class Segments:
 
 
 class Segmenter:
-    """Segments texts with a dictionary. Immutable, so that any number of threads can share it without a lock.
+    """Segments texts with a dictionary. Immutable: any number of threads can share it without a lock.
 
     Args:
-        table: from `fst.compile.maxmatch`, or one of `fst.compile.lattice`; for a file use `load`.
+        table: from `fst.compile.maxmatch` or a function of `fst.compile.lattice`; for a file use `load`.
 
     Raises:
-        UnsupportedError: the table is not that of a dictionary.
+        UnsupportedError: the table is not for segmentation.
 
     Examples:
         >>> from fst.compile import maxmatch
@@ -92,7 +93,7 @@ class Segmenter:
     """
 
     def __new__(cls, table: Table) -> Self:
-        """The segmenter of the table's machine, which may be a subclass."""
+        """Return a segmenter of the class for the table's machine, which may be a subclass."""
         return super().__new__(class_for(cls, table))
 
     def __init__(self, table: Table) -> None:
@@ -107,8 +108,8 @@ class Segmenter:
             path: as in `fst.load`.
 
         Raises:
-            UnsupportedError: the table is of another kind, such as that of a tokenizer.
-            TableError, OSError: as from `fst.load`.
+            UnsupportedError: the table is of a different kind, such as a tokenizer's table.
+            TableError, OSError: as in `fst.load`.
 
         Examples:
             >>> from fst.compile import maxmatch
@@ -132,11 +133,11 @@ class Segmenter:
 
         Args:
             text: str, or bytes of UTF-8.
-            errors: "strict", or "replace": lone surrogates, and bytes that are not UTF-8, become U+FFFD.
+            errors: "strict": raise an error; "replace": replace lone surrogates, and bytes that are not UTF-8, by U+FFFD.
 
         Raises:
             TextError: the argument is not text.
-            ValueError: `errors` has a value that it cannot have.
+            ValueError: `errors` has an unknown value.
         """
         return _Source(self._encoder, batch_of(text), errors, 1).strings(0)
 
@@ -145,19 +146,20 @@ class Segmenter:
 
         Args:
             texts: as in `fst.Tokenizer.encode_batch`.
-            offsets: also give the place of each token, counted in "characters" (or True), as Python's slices do, or in "bytes" of UTF-8.
+            offsets: "characters" (or True): also return the span of each token in characters, as for Python's slices; "bytes": in bytes of
+                UTF-8.
             threads, errors: as in `fst.Tokenizer.encode_batch`.
 
         Raises:
             TextError: a row is not text; the message names it.
-            ValueError: `offsets`, `threads` or `errors` has a value that it cannot have.
+            ValueError: `offsets`, `threads` or `errors` has an invalid value.
         """
         if offsets not in WITH_SPANS:
             raise ValueError(not_one_of("offsets", offsets, WITH_SPANS))
         return _Source(self._encoder, listed(texts), errors, threads).segments(WITH_SPANS[offsets])
 
     def segment_arrow(self, column: Any, *, threads: int | None = None) -> Any:
-        """The tokens of a column of texts, as a column. Copies neither texts nor tokens. Requires pyarrow.
+        """The tokens of a column of texts, as a column. Neither texts nor tokens are copied. Requires pyarrow.
 
         Args:
             column: as in `fst.Tokenizer.encode_arrow`.
@@ -167,7 +169,7 @@ class Segmenter:
             ``list<string>``; null rows stay null. An Array gives an Array, any other column a ChunkedArray with the same chunks.
 
         Raises:
-            TextError: a row is not text, or the column does not hold texts; the message names the row, or the type.
+            TextError: a row is not text, or the column does not contain texts; the message names the row, or the type.
             ValueError: as in `segment_batch`.
             ImportError: pyarrow is not installed.
 
@@ -182,18 +184,18 @@ class Segmenter:
         return segmented(column, lambda rows: self._encoder.segment_rows(rows, threads))
 
     def count(self, texts: Texts, *, threads: int | None = None, errors: str = "strict") -> Ints:
-        """int64[rows], the number of tokens of each text. The arguments are those of `segment_batch`."""
+        """int64[rows], the number of tokens of each text. The arguments are as in `segment_batch`."""
         return self._encoder.count_tokens(texts, threads=threads, errors=errors)
 
     def stream(self, *, errors: str = "strict") -> SegmentStream:
-        """Segment one text that comes in pieces. The tokens are the same as from `segment`, and each comes out as soon as it is certain.
+        """Segment one text that arrives in pieces. The tokens are the same as from `segment`; a token can be read as soon as it is certain.
 
         Args:
             errors: as in `segment`.
 
         Returns:
-            A stream with `write`, `read` and `close`, for one thread at a time. Its memory does not grow with the text, except for tokens
-            that are not read.
+            A stream with `write`, `read` and `close`, for one thread at a time. Its memory does not grow with the text, except for unread
+            tokens.
 
         Raises:
             UnsupportedError: the dictionary segments texts from their end.
@@ -218,7 +220,7 @@ class Segmenter:
 
 
 class _TokenEncoder(Encoder):
-    """Runs the kernel: the ids and spans are those of tokens."""
+    """Runs the kernel, which writes the ids and spans of tokens."""
 
     @Lazy
     def _spans_runner(self) -> Runner:
@@ -238,7 +240,7 @@ class _TokenEncoder(Encoder):
 
 
 class SegmentStream:
-    """Segments one text that comes in pieces; made by `fst.Segmenter.stream`.
+    """Segments one text that arrives in pieces; made by `fst.Segmenter.stream`.
 
     Only one thread at a time may use a stream. Different streams are independent.
 
@@ -250,7 +252,7 @@ class SegmentStream:
     def __init__(self, encoder: _TokenEncoder, errors: str) -> None:
         check(errors)
         self._stream = _RecordedStream(encoder, errors)
-        self._text, self._before = "", 0  # what follows the tokens that were returned, and the number of characters before it
+        self._text, self._before = "", 0  # the text after the returned tokens, and the number of characters before it
 
     def write(self, piece: str | bytes) -> None:
         """Append a piece to the text.
@@ -259,17 +261,17 @@ class SegmentStream:
             piece: str, or bytes of UTF-8, cut anywhere, even inside a character. All pieces of a stream have one type.
 
         Raises:
-            TextError: the piece has another type; it is ignored. Or the stream is not text; the message names the position in the whole
-                stream, which may be in an earlier piece. This closes the stream, and tokens that were not read are lost.
+            TextError: the piece has a different type; it is ignored. Or the stream is not text; the message has the position in the whole
+                stream, which may be in an earlier piece. This error closes the stream, and unread tokens are lost.
             ValueError: the stream is closed.
         """
         self._stream.write(piece)
 
     def read(self) -> list[str]:
-        """Return the new tokens that are certain, however the text continues.
+        """Return the new tokens that no further text can change.
 
         Raises:
-            TextError, ValueError: as for `write`.
+            TextError, ValueError: as in `write`.
         """
         return self._strings(self._stream.read())
 
@@ -277,7 +279,7 @@ class SegmentStream:
         """End the text, and return all remaining tokens. Every later call raises a ValueError.
 
         Raises:
-            TextError, ValueError: as for `write`.
+            TextError, ValueError: as in `write`.
         """
         return self._strings(self._stream.close())
 
@@ -293,14 +295,14 @@ class SegmentStream:
 
 
 class _RecordedStream(Stream):
-    """A stream that also keeps the text, as it was decoded."""
+    """A stream that also keeps the decoded text."""
 
     def __init__(self, encoder: _TokenEncoder, errors: str) -> None:
         super().__init__(encoder._spans_runner, encoder._pending(True), NO_FRAME, errors, encoder._trim)
         self._texts: list[str] = []
 
     def taken(self) -> str:
-        """Remove and return the text that was decoded."""
+        """Return the decoded text, and remove it from the stream."""
         text = "".join(self._texts)
         self._texts.clear()
         return text
@@ -312,12 +314,12 @@ class _RecordedStream(Stream):
 
 
 class _Source:
-    """The parts of segments.
+    """The texts of `Segments`, and the encoder that segments them.
 
     Args:
         encoder: encodes the texts.
         texts, errors, threads: as in `Segmenter.segment_batch`.
-        in_characters: whether the places of tokens are known in characters.
+        in_characters: whether the spans of tokens are known in characters.
     """
 
     def __init__(self, encoder: _TokenEncoder, texts: Sequence[Any], errors: str, threads: int | None, in_characters: bool = False) -> None:
@@ -339,7 +341,7 @@ class _Source:
         return replaced(text)
 
     def strings(self, row: int) -> list[str]:
-        """The tokens of a row, which is segmented again."""
+        """The tokens of a row; segments it again."""
         one: Any = [self._texts[row]]
         offsets = self._encoder.encode_batch(one, offsets=True, threads=1, errors=self._errors).offsets
         assert offsets is not None
@@ -347,5 +349,5 @@ class _Source:
 
 
 def strings(text: str, starts: Ids | Ints, ends: Ids | Ints) -> list[str]:
-    """The parts of a text between some places."""
+    """The parts of a text with the given spans."""
     return [text[start:end] for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]

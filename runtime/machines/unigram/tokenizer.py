@@ -46,7 +46,7 @@ class UnigramTokenizer(PretokenTokenizer):
         return None if self._table.is_whole else super()._safe_cuts
 
     def _trim(self, ids: Ids, offsets: Ids | Ints, firsts: Ints) -> None:
-        """Of the bytes of an unknown word, only the last has its span, as `PretokenTokenizer` has it for those of a character."""
+        """Give the span of an unknown word to the last of its bytes only, as `PretokenTokenizer` does for the bytes of a character."""
         if not self._table.has_words:
             super()._trim(ids, offsets, firsts)
             return
@@ -64,16 +64,16 @@ class UnigramTokenizer(PretokenTokenizer):
 
         Args:
             text, add_special_tokens, errors: as in `encode`.
-            n: how many, 1 to 1024.
+            n: the maximum number of segmentations, 1 to 1024.
 
         Returns:
-            At most `n` segmentations, each with its score; fewer if the text has no more. The first has the ids that `encode` gives, unless
+            At most `n` segmentations with their scores; fewer if the text has fewer. The first has the ids that `encode` returns, unless
             only rounding decides between two. [Their order](exactness.md#sampling) is certain, equal scores included.
 
         Raises:
-            TextError: the argument is not text; or it is too long for so many segmentations.
-            UnsupportedError: tokens are whole words, so that a text has a single segmentation.
-            ValueError: `n` or `errors` has a value that it cannot have.
+            TextError: the argument is not text; or it is too long for `n` segmentations.
+            UnsupportedError: tokens are whole words, so a text has a single segmentation.
+            ValueError: `n` or `errors` has an invalid value.
 
         Examples:
             >>> import fst, json
@@ -100,7 +100,7 @@ class UnigramTokenizer(PretokenTokenizer):
         return self._sampling_runners.runner(randomness, with_spans=with_spans)
 
     def _need_paths(self) -> None:
-        """Refuse to choose between segmentations if a text has a single one."""
+        """Raise an error if tokens are whole words: then a text has a single segmentation."""
         if self._table.has_words:
             raise UnsupportedError(
                 "sampling, nbest: tokens are whole words, so a text has a single segmentation; call encode without randomness"
@@ -112,7 +112,7 @@ class UnigramTokenizer(PretokenTokenizer):
 
 
 ONE_ROW = Limits(2 * BLOCK, 2 * BLOCK)
-MOST_IDS = 1 << 28  # of all segmentations together
+MOST_IDS = 1 << 28  # maximum, of all segmentations together
 
 
 class Segmentation(NamedTuple):
@@ -128,7 +128,7 @@ class Segmentation(NamedTuple):
 
 
 class Weights(NamedTuple):
-    """The weights of all tokens by some alpha, see `fst.machines.unigram.arguments.SamplingArguments`."""
+    """The weights of all tokens for one alpha, see `fst.machines.unigram.arguments.SamplingArguments`."""
 
     numbers: NDArray[np.float64]
     exponents: NDArray[np.int64]
@@ -140,7 +140,7 @@ class SamplingRunners:
 
     Args:
         table: the table.
-        plain: the runner that does not.
+        plain: the runner without sampling.
         short: as in `Workspace`.
     """
 
@@ -191,7 +191,7 @@ class SamplingRunners:
         plain = self._plain
         found = [plain.arguments, *([plain.front_end.arguments] if plain.front_end else [])]
         unknown, limit, gains = (np.asarray(score, np.float64) for score in (plain.arguments.unknown, plain.arguments.limit, ()))
-        ends = plain.arguments.ends._replace(gains=gains, unknown=unknown)  # only lists are read; these have the type of the kernel
+        ends = plain.arguments.ends._replace(gains=gains, unknown=unknown)  # the types that the kernel expects; only lists are read
         return [own._replace(scores=self._scores, unknown=unknown, limit=limit, ends=ends) for own in found]
 
     @Lazy

@@ -1,9 +1,9 @@
 """The text front end of WordPiece for the few texts that its alphabet does not express.
 
-The alphabet folds normalizers and pre-tokenizers into a map of characters. It does not express what neighbours change: characters that
-compose, marks that several normalizers order, added tokens that depend on their context. Such a text is found by its characters, or marked
-by the kernels, and encoded again: first it is normalized step by step, see `fst.text.normalizer.NormalizerSteps`. A stream cannot go back,
-so all of its text is normalized.
+The alphabet combines normalizers and pre-tokenizers in a mapping of single characters. It does not express effects of neighbours:
+characters that compose, marks that several normalizers order, added tokens that depend on their context. `SuspectFilter` or the kernels
+find a text with these effects. Then the text is normalized step by step, see `fst.text.normalizer.NormalizerSteps`, and encoded again. A
+stream cannot go back, so all of its text is normalized.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ KERNEL = "fst.runtime.machines.wordpiece.kernels.normalized"
 
 
 class SuspectFilter:
-    """Finds texts that contain some characters. It compares only the first unit of each, so it may find a few texts without any.
+    """Finds texts that contain some characters. It compares only the first unit of a character, so it may find a few other texts.
 
     Args:
-        runs: first and last code points of the characters, one after the other.
-        marks_rows: whether kernels mark texts, too.
+        runs: the characters, as the first and the last code point of each run of code points.
+        marks_rows: whether kernels also mark texts.
         runner: encodes the texts again.
     """
 
@@ -61,7 +61,7 @@ class SuspectFilter:
 
 
 class StepNormalizer:
-    """Normalizes texts step by step, with the added tokens that it finds as marks.
+    """Normalizes texts step by step. It finds added tokens, and writes them as marks.
 
     Args:
         steps: the normalizers.
@@ -81,11 +81,11 @@ class StepNormalizer:
         return border_arguments(self._by, self._added)
 
     def pending(self) -> PendingBorder:
-        """An object that recognises text without a border."""
+        """Return an object that recognises text without a border."""
         return PendingBorder(self._border)
 
     def border(self, text: Units, starts: Ints, memo: Any) -> int:
-        """The last border of a text that continues; its beginning if it has none."""
+        """The last border of a text that continues; without a border, the start of the text."""
         return int(last_border.call(text, np.uint64(starts[0]), np.uint64(starts[-1]), self._border, memo))
 
     def normalise(
@@ -94,10 +94,10 @@ class StepNormalizer:
         """Normalize texts.
 
         Args:
-            text, starts: UTF-8 of all texts, and where each begins.
-            before: the number of the first character in its text.
-            room: where to write.
-            is_inside, more: whether the first text continues from a border, and the last one continues behind one.
+            text, starts: UTF-8 of all texts, the start of each text, and the end of the last.
+            before: the index of the first character in its text.
+            room: the arrays to write to.
+            is_inside, more: whether the first text continues from a border, and whether the last text continues after a border.
             with_spans: whether to write the spans of characters.
         """
         ends, nothing = (np.uint64(is_inside), np.uint64(more)), np.uint64(0)
@@ -113,7 +113,7 @@ class StepNormalizer:
 
 
 def _place(rewritten: Normalized, raw: Normalized) -> None:
-    """Turn the spans of characters in texts that were rewritten before into spans in the raw ones."""
+    """Convert spans in texts that were already rewritten to spans in the raw texts."""
     places = rewritten.places[: rewritten.firsts[-1]]
     begins = np.repeat(raw.firsts[:-1], np.diff(rewritten.firsts))
     firsts, lasts = begins + (places & LOW_HALF).astype(np.int64), begins + (places >> HALF).astype(np.int64) - 1
@@ -121,7 +121,7 @@ def _place(rewritten: Normalized, raw: Normalized) -> None:
 
 
 class NormalizingRunner(Runner):
-    """Encodes texts that are normalized first.
+    """Normalizes texts, and encodes them.
 
     Args:
         table: the table.
@@ -152,7 +152,7 @@ class NormalizingRunner(Runner):
         buffers: Buffers,
         counted: bool = False,
     ) -> int:
-        """Encode rows of text, see `Runner.encode`. Text after the last border is left unread."""
+        """Encode rows of text, see `Runner.encode`. Text after the last border is not read."""
         if more:
             starts = np.array([starts[0], self.normalizer.border(text, starts, workspace.memo)])
             if starts[0] == starts[1]:

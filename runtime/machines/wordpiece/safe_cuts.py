@@ -1,4 +1,4 @@
-"""The spaces after which a text of WordPiece may be cut."""
+"""The spaces after which WordPiece may cut a text."""
 
 from __future__ import annotations
 

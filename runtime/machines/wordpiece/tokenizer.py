@@ -41,7 +41,7 @@ class WordPieceTokenizer(Tokenizer):
         return Runner(self._table, arguments, self._workspaces, with_spans=True, fallback=fallback)
 
     def _fallback(self, arguments: Arguments, *, with_spans: bool) -> SuspectFilter | None:
-        """Finds the texts that must be normalised first; None if the alphabet expresses all of them."""
+        """The filter that finds the texts that must be normalised first; None if the alphabet expresses all texts."""
         metadata, normalizer = self._table.metadata, self._normalizer
         suspects, has_contextual = metadata.normalizer.suspects, bool(metadata.added_tokens.contextual)
         runs = [*suspects.ids, *(suspects.spans if with_spans else ())] if suspects else []

@@ -1,4 +1,4 @@
-"""The characters of BPE over characters: the part of machines over bytes that knows where a character ends, and which token it is."""
+"""Read characters for BPE over characters: find the end and the token of a character in bytes."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from fst.pretokens.characters import FALLS_BACK, PLACES
 from fst.runtime.kernels.constants import ROOT, U1, U2, U3, U4
 
 ABSENT = np.int32(NO_TOKEN)
-TWO, THREE, FOUR = np.uint8(0xC0), np.uint8(0xE0), np.uint8(0xF0)  # the least first bytes of longer characters
+TWO, THREE, FOUR = np.uint8(0xC0), np.uint8(0xE0), np.uint8(0xF0)  # the minimum first byte of characters of 2, 3 and 4 bytes
 
 
 @inlined
 def length_of(byte):
-    """The number of bytes of the character that begins with a byte."""
+    """The number of bytes of a character with this first byte."""
     return U1 if byte < TWO else U2 if byte < THREE else U3 if byte < FOUR else U4
 
 
 @part
 def next_character(text, begin, at, end, alphabet):
-    """Look up the character at a position in a piece, from `begin` to `end`.
+    """Look up the character at a position in a pre-token, which extends from `begin` to `end`.
 
     Returns:
-        Its token, or `ABSENT`; and the position after it.
+        The token of the character, or `ABSENT`; and the position after the character.
     """
     after = min(at + length_of(text[at]), end)
     place = np.uint64(at > begin) | np.uint64(after == end) << U1

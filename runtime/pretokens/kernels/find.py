@@ -1,11 +1,11 @@
-"""From text to pieces: the first stage of machines over bytes. `fst.text.splitter.Splitter` specifies where pieces begin.
+"""Split text into pre-tokens (`pieces`): the first stage of machines over bytes. `fst.text.splitter.Splitter` specifies the result.
 
-Windows decide nearly all places, each by itself, so that the processor works on many of them at the same time. If a window is undecided,
-the splitter searches from the last decided piece on. Where a piece begins does not depend on the text after the window, so a chunk of text
-ends where the last piece begins in it.
+A window of a few characters decides whether a pre-token begins in it. Nearly all windows are decided, and independent of each other, so
+that the processor works on many at the same time. If a window is undecided, the splitter searches from the last decided pre-token on. The
+start of a pre-token does not depend on text after its window, so a chunk of text ends where its last pre-token begins.
 
-An item of `work.pieces` is the position where a piece begins, with its kind in the highest three bits; it ends where the next one begins.
-The end of a row, a special token and a dropped stretch of text are pieces of their own. A later stage marks pieces that are one token of
+An item of `work.pieces` is the start of a pre-token, with its kind in the highest three bits; the pre-token ends where the next one begins.
+The end of a row, a special token and a dropped stretch of text are separate items. A later stage marks pre-tokens that are one token of
 `long_pieces`.
 """
 
@@ -29,23 +29,23 @@ from fst.text.splitter import COLUMNS, STRETCH, STRETCH_ENDS
 U30, ALL = np.uint64(30), np.uint64((1 << 64) - 1)
 LEAD = np.uint64(WIDEST)
 NOT_PLAIN, CHUNK = np.uint64(ANY_SYMBOL), np.uint64(CHUNK_SIZE)
-UNDECIDED, DOUBT_SHIFT, DOUBT = U2, U30, np.uint64(1 << 31)  # the bit of an undecided window: in a decision, and in an item of `begins`
+UNDECIDED, DOUBT_SHIFT, DOUBT = U2, U30, np.uint64(1 << 31)  # bits of an undecided window: in a decision, in `begins`
 KIND, PLACE = np.uint64(29), np.uint64((1 << 29) - 1)
-ROW_END, SPECIAL, DROPPED, LONG = (np.uint64(kind << 29) for kind in range(1, 5))  # the kinds; all other pieces have kind 0
+ROW_END, SPECIAL, DROPPED, LONG = (np.uint64(kind << 29) for kind in range(1, 5))  # the kinds; other pre-tokens have kind 0
 
 
 @inlined
 def may_begin_special(text, at, stop, special_bytes):
-    """Filter: could a special token begin at a position? Its first two bytes rule out most positions."""
+    """Filter: whether a special token may begin at a position, by the first two bytes."""
     return special_bytes[text[at]] & FIRST and (at + U1 >= stop or special_bytes[text[at + U1]] & SECOND)
 
 
 @part
 def read_other(text, at, stop, more, table, memo):
-    """Read a special token, or a character that is not ASCII or may begin one.
+    """Read a special token, or a character that is not ASCII or may begin a special token.
 
     Returns:
-        The class of the character and the position after it; or, for a token, 0 and its own position. Then the node of the token, or 0; and
+        Four values. For a character: its class, the position after it, 0 and False. For a token: 0, its position, its node or 0, and
         whether the text after `stop` could complete a token, or a longer one.
     """
     if may_begin_special(text, at, stop, table.special_bytes):
@@ -58,16 +58,16 @@ def read_other(text, at, stop, more, table, memo):
 
 @inlined
 def note(decided, before, begins, count):
-    """Note the decision about position `before` if a piece begins there, or may begin. Returns the new count."""
+    """Write position `before` to `begins` if a pre-token begins or may begin there; return the new number of `begins`."""
     begins[count] = before | (decided & UNDECIDED) << DOUBT_SHIFT
     return count + (decided & U1)
 
 
 @inlined
 def note_all(found, doubtful, first, begins, count):
-    """Note a begin for each bit of `found`, from position `first` on, with `DOUBT` if `doubtful` has the bit, too. Returns the new count.
+    """Write a position for each bit of `found`, from `first` on, with `DOUBT` if `doubtful` has the bit; return the number of `begins`.
 
-    They are noted eight at a time, with some too many in the end: a loop over each would often end otherwise than the processor predicts.
+    Positions are written eight at a time, and the last ones may be unused: the end of a loop over single positions is hard to predict.
     """
     left = found
     for index in range(U0, ones(found), U8):
@@ -82,7 +82,7 @@ def note_all(found, doubtful, first, begins, count):
 
 @part
 def window_before(text, at, table):
-    """The window of the plain bytes before a position, at least `LEAD` of them."""
+    """The window before a position, after at least `LEAD` plain bytes."""
     bits, window = table.params[WINDOW_BITS], U0
     for place in range(LEAD):
         window = window << bits | np.uint64(table.ascii_symbols[text[at - LEAD + np.uint64(place)]])
@@ -91,16 +91,16 @@ def window_before(text, at, table):
 
 @part
 def decide_run(text, at, limit, table, begins, count, masks):
-    """Read plain bytes, 64 at a time, and decide where pieces begin; the result is that of one look-up a byte.
+    """Read plain bytes, 64 at a time, and decide where pre-tokens begin. The result is the same as with one look-up per byte.
 
     Args:
         text, limit, table: as in `find_begins`.
-        at: where to read from, after at least `LEAD` plain bytes.
-        begins, count: ``work.begins`` and their number.
+        at: the position to begin, after at least `LEAD` plain bytes.
+        begins, count: ``work.begins``, and the number of items in it.
         masks: see `fst.runtime.kernels.intrinsics.decide`.
 
     Returns:
-        The position of the next byte that is not plain, or `limit`; and the number of `begins`. All is decided but for the last byte read.
+        The position of the next byte that is not plain, or `limit`; and the number of `begins`. The last byte read is not decided.
     """
     length = U64
     while length == U64 and at < limit:
@@ -121,19 +121,19 @@ def decide_run(text, at, limit, table, begins, count, masks):
 
 @part
 def find_begins(text, at, limit, stop, more, table, work):
-    """Read a stretch of text, up to `limit` or to a special token, and decide by windows where pieces begin.
+    """Read a stretch of text, up to `limit` or to a special token, and decide by windows where pre-tokens begin.
 
     Args:
         text: uint8[n], UTF-8.
-        at, stop: where the stretch begins, and the end of its row. A piece begins at `at`.
-        limit: the last position at which to stop.
+        at, stop: the start of the stretch, where a pre-token begins; and the end of its row.
+        limit: the maximum position to read to.
         more: whether the row continues after `stop`.
         table: `fst.pretokens.arguments.Arguments`.
-        work: of `begins`, filled: where pieces begin, and, with the bit `DOUBT`, where windows are undecided.
+        work: `begins` is filled with the starts of pre-tokens, and with undecided positions, which have the bit `DOUBT`.
 
     Returns:
-        The number of ``work.begins``; where reading stopped; the node of the special token there, or 0; and whether the text after `stop`
-        could complete one there, or a longer one.
+        The number of ``work.begins``; the position where reading stopped; the node of the special token there, or 0; and whether the text
+        after `stop` could complete a special token there, or a longer one.
     """
     symbols, ascii_symbols, decisions = table.symbols, table.ascii_symbols, table.decisions
     bits, mask, window = table.params[WINDOW_BITS], table.params[WINDOW_MASK], table.params[BEGIN]
@@ -147,7 +147,7 @@ def find_begins(text, at, limit, stop, more, table, work):
         lead = min(at + LEAD, limit) if at_once else limit
         while symbol != NOT_PLAIN:
             window = window << bits | symbol
-            count = note(np.uint64(decisions[window & mask]), before, begins, count)  # about the character before this one
+            count = note(np.uint64(decisions[window & mask]), before, begins, count)  # for the character before this one
             before = at
             at += U1
             symbol = np.uint64(ascii_symbols[text[at]]) if at < lead else NOT_PLAIN
@@ -168,10 +168,10 @@ def find_begins(text, at, limit, stop, more, table, work):
 
 @part
 def resolve(text, begins, count, reached, at_end, table, memo, pieces, filled):
-    """Append pieces: those that windows have found; and, if windows between two of these are undecided, those that searches find there.
+    """Append the pre-tokens that windows have found; between two of them with undecided windows, search for more.
 
     Returns:
-        The number of pieces.
+        The number of pre-tokens.
     """
     begins[count] = reached
     index = U0
@@ -190,11 +190,10 @@ def resolve(text, begins, count, reached, at_end, table, memo, pieces, filled):
 
 @inlined
 def search_inside(text, begin, following, reached, at_end, table, memo):
-    """Search for the piece that begins at `begin`, knowing that one begins at `following`, unless that is where reading stopped.
+    """Search for the pre-token at `begin`. Another pre-token begins at `following`, unless `following` is `reached`.
 
     Returns:
-        Where the piece ends; and whether the text after `reached`, which cannot change a piece that ends before a decided one, could make
-        it longer.
+        The end of the pre-token; and whether the text after `reached` could make it longer, which is impossible before a decided pre-token.
     """
     end, is_open = search(text, begin, reached, at_end, table, memo)
     if is_open and following < reached:
@@ -206,7 +205,7 @@ def search_inside(text, begin, following, reached, at_end, table, memo):
 
 @part
 def search_between(text, following, reached, at_end, table, memo, pieces, filled):
-    """Append the pieces between the last one and `following`: the next one that windows have found, or the place where reading stopped."""
+    """Append the pre-tokens between the last one and `following`: the next one that windows have found, or the end of reading."""
     begin = np.uint64(pieces[filled - U1])
     end, is_open = search_inside(text, begin, following, reached, at_end, table, memo)
     while begin < end < following and not is_open:
@@ -218,10 +217,10 @@ def search_between(text, following, reached, at_end, table, memo, pieces, filled
 
 @part
 def next_special(text, at, stop, more, table, memo):
-    """Find the next special token from a position on.
+    """Find the next special token, searched from a position on.
 
     Returns:
-        Where it begins, or could begin, or where the row ends; and whether it surely begins, or the text ends, there.
+        The position where it begins or may begin, or the end of the row; and whether it certainly begins there, or the text ends there.
     """
     reset(at, memo)
     while at < stop:
@@ -235,10 +234,10 @@ def next_special(text, at, stop, more, table, memo):
 
 @part
 def search_far(text, begin, reached, stop, more, table, memo):
-    """Search for a piece that is longer than a chunk. No special token begins before `reached`.
+    """Search for a pre-token that is longer than a chunk. No special token begins before `reached`.
 
     Returns:
-        Where it ends; `begin` if the text after `stop` could make it longer.
+        The end of the pre-token; `begin` if the text after `stop` could make it longer.
     """
     if memo[STRETCH] <= reached:
         memo[STRETCH], memo[STRETCH_ENDS] = next_special(text, reached, stop, more, table, memo)
@@ -248,19 +247,19 @@ def search_far(text, begin, reached, stop, more, table, memo):
 
 @inlined
 def find_pieces(text, starts, row, at, more, table, work):
-    """Find pieces until there are enough for a round, or enough bytes, or the texts end.
+    """Find pre-tokens until a round has enough pre-tokens or bytes, or the texts end.
 
     Args:
         text, starts, more, table, work: as in `fst.runtime.machines.bpe.kernels.encode.encode_rows`.
-        row, at: the row, and the position in it, where the last round stopped.
+        row, at: the row and the position where the last round stopped.
 
     Returns:
-        The row and the position where this round stops; the number of pieces; and whether nothing more can be read before more text comes.
+        The row and the position where this round stops; the number of pre-tokens; and whether more text is needed to continue.
     """
     begins, pieces, special_ids, memo = work.begins, work.pieces, work.special_ids, work.memo
     rows, nodes = np.uint64(len(starts)) - U1, table.specials.nodes
     begin, filled, specials, is_stuck = at, U0, U0, False
-    if row == U0 and at == np.uint64(starts[U0]):  # of a new call
+    if row == U0 and at == np.uint64(starts[U0]):  # a new call
         forget(memo)
     while row < rows and filled < CHUNK and at - begin < CHUNK and not is_stuck:
         stop, goes_on = np.uint64(starts[row + U1]), more and row + U1 == rows
@@ -273,7 +272,7 @@ def find_pieces(text, starts, row, at, more, table, work):
             if ends:
                 at = reached
             elif filled > first + U1:
-                filled -= U1  # the last one may continue
+                filled -= U1  # the last pre-token may continue
                 at = np.uint64(pieces[filled])
             else:
                 filled = first
@@ -301,7 +300,7 @@ def find_pieces(text, starts, row, at, more, table, work):
 
 @part
 def mark_dropped(text, pieces, count, table):
-    """Mark the pieces that are dropped."""
+    """Mark dropped pre-tokens."""
     drops = table.drops
     for index in range(count):
         item = np.uint64(pieces[index])

@@ -1,10 +1,10 @@
-"""Looking pieces up in the table of words: piece → id.
+"""Look up pre-tokens (`pieces`) in the table of words: pre-token → id.
 
 The loops of `find_words`::
 
-    mark_dropped   pieces → marks on dropped ones, if the table drops any
-    find_slots     pieces → their slots in the table of words, which are prefetched
-    look_up        pieces → ids; a piece that the table of words does not contain is pending
+    mark_dropped   pre-tokens → marks on dropped pre-tokens, if the table drops any
+    find_slots     pre-tokens → their slots in the table of words, which are prefetched
+    look_up        pre-tokens → ids; a pre-token that the table of words does not contain is pending
 
 `table` is `fst.pretokens.arguments.Arguments`, and `work` `fst.pretokens.arguments.Work`.
 """
@@ -34,14 +34,14 @@ def mask_for(length):
 
 @inlined
 def bounds_of(pieces, index):
-    """Where a piece begins and ends, and its length in bytes. The bits of a kind other than 0 make the length huge, above `LONGEST`."""
+    """The begin, the end and the length in bytes of a pre-token. A kind other than 0 makes the length huge, above `LONGEST`."""
     item, end = np.uint64(pieces[index]), np.uint64(pieces[index + U1]) & PLACE
     return item & PLACE, end, end - item
 
 
 @part
 def find_slots(text, pieces, count, table, slots):
-    """Find and prefetch the slot of each piece."""
+    """Find and prefetch the slot of each pre-token."""
     words, displacements, key_masks, params = table.words, table.displacements, table.key_masks, table.params
     highest = np.uint64(len(words) >> 2) - U1
     bucket_shift, slot_shift = params[BUCKET_SHIFT], params[SLOT_SHIFT]
@@ -55,10 +55,10 @@ def find_slots(text, pieces, count, table, slots):
 
 @part
 def look_up(text, pieces, slots, count, table, scratch, pending):
-    """Look pieces up.
+    """Look up pre-tokens.
 
     Returns:
-        The number of ids in `scratch`; and the number of items in `pending`, ``number of ids before it | index of the piece << 32``.
+        The number of ids in `scratch`; and the number of items in `pending`, ``number of ids before it | index of the pre-token << 32``.
     """
     words, key_masks = table.words, table.key_masks
     place = waiting = U0
@@ -76,7 +76,7 @@ def look_up(text, pieces, slots, count, table, scratch, pending):
 
 @part
 def without_dropped(pieces, pending, waiting):
-    """Remove dropped pieces from the pending ones. Returns the number of those that are left."""
+    """Remove dropped pre-tokens from `pending`, and return the number of items left."""
     left = U0
     for item in range(waiting):
         pending[left] = pending[item]
@@ -86,7 +86,7 @@ def without_dropped(pieces, pending, waiting):
 
 @part
 def long_piece(text, begin, end, pieces):
-    """The token that a piece is as a whole, if it is one of `long_pieces`; else `NO_TOKEN`."""
+    """The token of a pre-token that is one of `long_pieces`; otherwise `NO_TOKEN`."""
     node, at = child_of(ROOT, np.uint64(text[begin]), pieces.edges), begin + U1
     while at < end and node > ROOT:
         node = child_of(node, np.uint64(text[at]), pieces.edges)
@@ -96,7 +96,7 @@ def long_piece(text, begin, end, pieces):
 
 @part
 def mark_long(text, pieces, pending, waiting, long_pieces):
-    """Mark pending pieces that are one of `long_pieces`."""
+    """Mark pending pre-tokens that are one of `long_pieces`."""
     for item in range(waiting):
         index = pending[item] >> HALF
         first, last, _ = bounds_of(pieces, index)
@@ -107,7 +107,7 @@ def mark_long(text, pieces, pending, waiting, long_pieces):
 
 @inlined
 def find_words(text, count, table, work):
-    """Look the pieces of a round up. Returns what `look_up` does, without dropped pieces. Marks pending pieces that are `LONG`."""
+    """Look up the pre-tokens of a round; return the result of `look_up`, without dropped ones. Mark pending ones that are `LONG`."""
     pieces, slots, pending = work.pieces, work.slots, work.pending
     if len(table.drops):
         mark_dropped(text, pieces, count, table)

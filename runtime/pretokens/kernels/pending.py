@@ -1,6 +1,6 @@
-"""Reading on in an unfinished piece: whether it goes on to the end of new text, which a stream asks before it calls a kernel.
+"""Find out whether an unfinished pre-token continues to the end of new text. A stream does this before it calls a kernel.
 
-Kernels require what those of `fst.runtime.pretokens.kernels.find` require.
+The requirements of `fst.runtime.pretokens.kernels.find` apply.
 """
 
 from __future__ import annotations
@@ -20,16 +20,17 @@ AT, STATE = 0, 1  # indices into `reached`
 
 @kernel
 def read_on(text, table, memo, reached):
-    """Read on in a piece.
+    """Continue to read a pre-token.
 
     Args:
         text: uint8[n], UTF-8.
         table: `fst.pretokens.arguments.Arguments`.
         memo: uint64[3], scratch.
-        reached: uint64[2], changed. `AT`: how far the text is read, without a special token. `STATE`: the splitter's state there.
+        reached: uint64[2], changed. `AT`: the position up to which the text is read, without a special token. `STATE`: the splitter's state
+            there.
 
     Returns:
-        Whether the piece goes on to the end of the text, or to where a special token may begin.
+        Whether the pre-token continues to the end of the text, or to a position where a special token may begin.
     """
     moves, columns, stop = table.moves, table.params[COLUMNS], np.uint64(len(text))
     at, state, is_open = reached[AT], reached[STATE], False
@@ -40,7 +41,7 @@ def read_on(text, table, memo, reached):
             node, is_open = match_at(text, ITEMS, at, stop, U1, table.specials, memo)
         if is_open:
             break
-        if node:  # its bytes may be those of no character
+        if node:  # the bytes of a token need not be characters
             state = U0
         else:
             symbol, at = class_at(text, at, table)

@@ -1,4 +1,4 @@
-"""The rows of a call: the frames around texts, and special tokens between pieces."""
+"""Write frames around texts, and special tokens between pre-tokens."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from fst.tables.kernel_call import COUNT, OPEN
 
 @inlined
 def begin_call(starts, more, output, state):
-    """Write the frame before the first text, unless the last call began this text, and note whether the last text continues."""
+    """Write the frame before the first text, unless the last call began this text. Store whether the last text continues."""
     if len(starts) > 1 and not state[OPEN]:
         state[COUNT] = frame(output.prefix, state[COUNT], output)
     state[OPEN] = more

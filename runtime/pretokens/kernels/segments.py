@@ -1,4 +1,4 @@
-"""Pending pieces as segments, sorted by length, so that a machine reads all of them together, one byte at a time."""
+"""Sort pending pre-tokens by length, as segments, so that a machine reads all of them together, one byte at a time."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ LONGEST, MOST = np.uint64(LONGEST_PIECE), np.uint64(PIECES)
 
 @inlined
 def read_together(length, widest, stride):
-    """The length of a pending piece; 0 if it is too long to be read together with others."""
+    """The length of a pending pre-token; 0 if it is too long to read together with others."""
     return length if length <= (MOST if stride else widest) else U0
 
 
 @part
 def sort_pieces(pieces, pending, waiting, active, longer, widest, stride, apart):
-    """Sort the segments of pending pieces by length, the longest first, into `active`.
+    """Sort the segments of pending pre-tokens by length, the longest first, into `active`.
 
-    A piece is one segment. One of more than `widest` bytes becomes segments of so many, which begin `stride` bytes apart; if that is 0, or
-    it is longer than a round, it is left out.
+    A pre-token of at most `widest` bytes is one segment. A longer pre-token is several segments of at most `widest` bytes, which begin
+    `stride` bytes apart; it is left out if `stride` is 0, or if it is longer than a round.
 
-    An active segment has two items: its state, and ``where it begins in text | where it begins in tokens << 32``. `longer`, of zeros
-    before, holds in the end for each length the number of segments at least this long. In tokens, `apart` more places than a piece has
-    bytes are left for each piece.
+    An active segment has two items: its state, and ``begin in text | begin in tokens << 32``. `longer` must contain zeros; at the end, it
+    contains for each length the number of segments of at least this length. In tokens, each pre-token has room for its number of bytes plus
+    `apart`.
 
     Returns:
         The length of the longest segment.

@@ -1,9 +1,10 @@
-"""Charsmaps: strings of a stretch are replaced. `fst.text.charsmap.Charsmap.apply` specifies the result.
+"""Replace the strings of a charsmap in a stretch. `fst.text.charsmap.Charsmap.apply` specifies the result.
 
-Characters that are no strings, and no second ones of strings, are copied. Any other one is a *hit*, and its neighbours are looked at.
+A *hit* is a character that is a string of the charsmap, or the second character of a string. At a hit, the characters around it are
+searched for strings; all other characters are copied.
 
-The arguments are those of `fst.text.charsmap_arguments`. Kernels require what `fst.runtime.text.kernels.stretches` requires, and that
-`fst.automata.double_array.read` has proven the double array.
+`fst.text.charsmap_arguments` describes the arguments. The requirements of `fst.runtime.text.kernels.stretches` apply, and
+`fst.automata.double_array.read` must have checked the double array.
 """
 
 from __future__ import annotations
@@ -46,10 +47,10 @@ def base_of(node, units):
 
 @part
 def find(text, at, stop, is_shortest, charsmap):
-    """Find the shortest or the longest string that begins at a position.
+    """Find the shortest or the longest string of the charsmap that begins at a position.
 
     Returns:
-        Its size, and where its text begins, from 1 on; 0 and 0 if there is none.
+        The size of the string, and the index of its replacement text plus 1; 0 and 0 if no string begins there.
     """
     units = charsmap.units
     base, size, value = base_of(U0, units), U0, U0
@@ -74,7 +75,7 @@ def class_before(text, at, classes):
 
 @part
 def is_joined(text, at, found, classes):
-    """Whether a character stays with the one before it, if that depends on what stands before both; `found` says on what."""
+    """Whether a character is in the cluster of the character before it, for a rule `found` that depends on the text before both."""
     has_linker = False
     if found == IN_PICTOGRAPH:
         at = start_before(text, at)  # the joiner
@@ -90,20 +91,20 @@ def is_joined(text, at, found, classes):
 
 @inlined
 def is_together(text, at, kind, charsmap):
-    """Whether a character of some class stays with the one before it."""
+    """Whether a character of class `kind` is in the cluster of the character before it."""
     found = charsmap.pairs[class_before(text, at, charsmap.classes), kind]
     return found == TOGETHER or (found > TOGETHER and is_joined(text, at, found, charsmap.classes))
 
 
 @inlined
 def are_apart(text, at, code, charsmap):
-    """Whether a character begins a cluster, whatever stands before the one before it; true if there are no clusters."""
+    """Whether a character always begins a cluster after the character before it; true if the charsmap does not use clusters."""
     return not charsmap.params[IN_CLUSTERS] or charsmap.pairs[class_before(text, at, charsmap.classes), charsmap.classes[code]] == APART
 
 
 @part
 def cluster_at(text, at, stop, charsmap):
-    """Begin and end of the cluster around a character; twice the same position if it is not `SHORT`."""
+    """The start and the end of the cluster around a character; `at` and `at` if it has `SHORT` or more bytes."""
     classes = charsmap.classes
     code, end = code_at(text, at)
     begin, kind = at, classes[code]
@@ -120,7 +121,7 @@ def cluster_at(text, at, stop, charsmap):
 
 @part
 def string_in_cluster(text, at, after, code, stop, charsmap):
-    """The string that is replaced because of a hit: begin, end, and where its text begins, from 1 on; 0 if it stays."""
+    """The string to replace at a hit: its begin, its end, and the index of its replacement text plus 1; 0 if it is not replaced."""
     begin, end = cluster_at(text, at, stop, charsmap)
     if end - begin > after - at:
         first, _ = code_at(text, begin)
@@ -134,7 +135,7 @@ def string_in_cluster(text, at, after, code, stop, charsmap):
 
 @part
 def longest_string(text, lowest, at, after, code, stop, charsmap):
-    """As `string_in_cluster`, for the longest string; what stands before `lowest` is done with."""
+    """The longest string to replace at a hit, as by `string_in_cluster`; text before `lowest` is already processed."""
     if at > lowest and charsmap.kinds[code] & IS_SECOND:
         before = start_before(text, at)
         size, value = find(text, before, stop, False, charsmap)
@@ -146,7 +147,7 @@ def longest_string(text, lowest, at, after, code, stop, charsmap):
 
 @part
 def next_hit(text, at, stop, kinds):
-    """The next hit: its position, the position after it, and its code point."""
+    """The next hit: its position, the position after it, and its code point; `stop`, `stop` and 0 at the end."""
     while at < stop:
         byte = text[at]
         if byte < ASCII:
@@ -163,7 +164,7 @@ def next_hit(text, at, stop, kinds):
 
 @inlined
 def put_text(texts, place, into, filled):
-    """Write a text, up to its NUL. Returns the position after it, and the count of its characters."""
+    """Write a text up to its NUL; return the position after it, and its number of characters."""
     count = U0
     while texts[place]:
         byte = texts[place]
@@ -175,16 +176,16 @@ def put_text(texts, place, into, filled):
 
 @inlined
 def align(own, read, old, new, is_added, places, written):
-    """Note the spans of characters that take the place of others, as `fst.text.charsmap._aligned` does.
+    """Write the spans of characters that replace other characters, as `fst.text.charsmap._aligned` does.
 
     Args:
-        own, read: the spans of the old characters, and the number of the first one.
-        old, new: how many there are.
-        is_added: whether the character before is one more than it took the place of.
-        places, written: the spans that are noted, and how many are.
+        own, read: the spans of the old characters, and the index of the first.
+        old, new: the number of old and of new characters.
+        is_added: whether the last replacement had more new than old characters, and directly precedes this one.
+        places, written: the array for spans, and the number of spans in it.
 
     Returns:
-        The new count, and whether the last character is one more.
+        The new number of spans, and whether `new` is greater than `old`.
     """
     if not new and is_added:
         places[written - U1] = own[read]
@@ -196,7 +197,7 @@ def align(own, read, old, new, is_added, places, written):
 
 @inlined
 def consume(own, read, old, new, extends, places, written):
-    """Note the spans of characters that take the place of others, as `fst.text.charsmap._consumed` does. Returns the new count."""
+    """Write the spans of characters that replace other characters, as `fst.text.charsmap._consumed` does; return the number of spans."""
     begin, end = own[read] & LOW_HALF, own[read + old - U1] >> HALF
     if not new and written and extends:
         places[written - U1] = places[written - U1] & LOW_HALF | end << HALF
@@ -208,16 +209,16 @@ def consume(own, read, old, new, extends, places, written):
 
 @part
 def replace_strings(text, stop, own, charsmap, into, places):
-    """Apply a charsmap to a stretch. Returns the size of the result.
+    """Apply a charsmap to a stretch, and return the size of the result.
 
     Args:
         text, stop: the stretch.
-        own: the spans of its characters; empty without spans.
+        own: the spans of its characters; empty if spans are not requested.
         charsmap: the charsmap.
-        into, places: where the bytes of the result and the spans of its characters go.
+        into, places: the arrays for the bytes of the result and the spans of its characters.
     """
     in_clusters, has_spans = charsmap.params[IN_CLUSTERS] > U0, len(own) > 0
-    at = index = filled = written = lag = U0  # `lag`: characters that vanish before all others, see `fst.text.charsmap._aligned`
+    at = index = filled = written = lag = U0  # `lag`: number of characters removed at the start, see `fst.text.charsmap._aligned`
     is_added = False
     while at < stop:
         lowest = at

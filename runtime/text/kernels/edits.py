@@ -1,6 +1,6 @@
-"""Edits of a stretch between added tokens. `fst.text.edits.Edit.apply` specifies the result.
+"""Apply edits to a stretch between added tokens. `fst.text.edits.Edit.apply` specifies the result.
 
-Each edit reads the stretch in one array and writes it into another one. Kernels require what `fst.runtime.text.kernels.stretches` requires.
+Each edit reads the stretch from one array and writes it to another. The requirements of `fst.runtime.text.kernels.stretches` apply.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ BEFORE, ALL = 0, 1  # indices into `EditArguments.counts`
 
 @inlined
 def copy(text, begin, stop, own, index, into, filled, places, written):
-    """Copy characters and their spans, of which the first is that of a number. Returns the new counts."""
+    """Copy characters, and their spans from `index` on; return the new number of bytes and of characters."""
     filled = copy_run(text, begin, stop, into, filled)
     if len(own):
         for _ in range(count_characters(text, begin, stop)):
@@ -39,7 +39,7 @@ def copy(text, begin, stop, own, index, into, filled, places, written):
 
 @inlined
 def put_content(row, index, own, strings, into, filled, places, written):
-    """Write the content of an edit, whose characters have the span of a number. Returns the new counts."""
+    """Write the content of an edit, with span `index` for each character; return the new number of bytes and of characters."""
     for at in range(row[CONTENT], row[CONTENT_END]):
         into[filled] = strings[np.uint64(at)]
         filled += U1
@@ -61,7 +61,7 @@ def holds(row, code, runs):
 
 @part
 def length_at(row, text, at, stop, edits):
-    """How many bytes an edit replaces from a position on."""
+    """The number of bytes that an edit replaces at a position."""
     if row[KIND] == REPLACE:
         size = row[STRING_END] - row[STRING]
         if size > stop - at:
@@ -81,17 +81,17 @@ def length_at(row, text, at, stop, edits):
 
 @part
 def replace(row, firsts, seconds, text, stop, own, edits, into, places):
-    """Put the content of an edit in place of what it replaces. Returns the size.
+    """Replace all matches of an edit by its content; return the size of the result.
 
     Args:
-        row: the edit; firsts, seconds: of its `EditArguments.bytes`.
+        row, firsts, seconds: the edit, and the two parts of its `EditArguments.bytes`.
         text, stop, own: the stretch, and the spans of its characters.
         edits: all edits.
-        into, places: where the bytes of the result and the spans of its characters go.
+        into, places: the arrays for the bytes of the result and the spans of its characters.
     """
     at = copied = index = filled = written = U0
     while at < stop:
-        while at + U1 < stop and firsts[text[at]] + seconds[text[at + U1]] != BOTH:  # the sum spares a branch that no one can foresee
+        while at + U1 < stop and firsts[text[at]] + seconds[text[at + U1]] != BOTH:  # the sum avoids an unpredictable branch
             at += U1
         length = length_at(row, text, at, stop, edits) if firsts[text[at]] else U0
         if length:
@@ -106,7 +106,7 @@ def replace(row, firsts, seconds, text, stop, own, edits, into, places):
 
 @inlined
 def copy_more(text, begin, stop, own, index, into, filled, places, written):
-    """As `copy`. Returns the number of the next character, too."""
+    """Copy, as `copy` does; also return the index of the next character."""
     before = written
     filled, written = copy(text, begin, stop, own, index, into, filled, places, written)
     return filled, written, index + (written - before)
@@ -114,7 +114,7 @@ def copy_more(text, begin, stop, own, index, into, filled, places, written):
 
 @part
 def strip(row, text, stop, own, is_inside, kinds, into, places):
-    """Copy a stretch without whitespace at its ends; it has no begin if text stands before. Returns the size."""
+    """Copy a stretch without whitespace at its ends, and return the size; the start is kept if text precedes the stretch."""
     begin = U0
     while row[RIGHT] and stop > U0 and kinds[code_at(text, start_before(text, stop))[0]] & WHITE:
         stop = start_before(text, stop)
@@ -126,7 +126,7 @@ def strip(row, text, stop, own, is_inside, kinds, into, places):
 
 @inlined
 def stands_at_end(row, text, stop, edits):
-    """How many bytes of spaces, or of the string of an edit, a text ends with: one of them, or 0."""
+    """The number of bytes of a space, or of the string of an edit, at the end of a text; 0 if neither is there."""
     if stop and text[stop - U1] == BLANK_BYTE:
         return U1
     size = row[STRING_END] - row[STRING]
@@ -140,11 +140,11 @@ def stands_at_end(row, text, stop, edits):
 
 @part
 def space(row, text, stop, own, origin, end, is_inside, more, edits, into, places):
-    """Write the spaces of a stretch as `fst.text.edits.Edit` says of `SPACES`. Returns the size. Most arguments are as in `strip`.
+    """Apply an edit `SPACES`, see `fst.text.edits.Edit`; return the size. Other arguments are as in `strip`.
 
     Args:
-        origin, end: the number of the stretch's first character in the raw text, and one more than that of the last.
-        more: whether text comes after, so that no space is put there.
+        origin, end: the index of the stretch's first character in the raw text, and one past the last.
+        more: whether text follows, so that no space is added at the end.
     """
     removes, has_spans, puts = row[RIGHT] > U0, len(own) > 0, row[CONTENT_END] > row[CONTENT] and not more
     at = index = filled = written = U0
@@ -187,13 +187,13 @@ def space(row, text, stop, own, origin, end, is_inside, more, edits, into, place
 
 @part
 def edit(first, last, origin, end, is_inside, more, size, is_spare, rewriter, work):
-    """Apply some edits to the stretch in `work`. Returns its size, and whether it lies in the spare array then.
+    """Apply edits to the stretch in `work`; return its size, and whether it is now in the spare array.
 
     Args:
-        first, last: the number of the first edit, and one past the last.
-        origin, end: the number of the stretch's first character in the raw text, and one more than that of the last.
-        is_inside, more: whether text stands before the stretch, and behind it, without a token between the two.
-        size, is_spare: of the stretch.
+        first, last: the index of the first edit, and one past the last.
+        origin, end: the index of the stretch's first character in the raw text, and one past the last.
+        is_inside, more: whether text directly precedes the stretch, and directly follows it, without a token between.
+        size, is_spare: the size of the stretch, and whether it is in the spare array.
         rewriter, work: as in `fst.runtime.text.kernels.normalizer.rewrite`.
     """
     edits, stretch, own, into, places = rewriter.edits, work.stretch, work.stretch_places, work.spare, work.spare_places
@@ -222,7 +222,7 @@ def edit(first, last, origin, end, is_inside, more, size, is_spare, rewriter, wo
 
 @part
 def normalise_and_edit(text, begin, stop, origin, is_inside, more, rewriter, work):
-    """Normalize a stretch between tokens of the raw text, with all edits. Returns its size, and whether it lies in the spare array.
+    """Normalize a stretch between tokens of the raw text, with all edits; return its size, and whether it is in the spare array.
 
     The arguments are as in `fst.runtime.text.kernels.normalizer.put_stretch`.
     """

@@ -1,6 +1,6 @@
-"""Rewriting of texts before they are cut into pieces. `fst.text.normalizer.Normalizer.stretches` specifies the result.
+"""Rewrite texts before they are split. `fst.text.normalizer.Normalizer.stretches` specifies the result.
 
-Kernels require what `fst.runtime.text.kernels.stretches` requires.
+The requirements of `fst.runtime.text.kernels.stretches` apply.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ MARK, MARK_BITS, DIGITS = np.uint8(of.MARK), np.uint64(of.MARK_BITS), np.uint64(
 FOUND_ALONE, NO_SYMBOL = np.int32(of.FOUND_ALONE), np.uint64(of.NO_SYMBOL)
 NONE = np.uint64(1 << 32)  # no token
 EDGE = np.uint64(ord(EDGE_CHARACTER))
-GOES_ON = ~U0  # in place of a number of characters
-NEAR = np.uint64(1 << 10)  # bytes before the end of a text, among which a border is sought first
+GOES_ON = ~U0  # instead of a number of characters: the text continues from the last call
+NEAR = np.uint64(1 << 10)  # number of bytes at the end of a text that are searched first for a border
 
 
 @inlined
 def put_mark(number, into, filled):
-    """Write the mark of a token. Returns the position after it."""
+    """Write the mark of a token, and return the position after it."""
     into[filled] = MARK
     for index in range(DIGITS):
         digit = DIGITS - U1 - np.uint64(index)
@@ -48,25 +48,25 @@ def put_mark(number, into, filled):
 
 @inlined
 def is_word_at(text, at, kinds):
-    """Whether the character at a position is a part of words."""
+    """Whether the character at a position is a word character."""
     code, _ = code_at(text, at)
     return kinds[code] & WORD > 0
 
 
 @part
 def next_token(text, start, at, begun, white, stop, trie, rewriter, memo):
-    """Find the next added token of a text from a position on.
+    """Find the next added token of a text, searched from a position on.
 
     Args:
-        text, start, stop: the text in which tokens are sought.
+        text, start, stop: the text to search for tokens.
         at: the position.
-        begun: where the last token ended, with the whitespace that it took.
-        white: the end of the whitespace that the last token with `RSTRIP` has taken.
+        begun: the end of the last token, with the whitespace that it includes.
+        white: the end of the whitespace that the last token with `RSTRIP` includes.
         trie: the tokens.
         rewriter, memo: as in `rewrite`.
 
     Returns:
-        Where the token begins and ends, with whitespace; where it begins and ends without, which is where the search continues; `white`;
+        The start and the end of the token with whitespace; its start and its end without whitespace, where the next search begins; `white`;
         and the token's row, or `NONE`.
     """
     kinds, nodes, tokens = rewriter.kinds, trie.nodes, rewriter.tokens
@@ -98,13 +98,13 @@ def next_token(text, start, at, begun, white, stop, trie, rewriter, memo):
 
 @inlined
 def without_blanks(text, first, begin, end, last, left, right, is_first, rewriter):
-    """The span of a token in characters, without the whitespace next to it if spans are trimmed.
+    """The span of a token in characters; if spans are trimmed, without the whitespace next to the token.
 
     Args:
         text, first, last: the token, with whitespace.
-        begin, end: the token without it.
-        left, right: the span with whitespace.
-        is_first: whether the text begins with the token, or its first id is the token's.
+        begin, end: the token without whitespace.
+        left, right: the span of the token with whitespace.
+        is_first: whether the text begins with the token, or the token is the first id of the text.
         rewriter: as in `rewrite`.
     """
     trims = rewriter.params[TRIMS]
@@ -118,14 +118,14 @@ def without_blanks(text, first, begin, end, last, left, right, is_first, rewrite
 
 @part
 def next_cut(text, begin, stop, rewriter, memo):
-    """Find the next position in a part at which the splitter begins again, see `fst.text.normalizer.Cuts`.
+    """Find the next position where the splitter begins again, see `fst.text.normalizer.Cuts`.
 
     Args:
-        text, begin, stop: the part, or the rest of it after such a position.
+        text, begin, stop: the part of a text, or the rest of the part after the last position.
         rewriter, memo: as in `rewrite`.
 
     Returns:
-        The position, or the end of the part; and whether a space goes there.
+        The position, or the end of the part; and whether to write a space there.
     """
     nodes, at = rewriter.cuts.nodes, begin if len(rewriter.cuts.nodes) > 1 else stop
     while at < stop:
@@ -140,7 +140,7 @@ def next_cut(text, begin, stop, rewriter, memo):
 
 @part
 def put_pieces(text, own, begin, stop, index, rewriter, memo, into, filled, places, written):
-    """Write a part of a normalized stretch by pieces of the rewriter's splitter. The arguments are as in `put_part`."""
+    """Write a part of a normalized stretch, split into pre-tokens by the rewriter's splitter. The arguments are as in `put_part`."""
     splitter, is_first = rewriter.splitter, True
     forget(memo)
     while begin < stop:
@@ -162,12 +162,12 @@ def put_pieces(text, own, begin, stop, index, rewriter, memo, into, filled, plac
 
 @part
 def put_part(text, own, begin, stop, index, goes_on, rewriter, memo, into, filled, places, written):
-    """Write a part of a normalized stretch that holds no token, with its spaces.
+    """Write a part of a normalized stretch without tokens.
 
     Args:
         text, own, begin, stop: the part, and the spans of the stretch's characters.
-        index: the number of its first character in the stretch.
-        goes_on: whether text stands before the part, without a token between the two.
+        index: the index of its first character in the stretch.
+        goes_on: whether text directly precedes the part, without a token between.
         rewriter, memo: as in `rewrite`.
         into, filled, places, written: as in `normalise`.
     """
@@ -197,9 +197,9 @@ def put_stretch(text, begin, stop, origin, is_inside, more, row, rewriter, work,
 
     Args:
         text, begin, stop: the stretch.
-        origin: the number of its first character in the raw text.
-        is_inside, more: whether text stands before the stretch, and behind it, without a token between the two.
-        row: how many characters were written before the text; none knows for a text that continues.
+        origin: the index of its first character in the raw text.
+        is_inside, more: whether text directly precedes the stretch, and directly follows it, without a token between.
+        row: the number of characters written before the text; `GOES_ON` for a text that continues from the last call.
         rewriter, work, into, filled, places, written: as in `normalise`.
     """
     if not rewriter.params[LONGEST] and not rewriter.params[PREFIX] and not rewriter.params[EDITS]:
@@ -216,7 +216,7 @@ def put_stretch(text, begin, stop, origin, is_inside, more, row, rewriter, work,
             goes_on = is_inside and begun == U0
             filled, written = put_part(stretch, own, begun, first, index, goes_on, rewriter, work.cut_memo, into, filled, places, written)
             index += count_characters(stretch, begun, first)
-        elif first < begun:  # in the whitespace that the token before has taken
+        elif first < begun:  # in the whitespace of the token before
             index -= count_characters(stretch, first, begun)
         if number != NONE:
             after = index + count_characters(stretch, first, last)
@@ -230,9 +230,9 @@ def put_stretch(text, begin, stop, origin, is_inside, more, row, rewriter, work,
 
 @inlined
 def rewrite_row(text, begin, stop, origin, is_inside, more, rewriter, work, into, filled, places, written):
-    """Write a text. The arguments are as in `put_stretch`; `is_inside` and `more` tell whether it continues from a border, and behind one.
+    """Write a text. The arguments are as in `put_stretch`. `is_inside`: whether a border precedes the text; `more`: whether one follows.
 
-    Inlined: a call passes each array of `rewriter` and `work`, some 45, and takes longer than to rewrite a short text.
+    Inlined, because a call would pass about 45 arrays of `rewriter` and `work`, and take longer than rewriting a short text.
     """
     reset(begin, work.memo)
     row = GOES_ON if is_inside else written
@@ -244,7 +244,7 @@ def rewrite_row(text, begin, stop, origin, is_inside, more, rewriter, work, into
             inside, goes_on = is_inside and begun == begin, more and number == NONE
             filled, written = put_stretch(text, begun, first, origin, inside, goes_on, row, rewriter, work, into, filled, places, written)
             origin += count_characters(text, begun, first)
-        elif first < begun:  # in the whitespace that the token before has taken
+        elif first < begun:  # in the whitespace of the token before
             origin -= count_characters(text, first, begun)
         if number != NONE:
             after = origin + count_characters(text, first, last)
@@ -260,11 +260,12 @@ def rewrite(text, starts, origin, is_inside, more, kept, kept_characters, rewrit
     """Rewrite texts.
 
     Args:
-        text: uint8[n], UTF-8 of all texts.
-        starts: int64[rows + 1], where each text begins, and where the last one ends.
-        origin: uint64, the number of the first character in its text.
-        is_inside, more: uint64, 1 if the first text continues from a border, see `last_border`; and if the last one continues behind one.
-        kept, kept_characters: uint64, the numbers of bytes and characters of the first text that are in `rewritten` already.
+        text: uint8[n], all texts in UTF-8.
+        starts: int64[rows + 1], the start of each text, and the end of the last text.
+        origin: uint64, the index of the first character in its text.
+        is_inside, more: uint64, 1 if the first text continues from a border, and if the last text continues after a border; see
+            `last_border`.
+        kept, kept_characters: uint64, the number of bytes and of characters of the first text that are in `rewritten` already.
         rewriter, work, rewritten: see `fst.text.arguments`; `rewritten` is filled.
     """
     into, places, filled, written = rewritten.text, rewritten.places, kept, kept_characters
@@ -283,12 +284,12 @@ def rewrite(text, starts, origin, is_inside, more, kept, kept_characters, rewrit
 
 @kernel
 def restore(output, begin, end, rewritten):
-    """Turn the spans of ids in rewritten texts into spans in the raw ones.
+    """Convert the spans of ids from rewritten texts to raw texts.
 
     Args:
         output: `fst.tables.kernel_call.SpansOutput`.
-        begin, end: the first of the ids of the rewritten texts, and one past the last.
-        rewritten: the texts.
+        begin, end: the first id of the rewritten texts, and one past the last id.
+        rewritten: the rewritten texts.
     """
     offsets, words, ends, places, firsts = output.offsets, output.words, output.ends, rewritten.places, rewritten.firsts
     row = U0
@@ -304,14 +305,14 @@ def restore(output, begin, end, rewritten):
 
 @kernel
 def last_border(text, begin, stop, rewriter, memo):
-    """Find the last border of a text that continues: a place such that rewriting on either side does not depend on the other side.
+    """Find the last border of a text that continues: a position where the rewriting of each side is independent of the other side.
 
-    No token spans a border or touches it. The characters on both sides, as far as a token of normalized text may reach, stay as they are;
-    those next to the border are not whitespace. If there are edits, no text that tokens or edits may take stays as it is, nor does white
-    space after it. If a splitter cuts parts, there is no border: where a piece begins may depend on all text before it.
+    No token contains or touches a border. On both sides, characters within the reach of a token of normalized text do not change, and the
+    characters next to the border are not whitespace. With edits, text that tokens or edits may match counts as changed, and whitespace
+    after it, too. If the rewriter has a splitter, no position is a border: the start of a pre-token may depend on all text before it.
 
     Returns:
-        The border; `begin` if there is none.
+        The border; `begin` if no border is found.
     """
     if len(rewriter.splitter.moves):
         return begin
@@ -330,7 +331,7 @@ def last_border(text, begin, stop, rewriter, memo):
 
 @part
 def first_lag(text, begin, stop, rewriter):
-    """The first character after which spans may lag behind, since it vanishes at the beginning of a stretch; see `fst.text.charsmap`."""
+    """The first character after which spans may lag behind, because it is removed at the start of a stretch; see `fst.text.charsmap`."""
     at, is_first = begin, True
     while at < stop:
         code, after = code_at(text, at)
@@ -344,21 +345,21 @@ def first_lag(text, begin, stop, rewriter):
 
 @part
 def border_between(text, begin, stop, covered, stays, limit, rewriter, memo):
-    """Find the last border between two places.
+    """Find the last border between two positions.
 
     Args:
         text, rewriter, memo: as in `rewrite`.
-        begin, stop: the places.
-        covered: how far tokens from before `begin` may cover the text.
-        stays: how many bytes right before `begin` are known to stay as they are.
-        limit: up to where to note a place from which on another search may continue.
+        begin, stop: the positions.
+        covered: the maximum position that tokens from before `begin` may reach.
+        stays: the number of bytes directly before `begin` that certainly do not change.
+        limit: the maximum position where the next search may continue.
 
     Returns:
-        The border, `begin` if there is none; this place, and its `covered` and `stays`.
+        The border, or `begin` without one; the position where the next search may continue, and its `covered` and `stays`.
     """
     kinds, nodes, longest, has_edits = rewriter.kinds, rewriter.every.nodes, rewriter.params[LONGEST], rewriter.params[EDITS] > U0
     reset(begin, memo)
-    border = waiting = at = same = begin  # `same`: since where characters stay
+    border = waiting = at = same = begin  # `same`: from here on, no character changes
     noted, covered_there, stays_there = begin, covered, stays
     is_open, is_after_letter = False, False
     while at < stop and not is_open:

@@ -1,6 +1,6 @@
-"""Text that surely continues: what tells a stream, from new text alone, that a kernel would read nothing of all that is unread.
+"""Find out from new text alone whether a kernel would still read nothing of a stream's pending text.
 
-Kernels require what those of `fst.runtime.text.kernels.normalizer` require.
+The requirements of `fst.runtime.text.kernels.normalizer` apply.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ def has_border(text, limit, rewriter, memo, noted):
     Args:
         text: uint8[n], UTF-8.
         limit, rewriter, memo: as in `fst.runtime.text.kernels.normalizer.border_between`.
-        noted: uint64[3], changed. `PLACE`: where the search begins, and then from where on the next one may go on. `COVERED`, `STAYS`: how
-            far tokens cover the text there, and how many bytes before it stay.
+        noted: uint64[3], changed. `PLACE` is set to the position where the next search may continue. `COVERED` and `STAYS` are arguments of
+            `border_between`, and are set to their values at this position.
     """
     found = border_between(text, U0, np.uint64(len(text)), noted[COVERED], noted[STAYS], limit, rewriter, memo)
     border, noted[PLACE], noted[COVERED], noted[STAYS] = found
@@ -31,5 +31,5 @@ def has_border(text, limit, rewriter, memo, noted):
 
 @kernel
 def has_lag(text, rewriter):
-    """Whether spans may lag behind somewhere in a text. No border is sought from there on."""
+    """Whether spans may lag behind somewhere in a text. From there on, no border is searched."""
     return first_lag(text, U0, np.uint64(len(text)), rewriter) < np.uint64(len(text))

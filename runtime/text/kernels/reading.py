@@ -1,12 +1,12 @@
-"""From text to symbols: the first stage of every machine over normalized text.
+"""Convert text to symbols: the first stage of every machine over normalized text.
 
-A symbol is a class of characters (uint16). Most characters are one symbol, found by one look-up in `bmp_classes`. `read_other` reads the
-rest: special tokens, characters that become several symbols or none, and runs of marks, which canonical ordering may permute.
+A symbol is a class of characters (uint16). Most characters become one symbol with one look-up in `bmp_classes`. `read_other` reads the
+rest: special tokens, characters that become no symbol or several symbols, and runs of marks, which canonical ordering may permute.
 
-A machine pulls symbols: `read` fills `work.symbols` until it is full or the texts end, and `work.reading` holds where it resumes. The
-machine encodes the symbols, moves those of an incomplete word to the front, and calls `read` again.
+`read` fills `work.symbols` until it is full or the texts end, and stores in `work.reading` where to resume. The machine encodes the
+symbols, moves the symbols of an incomplete word to the front, and calls `read` again.
 
-If spans are requested, `work.spans` holds the span of each symbol, ``first character | one past the last << 32``.
+If spans are requested, `work.spans` contains the span of each symbol, ``first character | one past the last << 32``.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ from fst.tables.kernel_call import AT, BEFORE, KEPT, MARGIN, RANKS, READ_ROW, RU
 from fst.text.reading_arguments import NOT_PLAIN as NOT_PLAIN_BIT
 
 NOT_PLAIN = np.uint16(NOT_PLAIN_BIT)
-RANK_SHIFT, CLASS = np.uint64(16), np.uint64(0xFFFF)  # of a symbol in a list
-PAST_LIMIT = np.uint64(MARGIN)  # symbols that may be written past the limit
-STEP = np.uint64((1 << 32) + 1)  # from the span of a character to that of the next
+RANK_SHIFT, CLASS = np.uint64(16), np.uint64(0xFFFF)  # a symbol in a list is class | rank << 16
+PAST_LIMIT = np.uint64(MARGIN)  # number of symbols that may be written past the limit
+STEP = np.uint64((1 << 32) + 1)  # the span of the next character minus the span of a character
 AT_START = np.uint64(1 << 32)  # the span of the first character
 
 
@@ -56,16 +56,16 @@ def class_of(code, reader):
 
 @inlined
 def class_at(text, at, reader):
-    """The class of the character at a position, and the position of the next one."""
+    """The class of the character at a position, and the position of the next character."""
     code, after = label_at(text, at, UTF_16)
     return class_of(code, reader), after
 
 
 @inlined
 def may_begin_special(text, at, stop, seconds, unknown):
-    """Filter: could a special token begin at a position whose character begins one? The next unit rules out most positions.
+    """Filter: whether a special token may begin at a position, by its next unit. The first unit is checked by the caller.
 
-    Earlier walks have shown that none begins before the position `unknown`, see `match_at`.
+    Earlier walks have shown that no token begins before the position `unknown`, see `match_at`.
     """
     return at >= unknown and (at + U1 == stop or seconds >> (np.uint64(text[at + U1]) & U63) & U1 > U0)
 
@@ -78,7 +78,7 @@ def is_other(found, text, at, stop, seconds, unknown):
 
 @part
 def read_plain(text, at, stop, symbols, filled, bmp_classes, seconds, unknown):
-    """Read characters that are one symbol each. Returns the position of the first that is not, and the new count of symbols."""
+    """Read characters that are one symbol each; return the position of the first other character, and the new number of symbols."""
     while at + U32 <= stop:
         unsure = classes_of(bmp_classes, U0, text, at, symbols, filled)
         if unsure and not bmp_classes[text[at + trailing_zeros(unsure)]] & NOT_PLAIN:
@@ -106,11 +106,11 @@ def read_plain(text, at, stop, symbols, filled, bmp_classes, seconds, unknown):
 
 @part
 def special_at(text, at, end, more, trie, memo):
-    """The longest special token from a position on, up to `end`.
+    """Find the longest special token that begins at a position, up to `end`.
 
     Returns:
-        Where it ends, or the position itself if there is none; its class; and whether the text after `end` could complete one, or a
-        longer one.
+        The end of the token, or the position `at` without a token; the class of the token; and whether the text after `end` could complete
+        a token, or a longer one.
     """
     node, is_open = match_at(text, UTF_16, at, end, more, trie, memo)
     return at + np.uint64(trie.nodes[node, LENGTH]), np.uint64(trie.nodes[node, VALUE]), is_open
@@ -118,7 +118,7 @@ def special_at(text, at, end, more, trie, memo):
 
 @inlined
 def ranks_of(record, lists):
-    """A bit for each rank of canonical ordering in a record's list of symbols."""
+    """A bit mask: bit i is set if canonical rank i occurs in a record's list of symbols."""
     ranks = U0
     first = record & NEXT
     for index in range(np.uint64(lists[first])):
@@ -128,11 +128,11 @@ def ranks_of(record, lists):
 
 @inlined
 def run_end(text, at, end, more, record, reader, memo):
-    """Find the end of a run of marks. `record` is that of its first character, and `at` the position after this.
+    """Find the end of a run of marks. `record` is the record of its first character, and `at` is the position after this character.
 
     Returns:
-        The end; with `more`, the end of the text if a special token may begin there. And a bit for each rank in the run; none if the run
-        leaves no symbol.
+        The end; with `more`, the end of the text if a special token may continue after it. And a bit mask of the ranks in the run; 0 if the
+        run leaves no symbol.
     """
     records, lists = reader.records, reader.lists
     ranks, seen = ranks_of(record, lists), record >> OUTPUT_SHIFT
@@ -156,15 +156,15 @@ def run_end(text, at, end, more, record, reader, memo):
 
 @inlined
 def is_fence(record):
-    """Whether a record is that of a fence: a space with an output."""
+    """Whether a record is a fence: a space with an output."""
     return record > U0 and record & ~FENCE == U0
 
 
 @inlined
 def put_list(number, rank, filled, span, reader, work):
-    """Append the symbols of a list that have a rank, all with one span. Returns the new count of symbols.
+    """Append the symbols of a list that have a rank, all with the same span; return the new number of symbols.
 
-    Two equal fences side by side cancel out. A mark that leaves no symbol is not appended.
+    Two equal fences next to each other cancel out. A mark that leaves no symbol is not appended.
     """
     records, lists = reader.records, reader.lists
     symbols, spans = work.symbols, work.spans
@@ -186,12 +186,13 @@ def put_list(number, rank, filled, span, reader, work):
 def read_other(text, at, stop, more, run_flags, filled, span, reader, work):
     """Read a special token, a list of symbols, or a character beyond `bmp_classes`; or find the end of a run of marks.
 
-    A nonempty list with one of `run_flags` begins a run of marks. `read_run` reads the run later, unless it leaves no symbol or has one
-    character only. With `more` the text continues elsewhere: if a token or a run could continue there too, nothing is read. Inlined: a
-    call would pass all arrays, and take four times as long as reading a character of four bytes.
+    A nonempty list with one of `run_flags` begins a run of marks. `read_run` reads the run later, unless it leaves no symbol or has only
+    one character. With `more`, the text continues after `stop`: if a token or a run could also continue there, nothing is read. Inlined,
+    because a call would pass all arrays, and take four times as long as reading a character of four bytes.
 
     Returns:
-        The position after what was read; the new count of symbols; a bit for each rank of a run that `read_run` must read, else 0.
+        The position after the last character read; the new number of symbols; and a bit mask of the ranks of a run that `read_run` must
+        read, or 0.
     """
     records = reader.records
     symbols, spans, memo = work.symbols, work.spans, work.memo
@@ -215,7 +216,7 @@ def read_other(text, at, stop, more, run_flags, filled, span, reader, work):
     end, ranks = run_end(text, after, stop, more, record, reader, memo)
     if more and end == stop:
         return at, filled, U0
-    while ranks and end == after:  # a character by itself is in order
+    while ranks and end == after:  # a single character needs no ordering
         filled = put_list(number, trailing_zeros(ranks), filled, span, reader, work)
         ranks &= ranks - U1
     return end, filled, ranks
@@ -223,14 +224,14 @@ def read_other(text, at, stop, more, run_flags, filled, span, reader, work):
 
 @inlined
 def number_spans(spans, begin, end, span):
-    """Give symbols the spans of consecutive characters, one each, from `span` on."""
+    """Write the spans of consecutive characters to consecutive symbols; `span` is the first span."""
     for index in range(end - begin):
         spans[begin + np.uint64(index)] = span + np.uint64(index) * STEP
 
 
 @inlined
 def next_span(text, turn, span, reader):
-    """Find the next character whose list is not empty. Returns the position after it, and its span."""
+    """Find the next character with a nonempty list; return the position after it, and its span."""
     records, lists = reader.records, reader.lists
     while True:
         number, turn = class_at(text, turn, reader)
@@ -241,10 +242,10 @@ def next_span(text, turn, span, reader):
 
 @part
 def read_run(text, filled, reader, work):
-    """Read on in a run of marks, in canonical order, as far as there is room. Returns the new count of symbols.
+    """Continue to read a run of marks, in canonical order, until the room is full; return the new number of symbols.
 
-    There is a pass over the run for each rank in it. Spans ascend although symbols are permuted: the first symbol of each character takes
-    the span of the next character in the text that has symbols, and the character's other symbols repeat the last span.
+    Each rank in the run takes one pass over it. Spans ascend although symbols are permuted: the first symbol of each character has the span
+    of the next character in the text that has symbols, and the character's other symbols repeat this span.
     """
     reading, records, lists = work.reading, reader.records, reader.lists
     limit = np.uint64(len(work.symbols)) - PAST_LIMIT
@@ -266,7 +267,7 @@ def read_run(text, filled, reader, work):
 
 @inlined
 def begin_run(ranks, begin, stop, span, reading):
-    """Prepare `read_run` for a run of marks. `span` is that of the run's first character."""
+    """Prepare `read_run` for a run of marks. `span` is the span of the run's first character."""
     reading[RANKS], reading[RUN_SPAN] = ranks, span - STEP
     reading[RUN_BEGIN] = reading[RUN_AT] = reading[RUN_TURN] = begin
     reading[RUN_STOP] = stop
@@ -274,11 +275,11 @@ def begin_run(ranks, begin, stop, span, reading):
 
 @inlined
 def begin_reading(starts, work):
-    """Begin to read texts. The kept symbols and the count of characters stay, for a text that continues from the last call."""
+    """Begin to read texts. Kept symbols and the number of characters do not change, for a text that continues from the last call."""
     reading, memo = work.reading, work.memo
     reading[AT] = memo[START] = memo[READ] = np.uint64(starts[0])
     reading[READ_ROW] = reading[RANKS] = memo[NODE] = U0
-    # The position of a character, plus `BEFORE`, is then its index in its text.
+    # Now the position of a character, plus `BEFORE`, is its index in its text.
     work.state[BEFORE] -= reading[AT]
 
 
@@ -295,12 +296,12 @@ def read(text, starts, more, end, with_spans, reader, work):
     Args:
         text, starts, more: as in `fst.runtime.machines.wordpiece.kernels.encode.encode_rows`.
         end: the class to append after each text.
-        with_spans: whether spans are requested. Only then may a run begin with a mark that leaves no symbol.
+        with_spans: whether spans are requested. Only with spans, a run may begin with a mark that leaves no symbol.
         reader: `fst.text.reading_arguments.Reader`.
-        work: only symbols, spans, state, reading and memo are used.
+        work: the fields symbols, spans, state, reading and memo are used.
 
     Returns:
-        The number of symbols, kept ones included; and whether there is more to read.
+        The number of symbols, kept symbols included; and whether text is left to read.
     """
     symbols, spans, state, reading, memo = work.symbols, work.spans, work.state, work.reading, work.memo
     bmp_classes, second_units = reader.bmp_classes, reader.second_units[0]

@@ -1,13 +1,14 @@
-"""Searches for one piece by the automaton of a splitter, see `fst.text.splitter.Splitter`.
+"""Search for one pre-token with the automaton of a splitter, see `fst.text.splitter.Splitter`.
 
-A search may read far past the end of its match, as one for ``a+b`` does in a run of a, and the next search would read the same text again.
-So a search that read far and failed leaves its states in a memo: another one that comes to the same place in the same state fails, too.
+A search may read far past the end of its match: for example, a search for ``a+b`` in a run of a. The next search would read the same text
+again. So a search that read far without success stores its states in a memo: a later search with the same state at the same position fails,
+too.
 
-A search is `FEW` bytes old before it looks into the memo, so that the others cost nothing. The memo is a hash table without chains: what it
-loses costs time alone, since each entry has its place and its state. Near the end of a match, failures are remembered every 16 bytes or so,
-and further on every 16,384, so that few of them are lost however far a search reads. The next searches take some steps each to come to one.
+A search uses the memo only after `FEW` bytes, so that short searches are not slower. The memo is a hash table without chains. A lost entry
+costs only time, because each entry contains its position and its state. Near the end of a match, failures are stored about every 16 bytes,
+and far from it every 16,384 bytes, so that long searches lose few entries. Later searches take some steps to the next entry.
 
-Kernels clear the memo at the start of each call, since its positions are those of one text.
+Kernels clear the memo at the start of each call, because its positions refer to one text.
 """
 
 from __future__ import annotations
@@ -20,14 +21,14 @@ from fst.runtime.kernels.unicode import CONTINUATION, character_at
 from fst.text.splitter import COLUMNS, FAILED, FAILED_BITS, HAS_FAILED, START, STRETCH
 
 SEARCHES = np.uint64(START)
-FEW, FAIRLY_FEW = np.uint64(32), np.uint64(64)  # bytes that a search reads before it uses the memo, and in vain before it writes to it
-NEAR, FAR = np.uint64(4), np.uint64(14)  # failures are remembered where a multiple of 1 << NEAR is crossed, and far away of 1 << FAR
+FEW, FAIRLY_FEW = np.uint64(32), np.uint64(64)  # number of bytes read before a search uses the memo; read in vain before it writes to it
+NEAR, FAR = np.uint64(4), np.uint64(14)  # failures are stored at multiples of 1 << NEAR bytes, and far away at multiples of 1 << FAR
 SLOT_SHIFT = np.uint64(64 - FAILED_BITS)
 
 
 @inlined
 def class_at(text, at, table):
-    """The class of the character at a position, and the position of the next one."""
+    """The class of the character at a position, and the position of the next character."""
     code, length = np.uint64(text[at]), U1
     if code >= CONTINUATION:
         code, length = character_at(text, at, U4)
@@ -37,16 +38,16 @@ def class_at(text, at, table):
 
 @inlined
 def slot_of(failure):
-    """The index in a memo of the place and the state of a search that fails."""
+    """The index in the memo of a failure: the position and the state of a search that fails."""
     return np.uint64(FAILED) + (failure * HASH_MULTIPLIER >> SLOT_SHIFT)
 
 
 @part
 def search_on(text, at, end, state, stop, table, memo):
-    """Go on with a search until it is over or is known to fail, or up to `stop`.
+    """Continue a search until it ends, until the memo shows that it fails, or up to `stop`.
 
     Returns:
-        Where it stopped, the end of its match, and its state there: 0 if it finds no later end.
+        The position where the search stopped; the end of its match; and its state, 0 if no later end is possible.
     """
     moves, columns = table.moves, table.params[COLUMNS]
     while state and at < stop:
@@ -63,7 +64,7 @@ def search_on(text, at, end, state, stop, table, memo):
 
 @part
 def remember(text, begin, end, reached, table, memo):
-    """Remember the states of a search that began at `begin`, ended at `end` and read up to `reached` without success."""
+    """Store the states of a search that began at `begin`, has its match end at `end`, and read up to `reached` without success."""
     moves, columns = table.moves, table.params[COLUMNS]
     memo[HAS_FAILED] = U1
     at, state = begin, SEARCHES
@@ -79,10 +80,10 @@ def remember(text, begin, end, reached, table, memo):
 
 @part
 def search(text, begin, stop, at_end, table, memo):
-    """Search for the piece that begins at `begin`, reading up to `stop`. `at_end` tells whether the text ends at `stop`.
+    """Search for the pre-token that begins at `begin`, and read up to `stop`. `at_end`: whether the text ends at `stop`.
 
     Returns:
-        Where the piece ends if it ends by `stop`; and whether the text after `stop` could make it longer.
+        The end of the pre-token if it ends by `stop`; and whether the text after `stop` could make it longer.
     """
     moves, columns = table.moves, table.params[COLUMNS]
     at, end, state, near = begin, begin, SEARCHES, min(stop, begin + FEW)
@@ -105,7 +106,7 @@ def search(text, begin, stop, at_end, table, memo):
 
 @part
 def forget(memo):
-    """Forget what searches remember: positions in the texts of one call."""
+    """Clear the memo: its positions refer to the texts of one call."""
     memo[STRETCH] = U0
     if memo[HAS_FAILED]:
         memo[HAS_FAILED:] = U0

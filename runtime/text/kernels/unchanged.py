@@ -1,6 +1,6 @@
-"""Texts that rewriting leaves as they are, but for what it puts in front of them. They are read in place, or copied.
+"""Recognise texts that rewriting does not change, or only by a prefix. These texts are read in place, or copied.
 
-Kernels require what `fst.runtime.text.kernels.stretches` requires.
+The requirements of `fst.runtime.text.kernels.stretches` apply.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ FOUND_ALONE, FOUND_ANYWAY = np.int32(of.FOUND_ALONE), np.int32(of.FOUND_ANYWAY)
 
 @inlined
 def may_begin(text, at, stop, rewriter):
-    """Filter: could an added token begin at a position? Its first two bytes rule out most positions."""
+    """Filter: whether an added token may begin at a position, by the first two bytes."""
     return rewriter.bytes[text[at]] & FIRST and (at + U1 >= stop or rewriter.bytes[text[at + U1]] & SECOND)
 
 
@@ -49,8 +49,8 @@ def is_stop(text, at, stop, stops, table):
 
 @inlined
 def next_stop(text, at, stop, stops, table):
-    """The first position from `at` on at which a text may change; its end if there is none."""
-    while AT_ONCE and at + FEW <= stop and text[at] < NOT_ASCII:  # all others stop
+    """The first position from `at` on where a text may change; its end if no position is found."""
+    while AT_ONCE and at + FEW <= stop and text[at] < NOT_ASCII:  # bytes that are not ASCII are stops
         found = stops_in(text, at, stops, table)
         at += trailing_zeros(found)
         if found:
@@ -62,12 +62,12 @@ def next_stop(text, at, stop, stops, table):
 
 @part
 def stays(text, at, stop, table, most, rewriter, memo):
-    """Whether each character of a text stays as it is, and no strings of `every` are in the text.
+    """Whether no character of a text changes, and the text contains no strings of `every`.
 
     Args:
         text, at, stop: the text.
-        table: which of the tables in ``rewriter.stops``, `IF_FOUND_ALONE` or `IF_FOUND_ANYWAY`.
-        most: the highest value of the strings that count.
+        table: the table in ``rewriter.stops``, `IF_FOUND_ALONE` or `IF_FOUND_ANYWAY`.
+        most: strings with a higher value are ignored.
         rewriter: `fst.text.arguments.NormalizerArguments`.
         memo: uint64[3], scratch.
     """
@@ -88,7 +88,7 @@ def stays(text, at, stop, table, most, rewriter, memo):
 
 @kernel
 def is_unchanged(text, starts, rewriter, memo):
-    """Whether rewriting leaves texts as they are, and finds only tokens in them that a search without rewriting finds, too."""
+    """Whether rewriting does not change texts, and finds no tokens except those that a search without rewriting finds, too."""
     if rewriter.params[PREFIX] or rewriter.params[PUTS]:
         return False
     if rewriter.params[STRIPS]:
@@ -100,7 +100,7 @@ def is_unchanged(text, starts, rewriter, memo):
 
 @inlined
 def may_copy(text, begin, stop, rewriter, memo):
-    """Whether rewriting only puts something in front of a text and maps its bytes by ``rewriter.mapped``, and finds no tokens."""
+    """Whether rewriting only adds a prefix to a text and maps its bytes by ``rewriter.mapped``, and finds no tokens."""
     if not rewriter.params[COPIES] or (rewriter.params[STRIPS] and has_blank_ends(text, begin, stop, rewriter.kinds)):
         return False
     return stays(text, begin, stop, IF_FOUND_ANYWAY, FOUND_ANYWAY, rewriter, memo)
@@ -108,14 +108,14 @@ def may_copy(text, begin, stop, rewriter, memo):
 
 @inlined
 def put_front(byte, origin, width, into, filled, places, written):
-    """Write an ASCII character in front of a text, with a span of some characters. Returns the new counts."""
+    """Write an ASCII character before a text, with a span of `width` characters; return the new number of bytes and of characters."""
     into[filled] = byte
     return filled + U1, put_place(origin, origin + width, places, written)
 
 
 @part
 def put_places(text, begin, stop, origin, joins, places, written):
-    """Write the spans of the characters of a text. If it `joins` words, a space is put there with the word after it, and has its span."""
+    """Write the spans of the characters of a text. With `joins`, a space belongs to the word after it: its span is the next character."""
     for at in range(begin, stop):
         byte = text[np.uint64(at)]
         if byte & LEAD_MASK != CONTINUES:
@@ -126,7 +126,7 @@ def put_places(text, begin, stop, origin, joins, places, written):
 
 @part
 def copy_row(text, begin, stop, origin, is_inside, rewriter, into, filled, places, written):
-    """Write a text for which `may_copy` holds. The arguments are as in `fst.runtime.text.kernels.normalizer.rewrite_row`."""
+    """Write a text for which `may_copy` is true. The arguments are as in `fst.runtime.text.kernels.normalizer.rewrite_row`."""
     if begin < stop and not is_inside:
         for index in range(len(rewriter.lead)):
             filled, written = put_front(rewriter.lead[index], origin, rewriter.params[LEADS], into, filled, places, written)

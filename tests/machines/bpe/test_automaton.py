@@ -37,7 +37,7 @@ SlowState = tuple[bytes, tuple[SlowItem, ...]]
 
 
 class Machine(NamedTuple):
-    """A merge list with everything that is made of it."""
+    """A merge list with all objects built from it."""
 
     merges: Merges
     tokens: Canonical
@@ -64,14 +64,14 @@ def machine_of(merges: Merges) -> Machine:
 
 
 def merges_of(pairs: Pairs, more: Sequence[bytes] = ()) -> Merges:
-    """Merges with their tokens, which have ids in no order and with gaps."""
+    """Merges with their tokens, whose ids have no order and have gaps."""
     tokens = list(dict.fromkeys([*ATOMS, *(left + right for left, right in pairs), *more]))
     ids = random.Random(len(tokens)).sample(range(2 * len(tokens)), len(tokens))
     return Merges(dict(zip(tokens, ids, strict=True)), pairs)
 
 
 def random_pairs(seed: int, letters: bytes) -> list[tuple[bytes, bytes]]:
-    """A merge list over some letters: with pairs that make the same token, listed twice or out of order, and tokens that are never made."""
+    """A merge list over some letters: with pairs that make the same token, repeated or unordered pairs, and tokens that are never made."""
     chosen = random.Random(seed)
     tokens = [bytes([letter]) for letter in letters]
     pairs: list[tuple[bytes, bytes]] = []
@@ -89,7 +89,7 @@ def random_pairs(seed: int, letters: bytes) -> list[tuple[bytes, bytes]]:
 
 
 def strings_over(letters: bytes, longest: int) -> Iterator[bytes]:
-    """All strings of some length at most."""
+    """All strings up to a length."""
     for length in range(longest + 1):
         yield from map(bytes, itertools.product(letters, repeat=length))
 
@@ -109,7 +109,7 @@ def char_of() -> dict[int, str]:
 
 
 def spelled(token: bytes) -> str:
-    """Bytes as a byte-level vocabulary writes them."""
+    """The characters of bytes in a byte-level vocabulary."""
     return "".join(char_of()[byte] for byte in token)
 
 
@@ -125,7 +125,7 @@ def reference(merges: Merges) -> BPE:
 
 
 def ids_of(model: BPE, piece: bytes) -> list[int]:
-    """The ids that the reference has for a piece."""
+    """The ids of a piece by the reference."""
     return [token.id for token in model.tokenize(spelled(piece))]
 
 
@@ -134,7 +134,7 @@ def ids_of(model: BPE, piece: bytes) -> list[int]:
 
 @pytest.mark.sampled
 def test_definition_is_the_reference() -> None:
-    """The naive encoder gives the ids of the reference, for pairs listed twice and in any order too."""
+    """The naive encoder gives the ids of the reference, also for repeated pairs and in any order."""
     for seed in sample(range(120), 6):
         merges = merges_of(random_pairs(seed, ABC))
         model = reference(merges)
@@ -146,7 +146,7 @@ def test_definition_is_the_reference() -> None:
 @given(some.dictionaries(some.text("ab", min_size=2, max_size=7).map(str.encode), some.integers(0, 99), max_size=20), some.text("ab"))
 @examples(1000, deadline=None)
 def test_ranks_of_tokens_are_merges(tokens: Mapping[bytes, int], text: str) -> None:
-    """The merges that ranks of tokens are turned into give the tokens that the ranks give, canonical or not, proper or not."""
+    """The merges made from ranks of tokens give the same tokens as the ranks, canonical or not, proper or not."""
     order = sorted(tokens, key=lambda token: (tokens[token], token))
     ranks = {token: rank for rank, token in enumerate([*ATOMS, *order])}
     merges = Merges.of_ranks(ranks)
@@ -155,7 +155,7 @@ def test_ranks_of_tokens_are_merges(tokens: Mapping[bytes, int], text: str) -> N
 
 
 def last_merges(merges: Merges) -> dict[bytes, tuple[bytes, bytes, int]]:
-    """Left part, right part and rank of the last merge of every canonical token, by the definition."""
+    """The left part, right part and rank of the last merge of every canonical token, by the definition."""
     ranks = {pair: rank for rank, pair in enumerate(merges.pairs)}
     found = {}
     for token in merges.tokens:
@@ -177,7 +177,7 @@ def test_last_merges_are_those_of_the_definition(seed: int) -> None:
 
 
 def test_improper_lists_are_told() -> None:
-    """A list is improper if a token that is made has a lower rank than one of its parts, and no automaton is made of it."""
+    """A list is improper if a token has a lower rank than one of its parts, and such a list has no automaton."""
     improper = canonical(merges_of([(b"ab", b"c"), (b"a", b"b")]))
     assert not improper.proper
     with pytest.raises(UnsupportedError, match="the merge list is improper"):
@@ -206,14 +206,14 @@ def test_faulty_lists_are_refused(tokens: Mapping[bytes, int], pairs: Pairs, fau
 
 
 def test_bytes_that_no_text_has_need_no_token() -> None:
-    """A vocabulary may lack the bytes that UTF-8 does not use; pieces with others are encoded as ever, and the table is proven."""
+    """A vocabulary may lack the bytes that UTF-8 does not use; pieces of other bytes are encoded as usual, and the table is proven."""
     tokens = {atom: number for atom, number in BYTES.items() if atom[0] not in (0xC0, 0xC1) and atom[0] < 0xF5}
     machine = machine_of(Merges({**tokens, b"ab": 300}, [(b"a", b"b")]))
     assert machine.encode(b"aab\xf4") == [b"a", b"ab", b"\xf4"]
 
 
 def test_tokens_have_a_greatest_length() -> None:
-    """A token of 65,535 bytes is compiled, and one of more is refused."""
+    """A token of 65,535 bytes is compiled, and a longer one is refused."""
     pairs = [(b"a" * (1 << level), b"a" * (1 << level)) for level in range(15)]
     longest = b"a" * (1 << 15)
     machine = machine_of(merges_of(pairs, [b"b" * 65535]))
@@ -226,7 +226,7 @@ def test_tokens_have_a_greatest_length() -> None:
 
 
 class SlowStates:
-    """The states of a merge list by their definition: F, and of each item the strings that remain, with the tokens that they complete."""
+    """The states of a merge list by their definition: F, and for each item the remaining strings, with the tokens that they complete."""
 
     def __init__(self, merges: Merges) -> None:
         self.parts = last_merges(merges)
@@ -234,7 +234,7 @@ class SlowStates:
 
     def completions(self, u: bytes) -> SlowItem:
         """T(u), each token with its right part."""
-        rank_above = {u: len(self.parts) + 1_000_000}  # of the token on the spine whose right part each is
+        rank_above = {u: len(self.parts) + 1_000_000}  # of the token on the spine to which each right part belongs
         edge = u
         while edge in self.parts:
             rank_above[self.parts[edge][1]] = self.parts[edge][2]
@@ -251,7 +251,7 @@ class SlowStates:
 
 @pytest.mark.parametrize("seed", range(40))
 def test_states_are_those_of_the_definition(seed: int) -> None:
-    """The states and transitions are those of a slow search by the definition."""
+    """The states and transitions match a slow search by the definition."""
     merges = merges_of(random_pairs(seed, ABC))
     tokens = canonical(merges)
     if not tokens.proper:
@@ -279,7 +279,7 @@ def test_states_are_those_of_the_definition(seed: int) -> None:
     thinned([*((b"ab", 10, seed) for seed in range(100)), *((ABC, 8, seed) for seed in range(140))], 20),
 )
 def test_walk_is_the_definition(letters: bytes, longest: int, seed: int) -> None:
-    """For a proper list, the walk gives the tokens of the definition on every string of a small alphabet."""
+    """For a proper list, the walk gives the tokens of the definition on every string over a small alphabet."""
     merges = merges_of(random_pairs(seed, letters))
     if canonical(merges).proper:
         machine = machine_of(merges)
@@ -305,13 +305,13 @@ def byte_level(name: str) -> Merges:
 
 
 def ranks_of(name: str) -> dict[bytes, int]:
-    """The ranks in a file of tiktoken's."""
+    """The ranks in a file of tiktoken."""
     lines = (VOCABULARIES / name / f"{name}.tiktoken").read_bytes().splitlines()
     return {base64.b64decode(token): int(rank) for token, rank in map(bytes.split, lines)}
 
 
 def pieces(tokens: Sequence[bytes], count: int) -> Iterator[bytes]:
-    """Random bytes, tokens side by side and cut anywhere, and periodic runs."""
+    """Random bytes, adjacent tokens cut anywhere, and periodic runs."""
     chosen, atoms = random.Random(count), [token for token in tokens if len(token) == 1]
     for _ in range(count):
         yield b"".join(chosen.choices(atoms, k=chosen.randint(1, 20)))
@@ -338,7 +338,7 @@ def test_vocabularies_give_the_ids_of_the_reference(name: str) -> None:
 @needs_shared
 @pytest.mark.parametrize("name", slow("r50k_base", "cl100k_base", "p50k_base", "o200k_base"))
 def test_ranks_give_the_ids_of_tiktoken(name: str) -> None:
-    """With the ranks of a vocabulary of tiktoken's, the walk gives the ids of tiktoken."""
+    """With the ranks of a vocabulary of tiktoken, the walk gives the ids of tiktoken."""
     tiktoken = pytest.importorskip("tiktoken")
     ranks = ranks_of(name)
     machine = machine_of(Merges.of_ranks(ranks))
@@ -352,7 +352,7 @@ def test_ranks_give_the_ids_of_tiktoken(name: str) -> None:
 
 @cache
 def small() -> Machine:
-    """A machine of a few tokens, long ones among them."""
+    """A machine of a few tokens, some of them long."""
     pairs = [(b"a", b"b"), (b"ab", b"ab"), (b"c", b"a"), (b"abab", b"ca"), (b"b", b"b"), (b"bb", b"bb"), (b"c", b"c"), (b"cc", b"cc")]
     return machine_of(merges_of(pairs))
 
@@ -376,13 +376,13 @@ def test_rows_are_those_of_the_states() -> None:
 
 
 def test_a_list_makes_one_table() -> None:
-    """The same merges always make the same table."""
+    """The same merges always give the same table."""
     again = machine_of(small().merges).rows
     assert all(np.array_equal(getattr(again, name), getattr(small().rows, name)) for name in ("entries", "lengths", "depths", "slots"))
 
 
 def entry(label: int, target: int) -> int:
-    """An entry of two fields."""
+    """A table entry of two fields."""
     return int(ENTRY.pack(label, target))
 
 
@@ -426,7 +426,7 @@ def test_tables_hold_a_row(size: int) -> None:
 
 
 def mutated(chosen: random.Random) -> dict[str, np.ndarray[tuple[int], np.dtype[np.generic]]]:
-    """A table with a few elements changed: bits flipped, values taken from elsewhere, states and ids replaced by others."""
+    """A table with a few changed elements: bits flipped, values copied from other elements, states and ids replaced by others."""
     rows = small().rows
     arrays = {kind: getattr(rows, kind).copy() for kind in ("entries", "lengths", "depths")}
     for _ in range(chosen.randint(1, 3)):
@@ -440,7 +440,7 @@ def mutated(chosen: random.Random) -> dict[str, np.ndarray[tuple[int], np.dtype[
 
 @pytest.mark.sampled
 def test_damaged_tables_are_refused_or_walk_safely() -> None:
-    """With a table that the proof lets pass, no walk leaves the arrays, and the tokens of a piece are as long as the piece."""
+    """With a damaged table that passes the proof, no walk leaves the arrays, and the tokens of a piece are as long as the piece."""
     texts = [*sample(list(strings_over(b"abc", 6)), 20), b"\x00\xf7ab\xf7", b"ab" * 20]
     passed = 0
     for seed in sample(range(5_000), 8):

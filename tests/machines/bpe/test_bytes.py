@@ -71,7 +71,7 @@ def test_all_short_texts(name: str, pattern: str) -> None:
 
 @some.composite
 def machines(draw: some.DrawFn) -> Small:
-    """A machine over two letters and a space. Each merge comes after the merges that make its parts."""
+    """A machine over two letters and a space. Each merge follows the merges that make its parts."""
     tokens, merges = [b"a", b"b", b" "], list[tuple[bytes, bytes]]()
     for _ in range(draw(some.integers(0, 7))):
         pair = draw(some.sampled_from(tokens)), draw(some.sampled_from(tokens))
@@ -85,7 +85,7 @@ def machines(draw: some.DrawFn) -> Small:
 @examples(300)
 @given(found=machines(), texts=some.lists(some.text("ab ", max_size=30), max_size=8))
 def test_random_machines(found: Small, texts: list[str]) -> None:
-    """With any merges, definition, walk and kernel give the same ids, and decoding gives the text again."""
+    """With any merges, definition, walk and kernel give the same ids, and decoding restores the text."""
     tokenizer = fst.Tokenizer(found.table)
     ids = ids_of(tokenizer.encode_batch(texts))
     assert ids == [found.define(text) for text in texts]
@@ -98,7 +98,7 @@ LONG_PIECES = (b"x" * 25, b"x" * 40, b"x" * 39 + b"y", b"ab" * 32, b"ab" * 32 + 
 
 @pytest.mark.parametrize("merges", [[(b"x", b"x"), (b"a", b"b")], [(b"ab", b"a"), (b"a", b"b"), (b"x", b"x")]], ids=["automaton", "merges"])
 def test_long_pieces_that_no_merges_make(merges: Merges) -> None:
-    """With ignore_merges a whole piece that equals a token is that token, however long; parts of it and longer pieces are not."""
+    """With ignore_merges, a whole piece that equals a token is that token, at any length; its parts and longer pieces are not."""
     found = small(r"[^ ]+| ", merges, LONG_PIECES, ["<s>"], ignore_merges=True)
     pieces = [piece.decode() for piece in LONG_PIECES]
     around = [change for piece in pieces for change in (piece[:-1], f"{piece}x", piece * 2)]
@@ -113,7 +113,7 @@ def test_long_pieces_that_no_merges_make(merges: Merges) -> None:
 
 
 def test_short_pieces_without_a_slot() -> None:
-    """With ignore_merges a whole piece that equals a token is that token, even if it has no slot in the table of words."""
+    """With ignore_merges, a whole piece that equals a token is that token, even if it has no slot in the table of words."""
     merges = [(b"a", b"bb"), (b"a", b"b"), (b"b", b"b"), (b"a", b"a"), (b"abb", b"a")]
     more = ["".join(text).encode() for text in product("abc", repeat=5)]
     found = small(r"[^ ]+| ", merges, more, ignore_merges=True)
@@ -128,7 +128,7 @@ each_way_pattern = pytest.mark.parametrize("pattern", thinned([pytest.param(patt
 
 @cache
 def special_machine(pattern: str) -> tuple[BpeTable, fst.Tokenizer]:
-    """A machine with special tokens that begin like others, like text, and inside others."""
+    """A machine with special tokens that begin like other special tokens, like text, and inside others."""
     found = small(pattern, ENGLISH_MERGES, special=SPECIAL)
     return found.table, fst.Tokenizer(found.table)
 
@@ -153,7 +153,7 @@ ASCII_UNITS = ("it's", " a", "1234", "   ", "\n\n", "\r\n  x", "!?...", " = (BAR
 
 @pytest.mark.parametrize(("pattern", "is_factored"), thinned(product(PATTERNS.values(), (True, False)), 4))
 def test_runs_of_ascii(pattern: str, is_factored: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Runs of ASCII of any length have the walk's ids, whether their places are decided 64 at a time or one by one."""
+    """Runs of ASCII of any length have the walk's ids, whether their positions are decided 64 at a time or one by one."""
     if not is_factored:
         monkeypatch.setattr("fst.pretokens.arguments.factors", lambda *_: np.empty(0, np.uint8))
     draw, table = random.Random(pattern), small(pattern, ENGLISH_MERGES).table
@@ -170,7 +170,7 @@ def around(size: int, by: int) -> list[int]:
 @each_way_pattern
 @pytest.mark.sampled
 def test_lengths_around_limits(pattern: str) -> None:
-    """Rows and runs around the sizes of a chunk, of pieces that are read together, and of a key have the walk's ids."""
+    """Rows and runs with lengths near the sizes of a chunk, of pieces that are read together, and of a key have the walk's ids."""
     table, tokenizer = special_machine(pattern)
     few = [length for limit in (WORD_BYTES, LONGEST, 8, 16, 1) for length in around(limit, 2) if length >= 0]
     short = [
@@ -179,7 +179,7 @@ def test_lengths_around_limits(pattern: str) -> None:
     short = [*sample(short, 12, pattern)]
     assert ids_of(tokenizer.encode_batch(short)) == [table.run(text) for text in short]
     for unit in sample(("x", " ", "the ", "1", "\n", "é ", "世"), 7, pattern):
-        ends = zip(around(CHUNK, 7), cycle(("", "<s>", "<s", " x", "é")), strict=False)  # each of them at three lengths
+        ends = zip(around(CHUNK, 7), cycle(("", "<s>", "<s", " x", "é")), strict=False)  # each of them with three lengths
         long = [(unit * CHUNK)[: length - len(end)] + end for length, end in ends]
         assert ids_of(tokenizer.encode_batch(long)) == [table.run(text) for text in long]
 
@@ -195,7 +195,7 @@ def test_special_tokens_at_ends_of_chunks(pattern: str) -> None:
 
 
 def test_many_rows() -> None:
-    """Thousands of rows, many of them empty, keep their ids and their ends."""
+    """Each of thousands of rows, many of them empty, keeps its ids and its end."""
     draw = random.Random(7)
     table, tokenizer = special_machine(GPT2)
     texts = [draw.choice(("", "", "x", "<s>", mixed(draw, 2))) for _ in range(10_000)]
@@ -208,7 +208,7 @@ def test_many_rows() -> None:
 
 @pytest.mark.parametrize("char", ["x", "é", "世", "😀"])
 def test_short_texts_of_long_characters(char: str) -> None:
-    """The longest text on the short path of `encode` has room for an id for each of its bytes."""
+    """The longest text on the short path of `encode` has room for one id per byte."""
     table = small(GPT2, []).table
     tokenizer, text = fst.Tokenizer(table), char * SHORT
     assert len(tokenizer._workspaces.take().short_ids) >= len(text.encode())
@@ -254,7 +254,7 @@ def test_lone_surrogates(lone: str) -> None:
 
 
 def test_kinds_take_turns() -> None:
-    """Tables of BPE and of WordPiece encode in turns in one process."""
+    """Tables of BPE and of WordPiece encode alternately in one process."""
     (table, tokenizer), other = special_machine(GPT2), wordpiece_machine()
     bert = fst.Tokenizer(other)
     for text in ("unaffable the", "un 世", "abab<s>", "é! xxxxxxxx"):
@@ -266,7 +266,7 @@ def test_kinds_take_turns() -> None:
 @examples(500)
 @given(text=some.text(some.sampled_from("abtx '1é世\n<s>/|\0😀") | some.characters(exclude_categories=["Cs"]), max_size=90))
 def test_any_text(pattern: str, text: str) -> None:
-    """For any text the kernel's ids are the walk's, and they decode to the text."""
+    """For any text, the kernel's ids match the walk, and they decode to the text."""
     table, tokenizer = special_machine(pattern)
     expected = table.run(text)
     assert tokenizer.encode(text).tolist() == expected
@@ -287,7 +287,7 @@ class Known(NamedTuple):
 
 @cache
 def known(name: str) -> Known:
-    """A well-known vocabulary by its folder. The reference of GPT-2 is `tokenizers`, that of all others tiktoken."""
+    """The well-known vocabulary in a folder. The reference is `tokenizers` for GPT-2, and tiktoken for all others."""
     if name == "gpt2":
         reference = Tokenizer.from_file(str(VOCABULARIES / name / "tokenizer.json"))
         table = bpe(VOCABULARIES / name)
@@ -349,7 +349,7 @@ def test_reference_on_mixed_text(name: str) -> None:
 @pytest.mark.sampled
 @each_model
 def test_reference_on_fragments(name: str) -> None:
-    """Tokens and parts of tokens, side by side, have the reference's ids."""
+    """Adjacent tokens and parts of tokens have the reference's ids."""
     draw, tokens = random.Random(name), known(name).table.contents
 
     def part() -> bytes:
@@ -393,7 +393,7 @@ def test_reference_on_corpora(file: str, name: str) -> None:
 @pytest.mark.parametrize("file", HOSTILE)
 @each_model
 def test_reference_on_hostile_text(name: str, file: str) -> None:
-    """Text that was collected to break programs has the reference's ids."""
+    """Texts collected to break programs have the reference's ids."""
     lines = (SHARED / "hostile" / file).read_text(encoding="utf-8").splitlines(keepends=True)
     hold(name, sample(lines, max(len(lines) // 200, 1), name))
 
@@ -401,7 +401,7 @@ def test_reference_on_hostile_text(name: str, file: str) -> None:
 @needs_shared
 @each_model
 def test_walk_on_well_known_vocabularies(name: str) -> None:
-    """The slow walk gives the reference's ids, too."""
+    """The slow walk also gives the reference's ids."""
     draw = random.Random(name)
     texts = [mixed(draw, 8) for _ in range(40)]
     assert [known(name).table.run(text) for text in texts] == known(name).ask(texts)
@@ -418,7 +418,7 @@ def test_every_way_of_well_known_vocabularies(name: str) -> None:
 
 @needs_shared
 def test_definition_of_gpt2() -> None:
-    """The definition, by the merges of GPT-2, gives the kernel's ids."""
+    """The definition with the merges of GPT-2 gives the kernel's ids."""
     model = json.loads((VOCABULARIES / "gpt2/tokenizer.json").read_text(encoding="utf-8"))["model"]
     pairs = [merge.split(" ") if isinstance(merge, str) else merge for merge in model["merges"]]
     merges = [(bytes_of(first) or b"", bytes_of(second) or b"") for first, second in pairs]

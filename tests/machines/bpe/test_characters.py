@@ -49,7 +49,7 @@ def compiled(source: Json) -> BpeTable:
 
 @some.composite
 def models(draw: some.DrawFn) -> Json:
-    """Models with a few characters and merges, and any way to treat unknown characters."""
+    """Models with a few characters and merges, and any treatment of unknown characters."""
     prefix, suffix = draw(some.sampled_from(["", "", "", "##"])), draw(some.sampled_from(["", "", "", "</w>"]))
     has_bytes = not (prefix or suffix) and draw(some.booleans())
     known = draw(some.lists(some.sampled_from(ALPHABET), min_size=1, unique=True))
@@ -89,7 +89,7 @@ def defined(model: Json, piece: str) -> list[int]:
 @given(model=models(), texts=some.lists(some.text(some.sampled_from(ALPHABET + UNKNOWN), max_size=12), min_size=1, max_size=8))
 @examples(400, deadline=None)
 def test_small_models(model: Json, texts: list[str]) -> None:
-    """Ids are those of the definition and of the reference, and so are offsets, or they are refused."""
+    """Ids, and offsets unless they are refused, match the definition and the reference."""
     source = document(model)
     table, reference = compiled(source), Reference.from_str(json.dumps(source))
     tokenizer = fst.Tokenizer(table)
@@ -110,7 +110,7 @@ def test_small_models(model: Json, texts: list[str]) -> None:
 @given(model=models(), text=some.text(some.sampled_from(ALPHABET + UNKNOWN), max_size=12), probability=some.sampled_from([0.1, 0.5, 1.0]))
 @examples(100, deadline=None)
 def test_dropout(model: Json, text: str, probability: float) -> None:
-    """With dropout, kernel and walk skip the same merges; characters are never taken apart."""
+    """With dropout, kernel and walk skip the same merges; characters are never split."""
     table = compiled(document(model))
     found = fst.Tokenizer(table).encode_batch([text, text], randomness=Dropout(probability, seed=3))
     assert [ids.tolist() for ids in found] == [table.run_dropping(text, Dropout(probability, seed=3), row) for row in range(2)]
@@ -118,7 +118,7 @@ def test_dropout(model: Json, text: str, probability: float) -> None:
         assert found[0].tolist() == defined({**model, "merges": []}, text)
 
 
-# Pipelines of well-known kinds, around the model of Mistral and its like.
+# Pipelines of well-known kinds, around models like Mistral's.
 
 
 def _replace(content: str) -> Json:
@@ -158,7 +158,7 @@ class Known(NamedTuple):
 
 @cache
 def known(name: str) -> Known:
-    """A vocabulary by its folder, or that of Mistral with other parts."""
+    """The vocabulary in a folder, or Mistral's with other parts."""
     path = VOCABULARIES / (name if name in FILES else "mistral01") / "tokenizer.json"
     source = json.loads(path.read_text(encoding="utf-8"))
     parts = PARTS.get(name, {})
@@ -203,7 +203,7 @@ def mixed(name: str, draw: random.Random, count: int) -> str:
 @pytest.mark.sampled
 @every_pipeline
 def test_reference_on_mixed_text(name: str) -> None:
-    """Tokens, words and letters side by side have the reference's ids and offsets."""
+    """Adjacent tokens, words and letters have the reference's ids and offsets."""
     draw = random.Random(name)
     hold(name, ["", *(mixed(name, draw, draw.randint(1, 15)) for _ in sample(range(12_000), 240))])
 
@@ -234,7 +234,7 @@ def test_reference_on_corpora(file: str, name: str) -> None:
 @pytest.mark.parametrize("file", HOSTILE)
 @every_file
 def test_reference_on_hostile_text(name: str, file: str) -> None:
-    """Text that was collected to break programs has the reference's ids and offsets."""
+    """Texts collected to break programs have the reference's ids and offsets."""
     lines = (SHARED / "hostile" / file).read_text(encoding="utf-8").splitlines(keepends=True)
     hold(name, sample(lines, max(len(lines) // 200, 1), name))
 
@@ -243,7 +243,7 @@ def test_reference_on_hostile_text(name: str, file: str) -> None:
 @pytest.mark.sampled
 @pytest.mark.parametrize("name", ["mistral01", "unknown"])
 def test_reference_on_long_runs(name: str) -> None:
-    """A run of one character without a space has the reference's ids, however long it is."""
+    """A run of one character without a space, of any length, has the reference's ids."""
     for size in (1_000, 100_000 if LONG else 20_000):
         hold(name, [unit * size for unit in (" ", "a", "\n", "é", "▁", "東", "😸", "ab")])
 
@@ -260,7 +260,7 @@ def test_walk(name: str) -> None:
 @needs_shared
 @pytest.mark.parametrize("name", thinned(["mistral01", "llama 2", "sqlpilot", "gemma", "split", "unknown"], 3))
 def test_every_way(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every way through the package gives the reference's ids; a text may come in pieces."""
+    """Every way through the package gives the reference's ids, also for a text in parts."""
     draw, found = random.Random(name), known(name)
     texts = ["", *(mixed(name, draw, 12) for _ in range(9)), ""]
     hold_every_way(found.tokenizer, texts, [encoding.ids for encoding in found.reference.encode_batch(texts)], draw)
@@ -293,7 +293,7 @@ WITHOUT_SYMBOL: Mapping[str, Json] = {
 @pytest.mark.parametrize("bytes_of", thinned([(range(256),), (range(128),), ((0x20,),), ("▁".encode(),)], 2), ids=str)
 @pytest.mark.parametrize("name", thinned(WITHOUT_SYMBOL, 2))
 def test_fallbacks_of_a_symbol_that_is_no_token(name: str, bytes_of: Sequence[int]) -> None:
-    """If the symbol for spaces is not a token, a space becomes the fallbacks of the symbol, not those of a space."""
+    """If the symbol for spaces is not a token, a space becomes the fallback tokens of the symbol, not those of a space."""
     names = ["<unk>", *map(fallback, bytes_of), *"ab", "ab", "é", "▁a"]
     model = {"vocab": {token: number for number, token in enumerate(names)}, "merges": [["a", "b"]], "unk_token": "<unk>"}
     source = document({**model, "byte_fallback": True}, **WITHOUT_SYMBOL[name])

@@ -1,4 +1,4 @@
-"""BPE dropout: the definition, the slow walk and the kernel agree; ids depend on the seed, the row and the place alone."""
+"""BPE dropout: the definition, the slow walk and the kernel agree; ids depend only on the seed, the row and the position."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ SIGMAS = 5
 
 
 def compiled_bpe(merges: Merges, pattern: str = ONE_PIECE, special: Sequence[str] = (), **beside: Any) -> BpeTable:
-    """Compile merges; `beside` are other components of the tokenizer.json."""
+    """Compile merges; `beside` has the other components of the tokenizer.json."""
     return assemble(of_document({**byte_level(pattern, merges, (), special), **beside}, Path("tokenizer.json")), "auto")
 
 
@@ -80,7 +80,7 @@ TABLES: dict[str, Callable[[], BpeTable]] = {"automaton": english, "merges": lam
 
 @cache
 def texts() -> list[str]:
-    """Texts of words, long runs and special tokens; some must be rewritten."""
+    """Texts of words, long runs and special tokens; the normalizer rewrites some of them."""
     draw = random.Random(5)
     units = ["the", " the", "thing", "x" * 70, "xxxxx", "é", "e\u0301", "é世", "<s>", "the!", "12", "  ", "\n", "x" * 300, "q" * 99, "\0"]
     return ["", *("".join(draw.choices(units, k=draw.choice((1, 5, 40)))) for _ in range(25)), "the" * 4000, ""]
@@ -90,7 +90,7 @@ def texts() -> list[str]:
 
 
 def hold_frequencies(found: Counter[Any], expected: dict[Any, float], rows: int) -> None:
-    """Hold counts against probabilities, at some standard deviations. Rare cases are counted together."""
+    """Compare counts with probabilities, within some standard deviations. Rare cases are counted together."""
     assert not found.keys() - expected.keys()
     rare = {case for case, share in expected.items() if share * rows < 20}
     cases = [(found[case], share) for case, share in expected.items() if case not in rare]
@@ -102,7 +102,7 @@ def hold_frequencies(found: Counter[Any], expected: dict[Any, float], rows: int)
 @pytest.mark.sampled
 @pytest.mark.parametrize("name", ALL_LISTS)
 def test_frequencies_are_those_of_the_definition(name: str) -> None:
-    """Of each word over two and three letters, every segmentation is as frequent as the definition says, over many rows and seeds."""
+    """For each word over two and three letters, every segmentation has the frequency of the definition, over many rows and seeds."""
     merges = ALL_LISTS[name]
     tokenizer = tokenizer_of(small(ONE_PIECE, merges).table)
     words = [word for word in (*strings("ab", 6), *strings("ab ", 5), *strings("abc", 5)) if len(word) > 2]
@@ -113,7 +113,7 @@ def test_frequencies_are_those_of_the_definition(name: str) -> None:
 
 
 def test_pieces_are_independent() -> None:
-    """What happens to one piece of a row says nothing of the others, nor does one seed of another."""
+    """The segmentations of different pieces of a row are independent, and so are those of different seeds."""
     merges, share = LISTS["chains"], 0.4
     tokenizer = tokenizer_of(small(r"[ab]+|[\s\S]", merges).table)
     alone = naive.bpe_dropout(b"abab", merges, share)
@@ -134,14 +134,14 @@ def test_pieces_are_independent() -> None:
 
 
 def test_numbers_are_those_of_splitmix64() -> None:
-    """The numbers of a row are those of SplitMix64, as its authors' code gives them for the seed 1234567."""
+    """The numbers of a row equal those of SplitMix64, checked with its authors' values for the seed 1234567."""
     known = [6457827717110365317, 3203168211198807973, 9817491932198370423, 4593380528125082431, 16408922859458223821]
     assert [number_of(1234567, index) for index in range(1, 6)] == known
 
 
 @pytest.mark.parametrize("share", [1e-9, 0.1, 0.5, 0.9, 0.999999, 1.0])
 def test_skips(share: float) -> None:
-    """Skips are as many as the powers above the random share: none for the highest number, all for 0, and all with a dropout of 1."""
+    """The number of skips is the number of powers above the random share: 0 for the highest number, all for 0, all with a dropout of 1."""
     assert dropout.skips(0, share, 7) == 7
     assert dropout.skips((1 << 64) - 1, share, 7) == (7 if share == 1 else 0)
     for count in (1, 2, 5):
@@ -163,7 +163,7 @@ def test_skips(share: float) -> None:
     seed=some.integers(0, (1 << 64) - 1),
 )
 def test_kernel_is_the_walk(merges: Merges, rows: list[str], share: float, seed: int) -> None:
-    """Whatever the merges, the kernel gives the ids of the slow walk, and these represent the text."""
+    """With any merges, the kernel gives the ids of the slow walk, and the ids represent the text."""
     table = small(r"[ab]+|[\s\S]", merges).table
     tokenizer = tokenizer_of(table)
     batch = tokenizer.encode_batch(rows, randomness=Dropout(share, seed=seed))
@@ -183,14 +183,14 @@ def test_kernel_is_the_walk_on_texts(name: str, share: float) -> None:
 
 
 def test_steps_grow_with_the_logarithm() -> None:
-    """A run of twice the length takes at most somewhat more than twice the steps, also if nine of ten merges are skipped."""
+    """A run of twice the length takes little more than twice the steps, even if nine of ten merges are skipped."""
     for few, more, most in json.loads(printed(print_steps)):
         assert more < 2.7 * few
         assert most < 2.7 * more
 
 
 def print_steps() -> None:
-    """Count the lines that the kernel runs without machine code, for runs of three lengths."""
+    """Print the number of lines that the uncompiled kernel runs, for runs of three lengths."""
     merges: list[tuple[bytes, bytes]] = [(b"a" * 2**power, b"a" * 2**power) for power in range(6)]
     tokenizer = fst.Tokenizer(assemble(of_document(byte_level(ONE_PIECE, merges), Path("tokenizer.json")), "auto"))
 
@@ -202,7 +202,7 @@ def print_steps() -> None:
 
 @pytest.mark.parametrize("share", [0.001, 0.5, 0.95])
 def test_a_long_run(share: float) -> None:
-    """A run of a million bytes is encoded, and represents itself."""
+    """A run of a million bytes is encoded, and its ids represent it."""
     merges: list[tuple[bytes, bytes]] = [(b"a" * 2**power, b"a" * 2**power) for power in range(6)]
     tokenizer = tokenizer_of(compiled_bpe(merges))
     assert tokenizer.decode(tokenizer.encode("a" * 1_000_000, randomness=Dropout(share, seed=3))) == "a" * 1_000_000
@@ -220,7 +220,7 @@ def test_a_long_run(share: float) -> None:
     share=some.sampled_from([0, 1]),
 )
 def test_reference_of_none_and_all(merges: Merges, rows: list[str], ignore_merges: bool, share: int) -> None:
-    """If no merge is skipped, or all are, ids and offsets are those of tokenizers; whole pieces are tokens only if none is."""
+    """If no merge is skipped, or all are, ids and offsets match tokenizers; whole pieces are tokens only if none is skipped."""
     source = {**byte_level(ONE_PIECE, merges, (b"ab", b"aba"), ignore_merges=ignore_merges, dropout=float(share)), **BESIDE}
     reference = Tokenizer.from_str(json.dumps(source)).encode_batch(rows)
     tokenizer = fst.Tokenizer(assemble(of_document(source, Path("tokenizer.json")), "auto"))
@@ -232,7 +232,7 @@ def test_reference_of_none_and_all(merges: Merges, rows: list[str], ignore_merge
 
 
 def with_suffix(share: float) -> dict[str, Any]:
-    """A tokenizer.json whose tokens say that they end a word."""
+    """A tokenizer.json whose tokens mark the end of a word."""
     found: dict[str, Any] = {**byte_level(r"\p{L}+|[\s\S]", []), **BESIDE}
     names = [*found["model"]["vocab"], *(f"{name}</w>" for name in found["model"]["vocab"]), "ab", "ab</w>", "abab</w>", "ba"]
     merges = [["a", "b"], ["a", "b</w>"], ["ab", "ab</w>"], ["b", "a"]]
@@ -243,7 +243,7 @@ def with_suffix(share: float) -> dict[str, Any]:
 
 @pytest.mark.parametrize("share", [0.0, 1.0])
 def test_reference_with_a_suffix(share: float) -> None:
-    """Tokens that end a word keep their suffix, whether merges are skipped or not."""
+    """Tokens at the end of a word keep their suffix, whether merges are skipped or not."""
     source = with_suffix(share)
     rows = ["abab", "ab", "a", "", "ba ab", "aab!b"]
     tokenizer = fst.Tokenizer(assemble(of_document(source, Path("tokenizer.json")), "auto"))
@@ -252,7 +252,7 @@ def test_reference_with_a_suffix(share: float) -> None:
 
 
 def test_frequencies_with_a_suffix() -> None:
-    """With a suffix, segmentations are as frequent as the definition says of tokens that have it in their names."""
+    """With a suffix, segmentations have the frequencies of the definition for tokens with the suffix in their names."""
     table = assemble(of_document(with_suffix(0), Path("tokenizer.json")), "auto")
     tokenizer, share = tokenizer_of(table), 0.5
     rows = ids_of(tokenizer.encode_batch(["abab"] * ROWS, randomness=Dropout(share, seed=9)))
@@ -262,12 +262,12 @@ def test_frequencies_with_a_suffix() -> None:
     hold_frequencies(found, dict(expected), ROWS)
 
 
-# What ids depend on
+# Dependencies of ids
 
 
 @pytest.mark.parametrize("name", TABLES)
 def test_threads_and_blocks_change_nothing(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same seed gives the same ids on any number of threads, however rows are put into blocks, of str and of bytes, in columns too."""
+    """The same seed gives the same ids on any number of threads, with any division of rows into blocks, for str, bytes and columns."""
     tokenizer, rows = tokenizer_of(TABLES[name]()), texts()
     expected = ids_of(tokenizer.encode_batch(rows, randomness=Dropout(0.3, seed=7)))
     data = [text.encode() for text in rows]
@@ -291,7 +291,7 @@ def test_threads_and_blocks_change_nothing(name: str, monkeypatch: pytest.Monkey
 
 @pytest.mark.parametrize("name", TABLES)
 def test_other_rows_change_nothing(name: str) -> None:
-    """The ids of a row depend on its text and its number alone; `encode` gives those of row 0."""
+    """The ids of a row depend only on its text and its number; `encode` gives the ids of row 0."""
     tokenizer, rows = tokenizer_of(TABLES[name]()), texts()
     expected = ids_of(tokenizer.encode_batch(rows, randomness=Dropout(0.3, seed=7)))
     for number in (2, 9, 26):
@@ -312,7 +312,7 @@ def test_nulls_have_no_number() -> None:
 
 
 def test_seeds() -> None:
-    """Other seeds give other ids, and without a seed each call has its own."""
+    """Different seeds give different ids, and each call without a seed has a new one."""
     tokenizer = tokenizer_of(english())
     text = " the thing" * 50
     seeds: tuple[Any, ...] = (0, 1, (1 << 64) - 1, np.int64(1))
@@ -326,7 +326,7 @@ def test_seeds() -> None:
 
 @pytest.mark.parametrize("name", TABLES)
 def test_length_and_frame(name: str) -> None:
-    """A shorter row is the begin of the whole one, and special tokens stand around it as always."""
+    """A shorter row is the beginning of the whole one, with the usual special tokens around it."""
     tokenizer, rows = tokenizer_of(TABLES[name]()), texts()
     whole = ids_of(tokenizer.encode_batch(rows, randomness=Dropout(0.3, seed=7)))
     for length in (0, 1, 7, 1000):
@@ -335,7 +335,7 @@ def test_length_and_frame(name: str) -> None:
 
 
 def test_frame() -> None:
-    """Special tokens around texts stand as they do without dropout."""
+    """Special tokens around texts are the same as without dropout."""
     around = [{"SpecialToken": {"id": "<s>", "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}}]
     known = {"<s>": {"id": "<s>", "ids": [257], "tokens": ["<s>"]}}
     other = {"Sequence": {"id": "B", "type_id": 0}}
@@ -347,7 +347,7 @@ def test_frame() -> None:
 
 @pytest.mark.parametrize("share", SHARES)
 def test_spans_tile_the_text(share: float) -> None:
-    """The spans of the ids of a text without whitespace at ends tile it, and each is where its token stands."""
+    """The spans of the ids of a text without whitespace at its ends tile the text, and each is the position of its token."""
     tokenizer = tokenizer_of(shuffled().table)
     rows = ["thethe1212xxxxx", "x" * 400, "q1the"]
     batch = tokenizer.encode_batch(rows, offsets="bytes", randomness=Dropout(share, seed=3))
@@ -360,7 +360,7 @@ def test_spans_tile_the_text(share: float) -> None:
 
 
 def test_parts_of_many_rows() -> None:
-    """Some of many rows, from a first one on, have the ids that they have among all, also in columns."""
+    """A part of many rows, with the number of its first row, has the same ids as among all rows, also in columns."""
     tokenizer, rows = tokenizer_of(english()), texts()
     whole = ids_of(tokenizer.encode_batch(rows, randomness=Dropout(0.3, seed=7)))
     for first in (0, 5, 20):
@@ -371,7 +371,7 @@ def test_parts_of_many_rows() -> None:
 
 @pytest.mark.parametrize("name", ["rows.txt", "rows.parquet"])
 def test_files(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """`fst encode` gives documents the ids of rows of one call, however they are read, and other ones without a seed."""
+    """`fst encode` gives documents the ids of rows of one call, in any format; without a seed it gives different ids."""
     table, path = tmp_path / "table.npz", tmp_path / name
     english().save(table)
     rows = [text for text in texts() if "\n" not in text]
@@ -408,20 +408,20 @@ def test_wrong_probabilities(share: Any) -> None:
 
 @pytest.mark.parametrize("seed", [-1, 1 << 64, 0.5, "1", [1]])
 def test_wrong_seeds(seed: Any) -> None:
-    """A seed is a whole number of 64 bits."""
+    """A seed that is not an integer of 64 bits is refused."""
     with pytest.raises(ValueError, match=r"^seed is .*; expected a whole number from 0 to 2\*\*64 - 1$"):
         Dropout(0.1, seed=seed)
 
 
 @pytest.mark.parametrize("first_row", [-1, 0.5, 1 << 63])
 def test_wrong_first_rows(first_row: Any) -> None:
-    """The number of the first row is a whole number of 63 bits."""
+    """A number of the first row that is not an integer of 63 bits is refused."""
     with pytest.raises(ValueError, match=r"^first_row is .*; expected a whole number from 0 to 2\*\*63 - 1$"):
         Dropout(0.1, first_row=first_row)
 
 
 def test_only_bpe_has_dropout() -> None:
-    """A machine refuses every kind of randomness that it does not support, and names those that it does."""
+    """A machine refuses every kind of randomness that it does not support, and names the supported ones."""
     message = r"^randomness is Dropout\(.*; expected None for wordpiece tables$"
     with pytest.raises(fst.UnsupportedError, match=message):
         fst.Tokenizer(compiled()).encode("a", randomness=Dropout(0.1))
@@ -432,7 +432,7 @@ def test_only_bpe_has_dropout() -> None:
 
 
 def test_dropout_of_a_source() -> None:
-    """The dropout of a tokenizer.json, of which null is 0, is kept, shown and written again, and has no effect by itself."""
+    """The dropout of a tokenizer.json (null is 0) is kept, shown and written again, and has no effect by itself."""
     merges = [(b"a", b"b")]
     tables = [compiled_bpe(merges), *(assemble_with(merges, share) for share in (None, 0, 0.25, 1))]
     assert [tokenizer_of(table).dropout for table in tables] == [0.0, 0.0, 0.0, 0.25, 1.0]
@@ -446,18 +446,18 @@ def test_dropout_of_a_source() -> None:
 
 @pytest.mark.parametrize("share", [-0.1, 2, "0.1", True])
 def test_wrong_dropout_of_a_source(share: Any) -> None:
-    """A source whose dropout is no probability is refused."""
+    """A source whose dropout is not a probability is refused."""
     with pytest.raises(fst.VocabularyError, match=r"dropout is .*; it is a number from 0 to 1, or null$"):
         assemble_with([], share)
 
 
 def assemble_with(merges: Merges, share: Any) -> BpeTable:
-    """The table of a tokenizer.json that states a dropout."""
+    """The table of a tokenizer.json with a dropout."""
     return assemble(of_document(byte_level(ONE_PIECE, merges, dropout=share), Path("tokenizer.json")), "auto")
 
 
 def test_tables_have_all_merges() -> None:
-    """A table has all merges of its source, those that BPE never executes without dropout, too."""
+    """A table has all merges of its source, also those that BPE executes only with dropout."""
     merges = [(b"a", b"b"), (b"ab", b"c"), (b"b", b"c"), (b"a", b"bc")]
     table = compiled_bpe(merges)
     assert table.has_automaton
@@ -471,7 +471,7 @@ def test_tables_have_all_merges() -> None:
 @examples(50)
 @given(tokens=some.sets(some.text("ab", min_size=2, max_size=5), max_size=12), seed=some.integers(0, 99))
 def test_merges_of_ranks(tokens: set[str], seed: int) -> None:
-    """Of ranks, any two tokens that make one merge, at its rank; of equal ranks that of the parts decides."""
+    """Ranks give the merges of any two tokens that make one token, at its rank; for equal ranks, the ranks of the parts decide."""
     longer = [token.encode() for token in sorted(tokens)]
     random.Random(seed).shuffle(longer)
     names = [*(bytes([byte]) for byte in range(256)), *longer]
@@ -484,7 +484,7 @@ def test_merges_of_ranks(tokens: set[str], seed: int) -> None:
 
 
 def test_merges_are_proven_beside_an_automaton() -> None:
-    """A table whose merges would lead out of an array is not loaded, although only dropout runs its merges."""
+    """A table whose merges would lead out of an array is not loaded, although only dropout uses its merges."""
     table = compiled_bpe([(b"a", b"b"), (b"ab", b"c")])
     merges = table.merges.copy()
     merges[1, 0] = 9999

@@ -1,4 +1,4 @@
-"""Merges that no automaton runs exactly: the definition, the slow walk, the kernel and the live references give the same ids."""
+"""Merges that no automaton can run exactly: the definition, the slow walk, the kernel and the live references give the same ids."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_improper_lists_have_no_automaton() -> None:
 @examples(100)
 @given(merges=lists([b"a", b"b"]) | lists([b"a", b"b", b"c"]), ignore_merges=some.booleans())
 def test_all_short_texts(merges: Merges, ignore_merges: bool) -> None:
-    """Whatever the order of the merges, definition, walk and kernel give each text up to length 8 the same ids."""
+    """For any order of the merges, definition, walk and kernel give each text up to length 8 the same ids."""
     found = small(ONE_PIECE, merges, ignore_merges=ignore_merges)
     letters = "abc" if any(b"c" in left + right for left, right in merges) else "ab"
     texts = sample(strings(letters, 8), 30 if letters == "abc" else 3, repr(merges))
@@ -53,7 +53,7 @@ def test_all_short_texts(merges: Merges, ignore_merges: bool) -> None:
 @examples(200)
 @given(merges=lists([b"a", b"b", b"\xc3", b"\xa9"]), texts=some.lists(some.text("abé", max_size=40), max_size=6))
 def test_reference_on_any_list(merges: Merges, texts: list[str]) -> None:
-    """Whatever the order of the merges, ids and offsets are those of tokenizers."""
+    """For any order of the merges, ids and offsets match tokenizers."""
     reference = Tokenizer.from_str(json.dumps({**byte_level(ONE_PIECE, merges), **BESIDE})).encode_batch(texts)
     batch = fst.Tokenizer(small(ONE_PIECE, merges).table).encode_batch(texts, offsets=True)
     assert batch.offsets is not None
@@ -69,7 +69,7 @@ def test_reference_on_any_list(merges: Merges, texts: list[str]) -> None:
     texts=some.lists(some.text("ab ", max_size=40), max_size=6),
 )
 def test_tiktoken_on_any_ranks(tokens: set[str], seed: int, texts: list[str]) -> None:
-    """Whatever the ranks of the tokens, ids are those of tiktoken."""
+    """For any ranks of the tokens, ids match tiktoken."""
     tiktoken = pytest.importorskip("tiktoken")
     longer = [token.encode() for token in sorted(tokens)]
     random.Random(seed).shuffle(longer)
@@ -80,14 +80,14 @@ def test_tiktoken_on_any_ranks(tokens: set[str], seed: int, texts: list[str]) ->
 
 @pytest.mark.parametrize("unit", ["a", "ab", "abc", "b"])
 def test_long_runs_are_periodic(unit: str) -> None:
-    """A run of a million bytes repeats the ids of a short run, since its merges depend on nothing far away."""
+    """A run of a million bytes repeats the ids of a short run, since its merges depend only on nearby bytes."""
     tokenizer, count = fst.Tokenizer(small(ONE_PIECE, LATE).table), 1_000_000 // (12 * len(unit))
     expected = tokenizer.encode(unit * 12).tolist() * count
     assert tokenizer.encode(unit * 12 * count).tolist() == expected
 
 
 def test_a_long_word_that_is_rewritten(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A word that is read and rewritten in many parts has the ids of a short one, over and over: what is kept has its room, too."""
+    """A word that is read and rewritten in many parts repeats the ids of a short word, and the kept text fits its buffer."""
     monkeypatch.setattr(batch, "BLOCK", 1 << 5)
     table = assemble(of_document({**byte_level(ONE_PIECE, LATE), "normalizer": {"type": "NFC"}}, Path("tokenizer.json")), "auto")
     tokenizer, unit = fst.Tokenizer(table), "abcaab\u212b"
@@ -95,13 +95,13 @@ def test_a_long_word_that_is_rewritten(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_explanation_tells_merges() -> None:
-    """The explanation of a text lists merges where there is no automaton."""
+    """The explanation of a text lists merges if there is no automaton."""
     merges = ["  merge        2  a b", "  merge        0  ab c"]
     assert [*explained(small(ONE_PIECE, LATE).table, "abc")] == ["piece abc", *merges, "  tokens abc 256"]
 
 
 def test_table_of_pairs() -> None:
-    """Each pair has its slot, the last rank of a pair that is listed twice counts, and at least half of the slots are free."""
+    """Each pair has its slot, the last rank of a repeated pair counts, and at least half of the slots are free."""
     merges = np.random.default_rng(1).integers(0, 40, (700, 3)).astype(np.int32)
     pairs = pairs_of(merges).reshape(-1, 2)
     held = {(int(key) >> 32, int(key) & 0xFFFFFFFF): int(rank) for key, rank in pairs.tolist() if key != EMPTY}

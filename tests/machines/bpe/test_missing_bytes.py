@@ -1,4 +1,4 @@
-"""Byte-level vocabularies that lack bytes: they become the unknown token, one each or one a run, or vanish, as in the reference."""
+"""Byte-level vocabularies that lack bytes: each missing byte or run becomes the unknown token, or is dropped, as in the reference."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ each_setting = pytest.mark.parametrize("name", SETTINGS)
 
 
 def source(lacking: bytes, merges: Merges = MERGES, **model: Any) -> dict[str, Any]:
-    """A tokenizer.json that lacks some bytes, and merges of them."""
+    """A tokenizer.json that lacks some bytes, and merges of these bytes."""
     left = [(first, second) for first, second in merges if not {*lacking} & {*first, *second}]
     found = {**byte_level(PATTERN, left, special=[UNKNOWN]), **BESIDE}
     vocabulary = {token: number for token, number in found["model"]["vocab"].items() if token not in map(spelled, singles(lacking))}
@@ -65,7 +65,7 @@ def table_of(given: dict[str, Any]) -> BpeTable:
 @examples(300)
 @given(lacking=LACKING, texts=some.lists(some.text("abcx é世", max_size=14)))
 def test_reference(name: str, lacking: bytes, texts: list[str]) -> None:
-    """Whatever bytes are missing, the ids of kernel and walk are the reference's, and the offsets and words, too."""
+    """With any missing bytes, the ids of kernel and walk are the reference's, and so are offsets and words."""
     given = source(lacking, **SETTINGS[name])
     table, reference = table_of(given), Tokenizer.from_str(json.dumps(given)).encode_batch(texts, add_special_tokens=False)
     tokenizer, expected = fst.Tokenizer(table), [encoding.ids for encoding in reference]
@@ -80,7 +80,7 @@ def test_reference(name: str, lacking: bytes, texts: list[str]) -> None:
 @each_setting
 @pytest.mark.parametrize("share", [0.1, 0.9])
 def test_dropout(name: str, share: float) -> None:
-    """With dropout, too, the kernel gives the ids of the walk."""
+    """With dropout, the kernel also gives the ids of the walk."""
     table, draw = table_of(source(b"xyz", **SETTINGS[name])), random.Random(name)
     texts = ["".join(draw.choices("abcxyz é", k=draw.randint(0, 40))) for _ in range(60)]
     by = Dropout(share, seed=7)
@@ -90,7 +90,7 @@ def test_dropout(name: str, share: float) -> None:
 
 @each_setting
 def test_tokenizer_json_of_a_table(name: str) -> None:
-    """The tokenizer.json made of a table compiles to the same table again."""
+    """The tokenizer.json written from a table compiles to the same table."""
     table = table_of(source(b"xyz", **SETTINGS[name]))
     again = table_of(document(table))
     assert again.metadata == table.metadata
@@ -98,7 +98,7 @@ def test_tokenizer_json_of_a_table(name: str) -> None:
 
 
 def test_offsets_where_bytes_vanish() -> None:
-    """The letters of a token are counted from where those of the token before end, as if nothing had vanished, like in the reference."""
+    """The letters of a token are counted from the end of the preceding token, as if no byte had been dropped, as in the reference."""
     tokenizer = fst.Tokenizer(table_of(source(b"xyz\xe4")))
     assert tokenizer.encode("axxb").tolist() == tokenizer.encode("ab").tolist()
     for dropout in (0, 1.0):
@@ -120,7 +120,7 @@ def test_offsets_where_bytes_vanish() -> None:
     ],
 )
 def test_missing_bytes_that_are_refused(model: dict[str, Any], message: str, tmp_path: Path) -> None:
-    """A vocabulary that lacks bytes is refused if their result is not clear; the error gives the reason."""
+    """A vocabulary that lacks bytes is refused if the result for them is not clear; the error gives the reason."""
     path = tmp_path / "tokenizer.json"
     path.write_text(json.dumps(source(b"xyz", **model)), encoding="utf-8")
     with pytest.raises(fst.FstError, match=message):
@@ -128,7 +128,7 @@ def test_missing_bytes_that_are_refused(model: dict[str, Any], message: str, tmp
 
 
 def test_unknown_token_that_is_a_byte_is_no_sound_table() -> None:
-    """A table whose token for a run is also that of a byte is refused: its number of bytes would be ambiguous."""
+    """A table whose token for a run is also the token of a byte is refused: the number of bytes of the token would be ambiguous."""
     table = table_of(source(b"xyz", **SETTINGS["one a run"]))
     number = int(table.byte_tokens[ord("a")])
     with pytest.raises(fst.TableError, match=f"token {number} is that of one byte, and has 0"):

@@ -1,6 +1,6 @@
-"""Cases that other projects test their BPE with.
+"""Cases from the BPE tests of other projects.
 
-Each row of `oracles/bpe_unigram/*.jsonl` is run, or left out for one of the reasons of `LEFT_OUT`. Patterns have tests of their own.
+Each row of `oracles/bpe_unigram/*.jsonl` is run, or left out for one of the reasons of `LEFT_OUT`. Patterns have separate tests.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def tokenizer(vocab: str) -> fst.Tokenizer:
 
 
 def tokenizer_of(row: Row) -> fst.Tokenizer:
-    """The tokenizer of a row."""
+    """The tokenizer for a row."""
     return tokenizer(row["vocab"] if isinstance(row["vocab"], str) else json.dumps(row["vocab"]))
 
 
@@ -69,7 +69,7 @@ RUN = [
 
 @pytest.mark.parametrize("row", RUN)
 def test_package_agrees_with_other_projects(row: Row) -> None:
-    """The results of the package are those that another project expects."""
+    """The package gives the results that another project expects."""
     tok, text, around = tokenizer_of(row), row["input"], row["config"].get("add_special_tokens", False)
     is_split = row["config"].get("is_pretokenized", False)
     ids = tok(text, row.get("text_pair"), add_special_tokens=around, is_split_into_words=is_split)["input_ids"]
@@ -78,7 +78,7 @@ def test_package_agrees_with_other_projects(row: Row) -> None:
     if row["expected_kind"] == "ids":
         assert ids == row["expected"]
     elif row["expected_kind"] == "tokens":
-        # The text of a token may include whitespace that the token takes along.
+        # The text of a token may include whitespace around the token.
         assert ids == [tok.token_to_id(token) or tok.token_to_id(token.strip()) for token in row["expected"]]
     else:
         assert row["expected_kind"] == "starts"
@@ -88,6 +88,6 @@ def test_package_agrees_with_other_projects(row: Row) -> None:
 
 
 def test_every_row_is_run_or_left_out_for_a_reason() -> None:
-    """Rows that are run and rows that are left out, reason by reason, add up to the rows of the files."""
+    """The numbers of rows that are run and that are left out, by reason, add up to the number of rows in the files."""
     assert Counter(why for why in REASONS if why) == LEFT_OUT
     assert len(RUN) + sum(LEFT_OUT.values()) == len(ROWS)

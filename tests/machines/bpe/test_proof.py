@@ -1,4 +1,4 @@
-"""The proof of byte-level BPE tables: each rule is broken once, and named."""
+"""The proof of byte-level BPE tables: each test breaks one rule, and the message names the rule."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def table_of(merges: Merges, more: Sequence[bytes] = (b"xyz",)) -> BpeTable:
 
 
 def put(name: str, place: Any, value: Any) -> Harm:
-    """Put another value into an array."""
+    """Set an element of an array."""
 
     def harm(table: BpeTable) -> BpeTable:
         array = getattr(table, name).copy()
@@ -73,7 +73,7 @@ def said(**about: Any) -> Harm:
 
 
 def both(*harms: Harm) -> Harm:
-    """Do one after the other."""
+    """Apply two changes one after the other."""
 
     def harm(table: BpeTable) -> BpeTable:
         for each in harms:
@@ -90,13 +90,13 @@ def contextual(table: BpeTable) -> BpeTable:
 
 
 def first_word(part: int, value: Any) -> Harm:
-    """Put another number into the first used slot of the table of words."""
+    """Set a number in the first used slot of the table of words."""
     used = int(np.flatnonzero(sound().words[3::4])[0])
     return put("words", 4 * used + part, value)
 
 
 def window(*symbols: int) -> int:
-    """The window of the last three symbols, the others being 0."""
+    """The window of the last three symbols; the other symbols are 0."""
     return sum(symbol << BITS * place for place, symbol in enumerate(reversed(symbols)))
 
 
@@ -179,7 +179,7 @@ HARM_OF_MERGES: dict[str, tuple[Harm, str]] = {
 
 
 def test_sound_tables_are_proven() -> None:
-    """The table that the broken ones are made from is accepted."""
+    """The unchanged table, from which the broken ones are made, is accepted."""
     for table in (sound(), merging()):
         assert BpeTable.loads(table.dumps()).run("abc the <s>") == table.run("abc the <s>")
     assert sound().has_automaton

@@ -1,4 +1,4 @@
-"""Kinds of keyword search: overlapping matches, folded case, whole words, normalizers and empty keywords, all against their definitions."""
+"""Kinds of keyword search (overlapping matches, folded case, whole words, normalizers, empty keywords), compared with their definitions."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def in_bytes(text: str, matches: Sequence[tuple[int, int, int]]) -> list[tuple[i
 
 
 def streamed(searcher: fst.Searcher, text: Any, cuts: Sequence[int]) -> list[tuple[int, int, int]]:
-    """The matches of a text that comes in pieces."""
+    """The matches of a text that is streamed in parts."""
     stream, parts = searcher._matcher.stream(offsets=True), list[Any]()
     for begin, end in pairwise([0, *cuts, len(text)]):
         stream.write(text[begin:end])
@@ -92,7 +92,7 @@ NORMALIZERS: list[dict[str, Any]] = [
 def test_normalizers(
     normalizer: dict[str, Any], kind: str, options: dict[str, Any], listed: list[str], text: str, cuts: list[int]
 ) -> None:
-    """A normalized text has the matches of its normalized keywords; each covers whole characters, and those behind that become nothing."""
+    """A normalized text has the matches of its normalized keywords; each covers whole characters, and later ones that become nothing."""
     by = keywords(["b"], normalizer=normalizer).metadata.text.rewriting
     assert by
     listed = [keyword for keyword in listed if by.normalized(keyword)[0]] or ["b"]
@@ -109,7 +109,7 @@ def test_normalizers(
 
 
 def test_normalizers_of_tokenizers() -> None:
-    """A normalizer of tokenizers is taken as it is; anything else is refused."""
+    """A normalizer of tokenizers is accepted; any other object is refused."""
     tokenizers = pytest.importorskip("tokenizers.normalizers")
     lower = keywords(["É"], normalizer=tokenizers.Sequence([tokenizers.NFC(), tokenizers.Lowercase()]))
     assert found_by(fst.Searcher(lower), ["e\u0301É"]) == [[(0, 0, 2), (0, 2, 3)]]
@@ -123,7 +123,7 @@ def test_normalizers_of_tokenizers() -> None:
 
 
 def test_empty_keywords_among_characters_that_become_several() -> None:
-    """Empty keywords match at characters of the raw text, not at those that they become."""
+    """Empty keywords match at characters of the raw text, not at the several characters that one may normalize to."""
     searcher = fst.Searcher(keywords(["i", ""], normalizer={"type": "NFKC"}, allow_empty=True))
     assert found_by(searcher, ["aﬁ½b"]) == [[(1, 0, 0), (0, 1, 2), (1, 3, 3), (1, 4, 4)]]
     assert searcher.replace("aﬁ½b", "*") == "*a*½*b*"
@@ -136,7 +136,7 @@ REPEATED = ["a" * size for size in range(1, 1_001)]
 
 
 def test_overlapping_tables_grow_with_their_keywords() -> None:
-    """Of keywords that all end in one place, a table holds one row each, though a text has as many matches as keywords in each place."""
+    """If all keywords end at one position, a table has one row for each, although a text has one match per keyword at each position."""
     table = keywords(REPEATED, match_kind="overlapping")
     assert table.matches.shape == (1_001, 2)
     assert len(table.entries) < 3_000
@@ -149,7 +149,7 @@ def test_overlapping_tables_grow_with_their_keywords() -> None:
 
 
 def test_matches_are_counted_before_there_is_room_for_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    """More matches than can be held are refused, and can still be counted."""
+    """More matches than fit in memory are refused, but can still be counted."""
     monkeypatch.setattr(run, "MOST_IDS", 1_000_000)
     searcher, text = fst.Searcher(keywords(REPEATED, match_kind="overlapping")), "a" * 3_000
     with pytest.raises(fst.TextError, match="more than 1,000,000 matches"):
@@ -159,7 +159,7 @@ def test_matches_are_counted_before_there_is_room_for_them(monkeypatch: pytest.M
 
 
 def test_equal_keywords() -> None:
-    """Of equal keywords the first one is found; with overlapping matches all are, in their order, and so are folded ones."""
+    """Of equal keywords, also after folding, the first is found; with overlapping matches all are found, in their order."""
     listed = ["a", "ba", "A", "a"]
     for kind in KINDS[:3]:
         assert found_by(fst.Searcher(keywords(listed, match_kind=kind, ignore_case=True)), ["aAxBa"])[0][:2] == [(0, 0, 1), (0, 1, 2)]
@@ -168,7 +168,7 @@ def test_equal_keywords() -> None:
 
 
 def test_words() -> None:
-    """Edges of keywords that are no letters are free, as are ideographs and kana; letters, marks, digits and connectors are not."""
+    """Keyword edges that are letters, marks, digits or connectors need a word boundary; other edges, ideographs and kana do not."""
     searcher = fst.Searcher(keywords(["C++", ".NET", "研究", "カー", "café", "x_1"], whole_words=True))
     text = "C++17 aC++ ASP.NET .NETs 研究所 スカート cafés café cafe\u0301 x_1 x_12 ax_1"
     assert [text[match.start : match.end] for match in searcher.find_iter(text)] == ["C++", ".NET", "研究", "カー", "café", "x_1"]
@@ -177,7 +177,7 @@ def test_words() -> None:
 
 
 def test_case() -> None:
-    """Cases are folded one to one, whatever their size in UTF-8."""
+    """Each character's case is folded to one character, for any sizes in UTF-8."""
     searcher = fst.Searcher(keywords(["Kſ", "ß", "ⱥb"], ignore_case=True))
     assert found_by(searcher, ["KS ks \u212as ẞ ss ȺB"]) == [[(0, 0, 2), (0, 3, 5), (0, 6, 8), (1, 9, 10), (2, 14, 16)]]
     assert found_by(searcher, ["\u212as ȺB"], offsets="bytes") == [[(0, 0, 4), (2, 5, 8)]]
@@ -192,14 +192,14 @@ def test_replacing_overlapping_matches_is_refused() -> None:
 
 @each_kind
 def test_keywords_in_any_form(kind: str) -> None:
-    """Keywords are str or bytes of UTF-8, and may hold NUL; whatever iterates over them is a source."""
+    """Keywords are str or bytes of UTF-8, and may contain NUL; any iterable of them is a source."""
     listed: list[str | bytes] = ["a\0", "世".encode(), "\0", "a"]
     found = found_by(fst.Searcher(keywords(iter(listed), match_kind=kind)), ["a\0世\0a"])
     assert found == [keyword_matches(["a\0", "世", "\0", "a"], "a\0世\0a", kind)]
 
 
 def test_keywords_that_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keywords that are too long, and too many of them, are refused by their place, before all are read."""
+    """Keywords that are too long, or too many, are refused with their position, before all are read."""
     with pytest.raises(fst.UnsupportedError, match=r"keyword 1: 'b+\.\.\. has 10,000,000 bytes; at most 65,536 are possible"):
         keywords(["a", "b" * 10_000_000], match_kind="overlapping")
     with pytest.raises(fst.VocabularyError, match="keyword 1: the keyword is empty; leave it out, or allow it with allow_empty "):
@@ -217,7 +217,7 @@ LONG: list[dict[str, Any]] = [*OPTIONS, {"allow_empty": True}, ALL]
 
 @pytest.mark.parametrize(("kind", "options"), thinned([(kind, options) for kind in KINDS for options in LONG], 8))
 def test_long_texts(kind: str, options: dict[str, Any]) -> None:
-    """Long texts have the same matches on one thread and on two, in pieces, and as the lines that they consist of."""
+    """Long texts have the same matches on one thread and on two, in parts, and as the lines that they consist of."""
     draw = random.Random(kind)
     listed = ["ab", "Ba", "b", "a-b", "世a", "aab", *([""] if "allow_empty" in options else [])]
     lines = ["".join(draw.choices("aAb-世 ", k=draw.randint(0, 300))) for _ in range(2_000)]
@@ -273,7 +273,7 @@ HARM: dict[str, tuple[str, Any, Any, str]] = {
 
 @pytest.mark.parametrize("name", HARM)
 def test_damaged_tables_are_refused(name: str) -> None:
-    """A table that is not as kernels assume is refused, and the message gives the reason."""
+    """A table that violates an assumption of kernels is refused, and the message gives the reason."""
     member, place, value, message = HARM[name]
     table = keywords(["ab", "bab", "abcab", "c", "cabd", "", "b"], match_kind="overlapping", allow_empty=True)
     array = getattr(table, member).copy()
@@ -297,7 +297,7 @@ METADATA: dict[str, tuple[dict[str, Any], str]] = {
 
 @pytest.mark.parametrize("name", METADATA)
 def test_damaged_metadata_is_refused(name: str) -> None:
-    """Steps before the automaton that kernels cannot take are refused, and the message gives the reason."""
+    """Normalization steps that kernels cannot run are refused, and the message gives the reason."""
     changes, message = METADATA[name]
     table = keywords(["ab"], match_kind="overlapping")
     with pytest.raises(fst.TableError, match=message):
@@ -305,14 +305,14 @@ def test_damaged_metadata_is_refused(name: str) -> None:
 
 
 def rows_of(name: str) -> list[dict[str, Any]]:
-    """The rows of an oracle that are not anchored and have keywords, with the options that they ask for."""
+    """The rows of an oracle that have keywords and are not anchored, with their options."""
     path = SHARED / "oracles" / ("keyword_search.jsonl" if name == "first" else f"toolkit/keyword_search_{name}.jsonl")
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     return [row for row in rows if row["patterns"] and not row.get("anchored") and "ANCHORED" not in row.get("group", "")]
 
 
 def kinds_of(row: dict[str, Any]) -> list[str]:
-    """The kinds of matches that a row requests. The rows of one oracle name a collection, which is for one kind or for several."""
+    """The kinds of matches for a row. Rows of one oracle name a collection, which may stand for several kinds."""
     group = row.get("group")
     if group is None:
         return [row["match_kind"]]
@@ -327,7 +327,7 @@ def kinds_of(row: dict[str, Any]) -> list[str]:
 @pytest.mark.sampled
 @pytest.mark.parametrize("name", ["aho_corasick", "others", "random", "first"])
 def test_oracles(name: str) -> None:
-    """Other projects find the same matches: in a batch and alone, on one thread and on two, in pieces, in characters and in bytes."""
+    """Other projects find the same matches: in a batch and alone, on one thread and on two, in parts, in characters and in bytes."""
     rows = rows_of(name)
     assert rows
     for row in sample(rows, 16) if name == "random" else rows:

@@ -1,4 +1,4 @@
-"""Keyword search: definition, walk and kernel find the same matches; so did other projects, whose answers are kept as oracles."""
+"""Keyword search: definition, walk and kernel find the same matches as other projects, whose answers are kept as oracles."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def in_bytes(text: str, matches: Sequence[tuple[int, int, int]]) -> list[tuple[i
 @examples(600)
 @given(listed=some.lists(some.text("ab", min_size=1, max_size=5), min_size=1, max_size=8), texts=TEXTS)
 def test_definition(kind: str, listed: list[str], texts: list[str]) -> None:
-    """Whatever the keywords, walk and kernel find the matches of the definition."""
+    """With any keywords, walk and kernel find the matches of the definition."""
     table = keywords(listed, match_kind=kind)
     table.prove()
     expected = [keyword_matches(listed, text, kind) for text in texts]
@@ -56,7 +56,7 @@ def test_definition(kind: str, listed: list[str], texts: list[str]) -> None:
 @examples(200)
 @given(listed=some.lists(some.text("aé世", min_size=1, max_size=4), min_size=1, max_size=6), text=some.text("aé世😀二", max_size=20))
 def test_characters_of_several_bytes(kind: str, listed: list[str], text: str) -> None:
-    """Matches are counted in characters, or in bytes, as they are requested."""
+    """Matches are counted in characters, or in bytes, as requested."""
     searcher, expected = fst.Searcher(keywords(listed, match_kind=kind)), keyword_matches(listed, text, kind)
     assert found_by(searcher, [text]) == [expected]
     assert found_by(searcher, [text], offsets="bytes") == [in_bytes(text, expected)]
@@ -66,7 +66,7 @@ def test_characters_of_several_bytes(kind: str, listed: list[str], text: str) ->
 
 @each_kind
 def test_streams(kind: str) -> None:
-    """A text that comes in pieces, cut anywhere, has the matches of the whole."""
+    """A text that is streamed in parts, cut anywhere, has the matches of the whole."""
     draw = random.Random(kind)
     for listed in SETS:
         searcher = fst.Searcher(keywords(listed, match_kind=kind))
@@ -95,14 +95,14 @@ def test_long_texts_and_threads(letters: str) -> None:
 
 
 def test_look_ups_do_not_depend_on_the_keywords() -> None:
-    """Along a text there are at most two look-ups a byte: a link leads to less depth, and a byte adds one."""
+    """A text takes at most two look-ups per byte: a link decreases the depth, and a byte increases it by one."""
     for length in (10, 1_000):
         table = keywords(["a", "a" * length + "b"])
         assert list(map(tuple, table.walk(b"a" * 300 + b"c"))) == [(0, place, place + 1) for place in range(300)]
 
 
 def test_replacements() -> None:
-    """A text, a list, a mapping or a function gives the replacement of a match; the rest does not change."""
+    """A text, a list, a mapping or a function gives the replacement of a match; the rest of the text does not change."""
     searcher = fst.Searcher(keywords(["he", "she", "世"]))
     assert searcher.replace(["ushers", "", "he世"], "*") == ["u*rs", "", "**"]
     assert searcher.replace("ushers 世", ["1", "2", "3"]) == "u2rs 3"
@@ -114,7 +114,7 @@ def test_replacements() -> None:
 
 @each_kind
 def test_short_texts(kind: str) -> None:
-    """Short texts of characters of any size give `Match` after `Match`, also during other searches; a lone surrogate is an error."""
+    """Short texts of characters of any size yield one `Match` after the other, also during other searches; a lone surrogate is an error."""
     searcher = fst.Searcher(keywords(["ab", "b", "é", "世a", "😀"], match_kind=kind))
     texts = ["", "xab", "éab" * 40, "xé" + "y" * 31, "世ab" * 9, "😀世ab" * 9, "ab" * 4_096, "世a" * 4_096]
     assert [[*matches] for matches in [searcher.find_iter(text) for text in texts]] == [*searcher.find_batch(texts)]
@@ -127,7 +127,7 @@ def test_short_texts(kind: str) -> None:
 
 @each_kind
 def test_long_texts_are_read_as_far_as_asked(kind: str) -> None:
-    """A long text gives its first matches before the rest of it is read, and in the end the matches of a batch."""
+    """A long text yields its first matches before the rest of it is read, and in the end the matches of a batch."""
     searcher, text = fst.Searcher(keywords(["ab", "b", "世a"], match_kind=kind)), "xab世" * 30_000
     assert [*searcher.find_iter(text)] == searcher.find_batch([text])[0]
     wrong = text + "\ud800"
@@ -139,7 +139,7 @@ def test_long_texts_are_read_as_far_as_asked(kind: str) -> None:
 
 
 def test_matches_are_columns_and_rows() -> None:
-    """Matches are columns with row splits, which lists and tuples show."""
+    """Matches are columns with row splits, from which lists and tuples are made."""
     found = fst.Searcher(keywords(["a"])).find_batch(["ba", "", "aa"])
     assert (found.ids.tolist(), found.starts.tolist(), found.ends.tolist()) == ([0, 0, 0], [1, 0, 1], [2, 1, 2])
     assert found.row_splits.tolist() == [0, 1, 1, 3]
@@ -153,7 +153,7 @@ def test_matches_are_columns_and_rows() -> None:
 
 
 def test_what_is_no_text_is_refused_by_its_type() -> None:
-    """A search in what is neither str nor bytes is a `TextError` that names the type."""
+    """A search in an object that is neither str nor bytes is a `TextError` that names the type."""
     searcher: Any = fst.Searcher(keywords(["a"]))
     for search in (searcher.find_iter, searcher.find, searcher.is_match):
         with pytest.raises(fst.TextError, match="the text is int; expected str or bytes"):
@@ -161,7 +161,7 @@ def test_what_is_no_text_is_refused_by_its_type() -> None:
 
 
 def test_representation() -> None:
-    """A searcher is shown with its kind of matches and the number of its keywords."""
+    """The representation of a searcher has its kind of matches and the number of its keywords."""
     assert repr(fst.Searcher(keywords(["a", "b"]))) == "<fst.Searcher leftmost-longest, 2 keywords>"
 
 
@@ -178,13 +178,13 @@ REFUSED: list[tuple[Any, dict[str, Any], type[Exception], str]] = [
 
 @pytest.mark.parametrize(("listed", "options", "error", "message"), REFUSED)
 def test_keywords_that_are_refused(listed: Any, options: dict[str, Any], error: type[Exception], message: str) -> None:
-    """An invalid keyword is refused by its place."""
+    """An invalid keyword is refused with its position."""
     with pytest.raises(error, match=message):
         keywords(listed, **options)
 
 
 def test_keywords_with_too_many_matches_in_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Matches that outputs list are counted before there is room for them."""
+    """The matches in the outputs are counted before memory is allocated for them."""
     monkeypatch.setattr(import_module("fst.compile.machines.keywords.compiler"), "MAX_MATCHES", 100)
     listed = ["a", *(f"b{'a' * 20}{letter}z" for letter in "bcdefgh"), "a" * 20 + "x"]
     with pytest.raises(fst.UnsupportedError, match="matches in each other"):
@@ -192,7 +192,7 @@ def test_keywords_with_too_many_matches_in_each_other(monkeypatch: pytest.Monkey
 
 
 def test_keywords_that_need_too_many_slots(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An automaton for which a file has no room is refused before it is laid out."""
+    """An automaton that is too large for a file is refused before it is laid out."""
     module = import_module("fst.compile.machines.keywords.compiler")
     monkeypatch.setattr(module, "MAX_SLOTS", 6)
     monkeypatch.setattr(module, "placed", None)
@@ -201,7 +201,7 @@ def test_keywords_that_need_too_many_slots(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_memory_of_the_compiler() -> None:
-    """Keywords take at most 120 bytes of memory for each of their bytes."""
+    """The compilation of keywords takes at most 120 bytes of memory per byte of keyword."""
     draw = random.Random(2)
     listed = [*{"".join(draw.choices("etaoinshrdlucm", k=draw.randint(8, 24))) for _ in range(20_000)}]
     keywords(["a"])
@@ -215,7 +215,7 @@ def test_memory_of_the_compiler() -> None:
 
 
 def sound() -> KeywordTable:
-    """A table with states, links and outputs of all sorts."""
+    """A table with all sorts of states, links and outputs."""
     return keywords(["ab", "bab", "abcab", "c", "cabd"])
 
 
@@ -238,7 +238,7 @@ HARM = {
 
 @pytest.mark.parametrize("name", HARM)
 def test_damaged_tables_are_refused(name: str) -> None:
-    """A table that is not as kernels assume is refused, and the message gives the reason."""
+    """A table that violates an assumption of kernels is refused, and the message gives the reason."""
     member, place, value, message = HARM[name]
     array = getattr(sound(), member).copy()
     array[place] = value

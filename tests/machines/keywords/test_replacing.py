@@ -1,4 +1,4 @@
-"""Matches and replacements in lists, columns and streams: those of the definition, of `re.sub`, and of one text at a time."""
+"""Matches and replacements in lists, columns and streams match the definition, `re.sub`, and results for one text at a time."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ replacements = some.one_of(
 
 
 def replaced(text: str, by: Any) -> str:
-    """A text with the matches of the definition replaced."""
+    """A text with replacements for the matches of the definition."""
     parts, at = list[str](), 0
     for number, start, end in keyword_matches(KEYWORDS, text, "leftmost-longest"):
         keyword = KEYWORDS[number]
@@ -53,20 +53,20 @@ def column(texts: Sequence[str | None], kind: Any) -> Any:
 
 
 def checked(found: Any) -> list[Any]:
-    """The rows of an array in which Arrow finds nothing wrong; bytes as str."""
+    """The rows of an array that is valid for Arrow; bytes as str."""
     found.validate(full=True)
     return [row.decode() if isinstance(row, bytes) else row for row in found.to_pylist()]
 
 
 @pytest.fixture(scope="module")
 def searcher() -> fst.Searcher:
-    """A searcher for keywords of one to four bytes a character."""
+    """A searcher for keywords of one to four bytes per character."""
     return fst.Searcher(keywords(KEYWORDS))
 
 
 @pytest.fixture(params=["few", "many"])
 def _any_number(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Python replaces a few matches, kernels replace many."""
+    """Let either Python or the kernels replace matches, for any number of matches."""
     monkeypatch.setattr(searching, "FEW", -1 if request.param == "many" else 1 << 30)
 
 
@@ -76,7 +76,7 @@ class TestLists:
     @examples(400)
     @given(texts=texts_of, by=replacements)
     def test_any_texts(self, searcher: fst.Searcher, texts: list[str], by: Any) -> None:
-        """Kernels replace the matches of the definition, and so does Python."""
+        """Kernels and Python both replace the matches of the definition."""
         with pytest.MonkeyPatch.context() as patch:
             for few in (-1, 1 << 30):
                 patch.setattr(searching, "FEW", few)
@@ -94,7 +94,7 @@ class TestLists:
 
     @needs_shared
     def test_lines_of_books(self) -> None:
-        """A thousand frequent words in lines of English are replaced as `re.sub` does."""
+        """A thousand frequent words in lines of English are replaced as with `re.sub`."""
         lines = (SHARED / "corpora" / "en_books_20MB.txt").read_text(encoding="utf-8")[:30_000].split("\n")
         listed = [*dict.fromkeys(re.findall(r"\w{3,}", "\n".join(lines)))][:1_000]
         found = fst.Searcher(keywords(listed, match_kind="leftmost-first"))
@@ -103,7 +103,7 @@ class TestLists:
 
     @pytest.mark.usefixtures("_any_number")
     def test_what_is_refused(self, searcher: fst.Searcher) -> None:
-        """A replacement that is not text is refused, and so is a list of another length than the keywords."""
+        """A replacement that is not text is refused, and so is a list whose length differs from the number of keywords."""
         for by in ("\ud800", ["\ud800"] * len(KEYWORDS), {"ab": "\ud800"}):
             with pytest.raises(fst.TextError, match=r"the replacement '\\ud800' is not text: a lone surrogate at character 0"):
                 searcher.replace(["ab"], by)
@@ -122,7 +122,7 @@ class TestLists:
     @examples(300)
     @given(text=some.text(LETTERS, max_size=90), data=some.data())
     def test_matches_that_share_characters(self, text: str, data: some.DataObject) -> None:
-        """Matches may share characters, if both their bounds ascend: all are replaced, and what they share is left out once."""
+        """Matches may share characters if both their bounds ascend: all are replaced, and the shared text is left out once."""
         starts, ends = (sorted(data.draw(some.lists(some.integers(0, len(text)), min_size=6, max_size=6))) for _ in range(2))
         spans = [(start, end) for start, end in zip(starts, ends, strict=True) if start <= end]
         found = Found(np.zeros(len(spans), np.int32), np.array(spans, np.int32).reshape(-1, 2), np.array([0, len(spans)]))
@@ -130,12 +130,12 @@ class TestLists:
         assert replaced_strings([text], chosen("é" * 17, found, ["x"])) == [expected]
 
     def test_rows_without_matches_stay(self, searcher: fst.Searcher) -> None:
-        """A text without a match is returned as it is."""
+        """A text without a match is returned unchanged."""
         texts = ["c" * 99, "ab" * 99]
         assert searcher.replace(texts, "x")[0] is texts[0]
 
     def test_ranks(self) -> None:
-        """Whether there are few ids or many, different ones are ranked alike."""
+        """Different ids are ranked the same way, whether there are few or many."""
         ids = np.array([5, 2, 5, 9], np.int32)
         for count in (10, 10_000):
             different, ranks = _ranked(ids, count)
@@ -148,14 +148,14 @@ class TestColumns:
     TEXTS = ("xabé", None, "", "世a😀ab", None, "none", "ab" * 30)
 
     def found(self, texts: Sequence[str | None]) -> list[Any]:
-        """The matches of the definition as Arrow lists them."""
+        """The matches of the definition in Arrow's list form."""
         names = ("id", "start", "end")
         rows = [None if text is None else keyword_matches(KEYWORDS, text, "leftmost-longest") for text in texts]
         return [None if row is None else [dict(zip(names, match, strict=True)) for match in row] for row in rows]
 
     @each_type
     def test_types_and_slices(self, searcher: fst.Searcher, kind: Any) -> None:
-        """A column of any type, sliced anywhere, has the matches of its texts, and stays of its type when they are replaced."""
+        """A column of any type, sliced anywhere, has the matches of its texts, and keeps its type when they are replaced."""
         whole = column(self.TEXTS, kind)
         for first, last in ((0, 7), (1, 5), (3, 4), (2, 2), (5, 7)):
             part, texts = whole[first:last], self.TEXTS[first:last]
@@ -167,7 +167,7 @@ class TestColumns:
 
     @each_type
     def test_chunks(self, searcher: fst.Searcher, kind: Any) -> None:
-        """A column in chunks stays in the same chunks, be they empty or not."""
+        """A chunked column keeps its chunks, empty or not."""
         chunks = pa.chunked_array([column(self.TEXTS[first:last], kind) for first, last in ((0, 3), (3, 3), (3, 7))])
         for new in (searcher.find_arrow(chunks), searcher.replace_arrow(chunks, "")):
             assert list(map(len, new.chunks)) == [3, 0, 4]
@@ -192,7 +192,7 @@ class TestColumns:
     @examples(300)
     @given(texts=some.lists(some.none() | some.text(LETTERS, max_size=80), max_size=10), by=replacements, data=some.data())
     def test_any_column(self, searcher: fst.Searcher, texts: list[str | None], by: Any, data: some.DataObject) -> None:
-        """Whatever the texts and the replacements, a slice of a column has those of the definition."""
+        """A slice of a column, with any texts and replacements, has the matches and replacements of the definition."""
         kind, first = data.draw(some.sampled_from(TYPES)), data.draw(some.integers(0, len(texts)))
         part = column(texts, kind)[first:]
         assert checked(searcher.find_arrow(part)) == self.found(texts[first:])
@@ -200,7 +200,7 @@ class TestColumns:
 
     @pytest.mark.parametrize("kind", [*TYPES, pa.null()], ids=str)
     def test_nulls_alone(self, searcher: fst.Searcher, kind: Any) -> None:
-        """Nulls stay nulls, and no rows stay none."""
+        """Nulls stay nulls, and an empty column stays empty."""
         for nulls in (pa.nulls(3, kind), pa.nulls(0, kind)):
             assert checked(searcher.find_arrow(nulls)) == [None] * len(nulls)
             assert searcher.replace_arrow(nulls, "x").equals(nulls)
@@ -217,7 +217,7 @@ class TestColumns:
         assert checked(new) == ["x<1ab><3é>", None, "", "<0世a><2😀><3ab>"]
 
     def test_other_libraries(self, searcher: fst.Searcher) -> None:
-        """A column of any library that exports Arrow arrays is a column, and threads change nothing."""
+        """A column of any library that exports Arrow arrays is accepted, and the number of threads changes nothing."""
 
         class Exported:
             def __arrow_c_array__(self, schema: Any = None) -> Any:
@@ -242,7 +242,7 @@ class TestColumns:
             searcher.replace_arrow(column([], pa.string()), [])
 
     def test_texts_that_grow_too_long(self, searcher: fst.Searcher) -> None:
-        """Texts that the offsets of their type cannot reach are refused before they are made."""
+        """A result beyond the range of its type's offsets is refused before it is created."""
         texts = column(["ab" * 3_000], pa.string())
         with pytest.raises(fst.TextError, match=r"3,000,000,000 bytes in one array of string; .* cast it to large_string"):
             searcher.replace_arrow(texts, "x" * 1_000_000)
@@ -254,7 +254,7 @@ class TestStreams:
     @examples(400)
     @given(text=some.text(LETTERS, max_size=40), data=some.data())
     def test_any_cut(self, searcher: fst.Searcher, text: str, data: some.DataObject) -> None:
-        """A text that comes in pieces, str or bytes, cut anywhere, has the matches of the whole."""
+        """A text that is streamed in parts, str or bytes, cut anywhere, has the matches of the whole."""
         whole: Any = data.draw(some.sampled_from([text, text.encode()]))
         cuts = sorted(data.draw(some.lists(some.integers(0, len(whole)), max_size=5)))
         stream, found = searcher.stream(), list[fst.Match]()
@@ -264,7 +264,7 @@ class TestStreams:
         assert [*found, *stream.close()[0]] == keyword_matches(KEYWORDS, text, "leftmost-longest")
 
     def test_columns(self, searcher: fst.Searcher) -> None:
-        """Matches of a stream are one row, with places of 64 bits."""
+        """Matches of a stream are one row, with positions of 64 bits."""
         stream = searcher.stream()
         stream.write("ab ab")
         found = stream.close()
@@ -274,7 +274,7 @@ class TestStreams:
             stream.write("ab")
 
     def test_memory_does_not_grow(self) -> None:
-        """A stream keeps at most a keyword, after any amount of text."""
+        """A stream keeps at most the length of a keyword, after any amount of text."""
         stream = fst.Searcher(keywords(["a" * 50 + "b", "cd"])).stream()
         for _ in range(200):
             stream.write("ca" * 5 + "a" * 5_000)
@@ -308,7 +308,7 @@ KINDS: list[tuple[list[str], dict[str, Any]]] = [
 
 @pytest.mark.parametrize(("listed", "options"), KINDS)
 def test_all_kinds(listed: list[str], options: dict[str, Any]) -> None:
-    """Whatever the options, columns and streams have the matches of lists, and kernels replace what Python does, or both refuse."""
+    """With any options, columns and streams have the matches of lists, and kernels replace the same as Python, or both refuse."""
     draw, searcher = random.Random(1), fst.Searcher(keywords(listed, **options))
     texts = ["".join(draw.choices("aBéﬁfiAb -世", k=draw.randint(0, 30))) for _ in range(60)]
     found = searcher.find_batch(texts)

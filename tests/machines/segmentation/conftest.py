@@ -15,7 +15,7 @@ from fst.machines.segmentation.jieba import DEFAULT
 
 @pytest.fixture(scope="module")
 def mecab_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A dictionary with which paths stay open for long."""
+    """A dictionary with which paths stay undecided for long."""
     return written(tmp_path_factory.mktemp("mecab"), dictionary(random.Random(6), 3)[1])
 
 

@@ -1,4 +1,4 @@
-"""Segmentation by the best path: definition, walk and kernel give the same tokens; so do jieba, MeCab and Vibrato, live and as oracles."""
+"""Segmentation by the best path: definition, walk and kernel give the same tokens as jieba, MeCab and Vibrato, live and as oracles."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from fst.machines.segmentation.mecab import MAX_KINDS
 from fst.machines.segmentation.unit_trie import ENTRY, LEAF
 from fst.runtime.machines.segmentation.lattice import MecabSegmenter
 
-IPADIC = Path("/usr/share/mecab/dic/ipadic")  # where Debian's package mecab-ipadic has it
+IPADIC = Path("/usr/share/mecab/dic/ipadic")  # its folder in Debian's package mecab-ipadic
 KINDS = ["jieba", "jieba search", "jieba all", "jieba default hmm", "jieba search hmm", "mecab"]
 each_kind = pytest.mark.parametrize("kind", KINDS)
 
@@ -42,7 +42,7 @@ def texts_of(draw: random.Random, letters: str, count: int, longest: int = 12) -
 
 @pytest.mark.sampled
 def test_mecab_definition(tmp_path: Path) -> None:
-    """Whatever the dictionary, the walk finds a path of the least cost of all, and the kernel finds the same path."""
+    """With any dictionary, the walk finds a path of the least cost of all, and the kernel finds the same path."""
     for seed in sample(range(300), 30):
         draw = random.Random(seed)
         naive, files = dictionary(draw, draw.choice([1, 3, 30000]))
@@ -79,7 +79,7 @@ def analysed_by(mecab: Any, text: str) -> tuple[list[tuple[str, str, int]], int]
 
 @pytest.mark.sampled
 def test_mecab_live(tmp_path: Path) -> None:
-    """The words, features and costs of MeCab itself, with random dictionaries; of equal costs the same path."""
+    """The words, features and costs match MeCab itself, with random dictionaries; for equal costs the path is the same."""
     for seed in sample(range(100), 10):
         draw = random.Random(seed)
         naive, files = dictionary(draw, draw.choice([1, 3, 30000]))
@@ -93,7 +93,7 @@ def test_mecab_live(tmp_path: Path) -> None:
 
 @pytest.mark.sampled
 def test_vibrato_live(tmp_path: Path) -> None:
-    """The words of Vibrato, which takes spaces for characters, with random dictionaries; of equal costs it may take other paths."""
+    """The words match Vibrato, to which spaces are characters, with random dictionaries; for equal costs paths may differ."""
     vibrato = pytest.importorskip("vibrato")
     for seed in sample(range(100), 10):
         draw = random.Random(seed)
@@ -108,7 +108,7 @@ def test_vibrato_live(tmp_path: Path) -> None:
 
 @needs_shared
 def test_vibrato_oracles() -> None:
-    """The words of Vibrato's own tests, with its settings for spaces and for the maximum of grouped characters."""
+    """The words match Vibrato's own tests, with its settings for spaces and for the maximum of grouped characters."""
     rows = [json.loads(line) for line in (ORACLES / "segment_vibrato_small.jsonl").read_text(encoding="utf-8").splitlines()]
     segmenters: dict[Any, Any] = {}
     for row in rows:
@@ -135,7 +135,7 @@ def ipadic(tmp_path_factory: pytest.TempPathFactory) -> MecabSegmenter:
 
 @needs_shared
 def test_mecab_oracles(ipadic: MecabSegmenter) -> None:
-    """Words, ids and costs of MeCab with IPADIC, whose release on PyPI has other features for unknown signs."""
+    """Words, ids and costs match MeCab with IPADIC; the PyPI release of IPADIC has different features for unknown signs."""
     rows = [json.loads(line) for line in (ORACLES / "segment_mecab_ipadic.jsonl").read_text(encoding="utf-8").splitlines()]
     for row in rows:
         tokens = ipadic.analyse(row["text"])
@@ -179,7 +179,7 @@ SMALL: Files = {
 
 @pytest.mark.parametrize("encoding", ["euc_jp", "EUC-JP", "shift_jis", "cp932", "utf-8", "UTF-16"])
 def test_encodings(encoding: str, tmp_path: Path) -> None:
-    """Files have the encoding that is passed, or that dicrc names; files of users may be UTF-8 all the same."""
+    """Files have the encoding that is passed, or that dicrc names; user files may also be UTF-8."""
     for name, content in SMALL.items():
         (tmp_path / name).write_bytes(content.encode("ascii" if name == "matrix.def" else encoding))
     (tmp_path / "dicrc").write_text(f"dictionary-charset = {encoding}\n")
@@ -189,12 +189,12 @@ def test_encodings(encoding: str, tmp_path: Path) -> None:
     assert lattice.mecab(tmp_path, user=[str(tmp_path / "user.txt")]).features[3] == "ユーザー"
 
 
-# The common part of both
+# Common tests of both
 
 
 @each_kind
 def test_streams(kind: str, table: Any) -> None:
-    """A text that comes in pieces, cut anywhere, has the tokens of the whole."""
+    """A text that is streamed in parts, cut anywhere, has the tokens of the whole."""
     draw, segmenter = random.Random(kind), fst.Segmenter(table)
     if kind == "jieba all":
         with pytest.raises(fst.UnsupportedError, match="streams with this jieba table"):
@@ -212,7 +212,7 @@ def test_streams(kind: str, table: Any) -> None:
 @each_kind
 @pytest.mark.parametrize("blanks", [" ", ""])
 def test_long_texts_and_threads(kind: str, blanks: str, table: Any) -> None:
-    """A long text has the same tokens on several threads, whether it can be cut or not; those of the walk, as far as this has been run."""
+    """A long text has the same tokens on several threads, whether it can be cut or not; they equal the walk's as far as it was run."""
     letters = ("abcあ" if kind == "mecab" else "研究生命a") + blanks
     text = "".join(random.Random(1).choices(letters, k=600_000))
     one, two = (fst.Segmenter(table).segment_batch([text], offsets=True, threads=threads) for threads in (1, 2))
@@ -227,7 +227,7 @@ def test_long_texts_and_threads(kind: str, blanks: str, table: Any) -> None:
 
 
 def test_mecab_texts_that_stay_open(tmp_path: Path) -> None:
-    """As long as two paths are both possible, both are kept; a text with too many open words is refused."""
+    """While two paths are possible, both are kept; a text with too many undecided words is refused."""
     files = SMALL | {"lex.csv": "aa,0,0,-9,x\naaa,0,0,-10,x\n", "matrix.def": "1 1\n0 0 0\n", "unk.def": "DEFAULT,0,0,1,x\nSPACE,0,0,0,x\n"}
     table = lattice.mecab(written(tmp_path, files))
     segmenter = fst.Segmenter(table)
@@ -259,13 +259,13 @@ REFUSED_JIEBA: list[tuple[Any, type[Exception], str]] = [
 
 @pytest.mark.parametrize(("listed", "error", "message"), REFUSED_JIEBA)
 def test_dictionaries_that_are_refused(listed: Any, error: type[Exception], message: str) -> None:
-    """An invalid entry of jieba's dictionary is refused by its place."""
+    """An invalid entry of jieba's dictionary is refused with its position."""
     with pytest.raises(error, match=message):
         lattice.jieba(listed)
 
 
 def lists_of_categories(count: int) -> str:
-    """A ``char.def`` in which as many characters have different lists of categories, and none has that of the others."""
+    """A ``char.def`` in which each of a number of characters has a different list of categories."""
     codes = range(0x100, 0x100 + count)
     lists = (" ".join("AB"[int(bit)] for bit in f"{code:016b}") for code in codes)
     ranges = "".join(f"0x{code:X} {names}\n" for code, names in zip(codes, lists, strict=True))
@@ -322,7 +322,7 @@ def test_files_that_are_no_dictionary_of_mecab(name: str, content: str | None, m
 
 
 def test_as_many_kinds_as_fit(tmp_path: Path) -> None:
-    """The kinds of characters may be as many as `MAX_KINDS`."""
+    """The number of kinds of characters may be `MAX_KINDS`."""
     written(tmp_path, {**SMALL, "char.def": lists_of_categories(MAX_KINDS - 1), "unk.def": SMALL["unk.def"] + "A,0,0,1,x\nB,0,0,1,x\n"})
     table = lattice.mecab(tmp_path)
     table.prove()
@@ -330,7 +330,7 @@ def test_as_many_kinds_as_fit(tmp_path: Path) -> None:
 
 
 def test_files_of_another_encoding(tmp_path: Path) -> None:
-    """A file that is not of the encoding is refused by its line."""
+    """A file in another encoding is refused, and the message gives the line."""
     written(tmp_path, SMALL)
     (tmp_path / "lex.csv").write_bytes(b"a,0,0,1,x\n\xff,0,0,1,x\n")
     with pytest.raises(fst.VocabularyError, match=r"lex\.csv, line 2: byte 10 is not utf-8; pass encoding="):
@@ -363,5 +363,5 @@ HARM_MECAB: dict[str, tuple[str, Any, Any, str]] = {
 
 @pytest.mark.parametrize("name", HARM_MECAB)
 def test_damaged_tables_of_mecab_are_refused(name: str, mecab_folder: Path) -> None:
-    """A table that is not as kernels assume is refused, and the message gives the reason."""
+    """A table that violates an assumption of kernels is refused, and the message gives the reason."""
     refused(lattice.mecab(mecab_folder), *HARM_MECAB[name])

@@ -1,4 +1,4 @@
-"""Segmentation with a dictionary of jieba: definition, walk and kernel give the same tokens; so does jieba, live and as an oracle."""
+"""Segmentation with a dictionary of jieba: definition, walk and kernel give the same tokens as jieba, live and as an oracle."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from fst.runtime.machines.segmentation.lattice import JiebaSegmenter
     text=some.text("研究生命", max_size=9),
 )
 def test_jieba_definition(listed: list[tuple[str, int]], text: str) -> None:
-    """Whatever the frequencies, walk and kernel find the path of the definition, ties included."""
+    """With any frequencies, walk and kernel find the path of the definition, ties included."""
     if not any(dict(listed).values()):
         listed.append(("生", 1))
     table = lattice.jieba(listed)
@@ -63,11 +63,11 @@ def test_jieba_ids() -> None:
 
 @needs_shared
 def test_jieba_oracles() -> None:
-    """The tokens of jieba 0.42.1, in all three modes."""
+    """The tokens match jieba 0.42.1, in all three modes."""
     rows = [json.loads(line) for line in (ORACLES / "segment_jieba.jsonl").read_text(encoding="utf-8").splitlines()]
     segmenters: dict[Any, Any] = {}
     for row in rows:
-        if "dictionary" in row:  # of jieba-rs alone, whose blocks have rarer characters, too
+        if "dictionary" in row:  # of jieba-rs alone, whose blocks also have rarer characters
             continue
         added = tuple(map(tuple, row.get("add_words", ())))
         if added not in segmenters:
@@ -131,7 +131,7 @@ def test_jieba_model_is_that_of_an_installed_jieba(monkeypatch: pytest.MonkeyPat
 
 
 def test_jieba_live(tmp_path: Path) -> None:
-    """The tokens of jieba itself, with random dictionaries."""
+    """The tokens match jieba itself, with random dictionaries."""
     draw = random.Random(1)
     for number in range(12):
         words = {"".join(draw.choices("研究生ab1+", k=draw.randint(1, 4))): draw.randint(0, 9) for _ in range(15)} | {"命": 1}
@@ -151,7 +151,7 @@ def test_jieba_live(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.sampled
 def test_jieba_live_on_documents(tmp_path: Path) -> None:
-    """The tokens of jieba itself, with its own dictionary, of documents."""
+    """The tokens of documents match jieba itself, with its own dictionary."""
     path = SHARED / "dict" / "jieba_dict.txt"
     jieba, segmenter = jieba_tokenizer(path, tmp_path), fst.Segmenter(lattice.jieba(path))
     with_model = fst.Segmenter(lattice.jieba(path, hmm=True))
@@ -164,7 +164,7 @@ def test_jieba_live_on_documents(tmp_path: Path) -> None:
 
 
 def test_files_that_are_no_dictionary_of_jieba(tmp_path: Path) -> None:
-    """A line that is not of jieba's format is refused by its number."""
+    """A line that does not have jieba's format is refused with its number."""
     path = tmp_path / "dict.txt"
     path.write_text("研究 5 v\n生命\n")
     with pytest.raises(fst.VocabularyError, match=r"dict\.txt, line 2: '生命' is not 'word frequency'"):
@@ -198,12 +198,12 @@ HARM_MODEL: dict[str, tuple[str, Any, Any, str]] = {
 
 @pytest.mark.parametrize("name", HARM_MODEL)
 def test_damaged_models_of_jieba_are_refused(name: str) -> None:
-    """A model that is not as kernels assume is refused, and the message gives the reason."""
+    """A model that violates an assumption of kernels is refused, and the message gives the reason."""
     pytest.importorskip("jieba")
     refused(lattice.jieba(JIEBA, user=[("研生", 0), ("生命", 0)], hmm=True), *HARM_MODEL[name])
 
 
 @pytest.mark.parametrize("name", HARM_JIEBA)
 def test_damaged_tables_of_jieba_are_refused(name: str) -> None:
-    """A table that is not as kernels assume is refused, and the message gives the reason."""
+    """A table that violates an assumption of kernels is refused, and the message gives the reason."""
     refused(lattice.jieba(JIEBA), *HARM_JIEBA[name])

@@ -1,4 +1,4 @@
-"""Segmentation by MaxMatch: definition, walk and kernel find the same tokens; so did tokenizers, whose answers are kept as oracles."""
+"""Segmentation by MaxMatch: definition, walk and kernel find the same tokens as tokenizers, whose answers are kept as oracles."""
 
 from __future__ import annotations
 
@@ -49,12 +49,12 @@ def ids_of(words: Sequence[str], tokens: Sequence[str]) -> list[int]:
 
 
 def places_of(tokens: Sequence[str]) -> list[tuple[int, int]]:
-    """The place of each token, if there is nothing between them."""
+    """The position of each token, if there is nothing between them."""
     return [*pairwise(accumulate(map(len, tokens), initial=0))]
 
 
 def columns_of(found: fst.Segments, row: int) -> tuple[list[int], list[tuple[int, int]]]:
-    """The ids and the places of a row."""
+    """The ids and the positions of a row."""
     assert found.starts is not None
     assert found.ends is not None
     part = slice(found.row_splits[row], found.row_splits[row + 1])
@@ -62,7 +62,7 @@ def columns_of(found: fst.Segments, row: int) -> tuple[list[int], list[tuple[int
 
 
 def check(table: MaxMatchTable, texts: Sequence[str], expected: Sequence[Sequence[str]]) -> None:
-    """Check that walk and kernel find these tokens, with their ids and places."""
+    """Check that walk and kernel find these tokens, with their ids and positions."""
     table.prove()
     segmenter = fst.Segmenter(table)
     found, in_bytes = (segmenter.segment_batch(texts, offsets=offsets) for offsets in ("characters", "bytes"))
@@ -80,7 +80,7 @@ def check(table: MaxMatchTable, texts: Sequence[str], expected: Sequence[Sequenc
 @examples(600)
 @given(words=WORDS, texts=TEXTS)
 def test_definition(direction: str, words: list[str], texts: list[str]) -> None:
-    """Whatever the dictionary, walk and kernel find the tokens of the definition."""
+    """With any dictionary, walk and kernel find the tokens of the definition."""
     expected = [defined(words, text, backward=direction == BACKWARD) for text in texts]
     check(maxmatch(words, direction), texts, expected)
 
@@ -92,14 +92,14 @@ def test_definition(direction: str, words: list[str], texts: list[str]) -> None:
     texts=some.lists(some.text("aé世😀😁二", max_size=20), min_size=1, max_size=3),
 )
 def test_characters_of_several_bytes(direction: str, words: list[str], texts: list[str]) -> None:
-    """Tokens end where characters do, and are counted in characters, or in bytes, as they are requested."""
+    """Tokens end at ends of characters, and are counted in characters or bytes, as requested."""
     check(maxmatch(words, direction), texts, [defined(words, text, backward=direction == BACKWARD) for text in texts])
 
 
 @examples(300)
 @given(words=WORDS, texts=TEXTS)
 def test_backward_is_forward_of_the_reverse(words: list[str], texts: list[str]) -> None:
-    """The backward tokens of a text are the reversed forward tokens of the reversed text with reversed words."""
+    """The backward tokens of a text equal the reversed forward tokens of the reversed text with reversed words."""
     backward = fst.Segmenter(maxmatch(words, BACKWARD))
     forward = fst.Segmenter(maxmatch([word[::-1] for word in words]))
     expected = [[token[::-1] for token in forward.segment(text[::-1])][::-1] for text in texts]
@@ -107,7 +107,7 @@ def test_backward_is_forward_of_the_reverse(words: list[str], texts: list[str]) 
 
 
 def cut_at(draw: random.Random, text: str) -> str:
-    """A text with separators at some places."""
+    """A text with separators at some positions."""
     return text[0] + "".join(draw.choice(("", "|")) + char for char in text[1:])
 
 
@@ -115,7 +115,7 @@ def cut_at(draw: random.Random, text: str) -> str:
 @examples(400)
 @given(words=WORDS, strings=some.lists(some.text("abé", min_size=1, max_size=6), max_size=4), texts=TEXTS, draw=some.randoms())
 def test_rules(direction: str, words: list[str], strings: list[str], texts: list[str], draw: random.Random) -> None:
-    """The string of a rule is a word that represents the tokens of its right side; single characters are known or unseen as elsewhere."""
+    """The string of a rule is a word with the tokens of its right side; single characters are known or unseen as without rules."""
     is_backward = direction == BACKWARD
     rules = {"|".join(defined(words, string, backward=is_backward)): cut_at(draw, string) for string in strings}
     table = maxmatch(words, direction, rules)
@@ -125,7 +125,7 @@ def test_rules(direction: str, words: list[str], strings: list[str], texts: list
 
 
 def test_a_rule_corrects_a_segmentation() -> None:
-    """Sassano's example: a rule replaces tokens that MaxMatch gives, and only where it gives them."""
+    """In Sassano's example, a rule replaces tokens of MaxMatch, and only at positions where MaxMatch gives these tokens."""
     words = ["研究", "研究生", "生命", "命", "科学"]
     corrected = fst.Segmenter(maxmatch(words, rules={"研究生|命": "研究|生命"}))
     assert corrected.segment("研究生命科学") == ["研究", "生命", "科学"]
@@ -138,7 +138,7 @@ ORACLE = SHARED / "oracles" / "toolkit" / "segment_maxmatch.jsonl"
 
 @cache
 def oracle() -> list[tuple[tuple[str, ...], list[dict[str, Any]]]]:
-    """Each dictionary, and the rows that it segments."""
+    """Each dictionary, with the rows that it segments."""
     groups: dict[str | tuple[str, ...], list[dict[str, Any]]] = {}
     for line in ORACLE.read_text(encoding="utf-8").splitlines():
         row = json.loads(line)
@@ -157,7 +157,7 @@ def dictionary(name: str) -> tuple[str, ...]:
 @pytest.mark.sampled
 @pytest.mark.parametrize("direction", thinned(DIRECTIONS, 2))
 def test_oracles(direction: str) -> None:
-    """The tokens of tokenizers, in batches, one by one, on two threads, as bytes, in columns, and in streams that are cut anywhere."""
+    """The tokens match tokenizers, in batches, one by one, on two threads, as bytes, in columns, and in streams cut anywhere."""
     draw = random.Random(direction)
     for words, rows in oracle():
         segmenter = fst.Segmenter(maxmatch(words, direction))
@@ -173,7 +173,7 @@ def test_oracles(direction: str) -> None:
 
 
 def streamed(segmenter: fst.Segmenter, text: str, draw: random.Random) -> list[str]:
-    """The tokens of a text that comes in pieces, as str or as bytes."""
+    """The tokens of a text that is streamed in parts, as str or as bytes."""
     data: Any = draw.choice((text, text.encode()))
     cuts = sorted(draw.randint(0, len(data)) for _ in range(draw.randint(0, 9)))
     stream, tokens = segmenter.stream(), list[str]()
@@ -184,12 +184,12 @@ def streamed(segmenter: fst.Segmenter, text: str, draw: random.Random) -> list[s
 
 
 def drawn(draw: random.Random) -> list[str]:
-    """Texts of some lengths; the last one has parts without a place where it may be cut."""
+    """Texts of some lengths; parts of the last one have no position for a cut."""
     return ["", *("".join(draw.choices("abcé世 \n", k=draw.randint(0, 60))) for _ in range(40)), "ab" * 5_000]
 
 
 def test_streams_give_tokens_when_they_are_certain() -> None:
-    """A stream cut anywhere has the tokens of the whole; each comes as soon as no longer word is possible."""
+    """A stream cut anywhere has the tokens of the whole; each is given as soon as no longer word is possible."""
     draw = random.Random(0)
     for words in DICTIONARIES:
         segmenter = fst.Segmenter(maxmatch(words))
@@ -207,12 +207,12 @@ def test_streams_give_tokens_when_they_are_certain() -> None:
 
 
 def test_representation() -> None:
-    """A segmenter is shown with its kind and the number of its words."""
+    """The representation of a segmenter has its kind and the number of its words."""
     assert repr(fst.Segmenter(maxmatch(["a", "b"]))) == "<fst.Segmenter maxmatch, 2 words>"
 
 
 def test_streams_backward_are_refused() -> None:
-    """A table that needs the end of a text first refuses streams."""
+    """A table that segments from the end of a text refuses streams."""
     with pytest.raises(fst.UnsupportedError, match="needs the end of a text first"):
         fst.Segmenter(maxmatch(["a"], BACKWARD)).stream()
 
@@ -238,7 +238,7 @@ def test_long_texts_and_threads(direction: str, letters: str) -> None:
 
 @each_direction
 def test_time_does_not_depend_on_the_words(direction: str) -> None:
-    """A long word that never matches costs no more than a short one: the walk takes at most two look-ups a byte."""
+    """A long word that never matches costs as much as a short one: the walk takes at most two look-ups per byte."""
     words = ["a", ("a" * 5_000 + "b")[:: -1 if direction == BACKWARD else 1]]
     segmenter = fst.Segmenter(maxmatch(words, direction))
     assert segmenter.count(["a" * 300_000]).tolist() == [300_000]
@@ -262,7 +262,7 @@ def test_columns() -> None:
 
 
 def test_columns_share_the_memory_of_texts() -> None:
-    """The strings of a column's tokens lie in the column's own buffer."""
+    """The strings of a column's tokens are in the column's own buffer."""
     column = pa.array(["unable", "é世界"])
     found = fst.Segmenter(maxmatch(["un"])).segment_arrow(column[1:])
     assert found.values.buffers()[2].address == column.buffers()[2].address + len("unable")
@@ -303,7 +303,7 @@ def test_segments_are_columns_and_rows() -> None:
 
 @each_direction
 def test_malformed_texts(direction: str) -> None:
-    """A row that is not text is refused by its number, or gets U+FFFD at malformed places."""
+    """A row that is not text is refused with its number, or gets U+FFFD at malformed positions."""
     segmenter = fst.Segmenter(maxmatch(["ab"], direction))
     with pytest.raises(fst.TextError, match="row 1, position 1"):
         segmenter.segment_batch(["ab", "a\ud800"])
@@ -319,7 +319,7 @@ def test_malformed_texts(direction: str) -> None:
 
 
 def test_streams_of_malformed_text() -> None:
-    """A stream has U+FFFD where its text is malformed, also where a piece cuts a character."""
+    """A stream has U+FFFD at malformed positions, also if a part ends inside a character."""
     for pieces in ([b"ab\xe4", b"\xb8", b"ab"], ["ab\ud800", "ab"]):
         stream = fst.Segmenter(maxmatch(["ab"])).stream(errors="replace")
         for piece in pieces:
@@ -328,7 +328,7 @@ def test_streams_of_malformed_text() -> None:
 
 
 def test_files_of_words(tmp_path: Path) -> None:
-    """A dictionary comes from lines, from jieba's format, packed or not, and from a column."""
+    """A dictionary is read from lines, from jieba's format, compressed or not, and from a column."""
     (tmp_path / "words.txt").write_text("研究\n生命\n", encoding="utf-8")
     (tmp_path / "dict.txt.gz").write_bytes(gzip.compress("研究 3 n\n生命 5\n".encode()))
     for table in (
@@ -340,7 +340,7 @@ def test_files_of_words(tmp_path: Path) -> None:
 
 
 def test_the_example(tmp_path: Path) -> None:
-    """`examples/segment_corpus.py` writes the words of a text file, and a column of words into a Parquet file."""
+    """`examples/segment_corpus.py` writes the words of a text file, and adds a column of words to a Parquet file."""
     (tmp_path / "words").write_text("研究\n研究生\n生命\n", encoding="utf-8")
     (tmp_path / "corpus.txt").write_text("研究生命 。\n\n", encoding="utf-8")
     pq.write_table(pa.table({"text": ["研究生命", None]}), tmp_path / "corpus.parquet")
@@ -370,20 +370,20 @@ REFUSED: list[tuple[Any, dict[str, Any], type[Exception], str]] = [
 
 @pytest.mark.parametrize(("words", "options", "error", "message"), REFUSED)
 def test_dictionaries_that_are_refused(words: Any, options: dict[str, Any], error: type[Exception], message: str) -> None:
-    """An invalid word or rule is refused, and the message gives its place."""
+    """An invalid word or rule is refused, and the message gives its position."""
     with pytest.raises(error, match=message):
         maxmatch(words, **options)
 
 
 def test_rules_with_too_many_tokens(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Matches that rules give are counted before there is room for them."""
+    """The tokens of rules are counted before memory is allocated for them."""
     monkeypatch.setattr(import_module("fst.compile.machines.segmentation.maxmatch"), "MAX_MATCHES", 100)
     with pytest.raises(fst.UnsupportedError, match="the rules give more than 100 tokens"):
         maxmatch(["a", "a" * 200], rules={"a" * 200: "|".join("a" * 200)})
 
 
 def test_words_with_too_many_tokens(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tokens that jumps give are counted before there is room for them."""
+    """The tokens of jumps are counted before memory is allocated for them."""
     monkeypatch.setattr(import_module("fst.compile.machines.segmentation.maxmatch"), "MAX_MATCHES", 2_000)
     start = "".join(random.Random(0).choices("ab", k=100))
     words = [start + "c", *(f"x{start}{letter}z" for letter in "defghijklmnopqrstuvw")]
@@ -392,14 +392,14 @@ def test_words_with_too_many_tokens(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_too_many_words(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A dictionary with more words than values is refused."""
+    """A dictionary with more words than available values is refused."""
     monkeypatch.setattr(import_module("fst.compile.machines.segmentation.maxmatch"), "MAX_VALUE", 3)
     with pytest.raises(fst.UnsupportedError, match="there are 5 words and rules; a table has room for 3"):
         maxmatch(["a", "b", "ab"], rules={"a|c": "ac"})
 
 
 def sound(direction: str = FORWARD) -> MaxMatchTable:
-    """A table with states, jumps and tokens of all sorts."""
+    """A table with all sorts of states, jumps and tokens."""
     rules = {"ab|c": "abc"} if direction == FORWARD else {"a|bab": "aba|b"}
     return maxmatch(["ab", "bab", "abcab", "c", "cabd", "😀a😀b"], direction, rules)
 
@@ -452,7 +452,7 @@ HARMED: dict[str, tuple[str, Any, int, str]] = {
 
 @pytest.mark.parametrize("name", HARMED)
 def test_damaged_arrays_are_refused(name: str) -> None:
-    """A table that is not as kernels assume is refused, and the message gives the reason."""
+    """A table that violates an assumption of kernels is refused, and the message gives the reason."""
     member, place, value, message = HARMED[name]
     array = getattr(TABLE, member).copy()
     array[place] = value
@@ -462,7 +462,7 @@ def test_damaged_arrays_are_refused(name: str) -> None:
 
 @pytest.mark.parametrize("member", ["jumps", "lists"])
 def test_missing_rows_are_refused(member: str) -> None:
-    """Tables have a first jump and a first token, which represent none."""
+    """A table without its first jump and first token, which represent no jump and no token, is refused."""
     with pytest.raises(fst.TableError, match=f"{member} has the shape"):
         replace(TABLE, **{member: getattr(TABLE, member)[:0]}).prove()
 

@@ -1,4 +1,4 @@
-"""Unigram: the kernel against the walk, the walk against the definition and the live reference, damaged tables against the proof."""
+"""Unigram: the kernel is compared with the walk, the walk with the definition and the live reference; the proof refuses damaged tables."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def mixed(draw: random.Random, size: int) -> str:
 @some_cases
 @pytest.mark.sampled
 def test_encodings_are_those_of_the_reference(case: tuple[str, str, bool]) -> None:
-    """Ids, offsets and words are the reference's, with any pipeline, added tokens and fallbacks."""
+    """Ids, offsets and words match the reference, with any pipeline, added tokens and fallbacks."""
     draw = random.Random(str(case))
     hold(machine(case), [*BITS, *(mixed(draw, 12) for _ in sample(range(1_000), 20)), mixed(draw, 2_000)])
 
@@ -54,7 +54,7 @@ def test_encodings_are_those_of_the_reference(case: tuple[str, str, bool]) -> No
 @examples(300)
 @given(TOKENS, some.lists(some.text("abé<unk>", max_size=10), max_size=5), some.sampled_from(["<unk>", "a", "ab"]), some.booleans())
 def test_tied_scores(tokens: dict[str, float], texts: list[str], unk_token: str, fallback: bool) -> None:
-    """With tied scores, high ones, and an unknown token that texts have, ids are those of the definition and of the reference."""
+    """With tied scores, high scores, and an unknown token that occurs in texts, ids match the definition and the reference."""
     tokens = {unk_token: -1.0, **tokens}
     vocabulary = [*tokens.items(), *(BYTES[: ord("b")] if fallback else [])]
     unk_id = [*tokens].index(unk_token)
@@ -67,7 +67,7 @@ def test_tied_scores(tokens: dict[str, float], texts: list[str], unk_token: str,
 @examples(200)
 @given(some.text("ab \n", max_size=8), some.integers(1, 400))
 def test_long_pieces(text: str, times: int) -> None:
-    """A piece of any length, beyond a chunk and beyond the sums that are kept, has the ids of the walk."""
+    """A piece of any length, longer than a chunk and than the buffer of sums, has the ids of the walk."""
     table, tokenizer, _ = machine(("first", "none", False))
     assert tokenizer.encode(text * times).tolist() == table.run(text * times)
 
@@ -81,7 +81,7 @@ def test_pieces_of_many_characters(parts: list[str], fallback: bool) -> None:
 
 @pytest.mark.parametrize("longest", [255, 256])
 def test_long_tokens(longest: int) -> None:
-    """A long piece has the ids of the reference with tokens whose size takes one byte, and with others."""
+    """A long piece has the ids of the reference with tokens whose size fits one byte, and with longer tokens."""
     draw = random.Random(longest)
     text = "".join(draw.choices(["a", "b", "é", "ab" * longest], [9, 9, 1, 1], k=1_800))
     hold(built(document([*VOCABULARY, (("ab" * longest)[:longest], 5.0)])), [text])
@@ -89,7 +89,7 @@ def test_long_tokens(longest: int) -> None:
 
 @pytest.mark.parametrize("longest", thinned([4, 52, 205, 206], 2))
 def test_pieces_of_segments(longest: int) -> None:
-    """A piece that is read in overlapping segments, and one that cannot be since tokens are too long, has the ids of the walk."""
+    """A piece that is read in overlapping segments has the ids of the walk, and so has one whose tokens are too long for segments."""
     draw = random.Random(longest)
     table, tokenizer, _ = built(document([*VOCABULARY, ("ab" * (longest // 2) + "b" * (longest % 2), 5.0)]))
     for size in (255, 256, 257, 256 + longest, 1023, 1024, 1025, PIECES - 1, PIECES, PIECES + 1):
@@ -121,7 +121,7 @@ def test_explained() -> None:
 
 
 def test_floats_of_the_reference() -> None:
-    """Scores are read as the reference reads them, which rounds twice."""
+    """Scores are parsed as by the reference, which rounds twice."""
     draw = random.Random(5)
     digits = ["".join(draw.choices("0123456789", k=draw.randrange(1, 30))) for _ in range(2_000)]
     spellings = [f"-{draw.randrange(30)}.{part}{draw.choice(['', '', f'e{draw.randrange(-320, 200)}'])}" for part in digits]
@@ -151,7 +151,7 @@ def test_floats_of_the_reference() -> None:
     ],
 )
 def test_refusals(harm: Json, message: str, tmp_path: Path) -> None:
-    """A model that has no exact table is refused, as a file and in a folder, and the message gives the reason."""
+    """A model without an exact table is refused, as a file and in a folder, and the message gives the reason."""
     whole = document([("<unk>", 0.0), ("a", -1.0)])
     whole["model"] |= harm
     (tmp_path / "tokenizer.json").write_text(json.dumps(whole))
@@ -162,7 +162,7 @@ def test_refusals(harm: Json, message: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("config", [None, {"tokenizer_class": "PreTrainedTokenizerFast", "eos_token": "</s>", "unk_token": "<unk>"}])
 def test_folders(config: Json | None, tmp_path: Path) -> None:
-    """A folder is its tokenizer.json, with the tokens that other files name and the ids that ``transformers`` gives them."""
+    """A folder is read as its tokenizer.json, with the tokens of other files and the ids that ``transformers`` gives them."""
     (tmp_path / "tokenizer.json").write_text(json.dumps(document([("<unk>", 0.0), ("a", -1.0)])))
     tokens, text = ["<unk>", "a"], "a</s>b"
     if config:
@@ -178,7 +178,7 @@ def test_folders(config: Json | None, tmp_path: Path) -> None:
 
 
 def test_image_that_no_table_has_room_for_is_refused(tmp_path: Path) -> None:
-    """A character that normalizers make longer than a row of a table is refused by the limit, and one of this length is compiled."""
+    """A character whose normalization exceeds a table's limit is refused with the limit, and one of the maximum length is compiled."""
     for size in (62, 63):
         replacing = {"type": "Replace", "pattern": {"String": "a"}, "content": "b" * size}
         whole = document([("<unk>", 0.0), ("b", -1.0)]) | {"normalizer": replacing}
@@ -197,12 +197,12 @@ def test_fallback_of_an_unknown_blank_is_refused(tmp_path: Path) -> None:
 
 
 def taken(table: UnigramTable) -> Any:
-    """The slots of transitions."""
+    """The used slots of transitions."""
     return np.flatnonzero(ENTRY.labels_of(table.trie) < ENTRY.labels)
 
 
 def steps_taken(table: UnigramTable) -> Any:
-    """The slots of transitions of ``steps``."""
+    """The used slots of transitions of ``steps``."""
     return np.flatnonzero(ENTRY.labels_of(table.steps) < ENTRY.labels)
 
 
@@ -212,7 +212,7 @@ def longest_list(table: UnigramTable) -> int:
 
 
 def heads(table: UnigramTable) -> Any:
-    """The slots of the states of ``steps``, without the root."""
+    """The slots of the states of ``steps``, except the root."""
     return np.flatnonzero(ENTRY.are_states(table.steps))[1:]
 
 
@@ -283,7 +283,7 @@ HARMS = {
 
 @pytest.mark.parametrize(("harm", "message"), HARMS.values(), ids=HARMS)
 def test_damaged_tables_are_refused(harm: Callable[[UnigramTable], UnigramTable], message: str) -> None:
-    """The proof names what is wrong with a damaged table."""
+    """The proof names the fault of a damaged table."""
     table = machine(("always", "none", False))[0]
     assert isinstance(table, UnigramTable)
     table.prove()
@@ -302,7 +302,7 @@ def test_documents_compile_to_the_same_table(case: tuple[str, str, bool], tmp_pa
 @examples(1000)
 @given(some.floats(-30, 0))
 def test_scores_are_written_so_that_the_reference_reads_them(score: float) -> None:
-    """A score that the reference may read is written so that it reads the same."""
+    """A written score has a form that the reference reads as the same number."""
     read = reference_float(repr(score))
     assert reference_float(repr(spelled_as(read))) == read
 

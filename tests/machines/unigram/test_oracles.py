@@ -1,4 +1,4 @@
-"""Cases that other projects test their Unigram with: the rows of ``oracles/bpe_unigram/*.jsonl`` with such a ``tokenizer.json``."""
+"""Cases from the Unigram tests of other projects: the rows of ``oracles/bpe_unigram/*.jsonl`` with a ``tokenizer.json`` of Unigram."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def document(vocab: Any) -> dict[str, Any]:
 
 
 def edited(found: dict[str, Any], edits: Mapping[str, Any]) -> dict[str, Any]:
-    """A tokenizer.json with changes of its normalizers and its pre-tokenizer."""
+    """A tokenizer.json with changed normalizers and pre-tokenizer."""
     whole = found["normalizer"]
     parts = whole["normalizers"] if whole["type"] == "Sequence" else [whole]
     kept_parts = [part for part in parts if part["type"] not in edits.get("normalizer_drop", ())]
@@ -51,7 +51,7 @@ def tokenizer(vocab: str) -> fst.Tokenizer:
 @pytest.mark.slow
 @pytest.mark.parametrize("row", RUN)
 def test_package_agrees_with_other_projects(row: Row) -> None:
-    """What the package makes of a text is what another project expects."""
+    """The package gives the results that another project expects."""
     tok, around = tokenizer(json.dumps(row["vocab"])), row["config"].get("add_special_tokens", False)
     ids = tok(row["input"], row.get("text_pair"), add_special_tokens=around)["input_ids"]
     numbers = (tok.token_to_id(token) if isinstance(token, str) else token for token in row["expected"])

@@ -1,4 +1,4 @@
-"""Sampling and n-best of Unigram: definition, slow walks and kernels agree; ids depend on the seed, the row and the place alone."""
+"""Sampling and n-best of Unigram: definition, slow walks and kernels agree; ids depend only on the seed, the row and the position."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from fst.runtime.machines.unigram.tokenizer import UnigramTokenizer
 from fst.runtime.rows import batch as batches
 
 ROWS = 4000
-NORMAL = 4.0  # standard deviations of a normal distribution that a statistic may be off
+NORMAL = 4.0  # maximum deviation of a statistic, in standard deviations of a normal distribution
 CASES = [*product(("always", "first", "words", "plain"), ("none", "all"), (False, True))]
 some_cases = pytest.mark.parametrize("case", thinned([pytest.param(case, id="-".join(map(str, case))) for case in CASES], 8))
 ALPHAS = some.sampled_from([0.0, 0.1, 1.0, 7.5, -0.5, 300.0, 1e9])
@@ -61,7 +61,7 @@ def small() -> tuple[UnigramTable, UnigramTokenizer]:
 
 @cache
 def texts() -> list[str]:
-    """Texts of all bits, short ones and long ones."""
+    """Texts of random parts, short ones and long ones."""
     draw = random.Random(3)
     return ["", *("".join(draw.choices(BITS, k=draw.choice((1, 4, 12, 60)))) for _ in range(20)), "abab " * 300, "ab" * 700, ""]
 
@@ -70,7 +70,7 @@ def texts() -> list[str]:
 
 
 def hold_frequencies(found: Sequence[Hashable], weights: Mapping[Any, float]) -> None:
-    """Hold results against the weights of all possible ones, by Pearson's χ². Rare ones are counted together."""
+    """Compare results with the weights of all possible ones, by Pearson's χ². Rare ones are counted together."""
     counts, total = Counter(found), sum(weights.values())
     expected = {case: weight / total * len(found) for case, weight in weights.items()}
     assert not counts.keys() - expected.keys()
@@ -88,7 +88,7 @@ def hold_frequencies(found: Sequence[Hashable], weights: Mapping[Any, float]) ->
 
 
 def weighed(word: str, alpha: float, vocabulary: Sequence[tuple[str, float]] = VOCABULARY, best: int | None = None) -> dict[Any, float]:
-    """The weight of each possible row of ids of a piece, of all segmentations or of the best ones."""
+    """The weight of each possible row of ids of a piece, for all segmentations or for the best ones."""
     scores, found = dict(vocabulary), defaultdict[Any, float](float)
     for score, parts in naive.segmentations(word, scores)[:best]:
         ids = naive.ids_of_tokens(naive.fused(parts, scores, "<unk>"), vocabulary, 0)
@@ -99,7 +99,7 @@ def weighed(word: str, alpha: float, vocabulary: Sequence[tuple[str, float]] = V
 @pytest.mark.sampled
 @pytest.mark.parametrize("word", ["ab", "abab", "babab", "ab☃ab", "é日本ab", "abababab"])
 def test_frequencies_are_those_of_the_definition(word: str) -> None:
-    """The frequency of every segmentation of a piece is its share in all weights."""
+    """The frequency of every segmentation of a piece is its share of the sum of all weights."""
     _, tokenizer = small()
     for seed, alpha in enumerate((0.0, 0.1, 0.5, 1.0, -0.2)):
         rows = tokenizer.encode_batch([word] * ROWS, randomness=Sampling(alpha, seed=seed))
@@ -108,7 +108,7 @@ def test_frequencies_are_those_of_the_definition(word: str) -> None:
 
 @pytest.mark.parametrize("best", [2, 3, 5, 100])
 def test_frequencies_among_the_best(best: int) -> None:
-    """Among the n best segmentations of a piece, the frequency of each is its share in their weights."""
+    """Among the n best segmentations of a piece, the frequency of each is its share of the sum of their weights."""
     _, tokenizer = small()
     for seed, (word, alpha) in enumerate(product(("abab", "ababab"), (0.1, 1.0))):
         rows = tokenizer.encode_batch([word] * ROWS, randomness=Sampling(alpha, nbest_size=best, seed=seed))
@@ -131,7 +131,7 @@ def test_pieces_are_independent() -> None:
 
 
 def test_large_alphas_give_the_best_path() -> None:
-    """With a large alpha, and with one of the best segmentations, the ids are those of encoding."""
+    """With a large alpha, or if only the best segmentation is allowed, the ids match `encode`."""
     rows = ["ab☃bé 1", "aab b日本", "本 ab", ""]  # without ties
     for case in CASES[::3]:
         _, tokenizer = tokenizer_of(machine(case))
@@ -151,7 +151,7 @@ def test_long_pieces_have_weights(alpha: float) -> None:
 
 
 def test_exponentials() -> None:
-    """Exponentials are right up to two units in the last place, and those of huge arguments have exponents."""
+    """Exponentials are exact up to two units in the last place, and those of huge arguments have a separate exponent."""
     arguments = np.random.default_rng(5).uniform(-700, 700, 20_000)
     numbers, exponents = exponentials(arguments)
     assert np.allclose(np.log2(numbers) + 256 * exponents, arguments / math.log(2), rtol=0, atol=1e-12)
@@ -168,7 +168,7 @@ def test_exponentials() -> None:
 @examples(300)
 @given(TOKENS, some.lists(some.text("abé<unk>", max_size=12), max_size=5), ALPHAS, SIZES, some.integers(0, (1 << 64) - 1), some.booleans())
 def test_kernels_are_the_walks(tokens: dict[str, float], rows: list[str], alpha: float, size: int, seed: int, fallback: bool) -> None:
-    """Whatever the vocabulary, the kernels give the ids of the slow walks."""
+    """With any vocabulary, the kernels give the ids of the slow walks."""
     vocabulary = [*{"<unk>": -1.0, **tokens}.items(), *(BYTES[: ord("b")] if fallback else [])]
     table, tokenizer = tokenizer_of(built(document(vocabulary, byte_fallback=fallback)))
     found = tokenizer.encode_batch(rows, randomness=Sampling(alpha, nbest_size=size, seed=seed))
@@ -189,7 +189,7 @@ def test_kernels_are_the_walks_on_texts(case: tuple[str, str, bool], size: int) 
 @some_cases
 @pytest.mark.parametrize("size", [-1, 9])
 def test_every_way_through_the_package(case: tuple[str, str, bool], size: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same seed gives the same ids as str, bytes and Arrow, on any number of threads, with offsets, and in rows read in parts."""
+    """The same seed gives the same ids for str, bytes and Arrow, on any number of threads, with offsets, and for rows read in parts."""
     _, tokenizer = tokenizer_of(machine(case))
     rows, ask = texts(), tokenizer.encode_batch
     by = Sampling(0.2, nbest_size=size, seed=7)
@@ -232,7 +232,7 @@ def test_frame() -> None:
 
 @pytest.mark.parametrize("size", [-1, 8])
 def test_spans(size: int) -> None:
-    """The spans of ids tile a text of a single piece, and each is that of its token."""
+    """The spans of ids tile a text of a single piece, and each is the span of its token."""
     _, tokenizer = small()
     rows = ["ababab", "abé日本ba" * 30, "☃☃ab"]
     batch = tokenizer.encode_batch(rows, offsets=True, randomness=Sampling(0.1, nbest_size=size, seed=3))
@@ -264,7 +264,7 @@ def best_of(table: UnigramTable, vocabulary: Sequence[tuple[str, float]], text: 
 @examples(300)
 @given(TOKENS, some.text("abé<unk>", max_size=9), some.integers(1, 40))
 def test_nbest_is_the_enumeration(tokens: dict[str, float], text: str, most: int) -> None:
-    """The n best segmentations of a word, ties included, are the first ones of all; the first is that of encoding."""
+    """The n best segmentations of a word, ties included, are the first of the enumeration; the first matches `encode`."""
     vocabulary = [*{"<unk>": -1.0, **tokens}.items()]
     table, tokenizer = tokenizer_of(built(document(vocabulary)))
     answer = [(score, ids.tolist()) for ids, score in tokenizer.nbest(text, most)]
@@ -277,7 +277,7 @@ def test_nbest_is_the_enumeration(tokens: dict[str, float], text: str, most: int
 @examples(100)
 @given(some.dictionaries(some.text("ab", min_size=1, max_size=3), SCORES, max_size=8), some.text("ab ", max_size=14), some.integers(1, 70))
 def test_nbest_of_several_pieces(tokens: dict[str, float], text: str, most: int) -> None:
-    """The best segmentations of a text are the best sums over its pieces, with any ties."""
+    """The best segmentations of a text have the best sums over its pieces, with any ties."""
     vocabulary = [*{"<unk>": -1.0, "▁": -2.0, **tokens}.items()]
     table, tokenizer = tokenizer_of(built(document(vocabulary, pre_tokenizer=spaced())))
     assert [(score, ids.tolist()) for ids, score in tokenizer.nbest(text, most)] == best_of(table, vocabulary, text, most)
@@ -294,7 +294,7 @@ def test_deviations_are_few() -> None:
 
 
 def test_texts_too_long_for_the_best(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A piece with more paths than there is room for, and a row that is not read whole, are refused."""
+    """A piece with more paths than the maximum, and a row that is not read at once, are refused."""
     _, tokenizer = small()
     for ask in (lambda: tokenizer.nbest("ab" * 2000, 1024), lambda: tokenizer.encode("ab" * 2000, randomness=Sampling(nbest_size=1024))):
         with pytest.raises(fst.TextError, match="cut it"):
@@ -318,7 +318,7 @@ OWN = [
 
 @cache
 def of_whole_texts() -> tuple[UnigramTable, UnigramTokenizer, Any]:
-    """A machine whose sums carry on from piece to piece, with users' own tokens and others; and sentencepiece."""
+    """A machine whose sums continue from piece to piece, with user-defined tokens and others, and the processor of sentencepiece."""
     sums = pytest.importorskip("support.machines.unigram_text")
     table = sums.tables_of(sums.model_of(OWN), blanks=True)
     tokenizer = fst.Tokenizer(table)
@@ -328,7 +328,7 @@ def of_whole_texts() -> tuple[UnigramTable, UnigramTokenizer, Any]:
 
 @pytest.mark.parametrize("text", ["abab", "ba é", "aéaéa☃", "ab ab☃☃b", ""])
 def test_sums_of_whole_texts(text: str) -> None:
-    """If sums carry on, the n best segmentations and their scores are those of sentencepiece, and the walks are those of the kernels."""
+    """If sums continue, the n best segmentations and their scores match sentencepiece, and walks and kernels agree."""
     table, tokenizer, processor = of_whole_texts()
     hold_sentencepiece(processor, tokenizer, [text], lambda text: text.replace(" ", "▁"))
     assert [(score, ids.tolist()) for ids, score in tokenizer.nbest(text, 7)] == run_nbest(table, text, 7)
@@ -339,7 +339,7 @@ def test_sums_of_whole_texts(text: str) -> None:
 
 @pytest.mark.parametrize("size", [-1, 3])
 def test_frequencies_of_sentencepiece(size: int) -> None:
-    """Segmentations are as frequent as those that sentencepiece draws."""
+    """Segmentations are as frequent as those drawn by sentencepiece."""
     _, tokenizer, processor = of_whole_texts()
     text, alpha = "abaab", 0.4
     pytest.importorskip("sentencepiece").set_random_generator_seed(7)
@@ -358,15 +358,15 @@ def of_sentencepiece(path: Path) -> tuple[Any, UnigramTokenizer]:
 
 @needs_shared
 def test_nbest_of_sentencepiece() -> None:
-    """The n best segmentations by the pieces of a model are those of sentencepiece."""
+    """The n best segmentations by the pieces of a model match sentencepiece."""
     processor, tokenizer = of_sentencepiece(SHARED / "vocab_unigram" / "spm_fixtures" / "test_sentencepiece.model")
     hold_sentencepiece(processor, tokenizer, ["This is a test", "I saw a girl with a telescope", "zzq", "Q~ a", "a"])
 
 
 def hold_sentencepiece(processor: Any, tokenizer: UnigramTokenizer, rows: Sequence[str], changed: Callable[[str], str] = str) -> None:
-    """Hold the n best segmentations of texts against those of sentencepiece, which reads changed texts.
+    """Compare the n best segmentations of texts with those of sentencepiece, which reads changed texts.
 
-    Scores agree up to the precision of float32. Nearly equal ones may be in any order, or be left out at the end.
+    Scores agree up to the precision of float32. Segmentations with nearly equal scores may be in any order, or be missing at the end.
     """
     for text in rows:
         theirs = [
@@ -382,7 +382,7 @@ def hold_sentencepiece(processor: Any, tokenizer: UnigramTokenizer, rows: Sequen
 @needs_shared
 @pytest.mark.slow
 def test_nbest_of_t5(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """The n best segmentations by T5's tokenizer.json are those of sentencepiece by its model."""
+    """The n best segmentations with T5's tokenizer.json match sentencepiece with its model."""
     processor = pytest.importorskip("sentencepiece").SentencePieceProcessor(
         model_file=str(SHARED / "vocab_unigram" / "t5" / "spiece.model")
     )
@@ -427,7 +427,7 @@ def test_an_alpha_too_large_for_the_scores() -> None:
 
 @pytest.mark.parametrize("most", [0, -1, 1025, 2.5, "2", True])
 def test_wrong_numbers_of_segmentations(most: Any) -> None:
-    """The number of the best segmentations is a whole number."""
+    """A number of best segmentations that is not an integer is refused."""
     with pytest.raises(ValueError, match=r"^n is .*; expected a whole number from 1 to 1024$"):
         small()[1].nbest("a", most)
 
@@ -452,7 +452,7 @@ def test_only_unigram_samples() -> None:
 
 
 def test_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """`fst encode` gives documents the ids of rows of one call, however they are read, and other ones without a seed."""
+    """`fst encode` gives documents the ids of rows of one call, in any format; without a seed it gives different ids."""
     table, tokenizer = tokenizer_of(machine(("always", "none", False)))
     table.save(tmp_path / "table.npz")
     rows = ["abab ab", "", "bababa é", "ab" * 40] * 9
@@ -471,7 +471,7 @@ def test_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_alpha_that_a_vocabulary_cannot_have(tmp_path: Path) -> None:
-    """An alpha that is too great for the scores of a vocabulary is wrong usage, reported before any document is read."""
+    """An alpha that is too large for the scores of a vocabulary is wrong usage, reported before any document is read."""
     model = {"type": "Unigram", "unk_id": 0, "vocab": [["<unk>", 0], ["a", -2e6]]}
     (tmp_path / "tokenizer.json").write_text(json.dumps({"model": model}), "utf-8")
     (tmp_path / "rows.txt").write_text("a\n", "utf-8")

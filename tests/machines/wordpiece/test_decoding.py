@@ -1,4 +1,4 @@
-"""Decoding of WordPiece ids: the texts are those of the reference."""
+"""Decoding of WordPiece ids: the texts match the reference."""
 
 from __future__ import annotations
 
@@ -56,19 +56,19 @@ def decoding(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[fst.To
 def test_any_ids_decode_as_the_reference_decodes_them(
     name: str, skip: bool, ids: list[int], decoding: dict[str, tuple[fst.Tokenizer, Tokenizer]]
 ) -> None:
-    """Any ids, also such as no token has, give the text that the reference gives."""
+    """Any ids, also ids without a token, decode to the same text as in the reference."""
     tokenizer, reference = decoding[name]
     assert tokenizer.decode(ids, skip_special_tokens=skip) == reference.decode(ids, skip_special_tokens=skip)
 
 
 def test_ids_of_a_bare_vocabulary_decode_by_its_prefix() -> None:
-    """The decoder of a bare vocabulary goes by the prefix that its tokens have."""
+    """The decoder of a bare vocabulary uses the prefix of its tokens."""
     tokenizer = fst.Tokenizer(wordpiece(["[UNK]", "un", "@able", "##able"], continuing_subword_prefix="@"))
     assert tokenizer.decode([1, 2, 3]) == "unable ##able"
 
 
 def test_ids_decode_from_any_sequence(decoding: dict[str, tuple[fst.Tokenizer, Tokenizer]]) -> None:
-    """Ids may come as encode gives them, and as a list or tuple."""
+    """Ids may be in the form that encode returns, or in a list or tuple."""
     tokenizer, _ = decoding["with cleanup"]
     ids = tokenizer.encode("unaffable, ab!")
     assert tokenizer.decode(ids) == tokenizer.decode(ids.tolist()) == tokenizer.decode(tuple(ids.tolist())) == "unaffable, ab!"
@@ -76,7 +76,7 @@ def test_ids_decode_from_any_sequence(decoding: dict[str, tuple[fst.Tokenizer, T
 
 @pytest.mark.parametrize("skip", [False, True])
 def test_rows_of_ids_decode_as_the_reference_decodes_them(skip: bool, decoding: dict[str, tuple[fst.Tokenizer, Tokenizer]]) -> None:
-    """Rows of ids, also those of a batch, and with ids that no token has, give the texts that the reference gives."""
+    """Rows of ids, also those of a batch, and rows with ids without a token, decode to the same texts as in the reference."""
     tokenizer, reference = decoding["with cleanup"]
     batch = tokenizer.encode_batch(["unaffable, ab!", "", "ab un"])
     for rows in (batch, [[1, 2], [], [9999, 1, (1 << 32) - 1]], np.array([[1, 2], [3, 9999]])):

@@ -1,4 +1,4 @@
-"""The layout "linked": rows of edges and failure links give the ids of folded rows, from a table that stays small over any alphabet."""
+"""The layout "linked": rows of edges and failure links give the ids of folded rows, with a table that stays small over any alphabet."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ TOKENS = some.lists(some.text("abc", min_size=1, max_size=5), min_size=1, max_si
     texts=some.lists(some.text("abcd #", max_size=20), max_size=6),
 )
 def test_the_ids_are_those_of_a_compact_table(first: list[str], rest: list[str], prefix: str, splits: str, texts: list[str]) -> None:
-    """Whatever the vocabulary, linked and compact tables give the same ids and offsets, by walk and by kernel."""
+    """With any vocabulary, linked and compact tables give the same ids and offsets, by walk and by kernel."""
     tokens = [*dict.fromkeys(["[UNK]", *first, *(prefix + token for token in rest)])]
     folded, linked = (
         wordpiece(tokens, layout=layout, continuing_subword_prefix=prefix, pre_tokenizer=splits) for layout in ("compact", "linked")
@@ -47,14 +47,16 @@ def test_the_ids_are_those_of_a_compact_table(first: list[str], rest: list[str],
 @examples(200)
 @given(tokens=TOKENS, prefix=some.sampled_from(["##", "", "a"]))
 def test_explicit_transitions_are_counted_before_they_are_made(tokens: list[str], prefix: str) -> None:
-    """The count is that of the folded transducer."""
+    """The count equals the number of transitions of the folded transducer."""
     source = read([*dict.fromkeys(["[UNK]", *tokens])], {"continuing_subword_prefix": prefix}, WordPieceModel.kind)
     _, failure = _linked(source)
     assert count_explicit(failure) == len(fold(failure).label)
 
 
 def chinese() -> WordPieceTable:
-    """Words over an alphabet of thousands. They begin with common characters, whose long rows the beginnings of words inherit."""
+    """Words over an alphabet of thousands of characters. They begin with common characters, whose long rows other beginnings of words
+    inherit.
+    """
     draw = random.Random(0)
     letters = [chr(0x4E00 + number) for number in range(3_000)]
     common = letters[:40]
@@ -78,7 +80,7 @@ def test_auto_links_large_alphabets() -> None:
 
 
 def test_links_that_lead_in_circles_are_refused() -> None:
-    """A failure link leads to less depth, or the table is refused: a walk would never end."""
+    """A table with a failure link that does not decrease the depth is refused: a walk could be endless."""
     table = wordpiece(["[UNK]", "abc", "##bcd", "##b", "##c", "bc"], layout="linked")
     links = np.flatnonzero(ENTRY.labels_of(table.entries) == LINK)
     link = int(links[links != ROOT + LINK][0])
@@ -91,7 +93,7 @@ def test_links_that_lead_in_circles_are_refused() -> None:
 @needs_shared
 @pytest.mark.slow
 def test_words_of_jieba() -> None:
-    """A dictionary of 349,000 Chinese words takes megabytes."""
+    """A dictionary of 349,000 Chinese words compiles to a table of megabytes."""
     lines = (SHARED / "dict" / "jieba_dict.txt").read_text(encoding="utf-8").splitlines()
     words = [*dict.fromkeys(line.split(" ")[0] for line in lines)]
     table = wordpiece(["[UNK]", *words], continuing_subword_prefix="", pre_tokenizer="none")

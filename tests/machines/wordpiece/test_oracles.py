@@ -1,8 +1,8 @@
-"""Cases that other projects test their WordPiece with, and the paper's own.
+"""Cases from the WordPiece tests of other projects, and from the paper.
 
-Each row of `oracles/*.jsonl` becomes a plan (a vocabulary, options, and what must come out for what goes in) or is left
-out for one of the reasons of `LEFT_OUT`. Plans are carried out by the definition, and by the package with every layout,
-with tables fresh from the compiler and with tables that went through a file.
+Each row of `oracles/*.jsonl` becomes a plan (a vocabulary, options, inputs and expected results), or is left out for one of the reasons of
+`LEFT_OUT`. Plans are run with the definition, and with every layout of the package, with new tables from the compiler and with tables
+loaded from a file.
 """
 
 from __future__ import annotations
@@ -45,12 +45,12 @@ LEFT_OUT = {
     NFD: 1,
 }
 
-# Vocabularies whose dense rows a table has no room for.
+# Vocabularies whose dense rows are too large for a table.
 NOT_DENSE = ("bert-base-multilingual-cased",)
 
 SPECIAL = ("[PAD]", "[CLS]", "[SEP]", "[MASK]")
 
-# Normalization that changes nothing; the same, but Chinese characters are words; the same, but the text is one word.
+# Normalization that changes nothing, in three forms: plain, with Chinese characters as words, and with the text as one word.
 AS_IT_IS: dict[str, Any] = dict.fromkeys(("lowercase", "strip_accents", "clean_text", "handle_chinese_chars"), False)
 SPLIT_ONLY = AS_IT_IS | {"handle_chinese_chars": True}
 ONE_WORD = AS_IT_IS | {"pre_tokenizer": "none"}
@@ -62,9 +62,9 @@ Source = Path | tuple[str, ...]  # a tokenizer.json, or tokens
 
 @dataclass(frozen=True)
 class Check:
-    """The expected results: ids or tokens for texts, one after the other, or a text for ids."""
+    """The expected results: ids or tokens for several texts, in order, or a text for ids."""
 
-    kind: str  # "ids" or "tokens", as they are or "around": with [CLS] and [SEP]; or "text"
+    kind: str  # "ids" or "tokens", alone or, with "around", between [CLS] and [SEP]; or "text"
     given: Any
     expected: Any
 
@@ -76,7 +76,7 @@ class Plan:
     source: Source
     checks: tuple[Check, ...]
     options: dict[str, Any] = field(default_factory=dict)
-    # The settings that only a tokenizer.json has: tokens found in raw text, and the joining of tokens.
+    # The settings that only a tokenizer.json has: tokens found in raw text, and whether tokens are joined.
     added: tuple[str, ...] = ()
     cleanup: bool = True
 
@@ -87,7 +87,7 @@ def in_one_list(nested: Any) -> list[Any]:
 
 
 def side_by_side(given: Any, expected: Any) -> Iterator[tuple[str, list[Any]]]:
-    """Yield each text of a nested input with all that is expected for it, however deeply TF Text nests that."""
+    """Yield each text of a nested input with its expected results, however deeply TF Text nests them."""
     if isinstance(given, str):
         yield given, in_one_list(expected)
         return
@@ -96,13 +96,13 @@ def side_by_side(given: Any, expected: Any) -> Iterator[tuple[str, list[Any]]]:
 
 
 def with_unknown(tokens: list[str], unk_token: str | None = None) -> tuple[tuple[str, ...], dict[str, Any]]:
-    """Add an unknown token, last, to a vocabulary that has none; return it with the option that names the token."""
+    """Add an unknown token, as the last token, to a vocabulary without one; return the vocabulary with the option that names the token."""
     unk_token = unk_token or next((token for token in ("[UNK]", "<unk>") if token in tokens), "[UNK]")
     return tuple(tokens) + (() if unk_token in tokens else (unk_token,)), {"unk_token": unk_token}
 
 
 def plan_words(texts: list[tuple[str, list[str]]], options: dict[str, Any]) -> Plan:
-    """Expect words where no vocabulary is given: with them alone as vocabulary, any other word would be unknown."""
+    """Plan expected words without a given vocabulary: the words alone are the vocabulary, so any other word is unknown."""
     tokens, named = with_unknown(sorted({word for _, words in texts for word in words} - {"[UNK]"}))
     return Plan(tokens, tuple(Check("tokens", [text], words) for text, words in texts), options | named)
 
@@ -115,7 +115,7 @@ def plan_basic(row: Row) -> Plan:
 
 
 def plan_bertlike(row: Row) -> Plan | str:
-    """Plan a row of Google's BERT, or of the models in `transformers` after it, by the class that it tests."""
+    """Plan a row of Google's BERT, or of similar models in `transformers`, by the class that the row tests."""
     config = row["config"]
     kind = config["class"].removeprefix("tokenization.")
     if kind in ("?", "RemBertTokenizer"):
@@ -128,9 +128,9 @@ def plan_bertlike(row: Row) -> Plan | str:
         return plan_basic(row)
     options: dict[str, Any] = {}
     if kind == "WordpieceTokenizer":
-        options = AS_IT_IS  # it is given words with spaces between them
+        options = AS_IT_IS  # its input is words with spaces between them
     elif row["source"].endswith("bert_japanese"):
-        # If only punctuation and spaces separate the words, BERT's splitting finds the segmenter's words.
+        # If only punctuation and spaces separate the words, BERT's splitter finds the segmenter's words.
         if not row["input"].startswith("こんにちは、世界。"):
             return SEGMENTER
         options = AS_IT_IS
@@ -193,7 +193,7 @@ def plan_tf_bert(row: Row) -> Plan | str:
     texts = list(side_by_side(row["input"], row["expected"]))
     if config.get("normalization_form"):
         return NFD
-    if "test_basic_tokenize" in row["case_id"]:  # no vocabulary takes part
+    if "test_basic_tokenize" in row["case_id"]:  # no vocabulary is involved
         return plan_words(texts, options)
     tokens, named = with_unknown(row["vocab"])
     kept = ("[unused1]", "[unused23]") if config.get("preserve_unused_token") else ()
@@ -215,20 +215,20 @@ def plan_tf_kernel(row: Row) -> Plan:
     options = SPLIT_ONLY if config["mode"] == "text" else ONE_WORD
     options = options | named | {"continuing_subword_prefix": config["suffix_indicator"]}
     options |= limit_in_characters(config["max_bytes_per_token"], given.split())
-    if config["mode"] == "detokenize":  # the words, and back
+    if config["mode"] == "detokenize":  # the words, and decoding
         back = Check("text", row["expected"], row["expected_text"])
         return Plan(tokens, (Check("ids", given.split(), row["expected"]), back), options, cleanup=False)
     return Plan(tokens, (Check("ids", [given], row["expected"]),), options)
 
 
 def limit_in_characters(limit: int, words: list[str]) -> dict[str, int]:
-    """Take a limit on bytes as one on characters, for words that are over both or over neither."""
+    """Use a limit in bytes as one in characters, for words that exceed both limits or neither."""
     assert all((len(word) > limit) == (len(word.encode()) > limit) for word in words)
     return {"max_input_chars_per_word": limit}
 
 
 def plan_tf_wordpiece(row: Row) -> Plan | str:
-    """Plan a row of TF Text's WordpieceTokenizer or FastWordpieceTokenizer: words, texts, or back from ids."""
+    """Plan a row of TF Text's WordpieceTokenizer or FastWordpieceTokenizer: words, texts, or ids to decode."""
     config = row["config"]
     if config.get("split_unknown_characters"):
         return SPLIT_UNKNOWN
@@ -236,7 +236,7 @@ def plan_tf_wordpiece(row: Row) -> Plan | str:
         [
             token
             for token in row["vocab"]
-            # A limit on the length of tokens: it is as if longer ones were not there.
+            # A limit on the length of tokens: longer tokens are removed.
             if len(token.removeprefix("##")) <= config.get("max_chars_per_token", 100)
         ]
     )
@@ -246,14 +246,14 @@ def plan_tf_wordpiece(row: Row) -> Plan | str:
     texts = list(side_by_side(row["input"], row["expected"]))
     if "max_bytes_per_word" in config:
         options |= limit_in_characters(config["max_bytes_per_word"], [word for word, _ in texts])
-    if "unknown_token" in config and config["unknown_token"] is None:  # TF Text hands an unknown word back
+    if "unknown_token" in config and config["unknown_token"] is None:  # TF Text returns an unknown word unchanged
         unknown = named["unk_token"]
         texts = [(word, [token if token in tokens else unknown for token in wanted]) for word, wanted in texts]
     return Plan(tokens, tuple(Check(row["expected_kind"], [text], wanted) for text, wanted in texts), options)
 
 
 def plan_back(given: Any, expected: Any) -> Iterator[Check]:
-    """Yield each text of a nested expectation with the ids that it is decoded from."""
+    """Yield each text of a nested expectation with the ids to decode."""
     if isinstance(expected, str):
         yield Check("text", given, expected)
         return
@@ -276,7 +276,7 @@ PLANNERS: dict[str, Callable[[Row], Plan | str]] = {
 
 
 def oracle_rows() -> Iterator[tuple[str, Row]]:
-    """Yield all rows of all files but the one on keyword search, each with the name of its file."""
+    """Yield all rows of all files except the one on keyword search, each with the name of its file."""
     for path in sorted((SHARED / "oracles").glob("*.jsonl")):
         if path.stem != "keyword_search":
             for line in path.read_text(encoding="utf-8").split("\n"):
@@ -285,7 +285,7 @@ def oracle_rows() -> Iterator[tuple[str, Row]]:
 
 
 def paper_plan() -> Plan:
-    """Plan the example of the paper's figure 1: its vocabulary, and words with their tokens."""
+    """Plan the example of the paper's Figure 1: its vocabulary, and words with their tokens."""
     paper = json.loads((SHARED / "oracles/paper_figure1.json").read_text(encoding="utf-8"))
     tokens, named = with_unknown(paper["figure1a_vocabulary"], "<unk>")
     words = [*paper["derived_word_cases"], *paper["corner_cases_from_paper"]]
@@ -412,7 +412,7 @@ def test_definition_agrees_with_other_projects(plan: Plan) -> None:
 @pytest.mark.parametrize("compile_", [kept.wordpiece, pytest.param(wordpiece, marks=pytest.mark.slow)], ids=["loaded", "compiled"])
 @pytest.mark.parametrize("plan", thinned(PARAMS, 3))
 def test_package_agrees_with_other_projects(plan: Plan, compile_: Callable[..., WordPieceTable], tmp_path: Path) -> None:
-    """Every layout, from a file or fresh from the compiler, gives what other projects expect."""
+    """Every layout, from a file or from the compiler, gives the results that other projects expect."""
     is_large = isinstance(plan.source, Path) and plan.source.parent.name in NOT_DENSE
     for layout in ("compact",) if is_large else sample(("compact", "dense"), 2, str(plan.checks[:1])):
         tokenizer = tokenizer_of(plan, layout, compile_, tmp_path)
@@ -421,7 +421,7 @@ def test_package_agrees_with_other_projects(plan: Plan, compile_: Callable[..., 
 
 
 def test_every_row_is_run_or_left_out_for_a_reason() -> None:
-    """Rows that are run and rows that are left out, reason by reason, add up to the rows of the files."""
+    """The numbers of rows that are run and that are left out, by reason, add up to the number of rows in the files."""
     reasons = Counter(plan for _, plan in PLANNED if isinstance(plan, str))
     run = sum(isinstance(plan, Plan) for name, plan in PLANNED if name != "paper_figure1")
     assert reasons == LEFT_OUT
@@ -429,5 +429,5 @@ def test_every_row_is_run_or_left_out_for_a_reason() -> None:
 
 
 def test_no_row_that_is_run_expects_nothing() -> None:
-    """Every plan has something to check."""
+    """Every plan has an expected result."""
     assert all(plan.checks for _, plan in PLANNED if isinstance(plan, Plan))

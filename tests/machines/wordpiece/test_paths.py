@@ -1,6 +1,6 @@
-"""Every way through the package gives the same tokens: the definition, the readable automata, the slow walk, and the kernel.
+"""Every path through the package gives the same tokens: the definition, the readable automata, the slow walk, and the kernel.
 
-`cases.jsonl` says what each rule of the contract makes of a text: ``{"rule", "vocabulary", "options", "text", "tokens"}``. Every row goes
+`cases.jsonl` has the tokens of a text by each rule of the contract: ``{"rule", "vocabulary", "options", "text", "tokens"}``. Every row goes
 through every path, with both layouts, before and after a file.
 """
 
@@ -50,7 +50,7 @@ each_layout = pytest.mark.parametrize("layout", LAYOUTS)
 
 
 def key(case: Case) -> str:
-    """Name the machine of a row; rows with the same one share it."""
+    """Return the key of a row's machine; rows with the same key share it."""
     return json.dumps([case["vocabulary"], case["options"]])
 
 
@@ -76,12 +76,12 @@ def compiled(of: str, layout: str) -> WordPieceTable:
 
 
 def spell(case: Case, ids: list[int]) -> list[str]:
-    """Spell ids out."""
+    """Return the tokens of ids."""
     return [case["vocabulary"][number] for number in ids]
 
 
 def by_words(case: Case, run: Callable[[Transducer, str], list[int] | None]) -> list[str]:
-    """Segment a text word by word with a readable automaton, the rest of the contract around it."""
+    """Segment a text into words, and each word with a readable automaton; the rest follows the contract."""
     model, alphabet, readable, transducer = machine(key(case))
     ids: list[int] = []
     for piece in alphabet.run(case["text"]):
@@ -89,7 +89,7 @@ def by_words(case: Case, run: Callable[[Transducer, str], list[int] | None]) -> 
             ids.append(piece)
         elif len(piece) > model.max_input_chars_per_word:
             ids.append(model.unk_id)
-        elif not readable[ord(piece[0])]:  # a character that is always a word of its own
+        elif not readable[ord(piece[0])]:  # a character that is always a separate word
             ids.append(model.tokens.get(piece, model.unk_id))
         else:
             found = run(transducer, piece)
@@ -112,7 +112,7 @@ def test_definition(case: Case) -> None:
 
 @each_case
 def test_max_match(case: Case) -> None:
-    """The trie gives the tokens by MaxMatch, from each place the longest token."""
+    """The trie gives the tokens by MaxMatch: the longest token at each position."""
     assert by_words(case, lambda transducer, word: transducer.trie.run(word)) == case["tokens"]
 
 
@@ -124,7 +124,7 @@ def test_lin_max_match(case: Case) -> None:
 
 @each_case
 def test_transducer(case: Case) -> None:
-    """The transducer gives the tokens with one transition a character."""
+    """The transducer gives the tokens with one transition per character."""
     assert by_words(case, lambda transducer, word: transducer.run(word)) == case["tokens"]
 
 
@@ -147,7 +147,7 @@ def test_kernel(case: Case, layout: str) -> None:
 @each_layout
 @each_case
 def test_walk_and_kernel_after_a_file(case: Case, layout: str, tmp_path: Path) -> None:
-    """Tables that went through a file give the same tokens."""
+    """Tables loaded from a file give the same tokens."""
     path = tmp_path / "tables.npz"
     compiled(key(case), layout).save(path)
     assert spell(case, load(path).run(case["text"])) == case["tokens"]
@@ -156,14 +156,14 @@ def test_walk_and_kernel_after_a_file(case: Case, layout: str, tmp_path: Path) -
 
 @each_layout
 def test_kernel_in_one_batch(layout: str) -> None:
-    """The texts of rows that share a machine give the same tokens in one batch, each text by itself."""
+    """The texts of rows that share a machine have the same tokens in one batch as alone."""
     for of in {key(case) for case in CASES}:
         cases = [case for case in CASES if key(case) == of]
         batch = fst.Tokenizer(compiled(of, layout)).encode_batch([case["text"] for case in cases], add_special_tokens=False)
         assert [spell(cases[0], ids.tolist()) for ids in batch] == [case["tokens"] for case in cases]
 
 
-# The paper's Figure 1: the vocabulary, and of each node its string, whether it is a token, F, and the string of f.
+# The paper's Figure 1: the vocabulary, and for each node its string, whether it is a token, F, and the string of f.
 FIGURE_1 = ("a", "abcdx", "##b", "##c", "##cdy", "##dz")
 FIGURE_1_TABLE: dict[str, tuple[bool, list[str], str | None]] = {
     "": (False, [], None),
@@ -189,7 +189,7 @@ def figure_1() -> Failure:
 
 
 def test_links_and_pops_of_the_paper() -> None:
-    """Links and pops of the paper's example are those of its Figure 1, node by node."""
+    """Links and pops of the paper's example equal those of its Figure 1, node by node."""
     failure = figure_1()
     trie: Trie = failure.trie
     table = {}
@@ -221,7 +221,7 @@ def test_steps_of_the_paper() -> None:
 
 
 def test_folded_steps_of_the_paper() -> None:
-    """The transducer emits at each character what the links before it popped."""
+    """At each character, the transducer emits the tokens that the links before it popped."""
     *_, transducer = machine(json.dumps([FIGURE_1, {"unk_token": "a"}]))
     state, emitted = 0, []
     for char in "abcdz":
@@ -232,7 +232,7 @@ def test_folded_steps_of_the_paper() -> None:
 
 
 def look_ups(tables: WordPieceTable, text: str) -> list[int]:
-    """Walk over a text, hold the number of look-ups against the promise of the layout, and return the ids."""
+    """Walk over a text, check the number of look-ups against the bound of the layout, and return the ids."""
     walk = Walk(tables)
     walk.run(text)
     most = {"dense": 1, "compact": 2, "linked": 3}[tables.about["layout"]]
@@ -244,7 +244,7 @@ def look_ups(tables: WordPieceTable, text: str) -> list[int]:
 @each_layout
 @given(text=st.text(st.sampled_from("abcdxyz. #é\u0301İ中\U0001e000\U0001d165\u200b"), max_size=60) | st.text(max_size=60))
 def test_look_ups(layout: str, text: str) -> None:
-    """A dense table takes exactly one look-up a symbol, a compact one at most two, a linked one at most three, for any text."""
+    """A dense table takes exactly one look-up per symbol, a compact one at most two, a linked one at most three, for any text."""
     look_ups(compiled(key(CASES[0]), layout), text)
 
 
@@ -263,7 +263,7 @@ def lines() -> list[str]:
 @pytest.mark.sampled
 @each_layout
 def test_look_ups_in_real_text(layout: str) -> None:
-    """Real text keeps the promise on look-ups, and the kernel gives the ids of the walk that counts them."""
+    """Real text keeps the bound on look-ups, and the kernel gives the ids of the walk that counts them."""
     tables = wordpiece(EXAMPLE, layout=layout)
     texts = sample(lines(), 20)
     batch = fst.Tokenizer(tables).encode_batch(texts, add_special_tokens=False)
@@ -284,7 +284,7 @@ for name, source in json.load(sys.stdin).items():
 
 @pytest.fixture(scope="module")
 def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    """Folders with the files of all sources, each made by a process with other hashes."""
+    """Folders with the files of all sources, each written by a process with different hashes."""
     folders = [tmp_path_factory.mktemp(f"hashes{seed}") for seed in "12"]
     for seed, folder in enumerate(folders, 1):
         environment = {**os.environ, "PYTHONHASHSEED": str(seed)}
@@ -294,7 +294,7 @@ def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 
 @pytest.mark.parametrize(("layout", "name"), thinned(product(LAYOUTS, SOURCES), 4))
 def test_same_bytes(name: str, layout: str, elsewhere: list[Path], tmp_path: Path) -> None:
-    """The same vocabulary gives the same file twice, and in other processes with other hashes."""
+    """The same vocabulary gives the same file twice, and in other processes with different hashes."""
     paths = [tmp_path / f"{number}.npz" for number in range(2)]
     for path in paths:
         compile_anew(SOURCES[name], layout=layout).save(path)

@@ -1,7 +1,7 @@
-"""Rules that hold for every vocabulary and every text, tried on vocabularies of two or three letters, where every corner is near.
+"""Rules for every vocabulary and every text, tested on vocabularies of two or three letters, in which every special case is frequent.
 
-The automaton alone is quick to make, so hundreds of vocabularies are tried in each way, with all short words; whole tables take a quarter
-of a second, and some dozens of vocabularies are compiled.
+The automaton alone is built fast, so hundreds of vocabularies are tested in each way, with all short words; a whole table takes a quarter
+of a second, so some dozens of vocabularies are compiled.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ UNKNOWN = "[UNK]"
 INDICATORS = ("##", "", "a", "ab", "▁", "#", "aba", "ba#")
 LAYOUTS = ("dense", "compact", "linked")
 LETTERS = ("ab", "abc", "a#", "ab▁", "ab.", "a b")
-SIZES = {2: 7, 3: 5}  # the longest words that are tried, for alphabets of so many letters
+SIZES = {2: 7, 3: 5}  # number of letters → maximum length of tested words
 
 each_layout = pytest.mark.parametrize("layout", LAYOUTS)
 
 
 @dataclass(frozen=True)
 class Case:
-    """A vocabulary, with the letters that words are made of."""
+    """A vocabulary, with the letters of its words."""
 
     tokens: tuple[str, ...]
     indicator: str
@@ -58,14 +58,14 @@ class Case:
         return short + [word * 5 for word in short[-20:]]
 
     def segment(self, word: str) -> list[int] | None:
-        """MaxMatch by its definition, None where a word is unknown."""
+        """MaxMatch by its definition; None if the word is unknown."""
         ids = naive.max_match(word, self.vocabulary, unk_token=UNKNOWN, prefix=self.indicator, max_chars=self.max_chars)
         return None if ids == [0] and self.tokens[0] != word else ids
 
 
 @st.composite
 def cases(draw: DrawFn, letters: Sequence[str] = LETTERS) -> Case:
-    """Draw a vocabulary: tokens with and without the indicator before them, some with the indicator elsewhere."""
+    """Draw a vocabulary: tokens with and without the indicator in front, and some with the indicator at another position."""
     indicator, chars = draw(st.sampled_from(INDICATORS)), draw(st.sampled_from(letters))
     singles = draw(st.sets(st.sampled_from([*chars, *(indicator + char for char in chars)])))  # most words have a segmentation with these
     short = st.lists(st.sampled_from(chars), min_size=1, max_size=4).map("".join)
@@ -94,7 +94,7 @@ def linked(case: Case, chars: str = "") -> Failure:
 @examples(300)
 @given(case=cases())
 def test_automata_segment_by_the_definition(case: Case) -> None:
-    """Trie, links and transducer segment every short word as MaxMatch is defined, whatever the indicator is."""
+    """Trie, links and transducer segment every short word by the definition of MaxMatch, with any indicator."""
     failure = linked(case)
     transducer = fold(failure)
     for word in case.words(SIZES[len(case.letters)]):
@@ -108,7 +108,7 @@ def test_automata_segment_by_the_definition(case: Case) -> None:
 @examples(300)
 @given(case=cases())
 def test_automata_need_no_unreadable_characters(case: Case) -> None:
-    """Tokens with characters that no word has can be left out without a change, the indicator's own included."""
+    """Tokens with characters that no word has can be left out without a change, also if the indicator has such characters."""
     transducer = fold(linked(case, case.letters[0]))
     for size in range(min(case.max_chars, 12) + 1):
         assert transducer.run(case.letters[0] * size) == case.segment(case.letters[0] * size)
@@ -117,7 +117,7 @@ def test_automata_need_no_unreadable_characters(case: Case) -> None:
 @examples(300)
 @given(case=cases())
 def test_links_lead_to_shorter_strings(case: Case) -> None:
-    """P(v) is F(v) and P(f(v)), and a link leads to a string with less to be matched, unless it is null."""
+    """P(v) is F(v) and P(f(v)), and a link that is not null leads to a string with fewer characters to match."""
     failure = linked(case)
     for node in range(len(failure.trie)):
         target = int(failure.link[node])
@@ -131,7 +131,7 @@ def test_links_lead_to_shorter_strings(case: Case) -> None:
 @examples(150)
 @given(case=cases())
 def test_whole_nodes_are_words(case: Case) -> None:
-    """A node below the root is whole if and only if its string has a segmentation, which then is P(v)."""
+    """A node below the root is whole if and only if its string has a segmentation; this segmentation is P(v)."""
     failure = linked(case)
     trie = failure.trie
     for word in case.words(SIZES[len(case.letters)]):
@@ -201,7 +201,7 @@ each_options = pytest.mark.parametrize("number", range(len(OPTIONS)))
 @examples(300)
 @given(rows=st.lists(texts, max_size=6))
 def test_kernel_is_the_walk(layout: str, number: int, rows: list[str]) -> None:
-    """The kernel gives the ids of the walk for every text, whatever texts are in the batch next to it."""
+    """The kernel gives the ids of the walk for every text, with any other texts in the batch."""
     walked, as_strings, as_bytes = ids_of_all_paths(tokenizer(layout, number)[0], rows)
     assert as_strings == as_bytes == walked
 
@@ -221,7 +221,7 @@ def test_tables_follow_the_definition(layout: str, number: int, text: str) -> No
 @examples(300)
 @given(before=texts, after=texts)
 def test_a_blank_splits_a_text(layout: str, before: str, after: str) -> None:
-    """Two texts with a space between have the ids of the one and then those of the other."""
+    """Two texts separated by a space have the ids of the first and then those of the second."""
     _, tok = tokenizer(layout, 0)
     both, first, second = (tok.encode(text, add_special_tokens=False).tolist() for text in (f"{before} {after}", before, after))
     assert both == first + second
@@ -232,5 +232,5 @@ def test_a_blank_splits_a_text(layout: str, before: str, after: str) -> None:
 @examples(300)
 @given(text=texts)
 def test_no_more_ids_than_bytes(layout: str, number: int, text: str) -> None:
-    """A text has at most as many ids as bytes in UTF-8: the bound that buffers are sized by."""
+    """A text has at most as many ids as bytes in UTF-8, the bound for the sizes of buffers."""
     assert len(tokenizer(layout, number)[1].encode(text, add_special_tokens=False)) <= len(text.encode())

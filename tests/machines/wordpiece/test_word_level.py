@@ -43,7 +43,7 @@ def reference(words: list[str], split: str, *, is_lower: bool) -> Tokenizer:
 @examples(200)
 @given(words=some.lists(WORDS, max_size=8), texts=some.lists(some.lists(WORDS, max_size=9), max_size=4))
 def test_ids_are_those_of_the_reference(split: str, is_lower: bool, words: list[str], texts: list[list[str]], scratch: Path) -> None:
-    """Whatever the words, ids, offsets and tokens are the reference's."""
+    """With any words, ids, offsets and tokens match the reference."""
     of = reference(words, split, is_lower=is_lower)
     of.save(str(scratch / "tokenizer.json"))
     tok = fst.Tokenizer(tokenizer(scratch / "tokenizer.json"))
@@ -57,7 +57,7 @@ def test_ids_are_those_of_the_reference(split: str, is_lower: bool, words: list[
 
 @pytest.fixture(scope="module")
 def scratch(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder for files that are written again and again."""
+    """A folder for files that are written repeatedly."""
     return tmp_path_factory.mktemp("word_level")
 
 
@@ -80,7 +80,7 @@ def test_long_words(scratch: Path) -> None:
     ],
 )
 def test_models_that_are_refused(change: dict[str, Any], error: type[Exception], message: str, tmp_path: Path) -> None:
-    """A model that is not as the reference writes it is refused by name."""
+    """A model that differs from the reference's format is refused, and the message gives the fault."""
     path = tmp_path / "tokenizer.json"
     reference(["a"], "blanks", is_lower=False).save(str(path))
     document = json.loads(path.read_text())
@@ -91,7 +91,7 @@ def test_models_that_are_refused(change: dict[str, Any], error: type[Exception],
 
 
 def test_the_function_for_wordpiece_names_another(tmp_path: Path) -> None:
-    """`fst.compile.wordpiece` refuses the model, and names the function that takes it."""
+    """`fst.compile.wordpiece` refuses the model, and names the function that accepts it."""
     reference(["a"], "blanks", is_lower=False).save(str(tmp_path / "tokenizer.json"))
     with pytest.raises(fst.UnsupportedError, match=r"model WordLevel: .* takes only WordPiece; take fst\.compile\.tokenizer"):
         wordpiece(tmp_path / "tokenizer.json")

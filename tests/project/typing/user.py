@@ -1,4 +1,4 @@
-"""A strict user's script: the type of each expression is known. `tests/project/test_typing.py` checks it with mypy, and nothing runs it."""
+"""A strict user's script with a known type for each expression. `tests/project/test_typing.py` checks it with mypy, and it is never run."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The call: every argument and every result against transformers, the kernels against slow twins, and each rule by itself."""
+"""The call: comparisons of every argument and every result with transformers, of the kernels with slow twins, and tests of each rule."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from support.runtime.calls import ids, tok
 
 import fst
 
-# The slow twins: truncation and windows as tokenizers defines them, one id after the other.
+# The slow twins: truncation and windows by the definition of tokenizers, one id after the other.
 
 
 # Against transformers.
@@ -24,12 +24,12 @@ import fst
 
 
 def test_members_are_what_a_model_takes() -> None:
-    """Without being asked, a call gives ids, type ids and the mask, in this order."""
+    """By default, a call gives ids, type ids and the mask, in this order."""
     assert dict(tok()("a b")) == {"input_ids": [2, 5, 6, 3], "token_type_ids": [0, 0, 0, 0], "attention_mask": [1, 1, 1, 1]}
 
 
 def test_each_member_can_be_asked_for() -> None:
-    """The keys of a result have the order of the reference for all options."""
+    """The keys of a result have the order of the reference, for all options."""
     found = tok()(
         ["a", "a b"], padding=True, return_length=True, return_offsets_mapping=True, return_special_tokens_mask=True,
         return_attention_mask=False, return_overflowing_tokens=True,
@@ -46,7 +46,7 @@ def test_each_member_can_be_asked_for() -> None:
 
 
 def test_one_text_gives_one_row() -> None:
-    """One text gives lists of numbers, a batch lists of lists, arrays always have an axis for rows."""
+    """One text gives lists of numbers, and a batch lists of lists; arrays always have an axis for rows."""
     assert ids("a") == [2, 5, 3]
     assert ids(["a"]) == [[2, 5, 3]]
     assert ids("a", return_tensors="np").tolist() == [[2, 5, 3]]
@@ -62,7 +62,7 @@ def test_the_second_text_has_type_1() -> None:
 
 @pytest.mark.parametrize("given", [(["a", "b"], ["c", ""]), ([("a", "c"), ["b", ""]],), ((("a", "c"), ("b", "")),)])
 def test_pairs_come_in_two_lists_or_in_one(given: tuple[Any, ...]) -> None:
-    """Second texts come as a second argument, or in tuples with the first ones."""
+    """Second texts are a second argument, or in tuples with the first ones."""
     assert ids(*given) == [[2, 5, 3, 7, 3], [2, 6, 3, 3]]
 
 
@@ -72,12 +72,12 @@ def test_a_batch_may_mix_texts_and_pairs() -> None:
 
 
 def test_one_empty_second_text_is_none() -> None:
-    """A single text with an empty second one is not a pair, as in the reference."""
+    """A single text with an empty second text is not a pair, as in the reference."""
     assert ids("a", "") == ids("a")
 
 
 def test_words_are_texts_in_parts() -> None:
-    """Texts may come split; their words are numbered as they come."""
+    """Texts may be split in advance; their words are numbered in the given order."""
     found = tok()(["a b", "", "cx"], is_split_into_words=True, return_offsets_mapping=True)
     assert found["input_ids"] == [2, 5, 6, 7, 13, 3]
     assert found.word_ids() == [None, 0, 0, 2, 2, None]
@@ -99,7 +99,7 @@ def test_words_are_texts_in_parts() -> None:
     ],
 )
 def test_padding(options: dict[str, Any], expected: list[list[int]]) -> None:
-    """Rows are padded to the longest, or to max_length, to a multiple, on a side; max_length alone does not truncate what is padded."""
+    """Rows are padded to the longest, or to max_length, to a multiple, on a side; with padding, max_length alone does not truncate."""
     assert ids(["a", "a b c"], **options) == expected
 
 
@@ -124,7 +124,7 @@ def test_padding_is_masked() -> None:
     ],
 )
 def test_truncation(options: dict[str, Any], expected: list[int]) -> None:
-    """A text is cut so that it fits with its special tokens; where nothing says how much fits, it is left."""
+    """A text is truncated so that it fits with its special tokens; without a maximum length, it is not truncated."""
     assert ids("a b c d", **options) == expected
 
 
@@ -138,25 +138,25 @@ def test_truncation(options: dict[str, Any], expected: list[int]) -> None:
     ],
 )
 def test_truncation_of_pairs(options: dict[str, Any], expected: list[int]) -> None:
-    """The strategy says from which text of a pair ids are taken."""
+    """The strategy determines from which text of a pair ids are removed."""
     assert ids("a b c d", "e f", **options) == expected
 
 
 def test_windows_overlap_and_say_whose_they_are() -> None:
-    """With return_overflowing_tokens, what is cut off is in further rows, each with the last ids of the one before."""
+    """With return_overflowing_tokens, truncated ids are in further rows, each beginning with the last ids of the previous one."""
     found = tok()(["a", "a b c d e"], max_length=5, stride=1, return_overflowing_tokens=True)
     assert found["input_ids"] == [[2, 5, 3], [2, 5, 6, 7, 3], [2, 7, 8, 9, 3]]
     assert found["overflow_to_sample_mapping"] == [0, 1, 1]
 
 
 def test_windows_from_the_left() -> None:
-    """Where ids are cut off on the left, windows go from the end to the beginning."""
+    """If ids are truncated on the left, windows go from the end to the beginning."""
     found = ids("a b c d e", max_length=5, stride=1, truncation_side="left", return_overflowing_tokens=True)
     assert found == [[2, 7, 8, 9, 3], [2, 5, 6, 7, 3]]
 
 
 def test_windows_of_both_texts_are_combined() -> None:
-    """Windows of a pair: each of the first text with all of the second, then the first one with the others of the second."""
+    """Windows of a pair combine each window of the first text with all of the second, then the first one with the others of the second."""
     found = ids("a b c", "d e f", truncation=True, max_length=4, add_special_tokens=False, return_overflowing_tokens=True)
     assert found == [[5, 6, 8, 9], [7, 8, 9], [7, 10], [5, 6, 10]]
 
@@ -185,7 +185,7 @@ def test_windows_of_both_texts_are_combined() -> None:
     ],
 )
 def test_refusals(arguments: tuple[Any, ...], options: dict[str, Any], message: str) -> None:
-    """Arguments that contradict each other are refused, and the message names it."""
+    """Arguments that contradict each other are refused, and the message names them."""
     with pytest.raises(ValueError, match=message):
         tok()(*arguments, **options)
 
@@ -205,13 +205,13 @@ def test_refusals(arguments: tuple[Any, ...], options: dict[str, Any], message: 
     ],
 )
 def test_what_is_not_text_is_refused(arguments: tuple[Any, ...], options: dict[str, Any], message: str) -> None:
-    """An input that is not text is refused, and the message gives the place it is."""
+    """An input that is not text is refused, and the message gives its position."""
     with pytest.raises(fst.TextError, match=message):
         tok()(*arguments, **options)
 
 
 def test_padding_needs_a_token() -> None:
-    """Without a token for padding nothing is padded."""
+    """Without a padding token, padding is not possible."""
     tokenizer = fst.Tokenizer(wordpiece(["[UNK]", "a"]))
     assert tokenizer(["a"])["input_ids"] == [[1]]
     with pytest.raises(ValueError, match="padding is True; expected False, because the vocabulary has no padding token"):
@@ -225,14 +225,14 @@ def test_no_texts_give_no_rows() -> None:
 
 
 def test_arrays_are_int64_and_in_one_piece() -> None:
-    """Arrays are those that were filled: contiguous, int64, and a model's library takes them without a copy."""
+    """Arrays are the filled buffers: contiguous, int64, and accepted by a model's library without a copy."""
     found = tok()(["a b", "c"], padding=True, return_tensors="np")
     for array in found.values():
         assert (array.dtype, array.shape, array.flags.c_contiguous, array.flags.writeable) == (np.int64, (2, 4), True, True)
 
 
 def test_tensors_have_the_memory_of_arrays() -> None:
-    """PyTorch's tensors are int64, and nothing is copied for them."""
+    """PyTorch's tensors are int64, and share the memory of the arrays."""
     torch = pytest.importorskip("torch", reason="tensors")
     found = tok()(["a b", "c"], padding=True, return_tensors="pt")
     assert all(value.dtype == torch.int64 and value.is_contiguous() for value in found.values())
@@ -244,7 +244,7 @@ def test_tensors_have_the_memory_of_arrays() -> None:
 
 
 def test_rows_of_different_lengths_are_arrays_of_arrays() -> None:
-    """Without padding, "np" gives an array of rows, and "pt" has nothing to give."""
+    """For rows of different lengths, "np" gives an array of rows, and "pt" is refused."""
     found = ids(["a", "b c"], return_tensors="np")
     assert found.dtype == object
     assert [row.tolist() for row in found] == [[2, 5, 3], [2, 6, 7, 3]]
@@ -254,14 +254,14 @@ def test_rows_of_different_lengths_are_arrays_of_arrays() -> None:
 
 
 def test_enumerations_count_by_their_value() -> None:
-    """An enumeration's member represents its value."""
+    """A member of an enumeration represents its value."""
     names = Enum("names", {"LONGEST": "longest", "ONLY_FIRST": "only_first", "NUMPY": "np"})
     found = tok()(["a", "a b c"], padding=names.LONGEST, truncation=names.ONLY_FIRST, max_length=4, return_tensors=names.NUMPY)
     assert found["input_ids"].tolist() == [[2, 5, 3, 0], [2, 5, 6, 3]]
 
 
 def test_the_result_is_a_dictionary_with_attributes() -> None:
-    """Members are keys and attributes, and may be taken out and added."""
+    """Members are keys and attributes, and may be removed and added."""
     found = tok()("a")
     assert found.input_ids is found["input_ids"]
     assert list(found) == list(found.keys()) == ["input_ids", "token_type_ids", "attention_mask"]
@@ -276,7 +276,7 @@ def test_the_result_is_a_dictionary_with_attributes() -> None:
 
 
 def test_tokens_can_be_traced() -> None:
-    """Which token represents which characters and words is known without having been requested."""
+    """The mapping from tokens to characters and words is available without a request."""
     found = tok()([("a cx", "b"), "d"], padding=True)
     assert (found.is_fast, found.n_sequences, len(found.encodings), len(found[0])) == (True, 2, 2, 7)
     assert found.tokens() == ["[CLS]", "a", "c", "##x", "[SEP]", "b", "[SEP]"]
@@ -298,7 +298,7 @@ def test_tokens_can_be_traced() -> None:
 
 
 def test_a_pickle_has_members_alone() -> None:
-    """Members go into a pickle; texts, and the tokenizer, do not."""
+    """A pickle contains the members, but neither the texts nor the tokenizer."""
     found = pickle.loads(pickle.dumps(tok()(["a"], return_tensors="np")))
     assert found["input_ids"].tolist() == [[2, 5, 3]]
     with pytest.raises(ValueError, match="pickles do not contain them"):
@@ -306,7 +306,7 @@ def test_a_pickle_has_members_alone() -> None:
 
 
 def test_nothing_sticks() -> None:
-    """The options of a call do not outlast it."""
+    """The options of a call do not affect later calls."""
     tokenizer = tok()
     before = tokenizer("a b c d")["input_ids"]
     tokenizer("a b c d", max_length=3, padding="max_length", truncation_side="left")
@@ -314,7 +314,7 @@ def test_nothing_sticks() -> None:
 
 
 def test_threads_ask_for_different_things() -> None:
-    """64 threads that share a tokenizer, each with a length of its own, get what each gets alone."""
+    """64 threads that share a tokenizer, each with a different length, get the same results as each one alone."""
     tokenizer = tok()
     text = ["a b c d e f g h " * 12, "a b c " * 30] * 4
 
@@ -331,7 +331,7 @@ def test_threads_ask_for_different_things() -> None:
 
 @pytest.mark.parametrize("side", ["left", "right"])
 def test_long_texts_are_cut_where_short_ones_are(side: str) -> None:
-    """A truncated text has the ids that it has when the whole text is read."""
+    """A truncated text has the same ids as the whole text truncated after encoding."""
     text = " ".join("abcdefgh"[place % 7] for place in range(50_000))
     whole = tok()(text, add_special_tokens=False)["input_ids"]
     for size in (3, 130):
@@ -341,7 +341,7 @@ def test_long_texts_are_cut_where_short_ones_are(side: str) -> None:
 
 @pytest.mark.parametrize("count", [1, 100, 3000])
 def test_many_texts_are_as_each_alone(count: int) -> None:
-    """A batch of any size gives the rows that its texts give one by one."""
+    """A batch of any size gives the same rows as its texts one by one."""
     tokenizer = tok()
     texts = [" ".join("abcdefgh"[: number % 9]) + "\U0001d538" * (number % 500 == 250) for number in range(count)]
     assert tokenizer(texts)["input_ids"] == [tokenizer.encode(text).tolist() for text in texts]

@@ -1,4 +1,4 @@
-"""Model inputs: plan and layout are those of slow twins."""
+"""Model inputs: plan and layout match slow twins."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fst.runtime.model_inputs.kernel import lay_out, plan_rows
 
 
 def slow_windows(ids: list[int], size: int, stride: int, from_left: bool) -> list[list[int]]:
-    """Cut ids into windows of a size, each with the last ones of the one before it."""
+    """Cut ids into windows of a size, each with the last ids of the previous one."""
     if size >= len(ids):
         return [ids]
     if size == 0:
@@ -34,7 +34,7 @@ def slow_windows(ids: list[int], size: int, stride: int, from_left: bool) -> lis
 
 
 def slow_lengths(first: int, second: int | None, strategy: str, room: int) -> tuple[int, int]:
-    """Tell how many ids of two texts are kept."""
+    """Return the number of ids of each of two texts that are kept."""
     total = first + (second or 0)
     if strategy == "do_not_truncate" or total <= room:
         return first, second or 0
@@ -63,7 +63,7 @@ def slow_lengths(first: int, second: int | None, strategy: str, room: int) -> tu
 def slow_rows(
     first: list[int], second: list[int] | None, strategy: str, room: int, stride: int, from_left: bool, every: bool, reverse: bool
 ) -> list[tuple[list[int], list[int]]]:
-    """Tell the ids of both texts in each row that a sample becomes."""
+    """Return the ids of both texts in each row of a sample."""
     size, second_size = slow_lengths(len(first), None if second is None else len(second), strategy, room)
     a, b = slow_windows(first, size, stride, from_left), slow_windows(second or [], second_size, stride, from_left)
     outer, inner = (b, a) if reverse else (a, b)
@@ -87,7 +87,7 @@ def slow_rows(
 def test_the_plan_is_that_of_its_slow_twin(
     samples: list[tuple[int, int | None]], strategy: str, room: int, stride: int, from_left: bool, every: bool, reverse: bool
 ) -> None:
-    """Rows, their order, their lengths and refusals are those of truncation by definition."""
+    """Rows, their order, their lengths and refusals match truncation by definition."""
     lengths = [length or 0 for sample in samples for length in sample]
     splits = np.cumsum([0, *lengths])
     table = np.array([[2 * n, 2 * n + 1, 2 * n + 1, 2 * n + 2, pair is not None] for n, (_, pair) in enumerate(samples)], np.int64)
@@ -129,7 +129,7 @@ PIECE = st.sampled_from([-1, 0, 1])
 def test_the_layout_is_that_of_its_slow_twin(
     pieces: tuple[list[int], list[int]], rows: list[tuple[int, int, int, int, bool]], planes: int, width: int, from_left: bool
 ) -> None:
-    """Each row has the pieces of its template one after the other, and is padded on the side that is requested."""
+    """Each row has the pieces of its template one after the other, and is padded on the requested side."""
     values = np.arange(100, 112, dtype=np.int32)
     templates = [
         np.array([[piece, *(1000 * plane + 10 * number for plane in range(planes))] for number, piece in enumerate([*some, -1])], np.int64)

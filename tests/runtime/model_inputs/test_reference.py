@@ -1,4 +1,4 @@
-"""The call: every argument and every result against transformers."""
+"""The call: comparisons of every argument and every result with transformers."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def loaded(name: str) -> Any:
 
 
 def theirs(name: str, truncation_side: str = "right") -> Any:
-    """Give the reference, for which the side is state and no argument."""
+    """Set the reference's side, which is state and not an argument, and return the reference."""
     reference = loaded(name)
     reference.truncation_side = truncation_side
     return reference
@@ -55,9 +55,9 @@ def outcome(call: Callable[[], Any]) -> Any:
 
 
 def plain(value: Any) -> Any:
-    """A member as something that compares, types included."""
+    """A member in a comparable form, types included."""
     if isinstance(value, np.ndarray) and value.dtype == object:
-        # The reference has rows of floating point if there are no ids, because it gives them no type.
+        # The reference has floating-point rows if there are no ids, because it sets no type for them.
         return "rows", [plain(row) if row.size else None for row in value]
     if isinstance(value, list):
         return value, list(map(type, value))
@@ -93,7 +93,7 @@ def same_tracing(mine: Any, its: Any) -> None:
 
 @st.composite
 def inputs(draw: st.DrawFn) -> tuple[Any, Any, bool]:
-    """Every form that texts come in: one or a batch, alone or in pairs, whole or split."""
+    """Every form of texts: one or a batch, alone or in pairs, whole or split."""
     split = draw(st.booleans())
     unit: st.SearchStrategy[Any] = st.lists(texts(), max_size=5) if split else texts()
     form = draw(st.sampled_from(["one", "pair", "batch", "batch of pairs", "pairs in a batch"]))
@@ -142,9 +142,9 @@ def compare(name: str, given: tuple[Any, Any, bool], options: dict[str, Any]) ->
     if isinstance(expected, str):
         assert isinstance(found, str), expected
     elif isinstance(found, str) and options.get("return_tensors") == "pt" and expected["input_ids"].numel() == 0:
-        assert "differ in length" in found, found  # PyTorch makes nothing of rows of which the first is empty
+        assert "differ in length" in found, found  # PyTorch cannot convert rows if the first is empty
     elif isinstance(found, str):
-        assert "special tokens" in found, found  # the reference's number for what is left wraps around
+        assert "special tokens" in found, found  # the reference's number of remaining ids wraps around
         assert options["max_length"] < 3
     else:
         same(found, expected)
@@ -155,7 +155,7 @@ def compare(name: str, given: tuple[Any, Any, bool], options: dict[str, Any]) ->
 @pytest.mark.parametrize("name", thinned(VOCABULARIES, 4))
 @given(given=inputs(), options=OPTIONS)
 def test_calls_are_those_of_the_reference(name: str, given: tuple[Any, Any, bool], options: dict[str, Any]) -> None:
-    """A call gives what the reference gives, for any combination of arguments."""
+    """A call gives the same result as the reference, for any combination of arguments."""
     compare(name, given, options)
 
 
@@ -165,7 +165,7 @@ def test_calls_are_those_of_the_reference(name: str, given: tuple[Any, Any, bool
 @settings(max_examples=200)
 @given(given=inputs(), options=OPTIONS)
 def test_many_calls_are_those_of_the_reference(name: str, given: tuple[Any, Any, bool], options: dict[str, Any]) -> None:
-    """The same, thousands of times."""
+    """Thousands of further calls give the same results as the reference."""
     compare(name, given, options)
 
 
@@ -202,7 +202,7 @@ def test_windows_of_pairs_are_those_of_the_reference_in_any_template(post_proces
     tokenizer = fst.Tokenizer(wordpiece(path))
     for special, side, size, stride in ((True, "right", 11, 1), (True, "left", 12, 2), (False, "right", 7, 0), (False, "left", 8, 1)):
         if post_processor == "RobertaProcessing" and not special:
-            continue  # the reference forgets the type ids of all windows but the first
+            continue  # the reference drops the type ids of all windows but the first
         reference.truncation_side = side
         options: dict[str, Any] = {
             "add_special_tokens": special, "max_length": size, "stride": stride, "truncation": True, "padding": True,
@@ -215,14 +215,14 @@ def test_windows_of_pairs_are_those_of_the_reference_in_any_template(post_proces
 @needs_shared
 @pytest.mark.parametrize("text", ["word " * 600, "a"])
 def test_the_longest_input_of_the_model_is_the_default(text: str) -> None:
-    """Without max_length, truncation and padding go by what the model takes."""
+    """Without max_length, truncation and padding use the maximum length of the model."""
     for options in ({"truncation": True}, {"padding": "max_length"}, {"truncation": True, "padding": "max_length"}, {}):
         same(ours("bert-base-uncased")(text, **options), theirs("bert-base-uncased")(text, **options))
 
 
 @needs_shared
 def test_sides_and_the_padding_token_are_those_of_the_source(tmp_path: Any) -> None:
-    """The side and the token of the source's truncation and padding are the defaults; truncating and padding themselves are not."""
+    """The sides and the padding token of the source are the defaults; its truncation and padding themselves are not applied."""
     transformers = pytest.importorskip("transformers", reason="the reference")
     truncation = {"direction": "Left", "max_length": 3, "strategy": "LongestFirst", "stride": 0}
     padding: dict[str, Any] = {"direction": "Left", "strategy": "BatchLongest", "pad_to_multiple_of": None}

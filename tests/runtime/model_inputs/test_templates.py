@@ -1,4 +1,4 @@
-"""Post-processors: the templates that they become give the ids and the type ids that the reference gives, for a text and for a pair."""
+"""Post-processors: their templates give the same ids and type ids as the reference, for a text and for a pair."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ Around = list[tuple[int, int]]
 
 
 def applied(pieces: Any, texts: Sequence[list[int]], *, framed: bool) -> Around:
-    """Put ids together by a template, each with its type id."""
+    """Assemble ids by a template, each with its type id."""
     found: Around = []
     for content, type_id in pieces:
         if content in ("A", "B"):
@@ -102,7 +102,7 @@ def applied(pieces: Any, texts: Sequence[list[int]], *, framed: bool) -> Around:
 
 
 def said_by(reference: Tokenizer, text: str, pair: str | None = None, *, framed: bool) -> Around:
-    """Ask the reference for ids with their type ids."""
+    """Get ids with their type ids from the reference."""
     encoding = reference.encode(text, pair, add_special_tokens=framed)
     return list(zip(encoding.ids, encoding.type_ids, strict=True))
 
@@ -156,7 +156,7 @@ POST_PROCESSORS: dict[str, Any] = {
 
 @pytest.mark.parametrize("post_processor", POST_PROCESSORS.values(), ids=POST_PROCESSORS.keys())
 def test_what_stands_around_texts_is_the_reference_s(post_processor: Any, tmp_path: Path) -> None:
-    """A post-processor becomes two templates that give what it gives, with special tokens and without."""
+    """A post-processor becomes two templates with the same results, with special tokens and without."""
     same_around(post_processor, tmp_path / "tokenizer.json")
 
 
@@ -204,7 +204,7 @@ ONCE, EACH = "'single' does not have its text exactly once", "'pair' does not ha
     ],
 )
 def test_what_is_no_template_is_refused_by_name(post_processor: Any, message: str, tmp_path: Path) -> None:
-    """A post-processor that no template represents is refused by its name."""
+    """A post-processor that no template can represent is refused, and the message names it."""
     path = tmp_path / "tokenizer.json"
     path.write_text(json.dumps(document(post_processor)), encoding="utf-8")
     with pytest.raises(fst.UnsupportedError, match=message):
@@ -241,7 +241,7 @@ def test_what_is_no_template_is_refused_by_name(post_processor: Any, message: st
     ids=lambda part: repr(part)[:80],
 )
 def test_what_is_not_laid_out_as_a_post_processor_is_refused(post_processor: Any, tmp_path: Path) -> None:
-    """A post-processor that is not laid out as one is refused, and the message names the file."""
+    """A post-processor with a malformed structure is refused, and the message names the file."""
     path = tmp_path / "tokenizer.json"
     path.write_text(json.dumps(document(post_processor)), encoding="utf-8")
     with pytest.raises(fst.VocabularyError) as error:
@@ -250,7 +250,7 @@ def test_what_is_not_laid_out_as_a_post_processor_is_refused(post_processor: Any
 
 
 def test_nested_sequences_are_refused_or_read(tmp_path: Path) -> None:
-    """Sequences may nest deeply, and are read or refused, in this package's own words."""
+    """Deeply nested sequences are read, or refused with this package's own messages."""
     post_processor = sequence()
     for _ in range(300):
         post_processor = sequence(post_processor)
@@ -265,7 +265,7 @@ def test_nested_sequences_are_refused_or_read(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("token", ["Ġa", "##Ġ", "Ġ", " a", "b ", "##\u3000", "x\u2003", "\x85", "\tq"], ids=ascii)
 def test_tokens_that_trim_offsets_would_shorten_are_refused(token: str, tmp_path: Path) -> None:
-    """If the reference would take whitespace, or Ġ, out of offsets, trim_offsets is refused; otherwise nothing is."""
+    """If the reference would remove whitespace, or Ġ, from offsets, trim_offsets is refused; otherwise it is read."""
     path, tokens = tmp_path / "tokenizer.json", [*TOKENS, token]
     path.write_text(json.dumps(document(sequence(roberta()), tokens)), encoding="utf-8")
     with pytest.raises(fst.UnsupportedError, match="trim_offsets, which would shorten the token"):
@@ -275,7 +275,7 @@ def test_tokens_that_trim_offsets_would_shorten_are_refused(token: str, tmp_path
 
 @pytest.mark.parametrize("token", ["a b", "\x1c", "\x1ca", "\u200ba", "aĠb", "ġ"], ids=ascii)
 def test_tokens_that_trim_offsets_leaves_alone_are_read(token: str, tmp_path: Path) -> None:
-    """A token without whitespace at its ends has the offsets that it has without trim_offsets, also in the reference."""
+    """A token without whitespace at its ends has the same offsets as without trim_offsets, also in the reference."""
     tokens = [*TOKENS, token]
     plain = Tokenizer.from_str(json.dumps(document(None, tokens) | {"pre_tokenizer": None}))
     trimming = Tokenizer.from_str(json.dumps(document(roberta(), tokens) | {"pre_tokenizer": None}))

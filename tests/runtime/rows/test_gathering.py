@@ -24,7 +24,7 @@ SIZES = (0, 1, 2, 15, 16, 17, 31, 32, 33, 63, 64, 65, 200)
 
 
 def fitting(lengths: list[int], limits: Limits) -> int:
-    """Count the rows that the limits let."""
+    """Count the rows that fit the limits."""
     found = 0
     while found < len(lengths) and sum(lengths[: found + 1]) <= limits.total and lengths[found] <= limits.longest:
         found += 1
@@ -62,7 +62,7 @@ def test_rows_are_laid_out_one_after_the_other(rows: list[str], limits: Limits, 
 @pytest.mark.parametrize("kind", [str, bytes], ids=["str", "bytes"])
 @pytest.mark.parametrize("last", CHARACTERS, ids=ascii)
 def test_rows_of_all_lengths_and_kinds_are_laid_out(last: str, kind: type) -> None:
-    """A row of any length is laid out whole, wherever the character is that makes Python store the row wider."""
+    """A row of any length is laid out whole, with any position of the character for which Python stores the row wider."""
     rows = [("ab世é"[number % 4 :: 4] * size)[:size] + last * more for size in range(70) for number in range(4) for more in (0, 1)]
     check_gathered(rows if kind is str else [row.encode() for row in rows], Limits(MAX_GATHERED, MAX_GATHERED))
 
@@ -70,11 +70,11 @@ def test_rows_of_all_lengths_and_kinds_are_laid_out(last: str, kind: type) -> No
 @pytest.mark.parametrize("wrong", [None, 3, b"", [], "\ud800", "\udfff\U0001f600", "a" * 40 + "\udc00"], ids=ascii)
 @pytest.mark.parametrize("others", ["a", "é", "世", "\U0001f600", ""], ids=ascii)
 def test_row_that_is_no_text_is_named_among_rows_of_any_kind(others: str, wrong: Any, tokenizer: fst.Tokenizer) -> None:
-    """A row that is not str, or has a lone surrogate, is named at any index among rows of any characters."""
+    """A row that is not str, or has a lone surrogate, is reported at any index among rows of any characters."""
     for row in range(40):
         rows = [others * number for number in range(40)]
         rows[row] = wrong
-        is_bytes = row == 0 and isinstance(wrong, bytes)  # then the others are what is wrong
+        is_bytes = row == 0 and isinstance(wrong, bytes)  # then the other rows are wrong
         named = "row 1 is str" if is_bytes else f"row {row} is {type(wrong).__name__}|row {row}, position \\d+: a lone surrogate"
         with pytest.raises(fst.TextError, match=named):
             tokenizer.encode_batch(rows)
@@ -98,7 +98,7 @@ class Liar(str):
 
 
 class Swindler(list[str]):
-    """A kind of list that gives more rows than it has."""
+    """A subclass of list that yields more rows than it has."""
 
     def __getitem__(self, _place: Any) -> Any:
         return ["ab"] * 5000
@@ -131,7 +131,7 @@ print(hashlib.sha256(repr(told).encode()).hexdigest())
 
 
 def test_rows_are_laid_out_without_the_compiler_as_with_it() -> None:
-    """Kernels that look at objects do the same as plain Python, where numba does not compile them."""
+    """Kernels that read Python objects do the same as plain Python, if numba does not compile them."""
     rows = [[char * size, "a" * size, char, "é世"] for char in (*CHARACTERS, "\ud800") for size in (1, 31, 33, 71)]
     batches = [*rows, *([text.encode("utf-8", "surrogatepass") for text in row] for row in rows), ["a", 3], ["a", b"a"], [b"a", "a"]]
     told = [
@@ -145,5 +145,5 @@ def test_rows_are_laid_out_without_the_compiler_as_with_it() -> None:
 
 
 def test_block_fits() -> None:
-    """A block fits the room for gathered text."""
+    """The room for gathered text is at least one block."""
     assert 2 * batches.BLOCK <= MAX_GATHERED

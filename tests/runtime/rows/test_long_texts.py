@@ -15,7 +15,7 @@ from tokenizers import Tokenizer
 
 import fst
 
-# \u0301 is stripped as an accent; \u1b44 and \u302e stay, and where they stand side by side they are put into that order.
+# \u0301 is stripped as an accent; \u1b44 and \u302e stay, and are put into this order if adjacent.
 MEGABYTE = 1 << 20
 LONG: dict[str, tuple[str, list[int]]] = {
     "one word": ("a" * 10 * MEGABYTE, [1]),
@@ -38,7 +38,7 @@ LONG: dict[str, tuple[str, list[int]]] = {
     thinned([pytest.param(*case, kind, id=f"{name}-{kind.__name__}") for name, case in LONG.items() for kind in (str, bytes)], 4),
 )
 def test_ten_megabytes_are_encoded(text: str, expected: list[int], kind: type, tokenizer: fst.Tokenizer) -> None:
-    """Ten megabytes of anything come to an end soon, and have the right ids."""
+    """Ten megabytes of any text are encoded in a short time, with the right ids."""
     found = tokenizer.encode(text if kind is str else text.encode(), add_special_tokens=False)
     assert np.array_equal(found, np.array(expected, np.int32))
 
@@ -61,7 +61,7 @@ def test_ten_megabytes_are_encoded(text: str, expected: list[int], kind: type, t
     ],
 )
 def test_limit_counts_normalised_characters(char: str, counted: int, normalizer: dict[str, Any], folder: Path) -> None:
-    """A word of 100 characters is looked up and one of more is unknown as a whole, once it is normalized."""
+    """A word of 100 characters after normalization is looked up, and a longer one is unknown as a whole."""
     tokenizer, reference = made(folder, "limit", **normalizer)
     most = 100 // counted
     for times in (1, most - 1, most, most + 1, most + 2):
@@ -83,7 +83,7 @@ SPECIAL_TEXTS = (
 
 @pytest.mark.parametrize("text", SPECIAL_TEXTS, ids=ascii)
 def test_special_token_is_found_as_the_reference_finds_it(text: str, uncased: tuple[fst.Tokenizer, Tokenizer]) -> None:
-    """Special tokens are cut out of the raw text, the longest at the leftmost place, by the very characters that they have."""
+    """Special tokens are cut out of the raw text, the longest at the leftmost position, by their exact characters."""
     tokenizer, reference = uncased
     for around in (False, True):
         expected = reference.encode(text, add_special_tokens=around).ids

@@ -1,4 +1,4 @@
-"""Texts: which objects are texts, how a batch is laid out, and which ids long and hostile texts have."""
+"""Texts: valid and invalid objects, the layout of a batch, and the ids of long and hostile texts."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ from fst.compile import keywords, maxmatch
 
 @pytest.fixture(scope="module")
 def raw(folder: Path) -> fst.Tokenizer:
-    """A tokenizer that drops nothing, so that U+FFFD can be seen in its ids."""
+    """A tokenizer that drops nothing, so that U+FFFD is visible in its ids."""
     return made(folder, "raw", clean_text=False, lowercase=False)[0]
 
 
-# What is text
+# Valid texts
 
 
 @pytest.mark.parametrize("errors", ["strict", "replace"])
@@ -61,7 +61,7 @@ def test_bytes_are_their_string(text: str, errors: str, tokenizer: fst.Tokenizer
     ids=ascii,
 )
 def test_lone_surrogate_is_refused_or_replaced(text: str, mended: str, raw: fst.Tokenizer) -> None:
-    """A surrogate in a str is refused, or U+FFFD takes its place; two that make a character become that character."""
+    """A lone surrogate in a str is refused or replaced with U+FFFD; two that make a character become that character."""
     with pytest.raises(fst.TextError, match=r"row 0, position \d: a lone surrogate; mend the text, or pass errors='replace'"):
         raw.encode(text)
     assert ids(raw, text, errors="replace") == ids(raw, mended)
@@ -89,7 +89,7 @@ def test_lone_surrogate_is_refused_or_replaced(text: str, mended: str, raw: fst.
     ids=repr,
 )
 def test_byte_that_is_no_text_is_refused_or_replaced(data: bytes, position: int, raw: fst.Tokenizer) -> None:
-    """Bytes that are not UTF-8 are refused with their position, or replaced as `bytes.decode` replaces them."""
+    """Bytes that are not UTF-8 are refused with their position, or replaced as by `bytes.decode`."""
     with pytest.raises(fst.TextError, match=f"row 0, position {position}: not UTF-8; mend the text, or pass errors='replace'"):
         raw.encode(data)
     assert ids(raw, data, errors="replace") == ids(raw, data.decode(errors="replace"))
@@ -105,7 +105,7 @@ def test_byte_that_is_no_text_is_refused_or_replaced(data: bytes, position: int,
     )
 )
 def test_any_bytes_are_refused_or_replaced_row_by_row(rows: list[bytes], raw: fst.Tokenizer) -> None:
-    """Each row of bytes is text or not by itself, as `bytes.decode` sees it; no character continues in the next row."""
+    """Each row of bytes is valid or invalid by itself, as for `bytes.decode`; no character continues in the next row."""
     mended = raw.encode_batch([row.decode(errors="replace") for row in rows])
     batch = raw.encode_batch(rows, errors="replace")
     assert batch.ids.tolist() == mended.ids.tolist()
@@ -121,7 +121,7 @@ def test_any_bytes_are_refused_or_replaced_row_by_row(rows: list[bytes], raw: fs
 @examples(200)
 @given(rows=st.lists(st.text(st.sampled_from("a \ud83d\ude00\ud800\U0001f600世"), max_size=4), max_size=4))
 def test_any_surrogates_are_refused_or_replaced_row_by_row(rows: list[str], raw: fst.Tokenizer) -> None:
-    """Each row of str is text or not by itself; no two surrogates of two rows make a character."""
+    """Each row of str is valid or invalid by itself; surrogates of two rows never make a character."""
     mended = [row.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace") for row in rows]
     assert raw.encode_batch(rows, errors="replace").ids.tolist() == raw.encode_batch(mended).ids.tolist()
     unfit = [row for row, text in enumerate(rows) if any("\ud800" <= char <= "\udfff" for char in text)]
@@ -133,7 +133,7 @@ def test_any_surrogates_are_refused_or_replaced_row_by_row(rows: list[str], raw:
 
 
 def test_row_that_is_no_text_is_named_wherever_it_is(raw: fst.Tokenizer) -> None:
-    """The row in a message is the row of the batch, however many rows there are before it and whichever thread came upon it."""
+    """The row in a message is the index in the batch, for any number of preceding rows and any thread that found it."""
     for unfit in ("a\ud800", b"a\xff"):
         rows = [unfit[:1]] * 200_000
         rows[150_000] = unfit
@@ -144,7 +144,7 @@ def test_row_that_is_no_text_is_named_wherever_it_is(raw: fst.Tokenizer) -> None
 
 
 def test_nul_is_a_character(uncased: tuple[fst.Tokenizer, Tokenizer], raw: fst.Tokenizer) -> None:
-    """U+0000 ends nothing: cleaned away, or a character like others."""
+    """U+0000 does not end a text: it is removed by cleaning, or is a character like others."""
     tokenizer, reference = uncased
     for text in ("\0", "a\0b", "un\0aff\0able \0 b", "[MA\0SK]"):
         assert ids(tokenizer, text) == ids(tokenizer, text.encode()) == reference.encode(text, add_special_tokens=False).ids
@@ -156,7 +156,7 @@ def test_nul_is_a_character(uncased: tuple[fst.Tokenizer, Tokenizer], raw: fst.T
     "text", [None, 3, 1.5, ["a"], ("a",), bytearray(b"a"), memoryview(b"a"), np.array(["a"]), {}], ids=lambda text: type(text).__name__
 )
 def test_what_is_no_text_is_refused_by_its_type(text: Any, tokenizer: fst.Tokenizer) -> None:
-    """Neither str nor bytes is a `TextError` that names the type."""
+    """An object that is neither str nor bytes is a `TextError` that names the type."""
     with pytest.raises(fst.TextError, match=f"the text is {type(text).__name__}; expected str or bytes"):
         tokenizer.encode(text)
     with pytest.raises(fst.TextError, match=f"the text is {type(text).__name__}; expected str or bytes"):
@@ -178,7 +178,7 @@ def test_what_is_no_text_is_refused_by_its_type(text: Any, tokenizer: fst.Tokeni
     ids=lambda value: type(value).__name__,
 )
 def test_what_is_no_batch_is_refused_by_its_type(texts: Any, remedy: str, tokenizer: fst.Tokenizer) -> None:
-    """What is no batch is a `TextError` with its type and the remedy."""
+    """An object that is not a batch is a `TextError` with its type and the remedy."""
     message = f"a batch is {type(texts).__name__}; expected a list or another iterable of str or of bytes; .*{re.escape(remedy)}"
     for read in (tokenizer.encode_batch, tokenizer.count_tokens, Searcher(keywords(["a"])).find_batch):
         with pytest.raises(fst.TextError, match=message):
@@ -206,7 +206,7 @@ BATCHES: dict[str, Callable[[list[Any]], Any]] = {
 @pytest.mark.parametrize("kind", [str, bytes], ids=["str", "bytes"])
 @pytest.mark.parametrize("name", BATCHES)
 def test_batches_of_any_type(name: str, kind: type, tokenizer: fst.Tokenizer) -> None:
-    """Any iterable of str or of bytes is a batch, and gives what a list of the same rows gives."""
+    """Any iterable of str or of bytes is a batch, and gives the same as a list of the same rows."""
     rows: Any = ROWS if kind is str else [row.encode() for row in ROWS]
     made, listed = BATCHES[name], tokenizer.encode_batch(rows, offsets="bytes")
     found = tokenizer.encode_batch(made(rows), offsets="bytes")
@@ -225,7 +225,7 @@ def test_batches_of_any_type(name: str, kind: type, tokenizer: fst.Tokenizer) ->
 
 @pytest.mark.parametrize("library", ["pandas", "polars"])
 def test_data_frames_are_no_batches(library: str, tokenizer: fst.Tokenizer) -> None:
-    """A data frame is refused, although it can be iterated over: its items are names, or columns."""
+    """A data frame is refused, although it is iterable: its items are names, or columns."""
     frame = pytest.importorskip(library).DataFrame({"a": ["un"]})
     with pytest.raises(fst.TextError, match=r"pass one column|row 0 is Series, not str"):
         tokenizer.encode_batch(frame)
@@ -265,19 +265,19 @@ def test_errors_of_a_generator_are_its_own(tokenizer: fst.Tokenizer) -> None:
 def test_mixed_batch_is_refused_by_its_first_other_row(
     texts: Any, row: int, found: str, expected: str, errors: str, tokenizer: fst.Tokenizer
 ) -> None:
-    """A batch is all str or all bytes: the first row that is something else is named, however far it is from the first row."""
+    """A batch is all str or all bytes: the first row of another type is reported, at any distance from the first row."""
     with pytest.raises(fst.TextError, match=f"row {row} is {found}, not {expected}; a batch is all str or all bytes"):
         tokenizer.encode_batch(texts, errors=errors)
 
 
 class Subclass(str):
-    """A kind of str."""
+    """A subclass of str."""
 
     __slots__ = ()
 
 
 class BytesSubclass(bytes):
-    """A kind of bytes."""
+    """A subclass of bytes."""
 
 
 @pytest.mark.parametrize(
@@ -290,23 +290,23 @@ class BytesSubclass(bytes):
     ],
 )
 def test_kinds_of_str_and_bytes_are_texts(texts: Any, plain: list[str], tokenizer: fst.Tokenizer) -> None:
-    """Subclasses of str and of bytes are what they derive from."""
+    """Subclasses of str and of bytes are accepted as texts."""
     assert tokenizer.encode_batch(texts).ids.tolist() == tokenizer.encode_batch(plain).ids.tolist()
 
 
-# How texts are laid out. The definition: rows one after the other in UTF-16, as many from the first on as the limits let.
+# The layout of texts. The definition: rows one after the other in UTF-16, from the first one, as far as they fit the limits.
 
 
 @pytest.mark.parametrize("errors", ["ignore", "", None, "STRICT"])
 def test_unknown_treatment_of_errors_is_refused(errors: Any, tokenizer: fst.Tokenizer) -> None:
-    """Malformed text is refused or replaced, and any other value of `errors` is refused, also for valid text."""
+    """Malformed text is refused or replaced; any other value of `errors` is refused, also for valid text."""
     with pytest.raises(ValueError, match="expected 'strict' or 'replace'"):
         tokenizer.encode("a", errors=errors)
 
 
 @pytest.mark.parametrize("threads", [0, -1, 1.5, "two"])
 def test_no_threads_are_refused(threads: Any, tokenizer: fst.Tokenizer) -> None:
-    """At least one thread works, also on a text so short that one suffices."""
+    """A number of threads below 1 is refused, also for a text so short that one suffices."""
     for encode in (tokenizer.encode_batch, tokenizer.count_tokens, tokenizer):
         with pytest.raises(ValueError, match=f"^threads={threads!r}: the number of threads is a whole number, at least 1$"):
             encode(["a"], threads=threads)
@@ -318,7 +318,7 @@ def test_no_threads_are_refused(threads: Any, tokenizer: fst.Tokenizer) -> None:
 @pytest.mark.parametrize("around", [False, True])
 @pytest.mark.parametrize("texts", [[], (), [""], [b""], ["", ""], [b"", b""], ["", "a", ""], ("ab", "", "", "un")], ids=repr)
 def test_empty_texts_have_rows(texts: Any, around: bool, uncased: tuple[fst.Tokenizer, Tokenizer]) -> None:
-    """An empty text has a row, with no ids but those around it; an empty batch has no rows."""
+    """An empty text has a row, with only the ids around a text; an empty batch has no rows."""
     tokenizer, reference = uncased
     batch = tokenizer.encode_batch(texts, add_special_tokens=around)
     expected = [reference.encode(text if isinstance(text, str) else text.decode(), add_special_tokens=around).ids for text in texts]
@@ -327,7 +327,7 @@ def test_empty_texts_have_rows(texts: Any, around: bool, uncased: tuple[fst.Toke
 
 
 def test_batch_is_a_sequence_of_rows(tokenizer: fst.Tokenizer) -> None:
-    """A batch has a length, rows from either end, and an end where iteration stops."""
+    """A batch has a length and rows, indexed from either end, and iteration stops at its end."""
     texts = ["unaffable ab", "", "a", "[MASK] ab!"]
     batch = tokenizer.encode_batch(texts)
     expected = [tokenizer.encode(text).tolist() for text in texts]
@@ -344,7 +344,7 @@ def test_batch_is_a_sequence_of_rows(tokenizer: fst.Tokenizer) -> None:
 @pytest.mark.parametrize("texts", [[], ["", ""], ["ab un"], ["ab un"] * 50_000], ids=["none", "empty", "one", "many"])
 @pytest.mark.parametrize("threads", [1, 2])
 def test_ids_and_splits_have_their_types(texts: list[str], threads: int, tokenizer: fst.Tokenizer) -> None:
-    """Ids are int32 and row splits int64, from 0 to the number of ids, one more than there are rows."""
+    """Ids are int32, and row splits are int64, from 0 to the number of ids, one more than the number of rows."""
     batch = tokenizer.encode_batch(texts, threads=threads)
     assert batch.ids.dtype == np.int32
     assert batch.row_splits.dtype == np.int64
@@ -356,7 +356,7 @@ def test_ids_and_splits_have_their_types(texts: list[str], threads: int, tokeniz
 
 
 def test_list_and_tuple_are_alike(tokenizer: fst.Tokenizer) -> None:
-    """A tuple is as good a batch as a list."""
+    """A tuple and a list are the same batch."""
     texts = ["ab", "", "unaffable"]
     assert tokenizer.encode_batch(tuple(texts)).ids.tolist() == tokenizer.encode_batch(texts).ids.tolist()
 
@@ -391,7 +391,7 @@ PIECES = (
     around=st.booleans(),
 )
 def test_batch_is_its_rows(texts: list[str], long: int, length: int, around: bool, kind: type, tokenizer: fst.Tokenizer) -> None:
-    """Each row of a batch has the ids that its text has alone, however rows and threads share the work."""
+    """Each row of a batch has the same ids as its text alone, for any division of rows among threads."""
     texts = [*texts[:long], "ab un " * (length // 6), *texts[long:]]
     rows: Any = texts if kind is str else [text.encode() for text in texts]
     alone = [tokenizer.encode(text, add_special_tokens=around) for text in rows]
@@ -405,7 +405,7 @@ def test_batch_is_its_rows(texts: list[str], long: int, length: int, around: boo
 
 @pytest.mark.parametrize(("char", "kind"), thinned(product(("a ", "é ", "世", "\U0001f600 "), (str, bytes)), 4))
 def test_batch_of_any_size_near_a_block_is_its_rows(char: str, kind: type, tokenizer: fst.Tokenizer) -> None:
-    """Rows that end where the work is cut, just before and just after, are whole."""
+    """Rows that end at a border of a block, just before it and just after it, are whole."""
     for size in (65_535, 65_536, 65_537, 131_072, 131_073):
         text = (char * size)[:size]
         for texts in ([text], [text, ""], ["", text], [text, text], [text[:-1], text[:1], text], ["a"] * size):
@@ -418,7 +418,7 @@ def test_batch_of_any_size_near_a_block_is_its_rows(char: str, kind: type, token
 
 
 def test_tokenizer_serves_many_threads(folder: Path, uncased: tuple[fst.Tokenizer, Tokenizer]) -> None:
-    """Eight threads that share a tokenizer, fresh from its file, get what each would get alone."""
+    """Eight threads that share a tokenizer, just loaded from its file, get the same results as each one alone."""
     texts = ["".join(PIECES[number % (2 + row) % len(PIECES)] for number in range(20_000)) for row in range(16)]
     alone = [uncased[0].encode(text).tolist() for text in texts]
     shared = fst.Tokenizer.load(folder / "uncased.npz")
@@ -459,7 +459,7 @@ def test_forked_process_encodes(folder: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
-# Long texts: each takes time and memory in proportion to its length, or this file would not come to its end.
+# Long texts: each takes time and memory in proportion to its length; otherwise these tests would not end.
 
 
 # Special tokens in raw text

@@ -1,4 +1,4 @@
-"""Calls of a tokenizer of transformers, and what holds a stand-in against it."""
+"""Calls of a tokenizer of transformers, and comparisons of a stand-in with it."""
 
 from __future__ import annotations
 
@@ -21,31 +21,31 @@ TEXTS = [
 
 
 def library(name: str) -> Any:
-    """Import a library, or skip the test."""
+    """Import a library, or skip the test if it is missing."""
     return pytest.importorskip(name, reason=f"{name} is not installed: there is nothing to drop into")
 
 
 class Two(NamedTuple):
-    """Two tokenizers that should do the same: one of transformers, and the drop-in."""
+    """Two tokenizers that must behave alike: one of transformers, and the drop-in."""
 
     own: Any
     other: Any
 
     def same(self, ask: Callable[..., Any], *about: Any) -> Any:
-        """Ask both for something, and show that the answers are equal, and of equal types."""
+        """Call `ask` with both tokenizers, and check that the results and their types are equal."""
         own, other = ask(self.own, *about), ask(self.other, *about)
         assert_same(own, other)
         return other
 
     def set(self, **settings: Any) -> None:
-        """Set attributes of both."""
+        """Set attributes of both tokenizers."""
         for name, value in settings.items():
             setattr(self.own, name, value)
             setattr(self.other, name, value)
 
 
 def assert_same(own: Any, other: Any) -> None:
-    """Show that two results are equal, all the way down, types included."""
+    """Check that two results are equal, including the types of all parts."""
     assert type(own) is type(other)
     if hasattr(own, "items"):
         assert list(own) == list(other) if hasattr(own, "data") else own.keys() == other.keys()
@@ -113,7 +113,7 @@ CHANGES: tuple[Callable[[Any], Any], ...] = (
 
 
 def known(row: Any) -> list[Any]:
-    """All members of a row, except its overflowing rows."""
+    """All members of a row except its overflowing rows."""
     found = [getattr(row, name) for name in ROWS]
     found += [row.token_to_sequence(token) for token in range(len(row))]
     return found + [[row.char_to_token(place, text), row.word_to_tokens(place, text)] for place in range(9) for text in (0, 1)]

@@ -1,6 +1,6 @@
-"""Small sources for every kind of table, each with its own way through the compiler, and the parts of texts that meet its corners.
+"""Small sources for every kind of table, each with a different path through the compiler, and parts of texts for their special cases.
 
-A new machine adds its samples here: the frozen tables and the tests of every way to run take them from this file.
+Add the samples of a new machine here: the frozen tables and the tests of every way to run use this file.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ class Sample(NamedTuple):
     """A small table.
 
     Attributes:
-        kind: of the table.
-        make: compiles the table; it may write sources to the folder that it is given.
-        parts: strings whose sequences are texts for it.
+        kind: the kind of the table.
+        make: compiles the table; it may write sources to the folder in its argument.
+        parts: strings that are joined to texts for it.
     """
 
     kind: str
@@ -69,7 +69,7 @@ MECAB_PARTS = ("a", "b", "ab", "あ", "c", "d", "cd", " ", "  ", "\n", "\U0001f6
 
 
 def _document(document: Json) -> Callable[[Path], Any]:
-    """Compile a tokenizer.json."""
+    """A function that compiles a tokenizer.json."""
 
     def make(folder: Path) -> Any:
         path = folder / "tokenizer.json"
@@ -80,14 +80,14 @@ def _document(document: Json) -> Callable[[Path], Any]:
 
 
 def _with_added(document: Json, parts: Iterable[Json] = FLAGGED) -> Json:
-    """A tokenizer.json with more added tokens."""
+    """A tokenizer.json with additional added tokens."""
     added = document.get("added_tokens", [])
     first = len(document["model"]["vocab"]) + len(added)
     return {**document, "added_tokens": [*added, *({"id": first + place, **part} for place, part in enumerate(parts))]}
 
 
 def _wordpiece(pre_tokenizer: Json, normalizer: Json, *, model: str = "WordPiece", added: Sequence[str] = (), **options: Any) -> Json:
-    """A tokenizer.json of words."""
+    """A tokenizer.json of WordPiece or WordLevel."""
     tokens = [*dict.fromkeys(TOKENS)]
     return {
         "added_tokens": [{"id": len(tokens) + place, "content": content, "special": True} for place, content in enumerate(added)],
@@ -98,7 +98,7 @@ def _wordpiece(pre_tokenizer: Json, normalizer: Json, *, model: str = "WordPiece
 
 
 def _lacking(document: Json, characters: str) -> Json:
-    """A tokenizer.json of byte-level BPE without some bytes, and with an unknown token."""
+    """A tokenizer.json of byte-level BPE with an unknown token, and without the tokens of some bytes."""
     model = document["model"]
     kept = [token for token in model["vocab"] if not set(token) & set(characters)]
     merges = [merge for merge in model["merges"] if not set("".join(merge)) & set(characters)]
@@ -120,7 +120,7 @@ def _unigram(scores: Mapping[str, float] = SCORES, *, fallback: bool = False, **
 
 
 def _affixes() -> Json:
-    """A tokenizer.json of BPE whose tokens at the end of a word have a suffix."""
+    """A tokenizer.json of BPE with a suffix at the end of words."""
     names = ["a", "b", "c", "a</w>", "b</w>", "c</w>", "ab", "ab</w>", "abc</w>", "abab</w>"]
     merges = [["a", "b"], ["a", "b</w>"], ["ab", "c</w>"], ["ab", "ab</w>"]]
     model = {"type": "BPE", "vocab": {name: number for number, name in enumerate(["<unk>", *names])}, "merges": merges}
@@ -143,7 +143,7 @@ def _tiktoken(folder: Path) -> Any:
 
 
 def _model(kind: str, **trainer: Any) -> Callable[[Path], Any]:
-    """Compile a model of sentencepiece."""
+    """A function that compiles a model of sentencepiece."""
 
     def make(folder: Path) -> Any:
         from sentencepiece import sentencepiece_model_pb2
@@ -167,7 +167,7 @@ def _model(kind: str, **trainer: Any) -> Callable[[Path], Any]:
 
 
 def _jieba_with_model(_: Path) -> Any:
-    """Compile words with jieba's model of unknown ones."""
+    """Compile words with jieba's model of unknown words."""
     pytest.importorskip("jieba")
     return lattice.jieba(CHINESE, hmm=True)
 

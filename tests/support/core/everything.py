@@ -1,4 +1,4 @@
-"""Tables of all kinds, used in every way, for processes that keep kernels."""
+"""Tables of all kinds, used in every way, for processes that store kernels."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def use(tokenizer: fst.Tokenizer, rows: list[str]) -> None:
 
 
 def use_everything(folder: Path) -> None:
-    """Compile tables of all kinds, and encode with them in every way; the folder is for a vocabulary."""
+    """Compile tables of all kinds, and encode with them in every way; the folder gets a vocabulary."""
     tables = compiled()
     for tokens in (["[UNK]"], ["[UNK]", "a"], TOKENS):
         compiled(tokens, layout="compact")

@@ -1,4 +1,4 @@
-"""Kernels without machine code: a process that interprets them, and the lines that they run, a measure that no clock disturbs."""
+"""Kernels without machine code: a process that interprets them, and the number of lines that they run, a measure of time without noise."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def printed(function: Callable[[], None]) -> str:
 
 
 def steps(run: Callable[[], object], *modules: ModuleType) -> int:
-    """The number of lines in the files of some modules that a call runs."""
+    """The number of lines in the files of some modules that a call executes."""
     count, files = 0, {module.__file__ for module in modules}
 
     def watch(frame: FrameType, event: str, _argument: Any) -> Any:

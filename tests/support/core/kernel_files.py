@@ -1,4 +1,4 @@
-"""The functions that `fst.core.jit` compiles, wherever they lie in the package."""
+"""The functions that `fst.core.jit` compiles, in any folder of the package."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ DECORATORS = {"kernel", "object_kernel", "part", "inlined"}
 
 
 def kernel_modules() -> list[str]:
-    """The modules with such functions."""
+    """The modules with compiled functions."""
     return [name for name, path in _modules() if any(_compiled(path))]
 
 
 def kernels_in_files() -> Iterator[tuple[str, str]]:
-    """The file and the name of each such function."""
+    """The file and the name of each compiled function."""
     for name in kernel_modules():
         path = str(import_module(name).__file__)
         yield from ((path, function) for function in _compiled(Path(path)))
@@ -33,7 +33,7 @@ def _modules() -> Iterator[tuple[str, Path]]:
 
 
 def _compiled(path: Path) -> Iterator[str]:
-    """The names of such functions of a file."""
+    """The names of the compiled functions in a file."""
     for function in ast.parse(path.read_text(encoding="utf-8")).body:
         decorators = {ast.unparse(each).split("(")[0] for each in getattr(function, "decorator_list", ())}
         if isinstance(function, ast.FunctionDef) and decorators & DECORATORS:

@@ -27,7 +27,7 @@ SPECIAL = ("<unk>", "a", "ab", "##b")
 
 
 def counted(draw: random.Random, texts: Sequence[str]) -> tuple[Words, dict[str, Any]]:
-    """Count words: two threads give those of one thread, and so do runs on disk. Large counts are drawn now and then."""
+    """Count words: two threads, one thread and runs on disk give the same words. Sometimes, large counts are drawn."""
     how: dict[str, Any] = {"splitter": draw.choice(SPLITTERS), "normalizer": draw.choice(NORMALIZERS)}
     found = train.words(texts, threads=1, **how)
     for other in (
@@ -40,7 +40,7 @@ def counted(draw: random.Random, texts: Sequence[str]) -> tuple[Words, dict[str,
 
 
 def drive_trainers(draw: random.Random, texts: Sequence[str], patch: pytest.MonkeyPatch) -> None:
-    """Train every kind of vocabulary on words: a run that stops after each round gives the same."""
+    """Train every kind of vocabulary on words: a run that stops after each round gives the same vocabulary."""
     patch.setattr(run, "STEPS", draw.choice((100, 1 << 21)))
     patch.setattr(state, "BUDGET", draw.choice((100, 1 << 21)))
     if DISABLED:
@@ -54,9 +54,9 @@ def drive_trainers(draw: random.Random, texts: Sequence[str], patch: pytest.Monk
     resumed(train.bpe, words, **options, min_frequency=least, limit_alphabet=draw.choice((None, 300)), **affixes, **longest)
     resumed(train.wordpiece, words, **options, min_frequency=least)
     if how["splitter"] != "gpt2":
-        with suppress(fst.VocabularyError):  # a word is a special token, which SentencePiece cannot have
+        with suppress(fst.VocabularyError):  # raised if a word is a special token, which SentencePiece refuses
             resumed(train.bpe, words, vocab_size=400, reference="sentencepiece", **how)
-    with warnings.catch_warnings(), suppress(fst.VocabularyError):  # a piece is a special token
+    with warnings.catch_warnings(), suppress(fst.VocabularyError):  # raised if a piece is a special token
         warnings.simplefilter("ignore", UserWarning)
         resumed(train.wordpiece, words, **options, criterion="score", min_frequency=least)
         letters = len({*words.text.tobytes().decode()}) + 3
@@ -66,7 +66,7 @@ def drive_trainers(draw: random.Random, texts: Sequence[str], patch: pytest.Monk
 
 
 def resumed(trainer: Any, words: Words, **options: Any) -> None:
-    """Train at once, and in runs of one round each."""
+    """Train in one run, and in runs of one round each."""
     with TemporaryDirectory() as folder:
         path = Path(folder, "run.npz")
         found = trainer(words, **options)

@@ -1,4 +1,4 @@
-"""Processes whose permissions count, also if root starts them."""
+"""Run processes with the permissions of ordinary users, also if root starts them."""
 
 from __future__ import annotations
 
@@ -8,6 +8,6 @@ import shutil
 import pytest
 
 ROOT = hasattr(os, "geteuid") and os.geteuid() == 0
-# Permissions do not bind root; without this capability they do, as they bind everybody.
+# Without this capability, permissions also apply to root.
 UNPRIVILEGED = ["setpriv", "--bounding-set=-dac_override", "--inh-caps=-dac_override"] * ROOT
 bound = pytest.mark.skipif(ROOT and not shutil.which("setpriv"), reason="permissions do not bind root, and there is no setpriv")

@@ -1,4 +1,4 @@
-"""Dictionaries of jieba and MeCab, and the tokens of their walks."""
+"""Dictionaries of jieba and MeCab, and the tokens from their walks."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ JIEBA_LETTERS = "研究生命ab1C2+-。 \r\n世𠮷"
 
 
 def by_units(text: str, start: int, end: int) -> str:
-    """The part of a text between two places in UTF-16."""
+    """The part of a text between two positions in UTF-16 units."""
     return text.encode("utf-16-le")[2 * start : 2 * end].decode("utf-16-le")
 
 
 def walked(table: Any, text: str) -> list[str]:
-    """The tokens of the slow walk."""
+    """The tokens from the slow walk."""
     nodes = table.walk(text)[:-1] if isinstance(table, MecabTable) else table.walk(text)
     return [by_units(text, node.start, node.end) for node in nodes]
 
@@ -38,7 +38,7 @@ Files = dict[str, str]
 
 
 def dictionary(draw: random.Random, costs: int, *, related: bool = True) -> tuple[MecabDictionary, Files]:
-    """A random dictionary of MeCab, and its files; with `related` some characters have two categories."""
+    """A random dictionary of MeCab, and its files; with `related`, some characters have two categories."""
     ids = draw.randint(1, 4)
 
     def cost() -> int:
@@ -67,7 +67,7 @@ def dictionary(draw: random.Random, costs: int, *, related: bool = True) -> tupl
 
 
 def written(folder: Path, files: Files) -> Path:
-    """A folder with some files."""
+    """Write files to a folder, and return the folder."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, content in files.items():
         (folder / name).write_text(content, encoding="utf-8")
@@ -75,7 +75,7 @@ def written(folder: Path, files: Files) -> Path:
 
 
 def refused(table: Any, member: str, place: Any, value: Any, message: str) -> None:
-    """Damage a table, and have it refused."""
+    """Damage a table, and check that it is refused."""
     array = getattr(table, member).copy()
     array[place] = value
     with pytest.raises(fst.TableError, match=message):

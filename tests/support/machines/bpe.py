@@ -1,4 +1,4 @@
-"""Small byte-level vocabularies, and comparisons of a machine with its walk in every way."""
+"""Small byte-level vocabularies, and comparisons of every way to use a machine."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ WORDS = (
 
 
 class Small(NamedTuple):
-    """A small machine, and the arguments of its definition."""
+    """A small machine, and its merges for the definition of BPE."""
 
     table: BpeTable
     merges: Merges
@@ -130,12 +130,12 @@ def mixed(draw: random.Random, count: int) -> str:
 
 
 def cuts(draw: random.Random, size: int, count: int) -> list[int]:
-    """Random places at which to cut a text of `size` characters or bytes."""
+    """Random positions for cuts in a text of `size` characters or bytes."""
     return [0, *sorted(draw.randint(0, size) for _ in range(count)), size]
 
 
 def streamed(tokenizer: fst.Tokenizer, text: str | bytes, places: Sequence[int]) -> list[int]:
-    """The ids of a text that a stream takes in pieces, read now and then."""
+    """The ids from a stream that reads a text in pieces, and sometimes returns ids in between."""
     stream, found = tokenizer.stream(), list[int]()
     for number, (begin, end) in enumerate(pairwise(places)):
         stream.write(text[begin:end])
@@ -145,7 +145,7 @@ def streamed(tokenizer: fst.Tokenizer, text: str | bytes, places: Sequence[int])
 
 
 def located(tokenizer: fst.Tokenizer, text: str, places: Sequence[int]) -> tuple[list[int], list[list[int]], list[int]]:
-    """The ids of a text that comes in pieces, with their offsets and words."""
+    """The ids of a text in pieces, with their offsets and words."""
     stream, parts = tokenizer.stream(offsets=True), []
     for begin, end in pairwise(places):
         stream.write(text[begin:end])
@@ -156,7 +156,7 @@ def located(tokenizer: fst.Tokenizer, text: str, places: Sequence[int]) -> tuple
 
 
 def hold_every_way(tokenizer: fst.Tokenizer, texts: Sequence[str], expected: list[list[int]], draw: random.Random) -> None:
-    """Compare every way from texts to ids with the expected ids."""
+    """Compare the ids from every way to encode texts with the expected ids."""
     data = [text.encode() for text in texts]
     for rows in (texts, data):
         for threads in (1, 3):
@@ -178,7 +178,7 @@ def hold_every_way(tokenizer: fst.Tokenizer, texts: Sequence[str], expected: lis
 
 
 def hold_in_pieces(tokenizer: fst.Tokenizer, text: str, size: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Compare the results of a text read in pieces of a size with those of the whole text."""
+    """Compare the results for a text that is read in pieces of `size` with those for the whole text."""
     whole = tokenizer.encode_batch([text], offsets=True)
     with monkeypatch.context() as patched:
         patched.setattr("fst.runtime.rows.batch.BLOCK", size)
@@ -188,7 +188,7 @@ def hold_in_pieces(tokenizer: fst.Tokenizer, text: str, size: int, monkeypatch: 
 
 
 def corpus(name: str) -> Iterator[str]:
-    """The texts of a corpus; of plain text, twenty lines at a time with their ends."""
+    """The texts of a corpus; of plain text, twenty lines at a time with their line ends."""
     with (SHARED / "corpora" / name).open(encoding="utf-8", newline="") as file:
         if name.endswith(".jsonl"):
             yield from (json.loads(line)["text"] for line in file)

@@ -1,4 +1,4 @@
-"""Rows of other projects' tests, as `oracles/bpe_unigram/*.jsonl` has them."""
+"""Test cases of other projects, from the rows of `oracles/bpe_unigram/*.jsonl`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FILES = ("tokenizer.json", "tekken.json")
 
 
 def rows() -> Iterator[tuple[str, Row]]:
-    """All rows, each with a name; those of patterns have tests of their own."""
+    """All rows, each with a name, except the rows of patterns, which have separate tests."""
     for path in sorted((SHARED / "oracles/bpe_unigram").glob("*.jsonl")):
         if path.stem != "split_regex":
             with path.open(encoding="utf-8") as lines:
@@ -37,7 +37,7 @@ def file_of(folder: str) -> Path:
 
 
 def reason(row: Row) -> str | None:
-    """Why a row is left out; None if it is run."""
+    """The reason to leave out a row; None: the row is run."""
     vocab, config = row["vocab"], row["config"]
     if config.get("mode") in MODES:
         return MODES[config["mode"]]
@@ -49,7 +49,7 @@ def reason(row: Row) -> str | None:
 
 
 def reason_of_parts(vocab: Row) -> str | None:
-    """Why a row with parts of a tokenizer.json is left out."""
+    """The reason to leave out a row with parts of a tokenizer.json."""
     if "base" not in vocab:
         model = vocab["model"]
         return NOT_BPE if model["type"] == "Unigram" else UNKNOWN if model["unk_token"] not in (None, *model["vocab"]) else None

@@ -68,13 +68,13 @@ TOKENS = some.dictionaries(some.text("abé", min_size=1, max_size=4), SCORES, ma
 
 
 def read(name: str) -> str:
-    """A real tokenizer.json."""
+    """The text of a real tokenizer.json."""
     path = SHARED / "vocab_unigram" / name / "tokenizer.json"
     return path.read_text() if path.exists() else gzip.decompress(path.with_suffix(".json.gz").read_bytes()).decode()
 
 
 def without(source: str, *parts: str) -> str:
-    """A tokenizer.json without some parts; the scores stay as they are spelled."""
+    """A tokenizer.json without some parts; the scores keep their spelling."""
     for part in parts:
         begin = source.index(":", source.index(f'"{part}"')) + 1
         begin += len(source[begin:]) - len(source[begin:].lstrip())

@@ -1,4 +1,4 @@
-"""Unigram with sums over a whole text, and sentencepiece with the same pieces."""
+"""Unigram with sums over a whole text, and models of sentencepiece with the same pieces."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ def model_of(pieces: Sequence[Piece], *, byte_fallback: bool = False) -> Unigram
 
 
 def tables_of(model: UnigramModel, *, blanks: bool = False) -> UnigramTable:
-    """The table of a model, for texts that are normalized; or with spaces for the symbol."""
+    """The table of a model for normalized texts; with `blanks`, spaces replace the symbol."""
     model.check("it")
     text = TextPipeline([TO_SYMBOL] * blanks, [])
     return assemble(Source(model, text, AddedTokens({}, {}, None, (), ()), BARE, NO_SETTINGS), "auto")
 
 
 def reference(pieces: Sequence[Piece], *, byte_fallback: bool = False) -> Any:
-    """Sentencepiece with some pieces."""
+    """The processor of sentencepiece for some pieces."""
     return sentencepiece.SentencePieceProcessor(model_proto=proto([*pieces], "unigram", byte_fallback=byte_fallback).SerializeToString())

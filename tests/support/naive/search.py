@@ -1,4 +1,4 @@
-"""Keyword search and segmentation by their definitions: slow, obvious, and independent of the package that they check."""
+"""Keyword search and segmentation by their definitions: slow, obvious, and independent of the package under test."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from typing import NamedTuple
 def keyword_matches(
     keywords: Sequence[str], text: str, kind: str, *, ignore_case: bool = False, whole_words: bool = False
 ) -> list[tuple[int, int, int]]:
-    """The matches of keywords in a text, each with its first character and one past the last, by the definition of a kind of match.
+    """The matches of keywords in a text, by the definition of a kind of match; each match has its first character and one past the last.
 
-    After a match, the search continues at its end. An empty match at the end of the match before it does not count.
+    After a match, the search continues at its end. An empty match at the end of the previous match does not count.
     """
     numbers: dict[str, list[int]] = {}
     for number, keyword in enumerate(keywords):
@@ -41,28 +41,28 @@ def keyword_matches(
 
 
 def folded(text: str) -> str:
-    """A text with its case folded, one character for one."""
+    """A text with folded case, one character for each character."""
     return "".join(char.casefold() if len(char.casefold()) == 1 else char.lower() if len(char.lower()) == 1 else char for char in text)
 
 
 def is_whole(text: str, start: int, end: int) -> bool:
-    """Whether no word continues beyond the ends of a part of a text."""
+    """Whether neither end of a part of a text is inside a word."""
     edges = [place for place in (start, end) if 0 < place < len(text) and start < end]
     return not any(is_of_words(text[place - 1]) and is_of_words(text[place]) for place in edges)
 
 
 def is_of_words(char: str) -> bool:
-    """Whether a character is a letter, a mark, a digit or a connector, and neither ideograph nor kana."""
+    """Whether a character belongs to words: a letter, a mark, a digit or a connector, but no ideograph and no kana."""
     name, category = unicodedata.name(char, ""), unicodedata.category(char)
     return (category[0] in "LMN" or category == "Pc") and not any(script in name for script in ("CJK", "HIRAGANA", "KATAKANA", "IDEOGRAPH"))
 
 
 def jieba_block(frequencies: Mapping[str, int], total: int, block: str) -> list[str]:
-    """The words of a block without letters of ASCII, by jieba's definition: all paths, the score of each summed from its end.
+    """The words of a block without ASCII letters, by jieba's definition: from all paths, with scores summed from the end.
 
     Args:
-        frequencies: those above 0.
-        total: the sum of all frequencies that were ever given.
+        frequencies: the frequencies above 0.
+        total: the sum of all frequencies, including replaced ones.
         block: the text.
     """
 
@@ -86,9 +86,9 @@ class MecabDictionary(NamedTuple):
         words: surface, left id, right id and cost of each word.
         unknowns: category, left id, right id and cost of each entry for unknown words.
         matrix: the connection costs, by the right id of the left word and the left id of the right word.
-        categories: by its name invoke, group and length of each category.
+        categories: name of a category → its invoke, group and length.
         characters: the categories of each character; others have DEFAULT.
-        most: the maximum of characters after the first in a run.
+        most: the maximum number of characters in a run, after the first.
     """
 
     words: Sequence[tuple[str, int, int, int]]
@@ -103,7 +103,7 @@ class MecabDictionary(NamedTuple):
         return self.characters.get(char, ("DEFAULT",))
 
     def sorts(self, text: str, start: int) -> list[tuple[str, int, int, int]]:
-        """The words and unknown words that begin at a place, with their surfaces."""
+        """The words and unknown words that begin at a position, with their surfaces."""
         known = [word for word in self.words if text.startswith(word[0], start)]
         first = self.of(text[start])
         invoke, group, length = self.categories[first[0]]
@@ -123,7 +123,7 @@ class MecabDictionary(NamedTuple):
         return known + [(text[start:end], left, right, cost) for end in ends for left, right, cost in entries]
 
     def least_cost(self, text: str) -> int:
-        """The cost of the best of all paths through a text; words of the dictionary have no spaces."""
+        """The cost of the best path through a text; words of the dictionary contain no spaces."""
 
         def rest(start: int, right: int) -> int:
             while start < len(text) and "SPACE" in self.of(text[start]):
@@ -137,9 +137,9 @@ class MecabDictionary(NamedTuple):
 
 
 def maxmatch(words: Iterable[str], text: str, *, backward: bool = False, rules: Mapping[str, str] | None = None) -> list[str]:
-    """Segment a text: from where the last token ended, the longest word, or else one character.
+    """Segment a text: repeatedly take the longest word after the last token, or one character if no word begins there.
 
-    A rule is a word that represents the tokens of its right side.
+    A rule replaces a word by the tokens on its right side.
     """
     rewritten = {left.replace("|", ""): right.split("|") for left, right in (rules or {}).items()}
     known = {*words, *rewritten}

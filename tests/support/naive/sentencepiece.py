@@ -1,4 +1,4 @@
-"""SentencePiece by its definitions: slow, obvious, and independent of the package that they check."""
+"""SentencePiece by its definitions: slow, obvious, and independent of the package under test."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 
 
 class Piece(NamedTuple):
-    """A piece of sentencepiece: its text, its score and its type, as the fields of a ``.model`` name them."""
+    """A piece of sentencepiece: its text, score and type, with the names of the fields in a ``.model``."""
 
     text: str
     score: float
@@ -19,7 +19,7 @@ class Piece(NamedTuple):
 
 
 NORMAL, UNKNOWN, USER_DEFINED, UNUSED = 1, 2, 4, 5
-Parts = list[tuple[str, int]]  # a text in parts, each with its id
+Parts = list[tuple[str, int]]  # the parts of a text, each with its id
 
 
 def normal_text(
@@ -32,10 +32,10 @@ def normal_text(
     escape_whitespaces: bool,
     is_suffix: bool = False,
 ) -> tuple[str, list[int]]:
-    """A text as sentencepiece normalizes it; and where each character begins in the raw text, and where the last one ends.
+    """The text after sentencepiece's normalization; and the raw position of each character's begin and of the last one's end.
 
-    With `is_suffix` the space that is added comes after the text. At each place the longest user-defined piece counts, or else the longest
-    string of the charsmap, or else a character.
+    With `is_suffix`, the added space comes after the text. Each position is read as the longest user-defined piece there, otherwise as the
+    longest string of the charsmap, otherwise as one character.
     """
 
     def chunk(at: int) -> tuple[str, int]:
@@ -86,9 +86,10 @@ def sentencepiece(pieces: Sequence[Piece], kind: str, text: str, *, byte_fallbac
 
 
 def best_path(pieces: Sequence[Piece], unknown: int, text: str) -> Parts:
-    """The best path: sums of scores, in float32, from the beginning of the text. Of equal ones, the one whose last piece is longest.
+    """The best path by sums of scores in float32, from the beginning of the text; of equal sums, the path with the longest last piece.
 
-    Where a piece may begin, and the sum is beyond 100,000 either way, this sum is subtracted from all sums up to there and after.
+    If a piece may begin at a position whose sum is above 100,000 or below -100,000, this sum is subtracted from the sums at this position
+    and after it.
     """
     normal = [piece.score for piece in pieces if piece.type == NORMAL]
     known = {piece.text: number for number, piece in enumerate(pieces) if piece.type in (NORMAL, USER_DEFINED)}
@@ -110,7 +111,7 @@ def best_path(pieces: Sequence[Piece], unknown: int, text: str) -> Parts:
 
 
 def _score(piece: Piece, penalty: np.float32) -> np.float32:
-    """The score of a piece on a path. Users' own pieces nearly always win, the longer the rather."""
+    """The score of a piece on a path. User-defined pieces nearly always win, and longer ones have higher scores."""
     if piece.type == USER_DEFINED:
         return np.float32(0.1 * (len(piece.text.encode()) - 1))
     return penalty if piece.type == UNKNOWN else np.float32(piece.score)
@@ -127,9 +128,9 @@ def _read_back(best: Sequence[tuple[np.float32, int, int] | None], text: str) ->
 
 
 def bpe_by_scores(pieces: Sequence[Piece], unknown: int, text: str) -> Parts:
-    """Join the two neighbours whose piece has the highest score, the first of equal ones, until none are a piece.
+    """Repeatedly join the two neighbours whose piece has the highest score, the first of equal ones, until no neighbours form a piece.
 
-    Users' own pieces are found before, the longest first, and are never joined. A piece that is not to be used falls apart again.
+    User-defined pieces are found first, the longest first, and are never joined. A piece of type UNUSED is split again at the end.
     """
     known = {piece.text: number for number, piece in enumerate(pieces) if piece.type in (NORMAL, USER_DEFINED, UNUSED)}
     own = [piece.text for piece in pieces if piece.type == USER_DEFINED]
@@ -149,7 +150,7 @@ def bpe_by_scores(pieces: Sequence[Piece], unknown: int, text: str) -> Parts:
 
 
 def _with_own(own: Sequence[str], text: str) -> list[str]:
-    """The characters of a text; but users' own pieces are whole."""
+    """The characters of a text, in which user-defined pieces are single parts."""
     parts, at = [], 0
     while at < len(text):
         parts.append(max((piece for piece in own if text.startswith(piece, at)), key=len, default=text[at]))
@@ -158,18 +159,18 @@ def _with_own(own: Sequence[str], text: str) -> list[str]:
 
 
 def _apart(part: str, made_of: Mapping[str, tuple[str, str]]) -> list[str]:
-    """The pieces that an unused piece was made from."""
+    """The pieces that were joined to an unused piece."""
     return [part] if part not in made_of else [piece for half in made_of[part] for piece in _apart(half, made_of)]
 
 
 def characters(pieces: Sequence[Piece], unknown: int, text: str) -> Parts:
-    """Each character is a piece; so are users' own pieces."""
+    """The ids of a text whose pieces are characters and user-defined pieces."""
     known = {piece.text: number for number, piece in enumerate(pieces) if piece.type in (NORMAL, USER_DEFINED)}
     own = [piece.text for piece in pieces if piece.type == USER_DEFINED]
     return [(part, known.get(part, unknown)) for part in _with_own(own, text)]
 
 
 def words(pieces: Sequence[Piece], unknown: int, text: str) -> Parts:
-    """Each word is a piece, with the ▁ before it."""
+    """The ids of a text whose pieces are words, each with the ▁ before it."""
     known = {piece.text: number for number, piece in enumerate(pieces) if piece.type in (NORMAL, USER_DEFINED)}
     return [(part, known.get(part, unknown)) for part in re.split("(?=▁)", text) if part]

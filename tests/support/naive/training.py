@@ -1,4 +1,4 @@
-"""Slow and obvious twins of the trainers. They import nothing of the package."""
+"""Slow and obvious versions of the trainers, without imports from the package."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from math import exp, fsum, log
 
-# --- WordPiece by score: the code of the WordPiece chapter of the Hugging Face course, with a least count of pairs
+# --- WordPiece by score: the code of the WordPiece chapter of the Hugging Face course, with a minimum count of pairs
 
 
 def score_letters(words: Mapping[str, int], prefix: str = "##") -> dict[str, list[str]]:
-    """Each word as its characters, all but the first with the prefix."""
+    """The characters of each word; all except the first have the prefix."""
     return {word: [char if place == 0 else prefix + char for place, char in enumerate(word)] for word in words}
 
 
 def wordpiece_by_score(words: Mapping[str, int], size: int, least: int = 1, prefix: str = "##") -> list[str]:
-    """The tokens in their order: sorted characters, and then the merges.
+    """The tokens in order: sorted characters, then merges.
 
     Args:
         words: word → count, in the order of first occurrence.
         size: the number of tokens.
-        least: rarer pairs do not merge.
-        prefix: of tokens that continue a word.
+        least: rarer pairs are not merged.
+        prefix: the prefix of tokens that continue a word.
     """
     splits = score_letters(words, prefix)
     tokens = sorted({token for split in splits.values() for token in split})
@@ -33,7 +33,7 @@ def wordpiece_by_score(words: Mapping[str, int], size: int, least: int = 1, pref
 
 
 def _best_pair(words: Mapping[str, int], splits: Mapping[str, list[str]], least: int) -> tuple[str, str] | None:
-    """The pair of the greatest score; of several, the one that occurs first."""
+    """The pair with the highest score; of several, the first to occur."""
     tokens, pairs = Counter[str](), Counter[tuple[str, str]]()
     for word, count in words.items():
         for token in splits[word]:
@@ -45,7 +45,7 @@ def _best_pair(words: Mapping[str, int], splits: Mapping[str, list[str]], least:
 
 
 def _merged(split: list[str], pair: tuple[str, str], token: str) -> list[str]:
-    """A word after a merge, from left to right."""
+    """A word after the merge of a pair, from left to right."""
     found: list[str] = []
     place = 0
     while place < len(split):
@@ -66,9 +66,9 @@ def bpe_by_recount(
     Args:
         words: word → count.
         size: the number of tokens.
-        first: special tokens, and then the characters.
-        least: rarer pairs do not merge.
-        longest: pairs of this length and more do not count, unless both parts are single characters.
+        first: special tokens, followed by the characters.
+        least: rarer pairs are not merged.
+        longest: pairs of at least this length are not merged, unless both parts are single characters.
     """
     tokens, merges = [*first], list[tuple[str, str]]()
     splits = {word: [*word] for word in words}
@@ -90,14 +90,14 @@ def bpe_by_recount(
 def extended_by_recount(
     words: Mapping[str, int], splits: Mapping[str, list[str]], ids: Mapping[str, int], size: int, prefix: str = ""
 ) -> dict[str, int]:
-    """The tokens after further merges of words that an old vocabulary has split.
+    """The tokens after further merges in words that are segmented into old tokens.
 
     Args:
         words: word → count.
         splits: word → its old tokens.
         ids: the old tokens.
-        size: the number of ids, old ones included, of which the last one may be larger than their number.
-        prefix: of tokens that continue a word.
+        size: the number of ids, including the old ones. The largest old id may be greater than the number of old tokens.
+        prefix: the prefix of tokens that continue a word.
     """
     tokens, splits = dict(ids), dict(splits)
     new = max(tokens.values()) + 1
@@ -117,15 +117,15 @@ def extended_by_recount(
     return tokens
 
 
-# --- Words: one document after the other
+# --- Words: one document after another
 
 
 def words_one_by_one(documents: Iterable[Iterable[bytes]], partition: int = 0) -> dict[bytes, tuple[int, tuple[int, int, int]]]:
-    """Each word with its count and its first occurrence, sorted by its bytes.
+    """The count and the first occurrence of each word, sorted by the bytes of the words.
 
     Args:
         documents: the words of each document.
-        partition: the first number of all occurrences.
+        partition: the first number of each occurrence.
     """
     found: dict[bytes, tuple[int, tuple[int, int, int]]] = {}
     for document, words in enumerate(documents):
@@ -139,7 +139,7 @@ def words_one_by_one(documents: Iterable[Iterable[bytes]], partition: int = 0) -
 
 
 def segmentations(word: str, pieces: Collection[str]) -> Iterator[list[str]]:
-    """Every way to write a word as pieces."""
+    """Every segmentation of a word into pieces."""
     if not word:
         yield []
     for end in range(1, len(word) + 1):
@@ -148,7 +148,9 @@ def segmentations(word: str, pieces: Collection[str]) -> Iterator[list[str]]:
 
 
 def unigram_seeds(words: Mapping[str, int], longest: int) -> list[tuple[str, int]]:
-    """The seeds of Unigram and their scores: the characters, and the substrings that two letters follow, where an end of a word is one."""
+    """The seeds of Unigram and their scores: the characters, and the substrings with at least two different next letters, where the end of
+    a word also counts.
+    """
     characters, counts, followers = Counter[str](), Counter[str](), dict[str, set[str]]()
     for word, count in words.items():
         for character in word:
@@ -163,7 +165,7 @@ def unigram_seeds(words: Mapping[str, int], longest: int) -> list[tuple[str, int
 
 
 def unigram_expectations(words: Mapping[str, int], scores: Mapping[str, float]) -> Counter[str]:
-    """The expected number of each piece in the words, over all segmentations by their probability."""
+    """The expected count of each piece in the words, over all segmentations weighted by their probability."""
     expected = Counter[str]()
     for word, count in words.items():
         paths = [(path, exp(fsum(scores[piece] for piece in path))) for path in segmentations(word, scores)]
@@ -175,13 +177,14 @@ def unigram_expectations(words: Mapping[str, int], scores: Mapping[str, float]) 
 
 
 def unigram_pruned(words: Mapping[str, int], scores: Mapping[str, float], most: int, is_right: bool) -> list[str]:
-    """The pieces that stay, as the reference orders them: those that cannot be replaced or are split themselves, then the others by loss.
+    """The remaining pieces in the order of the reference: first pieces that cannot be replaced or are split themselves, then the others by
+    loss.
 
     Args:
         words: word → count.
         scores: piece → score.
-        most: how many pieces stay, the unknown one among them.
-        is_right: whether the sum without a piece grows by the pieces that replace it; else by all pieces.
+        most: the number of pieces that stay, including the unknown piece.
+        is_right: whether the sum without a piece grows by the number of its replacements; false: by the number of all pieces.
     """
     counts = Counter[str]()
     for word, count in words.items():
@@ -200,5 +203,5 @@ def unigram_pruned(words: Mapping[str, int], scores: Mapping[str, float], most: 
 
 
 def _best(word: str, scores: Mapping[str, float]) -> list[list[str]]:
-    """The segmentations of a word, those of the greatest sums first."""
+    """The segmentations of a word, the greatest sums first."""
     return sorted(segmentations(word, scores), key=lambda path: -fsum(scores[piece] for piece in path))

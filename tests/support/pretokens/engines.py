@@ -1,4 +1,4 @@
-"""The references' regex engines, requested the matches of a pattern."""
+"""The matches of a pattern from the regex engines of the references."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def oniguruma(pattern: str) -> Matches:
 
 
 def fancy_regex(pattern: str, characters: str, longest: int) -> Matches:
-    """The matches that ``tiktoken`` finds in texts of some characters, up to a length: all of these are tokens, so that matches are."""
+    """The matches that ``tiktoken`` finds in texts of some characters, up to a length; all strings are tokens, so a match is a token."""
     import tiktoken
 
     strings = ("".join(chars).encode() for length in range(1, longest + 1) for chars in product(characters, repeat=length))

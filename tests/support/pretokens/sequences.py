@@ -1,4 +1,4 @@
-"""Splits in sequence."""
+"""Sequences of splits."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def split(pattern: str, behavior: str = "Isolated", invert: bool = False, form: 
 
 
 def byte_level_last(*parts: Json, use_regex: bool = False, add_prefix_space: bool = False) -> Json:
-    """Pre-tokenizers, and ByteLevel behind them."""
+    """A sequence of pre-tokenizers with ByteLevel at the end."""
     last = {"type": "ByteLevel", "add_prefix_space": add_prefix_space, "trim_offsets": True, "use_regex": use_regex}
     return {"type": "Sequence", "pretokenizers": [*parts, last]}
 
@@ -29,7 +29,7 @@ words = some.lists(
     min_size=1,
     max_size=2,
 )
-# For most alternatives, one character tells whether they match.
+# For most alternatives, one character determines whether they match.
 alternatives = some.builds(
     "{}{}(?:{}{}){}".format,
     some.sampled_from(ATOMS),

@@ -1,4 +1,4 @@
-"""Patterns of splitters, and texts over their classes."""
+"""Patterns of splitters, and texts with their character classes."""
 
 from __future__ import annotations
 
@@ -37,20 +37,20 @@ PATTERNS = {
 
 
 def representatives(compiled: Splitter) -> str:
-    """One character of each class."""
+    """One character from each class."""
     firsts = np.unique(compiled.classes, return_index=True)[1].tolist()
     return "".join(map(chr, firsts))
 
 
 def texts_over(characters: str, most: int) -> Iterator[str]:
-    """All texts over some characters, up to the greatest length that has at most `most` texts."""
+    """All texts over some characters, up to the greatest length with at most `most` texts."""
     length = 0
     while len(characters) ** (length + 1) <= most:
         length += 1
         yield from map("".join, product(characters, repeat=length))
 
 
-@lru_cache(maxsize=200)  # of a megabyte each
+@lru_cache(maxsize=200)  # one megabyte each
 def compiled(pattern: str, dialect: Dialect = "oniguruma") -> Splitter:
     """The splitter that keeps the matches of a pattern."""
     return splitter(pattern, "removed", invert=True, dialect=dialect)

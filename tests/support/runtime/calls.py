@@ -19,7 +19,7 @@ STRATEGIES = ("do_not_truncate", "longest_first", "only_first", "only_second")
 
 @functools.cache
 def lines() -> list[str]:
-    """Texts of many languages, and hostile ones; short, so that many can be tried."""
+    """Texts in many languages, and hostile texts; short, so that a test can try many."""
     hostile = json.loads((SHARED / "hostile" / "blns.json").read_text(encoding="utf-8"))
     records = (SHARED / "corpora" / "multi_sentences_500.jsonl").read_text(encoding="utf-8").split("\n")[::997]
     found = [*hostile, *(json.loads(record)["text"] for record in records if record)]
@@ -27,23 +27,23 @@ def lines() -> list[str]:
 
 
 def texts() -> st.SearchStrategy[str]:
-    """Texts of our own, of the data, and of no sense."""
+    """Texts of the tests, texts of the data, and random texts."""
     words = st.lists(st.sampled_from(["a", "unaffable", "Éa", "中文", "x!", "[MASK]", "ﷺ"]), max_size=8).map(" ".join)
     return words | st.sampled_from(lines()) | st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 
 
 def pieces(template: str) -> list[dict[str, Any]]:
-    """Write a template as JSON has it, from such as "[CLS]:0 A:0"."""
+    """The JSON form of a template such as "[CLS]:0 A:0"."""
     found = (piece.split(":") for piece in template.split())
     return [{"Sequence" if name in "AB" else "SpecialToken": {"id": name, "type_id": int(number)}} for name, number in found]
 
 
 def tok(**more: Any) -> fst.Tokenizer:
-    """Make a tokenizer of a few letters: a is 5, b is 6, and so on."""
+    """Make a tokenizer with a few letters: the id of a is 5, that of b is 6, and so on."""
     tables = wordpiece(TOKENS)
     return fst.Tokenizer(replace(tables, about={**tables.about, **more}))
 
 
 def ids(*arguments: Any, **options: Any) -> Any:
-    """Tell the ids of a call."""
+    """The ids of a call."""
     return tok()(*arguments, **options)["input_ids"]

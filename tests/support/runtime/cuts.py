@@ -1,4 +1,4 @@
-"""Long texts that threads share in parts."""
+"""Long texts that several threads encode in parts."""
 
 from __future__ import annotations
 

@@ -17,11 +17,11 @@ TOKENS = (
     "i", "##i", "##\u0307", "世", "\ufffd", "##\ufffd", "##\u1b44", "##\u302e",
 )  # fmt: skip
 ADDED = ("<s>", "<s>x", "</s>", "[MASK]]", "ab!", "世<", "É")
-OTHERS = ("한", "##한", "\u1112", "##\u1161", "##\u11ab", "##\u1112", "\U0001f600", "##\U0001f600")  # a syllable and what it is made of
+OTHERS = ("한", "##한", "\u1112", "##\u1161", "##\u11ab", "##\u1112", "\U0001f600", "##\U0001f600")  # a syllable and its parts
 
 
 def made(folder: Path, name: str, **normalizer: Any) -> tuple[fst.Tokenizer, Tokenizer]:
-    """Make a tokenizer of the same vocabulary with other normalization, and the reference."""
+    """Make a tokenizer with the same vocabulary but other normalization, and the reference."""
     plain = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False)
     tokens = [*TOKENS, *OTHERS]
     document = {

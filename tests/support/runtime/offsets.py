@@ -1,4 +1,4 @@
-"""Texts and their places, by the walk and by the reference."""
+"""Texts and the positions of their tokens, from the walk and from the reference."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ each_vocabulary = pytest.mark.parametrize("name", [UNCASED, CASED])
 
 @dataclass(frozen=True)
 class Rows:
-    """The ids of texts with their offsets and words, and their number in each text."""
+    """The ids of texts with their offsets and words, and the number of ids in each text."""
 
     ids: list[int]
     offsets: list[int]
@@ -42,7 +42,7 @@ class Rows:
 
 
 def rows_of(found: fst.Batch) -> Rows:
-    """Take a batch apart."""
+    """The rows of a batch."""
     assert found.offsets is not None
     assert found.words is not None
     return Rows(found.ids.tolist(), found.offsets.ravel().tolist(), found.words.tolist(), np.diff(found.row_splits).tolist())
@@ -54,7 +54,7 @@ def encoded(tokenizer: fst.Tokenizer, texts: Any, **options: Any) -> fst.Batch:
 
 
 def located(tokenizer: fst.Tokenizer, texts: Any, **options: Any) -> Rows:
-    """Encode texts, and take the batch apart."""
+    """Encode texts, and return the rows."""
     return rows_of(encoded(tokenizer, texts, **options))
 
 
@@ -66,7 +66,7 @@ def digest_of(found: fst.Batch) -> str:
 
 
 def kept_digest(reference: Tokenizer, texts: Sequence[str], **options: Any) -> str:
-    """The digest of all results of the reference, kept or computed."""
+    """The digest of all results of the reference, stored or computed."""
 
     def ask() -> str:
         rows = referred(reference, texts, **options)
@@ -77,9 +77,9 @@ def kept_digest(reference: Tokenizer, texts: Sequence[str], **options: Any) -> s
 
 
 def referred(reference: Tokenizer, texts: Sequence[str], **options: Any) -> Rows:
-    """Ask the reference."""
+    """The rows from the reference."""
     rows = Rows([], [], [], [])
-    # In small parts: Python's garbage collector takes longer than the reference where there are many lists at a time.
+    # The texts are encoded in parts: with many lists in memory, Python's garbage collector takes longer than the reference.
     for first in range(0, len(texts), PART):
         for encoding in reference.encode_batch(list(texts[first : first + PART]), **{"add_special_tokens": False, **options}):
             rows.ids.extend(encoding.ids)
@@ -97,14 +97,14 @@ class Pair:
     tokenizer: fst.Tokenizer
 
     def check(self, texts: Sequence[str], **options: Any) -> None:
-        """Find all texts to be located as the reference does it, as strings and as bytes, with one thread and two, or show a text."""
+        """Check that all texts have the results of the reference, as strings and bytes, with one thread and two; otherwise show a text."""
         expected = kept_digest(self.reference, texts, **options)
         for rows, threads in ways(texts):
             if digest_of(encoded(self.tokenizer, rows, threads=threads, **options)) != expected:
                 self._show(rows, texts, threads=threads, **options)
 
     def _show(self, rows: Any, texts: Sequence[str], **options: Any) -> None:
-        """Look for the first row that differs."""
+        """Find and show the first row that differs."""
         options.pop("threads")
         for row, text in zip(rows, texts, strict=True):
             wanted, given = referred(self.reference, [text], **options), located(self.tokenizer, [row], **options)
@@ -137,7 +137,7 @@ PREFIXES = ("##", "", "a", "é", "[MASK]", "\u0301", "▁")
 
 @functools.lru_cache(maxsize=1)
 def pair_of_options(reference: Callable[..., Tokenizer], **options: Any) -> Pair:
-    """Build a vocabulary of all kinds of tokens with some options and another prefix."""
+    """Build a pair with options and another prefix, from a vocabulary with tokens of all kinds."""
     prefix = options.get("continuing_subword_prefix", "##")
     tokens = [*dict.fromkeys(prefix + token[2:] if token[:2] == "##" else token for token in OF_ALL_KINDS)]
     return Pair(reference(tokens, **options), fst.Tokenizer(wordpiece(tokens, **options)))

@@ -13,7 +13,7 @@ Files = Mapping[str, Any]
 
 
 def write(folder: Path, files: Files) -> Path:
-    """Write a folder: text as it is, anything else as JSON."""
+    """Write files to a folder: text as it is, other values as JSON."""
     folder.mkdir(exist_ok=True)
     for path in folder.iterdir():
         path.unlink()
@@ -23,12 +23,12 @@ def write(folder: Path, files: Files) -> Path:
 
 
 def as_known(length: float) -> int | None:
-    """A model's length, or None where transformers has a very large number."""
+    """The maximum length of a model; None if transformers has a very large number."""
     return None if length > 10**9 else int(length)
 
 
 def same_settings(tokenizer: fst.Tokenizer, reference: Any) -> None:
-    """Compare the settings that are kept besides those for ids."""
+    """Compare the settings that do not affect ids."""
     about = tokenizer.about
     assert about["named_tokens"] == {name: str(token) for name, token in reference.special_tokens_map.items()}
     assert about["extra_special_tokens"] == [str(token) for token in reference.extra_special_tokens]

@@ -37,12 +37,12 @@ BARE = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True}
 
 
 def model(tokens: Sequence[str] = TOKENS, merges: Any = MERGES, **more: Any) -> Json:
-    """Describe a model over all bytes."""
+    """The value of a model over all bytes."""
     return {"type": "BPE", "vocab": {token: number for number, token in enumerate(tokens)}, "merges": merges, **more}
 
 
 def document(**parts: Any) -> Json:
-    """Make a tokenizer.json, some of its parts replaced."""
+    """A tokenizer.json with some parts replaced."""
     return {
         "version": "1.0",
         "truncation": None,
@@ -64,14 +64,14 @@ def source_of(path: Path, written: Json) -> Source[BpeModel]:
 
 
 def refusal(path: Path, written: Json) -> str:
-    """What is said where a tokenizer.json is refused."""
+    """The error message for a tokenizer.json that is refused."""
     with pytest.raises(fst.FstError) as error:
         source_of(path, written)
     return str(error.value)
 
 
 def merged(model: BpeModel, piece: bytes) -> list[int]:
-    """The ids of a piece: of all pairs of neighbours, join the one of lowest rank, the leftmost first, as long as there is one."""
+    """The ids of a piece: repeatedly join the pair of neighbours with the lowest rank; of equal pairs, the leftmost."""
     if model.ignore_merges and piece in model.vocabulary:
         return [model.vocabulary[piece]]
     by_id, ranks = model.merges is None, {pair: rank for rank, pair in enumerate(model.merges or ())}
@@ -86,7 +86,7 @@ def merged(model: BpeModel, piece: bytes) -> list[int]:
 
 
 def pieces(parts: Sequence[Component], text: str) -> list[bytes]:
-    """The pieces of a text, one component after the other; the reference itself does each Split, and `regex` those of tiktoken."""
+    """The pieces of a text, after one component at a time; the reference runs each Split, and `regex` runs the Splits of tiktoken."""
     found = [text] if text else []
     for part in parts:
         if part.get("dialect") == "fancy-regex":
@@ -106,7 +106,7 @@ SPLITS: dict[str, Any] = {}
 
 
 def split_of(part: Component) -> Any:
-    """The reference's Split, made once."""
+    """The reference's Split, cached."""
     described = json.dumps(part)
     if described not in SPLITS:
         SPLITS[described] = reference_of(json.loads(described))
@@ -119,7 +119,7 @@ def reference_of(pre_tokenizer: Json) -> Any:
 
 
 def ids_of(source: Source[BpeModel], text: str) -> list[int]:
-    """The ids of a text that no normalizer and no added token changes."""
+    """The ids of a text that contains no added token and that no normalizer changes."""
     found = (merged(source.model, piece) for piece in pieces(source.text.pre_tokenizers, text))
     return [number for ids in found for number in ids]
 
@@ -128,12 +128,12 @@ RANKS = {bytes([byte]): byte for byte in range(256)} | {b"ab": 256, b" ab": 300,
 
 
 def lines(ranks: Mapping[bytes, int] = RANKS) -> str:
-    """Write ranks as tiktoken does."""
+    """Ranks in the file format of tiktoken."""
     return "".join(f"{b64encode(token).decode()} {rank}\n" for token, rank in ranks.items())
 
 
 def mistral(**more: Any) -> Json:
-    """Make a tekken.json."""
+    """A tekken.json."""
     tokens = [bytes([byte]) for byte in range(256)] + [b"ab", b" ab", b"unused"]
     config = {"pattern": r"\w+|\W+", "default_vocab_size": 283, "default_num_special_tokens": 25, "version": "v3"}
     vocab = [{"rank": rank, "token_bytes": b64encode(token).decode(), "token_str": None} for rank, token in enumerate(tokens)]

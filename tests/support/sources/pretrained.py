@@ -1,4 +1,4 @@
-"""Folders of models, and what transformers makes of them."""
+"""Folders of models, and the tokenizers of transformers for them."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ Json = dict[str, Any]
 
 
 def added(content: str, **flags: bool) -> Json:
-    """Describe an added token as added_tokens_decoder has it."""
+    """An added token in the form of added_tokens_decoder."""
     flags = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False, "special": True, **flags}
     return {"content": content, **flags}
 
 
 def typed(content: str, **flags: bool) -> Json:
-    """Describe an added token as it stands under a name."""
+    """An added token in the form of a named special token."""
     return {"__type": "AddedToken", **added(content, **flags)}
 
 
 def document(**parts: Any) -> Json:
-    """Make a tokenizer.json, some of its parts replaced."""
+    """A tokenizer.json with some parts replaced."""
     special = {name: {"id": name, "ids": [number], "tokens": [name]} for name, number in (("[CLS]", 2), ("[SEP]", 3))}
     text, cls, sep = ({"Sequence": {"id": "A", "type_id": 0}}, *({"SpecialToken": {"id": name, "type_id": 0}} for name in special))
     return {
@@ -69,17 +69,17 @@ def document(**parts: Any) -> Json:
 
 
 def bare(files: Files = {}, /, **config: Any) -> Json:  # noqa: B006
-    """Describe a folder without a tokenizer.json."""
+    """The files of a folder without a tokenizer.json."""
     return {"vocab.txt": LINES, "tokenizer_config.json": {"tokenizer_class": "BertTokenizer", **config}, **files}
 
 
 def full(files: Files = {}, /, **config: Any) -> Json:  # noqa: B006
-    """Describe a folder with a tokenizer.json, from which BERT's tokenizer is made again."""
+    """The files of a folder with a tokenizer.json, from which transformers builds BERT's tokenizer again."""
     return {"tokenizer.json": document(), **bare(files, **config)}
 
 
 def same_ids(tokenizer: fst.Tokenizer, reference: Any) -> None:
-    """Compare ids, including those around texts and pairs, and text from ids."""
+    """Compare ids, including those around texts and pairs, and decoded text."""
     pair = tokenizer.about["pair"]
     backend = reference.backend_tokenizer
     backend.no_truncation()

@@ -1,4 +1,4 @@
-"""Tables with a bit changed."""
+"""Tables with one changed bit."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ import fst
 
 
 def survivors(table: Any, draw: Random, tries: int, place: Callable[[Random, int], int] = Random.randrange) -> Iterator[Any]:
-    """Of tables with a bit changed, those that prove sound all the same. There must be some, or a test of them tests nothing.
+    """Yield the tables with one changed bit that still pass their proof. At least one must pass, or a test would test nothing.
 
     Args:
-        table: the table, which stays as it is.
-        draw: chooses a member of the table, a byte of it and a bit.
-        tries: how many tables to make.
-        place: draws the byte, below the number of bytes.
+        table: the table; unchanged.
+        draw: the random choice of a member of the table, a byte and a bit.
+        tries: the number of tables to make.
+        place: draws the index of the byte, below the number of bytes.
     """
     found = 0
     for _ in range(tries):

@@ -1,4 +1,4 @@
-"""Changes of arrays that lead kernels astray."""
+"""Changes of arrays that make kernels read or write outside arrays."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def put(name: str, index: Any, value: Any) -> Corruption:
 
 
 def both(*corruptions: Corruption) -> Corruption:
-    """Change several things, for harm that needs an accomplice."""
+    """Apply several changes, for damage that needs more than one."""
 
     def corrupt(tables: WordPieceTable) -> WordPieceTable:
         for corruption in corruptions:
@@ -54,18 +54,18 @@ def states(tables: WordPieceTable) -> Array:
 
 
 def depth(tables: WordPieceTable, slots: Any) -> Array:
-    """Say how many symbols a state has read; it means something for states alone."""
+    """The number of symbols that a state has read; other slots have meaningless numbers."""
     return ENTRY.targets_of(tables.entries[slots])
 
 
 def moves(tables: WordPieceTable) -> Array:
-    """Find the slots of explicit transitions to other states than the dead one."""
+    """Find the slots of explicit transitions to states other than the dead one."""
     alive = ENTRY.targets_of(tables.entries) != tables.about["dead"]
     return np.flatnonzero((ENTRY.labels_of(tables.entries) != FINISH) & alive)
 
 
 def move(tables: WordPieceTable) -> int:
-    """Find a transition from the root to a state that has read a symbol."""
+    """Find a transition from the root to a state with one read symbol."""
     labels, targets = ENTRY.labels_of(tables.entries), ENTRY.targets_of(tables.entries)
     return int(next(slot for slot in moves(tables) if labels[slot] == slot and depth(tables, targets[slot])))
 
@@ -76,7 +76,7 @@ def failure(tables: WordPieceTable) -> int:
 
 
 def of_kind(kind: int, finish: bool) -> Callable[[WordPieceTable], int]:
-    """Find an entry of a kind, finish entry or transition."""
+    """Find an entry of a kind that is, or is not, a finish entry."""
     return lambda tables: int(next(slot for slot in (states if finish else moves)(tables) if field_kind(tables.entries)[slot] == kind))
 
 
@@ -103,7 +103,7 @@ def not_a_state(tables: WordPieceTable) -> int:
 
 
 def stranger(tables: WordPieceTable) -> int:
-    """Find a label that makes the transition of `move` another row's, where no row is."""
+    """Find a label that moves the transition of `move` to a row that does not exist."""
     last = int(moves(tables)[-1])
     return next(label for label in range(1, tables.about["columns"]) if last - label not in states(tables))
 
@@ -124,10 +124,10 @@ def last_move(tables: WordPieceTable) -> int:
 
 
 def first_end(tables: WordPieceTable) -> int:
-    """Find where the first list of the pool ends."""
+    """Find the end of the first list in the pool."""
     return int(np.flatnonzero(tables.pool >= LAST_OUTPUT)[0])
 
 
 def listed(length: int) -> Corruption:
-    """Append a list of so many ids to the pool."""
+    """Append a list of `length` ids to the pool."""
     return array("pool", lambda pool: np.concatenate([pool, np.zeros(length - 1), [LAST_OUTPUT]]))

@@ -1,4 +1,4 @@
-"""Files forged to do harm, and what refuses them."""
+"""Files forged to do harm, and checks that they are refused."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from fst.registry import MACHINES
 from fst.tables import npz
 
 KNOWN = ", ".join(map(repr, MACHINES))  # kinds of tables
-# Failure links that emit one token and several, and special tokens of more than one byte a character.
+# Failure links that emit one token and several, and special tokens with more than one byte per character.
 TOKENS = [
     "[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "abcdx", "##b", "##c", "##cdy", "##dz", "b", "un", "##aff", "##able", "##é", ".",
     "é", "世", "½", "««é»", "##e", "##t", "##tt", "tttt", "##1",
@@ -41,13 +41,13 @@ Corruption = Callable[[WordPieceTable], WordPieceTable]
 
 
 def members(data: bytes) -> dict[str, bytes]:
-    """Take the members of a file apart."""
+    """The members of a file, by their names."""
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         return {name.removesuffix(".npy"): archive.read(name) for name in archive.namelist()}
 
 
 def forged(parts: Mapping[str, bytes]) -> bytes:
-    """Make a file of members, with the offsets, paddings and checksums that are right for them."""
+    """Make a file from members, with correct offsets, paddings and checksums."""
     local, central = b"", b""
     for name, content in parts.items():
         crc = zlib.crc32(content)
@@ -57,7 +57,7 @@ def forged(parts: Mapping[str, bytes]) -> bytes:
 
 
 def with_header(data: bytes, name: str, change: Callable[[bytes], bytes]) -> bytes:
-    """Change the header of one member's array; it keeps its length."""
+    """Change the header of one member's array; the header keeps its length."""
     parts = members(data)
     size = 10 + int.from_bytes(parts[name][8:10], "little")
     header = change(parts[name][: size - 1].rstrip()).ljust(size - 1) + b"\n"
@@ -67,19 +67,19 @@ def with_header(data: bytes, name: str, change: Callable[[bytes], bytes]) -> byt
 
 
 def with_about(data: bytes, about: bytes) -> bytes:
-    """Put other bytes into the member `about`."""
+    """Replace the bytes of the member `about`."""
     return forged({**members(data), "about": saved(np.frombuffer(about, np.uint8))})
 
 
 def saved(array: Any) -> bytes:
-    """Give an array the form of `.npy`."""
+    """The bytes of an array as a `.npy` file."""
     stream = io.BytesIO()
     np.save(stream, array)
     return stream.getvalue()
 
 
 def refused(path: Path, data: bytes, match: str | None = None) -> None:
-    """Expect a `TableError` that names the file."""
+    """Check that reading the file raises a `TableError` that names the file."""
     path.write_bytes(data)
     with pytest.raises(fst.TableError, match=match) as error:
         fst.load(path)
@@ -87,8 +87,8 @@ def refused(path: Path, data: bytes, match: str | None = None) -> None:
 
 
 def refused_by_proof(path: Path, tables: WordPieceTable) -> str:
-    """Expect that a file is refused for the fault that the proof of its tables finds, and return the message of that."""
-    in_order = json.loads(json.dumps(tables.about, sort_keys=True))  # as in the file
+    """Check that a file is refused with the same message as the proof of its tables, and return this message."""
+    in_order = json.loads(json.dumps(tables.about, sort_keys=True))  # the order in the file
     with pytest.raises(fst.TableError) as fault:
         replace(tables, about=in_order).prove()
     with pytest.raises(fst.TableError) as error:
@@ -99,7 +99,7 @@ def refused_by_proof(path: Path, tables: WordPieceTable) -> str:
 
 
 def shaped(shape: bytes) -> Callable[[bytes], bytes]:
-    """Promise an array of another shape."""
+    """A function that replaces the shape in a header."""
     return lambda header: header[: header.index(b"(")] + shape + b", }"
 
 
@@ -110,7 +110,7 @@ def with_array(tables: WordPieceTable, name: str, array: Array) -> WordPieceTabl
 
 
 def array(name: str, change: Callable[[Array], Any]) -> Corruption:
-    """Change an array as a whole."""
+    """Replace an array by the result of a function."""
     return lambda tables: with_array(tables, name, np.asarray(change(getattr(tables, name)), getattr(tables, name).dtype))
 
 
@@ -120,7 +120,7 @@ def about(name: str, value: Any) -> Corruption:
 
 
 def size(name: str) -> Callable[[WordPieceTable], int]:
-    """Find the length of an array."""
+    """A function that returns the length of an array."""
     return lambda tables: len(getattr(tables, name))
 
 
@@ -130,7 +130,7 @@ for _ in range(40):
 
 
 def changed(value: Any, rng: random.Random) -> Any:
-    """Change something in JSON."""
+    """Change a value in JSON."""
     wrong: Any = rng.choice([None, True, -1, 0, 97, 1 << 22, 1 << 64, 1.5, "", "a", "\ud800", [], [[]], [1], {}, {"a": 1}])
     if isinstance(value, dict) and value and rng.random() < 0.9:
         key = rng.choice([*value])

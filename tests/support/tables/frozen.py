@@ -1,5 +1,6 @@
-"""The digests of compiled tables of every kind. After a deliberate change of the file format or of the compiler, write
-them with
+"""The digests of compiled tables of every kind.
+
+After a deliberate change of the file format or of the compiler, rewrite the digests::
 
     cd tests && python -m support.tables.frozen
 """

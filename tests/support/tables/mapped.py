@@ -10,7 +10,7 @@ import fst
 
 
 def functions(one: fst.Tokenizer) -> dict[str, Callable[[list[str]], Any]]:
-    """Make functions from rows to columns that have a tokenizer in them."""
+    """Functions from rows to columns, each with a tokenizer in its closure."""
     return {
         "itself": one,
         "partial": functools.partial(one, truncation=True, max_length=5),

@@ -22,7 +22,7 @@ PIECES = (
 
 
 def check(of: Tokenizer, tokenizer: fst.Tokenizer, texts: Sequence[str]) -> None:
-    """Find ids, offsets and words of all texts to be the same; ids also as bytes, by two threads, and one by one."""
+    """Check that ids, offsets and words of all texts are equal; ids also as bytes, with two threads, and one by one."""
     batch = tokenizer.encode_batch(texts, offsets=True)
     assert batch.offsets is not None
     assert batch.words is not None

@@ -15,13 +15,13 @@ Part = dict[str, Any]
 
 
 def bert(**settings: Any) -> Part:
-    """BertNormalizer as it is most often found, but for some settings."""
+    """BertNormalizer with the most common settings, except `settings`."""
     usual = {"type": "BertNormalizer", "clean_text": True, "handle_chinese_chars": True, "strip_accents": None, "lowercase": True}
     return {**usual, **settings}
 
 
 def replaced(pattern: str, content: str) -> Part:
-    """Replace one string by another."""
+    """A component that replaces one string by another."""
     return {"type": "Replace", "pattern": {"String": pattern}, "content": content}
 
 
@@ -94,14 +94,14 @@ TOKENS = ["[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 
 
 def sequence(parts: Sequence[Part], listed: str) -> Part | None:
-    """Lay components out as a file has them: none, one, or a sequence."""
+    """Components in the form of a file: null, one component, or a sequence."""
     if len(parts) < 2:
         return parts[0] if parts else None
     return {"type": "Sequence", listed: list(parts)}
 
 
 def document(normalizer: Sequence[Part], pre_tokenizer: Sequence[Part], tokens: Sequence[str] = TOKENS) -> dict[str, Any]:
-    """Lay out a tokenizer.json."""
+    """A tokenizer.json with some components."""
     return {
         "version": "1.0",
         "truncation": None,
@@ -124,7 +124,7 @@ def document(normalizer: Sequence[Part], pre_tokenizer: Sequence[Part], tokens: 
 
 
 def words_of(reference: Tokenizer, text: str) -> list[str]:
-    """Ask the reference for the words of a text that has no special tokens."""
+    """The words of a text without special tokens, from the reference."""
     normalizer: Any = reference.normalizer
     pre_tokenizer: Any = reference.pre_tokenizer
     normal = normalizer.normalize_str(text) if normalizer else text
@@ -140,21 +140,21 @@ MIXED = [
 
 
 def mixtures(seed: int, count: int) -> list[str]:
-    """Make short texts of characters that components treat differently."""
+    """Short texts of characters that components treat differently."""
     rng = random.Random(seed)
     return ["".join(rng.choices(MIXED, k=rng.randint(1, 16))) for _ in range(count)]
 
 
 @functools.cache
 def small_vocabulary() -> list[str]:
-    """Tokens of one character, for all characters of the mixtures and what they may become, and some of two."""
+    """Tokens of one character, for all characters of the mixtures and their normalized forms, and some tokens of two characters."""
     made = set(MIXED) | {char for text in MIXED for char in words_after(text)}
     letters = sorted(made - {" "})
     return [*TOKENS, *letters, *(f"##{char}" for char in letters), "a.", "##..", "ab", "##é", "'s", "##a1"]
 
 
 def words_after(char: str) -> Iterator[str]:
-    """The result of any of the normalizers for a character."""
+    """The results of each normalizer for a character."""
     for parts in NORMALIZERS.values():
         reference = Tokenizer.from_str(json.dumps(document(parts, [])))
         yield from itertools.chain.from_iterable(words_of(reference, char))

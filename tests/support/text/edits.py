@@ -14,7 +14,7 @@ LEFT, RIGHT, BOTH = (
 
 
 def prepend(content: str) -> Json:
-    """A normalizer that puts something before."""
+    """A normalizer that puts a string before a text."""
     return {"type": "Prepend", "prepend": content}
 
 

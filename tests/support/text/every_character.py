@@ -1,7 +1,7 @@
-"""Characters for sweeps: every one, and those of which sweeps in many contexts make do.
+"""Characters for sweeps: every character, and a smaller set for sweeps in many contexts.
 
-Most code points are ideographs, syllables of Hangul, for private use, or no character yet. Those of a kind are treated alike, so a part of
-them shows how: the borders of each run, and some between.
+Most code points are ideographs, syllables of Hangul, private-use characters, or unassigned. Code points of one kind are treated alike, so
+the smaller set contains only the borders of each run and some code points between them.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from itertools import pairwise
 from unicodedata import category, decomposition
 
 EVERY_CHARACTER = [chr(code) for code in range(0x110000) if not 0xD800 <= code < 0xE000]
-ALIKE, FIRST_ALIKE = ("Lo", "Cn", "Co"), "\u3400"  # categories of such runs, and where the first of them begins
+ALIKE, FIRST_ALIKE = ("Lo", "Cn", "Co"), "\u3400"  # categories of these runs, and the beginning of the first run
 
 
 def _is_alike(char: str) -> bool:
@@ -18,7 +18,7 @@ def _is_alike(char: str) -> bool:
 
 
 _WHICH = [*map(_is_alike, EVERY_CHARACTER)]
-_ENDS = {place for place, (one, next_one) in enumerate(pairwise(_WHICH)) if one != next_one}  # of runs
+_ENDS = {place for place, (one, next_one) in enumerate(pairwise(_WHICH)) if one != next_one}  # the ends of runs
 SWEPT_CHARACTERS = [
     char
     for place, (char, is_alike) in enumerate(zip(EVERY_CHARACTER, _WHICH, strict=True))

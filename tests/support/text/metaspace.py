@@ -17,5 +17,5 @@ def spaced(scheme: str = "always", split: bool = True, replacement: str = "▁")
 
 
 def cut_by(*parts: Json) -> Json:
-    """Pre-tokenizers one after the other."""
+    """A sequence of pre-tokenizers."""
     return {"type": "Sequence", "pretokenizers": [*parts]}

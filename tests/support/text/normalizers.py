@@ -26,7 +26,7 @@ NFC, NFD, NFKC, NFKD, LOWER = ({"type": name} for name in ("NFC", "NFD", "NFKC",
 
 
 def in_turn(*parts: Json) -> Json:
-    """Normalizers one after the other."""
+    """A sequence of normalizers."""
     return {"type": "Sequence", "normalizers": [*parts]}
 
 

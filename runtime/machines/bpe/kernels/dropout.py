@@ -1,15 +1,15 @@
-"""Byte-level BPE with dropout. `fst.machines.bpe.dropout` says what it is, and specifies the result of a piece.
+"""Byte-level BPE with dropout. `fst.machines.bpe.dropout` defines dropout, and specifies the result of a piece.
 
-The pieces of a round are found as by `fst.runtime.machines.bpe.kernels.encode`. None is looked up in the table of words, since dropout may
-take any of them apart.
+The pieces of a round are found as in `fst.runtime.machines.bpe.kernels.encode`. No piece is looked up in the table of words, since dropout
+may split any piece.
 
-The number of skips is found bit by bit, from the powers p, p², p⁴, p⁸ …, by multiplications and comparisons alone, so that it is the same
-everywhere. Rounding changes P(S ≥ s) by less than s · 2⁻⁵².
+The number of skips is computed bit by bit from the powers p, p², p⁴, p⁸ …, with only multiplications and comparisons. So it is the same on
+every machine. Rounding changes P(S ≥ s) by less than s · 2⁻⁵².
 
-The candidates are in the queue of `fst.runtime.machines.bpe.kernels.merge_queue`. A step takes the skipped ones out and puts them back: so
-a piece of n bytes takes O(n log n / (1 - p)) steps, whatever its bytes are.
+The candidates are in the queue of `fst.runtime.machines.bpe.kernels.merge_queue`. A step removes the skipped candidates and adds them
+again. So any piece of n bytes takes O(n log n / (1 - p)) steps.
 
-Kernels check nothing. They require what those of `fst.runtime.machines.bpe.kernels.merge_queue` require.
+Kernels check nothing. They require the same as `fst.runtime.machines.bpe.kernels.merge_queue`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from fst.tables.kernel_call import COUNT, FIRST_ROW, IDS_ALONE, PLACE_IN_ROW
 
 @part
 def skips(number, powers, count):
-    """How many of some candidates are skipped, by a random number; as many as there are, or more, if all of them are.
+    """The number of skipped candidates, from a random number; at least `count` if all candidates are skipped.
 
     Args:
         number: uint64, random.
@@ -49,15 +49,15 @@ def skips(number, powers, count):
 
 @inlined
 def is_candidate(item, numbers, ranks):
-    """Whether an item of the queue is not out of date."""
+    """Whether an item of the queue is up to date."""
     return numbers[ranks + (item & LOW_HALF)] == np.int32(item >> HALF)
 
 
 @part
 def take(numbers, ranks, queue, count, skipped):
-    """Take the candidate after some skipped ones out of the queue, and items that are out of date.
+    """Remove from the queue the candidate after `skipped` others, and items that are out of date.
 
-    The skipped ones wait in the places that the queue has left, and then go back.
+    The skipped candidates are kept in the space that the queue has freed, and then added again.
 
     Returns:
         The place of the candidate, and the new count of the queue.
@@ -79,7 +79,7 @@ def take(numbers, ranks, queue, count, skipped):
 
 @inlined
 def offer_again(numbers, at, size, place, pairs, count, candidates):
-    """`offer` the pair at a place where another one was. Returns the new count of the queue, and the number of candidates."""
+    """`offer` the pair at a place whose pair has changed. Returns the new count of the queue, and the number of candidates."""
     rank = at + size * U3 + place
     candidates -= np.uint64(numbers[rank] != NO_RANK)
     count = offer(numbers, at, size, place, pairs, count)
@@ -106,7 +106,7 @@ def join(numbers, at, size, place, table, count, candidates):
 
 @part
 def merge(text, begin, end, table, stream, numbers, at):
-    """Encode a piece. Result and scratch are those of `fst.runtime.machines.bpe.kernels.merge_queue.merge`.
+    """Encode a piece. Result and scratch are as in `fst.runtime.machines.bpe.kernels.merge_queue.merge`.
 
     Args:
         table: `fst.machines.bpe.arguments.DropoutArguments`.
@@ -117,7 +117,7 @@ def merge(text, begin, end, table, stream, numbers, at):
     ranks, queue, count = at + size * U3, at + (size << U2), U0
     for index in range(size):
         count = offer(numbers, at, size, np.uint64(index), merging.pairs, count)
-    state, candidates = stream, count  # the queue may also have items that are out of date
+    state, candidates = stream, count  # later, the queue may also contain items that are out of date
     while candidates:
         state += GAMMA
         skipped = skips(mixed(state), table.powers, candidates)
@@ -131,7 +131,7 @@ def merge(text, begin, end, table, stream, numbers, at):
 
 @part
 def emit(text, pieces, count, row, table, output, work):
-    """Write the ids of all pieces to the output, and the frames and ends of texts. Returns the row after the last that ended."""
+    """Write the ids of all pieces to the output, and the frames and ends of texts. Returns the row after the last complete row."""
     state, special_ids, ids, seed = work.state, work.special_ids, output.ids, table.seed[0]
     at, place, special, key = state[COUNT], state[PLACE_IN_ROW], U0, key_of(seed, state[FIRST_ROW] + row)
     for index in range(count):
@@ -150,8 +150,8 @@ def emit(text, pieces, count, row, table, output, work):
 
 @kernel
 def encode_rows(text, starts, more, table, output, work):
-    """Encode texts. Arguments and result are those of `fst.runtime.machines.bpe.kernels.encode.encode_rows`, but for `table`, which is
-    `fst.machines.bpe.arguments.DropoutArguments`; and ``work.state`` has the number of the first row.
+    """Encode texts. Arguments and result are as in `fst.runtime.machines.bpe.kernels.encode.encode_rows`, except for `table`, which is
+    `fst.machines.bpe.arguments.DropoutArguments`; and ``work.state`` contains the number of the first row.
     """
     state, pieces, shared = work.state, work.pieces, table.merging.shared
     begin_call(starts, more, output, state)

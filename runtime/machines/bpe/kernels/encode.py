@@ -1,20 +1,20 @@
 """Byte-level BPE: text into token ids. `fst.machines.bpe.table.BpeTable.run` specifies the result, one piece after the other.
 
-A kernel reads text in rounds of a few thousand pieces, and runs a few loops over each round. A loop does one thing to all pieces, with
-hardly any branch that depends on the text, so that the processor works on many pieces at the same time::
+A kernel reads text in rounds of a few thousand pieces, and runs a few loops over each round. A loop does one step for all pieces, and has
+almost no branches that depend on the text. So the processor works on many pieces at the same time::
 
     find_pieces    text → pieces, see `fst.runtime.pretokens.kernels.find`
-    find_words     pieces → ids, see `fst.runtime.pretokens.kernels.look_up`; a piece that is not found is pending
+    find_words     pieces → ids, see `fst.runtime.pretokens.kernels.look_up`; pieces that are not found are pending
     transduce      pending pieces → the last token at each byte: all pieces together, one byte at a time
-    emit           ids → output: with the tokens of pending pieces, read off backwards, in between, and the frame of each text
+    emit           ids → output: inserts the tokens of pending pieces, read backwards, and the frame of each text
 
-If spans are asked for, `fst.runtime.pretokens.kernels.spans.locate` writes them at the end of each round.
+If spans are requested, `fst.runtime.pretokens.kernels.spans.locate` writes them at the end of each round.
 
 Kernels check nothing. They require:
 
 - The table is proven, or comes directly from the compiler.
-- ``text`` is valid UTF-8, except for marks (`fst.text.arguments`), and 32 bytes after it may be read; ``starts`` ascends
-  within it, and cuts no character. `fst.runtime.rows.texts` and `fst.runtime.text.normalizer` ensure this.
+- ``text`` is valid UTF-8, except for marks (`fst.text.arguments`), and the 32 bytes after it may be read; ``starts``
+  ascends within it, and cuts no character. `fst.runtime.rows.texts` and `fst.runtime.text.normalizer` ensure this.
 - ``output.ids`` has room for one id for each byte of text, for frames, and for `fst.tables.kernel_call.SLACK` more ids.
 - The arrays in ``work`` come from `fst.pretokens.arguments.work`, and only kernels write to them.
 """
@@ -55,7 +55,7 @@ def step(entries, state, byte):
 
 @part
 def transduce(text, pieces, pending, waiting, table, active, longer, tokens):
-    """Find the last token at each byte of the pending pieces: of all together, so that their memory accesses overlap."""
+    """Find the last token at each byte of the pending pieces. All pieces are read together, so that memory accesses overlap."""
     entries, lengths, last = table.entries, table.shared.lengths, np.uint64(len(text)) - U1
     most = sort_pieces(pieces, pending, waiting, active, longer, LONGEST, U0, U0)
     for index in range(most):
@@ -76,7 +76,7 @@ def transduce(text, pieces, pending, waiting, table, active, longer, tokens):
 
 @inlined
 def put_tokens(tokens, begin, end, ids, at):
-    """Write the ids of a piece, read off backwards from the last token at each of its bytes. Returns the index after the last id."""
+    """Write the ids of a piece: read the last token at each byte, backwards from the end. Returns the index after the last id."""
     left = out = end
     while left > begin:
         token = tokens[left - U1]
@@ -90,7 +90,7 @@ def put_tokens(tokens, begin, end, ids, at):
 
 @part
 def encode_long(text, begin, end, table, ids, at):
-    """Encode a long piece by itself, with the last token at each byte kept in `ids`. Returns the index after the last id."""
+    """Encode one long piece; `ids` is scratch for the last token at each byte. Returns the index after the last id."""
     entries, lengths = table.entries, table.shared.lengths
     state, left = ROOT, end - begin
     for index in range(left):
@@ -110,7 +110,7 @@ def encode_long(text, begin, end, table, ids, at):
 
 @part
 def emit(text, pieces, scratch, written, pending, waiting, row, table, output, work):
-    """Write ids to the output, and the frames and ends of texts. Returns the row after the last that ended."""
+    """Write ids to the output, and the frames and ends of texts. Returns the row after the last complete row."""
     tokens, special_ids, ids, at = work.tokens, work.special_ids, output.ids, work.state[COUNT]
     begin = room = special = U0
     for item in range(waiting):
@@ -139,14 +139,14 @@ def encode_rows(text, starts, more, table, output, work):
 
     Args:
         text: uint8[n], UTF-8 of all texts.
-        starts: int64[rows + 1], where each text begins in `text`, and where the last one ends.
-        more: uint64, 1 if the last text continues in the next call, else 0.
+        starts: int64[rows + 1], the start of each text in `text`, and the end of the last.
+        more: uint64, 1 if the last text continues in the next call, otherwise 0.
         table: `fst.machines.bpe.arguments.BpeArguments`.
         output: `fst.tables.kernel_call.IdsOutput`, or `SpansOutput` for spans; filled.
         work: `fst.pretokens.arguments.Work`. Its ``state`` is all zero before the first call.
 
     Returns:
-        The position where reading stopped: the end; or, with `more`, the start of the first piece that more text may change.
+        The position where reading stopped: the end; with `more`, the start of the first piece that further text may change.
     """
     state, pieces, scratch, pending, shared = work.state, work.pieces, work.scratch, work.pending, table.shared
     begin_call(starts, more, output, state)

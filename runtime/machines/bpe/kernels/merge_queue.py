@@ -2,10 +2,10 @@
 piece.
 
 A round has the loops of `fst.runtime.machines.bpe.kernels.encode`, with a queue in place of the automaton. The table of words finds pieces
-that are one token; the others are merged one by one. The queue holds the pairs of neighbours that may merge, by rank, and then from left to
-right. A merge puts at most two new pairs into it, so a piece of n bytes takes O(n log n) steps, whatever its bytes are.
+that are one token; other pieces are merged one by one. The queue contains the pairs of neighbours that may merge, by rank, and then from
+left to right. A merge adds at most two new pairs to the queue. So any piece of n bytes takes O(n log n) steps.
 
-Kernels check nothing. They require what those of `fst.runtime.machines.bpe.kernels.encode` require, and besides:
+Kernels check nothing. They require the same as `fst.runtime.machines.bpe.kernels.encode`, and in addition:
 
 - ``output.ids`` has room for `fst.machines.bpe.merge_list.SCRATCH` ids for each byte of text.
 """
@@ -32,7 +32,7 @@ CONTINUES, ENDS = np.uint64(affixes.CONTINUES), np.uint64(affixes.ENDS)
 
 @inlined
 def item_at(numbers, queue, index):
-    """An item of the queue, ``rank << 32 | place``: items ascend in the order in which they merge."""
+    """An item of the queue, ``rank << 32 | place``. Lower items merge first."""
     at = queue + (index << U1)
     return np.uint64(numbers[at]) << HALF | np.uint64(numbers[at + U1])
 
@@ -46,7 +46,7 @@ def put_item(numbers, queue, index, item):
 
 @part
 def push(numbers, queue, count, item):
-    """Put an item into the queue, a binary heap of `count` items. Returns the new count."""
+    """Add an item to the queue, a binary heap of `count` items. Returns the new count."""
     hole = count
     while hole and item < item_at(numbers, queue, hole - U1 >> U1):
         above = hole - U1 >> U1
@@ -58,7 +58,7 @@ def push(numbers, queue, count, item):
 
 @part
 def pop(numbers, queue, count):
-    """Take the first item out of the queue. Returns the new count."""
+    """Remove the first item from the queue. Returns the new count."""
     count -= U1
     item, hole, child = item_at(numbers, queue, count), U0, U1
     while child < count:
@@ -75,7 +75,7 @@ def pop(numbers, queue, count):
 
 @inlined
 def note_rank(numbers, at, size, place, pairs):
-    """Note the rank of the pair at a place of the piece, and return it; `NO_RANK` if the pair may not merge."""
+    """Note and return the rank of the pair at a place of the piece; `NO_RANK` if the pair cannot merge."""
     following = np.uint64(numbers[at + size + place])
     rank = rank_of(numbers[at + place], numbers[at + following], pairs) if following < size else NO_RANK
     numbers[at + size * U3 + place] = rank
@@ -84,7 +84,7 @@ def note_rank(numbers, at, size, place, pairs):
 
 @inlined
 def link(numbers, at, size, place, token):
-    """Put a token in the place of a pair. Returns the place of the pair's second token, which nothing leads to any more."""
+    """Replace a pair by a token. Returns the place of the pair's second token, which is no longer linked."""
     nexts, befores = at + size, at + (size << U1)
     gone = np.uint64(numbers[nexts + place])
     following = np.uint64(numbers[nexts + gone])
@@ -96,7 +96,7 @@ def link(numbers, at, size, place, token):
 
 @inlined
 def offer(numbers, at, size, place, pairs, count):
-    """Put the pair at a place of the piece into the queue if it may merge. Returns the new count of the queue."""
+    """Add the pair at a place of the piece to the queue if it can merge. Returns the new count of the queue."""
     rank = note_rank(numbers, at, size, place, pairs)
     return push(numbers, at + (size << U2), count, np.uint64(rank) << HALF | place) if rank != NO_RANK else count
 
@@ -114,7 +114,7 @@ def join(numbers, at, size, place, token, pairs, count):
 
 @part
 def put_characters(text, begin, length, table, numbers, at):
-    """Write the atoms of a piece (`fst.machines.bpe.merge_list.atoms_of_characters`). Returns their number."""
+    """Write the atoms of a piece (`fst.machines.bpe.merge_list.atoms_of_characters`). Returns the number of atoms."""
     alphabet, atoms, size, place, waits = table.alphabet, table.atoms, U0, begin, False
     unknown, fuses = alphabet.rules[UNKNOWN], alphabet.rules[FUSES]
     while place < begin + length:
@@ -139,7 +139,7 @@ def put_characters(text, begin, length, table, numbers, at):
 
 @part
 def put_bytes(text, begin, length, table, numbers, at):
-    """Write the atoms of a piece (`fst.machines.bpe.merge_list.atoms_of`). Returns their number."""
+    """Write the atoms of a piece (`fst.machines.bpe.merge_list.atoms_of`). Returns the number of atoms."""
     atoms, fused, last, size = table.atoms, table.fused[0], ABSENT, U0
     for index in range(length):
         place = np.uint64(index)
@@ -154,7 +154,7 @@ def put_bytes(text, begin, length, table, numbers, at):
 
 @inlined
 def begin_merging(text, begin, length, table, numbers, at):
-    """Write the atoms of a piece, and for each the places of the next one and of the one before, see `merge`.
+    """Write the atoms of a piece, and the places of the next and the previous atom of each, see `merge`.
 
     Returns:
         The number of atoms.
@@ -172,7 +172,7 @@ def begin_merging(text, begin, length, table, numbers, at):
 
 @inlined
 def collect(numbers, at, size):
-    """Move the tokens that are left of a piece side by side. Returns the index after the last one."""
+    """Move the remaining tokens of a piece next to each other. Returns the index after the last token."""
     found, place = at, U0
     while place < size:
         numbers[found] = numbers[at + place]
@@ -185,9 +185,10 @@ def collect(numbers, at, size):
 def merge(text, begin, end, table, numbers, at):
     """Encode a piece of n atoms.
 
-    `numbers`, the output's ids, is also the scratch, from `at` on: n tokens; n places of the next token, n after the last; n places of the
-    token before; n ranks of the pair with the next token, or `NO_RANK`; and the queue, of at most 2n items. An item is out of date if its
-    rank differs from that of its place. A token that was merged into the one before stays in its place, and nothing leads to it.
+    `numbers`, the output's ids, is also the scratch, from `at` on: n tokens; n places of the next token (n after the last); n places of the
+    previous token; n ranks of the pair with the next token, or `NO_RANK`; and the queue, of at most 2n items. An item of the queue is out
+    of date if its rank differs from the rank noted at its place. A token that was merged into the previous token stays in its place, but is
+    no longer linked.
 
     Returns:
         The index after the last id.
@@ -208,7 +209,7 @@ def merge(text, begin, end, table, numbers, at):
 
 @part
 def emit(text, pieces, scratch, written, pending, waiting, row, table, output, work):
-    """Write ids to the output, and the frames and ends of texts. Returns the row after the last that ended."""
+    """Write ids to the output, and the frames and ends of texts. Returns the row after the last complete row."""
     special_ids, ids, at = work.special_ids, output.ids, work.state[COUNT]
     begin = special = U0
     for item in range(waiting):
@@ -230,7 +231,7 @@ def emit(text, pieces, scratch, written, pending, waiting, row, table, output, w
 
 @kernel
 def encode_rows(text, starts, more, table, output, work):
-    """Encode texts. Arguments and result are those of `fst.runtime.machines.bpe.kernels.encode.encode_rows`, but for `table`, which is
+    """Encode texts. Arguments and result are as in `fst.runtime.machines.bpe.kernels.encode.encode_rows`, except for `table`, which is
     `fst.machines.bpe.arguments.MergeArguments`.
     """
     state, pieces, scratch, pending, shared = work.state, work.pieces, work.scratch, work.pending, table.shared

@@ -1,4 +1,4 @@
-"""Spelling texts for keyword search. `fst.machines.keywords.text.KeywordText.spelled` specifies the result.
+"""Prepare texts for keyword search. `fst.machines.keywords.text.KeywordText.spelled` specifies the result.
 
 Kernels check nothing. They require UTF-8, `codes` from a proven table, and room for four bytes for each byte of text.
 """
@@ -19,7 +19,7 @@ CASE, FIRST, LETTERS, CONTINUES = np.uint8(ord("a") - ord("A")), np.uint8(ord("A
 
 @inlined
 def put_block(text, at, into, filled):
-    """Fold 64 bytes as if all were ASCII. Returns whether they are."""
+    """Fold 64 bytes as ASCII. Returns whether all of them are ASCII."""
     wide = np.uint8(0)
     for index in range(U64):
         byte = text[at + np.uint64(index)]
@@ -34,8 +34,8 @@ def fold(text, starts, codes, folded):
 
     Args:
         text: uint8[n], UTF-8 of all texts.
-        starts: int64[rows + 1], where each text begins, and where the last one ends.
-        codes: uint32[0x110000], by a character: the one that it is folded into.
+        starts: int64[rows + 1], the start of each text, and the end of the last.
+        codes: uint32[0x110000], by character: the folded character.
         folded: `fst.text.arguments.Normalized`; its `text` and `starts` are filled.
     """
     into, filled, at = folded.text, U0, np.uint64(starts[0])
@@ -55,7 +55,7 @@ def fold(text, starts, codes, folded):
 
 @kernel
 def back(text, at, count):
-    """The position so many characters before another one."""
+    """The position `count` characters before `at`."""
     for _ in range(count):
         at = start_before(text, at)
     return at
@@ -63,11 +63,11 @@ def back(text, at, count):
 
 @kernel
 def cover(text, starts, origin, kept_characters, normalised):
-    """Let the span of each normalized character go on to where the next one begins, and that of the last one to the end of its text.
+    """Extend the span of each normalized character to the begin of the next span; extend the last span to the end of its text.
 
     Args:
         text, starts, origin: as in `spell`.
-        kept_characters: uint64, the number of characters of the first text that were kept from the last call, with their spans.
+        kept_characters: uint64, the number of characters of the first text, with spans, that were kept from the last call.
         normalised: `fst.text.arguments.Normalized`; its `places` are changed.
     """
     places, at = normalised.places, kept_characters
@@ -88,14 +88,14 @@ def spell(text, starts, origin, in_word, more, kept, kept_characters, codes, nor
 
     Args:
         text: uint8[n], UTF-8 of all texts, normalized.
-        starts: int64[rows + 1], where each text begins, and where the last one ends.
-        origin: uint64, the number of the first character in its text.
+        starts: int64[rows + 1], the start of each text, and the end of the last.
+        origin: uint64, the index of the first character in its text.
         in_word: uint64, 1 if the first text continues after a character of a word.
         more: uint64, 1 if the last text continues in the next call.
-        kept, kept_characters: uint64, the numbers of bytes and characters of the first text that are in `spelled` already.
+        kept, kept_characters: uint64, the numbers of bytes and characters of the first text that are already in `spelled`.
         codes: uint32[0x110000], see `fst.machines.keywords.text.KeywordText.codes`.
-        normalised: `fst.text.arguments.Normalized`, whose spans the characters have; empty spans if these are raw texts.
-        spelled: the same, filled; without spans if there is no room for them.
+        normalised: `fst.text.arguments.Normalized`, the spans of the characters; without spans if texts are raw.
+        spelled: `fst.text.arguments.Normalized`, filled; without spans if it has no room for spans.
 
     Returns:
         1 if the last text continues after a character of a word.
@@ -112,7 +112,7 @@ def spell(text, starts, origin, in_word, more, kept, kept_characters, codes, nor
             folded = np.uint64(codes[code])
             is_word = np.uint64(folded > CODE)
             first, last = (own[index] & LOW_HALF, own[index] >> HALF) if len(own) else (origin, origin + U1)
-            # A border is written in any case, and overwritten if there is none: no branch can predicts where words end.
+            # Always write a border, and overwrite it if no word begins or ends here: a branch would often be mispredicted.
             into[filled] = BORDER
             put_place(first, max(first, end), places, written)
             filled, written = filled + (is_word ^ was_word), written + (is_word ^ was_word)

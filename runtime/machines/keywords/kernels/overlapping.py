@@ -1,11 +1,12 @@
-"""Keyword search with overlapping matches. `fst.machines.keywords.overlapping` says what the automaton is; its slow walk specifies the
+"""Keyword search with overlapping matches. `fst.machines.keywords.overlapping` describes the automaton; its slow walk specifies the
 matches.
 
-As in `fst.runtime.machines.keywords.kernels.search`, a text of n bytes takes at most 2n look-ups. It may have many more matches: the
-kernel counts all of them, and writes those for which there is room. If there are more, the caller makes room for them, and calls again.
+As in `fst.runtime.machines.keywords.kernels.search`, a text of n bytes needs at most 2n look-ups. A text may have many more matches than
+bytes. The kernel counts all matches, and writes them as long as the output has room. If it has too little, the caller enlarges it, and
+calls again.
 
-If a text continues, the kernel stops before the bytes of the state, in which keywords may begin, and the caller gives these again. It then
-reports no match that ends in them.
+If a text continues, the kernel stops before the bytes of the state, in which keywords may begin, and the caller passes these bytes again.
+The next call does not report matches that end in these bytes.
 
 Kernels check nothing. They require a proven table, and UTF-8.
 """
@@ -28,15 +29,15 @@ NEXT, SIZE = np.uint64(overlapping.NEXT), np.uint64(overlapping.COUNT)
 
 @part
 def report(row, first, end, table, output, place):
-    """Write the matches that end in a place, if there is room for all of them.
+    """Write the matches that end at a position, if the output has room for all of them.
 
     Args:
-        row: of the longest keyword.
-        first, end: the number of the first character that is given, and one past the matches' last character.
-        place: where the output may have room for the first match.
+        row: the row of the longest keyword.
+        first, end: the index of the first character in `text`, and one past the last character of the matches.
+        place: the index of the first match in the output, which may have no room for it.
 
     Returns:
-        The place after the last match.
+        The index after the last match.
     """
     matches, has_spans = table.matches, len(output) > IDS_ALONE
     after = place + np.uint64(matches[row << U1 | SIZE])
@@ -55,7 +56,7 @@ def report(row, first, end, table, output, place):
 
 @inlined
 def step(entries, state, byte):
-    """The entry by which a state, or the first state along its links that has a transition, reads a byte."""
+    """The entry that reads a byte: of the state, or of the first state along its links with a transition on this byte."""
     entry = entries[state + U1 + byte]
     while entry >> LABEL_SHIFT != byte and state != ROOT:
         state = entries[state] & STATE
@@ -65,8 +66,8 @@ def step(entries, state, byte):
 
 @kernel
 def encode_rows(text, starts, more, table, output, work):
-    """Search texts. Arguments and result are those of `fst.runtime.machines.keywords.kernels.search.encode_rows`; `table` comes from a
-    table for overlapping matches.
+    """Search texts. Arguments and result are as in `fst.runtime.machines.keywords.kernels.search.encode_rows`; `table` comes from a table
+    for overlapping matches.
     """
     entries, call, rows = table.entries, work.state, np.uint64(len(starts)) - U1
     place, at, first, state = call[COUNT], np.uint64(starts[0]), call[BEFORE] if call[OPEN] else U0, ROOT

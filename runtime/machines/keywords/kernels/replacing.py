@@ -1,11 +1,11 @@
-"""Replace matches in rows of UTF-8: `measure` finds where matches stand, and where each new row ends; `write` writes the new rows.
+"""Replace matches in rows of UTF-8: `measure` computes the bounds of matches and the ends of the new rows; `write` writes the new rows.
 
 Kernels check nothing. They require:
 
-- ``text`` is UTF-8, in which ``starts`` says where each row begins, and where the last one ends.
-- ``splits`` ascends from 0 to the number of matches. The matches of a row lie in it, and both their bounds ascend. Matches may share
-  characters, if these were spelled as several for the search: then all are replaced, and what they share is left out once.
-- ``numbers`` has the replacement of each match. ``by_ends`` ascends within ``by``: where each replacement begins, and the last one ends.
+- ``text`` is UTF-8. ``starts`` contains the start of each row in ``text``, and the end of the last.
+- ``splits`` ascends from 0 to the number of matches. The matches of a row lie in this row, and both their bounds ascend. Matches may share
+  a character that was normalized to several for the search. Then all matches are replaced, and the shared character is removed once.
+- ``numbers`` has the replacement of each match. ``by_ends`` ascends: the start of each replacement in ``by``, and the end of the last.
 
 `fst.runtime.machines.keywords.replacing` ensures this.
 """
@@ -30,11 +30,11 @@ def size_of(by_ends, number):
 
 @part
 def after(text, at, stop, count):
-    """The position after so many characters, of which the text has at least so many before `stop`."""
+    """The position `count` characters after `at`. The text has at least `count` characters from `at` to `stop`."""
     while count >= BLOCK and at + BLOCK <= stop:
         count -= count_characters(text, at, at + BLOCK)
         at += BLOCK
-    while at < stop and text[at] & LEAD_MASK == CONTINUES:  # of a character that a block has cut in two
+    while at < stop and text[at] & LEAD_MASK == CONTINUES:  # skip the rest of a character that the last block has cut
         at += U1
     while count:
         at += U1
@@ -51,7 +51,7 @@ def moved(text, at, stop, characters, count):
     Args:
         at, characters: another position in the row, and the number of characters before it.
         stop: the end of the row.
-        count: the number of characters before the one that is sought.
+        count: the number of characters of the row before the wanted position.
     """
     if count >= characters:
         return after(text, at, stop, count - characters)
@@ -65,14 +65,14 @@ def moved(text, at, stop, characters, count):
 
 @kernel
 def measure(text, starts, splits, offsets, numbers, by_ends, places, ends):
-    """Find where matches stand, and where each new row ends.
+    """Find the bounds of matches, and the ends of the new rows.
 
     Args:
         text: uint8[n].
         starts: int64[rows + 1].
-        splits: int64[rows + 1], where the matches of each row begin, and where the last ones end.
-        offsets: int32[2 * matches], the first character of each match in its row and one past the last.
-        numbers: int32[matches], the replacement of each.
+        splits: int64[rows + 1], the index of the first match of each row, and the number of matches.
+        offsets: int32[2 * matches], the first character of each match in its row, and one past its last.
+        numbers: int32[matches], the replacement of each match.
         by_ends: int64[replacements + 1].
         places: int64[2 * matches], filled: the bounds of each match in `text`.
         ends: int64[rows], filled.
@@ -94,13 +94,13 @@ def measure(text, starts, splits, offsets, numbers, by_ends, places, ends):
 
 @kernel
 def write(text, starts, splits, places, numbers, by, by_ends, out):
-    """Write the new rows, one after the other.
+    """Write the new rows next to each other.
 
     Args:
         text, starts, splits, numbers, by_ends: as in `measure`.
         places: as `measure` has filled it.
-        by: uint8[n], the replacements, one after the other.
-        out: uint8[n], filled; as long as `measure` says.
+        by: uint8[n], the joined replacements.
+        out: uint8[n], filled; its length is the last of the `ends` that `measure` wrote.
     """
     at, filled = np.uint64(starts[0]), U0
     for match in range(splits[0], splits[len(splits) - 1]):

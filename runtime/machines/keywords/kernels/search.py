@@ -1,16 +1,17 @@
-"""Keyword search. `fst.machines.keywords.table` says what the automaton is; its slow walk specifies the matches.
+"""Keyword search. `fst.machines.keywords.table` describes the automaton; its slow walk specifies the matches.
 
-Each byte takes a transition, after as many failure links as lead to a state that has one. A link leads to less depth, and a transition adds
-at most one, so a text of n bytes takes at most 2n look-ups, whatever the keywords are. The kernel keeps nothing from one call to the next:
-if a text continues, it stops before the bytes that may still belong to a match, and the caller gives these again.
+To read a byte, the automaton follows failure links to a state with a transition on this byte, and then this transition. A link leads to a
+smaller depth, and a transition adds at most 1. So a text of n bytes needs at most 2n look-ups, for any keywords. The kernel keeps nothing
+between calls: if a text continues, it stops before the bytes that may still belong to a match, and the caller passes these bytes again.
 
-There are three ways to read, which give the same matches:
+There are three ways to read, with the same matches:
 
-- *walk*: four walks take turns, each over a segment, and note events, see `fst.runtime.machines.keywords.kernels.walk`;
-- *join*: where one segment ends and the next begins, the true state meets the one that began at the root. Both read on until they agree,
-  and the events of the second up to there are dropped. Nearly always they agree after a few bytes, and always at the end of a row;
-- *follow*: one walk alone, which skips bytes that begin no keyword. It reads short texts, and texts in which keywords are rare. It has
-  branches, since a processor that guesses a branch need not wait for the look-up, and it writes matches at once.
+- *walk*: four walks take turns, each over one segment, and note events, see `fst.runtime.machines.keywords.kernels.walk`;
+- *join*: at the end of a segment, the true state may differ from the root, where the walk over the next segment began. Both walks read on
+  until their states agree; then the events of the second walk up to this position are dropped. The states nearly always agree after a few
+  bytes, and always at the end of a row;
+- *follow*: a single walk, which skips bytes that begin no keyword and writes matches at once. It reads short texts, and texts in which
+  keywords are rare. It has branches: a processor that predicts a branch does not wait for the look-up.
 
 Kernels check nothing. They require a proven table, UTF-8, and room for an id for each byte of text.
 """
@@ -48,18 +49,18 @@ from fst.runtime.machines.keywords.kernels.walk import (
 from fst.tables.kernel_call import BEFORE, COUNT, IDS_ALONE, OPEN
 
 OWN, WALKS, FEW = np.uint64(keywords.OWN), np.uint64(keywords.WALKS), np.uint64(keywords.FEW)
-RARE = U3  # keywords are rare where one byte in 2 ** RARE, or less, is not skipped
-PATIENCE = np.uint64(16)  # times to read in turns before a walk alone is tried again
+RARE = U3  # keywords are rare if at most one byte in 2 ** RARE is not skipped
+PATIENCE = np.uint64(16)  # number of times to read in turns before a single walk is tried again
 
 
 @part
 def in_characters(text, begin, before, offsets, first, last):
-    """Turn positions in a row of text into numbers of characters.
+    """Convert positions in a row of text from bytes to characters.
 
     Args:
         begin: the position at which the row begins, or continues.
-        before: the characters of the row before `begin`.
-        offsets: int32[n]; those from `first` to before `last` are positions, ascending, and are changed.
+        before: the number of characters of the row before `begin`.
+        offsets: int32[n]; the items from `first` to before `last` are ascending positions, and are converted.
     """
     block, bits, behind = count_from(text, begin, before)
     for index in range(first, last):
@@ -73,7 +74,7 @@ def report(begin, number, table, output, notes):
     """Write the matches of an output.
 
     Args:
-        begin: the position in the text of the first byte that the state represents.
+        begin: the position of the state's first byte in the text.
         number: the number of the last match.
     """
     matches, last, place = table.matches, number << U2, notes[PLACE]
@@ -94,7 +95,7 @@ def report(begin, number, table, output, notes):
 
 @inlined
 def report_own(at, state, table, output, notes):
-    """Write the matches of a state that is left by its failure link."""
+    """Write the matches on the failure link of a state. Returns the state after the link."""
     own = table.entries[state]
     if output_of(own):
         report(at - np.uint64(table.depths[state]), output_of(own), table, output, notes)
@@ -103,14 +104,14 @@ def report_own(at, state, table, output, notes):
 
 @part
 def report_rest(at, state, table, output, notes):
-    """Write the matches of the state in which a row ends, and of those that its failure links lead to."""
+    """Write the matches at the end of a row: those on the failure links from its last state to the root."""
     while state != ROOT:
         state = report_own(at, state, table, output, notes)
 
 
 @inlined
 def end_matches(text, begin, output, notes):
-    """End the matches of a row, which begins at a position: give them in characters."""
+    """End the matches of a row that begins at a position: convert them to characters."""
     if len(output) > IDS_ALONE and len(output.offsets) and notes[FIRST] < notes[PLACE]:
         in_characters(text, begin, notes[BEFORE_ROW], output.offsets, notes[FIRST] << U1, notes[PLACE] << U1)
     notes[FIRST] = notes[PLACE]
@@ -118,7 +119,7 @@ def end_matches(text, begin, output, notes):
 
 @inlined
 def close_rows(text, starts, before, output, notes):
-    """End all rows that end at a position, or before it."""
+    """Close all rows that end at a position or before it."""
     row = notes[ROW]
     while row < np.uint64(len(output.ends)) and np.uint64(starts[row + U1]) <= before:
         output.ends[row] = notes[PLACE]
@@ -151,7 +152,7 @@ def expand(text, starts, first, last, table, output, work):
 
 @part
 def follow(text, starts, closed, at, end, state, table, output, work):
-    """Read with one walk. Returns the state, and how many bytes led on to one."""
+    """Read with one walk. Returns the state, and the number of bytes that took a transition."""
     entries, roots, notes, read = table.entries, table.roots, work.notes, U0
     row, stop = stop_of(starts, closed, notes[ROW], at, end)
     while at < end:
@@ -180,17 +181,17 @@ def follow(text, starts, closed, at, end, state, table, output, work):
 
 @part
 def join(text, starts, closed, at, end, state, first, table, output, work):
-    """Read on from the end of a segment, until the state agrees with that of the walk which began there at the root.
+    """Read on from the end of a segment, until the state agrees with the state of the other walk, which began there at the root.
 
-    That walk is repeated meanwhile, to count the events that are dropped.
+    The other walk is repeated at the same time, to count its events that are dropped.
 
     Args:
-        at, end: the bounds of the segment of the other walk.
+        at, end: the bounds of the other walk's segment.
         state: the true state at `at`.
-        first: the index of the first event of that walk.
+        first: the index of the other walk's first event.
 
     Returns:
-        The true state when both agreed, or at the end of the segment; whether they agreed; and the index of the first event after.
+        The true state when both agree, or at the end of the segment; whether they agree; and the index of the first event to keep.
     """
     events, spare = work.events, WALKS * REGION
     row, stop = stop_of(starts, closed, work.notes[ROW], at, end)
@@ -229,7 +230,7 @@ def read_in_turns(text, starts, closed, at, size, state, table, output, work):
 
 @kernel
 def encode_rows(text, starts, more, table, output, work):
-    """Search texts. Arguments and result are those of `fst.runtime.machines.bpe.kernels.encode.encode_rows`, but for `table`, which is
+    """Search texts. Arguments and result are as in `fst.runtime.machines.bpe.kernels.encode.encode_rows`, except for `table`, which is
     `fst.machines.keywords.table.Arguments`, and `work`, which is `fst.machines.keywords.table.Work`.
     """
     call, notes = work.state, work.notes

@@ -1,10 +1,10 @@
-"""The automaton of keyword search at work: from bytes to events.
+"""Walks of the keyword automaton over bytes, which note events.
 
-An event is a place at which a look-up found something to report, and the slot of this look-up:
-``place 32 | slot 28 | 0 3 | FINISH 1``. The bit `FINISH` says that a text ends at the place, in the state of the slot.
+An event is a position at which a look-up found an output, and the slot of this look-up:
+``position 32 | slot 28 | 0 3 | FINISH 1``. The bit `FINISH` means that a text ends at the position, in the state of the slot.
 
-A walk waits for memory more than it computes, so four of them take turns: each has a quarter of the text, and begins at the root. The root
-may be the wrong state, if a match continues from one quarter to the next. `fst.runtime.machines.keywords.kernels.search` mends this.
+A walk waits for memory more than it computes, so four walks take turns: each reads a quarter of the text, and begins at the root. The root
+is the wrong state if a match continues from one quarter to the next. `fst.runtime.machines.keywords.kernels.search` corrects this.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ STATE, OUTPUT = np.uint64(keywords.ENTRY.max_target), np.uint64(keywords.ENTRY.m
 OUTPUT_SHIFT, LABEL_SHIFT = np.uint64(keywords.ENTRY.value_shift), np.uint64(keywords.ENTRY.label_shift)
 KEYWORD, START, END, BEFORE_IT = (np.uint64(column) for column in keywords.COLUMNS)
 PLACE, FIRST, ROW, BEFORE_ROW, TURNS = (np.uint64(index) for index in range(keywords.NOTES))
-WORD = 0  # of all matches; -1 would mean the frame of a text
+WORD = 0  # the word number of all matches; -1 would mean the frame of a text
 FINISH = np.uint64(1 << 63)
 SEGMENT = np.uint64(keywords.SEGMENT)
 REGION = np.uint64(keywords.REGION)
@@ -29,21 +29,21 @@ TOP = np.int64(63)
 
 @inlined
 def is_zero(number):
-    """All bits if a number is 0, else none. Numbers are below 2**63."""
+    """All bits set if a number is 0; otherwise 0. The number is below 2**63."""
     return np.uint64(np.int64(number - U1) >> TOP)
 
 
 @inlined
 def output_of(entry):
-    """The number of the last match of an entry; 0 for none."""
+    """The number of the last match of an entry; 0 without a match."""
     return entry >> OUTPUT_SHIFT & OUTPUT
 
 
 @inlined
 def step(text, table, state, at, events, count):
-    """Take the transition of a state on a byte, or its failure link, and from the root's link continue with the byte at once.
+    """Follow a state's transition on a byte, or its failure link. A link to the root also reads the byte there.
 
-    A mispredicted branch costs more than all loads, so there is none: the event is always written, and counted if there is an output.
+    The code has no branch, since a misprediction costs more than all loads: an event is always written, and counted only with an output.
 
     Returns:
         The state, the position of the next byte, and the number of events.
@@ -61,7 +61,7 @@ def step(text, table, state, at, events, count):
 
 @inlined
 def stop_of(starts, closed, row, at, end):
-    """Find the row in which a walk continues, from a row on, and the position at which it stops: the end of the row, or of its segment."""
+    """Find the row in which a walk continues, and the position at which it stops: the end of this row, or of the segment."""
     while row < closed and np.uint64(starts[row + U1]) <= at:
         row += U1
     return row, min(np.uint64(starts[row + U1]), end) if row < closed else end
@@ -69,7 +69,7 @@ def stop_of(starts, closed, row, at, end):
 
 @inlined
 def pause(starts, closed, row, at, end, state, events, count):
-    """Where a walk stops, end its row if this is the end of one. Returns the next row and stop, the state, and the number of events."""
+    """Stop a walk; end its row if the row ends here. Returns the next row and stop, the state, and the number of events."""
     if row == closed or np.uint64(starts[row + U1]) > at:
         return row, end, state, count
     if state != ROOT:
@@ -98,8 +98,8 @@ def walk(text, starts, closed, row, begin, size, table, work):
         text, starts, table: as in `fst.runtime.machines.keywords.kernels.search.encode_rows`.
         closed: the number of rows that end in this call.
         row: the row of `begin`.
-        begin, size: the first segment's first byte; the size of each segment, at least 1.
-        work: `fst.machines.keywords.table.Work`, of which `events`, `states` and `counts` are filled.
+        begin, size: the position of the first segment; the size of each segment, at least 1.
+        work: `fst.machines.keywords.table.Work`; its `events`, `states` and `counts` are filled.
     """
     events = work.events
     at_0, at_1, at_2, at_3 = begin, begin + size, begin + U2 * size, begin + U3 * size

@@ -1,12 +1,14 @@
-"""jieba's segmentation. `fst.machines.segmentation.jieba` says what it is; its slow walk specifies the tokens.
+"""jieba's segmentation. `fst.machines.segmentation.jieba` describes it; its slow walk specifies the tokens.
 
-The first characters of a block, and often all, are in no word with the next one: their tokens are certain. The rest is read twice: from
-right to left for the best word at each place, and from left to right for the tokens. The best words are kept where the tokens will be
-written; a place is always read before a token is written there, since no word is empty. Of the scores only those within reach of a word are
-kept. So a block takes no other memory, however long it is. The kernel keeps nothing from one call to the next: if a text goes on, it stops
-before a block or a character that may continue, and the caller gives these units again.
+At the start of a block, and often in all of it, no word joins a character to the next one: the tokens are certain. The rest is read
+twice: from right to left for the best word at each position, and from left to right for the tokens. The best words are stored in the
+output, where tokens overwrite them. Each best word is read before it is overwritten, since no word is empty. Only the scores within reach
+of a word are kept. So a block of any length needs no other memory.
 
-Kernels check nothing. They require a proven table, UTF-16, and room for as many ids for each unit as the table says.
+The kernel keeps nothing between calls: if a text continues, it stops before a block or a character that may continue, and the caller passes
+these units again.
+
+Kernels check nothing. They require a proven table, UTF-16, and room for the table's number of ids for each unit.
 """
 
 from __future__ import annotations
@@ -33,11 +35,11 @@ LEAST = -np.inf
 
 @inlined
 def choose_longer(at, slot, best, choice, table, scores, labels):
-    """Choose among the words of two characters or more that begin at a place.
+    """Choose among the words of at least two characters that begin at a position.
 
     Args:
-        slot: that of the first two characters.
-        best, choice: the score and the choice so far. If this is no word, other words do not compete with it.
+        slot: the slot of the first two characters.
+        best, choice: the score and the choice so far. If this choice is not a word, any word replaces it.
 
     Returns:
         The best score, and the choice, see `find_best`.
@@ -60,16 +62,16 @@ def choose_longer(at, slot, best, choice, table, scores, labels):
 
 @inlined
 def find_best(text, begin, end, table, output, place, scores, labels):
-    """Find the best word at each place of a block, from right to left.
+    """Find the best word at each position of a block, from right to left.
 
     Args:
-        output, place: `output.ids[place + n]` becomes the choice n units after the beginning: ``slot << LENGTH_BITS | length`` of the best
-            word. Slot 0 represents a character that begins no word.
-        scores, labels: rings of the scores of the last places, and of the labels of the units there.
+        output, place: `output.ids[place + n]` becomes the choice n units after the begin: ``slot << LENGTH_BITS | length`` of the best
+            word. Slot 0 means a character that begins no word.
+        scores, labels: rings of the scores at the last positions, and of the labels of the units there.
     """
     entries, values, mask = table.entries, table.scores, np.uint64(len(scores)) - U1
     after, following, at = 0.0, U0, end
-    labels[end & mask] = 0  # which no entry has
+    labels[end & mask] = 0  # no entry has this label
     while at > begin:
         scores[at & mask] = after
         at -= U1
@@ -92,11 +94,11 @@ def put_words(text, begin, end, table, output, place, best, row, characters):
     """Write the words of the best path of a block, with single letters joined.
 
     Args:
-        best: where `find_best` has written the words.
+        best: the index in the output of the choices of `find_best`.
         row, characters: as in `put`.
 
     Returns:
-        The place after the last token.
+        The index after the last token.
     """
     at = begin
     while at < end:
@@ -118,7 +120,7 @@ def put_words(text, begin, end, table, output, place, best, row, characters):
 
 @inlined
 def put_letters(output, place, word, start, end, row, characters):
-    """Write the token of letters that are in no longer word, if there are any; `word` is that of the last one."""
+    """Write the token of joined letters, if there are any; `word` is the word of the last letter."""
     if start < end:
         place = put(output, place, word if end == start + U1 else NO_WORD, start, end, row, characters)
     return place
@@ -126,11 +128,13 @@ def put_letters(output, place, word, start, end, row, characters):
 
 @inlined
 def put_single(text, begin, stop, table, output, place, characters):
-    """Write the tokens of a block up to the first character that, with the next one, may begin a word. They are the same in all modes.
+    """Write the tokens of a block before the first character that may begin a word with the next one.
+
+    These tokens are the same in all modes.
 
     Returns:
-        The position of this character, or where the block ends, or the text; the position of the letters right before it; the place after
-        the last token, these letters left out; and the word of the last letter.
+        The position of this character, or the end of the block or text; the position of the letters directly before it; the index after
+        the last token, without these letters; and the word of the last letter.
     """
     at = letters = begin
     word = own = NO_WORD
@@ -158,9 +162,9 @@ def put_single(text, begin, stop, table, output, place, characters):
 
 @part
 def put_all(text, begin, end, table, output, place, row, characters):
-    """Write all words of a block. Other arguments, and the result, are those of `put_words`."""
-    beyond = begin  # one past the last character of the words so far
-    letters, letters_end = end, end  # where joined letters begin and end; none
+    """Write all words of a block. Arguments and result are as in `put_words`."""
+    beyond = begin  # the end of the words so far
+    letters, letters_end = end, end  # the bounds of joined letters; no letters yet
     at = begin
     while at < end:
         is_letter = kind_of(table, text[at]) == LETTER
@@ -205,12 +209,12 @@ def put_outside(text, begin, stop, is_open, table, output, place, characters):
     """Write the tokens of a text outside of blocks, from a position on.
 
     Args:
-        stop: where the text ends, as far as it is known; `is_open` if it continues.
-        characters: the characters of the text before the position.
+        stop: the end of the known text; `is_open` if the text continues.
+        characters: the number of characters of the text before the position.
 
     Returns:
-        The position of the next block, or where the text ends, or of a carriage return there that a line feed may follow; the place after
-        the last token; and the characters before the position.
+        The position of the next block, or of the end of the text, or of a carriage return at the end that a line feed may follow; the index
+        after the last token; and the number of characters before the position.
     """
     is_all = table.mode[0] == ALL
     at, begun = begin, characters
@@ -241,7 +245,7 @@ def put_outside(text, begin, stop, is_open, table, output, place, characters):
 
 @inlined
 def end_of_block(text, at, stop, table):
-    """Where a block ends that continues at a position. `find_best` will read what this prefetches."""
+    """The end of the block that contains a position. Prefetches the entries that `find_best` will read."""
     state = LEAF
     while at < stop:
         unit = np.uint64(table.units[text[at]])
@@ -256,7 +260,7 @@ def end_of_block(text, at, stop, table):
 
 @kernel
 def encode_rows(text, starts, more, table, output, work):
-    """Segment texts. Arguments and result are those of `fst.runtime.machines.bpe.kernels.encode.encode_rows`, but for `table`, which is
+    """Segment texts. Arguments and result are as in `fst.runtime.machines.bpe.kernels.encode.encode_rows`, except for `table`, which is
     `fst.machines.segmentation.jieba.Arguments`, and `work`, which is `fst.machines.segmentation.jieba.Work`.
     """
     call, rows = work.state, np.uint64(len(starts)) - U1
@@ -274,7 +278,7 @@ def encode_rows(text, starts, more, table, output, work):
                 at, place, characters = end, after, count
                 continue
             reached, first, after, word = at, at, place, np.int64(NO_WORD)
-            if not has_model:  # which takes single characters together
+            if not has_model:  # the model joins single characters
                 reached, first, after, word = put_single(text, at, stop, table, output, place, characters)
             end = end_of_block(text, reached, stop, table)
             if is_open and end == stop:

@@ -1,14 +1,13 @@
-"""jieba's model for unknown words. `fst.machines.segmentation.jieba_model` says what it is; its slow functions specify the tokens.
+"""jieba's model for unknown words. `fst.machines.segmentation.jieba_model` describes it; its slow functions specify the tokens.
 
-A run of unknown characters is read twice: from left to right for the state before each one, and back for the states of the best path. Both
-are noted where the kernel has its choices of words, see `fst.runtime.machines.segmentation.kernels.jieba`, since it needs those of the run
-no longer:
+A run of unknown characters is read twice: from left to right for the best state before each state, and back for the states of the best
+path. Both results overwrite the run's choices of words (see `fst.runtime.machines.segmentation.kernels.jieba`), which have been read:
 
-    choices of a run:   a bit for each state, the one before it      →      1 where a word ends, 0 elsewhere
+    choices of a run:   a bit for each state: the choice of the state before it      →      1 where a word ends, otherwise 0
 
-Four sums follow each other, so this takes the time of four additions and comparisons for each character, side by side.
+The four sums at a character depend on the previous four. So each character takes four additions and comparisons, in parallel.
 
-Kernels check nothing. They require what `fst.runtime.machines.segmentation.kernels.jieba` requires.
+Kernels check nothing. They require the same as `fst.runtime.machines.segmentation.kernels.jieba`.
 """
 
 from __future__ import annotations
@@ -30,13 +29,13 @@ BEGIN, END, SINGLE = (np.uint64(state) for state in (jieba_model.BEGIN, jieba_mo
 
 @inlined
 def is_han(unit):
-    """Whether a unit is a character of the model."""
+    """Whether a unit is a character of the model, a Han character."""
     return np.uint64(unit) - FIRST_HAN < HAN
 
 
 @inlined
 def better(one, other, emission):
-    """The greater of two sums once the emission is added, and 1 if it is the second, which wins a tie."""
+    """The greater of two sums after the emission is added, and 1 if it is the second sum, which wins a tie."""
     one, other = one + emission, other + emission
     is_other = other >= one
     return (other if is_other else one), np.uint64(is_other)
@@ -47,7 +46,7 @@ def find_ends(text, begin, stop, table, noted, place):
     """Find the ends of the words of a run of characters of the model.
 
     Args:
-        noted, place: ``noted[place + n]`` becomes 1 if a word ends with the character n units after the beginning, else 0.
+        noted, place: ``noted[place + n]`` becomes 1 if a word ends with the character n units after the begin, otherwise 0.
     """
     emits, chances = table.emits, table.chances
     row = (np.uint64(text[begin]) - FIRST_HAN) << U2
@@ -73,7 +72,7 @@ def find_ends(text, begin, stop, table, noted, place):
 
 @inlined
 def is_forced(slot, forced):
-    """Whether a slot is among some in ascending order."""
+    """Whether a slot is in `forced`, which ascends."""
     low, high = 0, len(forced)
     while low < high:
         middle = (low + high) >> 1
@@ -86,7 +85,7 @@ def is_forced(slot, forced):
 
 @part
 def put_apart(text, begin, stop, table, output, place, row, characters):
-    """Write characters as tokens."""
+    """Write each character as a token."""
     at = begin
     while at < stop:
         place = put(output, place, word_between(text, at, at + U1, table), at, at + U1, row, characters)
@@ -96,7 +95,7 @@ def put_apart(text, begin, stop, table, output, place, row, characters):
 
 @inlined
 def end_of_letters(text, at, stop, table):
-    """Where letters and digits end, a fraction and a sign of percent included."""
+    """The end of letters and digits, with a fraction and a percent sign."""
     while at < stop and kind_of(table, text[at]) == LETTER:
         at += U1
     if at < stop and np.uint64(text[at]) == POINT:
@@ -109,7 +108,7 @@ def end_of_letters(text, at, stop, table):
 
 @inlined
 def end_of_signs(text, at, stop, table):
-    """Where signs end."""
+    """The end of a run of signs."""
     while at < stop and kind_of(table, text[at]) != LETTER and not is_han(text[at]):
         at += U1
     return at
@@ -117,7 +116,7 @@ def end_of_signs(text, at, stop, table):
 
 @inlined
 def end_of_han(text, at, stop):
-    """Where characters of the model end."""
+    """The end of a run of characters of the model."""
     while at < stop and is_han(text[at]):
         at += U1
     return at
@@ -146,11 +145,11 @@ def put_unknown(text, begin, stop, table, output, place, noted, row, characters)
     """Write the tokens of unknown characters of a block.
 
     Args:
-        noted: the place in `output.ids` of the choice at `begin`; those up to `stop` are overwritten.
+        noted: the index in `output.ids` of the choice at `begin`; the choices up to `stop` are overwritten.
         row, characters: as in `fst.runtime.machines.segmentation.kernels.jieba_tokens.put`.
 
     Returns:
-        The place after the last token.
+        The index after the last token.
     """
     if stop < begin + U2 or word_between(text, begin, stop, table) != NO_WORD:
         return put_apart(text, begin, stop, table, output, place, row, characters)
@@ -169,7 +168,7 @@ def put_unknown(text, begin, stop, table, output, place, noted, row, characters)
 
 @part
 def put_words_and_unknown(text, begin, end, table, output, place, best, row, characters):
-    """Write the words of the best path of a block, and for those of one character what the model finds. Arguments and result are those of
+    """Write the words of the best path of a block; the model replaces words of one character. Arguments and result are as in
     `fst.runtime.machines.segmentation.kernels.jieba.put_words`.
     """
     at = unknown = begin

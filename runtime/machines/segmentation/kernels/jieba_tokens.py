@@ -1,6 +1,6 @@
 """Parts of the kernels of jieba's segmentation that look up words, and write tokens. See `fst.machines.segmentation.jieba`.
 
-Kernels check nothing. They require what `fst.runtime.machines.segmentation.kernels.jieba` requires.
+Kernels check nothing. They require the same as `fst.runtime.machines.segmentation.kernels.jieba`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from fst.tables.kernel_call import IDS_ALONE
 
 NO_WORD = jieba.NO_WORD
 SEARCH = jieba.MODES.index(jieba.SEARCH)
-WORD = 0  # of all tokens; -1 would mean the frame of a text
+WORD = 0  # the word number of all tokens; -1 would mean the frame of a text
 
 
 @inlined
@@ -22,11 +22,12 @@ def put(output, place, word, start, end, row, characters):
 
     Args:
         word: the number of its word, or -1.
-        start, end: its first unit, and one past the last.
-        row, characters: a position before the token from which on all characters are one unit, and the characters of the text before it.
+        start, end: the position of its first unit, and one past its last.
+        row, characters: a position before the token, and the number of characters of the text before this position. All characters from
+            there to the token's end are one unit.
 
     Returns:
-        The place after it.
+        The index after the token.
     """
     output.ids[place] = word
     if len(output) > IDS_ALONE and len(output.offsets):
@@ -37,7 +38,7 @@ def put(output, place, word, start, end, row, characters):
 
 @inlined
 def slot_between(text, at, stop, table):
-    """The slot of the last unit from a position to before another; `ROOT` if the trie does not have these units."""
+    """The slot of the last unit from `at` to before `stop`; `ROOT` if the trie does not contain these units."""
     state, slot = ROOT, ROOT
     while at < stop:
         label = label_of(table, text[at])
@@ -51,13 +52,13 @@ def slot_between(text, at, stop, table):
 
 @inlined
 def word_between(text, at, stop, table):
-    """The number of the word from a position to before another, or -1."""
+    """The number of the word from `at` to before `stop`, or -1."""
     return table.numbers[slot_between(text, at, stop, table)]
 
 
 @inlined
 def put_parts(text, start, end, table, output, place, row, characters):
-    """Write the words of two and of three characters that are in a word."""
+    """Write the words of two and three characters inside a word."""
     for size in (U2, U3):
         at = start
         while at + size <= end and size < end - start:
@@ -70,7 +71,7 @@ def put_parts(text, start, end, table, output, place, row, characters):
 
 @inlined
 def put_whole(text, start, end, word, table, output, place, row, characters):
-    """Write a word of a block, and before it those that are in it if the mode requests them."""
+    """Write a word of a block; before it, the words inside it if the mode requests them."""
     if table.mode[0] == SEARCH:
         place = put_parts(text, start, end, table, output, place, row, characters)
     return put(output, place, word, start, end, row, characters)

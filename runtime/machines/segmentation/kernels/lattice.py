@@ -1,20 +1,20 @@
 """The lattice: nodes for words, linked along the paths of least cost, and the output of words that are certain.
 
-A node is a word in a text. A place has a list of the nodes that end there. Where words begin, `gather` takes the list of the place: of
-nodes with the same right id only the best one can be on the best path. For each left id of a word that begins there, the best of them is
-found once. So the work at a place is the number of different left ids times that of different right ids, however many words there are.
+A node is a word in a text. Each position has a list of the nodes that end there. Where words begin, `gather` reads this list: of the nodes
+with equal right ids, only the best can be on the best path. For each left id of a word that begins there, the best of these nodes is found
+once. So the work at a position is the number of different left ids times the number of different right ids, for any number of words.
 
-A key holds a cost and, in its lower bits, a node, so that the least key is that of the least cost. Of equal costs it is that of the last
-node, which begins later, or else stands earlier in the dictionary: lists of words begin with the last one.
+A key contains a cost and, in its lower bits, a node. The least key has the least cost; of equal costs, it has the last node. The last node
+begins later, or is earlier in the dictionary, since lists of words begin with the last word.
 
-Memory is bounded, though texts are not. From time to time `settle` looks for the last node on the paths to all nodes that may go on: words
-up to there are certain, so that they are written, and all nodes but those on such paths are dropped. If a text leaves so
-much open that half of `fst.machines.segmentation.mecab.MOST_NODES` nodes are kept, a kernel gives it up.
+Memory is bounded, but texts are not. From time to time, `settle` finds the last node that is on the paths to all nodes in lists. Words up
+to this node are certain, and are written; nodes that are not on these paths are dropped. If more than half of
+`fst.machines.segmentation.mecab.MOST_NODES` nodes remain, the kernel gives up the text.
 
-A machine supplies `matrix`, connection costs, and `lists` of words. With a matrix of one element there is one connection class, as a
-unigram model has it. Costs are whole numbers.
+A machine supplies `matrix`, the connection costs, and `lists` of words. A matrix of one element means a single connection class, as in a
+unigram model. Costs are whole numbers.
 
-Kernels check nothing. They require a proven table, and room for an id for each unit of text.
+Kernels check nothing. They require a proven table, and room for one id for each unit of text.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def field(nodes, node, name):
 
 @inlined
 def begin(right, at, work):
-    """Make the certain node, which ends at a place. Returns the number of nodes."""
+    """Make the certain node, which ends at a position. Returns the number of nodes."""
     nodes = work.nodes
     base = CERTAIN << NODE_SHIFT
     nodes[base | PREVIOUS] = nodes[base | NEXT] = NONE
@@ -57,7 +57,7 @@ def begin(right, at, work):
 
 @inlined
 def gather(head, work):
-    """Gather the nodes of a list, the best one for each right id, into the slots. Returns the number of slots."""
+    """Fill the slots with the best node of a list for each right id. Returns the number of slots."""
     nodes, totals, stamps, keys, rights = work.nodes, work.totals, work.right_stamps, work.slot_keys, work.slot_rights
     work.clock[0] += U1
     clock, count, node = work.clock[0], U0, np.uint64(head)
@@ -76,7 +76,7 @@ def gather(head, work):
 
 @inlined
 def best_for(left, slots, table, work):
-    """Find the best path to a word with a left id, once the slots are filled. Returns the key of its cost up to there and its last node."""
+    """Find the best path to a word with a left id; the slots must be filled. Returns the key with the path's cost and last node."""
     if work.left_stamps[left] != work.clock[0]:
         row, keys, rights = left * table.params[RIGHTS], work.slot_keys, work.slot_rights
         best = MOST_KEY
@@ -96,10 +96,10 @@ def node_of(key):
 
 @inlined
 def add_words(place, at, stop, slots, count, table, work):
-    """Add nodes for the words of a list, which begin and end at the same places.
+    """Add nodes for the words of a list, which have the same begin and end.
 
     Args:
-        place: of the list's first word.
+        place: the index of the list's first word.
         slots, count: the number of slots, and of nodes.
 
     Returns:
@@ -125,14 +125,14 @@ def add_words(place, at, stop, slots, count, table, work):
 
 @part
 def write(text, node, table, output, work, place, counted, characters):
-    """Write the words on the path to a node, after the certain node.
+    """Write the words on the path from the certain node to a node.
 
     Args:
-        place: where the output has room for the first one.
+        place: the index of the first word in the output.
         counted, characters: a position before these words, and the number of characters of the row before it.
 
     Returns:
-        The place after the last word, and `counted` and `characters` for its end.
+        The index after the last word, and `counted` and `characters` for its end.
     """
     nodes = work.nodes
     count, back = U0, node
@@ -158,7 +158,7 @@ def write(text, node, table, output, work, place, counted, characters):
 
 @inlined
 def mark_live(work):
-    """Mark the nodes of all lists. Returns how many there are."""
+    """Mark the nodes of all lists. Returns the number of these nodes."""
     live = U0
     for index in range(len(work.heads)):
         node = np.uint64(work.heads[np.uint64(index)])
@@ -178,7 +178,7 @@ def unmark(count, work):
 
 @inlined
 def last_certain(count, work):
-    """The last node on the paths to all nodes of lists."""
+    """The last node that is on the paths to all nodes in lists."""
     nodes = work.nodes
     unmark(count, work)
     live, node = mark_live(work), count
@@ -196,9 +196,9 @@ def last_certain(count, work):
 
 @inlined
 def keep(certain, count, work):
-    """Drop all nodes but a certain one and those on the paths from it to nodes of lists. Returns the number of nodes.
+    """Keep only a certain node and the nodes on the paths from it to nodes in lists. Returns the number of nodes.
 
-    Costs are counted from the certain node.
+    Costs are now counted from the certain node.
     """
     nodes, totals = work.nodes, work.totals
     unmark(count, work)
@@ -226,7 +226,7 @@ def keep(certain, count, work):
 
 @part
 def settle(text, count, table, output, work, place, counted, characters):
-    """Write the words that are certain, and drop the nodes that are not needed any more.
+    """Write the words that are certain, and drop the nodes that are no longer needed.
 
     Args:
         place, counted, characters: as in `write`.

@@ -1,13 +1,13 @@
-"""MaxMatch. `fst.machines.segmentation.maxmatch` says what the tokens are; its slow walk specifies them.
+"""MaxMatch. `fst.machines.segmentation.maxmatch` describes the tokens; its slow walk specifies them.
 
-A row is read from its begin, or backward from its end. *Positions* count in this order, from where the row begins in the text, and
-`unit_at` finds the unit of a position. Tokens are written as they are found, with their sizes if spans are requested. When the row ends,
-backward tokens are turned round, and sizes become places in characters.
+A row is read from its begin, or backward from its end. *Positions* count in this order, from the row's begin in the text; `unit_at` returns
+the unit at a position. Tokens are written when they are found, with their sizes if spans are requested. At the end of the row, backward
+tokens are reversed, and sizes are converted to spans in characters.
 
-The kernel keeps nothing from one call to the next: if a text continues, it stops before the first token that is not certain, and the caller
-gives these units again. Backward it reads such a text up to its last cut.
+The kernel keeps nothing between calls: if a text continues, it stops before the first token that is not certain, and the caller passes the
+units from there on again. Backward, the kernel reads only up to the last cut of this text.
 
-Kernels check nothing. They require a proven table, UTF-16, and room for an id for each unit.
+Kernels check nothing. They require a proven table, UTF-16, and room for one id for each unit.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ ALONE = np.uint64(maxmatch.ALONE)
 TOKENS, STATE, VALUE, SIZE = (np.uint64(column) for column in maxmatch.JUMP)
 LISTED, END, NUMBER, BEFORE_IT = (np.uint64(column) for column in maxmatch.TOKEN)
 ASCII = np.uint64(0x80)
-WORD = 0  # of all tokens; -1 would mean the frame of a text
+WORD = 0  # the word number of all tokens; -1 would mean the frame of a text
 
 
 @inlined
@@ -44,7 +44,7 @@ def put(output, place, value, size):
 
 @part
 def put_list(last, table, output, place):
-    """Write the tokens of a list; `last` is where the last one begins in `lists`. Returns the place after them."""
+    """Write the tokens of a list; `last` is the index in `lists` of the last token. Returns the index after them."""
     lists = table.lists
     after = place + np.uint64(lists[last + NUMBER])
     while last:
@@ -59,10 +59,10 @@ def put_tokens(text, begin, stop, is_open, table, output, place):
     """Write the tokens of a row.
 
     Args:
-        begin, stop: the bounds of the row, or of what is known of it; `is_open` if it continues.
+        begin, stop: the bounds of the row, or of its known part; `is_open` if the row continues.
 
     Returns:
-        Where the tokens end, and the place after the last one.
+        The position after the tokens, and the index after the last token.
     """
     entries, words, is_backward, bounds = table.entries, table.words[0], table.is_backward[0], begin + stop
     while True:
@@ -109,7 +109,7 @@ def put_tokens(text, begin, stop, is_open, table, output, place):
 
 @part
 def turn_round(numbers, first, end, step, column):
-    """Turn a column of tokens round: the numbers ``step * token + column`` for the tokens from `first` to before `end`."""
+    """Reverse a column of tokens: the numbers ``step * token + column`` for the tokens from `first` to before `end`."""
     while first + U1 < end:
         end -= U1
         low, high = first * step + column, end * step + column
@@ -119,15 +119,15 @@ def turn_round(numbers, first, end, step, column):
 
 @part
 def locate(text, at, first, end, characters, output):
-    """Turn the sizes of tokens into places in characters.
+    """Convert the sizes of tokens to spans in characters.
 
     Args:
         at: the position of the first unit of the first token.
-        first, end: the tokens.
-        characters: the characters of the row before them.
+        first, end: the range of the tokens.
+        characters: the number of characters of the row before the tokens.
 
     Returns:
-        The characters of the row up to their end.
+        The number of characters of the row up to the end of the tokens.
     """
     for index in range(first, end):
         token = np.uint64(index)
@@ -143,9 +143,7 @@ def locate(text, at, first, end, characters, output):
 
 @part
 def last_cut(text, begin, stop, table):
-    """The last position of a row after which it may be cut, see `fst.machines.segmentation.maxmatch.MaxMatchTable.cuts`; or where it
-    begins.
-    """
+    """The last position at which a row may be cut, see `fst.machines.segmentation.maxmatch.MaxMatchTable.cuts`; or the row's begin."""
     while begin < stop and (np.uint64(text[stop - U1]) >= ASCII or label_of(table, text[stop - U1])):
         stop -= U1
     return stop
@@ -153,7 +151,7 @@ def last_cut(text, begin, stop, table):
 
 @kernel
 def encode_rows(text, starts, more, table, output, work):
-    """Segment texts. Arguments and result are those of `fst.runtime.machines.bpe.kernels.encode.encode_rows`, but for `table`, which is
+    """Segment texts. Arguments and result are as in `fst.runtime.machines.bpe.kernels.encode.encode_rows`, except for `table`, which is
     `fst.machines.segmentation.maxmatch.Arguments`, and `work`, which is `fst.machines.segmentation.maxmatch.Work`.
     """
     call, rows, is_backward = work.state, np.uint64(len(starts)) - U1, table.is_backward[0]

@@ -1,9 +1,9 @@
-"""MeCab's segmentation. `fst.machines.segmentation.mecab` says what it is; its slow walk specifies the words.
+"""MeCab's segmentation. `fst.machines.segmentation.mecab` describes it; its slow walk specifies the words.
 
-`fst.runtime.machines.segmentation.kernels.lattice` has the lattice. If a text continues, the kernel stops after the last certain word. It
-keeps the right id of this word, and the caller gives the units after it again.
+The lattice is in `fst.runtime.machines.segmentation.kernels.lattice`. If a text continues, the kernel stops after the last certain word. It
+keeps the right id of this word, and the caller passes the units after it again.
 
-Kernels check nothing. They require a proven table, UTF-16, and room for an id for each unit of text.
+Kernels check nothing. They require a proven table, UTF-16, and room for one id for each unit of text.
 """
 
 from __future__ import annotations
@@ -56,13 +56,13 @@ def after(text, at, stop):
 
 @inlined
 def is_space(kind):
-    """Whether characters of a kind are skipped."""
+    """Whether characters of a kind are spaces, which are skipped."""
     return kind >> SPACE_SHIFT & U1 != U0
 
 
 @part
 def end_of_run(text, at, stop, table):
-    """Where the run of characters ends that begins at a position, and in which any two neighbours share a category."""
+    """The end of the run of characters from a position on in which any two neighbours share a category."""
     categories = kind_at(text, at, table) & CATEGORIES
     at = after(text, at, stop)
     while at < stop:
@@ -75,7 +75,7 @@ def end_of_run(text, at, stop, table):
 
 @part
 def end_of_spaces(text, at, stop, table):
-    """Where spaces end that begin at a position."""
+    """The end of the run of spaces from a position on."""
     while at < stop and is_space(kind_at(text, at, table)):
         at += U1
     return at
@@ -83,7 +83,7 @@ def end_of_spaces(text, at, stop, table):
 
 @inlined
 def move(at, is_at_end, work):
-    """Move the list of a place to the next one, since there is a space. At the end of a text, only the list of the last place counts."""
+    """Move the list of a position with a space to the next position. At the end of a text, only the list of the last position counts."""
     heads, nodes, mask = work.heads, work.nodes, np.uint64(len(work.heads) - 1)
     head, following = np.uint64(heads[at & mask]), np.uint64(heads[at + U1 & mask])
     heads[at & mask] = NONE
@@ -121,17 +121,17 @@ def add_known(text, at, stop, slots, count, table, work):
 
 @inlined
 def unknown_words(kind, table):
-    """The place of the first unknown word of a kind of characters."""
+    """The index of the first unknown word of a kind of characters."""
     return np.uint64(table.unknowns[kind >> FIRST_SHIFT & MASK_FIRST])
 
 
 @part
 def add_unknown(text, at, stop, run_end, kind, slots, count, table, work):
-    """Add nodes for the unknown words that begin at a position, by the rules of its category.
+    """Add nodes for the unknown words that begin at a position, by the rules of the character's categories.
 
     Args:
-        run_end: where the last run ends that has been looked for.
-        kind: the kind of the character.
+        run_end: the end of the last run that was searched.
+        kind: the kind of the character at the position.
 
     Returns:
         The number of nodes, and `run_end`.
@@ -155,7 +155,7 @@ def add_unknown(text, at, stop, run_end, kind, slots, count, table, work):
 
 @part
 def finish(text, stop, table, output, work, place, counted, characters):
-    """Write the words of the best path to the end of a text. Returns the place after them."""
+    """Write the words of the best path to the end of a text. Returns the index after them."""
     heads, last = work.heads, stop & np.uint64(len(work.heads) - 1)
     slots = gather(heads[last], work)
     heads[last] = NONE
@@ -166,9 +166,9 @@ def finish(text, stop, table, output, work, place, counted, characters):
 
 @kernel
 def encode_rows(text, starts, more, table, output, work):
-    """Segment texts. Arguments and result are those of `fst.runtime.machines.bpe.kernels.encode.encode_rows`, but for `table`, which is
-    `fst.machines.segmentation.mecab.Arguments`, and `work`, which is `fst.machines.segmentation.mecab.Work`; and the result is one past
-    all of the text if the nodes fill all the room.
+    """Segment texts. Arguments and result are as in `fst.runtime.machines.bpe.kernels.encode.encode_rows`, except for `table`, which is
+    `fst.machines.segmentation.mecab.Arguments`, and `work`, which is `fst.machines.segmentation.mecab.Work`. If there is no room for more
+    nodes, the result is one past the end of `text`.
     """
     call, heads, rows, mask = work.state, work.heads, np.uint64(len(starts)) - U1, np.uint64(len(work.heads) - 1)
     place, at, characters = call[COUNT], np.uint64(starts[0]), call[BEFORE] if call[OPEN] else U0

@@ -16,13 +16,13 @@ ROOT, LEAF = np.uint64(rows.ROOT), np.uint64(unit_trie.LEAF)
 
 @inlined
 def state_of(entry):
-    """Where a walk continues after an entry, or `LEAF`."""
+    """The state after an entry, or `LEAF`."""
     return entry & STATE
 
 
 @inlined
 def value_of(entry):
-    """The value of the word that ends with an entry; 0 for none."""
+    """The value of the word that ends with an entry; 0 without a word."""
     return entry >> VALUE_SHIFT & VALUE
 
 

@@ -1,15 +1,15 @@
 """Unigram: text into token ids. `fst.machines.unigram.table.UnigramTable.run` specifies the result, one piece after the other.
 
 A round has the loops of `fst.runtime.machines.bpe.kernels.encode`, with the best path in place of the automaton. The table of words finds
-pieces that are one token. For the others, `find_nodes` or `fst.machines.unigram.viterbi_kernels` finds the best node that ends at each
-byte; these are read off backwards. A search keeps only the sums within reach of a token, and takes linear time. The sizes of its nodes lie
-where its ids will be: one byte for each byte of text, or two if a token may have more than 255 bytes.
+pieces that are one token. For other pieces, `find_nodes` or `fst.machines.unigram.viterbi_kernels` finds the best node that ends at each
+byte; the path is then read backwards. A search keeps only the sums within reach of a token, and takes linear time. It stores the sizes of
+its nodes in the room of its ids: one byte for each byte of text, or two if a token may have more than 255 bytes.
 
-If sums carry on from piece to piece (`fst.machines.unigram.viterbi`), `emit` adds them up.
+If sums continue from piece to piece (`fst.machines.unigram.viterbi`), `emit` adds them up.
 
-If spans are asked for, `emit` writes the bytes for which each id stands in place of its characters, and `locate` counts characters.
+If spans are requested, `emit` writes the byte span of each id, and `locate` converts bytes to characters.
 
-Kernels check nothing. They require what those of `fst.runtime.machines.bpe.kernels.encode` require; the arrays in ``work`` come from
+Kernels check nothing. They require the same as `fst.runtime.machines.bpe.kernels.encode`; the arrays in ``work`` come from
 `fst.machines.unigram.arguments.work`.
 """
 
@@ -43,8 +43,8 @@ BLANK = np.uint8(ord(BLANK_CHARACTER))
 
 @inlined
 def search(text, begin, end, table, work, ids, at):
-    """Find the best path through a piece, and keep the sum. Its sizes, see `fst.machines.unigram.viterbi_kernels.find_best`, begin at
-    ``ids[at]``.
+    """Find the best path through a piece, and keep its sum. Its sizes begin at ``ids[at]``, see
+    `fst.machines.unigram.viterbi_kernels.find_best`.
     """
     sums, total, limit, sizes = work.sums, work.total[0], table.limit[0], ids.view(np.uint8)
     work.total[0] = find_best(text, begin, end, table.trie, table.scores, table.unknown[0], total, limit, sums, sizes, at << U2)
@@ -52,9 +52,9 @@ def search(text, begin, end, table, work, ids, at):
 
 @part
 def room_of(begin, end, table, sums, ids, at):
-    """The elements of `ids`, from `at` on, that `line_up` needs. No node may overwrite a size that is still needed, nor an id a node."""
+    """The number of elements of `ids`, from `at` on, that `line_up` needs, so that it overwrites no size or node before reading it."""
     sizes, shift = ids.view(np.uint8), shift_of(sums)
-    most, nodes = end - begin if len(table.fallbacks) else U0, U0  # an unknown node may become as many ids as it has bytes
+    most, nodes = end - begin if len(table.fallbacks) else U0, U0  # an unknown node may become one id for each of its bytes
     while end > begin:
         most = max(most, nodes + ((end - begin << shift) + U3 >> U2))
         end -= size_at(sizes, at << U2, end - begin - U1, shift)
@@ -64,10 +64,10 @@ def room_of(begin, end, table, sums, ids, at):
 
 @part
 def line_up(text, begin, end, table, sums, ids, at):
-    """Write the nodes of the best path through a piece behind each other. Their sizes begin at ``ids[at]``, where the ids will be.
+    """Write the nodes of the best path through a piece next to each other. The sizes and, later, the ids begin at ``ids[at]``.
 
     Returns:
-        Where the nodes begin.
+        The index of the first node.
     """
     sizes, shift = ids.view(np.uint8), shift_of(sums)
     out = at + room_of(begin, end, table, sums, ids, at)
@@ -81,27 +81,27 @@ def line_up(text, begin, end, table, sums, ids, at):
 
 @inlined
 def is_anew(text, place, table):
-    """Whether sums begin anew at the piece that begins at a place."""
+    """Whether the sum restarts at the piece that begins at a position."""
     restart = table.rules[RESTART]
     return restart == AT_PIECE or (restart == AT_BLANK and text[place] == BLANK)
 
 
 @inlined
 def is_near(total, length, table):
-    """Whether sums stay within the limit over some bytes from a sum on."""
+    """Whether sums stay within the limit if they continue from `total` over `length` bytes."""
     return abs(total) + table.most[0] * length < table.limit[0]
 
 
 @part
 def add_words(text, pieces, index, begin, end, table, work, ids, at):
-    """Add the scores of words to the sum. `pieces` from `index` on are the words, `ids` after `at` is scratch.
+    """Add the scores of words to the sum. `ids` from `at` on is scratch.
 
-    A word that may lead beyond the limit is searched, since the sums at its characters count.
+    If a word may lead beyond the limit, its path is searched, since the sums at its characters matter.
 
     Args:
-        text, pieces, table, work: as in `encode`.
-        index: the piece of the first word.
-        begin, end: the words in `work.scratch`.
+        text, table, work: as in `encode`.
+        pieces, index: the pieces, and the index of the first word's piece.
+        begin, end: the range of the words' ids in `work.scratch`.
     """
     scores, first = table.scores, end
     while first > begin and not is_anew(text, np.uint64(pieces[index + (first - begin)]) & PLACE, table):
@@ -122,7 +122,7 @@ def add_words(text, pieces, index, begin, end, table, work, ids, at):
 
 @inlined
 def put_id(number, begin, end, output, at):
-    """Write an id and, if spans are asked for, the bytes for which it stands. Returns the next index."""
+    """Write an id and, if spans are requested, its byte span. Returns the next index."""
     output.ids[at] = number
     if len(output) > IDS_ALONE and len(output.offsets):
         output.offsets[at << U1], output.offsets[at << U1 | U1] = begin, end
@@ -131,7 +131,7 @@ def put_id(number, begin, end, output, at):
 
 @part
 def put_unknown(text, begin, end, table, output, at):
-    """Write the ids of a run of unknown nodes; bytes have its span, or if sums are those of whole texts that of their character.
+    """Write the ids of a run of unknown nodes. Byte tokens have the span of the run, or of their character if sums are over whole texts.
 
     Returns:
         The next index.
@@ -156,9 +156,9 @@ def put_unknown(text, begin, end, table, output, at):
 
 @part
 def put_nodes(text, begin, end, nodes, table, output, at):
-    """Write the ids of a piece. Its nodes lie in ``output.ids``, from `nodes` on. Returns the next index."""
+    """Write the ids of a piece. Its nodes are in ``output.ids``, from `nodes` on. Returns the next index."""
     ids, lengths, unk_id = output.ids, table.shared.lengths, table.unk_id[0]
-    place = run = begin  # `run`: where unknown nodes begin
+    place = run = begin  # `run`: the start of the run of unknown nodes
     while place < end:
         node = ids[nodes]
         nodes += U1
@@ -181,7 +181,7 @@ def encode_piece(text, begin, end, table, work, output, at):
 
 @part
 def encode_listed(text, begin, end, table, work, output, at, room):
-    """Write the ids of a piece that `find_nodes` has read; it has its room in `work` from `room` on. Returns the next index."""
+    """Write the ids of a piece that `find_nodes` has read; its room in `work` begins at `room`. Returns the next index."""
     total, size = work.total[0], end - begin
     if not is_near(total, size, table):
         return encode_piece(text, begin, end, table, work, output, at)
@@ -193,9 +193,9 @@ def encode_listed(text, begin, end, table, work, output, at, room):
 
 @part
 def emit(text, pieces, scratch, written, pending, waiting, row, table, output, work):
-    """Write ids to the output, and the frames and ends of texts. Returns the row after the last that ended."""
+    """Write ids to the output, and the frames and ends of texts. Returns the row after the last complete row."""
     special_ids, ids, ends, at = work.special_ids, output.ids, table.ends, work.state[COUNT]
-    begin = room = special = following = U0  # `following`: the piece after the last pending one
+    begin = room = special = following = U0  # `following`: the index after the last pending piece
     for item in range(waiting):
         gap, index = pending[item] & LOW_HALF, pending[item] >> HALF
         kind = np.uint64(pieces[index]) >> KIND << KIND
@@ -260,7 +260,7 @@ def locate(text, pieces, count, waiting, table, output, place, row, work):
 
 @inlined
 def encode(text, starts, more, table, output, work):
-    """Encode texts. Arguments and result are those of `fst.runtime.machines.bpe.kernels.encode.encode_rows`, but for `table` and `work`,
+    """Encode texts. Arguments and result are as in `fst.runtime.machines.bpe.kernels.encode.encode_rows`, except for `table` and `work`,
     which are `fst.machines.unigram.arguments.UnigramArguments` and `UnigramWork`.
     """
     state, pieces, scratch, pending, shared = work.state, work.pieces, work.scratch, work.pending, table.shared
@@ -281,5 +281,5 @@ def encode(text, starts, more, table, output, work):
 
 @kernel
 def encode_rows(text, starts, more, table, output, work):
-    """`encode` texts, each piece by itself."""
+    """`encode` texts, with scores summed for each piece."""
     return encode(text, starts, more, table, output, work)

@@ -1,10 +1,9 @@
-"""The n best segmentations of Unigram, or one of them at random. `fst.machines.unigram.sampling` says what they are, and specifies the
-result.
+"""The n best Unigram segmentations, or one of them at random. `fst.machines.unigram.sampling` defines them, and specifies the result.
 
 Each row is read twice. The first time, `scan` lists the best paths through each piece, and from these the best segmentations of the row so
-far; it keeps only their scores and deviations. The second time, `put_row` writes the segmentation that was requested.
+far; it keeps only their scores and deviations. The second time, `put_row` writes the requested segmentation.
 
-Kernels check nothing. They require what those of `fst.runtime.machines.unigram.kernels.encode` require.
+Kernels check nothing. They require the same as `fst.runtime.machines.unigram.kernels.encode`.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ RANK = np.uint64((1 << 16) - 1)
 
 @part
 def exponential(argument):
-    """See `fst.machines.unigram.sampling.exponentials`; 0 for very small ones."""
+    """See `fst.machines.unigram.sampling.exponentials`; 0 for arguments below `LEAST_ARGUMENT`."""
     if argument < LEAST_ARGUMENT:
         return 0.0
     power = floor(argument / LOG_2 + 0.5)
@@ -45,7 +44,7 @@ def exponential(argument):
 
 @part
 def extend(work, most, begin, end, node, score):
-    """Merge the paths to a place, followed by a node, into those to the place where the node ends. Of equal ones, the latter come first."""
+    """Extend the paths to place `begin` by a node, and merge them into the paths to place `end`. Equal paths that were there come first."""
     scores, nodes, ranks = work.scores, work.nodes, work.ranks
     own, other, count, more = end * most, begin * most, np.uint64(work.places[end]), np.uint64(work.places[begin])
     if count == most and scores[other] + score <= scores[own + most - U1]:
@@ -71,9 +70,9 @@ def list_paths(text, begin, end, table, most, work):
     """List the best paths to each place of a piece, in ``work.scores``, ``nodes`` and ``ranks`` from ``place * most`` on.
 
     Args:
-        text, begin, end: the piece, for which there is room.
+        text, begin, end: the piece; `work` has room for it.
         table: `fst.machines.unigram.arguments.UnigramArguments`.
-        most: how many paths are listed.
+        most: the maximum number of paths to a place.
         work: `fst.machines.unigram.arguments.NBestWork`.
     """
     size = end - begin
@@ -92,7 +91,7 @@ def list_paths(text, begin, end, table, most, work):
 
 @part
 def line_up(size, rank, most, lengths, work, nodes, at):
-    """Write the nodes of a path through a piece of some size, so that they end at ``nodes[at + size]``. Returns where they begin."""
+    """Write the nodes of a path through a piece to the end of ``nodes[at : at + size]``. Returns the index of the first node."""
     left = out = size
     while left:
         place = left * most + rank
@@ -113,12 +112,12 @@ def copy_text(work, source, target):
 
 @part
 def join(work, most, count, size, index):
-    """Extend the best segmentations of a text by the best paths through its next piece. Returns their number.
+    """Extend the best segmentations of a text by the best paths through its next piece. Returns the number of segmentations.
 
     Args:
-        work: of `totals` and `steps`, the best segmentations so far, and after them room for as many.
-        most, count: how many are kept, and their number so far.
-        size: the bytes of the piece.
+        work: `totals` and `steps` have the best segmentations so far, and room for the new ones.
+        most, count: the maximum number of segmentations, and their number so far.
+        size: the number of bytes of the piece.
         index: the number of pieces before it.
     """
     scores, totals, steps, heads, own, paths = work.scores, work.totals, work.steps, work.heads, size * most, np.uint64(work.places[size])
@@ -126,7 +125,7 @@ def join(work, most, count, size, index):
         for text in range(count):
             totals[text] += scores[own]
         return count
-    total, open_paths, heads[0] = min(count * paths, most), U1, 0  # `heads`: of each path, how many segmentations were extended by it
+    total, open_paths, heads[0] = min(count * paths, most), U1, 0  # `heads`: by path, the number of extended segmentations
     for place in range(total):
         best, value = open_paths, 0.0
         for path in range(open_paths):
@@ -150,7 +149,7 @@ def join(work, most, count, size, index):
 
 @inlined
 def next_pieces(text, row, at, shared, work):
-    """Find the next pieces of the row between ``work.bounds``. Returns 1 after the last ones, else 0; where they end; and their number."""
+    """Find the next pieces of the row between ``work.bounds``. Returns 1 if these are the last, or 0; their end; and their number."""
     row, at, count, _ = find_pieces(text, work.bounds, row, at, U0, shared, work)
     if len(shared.drops):
         mark_dropped(text, work.pieces, count, shared)
@@ -159,7 +158,7 @@ def next_pieces(text, row, at, shared, work):
 
 @part
 def scan(text, table, work):
-    """Find the best segmentations of a row. Returns their number; 0 if a piece has more paths than there is room for."""
+    """Find the best segmentations of a row. Returns their number; 0 if there is no room for the paths of a piece."""
     most, pieces, own = table.most[0], work.pieces, table.own
     row, at, index, texts = U0, np.uint64(work.bounds[0]), U0, U1
     work.totals[0], work.steps[0] = 0.0, 0
@@ -195,7 +194,7 @@ def draw(texts, table, work, row):
 
 @part
 def put_row(text, chosen, ended, table, output, work):
-    """Write a segmentation of a row to the output, and its frame. Returns the row after it."""
+    """Write a segmentation of a row, and its frame, to the output. Returns the next row."""
     state, pieces, own, ids, steps = work.state, work.pieces, table.own, output.ids, work.steps
     step, last_step = chosen * STEPS + U1, chosen * STEPS + steps[chosen * STEPS]
     row, begin, index = U0, np.uint64(work.bounds[0]), U0
@@ -226,12 +225,12 @@ def put_row(text, chosen, ended, table, output, work):
 
 @kernel
 def encode_rows(text, starts, more, table, output, work):
-    """Encode texts. Arguments and result are those of `fst.runtime.machines.bpe.kernels.encode.encode_rows`, but for `table` and `work`,
-    which are `fst.machines.unigram.arguments.NBestArguments` and `NBestWork`; ``work.state`` has the number of the first row.
-    After a call in which `is_every` is set, its `ROW` is the number of segmentations, and their scores are in ``work.totals``.
+    """Encode texts. Arguments and result are as in `fst.runtime.machines.bpe.kernels.encode.encode_rows`, except for `table` and `work`,
+    which are `fst.machines.unigram.arguments.NBestArguments` and `NBestWork`; and ``work.state`` contains the number of the first row.
+    After a call with `is_every`, ``work.state[ROW]`` is the number of segmentations, and ``work.totals`` contains their scores.
 
     Returns:
-        The position where reading stopped; beyond the end if the text continues in the next call, or if there is not enough room.
+        The position where reading stopped; beyond the end if the text continues in the next call, or if the room is too small.
     """
     state = work.state
     if more:

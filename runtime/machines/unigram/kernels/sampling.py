@@ -1,11 +1,11 @@
-"""Unigram with segmentations drawn at random. `fst.machines.unigram.sampling` says what that is, and specifies the result of a piece.
+"""Unigram with segmentations drawn at random. `fst.machines.unigram.sampling` defines sampling, and specifies the result of a piece.
 
-The pieces of a round are found as by `fst.runtime.machines.unigram.kernels.encode`. None is looked up in the table of words, since
-sampling may take any of them apart. `find_nodes` lists the nodes that end at each place of a piece, and `draw_listed` chooses one only at
-the places on the path, from the end of the piece on. A piece that `find_nodes` leaves out, or whose weights need exponents, is left to
-`draw`: it walks over the trie and chooses at every place.
+The pieces of a round are found as in `fst.runtime.machines.unigram.kernels.encode`. No piece is looked up in the table of words, since
+sampling may split any piece. `find_nodes` lists the nodes that end at each place of a piece. `draw_listed` goes back from the end of the
+piece, and draws a node only at the places on the path. `draw` handles pieces that `find_nodes` omits, or whose weights need exponents: it
+walks over the trie, and draws a node at every place.
 
-Kernels check nothing. They require what those of `fst.runtime.machines.unigram.kernels.encode` require.
+Kernels check nothing. They require the same as `fst.runtime.machines.unigram.kernels.encode`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from fst.runtime.text.kernels.stretches import start_before
 from fst.tables.kernel_call import COUNT, FIRST_ROW, IDS_ALONE, PLACE_IN_ROW
 
 STEP, LARGEST, LEAST, FAR, SIZE_SHIFT = sampling.STEP, sampling.LARGEST, sampling.LEAST, sampling.FAR, np.uint64(sampling.SIZE_SHIFT)
-UNSET = np.int32(-128)  # in place of a node: none ends here yet
+UNSET = np.int32(-128)  # in place of a node: no node ends here yet
 NONE = np.int32(aho_corasick.NONE)
 
 
@@ -43,7 +43,7 @@ def final(number, exponent):
 
 @part
 def factor_of(steps):
-    """What aligns a weight with one whose exponent is larger by some steps."""
+    """The factor that aligns a weight with another weight whose exponent is larger by `steps`."""
     factor = 1.0 if steps < FAR else 0.0
     for _ in range(min(steps, FAR)):
         factor *= STEP
@@ -52,17 +52,17 @@ def factor_of(steps):
 
 @inlined
 def share_of(stream, end, size):
-    """The random share, from 0 to below 1, for a node of some bytes that ends at a place of the piece."""
+    """The random share, from 0 to below 1, for a node of `size` bytes that ends at a place of the piece."""
     return np.float64(mixed(stream + (end | size << SIZE_SHIFT) * GAMMA) >> TO_SHARE) * UNIT
 
 
 @inlined
 def add(number, exponent, node, size, end, stream, work, nodes, at):
-    """Add the weight of a node that ends at a place to the weight of the place, and perhaps make the node its choice.
+    """Add the weight of a node to the weight of the place where it ends, and draw whether the place chooses the node.
 
     Args:
-        number, exponent: the weight of the paths that the node ends.
-        node, size: the node, and its bytes.
+        number, exponent: the weight of the paths that end with the node.
+        node, size: the node, and its number of bytes.
         end: the place.
         stream, work, nodes, at: as in `draw`.
     """
@@ -90,8 +90,8 @@ def draw(text, begin, end, table, stream, work, nodes, at):
         text, begin, end: the piece.
         table: `fst.machines.unigram.arguments.SamplingArguments`.
         stream: uint64, the state of the generator before the first number of the piece.
-        work: of `weights` and `exponents`, scratch: the weights of the last places.
-        nodes, at: int32, filled from `at` on for each byte: the node that ends with it, or `UNSET`.
+        work: `weights` and `exponents` are scratch for the weights of the last places.
+        nodes, at: int32; filled from `at` on, for each byte: the node that ends with this byte, or `UNSET`.
     """
     numbers, exponents, mask = table.numbers, table.exponents, np.uint64(len(work.weights)) - U1
     unknown, is_wide = np.uint64(len(numbers)) - U2, len(exponents) > 0
@@ -112,7 +112,7 @@ def draw(text, begin, end, table, stream, work, nodes, at):
 
 @inlined
 def weight_at(item, place, nodes, numbers, weights):
-    """The weight of all paths to a place that end with an item of the lists; 0 for none."""
+    """The weight of all paths to a place that end with an item of the lists; 0 for the item `NONE`."""
     node, others = np.int32(nodes[item] & LOW_HALF), np.uint64(len(numbers)) - U2
     number = numbers[np.uint64(node) if node >= 0 else others + np.uint64(node == NONE)]
     return number * weights[place - (nodes[item] >> HALF & SIZE)]
@@ -120,11 +120,11 @@ def weight_at(item, place, nodes, numbers, weights):
 
 @part
 def weigh(text, begin, size, room, lists, nodes, numbers, weights):
-    """Write the weight of all paths to each place of a piece. Nothing reads the weights inside a character.
+    """Write the weight of all paths to each place of a piece. Weights inside a character are never read.
 
     Args:
         text, begin, size: the piece.
-        room: where the room of the piece begins in `lists`, the list at each place, and in `weights`, which are filled.
+        room: the start of the piece's room in `lists`, which has the list at each place, and in `weights`, which is filled.
         nodes: see `fst.machines.unigram.arguments.Ends`.
         numbers: as in `fst.machines.unigram.arguments.SamplingArguments`.
     """
@@ -138,7 +138,7 @@ def weigh(text, begin, size, room, lists, nodes, numbers, weights):
             weights[place] = weights[place - (at - start_before(text, at))] * unknown
             continue
         total, is_open = 0.0, True
-        weights[place] = 0.0  # an item `NONE` has no bytes, so it reads this weight
+        weights[place] = 0.0  # read by items `NONE`, which have no bytes
         while is_open:
             for item in range(block, block + BLOCK):
                 total += weight_at(np.uint64(item), place, nodes, numbers, weights)
@@ -155,11 +155,11 @@ def goes_on(item, nodes):
 
 @inlined
 def choice_at(block, left, place, nodes, numbers, weights, stream):
-    """The item of a list that is the choice of a place.
+    """Choose an item of the list at a place.
 
     Args:
         block: the first item of the list.
-        left, place: the bytes of the piece before the place, and the place in the room of the piece, an index into `weights`.
+        left, place: the number of bytes of the piece before the place; and the index of the place in `weights`.
         nodes, numbers, weights: as in `weigh`.
         stream: as in `draw`.
     """
@@ -175,12 +175,12 @@ def choice_at(block, left, place, nodes, numbers, weights, stream):
 
 @part
 def draw_listed(text, begin, size, room, table, stream, work, drawn, at):
-    """Draw a path through a piece that `find_nodes` has read: the node that ends at each place on it.
+    """Draw a path through a piece that `find_nodes` has read: the node that ends at each place on the path.
 
     Args:
-        text, table, stream, at: as in `draw`; `drawn` are its `nodes`.
+        text, table, stream, at: as in `draw`; `drawn` is as its `nodes`.
         begin, size: the piece, which has at most ``table.most_bytes[0]`` bytes.
-        room: where its room begins in ``work.tokens`` and ``work.best_sums``.
+        room: the start of its room in ``work.tokens`` and ``work.best_sums``.
     """
     lists, nodes, numbers, weights = work.tokens, table.own.ends.nodes, table.numbers, work.best_sums
     weigh(text, begin, size, room, lists, nodes, numbers, weights)
@@ -199,7 +199,7 @@ def draw_listed(text, begin, size, room, table, stream, work, drawn, at):
 
 @part
 def line_up(nodes, at, size, lengths):
-    """Move the nodes that have been drawn to the end of the places from `at` on. Returns where they begin."""
+    """Move the drawn nodes to the end of ``nodes[at : at + size]``. Returns the index of the first node."""
     left = out = size
     while left:
         node = nodes[at + left - U1]
@@ -211,7 +211,7 @@ def line_up(nodes, at, size, lengths):
 
 @part
 def emit(text, pieces, count, row, table, output, work):
-    """Write the ids of all pieces to the output, and the frames and ends of texts. Returns the row after the last that ended."""
+    """Write the ids of all pieces to the output, and the frames and ends of texts. Returns the row after the last complete row."""
     state, special_ids, ids, own, seed = work.state, work.special_ids, output.ids, table.own, table.seed[0]
     at, place, special, room, key = state[COUNT], state[PLACE_IN_ROW], U0, U0, key_of(seed, state[FIRST_ROW] + row)
     for index in range(count):
@@ -238,9 +238,9 @@ def emit(text, pieces, count, row, table, output, work):
 
 @kernel
 def encode_rows(text, starts, more, table, output, work):
-    """Encode texts. Arguments and result are those of `fst.runtime.machines.bpe.kernels.encode.encode_rows`, but for `table` and `work`,
-    which are `fst.machines.unigram.arguments.SamplingArguments` and `SamplingWork`; and ``work.state`` has the number of the
-    first row.
+    """Encode texts. Arguments and result are as in `fst.runtime.machines.bpe.kernels.encode.encode_rows`, except for `table` and `work`,
+    which are `fst.machines.unigram.arguments.SamplingArguments` and `SamplingWork`; and ``work.state`` contains the number of the first
+    row.
     """
     state, pieces, pending, shared = work.state, work.pieces, work.pending, table.own.shared
     begin_call(starts, more, output, state)
@@ -249,7 +249,7 @@ def encode_rows(text, starts, more, table, output, work):
         row, at, count, is_stuck = find_pieces(text, starts, row, at, more, shared, work)
         if len(shared.drops):
             mark_dropped(text, pieces, count, shared)
-        for index in range(count):  # sampling may take any piece apart, so all are pending
+        for index in range(count):  # sampling may split any piece, so all are pending
             pending[index] = np.uint64(index) << HALF
         find_nodes(text, pieces, pending, count, table.own.ends, False, work)
         place, first = state[COUNT], ended

@@ -1,6 +1,4 @@
-"""Unigram with sums that carry on from piece to piece, as sentencepiece has them: `fst.runtime.machines.unigram.kernels.encode` for sums of
-float32.
-"""
+"""Unigram with float32 sums over whole texts, as in sentencepiece; see `fst.runtime.machines.unigram.kernels.encode`."""
 
 from __future__ import annotations
 
@@ -10,5 +8,5 @@ from fst.runtime.machines.unigram.kernels.encode import encode
 
 @kernel
 def encode_rows(text, starts, more, table, output, work):
-    """`encode` texts, all pieces of each together."""
+    """`encode` texts, with scores summed over each text."""
     return encode(text, starts, more, table, output, work)

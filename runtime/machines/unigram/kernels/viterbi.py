@@ -1,14 +1,14 @@
 """The best paths through the pending pieces of a round of Unigram, by the automaton of `fst.machines.unigram.aho_corasick`.
 
-`find_nodes` reads all pieces together, one byte at a time: memory accesses overlap, and so do sums, each of which waits for one before it
-in its piece. For each byte it finds the list of the tokens that end there, and the best of these as
+`find_nodes` reads all pieces together, one byte at a time. So memory accesses overlap; and so do additions, since each waits only for
+earlier sums of its piece. For each byte, it finds the list of the tokens that end there, and the best of these tokens, as
 `fst.machines.unigram.viterbi_kernels.find_best` does: the first item of the list with the greatest sum, since the longest tokens begin
-first. Blocks of four items are compared without a branch, which could not be predicted.
+first. Blocks of four items are compared without branches, which would be mispredicted.
 
-Each piece has sums of its own, which begin with 0. Nearly always that is the sum before it. For the other pieces, `find_path` goes through
-the lists again.
+The sums of each piece begin with 0, which is nearly always the true sum before the piece. For other pieces, `find_path` reads the lists
+again.
 
-Each pending piece has a *room* in the arrays that pieces share: the place before its first byte, and the place behind each byte.
+Each pending piece has a *room* in the arrays that pieces share: a place before its first byte, and a place after each byte.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from fst.runtime.pretokens.kernels.segments import sort_pieces
 from fst.runtime.text.kernels.stretches import start_before
 
 BLOCK = np.uint64(aho_corasick.BLOCK)
-NODE, SIZE = np.uint64((GOES_ON << 32) - 1), np.uint64(GOES_ON - 1)  # all bits of a node and of its size but `GOES_ON`
+NODE, SIZE = np.uint64((GOES_ON << 32) - 1), np.uint64(GOES_ON - 1)  # all bits of a node and of its size except `GOES_ON`
 
 
 @inlined
@@ -39,15 +39,15 @@ def step(steps, state, byte):
 
 @part
 def find_nodes(text, pieces, pending, waiting, ends, with_sums, work):
-    """Write the list at each place of the pending pieces, and `with_sums` the best node that ends there, and its sum.
+    """Write the list at each place of the pending pieces. If `with_sums`, also write the best node that ends there, and its sum.
 
-    A state is at most as many bytes as have been read. So where a segment of a piece begins, the first lists are short of tokens; but the
-    segment before reaches as far, and writes its own lists there later. Nodes and sums of such a piece are of no use.
+    A segment of a piece is read from the root, so its first lists lack tokens that begin before the segment. But the previous segment
+    extends over these places, and overwrites their lists later. The nodes and sums of a piece with several segments are not used.
 
     Args:
         text, pieces, pending, waiting, work: as in `fst.runtime.machines.bpe.kernels.encode.transduce`.
         ends: `fst.machines.unigram.arguments.Ends`.
-        with_sums: whether any piece may need them.
+        with_sums: whether any piece may need best nodes and sums.
     """
     steps, gains, nodes, active, longer, lists = ends.steps, ends.gains, ends.nodes, work.active, work.longer, work.tokens
     last = np.uint64(len(text)) - U1
@@ -75,7 +75,7 @@ def find_nodes(text, pieces, pending, waiting, ends, with_sums, work):
 
 @inlined
 def better(first, total, second, other):
-    """Of two items and their sums the second if it is better, else the first; and its sum."""
+    """The better of two items, and its sum; the first item wins a tie."""
     is_better = other > total
     return first + np.uint64(is_better) * (second - first), other if is_better else total
 
@@ -94,7 +94,7 @@ def best_of(at, place, gains, nodes, sums):
 
 @inlined
 def put_best(text, at, place, ends, work):
-    """Write the best node that ends at a place, as in ``ends.nodes``, and its sum. `at` is the place in the text."""
+    """Write the best node that ends at a place, as in ``ends.nodes``, and its sum. `at` is the position in the text."""
     gains, nodes, sums = ends.gains, ends.nodes, work.best_sums
     block = work.tokens[place] * BLOCK
     if block == U0:
@@ -117,9 +117,9 @@ def find_path(text, begin, end, before, ends, work, room):
 
     Args:
         text, begin, end: the piece.
-        before: the sum before it.
+        before: the sum before the piece.
         ends: `fst.machines.unigram.arguments.Ends`.
-        work: of `tokens`, from `room` on the list at each place; of `best` and `best_sums`, filled from there on.
+        work: `tokens` has the list at each place, from `room` on; `best` and `best_sums` are filled from `room` on.
     """
     work.best_sums[room] = before
     for at in range(begin + U1, end + U1):
@@ -128,7 +128,7 @@ def find_path(text, begin, end, before, ends, work, room):
 
 @part
 def line_up(best, room, size, ids, at):
-    """Write the nodes of the best path to the end of ``ids[at : at + size]``, the last one last. Returns where they begin."""
+    """Write the nodes of the best path, in order, to the end of ``ids[at : at + size]``. Returns the index of the first node."""
     left = out = size
     while left:
         node = best[room + left]
@@ -140,17 +140,17 @@ def line_up(best, room, size, ids, at):
 
 @part
 def nodes_from(text, at, end, trie, nodes, sizes):
-    """List the nodes that begin at a place: tokens, the shortest first, and an unknown character if no token is that character.
+    """List the nodes that begin at a position: tokens, the shortest first; then an unknown character if no token is this character.
 
     Args:
         text: uint8[n].
-        at, end: the place, and where the piece ends.
+        at, end: the position, and the end of the piece.
         trie: see `fst.machines.unigram.viterbi`.
-        nodes, sizes: int32[n] and uint32[n], with room for more than a token has bytes; filled: each node, see
+        nodes, sizes: int32[n] and uint32[n], with n above the number of bytes of any token; filled: each node, see
             `fst.machines.unigram.viterbi_kernels.node_size`, and its number of bytes.
 
     Returns:
-        The number of nodes, and the place of the next character.
+        The number of nodes, and the position of the next character.
     """
     after = at + character_size(np.uint64(text[at]))
     state, reached, count, is_token, is_open = ROOT, at, U0, False, True

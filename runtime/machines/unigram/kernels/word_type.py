@@ -1,12 +1,12 @@
 """Whole words: text into token ids. `fst.machines.unigram.table.UnigramTable.run` specifies the result.
 
-A round has the loops of `fst.runtime.machines.unigram.kernels.encode`, without paths: the table of words or the trie holds a piece, or it
-is unknown.
+A round has the loops of `fst.runtime.machines.unigram.kernels.encode`, without paths: a piece is in the table of words or in the trie, or
+it is unknown.
 
 Without fallbacks, a *run* of unknown words is one id, and may continue in the next round or call. A call that ends inside a run removes the
-run's id from the output, and reading stops where the run begins: the next call reads the run again.
+run's id from the output, and reading stops before the run: the next call reads the run again.
 
-Kernels check nothing. They require what those of `fst.runtime.machines.unigram.kernels.encode` require.
+Kernels check nothing. They require the same as `fst.runtime.machines.unigram.kernels.encode`.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ from fst.runtime.pretokens.kernels.rows import begin_call, put_other
 from fst.runtime.text.kernels.whitespace import BLANK_BYTE
 from fst.tables.kernel_call import BEFORE, COUNT, IDS_ALONE
 
-NO_RUN = ~U0  # in place of where a run begins
+NO_RUN = ~U0  # in place of the start of a run
 
 
 @inlined
 def put_end(end, output, at):
-    """Let the id before an index represent bytes up to an end, if spans are requested."""
+    """Extend the span of the id before an index to an end, if spans are requested."""
     if len(output) > IDS_ALONE and len(output.offsets):
         output.offsets[(at << U1) - U1] = end
 
 
 @part
 def put_bytes(text, begin, end, table, output, at):
-    """Write the ids of the bytes of an unknown word, all with its span. Returns the next index."""
+    """Write the ids of the bytes of an unknown word, all with the word's span. Returns the next index."""
     for place in range(begin, end):
         byte = text[np.uint64(place)]
         if byte == BLANK_BYTE and len(table.blank):
@@ -53,12 +53,12 @@ def emit(text, pieces, scratch, written, pending, waiting, row, run, table, outp
     """Write ids to the output, and the frames and ends of texts.
 
     Args:
-        run: where the open run begins, or `NO_RUN`. Words by which an earlier round's run continues are marked as dropped. The other
-            arguments are as in `fst.runtime.machines.unigram.kernels.encode.emit`.
+        run: the start of the open run, or `NO_RUN`. If an earlier round's run continues, its further words are marked as dropped. The
+            other arguments are as in `fst.runtime.machines.unigram.kernels.encode.emit`.
 
     Returns:
-        The row after the last that ended; where the run begins that is open then, or `NO_RUN`; and the end of the words by which an
-        earlier round's run continues, or 0.
+        The row after the last complete row; the start of the run that is open at the end, or `NO_RUN`; and the end of the words that
+        continue an earlier round's run, or 0.
     """
     special_ids, ids, start, at = work.special_ids, output.ids, work.state[COUNT], work.state[COUNT]
     begin = special = reached = U0
@@ -90,7 +90,7 @@ def emit(text, pieces, scratch, written, pending, waiting, row, run, table, outp
 
 @part
 def take_back(at, run, output, state):
-    """Take the id of a run back that may continue in the next call. Returns where reading stopped: `at`, or where the run begins."""
+    """Remove the id of a run that may continue in the next call. Returns where reading stopped: `at`, or the start of the run."""
     if run == NO_RUN:
         return at
     state[COUNT] -= U1
@@ -101,7 +101,7 @@ def take_back(at, run, output, state):
 
 @kernel
 def encode_rows(text, starts, more, table, output, work):
-    """Encode texts. Arguments and result are those of `fst.runtime.machines.unigram.kernels.encode.encode`."""
+    """Encode texts. Arguments and result are as in `fst.runtime.machines.unigram.kernels.encode.encode`."""
     state, pieces, scratch, pending, shared = work.state, work.pieces, work.scratch, work.pending, table.shared
     begin_call(starts, more, output, state)
     rows, row, ended, at, is_stuck, run = np.uint64(len(starts)) - U1, U0, U0, np.uint64(starts[0]), False, NO_RUN

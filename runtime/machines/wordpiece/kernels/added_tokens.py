@@ -1,4 +1,4 @@
-"""Contextual added tokens. Inside tokens are found here; a text that may hold a bordered one is marked, to be normalized.
+"""Contextual added tokens: find inside tokens, and mark texts that may contain a bordered token, since these must be normalized.
 
 `fst.machines.wordpiece.arguments.AddedTokens` describes both kinds, and grams.
 """
@@ -32,12 +32,12 @@ from fst.runtime.machines.wordpiece.kernels.words import FAILED
 from fst.tables.kernel_call import BESIDE, ROW
 
 OWN_GRAMS, BEGINNING_GRAMS, BORDER_GRAMS = np.uint64(OWN), np.uint64(BEGINNING), np.uint64(BORDER)
-NO_WORD = LOW_HALF  # no index of a pending word
+NO_WORD = LOW_HALF  # in place of the index of a pending word
 
 
 @inlined
 def four_at(symbols, at):
-    """Four symbols packed into one number."""
+    """Four symbols, packed into one number."""
     four = U0
     for index in range(4):
         four |= np.uint64(symbols[at + np.uint64(index)]) << np.uint64(16 * index)
@@ -46,7 +46,7 @@ def four_at(symbols, at):
 
 @inlined
 def is_gram(symbols, at, width, kind, grams):
-    """Whether the `width` symbols from a position on, at most eight, are a gram of a kind. A Bloom filter: it may say so wrongly."""
+    """Whether the next `width` symbols, at most eight, are a gram of a kind. The test is a Bloom filter: a positive result may be wrong."""
     inner = min(width, U4)
     shift = U64 - (inner << U4)
     gram = four_at(symbols, at) << shift ^ four_at(symbols, at + (width - inner)) << shift << U8
@@ -57,7 +57,7 @@ def is_gram(symbols, at, width, kind, grams):
 
 @inlined
 def near(symbols, at, width, grams):
-    """A bit for each of four positions at which an inside token may begin. All four are tested, so that the loop has no branch."""
+    """A bit mask: bit i is set if an inside token may begin i symbols after `at`, i < 4. The loop has no branch."""
     found = U0
     for offset in range(4):
         found |= is_gram(symbols, at + np.uint64(offset), width, BEGINNING_GRAMS, grams) << np.uint64(offset)
@@ -66,7 +66,7 @@ def near(symbols, at, width, grams):
 
 @inlined
 def is_known(symbols, at, end, beyond, kind, widths, grams):
-    """Whether a gram of a kind begins at a position, with one of the widths. A width that reaches past `end` counts as `beyond`, 0 or 1."""
+    """Whether a gram of a kind begins at a position, with any of the widths. A width that reaches past `end` counts as `beyond`, 0 or 1."""
     found = U0
     while widths:  # no early exit: the processor predicts the number of widths, but not which of them matches
         width = trailing_zeros(widths)
@@ -77,11 +77,11 @@ def is_known(symbols, at, end, beyond, kind, widths, grams):
 
 @inlined
 def token_at(symbols, first, end, before, added, memo):
-    """The longest inside token from `first` on in a word that ends at `end`; `before` is the class before it.
+    """Find the longest inside token that begins at `first`, in a word that ends at `end`; `before` is the class before the token.
 
     Returns:
-        Where the token ends, or `first` if there is none; its class, 0 if it does not count here; and whether only normalized text
-        decides this.
+        The end of the token, or `first` without a token; its class, 0 if the token does not count here; and whether only normalized
+        text decides this.
     """
     nodes, sides = added.trie.nodes, added.sides
     node, _ = match_at(symbols, ITEMS, first, end, U0, added.trie, memo)
@@ -100,12 +100,12 @@ def token_at(symbols, first, end, before, added, memo):
 
 @part
 def find_tokens(symbols, pending, count, table, suspects, state, tokens, memo):
-    """Find inside tokens. Only pending words can hold them: no word in the table of words does.
+    """Find inside tokens. Only pending words can contain inside tokens; words in the table of words cannot.
 
-    A text in which symbols do not decide is marked in `suspects`; so is a text with a word too long to be in `symbols` as a whole.
+    A text is marked in `suspects` if symbols do not decide, or if it has a word that is too long for `symbols`.
 
     Returns:
-        Twice the number of tokens. `tokens` holds for each ``first symbol | one past the last << 32`` and
+        Twice the number of tokens. `tokens` contains two items for each token: ``first symbol | one past the last << 32`` and
         ``index of its word in pending | class << 32``.
     """
     added, row, longest, last_class = table.added, state[ROW], table.params[LONGEST], table.params[END_CLASS]
@@ -117,7 +117,7 @@ def find_tokens(symbols, pending, count, table, suspects, state, tokens, memo):
         if end - start > longest:
             suspects[row] = 1
         elif end - start >= shortest:
-            free, last = start, end - shortest  # the end of the previous token; the last position at which one may begin
+            free, last = start, end - shortest  # the end of the previous token; the last position at which a token may begin
             for four in range(start, last + U1, U4):
                 places = near(symbols, four, shortest, added.grams)
                 while places:
@@ -138,11 +138,11 @@ def find_tokens(symbols, pending, count, table, suspects, state, tokens, memo):
 
 @part
 def cut_words(symbols, pending, count, tokens, found, filler, spans, pieces):
-    """Cut pending words at inside tokens: write the class of each token over its first symbol, and `filler` over the others.
+    """Cut pending words at inside tokens: overwrite the first symbol of each token with its class, and its other symbols with `filler`.
 
     Returns:
-        Twice the number of `pieces`, which are pending words: those without tokens, unchanged, and what remains of those with tokens. The
-        gap of a piece starts at its first symbol's place in the gap of its word, so that the ids of all pieces fit into this gap.
+        Twice the number of `pieces`. A piece is a pending word: either a word without tokens, or a part of a word between tokens. The gap
+        of a piece begins in the gap of its word, at the index of its first symbol. So the ids of all pieces fit into the word's gap.
     """
     known, token = U0, U0
     tokens[found + U1] = NO_WORD
@@ -167,7 +167,7 @@ def cut_words(symbols, pending, count, tokens, found, filler, spans, pieces):
 
 @inlined
 def join_piece(scratch, gap, place, result, unk):
-    """Move the ids of a piece to an index in the gap of its word. Returns the index after the last."""
+    """Move the ids of a piece to an index in the gap of its word. Returns the index after the last id."""
     if result & FAILED:
         scratch[place] = np.int32(unk)
         return place + U1
@@ -179,7 +179,7 @@ def join_piece(scratch, gap, place, result, unk):
 
 @part
 def join_words(symbols, pending, tokens, found, isolated_ids, scratch, results, unk):
-    """Fill the gaps of words that hold tokens: with the ids of their tokens and of their pieces, in order."""
+    """Fill the gaps of words that contain tokens with the ids of their tokens and pieces, in order."""
     token = U0
     while token < found:
         index = tokens[token + U1] & LOW_HALF
@@ -201,7 +201,7 @@ def join_words(symbols, pending, tokens, found, isolated_ids, scratch, results, 
 
 @part
 def find_bordered_suspects(symbols, filled, begins, stops, count, table, suspects, row, memo):
-    """Note texts that may hold a bordered token. The search goes by the token's first border, which is a symbol that ends a word here."""
+    """Mark texts that may contain a bordered token. The search starts from the token's first border, a symbol that ends a word here."""
     added, last_class = table.added, table.params[END_CLASS]
     grams, sides, widths, border_widths = added.grams, added.sides, added.params[GRAMS], added.params[BORDERS]
     memo[START] = memo[READ] = memo[NODE] = U0

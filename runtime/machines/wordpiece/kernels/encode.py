@@ -1,19 +1,19 @@
 """WordPiece: symbols into token ids. `fst.machines.wordpiece.table.Walk` specifies the result, one symbol after the other.
 
-A kernel reads text in chunks of a few thousand symbols, and runs six loops over each chunk. A loop does one thing to the whole chunk, with
-hardly any branch that depends on the text, so that the processor works on many positions at the same time::
+A kernel reads text in chunks of a few thousand symbols, and runs six loops over each chunk. A loop does one step for the whole chunk, and
+has almost no branches that depend on the text. So the processor works on many positions at the same time::
 
-    read           text → symbols: one look-up a character
+    read           text → symbols: one look-up for each character
     find_words     symbols → begins and ends of words
     find_slots     words → their slots in the table of words, which are prefetched
-    look_up        words → ids; a word that the table does not hold is pending, and leaves a gap for its ids
+    look_up        words → ids; a word outside of the table is pending, and gets a gap for its ids
     transduce      pending words → ids in the gaps: all words together, one symbol at a time, through δ′ and σ′
     emit           ids → output, without the gaps, and with the frame of each text
 
 Words with added tokens inside are not in the table of words, so they are pending. Between `look_up` and `transduce`, `find_tokens` finds
-these tokens, and `cut_words` makes pending words of the pieces around them; at the end `join_words` puts the ids of each word together.
-`suspects` marks a text that may hold another contextual added token. `fst.runtime.machines.wordpiece.normalizer` then normalizes this text,
-and `fst.runtime.machines.wordpiece.kernels.normalized` encodes it.
+these tokens, and `cut_words` makes pending words of the pieces around them. At the end, `join_words` joins the ids of each word.
+`suspects` marks a text that may contain other contextual added tokens. Then `fst.runtime.machines.wordpiece.normalizer` normalizes this
+text, and `fst.runtime.machines.wordpiece.kernels.normalized` encodes it.
 
 If spans are requested, `locate` writes them before `emit`.
 
@@ -23,7 +23,7 @@ Kernels check nothing. They require:
 - ``text`` is valid UTF-16 in the processor's byte order; ``starts`` ascends within it, and cuts no character. `fst.runtime.rows.texts`
   ensures this.
 - ``output.ids`` has room for the ids of each text by the table's proven bound, for frames, for kept symbols, and for
-  `fst.tables.kernel_call.SLACK` more ids, which may be written but are not counted.
+  `fst.tables.kernel_call.SLACK` more ids: kernels may write these, but do not count them.
 - The arrays in ``work`` come from `fst.tables.kernel_call.work_of`, and only kernels write to them.
 """
 
@@ -63,21 +63,21 @@ from fst.tables.kernel_call import AT, BEFORE, BESIDE, COUNT, IDS_ALONE, KEPT, O
 
 @inlined
 def prefetch_step(entries, state, symbols, following, records):
-    """Prefetch the entries that a state's next step may load: its finish entry, and its transition on the next symbol."""
+    """Prefetch the two entries that a state's next step may load: its finish entry, and its transition on the next symbol."""
     prefetch(entries, state)
     prefetch(entries, state + (records[np.uint64(symbols[following])] >> LABEL_SHIFT))
 
 
 @inlined
 def sort_words(symbols, table, pending, count, active, results, longer):
-    """Sort pending words by length, the longest first, into active words, and enter the state of each one's first symbol.
+    """Sort pending words by length, the longest first, into active words in the state after their first symbol.
 
-    An active word has two items: ``state | index of its next id << 32``, and the index of its first symbol. Empty and overlong words come
+    An active word has two items: ``state | index of its next id << 32``, and the index of its first symbol. Empty and overlong words are
     last.
 
     Returns:
-        The length of the longest word. `longer` holds for each length, and for the one after the longest, the number of words at least
-        this long.
+        The length of the longest word. `longer` contains, for each length up to one more than the longest, the number of words with at
+        least this length.
     """
     records, start_targets, entries, params = table.reader.records, table.start_targets, table.entries, table.params
     longest, most = params[LONGEST], U0
@@ -113,7 +113,7 @@ def sort_words(symbols, table, pending, count, active, results, longer):
 
 @inlined
 def put_pooled(pool, output, scratch, place):
-    """Write the ids of a list in the pool. Returns the index after the last."""
+    """Write the ids of a list in the pool. Returns the index after the last id."""
     while pool[output] < LAST_OUTPUT:
         scratch[place] = np.int32(pool[output])
         place += U1
@@ -124,7 +124,7 @@ def put_pooled(pool, output, scratch, place):
 
 @inlined
 def finish_words(step, first, last, table, scratch, active, results):
-    """Write the final ids of the active words with `step` symbols: those from index `first` to before `last`."""
+    """Write the final ids of the active words with `step` symbols, which have the indices from `first` to before `last`."""
     entries, pool = table.entries, table.pool
     for index in range(first << U1, last << U1, U2):
         state, place, start = active[index] & LOW_HALF, active[index] >> HALF, active[index + U1]
@@ -139,7 +139,7 @@ def finish_words(step, first, last, table, scratch, active, results):
 
 @part
 def follow_links(symbols, step, words, table, scratch, active):
-    """Follow the failure links of active words, the first ones, until each state has a transition on its next symbol, or no link."""
+    """Follow the failure links of the first `words` active words until the state has a transition on the next symbol, or no link."""
     records, entries, pool = table.reader.records, table.entries, table.pool
     for index in range(U0, words << U1, U2):
         state, place, start = active[index] & LOW_HALF, active[index] >> HALF, active[index + U1]
@@ -159,7 +159,7 @@ def follow_links(symbols, step, words, table, scratch, active):
 def transduce(symbols, table, scratch, pending, count, active, results, longer):
     """Run the transducer over all pending words together, one symbol at a time, so that no word waits for another's memory access.
 
-    Words are sorted, so the unfinished ones come first. At the symbol that ends a word, `results` gets the index where its ids end, or
+    Words are sorted, so unfinished words are first. At the symbol that ends a word, `results` gets the index after its last id, or
     `FAILED`.
     """
     records, entries, pool, params = table.reader.records, table.entries, table.pool, table.params
@@ -176,7 +176,7 @@ def transduce(symbols, table, scratch, pending, count, active, results, longer):
             entry = entries[state + label]
             default = entry >> LABEL_SHIFT != label
             follow = (record if default else entry) & NEXT
-            # On the default, the output is that of the finish entry. A conditional index avoids a branch that is often mispredicted.
+            # The default has the output of the finish entry. A conditional index avoids a branch that is often mispredicted.
             entry = entries[state + (U0 if default else label)]
             output = entry >> OUTPUT_SHIFT & OUTPUT
             scratch[place] = np.int32(output)
@@ -218,7 +218,7 @@ def emit(symbols, scratch, written, pending, count, results, params, output, sta
 
 @part
 def encode_symbols(filled, table, output, work):
-    """Encode the complete words, and move the symbols of the last, incomplete word to the front. Returns the number of symbols kept."""
+    """Encode the complete words, and move the symbols of the last, incomplete word to the front. Returns the number of kept symbols."""
     symbols, spans, pending, scratch, results, state = work.symbols, work.spans, work.pending, work.scratch, work.results, work.state
     begins, stops, slots, tokens, pieces = work.begins, work.stops, work.slots, work.tokens, work.pieces
     params, isolated_ids = table.params, table.isolated_ids
@@ -245,14 +245,14 @@ def encode_symbols(filled, table, output, work):
     emit(symbols, scratch, written, pending, count, results, params, output, state)
     start = np.uint64(begins[found])
     state[BESIDE] = np.uint64(symbols[start - U1]) if found else state[BESIDE]
-    kept = min(filled - start, params[LONGEST] + U1)  # enough to tell that the word is too long to be looked up
+    kept = min(filled - start, params[LONGEST] + U1)  # enough to detect that the word is too long
     for index in range(kept):
         symbols[index] = symbols[start + np.uint64(index)]
     if len(output) > IDS_ALONE and len(output.offsets) and kept:
         end = spans[filled - U1]
         for index in range(kept):
             spans[index] = spans[start + np.uint64(index)]
-        spans[kept - U1] = end  # the last kept symbol represents all that were dropped
+        spans[kept - U1] = end  # the last kept symbol represents all dropped symbols
     if fenced:
         symbols[kept], spans[kept] = symbols[filled], spans[filled]
         kept += U1
@@ -265,14 +265,14 @@ def encode_rows(text, starts, more, table, output, work):
 
     Args:
         text: uint16[n], UTF-16 of all texts.
-        starts: int64[rows + 1], where each text begins, and where the last one ends.
-        more: uint64, 1 if the last text continues in the next call, else 0.
+        starts: int64[rows + 1], the start of each text, and the end of the last.
+        more: uint64, 1 if the last text continues in the next call, otherwise 0.
         table: `fst.machines.wordpiece.arguments.Arguments`.
         output: `fst.tables.kernel_call.IdsOutput`, or `SpansOutput` for spans and suspects; filled.
         work: `fst.tables.kernel_call.Work`. Its ``state`` is all zero before the first call.
 
     Returns:
-        The position where reading stopped: the end; or, with `more`, a character that may belong together with the text that follows.
+        The position where reading stopped: the end; with `more`, a character that may combine with further text.
     """
     state, reading = work.state, work.reading
     with_spans = len(output) > IDS_ALONE and len(output.offsets) > 0

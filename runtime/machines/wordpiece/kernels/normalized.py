@@ -1,9 +1,9 @@
-"""WordPiece of normalized texts, in which the normalizer has found the added tokens: `fst.machines.wordpiece.table.Walk` specifies the ids.
+"""WordPiece of normalized texts, in which the normalizer has found the added tokens. `fst.machines.wordpiece.table.Walk` specifies the ids.
 
-Few texts come here, see `fst.runtime.machines.wordpiece.normalizer`. Each character, or mark of an added token, is read into symbols with
-its span in the raw text. The loops of `fst.runtime.machines.wordpiece.kernels.encode` do the rest.
+Few texts need this kernel, see `fst.runtime.machines.wordpiece.normalizer`. It maps each character, or mark of an added token, to symbols
+with the span in the raw text. The loops of `fst.runtime.machines.wordpiece.kernels.encode` do the rest.
 
-Kernels require what those of `encode` require, and that texts and spans come from `fst.runtime.text.kernels.normalizer.rewrite`.
+Kernels require the same as `encode`, and in addition texts and spans from `fst.runtime.text.kernels.normalizer.rewrite`.
 """
 
 from __future__ import annotations
@@ -46,12 +46,12 @@ def encode_rows(text, starts, more, table, output, work):
     """Encode normalized texts.
 
     Args:
-        text: uint8[n], UTF-8 with marks of all texts.
+        text: uint8[n], all texts in UTF-8, with marks.
         starts, more, output, work: as in `fst.runtime.machines.wordpiece.kernels.encode.encode_rows`.
         table: `fst.machines.wordpiece.arguments.NormalizedArguments`.
 
     Returns:
-        Where reading stopped: the end.
+        The position where reading stopped: the end.
     """
     reader, own, places, state = table.table.reader, table.table, table.places, work.state
     limit, rows = np.uint64(len(work.symbols)) - PAST_LIMIT, len(starts) - 1
