@@ -44,7 +44,10 @@ def test_any_bit_changed_is_refused_or_safe(name: str) -> None:
     table, draw = table_of(name), random.Random(name)
     for damaged in survivors(table, draw, len(sample(range(600), 12)), place_that_matters):
         encoder, texts = encoder_of(public(damaged)), texts_of(SAMPLES[name], draw, 3)
-        found = located(encoder, texts)
+        try:
+            found = located(encoder, texts)
+        except fst.UnsupportedError:  # such as offsets, where tokens of two lengths share an id
+            continue
         if table.kind not in REDUNDANT:
             assert [row.ids for row in found] == [walked(damaged, text) for text in texts]
             assert [streamed(encoder, cut(draw, text)) for text in texts] == found
