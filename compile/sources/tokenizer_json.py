@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from fst.compile.compilers import compiler_of, model_of, need_kind
-from fst.compile.machines.bpe.model import MERGES
 from fst.compile.pretokens import splits
 from fst.compile.sources.decoders import decoder_of
+from fst.compile.sources.merges_txt import MERGES
 from fst.compile.sources.pretrained import folder
 from fst.compile.sources.pretrained.conventions import model_input_names, named_tokens, side
 from fst.compile.sources.templates import of_post_processor, trimming

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from fst.automata.rows import WHITE_SPACE
 from fst.automata.trie import NULL
-from fst.compile.machines.bpe import score_merges as character_merges
 from fst.compile.machines.bpe.canonical import Canonical, Merges, canonical, pairs_of_ranks
 from fst.compile.machines.bpe.item_sets import States, close, lay_out
 from fst.compile.machines.bpe.model import BpeModel
+from fst.compile.machines.bpe.score_merges import over_bytes, stand_ins
 from fst.compile.patterns import code_points, parser
 from fst.compile.patterns.budget import Budget
 from fst.compile.patterns.tree import Characters, LookAhead, LookBehind, walk
@@ -126,7 +126,7 @@ def _listed(model: BpeModel) -> Merges:
     if model.merges is None:
         return Merges.of_ranks(model.vocabulary)
     own = Merges(model.vocabulary, model.merges, model.affixes)
-    return own if model.letters.are_bytes else character_merges.over_bytes(own)
+    return own if model.letters.are_bytes else over_bytes(own)
 
 
 def _states(model: BpeModel, listed: Merges, tokens: Canonical) -> States:
@@ -134,7 +134,7 @@ def _states(model: BpeModel, listed: Merges, tokens: Canonical) -> States:
     states = close(tokens)
     if model.letters.are_bytes:
         return states
-    return replace(states, last=character_merges.stand_ins(listed.tokens, len(model.vocabulary))[states.last])
+    return replace(states, last=stand_ins(listed.tokens, len(model.vocabulary))[states.last])
 
 
 def _merges(model: BpeModel) -> NDArray[np.int32]:

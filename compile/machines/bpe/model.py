@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any, ClassVar
 
-from fst.compile.files import parse_json, read_text
 from fst.compile.text.components import field_of, mapping, only, sequence
 from fst.errors import UnsupportedError, VocabularyError, quoted
 from fst.machines.bpe.affixes import NO_AFFIXES, Affixes
@@ -20,6 +18,7 @@ Merge = tuple[bytes, bytes]
 
 UTF8_LENGTH = 4  # maximum number of bytes of a character
 
+COMMENT = "#version"  # the reference ignores every line of a file of merges with this prefix
 FIELDS = "type vocab merges dropout unk_token continuing_subword_prefix end_of_word_suffix fuse_unk byte_fallback ignore_merges"
 
 
@@ -283,11 +282,6 @@ def _ranked(merges: Iterable[tuple[str, str]], affixes: Affixes, letters: Letter
     return sorted(ranks, key=ranks.__getitem__)
 
 
-VOCABULARY, MERGES = "vocab.json", "merges.txt"
-COMMENT = "#version"  # the reference ignores every line with this prefix
-BYTE_LEVEL = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
-
-
 def pairs(lines: Iterable[str]) -> list[tuple[str, str]]:
     """Parse merges from lines: two tokens, separated by one space.
 
@@ -307,35 +301,3 @@ def pairs(lines: Iterable[str]) -> list[tuple[str, str]]:
             raise ValueError(f"merge {len(found) + 1}, {quoted(line)}, is not two tokens with one space between them")
         found.append((first, second))
     return found
-
-
-def document(folder: Path) -> dict[str, Any]:
-    """Return the ``tokenizer.json`` that the reference's ByteLevelBPETokenizer makes from the two files of a folder.
-
-    Raises:
-        VocabularyError: a file is malformed.
-        OSError: a file is missing, or cannot be read.
-    """
-    path = folder / VOCABULARY
-    vocabulary = parse_json(read_text(path), path)
-    if not isinstance(vocabulary, Mapping):
-        raise VocabularyError(f"{path} is no JSON object that maps tokens to ids, but {quoted(vocabulary)}")
-    try:
-        merges = pairs(_lines(read_text(folder / MERGES)))
-    except ValueError as error:
-        raise VocabularyError(f"{folder / MERGES}: {error}") from None
-    return {
-        "version": "1.0",
-        "added_tokens": [],
-        "normalizer": None,
-        "pre_tokenizer": BYTE_LEVEL,
-        "post_processor": {**BYTE_LEVEL, "trim_offsets": False},
-        "decoder": BYTE_LEVEL,
-        "model": {"type": "BPE", "vocab": vocabulary, "merges": [list(pair) for pair in merges]},
-    }
-
-
-def _lines(text: str) -> list[str]:
-    r"""Split text into lines as the reference does: a line ends at "\n" or "\r\n", and the last line end adds no empty line."""
-    lines = [line.removesuffix("\r") for line in text.split("\n")]
-    return lines if lines[-1] else lines[:-1]

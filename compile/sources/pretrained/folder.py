@@ -17,9 +17,8 @@ from typing import Any
 
 from fst.compile.compilers import ONLY, compiler_of, model_of
 from fst.compile.files import parse_json, read_text
-from fst.compile.machines.bpe import model as merges_txt
 from fst.compile.machines.unigram.compiler import UnigramModel
-from fst.compile.sources import live
+from fst.compile.sources import live, merges_txt
 from fst.compile.sources.pretrained import byte_level_classes
 from fst.compile.sources.pretrained.byte_level_classes import ByteLevelFamily
 from fst.compile.sources.pretrained.conventions import BERT_NAMES, ROBERTA_NAMES, named_tokens
