@@ -36,8 +36,7 @@ def class_for(asked: type[Public], table: Any) -> type[Public]:
 
 def load(path: str | Path) -> Any:
     """Load a table file as an object of its public class; see `fst.load`."""
-    table = registry.load(path)
-    return class_of(table)(table)
+    return load_as(object, path)
 
 
 def load_as(asked: type[Public], path: str | Path) -> Public:

@@ -69,7 +69,6 @@ ADDED: dict[str, tuple[Json, ...]] = {
     "late": (token("1", "normalized"), token("bb", "normalized")),
     "symbol": (token("▁b", "normalized"), token("1▁", "normalized", "rstrip")),
 }
-FREE = [None, *NORMALIZERS[-1:]]  # normalizers without which a missing pre-tokenizer has no effect
 CASES = [
     (normalizer, pre_tokenizer, added, keeps_symbol)
     for normalizer, pre_tokenizer, added, keeps_symbol in product(range(len(NORMALIZERS)), range(len(PRE_TOKENIZERS)), ADDED, (False, True))

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from tempfile import TemporaryDirectory
 from types import FrameType, ModuleType
 from typing import Any
 
@@ -16,7 +17,8 @@ def printed(function: Callable[[], None]) -> str:
     """The output of a function of a test module in a process with interpreted kernels."""
     environment = {**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": str(TESTS), "PYTHONWARNINGS": "ignore"}
     program = f"import runpy; runpy.run_path({function.__code__.co_filename!r})[{function.__name__!r}]()"
-    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=False)
+    with TemporaryDirectory() as folder:  # for the tables that `support.kept` stores
+        done = subprocess.run([sys.executable, "-c", program], env=environment, cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
