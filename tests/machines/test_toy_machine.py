@@ -1,4 +1,4 @@
-"""A machine outside of the package is compiled, saved, loaded, proven and run like any other, next to one of another kind."""
+"""A machine that is defined outside the package is compiled, saved, loaded, proven and run like the package's own machines."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ from fst.runtime.encoder import Encoder
 from fst.runtime.rows import batch
 from fst.tables import npz
 
-KNOWN = ", ".join(map(repr, MACHINES))  # kinds of tables, without the toy
+KNOWN = ", ".join(map(repr, MACHINES))  # the kinds of tables in the package
 STRINGS = {"un": 0, "é": 1, "世": 2}
 TEXTS = ("", "un", "xununé", "世界 un", "u")
 
 
 @pytest.fixture
 def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A toy's file, while its kind is in the registry."""
+    """The file of a toy table, while the registry contains its kind."""
     monkeypatch.setitem(MACHINES, "toy", "support.toy_machine.Toy")
     toy(STRINGS).save(tmp_path / "toy.npz")
     return tmp_path / "toy.npz"
 
 
 def test_machine_of_a_test_is_loaded(path: Path) -> None:
-    """A file of a registered kind is loaded as a table of its class, with the same arrays, JSON and ids."""
+    """A file of a registered kind is loaded as a table of the registered class, with the same arrays, metadata and ids."""
     loaded, made = load(path), toy(STRINGS)
     assert type(loaded) is Toy
     assert loaded.about == made.about
@@ -49,7 +49,7 @@ def test_machine_of_a_test_is_loaded(path: Path) -> None:
 
 
 def test_machines_live_side_by_side(path: Path) -> None:
-    """A table of another kind is loaded as before, next to the toy."""
+    """A table of another kind is loaded as before while the toy is registered."""
     compiled().save(path.with_name("wordpiece.npz"))
     other = load(path.with_name("wordpiece.npz"))
     assert type(other) is WordPieceTable
@@ -58,7 +58,7 @@ def test_machines_live_side_by_side(path: Path) -> None:
 
 
 def test_file_follows_the_schema(path: Path) -> None:
-    """The members of a file are the JSON and the class's arrays in their order, in numpy's format."""
+    """A file contains the metadata and the arrays of the class's schema, in their order and in numpy's format."""
     assert [*Toy.schema().items()] == [("transitions", ("<u2", 2)), ("ids", ("<i2", 1))]
     assert zipfile.ZipFile(path).namelist() == ["about.npy", "transitions.npy", "ids.npy"]
     with np.load(path) as arrays:
@@ -73,7 +73,7 @@ def test_machine_is_pickled_as_its_file(path: Path) -> None:
 
 
 def test_pickle_needs_no_registry() -> None:
-    """A pickle names its class, so it is read without the registry."""
+    """A pickle contains its class, so it is loaded without the registry."""
     assert "toy" not in MACHINES
     assert pickle.loads(pickle.dumps(toy(STRINGS))).run("un") == [0]
 
@@ -90,7 +90,7 @@ HARM: dict[str, tuple[Callable[[Toy], Toy], str]] = {
 
 @pytest.mark.parametrize(("harm", "fault"), HARM.values(), ids=HARM.keys())
 def test_harmful_machine_is_refused(harm: Callable[[Toy], Toy], fault: str, path: Path) -> None:
-    """The loader proves a machine by its class, and the error names the fault."""
+    """The loader proves a table with the proof of its class, and the error contains the fault."""
     harm(toy(STRINGS)).save(path)
     with pytest.raises(fst.TableError, match=fault) as error:
         load(path)
@@ -101,7 +101,7 @@ def test_harmful_machine_is_refused(harm: Callable[[Toy], Toy], fault: str, path
 
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.9, 1])
 def test_damaged_machine_is_refused(share: float, path: Path) -> None:
-    """A flipped bit is detected before its array is proven."""
+    """A flipped bit in a file is detected before the array is proven."""
     data = bytearray(path.read_bytes())
     data[int(share * (len(data) - 1))] ^= 1
     path.write_bytes(data)
@@ -110,14 +110,14 @@ def test_damaged_machine_is_refused(share: float, path: Path) -> None:
 
 
 def test_unknown_machine_is_named(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without its line in the registry, a file with any members is refused with the name of its kind."""
+    """A file whose kind is not in the registry is refused, and the message contains the kind."""
     monkeypatch.delitem(MACHINES, "toy")
     with pytest.raises(fst.TableError, match=f"kind is 'toy'; this version reads {KNOWN}"):
         load(path)
 
 
 def test_members_of_another_machine_are_refused(path: Path) -> None:
-    """A file with one kind and the arrays of another is refused."""
+    """A file with the kind of one machine and the arrays of another is refused."""
     made = toy(STRINGS)
     npz.save(path, {**made.about, "kind": "wordpiece"}, made.arrays(), made.schema())
     with pytest.raises(fst.TableError, match="no array 'pages' at byte"):
@@ -125,14 +125,14 @@ def test_members_of_another_machine_are_refused(path: Path) -> None:
 
 
 def test_pickle_of_another_machine_is_refused() -> None:
-    """A class reads only bytes of its own kind."""
+    """`loads` of a class refuses the bytes of another kind."""
     with pytest.raises(fst.TableError, match="a pickled table: kind is 'wordpiece'; this version reads 'toy'"):
         Toy.loads(compiled().dumps())
 
 
 @pytest.mark.parametrize("kind", [Toy, WordPieceTable])
 def test_machine_declares_itself(kind: Any) -> None:
-    """A machine declares its text unit and the module of its kernels, and bounds its ids."""
+    """A table class declares its text unit, the module of its kernels, and the maximum number of ids per unit."""
     assert kind.unit in ("utf-8", "utf-16")
     assert kind.kernel.isascii()
     assert (toy(STRINGS) if kind is Toy else compiled()).ids_per_unit >= 1
@@ -140,7 +140,7 @@ def test_machine_declares_itself(kind: Any) -> None:
 
 @pytest.fixture
 def encoder(path: Path) -> Encoder:
-    """A loaded toy."""
+    """An encoder of the toy table."""
     found = fst.load(path)
     assert type(found) is Encoder
     return found
@@ -161,14 +161,14 @@ def test_toy_encodes_batches(kind: type, threads: int, encoder: Encoder) -> None
 
 
 def test_toy_encodes_a_row_in_pieces(encoder: Encoder, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A row that is read in parts has the ids of the whole, and no more ids than requested are read."""
+    """A row that is read in parts has the same ids as in one part, and `max_length` limits them."""
     monkeypatch.setattr(batch, "BLOCK", 64)
     assert [ids.tolist() for ids in encoder.encode_batch(LINES, threads=1)] == [toy(STRINGS).run(line) for line in LINES]
     assert encoder.encode_batch(["世 un " * 50_000], max_length=3).ids.tolist() == [2, 0, 2]
 
 
 def test_toy_encodes_columns(encoder: Encoder) -> None:
-    """A column of Arrow has the ids of the walk, and null for a null text."""
+    """The rows of an Arrow column have the ids of the walk, and a null text has a null row."""
     pyarrow = pytest.importorskip("pyarrow")
     column = pyarrow.array([*LINES, None])
     assert encoder.encode_arrow(column).to_pylist() == [*(toy(STRINGS).run(line) for line in LINES), None]
@@ -179,7 +179,7 @@ def test_toy_encodes_columns(encoder: Encoder) -> None:
 @pytest.mark.parametrize("size", [1, 2, 5, 40_000])
 @pytest.mark.parametrize("kind", [str, bytes])
 def test_toy_streams(size: int, kind: type, encoder: Encoder) -> None:
-    """A stream, cut anywhere, has the ids of the whole."""
+    """A stream, cut anywhere, has the ids of the walk."""
     text = "世é un unun " * 4000
     whole: Any = text if kind is str else text.encode()
     stream, found = encoder.stream(), []
@@ -201,13 +201,13 @@ def test_toy_refuses_what_is_not_text(row: str | bytes, encoder: Encoder) -> Non
 
 
 def test_toy_has_ids_alone(encoder: Encoder) -> None:
-    """Offsets are refused for a machine without them, with the name of its kind."""
+    """Offsets are refused for a machine without them, and the message contains its kind."""
     with pytest.raises(fst.UnsupportedError, match="offsets are not available for toy tables"):
         encoder.encode_batch(["un"], offsets=True)
 
 
 def test_kinds_take_turns(encoder: Encoder) -> None:
-    """Tables of two kinds, with different dtypes and units, encode alternately in one process, each with its own compiled code."""
+    """Two tables whose kinds differ in dtypes and text unit can encode alternately in one process."""
     tables = compiled()
     tokenizer = fst.Tokenizer(tables)
     for text in ("unaffable", "un 世", "abab<s>", "é!"):
@@ -216,12 +216,12 @@ def test_kinds_take_turns(encoder: Encoder) -> None:
 
 
 def test_encoder_of_a_toy_is_pickled(encoder: Encoder) -> None:
-    """A pickled encoder has the same ids."""
+    """A pickled encoder gives the same ids after loading."""
     assert pickle.loads(pickle.dumps(encoder)).encode("un 世").tolist() == [0, 2]
 
 
 def test_package_does_not_know_the_toy() -> None:
-    """No file of the package names the toy, which needs only a registry entry."""
+    """No file of the package mentions the toy, because a machine needs only an entry in the registry."""
     for module in ("fst", "fst.runtime", "fst.compile", "fst.cli"):
         for path in Path(files(module).__str__()).rglob("*.py"):
             assert "toy" not in path.read_text(encoding="utf-8").lower().split(), path

@@ -1,4 +1,4 @@
-"""BPE by an automaton: merge lists, the automaton, its rows, its proof and its walk."""
+"""The automaton of BPE: merge lists, states, rows of the table, proof and walk."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ SlowState = tuple[bytes, tuple[SlowItem, ...]]
 
 
 class Machine(NamedTuple):
-    """A merge list with all objects built from it."""
+    """A merge list and all objects built from it."""
 
     merges: Merges
     tokens: Canonical
@@ -45,11 +45,11 @@ class Machine(NamedTuple):
     rows: MergeRows
 
     def ids(self, piece: bytes) -> list[int]:
-        """The token ids of a piece."""
+        """The token ids of a pre-token."""
         return walk(self.rows.entries, self.rows.lengths, piece)
 
     def encode(self, piece: bytes) -> list[bytes]:
-        """The tokens of a piece."""
+        """The tokens of a pre-token."""
         names = {number: token for token, number in self.merges.tokens.items()}
         return [names[number] for number in self.ids(piece)]
 
@@ -64,14 +64,14 @@ def machine_of(merges: Merges) -> Machine:
 
 
 def merges_of(pairs: Pairs, more: Sequence[bytes] = ()) -> Merges:
-    """Merges with their tokens, whose ids have no order and have gaps."""
+    """Merges and their tokens; the ids of the tokens have no order, and have gaps."""
     tokens = list(dict.fromkeys([*ATOMS, *(left + right for left, right in pairs), *more]))
     ids = random.Random(len(tokens)).sample(range(2 * len(tokens)), len(tokens))
     return Merges(dict(zip(tokens, ids, strict=True)), pairs)
 
 
 def random_pairs(seed: int, letters: bytes) -> list[tuple[bytes, bytes]]:
-    """A merge list over some letters: with pairs that make the same token, repeated or unordered pairs, and tokens that are never made."""
+    """A random merge list, with different pairs that make the same token, repeated pairs, any order, and tokens that no merge makes."""
     chosen = random.Random(seed)
     tokens = [bytes([letter]) for letter in letters]
     pairs: list[tuple[bytes, bytes]] = []
@@ -89,7 +89,7 @@ def random_pairs(seed: int, letters: bytes) -> list[tuple[bytes, bytes]]:
 
 
 def strings_over(letters: bytes, longest: int) -> Iterator[bytes]:
-    """All strings up to a length."""
+    """All strings over `letters` up to a length."""
     for length in range(longest + 1):
         yield from map(bytes, itertools.product(letters, repeat=length))
 
@@ -109,23 +109,23 @@ def char_of() -> dict[int, str]:
 
 
 def spelled(token: bytes) -> str:
-    """The characters of bytes in a byte-level vocabulary."""
+    """The characters that represent a token's bytes in a byte-level vocabulary."""
     return "".join(char_of()[byte] for byte in token)
 
 
 def raw(token: str) -> bytes:
-    """The bytes of a token in a byte-level vocabulary."""
+    """The bytes of a token that a byte-level vocabulary spells as characters."""
     return bytes(byte_of()[char] for char in token)
 
 
 def reference(merges: Merges) -> BPE:
-    """The live reference for a merge list."""
+    """The BPE model of tokenizers with a merge list."""
     tokens = {spelled(token): number for token, number in merges.tokens.items()}
     return BPE(tokens, [(spelled(left), spelled(right)) for left, right in merges.pairs])
 
 
 def ids_of(model: BPE, piece: bytes) -> list[int]:
-    """The ids of a piece by the reference."""
+    """The ids of a pre-token by tokenizers."""
     return [token.id for token in model.tokenize(spelled(piece))]
 
 
@@ -134,7 +134,7 @@ def ids_of(model: BPE, piece: bytes) -> list[int]:
 
 @pytest.mark.sampled
 def test_definition_is_the_reference() -> None:
-    """The naive encoder gives the ids of the reference, also for repeated pairs and in any order."""
+    """The naive encoder gives the ids of tokenizers, for merges in any order and for repeated pairs."""
     for seed in sample(range(120), 6):
         merges = merges_of(random_pairs(seed, ABC))
         model = reference(merges)
@@ -146,7 +146,7 @@ def test_definition_is_the_reference() -> None:
 @given(some.dictionaries(some.text("ab", min_size=2, max_size=7).map(str.encode), some.integers(0, 99), max_size=20), some.text("ab"))
 @examples(1000, deadline=None)
 def test_ranks_of_tokens_are_merges(tokens: Mapping[bytes, int], text: str) -> None:
-    """The merges made from ranks of tokens give the same tokens as the ranks, canonical or not, proper or not."""
+    """Merges made from the ranks of tokens give the same tokens as the ranks, for any ranks."""
     order = sorted(tokens, key=lambda token: (tokens[token], token))
     ranks = {token: rank for rank, token in enumerate([*ATOMS, *order])}
     merges = Merges.of_ranks(ranks)
@@ -155,7 +155,7 @@ def test_ranks_of_tokens_are_merges(tokens: Mapping[bytes, int], text: str) -> N
 
 
 def last_merges(merges: Merges) -> dict[bytes, tuple[bytes, bytes, int]]:
-    """The left part, right part and rank of the last merge of every canonical token, by the definition."""
+    """The left part, right part and rank of the last merge of every canonical token, by the definition of BPE."""
     ranks = {pair: rank for rank, pair in enumerate(merges.pairs)}
     found = {}
     for token in merges.tokens:
@@ -167,7 +167,7 @@ def last_merges(merges: Merges) -> dict[bytes, tuple[bytes, bytes, int]]:
 
 @pytest.mark.parametrize("seed", range(30))
 def test_last_merges_are_those_of_the_definition(seed: int) -> None:
-    """Every canonical token has the parts and the rank of its last merge, and a list is proper if no part has a higher rank."""
+    """The parts and rank of each canonical token's last merge match the definition, and a list is proper if no part has a higher rank."""
     merges = merges_of(random_pairs(seed, ABC), [b"aaaa", b"abcabc", b""])
     tokens, names, expected = canonical(merges), list(merges.tokens), last_merges(merges)
     found = {names[t]: (names[tokens.left[t]], names[tokens.right[t]], tokens.rank[t]) for t in tokens.made}
@@ -177,7 +177,7 @@ def test_last_merges_are_those_of_the_definition(seed: int) -> None:
 
 
 def test_improper_lists_are_told() -> None:
-    """A list is improper if a token has a lower rank than one of its parts, and such a list has no automaton."""
+    """A list in which a token has a lower rank than one of its parts is improper, and has no automaton."""
     improper = canonical(merges_of([(b"ab", b"c"), (b"a", b"b")]))
     assert not improper.proper
     with pytest.raises(UnsupportedError, match="the merge list is improper"):
@@ -206,7 +206,7 @@ def test_faulty_lists_are_refused(tokens: Mapping[bytes, int], pairs: Pairs, fau
 
 
 def test_bytes_that_no_text_has_need_no_token() -> None:
-    """A vocabulary may lack the bytes that UTF-8 does not use; pieces of other bytes are encoded as usual, and the table is proven."""
+    """A vocabulary may lack the bytes that UTF-8 never uses: other bytes are encoded as usual, and the table is proven."""
     tokens = {atom: number for atom, number in BYTES.items() if atom[0] not in (0xC0, 0xC1) and atom[0] < 0xF5}
     machine = machine_of(Merges({**tokens, b"ab": 300}, [(b"a", b"b")]))
     assert machine.encode(b"aab\xf4") == [b"a", b"ab", b"\xf4"]
@@ -226,15 +226,15 @@ def test_tokens_have_a_greatest_length() -> None:
 
 
 class SlowStates:
-    """The states of a merge list by their definition: F, and for each item the remaining strings, with the tokens that they complete."""
+    """The states of a merge list by their definition: F, and for each item the remaining strings with the tokens that they complete."""
 
     def __init__(self, merges: Merges) -> None:
         self.parts = last_merges(merges)
         self.root: SlowState = (b"", ())
 
     def completions(self, u: bytes) -> SlowItem:
-        """T(u), each token with its right part."""
-        rank_above = {u: len(self.parts) + 1_000_000}  # of the token on the spine to which each right part belongs
+        """T(u) of the definition: each token with its right part."""
+        rank_above = {u: len(self.parts) + 1_000_000}  # by right part: the rank of the token on the spine to which the part belongs
         edge = u
         while edge in self.parts:
             rank_above[self.parts[edge][1]] = self.parts[edge][2]
@@ -251,7 +251,7 @@ class SlowStates:
 
 @pytest.mark.parametrize("seed", range(40))
 def test_states_are_those_of_the_definition(seed: int) -> None:
-    """The states and transitions match a slow search by the definition."""
+    """The states and transitions of the automaton match those of a slow search by the definition."""
     merges = merges_of(random_pairs(seed, ABC))
     tokens = canonical(merges)
     if not tokens.proper:
@@ -279,7 +279,7 @@ def test_states_are_those_of_the_definition(seed: int) -> None:
     thinned([*((b"ab", 10, seed) for seed in range(100)), *((ABC, 8, seed) for seed in range(140))], 20),
 )
 def test_walk_is_the_definition(letters: bytes, longest: int, seed: int) -> None:
-    """For a proper list, the walk gives the tokens of the definition on every string over a small alphabet."""
+    """For a proper list, the walk gives the tokens of BPE's definition for every string over a small alphabet."""
     merges = merges_of(random_pairs(seed, letters))
     if canonical(merges).proper:
         machine = machine_of(merges)
@@ -291,7 +291,7 @@ def test_walk_is_the_definition(letters: bytes, longest: int, seed: int) -> None
 
 
 def slow(*names: str) -> list[ParameterSet]:
-    """Parameters of the long run."""
+    """Test parameters that only the slow tier runs."""
     return [pytest.param(name, marks=pytest.mark.slow) for name in names]
 
 
@@ -311,7 +311,7 @@ def ranks_of(name: str) -> dict[bytes, int]:
 
 
 def pieces(tokens: Sequence[bytes], count: int) -> Iterator[bytes]:
-    """Random bytes, adjacent tokens cut anywhere, and periodic runs."""
+    """Yield random bytes, adjacent tokens cut at random positions, and periodic runs."""
     chosen, atoms = random.Random(count), [token for token in tokens if len(token) == 1]
     for _ in range(count):
         yield b"".join(chosen.choices(atoms, k=chosen.randint(1, 20)))
@@ -321,14 +321,14 @@ def pieces(tokens: Sequence[bytes], count: int) -> Iterator[bytes]:
 
 
 def of_text(tokens: Mapping[bytes, int]) -> list[bytes]:
-    """The tokens that may occur in a piece: their bytes are below 0xF8."""
+    """The tokens that can occur in a text: their bytes are below 0xF8."""
     return [token for token in tokens if max(token, default=LABELS) < LABELS]
 
 
 @needs_shared
 @pytest.mark.parametrize("name", ["gpt2", *slow("gpt_neox", "mpt", "qwen3", "roberta")])
 def test_vocabularies_give_the_ids_of_the_reference(name: str) -> None:
-    """With the merges of a byte-level vocabulary, the walk gives the ids of the reference."""
+    """With the merges of a byte-level vocabulary, the walk gives the ids of tokenizers."""
     machine = machine_of(byte_level(name))
     model = reference(machine.merges)
     for piece in pieces(of_text(machine.merges.tokens), 2000):
@@ -358,7 +358,7 @@ def small() -> Machine:
 
 
 def test_rows_are_those_of_the_states() -> None:
-    """Every state has a finish entry and its transitions, and every other slot is free."""
+    """Every state has a finish entry and its transitions, and all other slots are free."""
     merges, tokens, states, rows = small()
     expected = np.full(len(rows.entries), FREE)
     names = np.array(list(merges.tokens.values()))
@@ -411,7 +411,7 @@ LAST = int(small().rows.slots.max())
     ],
 )
 def test_proof_names_the_fault(name: str, place: int, value: int, fault: str) -> None:
-    """A table with one wrong element is refused, and the message names it."""
+    """A table with one wrong element is refused, and the message describes the fault."""
     arrays = {kind: getattr(small().rows, kind).copy() for kind in ("entries", "lengths", "depths")}
     arrays[name][place] = value
     with pytest.raises(TableError, match=f"^{fault}"):
@@ -426,7 +426,7 @@ def test_tables_hold_a_row(size: int) -> None:
 
 
 def mutated(chosen: random.Random) -> dict[str, np.ndarray[tuple[int], np.dtype[np.generic]]]:
-    """A table with a few changed elements: bits flipped, values copied from other elements, states and ids replaced by others."""
+    """A table with a few random changes: flipped bits, values copied from other elements, other states and ids."""
     rows = small().rows
     arrays = {kind: getattr(rows, kind).copy() for kind in ("entries", "lengths", "depths")}
     for _ in range(chosen.randint(1, 3)):
@@ -440,7 +440,7 @@ def mutated(chosen: random.Random) -> dict[str, np.ndarray[tuple[int], np.dtype[
 
 @pytest.mark.sampled
 def test_damaged_tables_are_refused_or_walk_safely() -> None:
-    """With a damaged table that passes the proof, no walk leaves the arrays, and the tokens of a piece are as long as the piece."""
+    """A damaged table that passes the proof is safe: no walk reads outside the arrays, and the tokens of a text are as long as the text."""
     texts = [*sample(list(strings_over(b"abc", 6)), 20), b"\x00\xf7ab\xf7", b"ab" * 20]
     passed = 0
     for seed in sample(range(5_000), 8):

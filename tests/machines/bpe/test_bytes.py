@@ -1,4 +1,4 @@
-"""Byte-level BPE from text to ids: the definition, the slow walk, the kernel and the live references agree on every text."""
+"""Byte-level BPE: definition, walk, kernel, tokenizers and tiktoken give the same ids for every text."""
 
 from __future__ import annotations
 
@@ -54,14 +54,14 @@ from fst.tables.kernel_call import CHUNK
 VOCABULARIES = SHARED / "vocab_bpe"
 
 
-# Small machines, compared with the definition of BPE.
+# Small vocabularies, compared with the definition of BPE.
 
 
 @pytest.mark.sampled
 @pytest.mark.parametrize("pattern", SMALL_PATTERNS)
 @pytest.mark.parametrize("name", LISTS)
 def test_all_short_texts(name: str, pattern: str) -> None:
-    """Over three letters, definition, walk and kernel give each text up to length 8 the same ids."""
+    """For each text of up to 8 letters of three, definition, walk and kernel give the same ids."""
     found = small(pattern, LISTS[name])
     texts = sample(["".join(text) for length in range(9) for text in product("ab ", repeat=length)], 60, name + pattern)
     ids = ids_of(fst.Tokenizer(found.table).encode_batch(texts))
@@ -71,7 +71,7 @@ def test_all_short_texts(name: str, pattern: str) -> None:
 
 @some.composite
 def machines(draw: some.DrawFn) -> Small:
-    """A machine over two letters and a space. Each merge follows the merges that make its parts."""
+    """Draw a vocabulary over two letters and a space; each merge follows the merges that make its parts."""
     tokens, merges = [b"a", b"b", b" "], list[tuple[bytes, bytes]]()
     for _ in range(draw(some.integers(0, 7))):
         pair = draw(some.sampled_from(tokens)), draw(some.sampled_from(tokens))
@@ -98,7 +98,9 @@ LONG_PIECES = (b"x" * 25, b"x" * 40, b"x" * 39 + b"y", b"ab" * 32, b"ab" * 32 + 
 
 @pytest.mark.parametrize("merges", [[(b"x", b"x"), (b"a", b"b")], [(b"ab", b"a"), (b"a", b"b"), (b"x", b"x")]], ids=["automaton", "merges"])
 def test_long_pieces_that_no_merges_make(merges: Merges) -> None:
-    """With ignore_merges, a whole piece that equals a token is that token, at any length; its parts and longer pieces are not."""
+    """With ignore_merges, a pre-token that equals a token of any length becomes this token; shorter and longer pre-tokens are merged as
+    usual.
+    """
     found = small(r"[^ ]+| ", merges, LONG_PIECES, ["<s>"], ignore_merges=True)
     pieces = [piece.decode() for piece in LONG_PIECES]
     around = [change for piece in pieces for change in (piece[:-1], f"{piece}x", piece * 2)]
@@ -113,7 +115,7 @@ def test_long_pieces_that_no_merges_make(merges: Merges) -> None:
 
 
 def test_short_pieces_without_a_slot() -> None:
-    """With ignore_merges, a whole piece that equals a token is that token, even if it has no slot in the table of words."""
+    """With ignore_merges, a pre-token that equals a token becomes this token, even if the token has no slot in the table of words."""
     merges = [(b"a", b"bb"), (b"a", b"b"), (b"b", b"b"), (b"a", b"a"), (b"abb", b"a")]
     more = ["".join(text).encode() for text in product("abc", repeat=5)]
     found = small(r"[^ ]+| ", merges, more, ignore_merges=True)
@@ -128,7 +130,7 @@ each_way_pattern = pytest.mark.parametrize("pattern", thinned([pytest.param(patt
 
 @cache
 def special_machine(pattern: str) -> tuple[BpeTable, fst.Tokenizer]:
-    """A machine with special tokens that begin like other special tokens, like text, and inside others."""
+    """A table with special tokens that share beginnings with each other and with text, or occur inside each other, and its tokenizer."""
     found = small(pattern, ENGLISH_MERGES, special=SPECIAL)
     return found.table, fst.Tokenizer(found.table)
 
@@ -136,7 +138,7 @@ def special_machine(pattern: str) -> tuple[BpeTable, fst.Tokenizer]:
 @each_way_pattern
 @pytest.mark.sampled
 def test_special_tokens_anywhere(pattern: str) -> None:
-    """In texts of special tokens and of their prefixes, kernel and walk find the same tokens, even in streams cut anywhere."""
+    """In texts of special tokens and their prefixes, kernel and walk give the same ids, also for streams cut anywhere."""
     draw = random.Random(pattern)
     table, tokenizer = special_machine(pattern)
     for seed in sample(range(1_000), 40):
@@ -153,7 +155,7 @@ ASCII_UNITS = ("it's", " a", "1234", "   ", "\n\n", "\r\n  x", "!?...", " = (BAR
 
 @pytest.mark.parametrize(("pattern", "is_factored"), thinned(product(PATTERNS.values(), (True, False)), 4))
 def test_runs_of_ascii(pattern: str, is_factored: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Runs of ASCII of any length have the walk's ids, whether their positions are decided 64 at a time or one by one."""
+    """Runs of ASCII of any length have the walk's ids, whether the kernel decides 64 boundaries at a time or one by one."""
     if not is_factored:
         monkeypatch.setattr("fst.pretokens.arguments.factors", lambda *_: np.empty(0, np.uint8))
     draw, table = random.Random(pattern), small(pattern, ENGLISH_MERGES).table
@@ -163,14 +165,14 @@ def test_runs_of_ascii(pattern: str, is_factored: bool, monkeypatch: pytest.Monk
 
 
 def around(size: int, by: int) -> list[int]:
-    """Lengths around a size."""
+    """The lengths from `by` below a size to `by` above it."""
     return [*range(size - by, size + by + 1)]
 
 
 @each_way_pattern
 @pytest.mark.sampled
 def test_lengths_around_limits(pattern: str) -> None:
-    """Rows and runs with lengths near the sizes of a chunk, of pieces that are read together, and of a key have the walk's ids."""
+    """Rows and runs whose length is near a limit of the kernel (word, special token, chunk, bytes read together) have the walk's ids."""
     table, tokenizer = special_machine(pattern)
     few = [length for limit in (WORD_BYTES, LONGEST, 8, 16, 1) for length in around(limit, 2) if length >= 0]
     short = [
@@ -179,7 +181,7 @@ def test_lengths_around_limits(pattern: str) -> None:
     short = [*sample(short, 12, pattern)]
     assert ids_of(tokenizer.encode_batch(short)) == [table.run(text) for text in short]
     for unit in sample(("x", " ", "the ", "1", "\n", "é ", "世"), 7, pattern):
-        ends = zip(around(CHUNK, 7), cycle(("", "<s>", "<s", " x", "é")), strict=False)  # each of them with three lengths
+        ends = zip(around(CHUNK, 7), cycle(("", "<s>", "<s", " x", "é")), strict=False)  # three lengths for each ending
         long = [(unit * CHUNK)[: length - len(end)] + end for length, end in ends]
         assert ids_of(tokenizer.encode_batch(long)) == [table.run(text) for text in long]
 
@@ -187,7 +189,7 @@ def test_lengths_around_limits(pattern: str) -> None:
 @each_way_pattern
 @pytest.mark.sampled
 def test_special_tokens_at_ends_of_chunks(pattern: str) -> None:
-    """A special token, a character or a run that spans the end of a chunk stays whole."""
+    """A special token, a character or a run that crosses the end of a chunk is not cut."""
     table, tokenizer = special_machine(pattern)
     ends = ("<s>x", "<|endoftext|>", "<|endoftex", "é世", "😀😀", "  x", "it's")
     texts = ["the " * (CHUNK // 4 - 5) + "x" * gap + end + " the" for end in sample(ends, 4, pattern) for gap in range(0, 24, 3)]
@@ -195,7 +197,7 @@ def test_special_tokens_at_ends_of_chunks(pattern: str) -> None:
 
 
 def test_many_rows() -> None:
-    """Each of thousands of rows, many of them empty, keeps its ids and its end."""
+    """In a batch of thousands of rows, many of them empty, each row has its own ids."""
     draw = random.Random(7)
     table, tokenizer = special_machine(GPT2)
     texts = [draw.choice(("", "", "x", "<s>", mixed(draw, 2))) for _ in range(10_000)]
@@ -208,7 +210,7 @@ def test_many_rows() -> None:
 
 @pytest.mark.parametrize("char", ["x", "é", "世", "😀"])
 def test_short_texts_of_long_characters(char: str) -> None:
-    """The longest text on the short path of `encode` has room for one id per byte."""
+    """The buffer of `encode` for short texts has space for one id per byte of the longest short text."""
     table = small(GPT2, []).table
     tokenizer, text = fst.Tokenizer(table), char * SHORT
     assert len(tokenizer._workspaces.take().short_ids) >= len(text.encode())
@@ -219,7 +221,7 @@ def test_short_texts_of_long_characters(char: str) -> None:
 @pytest.mark.sampled
 @pytest.mark.parametrize("unit", ["x", " ", "1", "\n", "<", "é", "ab", "<s", "x "])
 def test_long_runs(unit: str) -> None:
-    """A run longer than any block of the package has the ids of the walk, both as a whole and in pieces."""
+    """A run longer than every internal block has the walk's ids, as one text and as a stream."""
     table, tokenizer = special_machine(GPT2)
     size = 150_000 if LONG else 20_000
     text = (unit * size)[:size] + "."
@@ -235,7 +237,7 @@ WRONG = (b"\x80", b"\xe4\xb8", b"\xf0\x9f\x98", b"\xed\xa0\x80", b"\xff", b"\xc0
 
 @pytest.mark.parametrize("wrong", WRONG)
 def test_invalid_bytes(wrong: bytes) -> None:
-    """Bytes that are not UTF-8 are refused, or replaced as Python replaces them."""
+    """Bytes that are not UTF-8 are refused, or replaced as `bytes.decode` replaces them."""
     table, tokenizer = special_machine(GPT2)
     rows = [wrong, b"a" + wrong, wrong + b"<s>", b"x" * 70 + wrong + b"the", wrong.join([b"the "] * 2000), b"ok"]
     with pytest.raises(fst.TextError, match="row 0"):
@@ -254,7 +256,7 @@ def test_lone_surrogates(lone: str) -> None:
 
 
 def test_kinds_take_turns() -> None:
-    """Tables of BPE and of WordPiece encode alternately in one process."""
+    """A BPE table and a WordPiece table can encode alternately in one process."""
     (table, tokenizer), other = special_machine(GPT2), wordpiece_machine()
     bert = fst.Tokenizer(other)
     for text in ("unaffable the", "un 世", "abab<s>", "é! xxxxxxxx"):
@@ -266,18 +268,18 @@ def test_kinds_take_turns() -> None:
 @examples(500)
 @given(text=some.text(some.sampled_from("abtx '1é世\n<s>/|\0😀") | some.characters(exclude_categories=["Cs"]), max_size=90))
 def test_any_text(pattern: str, text: str) -> None:
-    """For any text, the kernel's ids match the walk, and they decode to the text."""
+    """For any text, the kernel gives the walk's ids, and decoding them returns the text."""
     table, tokenizer = special_machine(pattern)
     expected = table.run(text)
     assert tokenizer.encode(text).tolist() == expected
     assert tokenizer.decode(expected, skip_special_tokens=False) == text
 
 
-# Well-known vocabularies, compared with their live references.
+# Well-known vocabularies, compared with their reference libraries.
 
 
 class Known(NamedTuple):
-    """A well-known vocabulary, and its reference."""
+    """A well-known vocabulary and its reference library."""
 
     table: BpeTable
     tokenizer: fst.Tokenizer
@@ -287,7 +289,7 @@ class Known(NamedTuple):
 
 @cache
 def known(name: str) -> Known:
-    """The well-known vocabulary in a folder. The reference is `tokenizers` for GPT-2, and tiktoken for all others."""
+    """The well-known vocabulary in a folder; its reference is `tokenizers` for GPT-2, and tiktoken for all others."""
     if name == "gpt2":
         reference = Tokenizer.from_file(str(VOCABULARIES / name / "tokenizer.json"))
         table = bpe(VOCABULARIES / name)
@@ -309,7 +311,7 @@ def known(name: str) -> Known:
 
 
 def hold(name: str, texts: Sequence[str]) -> None:
-    """Compare the ids of texts with the reference's."""
+    """Compare the ids of texts with those of the reference."""
     found, expected = known(name).tokenizer.encode_batch(texts, add_special_tokens=False), known(name).ask(texts)
     for text, ids, others in zip(texts, found, expected, strict=True):
         assert ids.tolist() == others, text[:200]
@@ -324,7 +326,7 @@ CONTEXTS = ("{}", "a{}b", " {} ", "1{}!", "\n{}'s", "{0}{0}A")
 @pytest.mark.parametrize("context", CONTEXTS)
 @each_model
 def test_reference_on_every_code_point(name: str, context: str) -> None:
-    """Every character, alone and in contexts, has the reference's ids."""
+    """Every character, alone and in contexts, has the ids of the reference."""
     hold(name, [context.format(char) for char in sample(SWEPT_CHARACTERS, 60, context)])
 
 
@@ -332,7 +334,7 @@ def test_reference_on_every_code_point(name: str, context: str) -> None:
 @pytest.mark.sampled
 @each_model
 def test_reference_on_mixed_text(name: str) -> None:
-    """Words and letters of all scripts, with special tokens and parts of them, have the reference's ids."""
+    """Words and letters of all scripts, mixed with special tokens and parts of them, have the ids of the reference."""
     draw = random.Random(name)
 
     def part() -> str:
@@ -349,7 +351,7 @@ def test_reference_on_mixed_text(name: str) -> None:
 @pytest.mark.sampled
 @each_model
 def test_reference_on_fragments(name: str) -> None:
-    """Adjacent tokens and parts of tokens have the reference's ids."""
+    """Texts of adjacent tokens and parts of tokens have the ids of the reference."""
     draw, tokens = random.Random(name), known(name).table.contents
 
     def part() -> bytes:
@@ -364,7 +366,7 @@ def test_reference_on_fragments(name: str) -> None:
 @pytest.mark.sampled
 @each_model
 def test_reference_on_long_runs(name: str) -> None:
-    """A run of one character has the reference's ids."""
+    """A long run of one character or string has the ids of the reference."""
     for size in (1_000, 100_000 if name == "gpt2" or LONG else 10_000):
         hold(name, [unit * size for unit in (" ", "1", "a", "\n", "é", "=", "ab")])
         hold(name, [f"the{unit * size} the" for unit in (" ", "1", "\n", "-")])
@@ -374,7 +376,7 @@ def test_reference_on_long_runs(name: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("unit", [" ", "1", "a", "\n"])
 def test_reference_on_very_long_runs(unit: str) -> None:
-    """Ten megabytes of one character have the reference's ids."""
+    """A run of ten megabytes of one character has the ids of the reference."""
     hold("gpt2", [unit * 10_000_000])
 
 
@@ -383,7 +385,7 @@ def test_reference_on_very_long_runs(unit: str) -> None:
 @pytest.mark.parametrize("file", CORPORA)
 @each_model
 def test_reference_on_corpora(file: str, name: str) -> None:
-    """Real text has the reference's ids."""
+    """The texts of the corpora have the ids of the reference."""
     texts = [*corpus(file)]
     hold(name, sample(texts, max(len(texts) // 20, 1), name))
 
@@ -393,7 +395,7 @@ def test_reference_on_corpora(file: str, name: str) -> None:
 @pytest.mark.parametrize("file", HOSTILE)
 @each_model
 def test_reference_on_hostile_text(name: str, file: str) -> None:
-    """Texts collected to break programs have the reference's ids."""
+    """Texts that were collected because they break programs have the ids of the reference."""
     lines = (SHARED / "hostile" / file).read_text(encoding="utf-8").splitlines(keepends=True)
     hold(name, sample(lines, max(len(lines) // 200, 1), name))
 
@@ -401,7 +403,7 @@ def test_reference_on_hostile_text(name: str, file: str) -> None:
 @needs_shared
 @each_model
 def test_walk_on_well_known_vocabularies(name: str) -> None:
-    """The slow walk also gives the reference's ids."""
+    """The walk of a well-known vocabulary gives the ids of the reference."""
     draw = random.Random(name)
     texts = [mixed(draw, 8) for _ in range(40)]
     assert [known(name).table.run(text) for text in texts] == known(name).ask(texts)
@@ -410,7 +412,7 @@ def test_walk_on_well_known_vocabularies(name: str) -> None:
 @needs_shared
 @each_model
 def test_every_way_of_well_known_vocabularies(name: str) -> None:
-    """Every way through the package gives the reference's ids."""
+    """Every method that encodes (batches, streams, columns, counts) gives the ids of the reference."""
     draw = random.Random(name)
     texts = ["", *("".join((mixed(draw, 9), draw.choice(known(name).special), mixed(draw, 9))) for _ in range(9)), ""]
     hold_every_way(known(name).tokenizer, texts, known(name).ask(texts), draw)
@@ -418,7 +420,7 @@ def test_every_way_of_well_known_vocabularies(name: str) -> None:
 
 @needs_shared
 def test_definition_of_gpt2() -> None:
-    """The definition with the merges of GPT-2 gives the kernel's ids."""
+    """The definition of BPE, with the merges of GPT-2, gives the kernel's ids."""
     model = json.loads((VOCABULARIES / "gpt2/tokenizer.json").read_text(encoding="utf-8"))["model"]
     pairs = [merge.split(" ") if isinstance(merge, str) else merge for merge in model["merges"]]
     merges = [(bytes_of(first) or b"", bytes_of(second) or b"") for first, second in pairs]
@@ -432,7 +434,7 @@ def test_definition_of_gpt2() -> None:
 
 
 def test_words_that_are_too_long_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A word longer than a kernel can read at once is an error that gives the limit; a text of shorter words may have any length."""
+    """A word that exceeds the kernel's limit is refused with the limit; a text of shorter words may have any length."""
     monkeypatch.setattr("fst.runtime.run.MOST_UNITS", 1 << 18)
     tokenizer = fst.Tokenizer(small(r"[^ ]+| ", [(b"a", b"b")]).table)
     assert len(tokenizer.encode("ab " * (1 << 17))) == 1 << 18

@@ -1,4 +1,4 @@
-"""BPE dropout: the definition, the slow walk and the kernel agree; ids depend only on the seed, the row and the position."""
+"""BPE dropout: definition, walk and kernel agree, and ids depend only on the seed, the row number and the position."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ SIGMAS = 5
 
 
 def compiled_bpe(merges: Merges, pattern: str = ONE_PIECE, special: Sequence[str] = (), **beside: Any) -> BpeTable:
-    """Compile merges; `beside` has the other components of the tokenizer.json."""
+    """Compile merges; `beside` contains other components of the tokenizer.json."""
     return assemble(of_document({**byte_level(pattern, merges, (), special), **beside}, Path("tokenizer.json")), "auto")
 
 
@@ -65,7 +65,7 @@ def tokenizer_of(table: BpeTable) -> BpeTokenizer:
 
 @cache
 def english() -> BpeTable:
-    """A machine with an automaton, words, special tokens, a normalizer, and a pre-tokenizer that drops whitespace."""
+    """A table with an automaton, words, special tokens, a normalizer, and a pre-tokenizer that drops whitespace."""
     merges = [(b"t", b"h"), (b"th", b"e"), (b"i", b"n"), (b"in", b"g"), (b"x", b"x"), (b"xx", b"xx"), (b"\xc3", b"\xa9"), (b"a", b"n")]
     found = byte_level(GPT2, merges, (), ("<s>", "</s>"))
     found["pre_tokenizer"]["pretokenizers"].insert(0, {"type": "WhitespaceSplit"})
@@ -90,7 +90,7 @@ def texts() -> list[str]:
 
 
 def hold_frequencies(found: Counter[Any], expected: dict[Any, float], rows: int) -> None:
-    """Compare counts with probabilities, within some standard deviations. Rare cases are counted together."""
+    """Compare counts with probabilities, up to `SIGMAS` standard deviations; rare cases are counted as one."""
     assert not found.keys() - expected.keys()
     rare = {case for case, share in expected.items() if share * rows < 20}
     cases = [(found[case], share) for case, share in expected.items() if case not in rare]
@@ -102,7 +102,7 @@ def hold_frequencies(found: Counter[Any], expected: dict[Any, float], rows: int)
 @pytest.mark.sampled
 @pytest.mark.parametrize("name", ALL_LISTS)
 def test_frequencies_are_those_of_the_definition(name: str) -> None:
-    """For each word over two and three letters, every segmentation has the frequency of the definition, over many rows and seeds."""
+    """Over many rows and seeds, each segmentation of a short word is as frequent as the definition requires."""
     merges = ALL_LISTS[name]
     tokenizer = tokenizer_of(small(ONE_PIECE, merges).table)
     words = [word for word in (*strings("ab", 6), *strings("ab ", 5), *strings("abc", 5)) if len(word) > 2]
@@ -113,7 +113,7 @@ def test_frequencies_are_those_of_the_definition(name: str) -> None:
 
 
 def test_pieces_are_independent() -> None:
-    """The segmentations of different pieces of a row are independent, and so are those of different seeds."""
+    """The segmentations of two pre-tokens of a row are independent, and so are the segmentations by two seeds."""
     merges, share = LISTS["chains"], 0.4
     tokenizer = tokenizer_of(small(r"[ab]+|[\s\S]", merges).table)
     alone = naive.bpe_dropout(b"abab", merges, share)
@@ -134,14 +134,14 @@ def test_pieces_are_independent() -> None:
 
 
 def test_numbers_are_those_of_splitmix64() -> None:
-    """The numbers of a row equal those of SplitMix64, checked with its authors' values for the seed 1234567."""
+    """The random numbers are those of SplitMix64: for the seed 1234567 they equal its authors' values."""
     known = [6457827717110365317, 3203168211198807973, 9817491932198370423, 4593380528125082431, 16408922859458223821]
     assert [number_of(1234567, index) for index in range(1, 6)] == known
 
 
 @pytest.mark.parametrize("share", [1e-9, 0.1, 0.5, 0.9, 0.999999, 1.0])
 def test_skips(share: float) -> None:
-    """The number of skips is the number of powers above the random share: 0 for the highest number, all for 0, all with a dropout of 1."""
+    """The number of skipped merges follows from a random number: 0 for the largest number, all for 0, and all if the probability is 1."""
     assert dropout.skips(0, share, 7) == 7
     assert dropout.skips((1 << 64) - 1, share, 7) == (7 if share == 1 else 0)
     for count in (1, 2, 5):
@@ -163,7 +163,7 @@ def test_skips(share: float) -> None:
     seed=some.integers(0, (1 << 64) - 1),
 )
 def test_kernel_is_the_walk(merges: Merges, rows: list[str], share: float, seed: int) -> None:
-    """With any merges, the kernel gives the ids of the slow walk, and the ids represent the text."""
+    """With any merges, the kernel gives the walk's ids, and decoding them returns the text."""
     table = small(r"[ab]+|[\s\S]", merges).table
     tokenizer = tokenizer_of(table)
     batch = tokenizer.encode_batch(rows, randomness=Dropout(share, seed=seed))
@@ -175,7 +175,7 @@ def test_kernel_is_the_walk(merges: Merges, rows: list[str], share: float, seed:
 @pytest.mark.parametrize("name", TABLES)
 @pytest.mark.parametrize("share", [0.1, 0.97])
 def test_kernel_is_the_walk_on_texts(name: str, share: float) -> None:
-    """With special tokens, normalization and dropped whitespace, the kernel gives the ids of the slow walk."""
+    """With special tokens, normalization and dropped whitespace, the kernel gives the walk's ids."""
     table = TABLES[name]()
     some_texts = sample([text for text in texts() if len(text) < 2000], 3)
     found = ids_of(tokenizer_of(table).encode_batch(some_texts, randomness=Dropout(share, seed=11)))
@@ -183,7 +183,7 @@ def test_kernel_is_the_walk_on_texts(name: str, share: float) -> None:
 
 
 def test_steps_grow_with_the_logarithm() -> None:
-    """A run of twice the length takes little more than twice the steps, even if nine of ten merges are skipped."""
+    """A run of twice the length takes at most 2.7 times as many steps, even if nine of ten merges are skipped."""
     for few, more, most in json.loads(printed(print_steps)):
         assert more < 2.7 * few
         assert most < 2.7 * more
@@ -202,7 +202,7 @@ def print_steps() -> None:
 
 @pytest.mark.parametrize("share", [0.001, 0.5, 0.95])
 def test_a_long_run(share: float) -> None:
-    """A run of a million bytes is encoded, and its ids represent it."""
+    """A run of a million bytes is encoded, and decoding its ids returns it."""
     merges: list[tuple[bytes, bytes]] = [(b"a" * 2**power, b"a" * 2**power) for power in range(6)]
     tokenizer = tokenizer_of(compiled_bpe(merges))
     assert tokenizer.decode(tokenizer.encode("a" * 1_000_000, randomness=Dropout(share, seed=3))) == "a" * 1_000_000
@@ -220,7 +220,7 @@ def test_a_long_run(share: float) -> None:
     share=some.sampled_from([0, 1]),
 )
 def test_reference_of_none_and_all(merges: Merges, rows: list[str], ignore_merges: bool, share: int) -> None:
-    """If no merge is skipped, or all are, ids and offsets match tokenizers; whole pieces are tokens only if none is skipped."""
+    """If no merge or every merge is skipped, ids and offsets match tokenizers, also with ignore_merges."""
     source = {**byte_level(ONE_PIECE, merges, (b"ab", b"aba"), ignore_merges=ignore_merges, dropout=float(share)), **BESIDE}
     reference = Tokenizer.from_str(json.dumps(source)).encode_batch(rows)
     tokenizer = fst.Tokenizer(assemble(of_document(source, Path("tokenizer.json")), "auto"))
@@ -232,7 +232,7 @@ def test_reference_of_none_and_all(merges: Merges, rows: list[str], ignore_merge
 
 
 def with_suffix(share: float) -> dict[str, Any]:
-    """A tokenizer.json whose tokens mark the end of a word."""
+    """A tokenizer.json whose tokens have a suffix at the end of a word."""
     found: dict[str, Any] = {**byte_level(r"\p{L}+|[\s\S]", []), **BESIDE}
     names = [*found["model"]["vocab"], *(f"{name}</w>" for name in found["model"]["vocab"]), "ab", "ab</w>", "abab</w>", "ba"]
     merges = [["a", "b"], ["a", "b</w>"], ["ab", "ab</w>"], ["b", "a"]]
@@ -243,7 +243,7 @@ def with_suffix(share: float) -> dict[str, Any]:
 
 @pytest.mark.parametrize("share", [0.0, 1.0])
 def test_reference_with_a_suffix(share: float) -> None:
-    """Tokens at the end of a word keep their suffix, whether merges are skipped or not."""
+    """With a suffix for the end of a word, ids match tokenizers if no merge or every merge is skipped."""
     source = with_suffix(share)
     rows = ["abab", "ab", "a", "", "ba ab", "aab!b"]
     tokenizer = fst.Tokenizer(assemble(of_document(source, Path("tokenizer.json")), "auto"))
@@ -252,7 +252,7 @@ def test_reference_with_a_suffix(share: float) -> None:
 
 
 def test_frequencies_with_a_suffix() -> None:
-    """With a suffix, segmentations have the frequencies of the definition for tokens with the suffix in their names."""
+    """With a suffix for the end of a word, each segmentation is as frequent as the definition requires."""
     table = assemble(of_document(with_suffix(0), Path("tokenizer.json")), "auto")
     tokenizer, share = tokenizer_of(table), 0.5
     rows = ids_of(tokenizer.encode_batch(["abab"] * ROWS, randomness=Dropout(share, seed=9)))
@@ -267,7 +267,7 @@ def test_frequencies_with_a_suffix() -> None:
 
 @pytest.mark.parametrize("name", TABLES)
 def test_threads_and_blocks_change_nothing(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same seed gives the same ids on any number of threads, with any division of rows into blocks, for str, bytes and columns."""
+    """A seed gives the same ids on any number of threads, with any division of the rows into blocks, for str, bytes and columns."""
     tokenizer, rows = tokenizer_of(TABLES[name]()), texts()
     expected = ids_of(tokenizer.encode_batch(rows, randomness=Dropout(0.3, seed=7)))
     data = [text.encode() for text in rows]
@@ -291,7 +291,7 @@ def test_threads_and_blocks_change_nothing(name: str, monkeypatch: pytest.Monkey
 
 @pytest.mark.parametrize("name", TABLES)
 def test_other_rows_change_nothing(name: str) -> None:
-    """The ids of a row depend only on its text and its number; `encode` gives the ids of row 0."""
+    """The ids of a row depend only on its text and its number, and `encode` gives the ids of row 0."""
     tokenizer, rows = tokenizer_of(TABLES[name]()), texts()
     expected = ids_of(tokenizer.encode_batch(rows, randomness=Dropout(0.3, seed=7)))
     for number in (2, 9, 26):
@@ -303,7 +303,7 @@ def test_other_rows_change_nothing(name: str) -> None:
 
 
 def test_nulls_have_no_number() -> None:
-    """The rows of a column are numbered without nulls."""
+    """Rows of a column are numbered without its nulls, so nulls do not change the ids."""
     tokenizer, rows = tokenizer_of(english()), texts()[:9]
     expected = ids_of(tokenizer.encode_batch(rows, randomness=Dropout(0.5, seed=1)))
     column = pa.chunked_array([[None, *rows[:4], None], [None, *rows[4:]]], pa.string())
@@ -312,7 +312,7 @@ def test_nulls_have_no_number() -> None:
 
 
 def test_seeds() -> None:
-    """Different seeds give different ids, and each call without a seed has a new one."""
+    """Different seeds give different ids, and each call without a seed draws a new seed."""
     tokenizer = tokenizer_of(english())
     text = " the thing" * 50
     seeds: tuple[Any, ...] = (0, 1, (1 << 64) - 1, np.int64(1))
@@ -326,7 +326,7 @@ def test_seeds() -> None:
 
 @pytest.mark.parametrize("name", TABLES)
 def test_length_and_frame(name: str) -> None:
-    """A shorter row is the beginning of the whole one, with the usual special tokens around it."""
+    """With `max_length`, a row has the first ids of the row without a limit."""
     tokenizer, rows = tokenizer_of(TABLES[name]()), texts()
     whole = ids_of(tokenizer.encode_batch(rows, randomness=Dropout(0.3, seed=7)))
     for length in (0, 1, 7, 1000):
@@ -335,7 +335,7 @@ def test_length_and_frame(name: str) -> None:
 
 
 def test_frame() -> None:
-    """Special tokens around texts are the same as without dropout."""
+    """The special tokens around texts are the same with and without dropout."""
     around = [{"SpecialToken": {"id": "<s>", "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}}]
     known = {"<s>": {"id": "<s>", "ids": [257], "tokens": ["<s>"]}}
     other = {"Sequence": {"id": "B", "type_id": 0}}
@@ -347,7 +347,7 @@ def test_frame() -> None:
 
 @pytest.mark.parametrize("share", SHARES)
 def test_spans_tile_the_text(share: float) -> None:
-    """The spans of the ids of a text without whitespace at its ends tile the text, and each is the position of its token."""
+    """The spans of the ids tile a text without whitespace at its ends, and each span contains the token's text."""
     tokenizer = tokenizer_of(shuffled().table)
     rows = ["thethe1212xxxxx", "x" * 400, "q1the"]
     batch = tokenizer.encode_batch(rows, offsets="bytes", randomness=Dropout(share, seed=3))
@@ -360,7 +360,7 @@ def test_spans_tile_the_text(share: float) -> None:
 
 
 def test_parts_of_many_rows() -> None:
-    """A part of many rows, with the number of its first row, has the same ids as among all rows, also in columns."""
+    """With `first_row`, a slice of many rows has the same ids as in one call for all rows, also in columns."""
     tokenizer, rows = tokenizer_of(english()), texts()
     whole = ids_of(tokenizer.encode_batch(rows, randomness=Dropout(0.3, seed=7)))
     for first in (0, 5, 20):
@@ -371,7 +371,7 @@ def test_parts_of_many_rows() -> None:
 
 @pytest.mark.parametrize("name", ["rows.txt", "rows.parquet"])
 def test_files(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """`fst encode` gives documents the ids of rows of one call, in any format; without a seed it gives different ids."""
+    """`fst encode` gives the lines of a file the ids of one call, in any format, and gives new ids if there is no seed."""
     table, path = tmp_path / "table.npz", tmp_path / name
     english().save(table)
     rows = [text for text in texts() if "\n" not in text]
@@ -385,7 +385,7 @@ def test_files(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
 
     def printed(*seed: str) -> list[str]:
         lines = call("encode", table, path, *options, "--dropout", "0.3", *seed).stdout.split("\n")[:-1]
-        return lines if not options else [*lines[1:4], *lines[5:]]  # nulls have empty lines
+        return lines if not options else [*lines[1:4], *lines[5:]]  # nulls are empty lines
 
     assert printed("--seed", "7") == expected
     for module, limit, size in ((columns, "MOST_ROWS", 3), (streams, "CHUNK", 200)):
@@ -408,20 +408,20 @@ def test_wrong_probabilities(share: Any) -> None:
 
 @pytest.mark.parametrize("seed", [-1, 1 << 64, 0.5, "1", [1]])
 def test_wrong_seeds(seed: Any) -> None:
-    """A seed that is not an integer of 64 bits is refused."""
+    """A seed that is not an integer from 0 to 2**64 - 1 is refused."""
     with pytest.raises(ValueError, match=r"^seed is .*; expected a whole number from 0 to 2\*\*64 - 1$"):
         Dropout(0.1, seed=seed)
 
 
 @pytest.mark.parametrize("first_row", [-1, 0.5, 1 << 63])
 def test_wrong_first_rows(first_row: Any) -> None:
-    """A number of the first row that is not an integer of 63 bits is refused."""
+    """A `first_row` that is not an integer from 0 to 2**63 - 1 is refused."""
     with pytest.raises(ValueError, match=r"^first_row is .*; expected a whole number from 0 to 2\*\*63 - 1$"):
         Dropout(0.1, first_row=first_row)
 
 
 def test_only_bpe_has_dropout() -> None:
-    """A machine refuses every kind of randomness that it does not support, and names the supported ones."""
+    """A kind of randomness that a machine does not support is refused, and the message lists the supported kinds."""
     message = r"^randomness is Dropout\(.*; expected None for wordpiece tables$"
     with pytest.raises(fst.UnsupportedError, match=message):
         fst.Tokenizer(compiled()).encode("a", randomness=Dropout(0.1))
@@ -432,7 +432,7 @@ def test_only_bpe_has_dropout() -> None:
 
 
 def test_dropout_of_a_source() -> None:
-    """The dropout of a tokenizer.json (null is 0) is kept, shown and written again, and has no effect by itself."""
+    """The dropout of a tokenizer.json (null means 0) is a property of the tokenizer and is written again; `encode` does not apply it."""
     merges = [(b"a", b"b")]
     tables = [compiled_bpe(merges), *(assemble_with(merges, share) for share in (None, 0, 0.25, 1))]
     assert [tokenizer_of(table).dropout for table in tables] == [0.0, 0.0, 0.0, 0.25, 1.0]
@@ -446,7 +446,7 @@ def test_dropout_of_a_source() -> None:
 
 @pytest.mark.parametrize("share", [-0.1, 2, "0.1", True])
 def test_wrong_dropout_of_a_source(share: Any) -> None:
-    """A source whose dropout is not a probability is refused."""
+    """A tokenizer.json whose dropout is not a probability is refused."""
     with pytest.raises(fst.VocabularyError, match=r"dropout is .*; it is a number from 0 to 1, or null$"):
         assemble_with([], share)
 
@@ -457,7 +457,7 @@ def assemble_with(merges: Merges, share: Any) -> BpeTable:
 
 
 def test_tables_have_all_merges() -> None:
-    """A table has all merges of its source, also those that BPE executes only with dropout."""
+    """A table contains all merges of its source, also those that only dropout can apply."""
     merges = [(b"a", b"b"), (b"ab", b"c"), (b"b", b"c"), (b"a", b"bc")]
     table = compiled_bpe(merges)
     assert table.has_automaton
@@ -471,7 +471,9 @@ def test_tables_have_all_merges() -> None:
 @examples(50)
 @given(tokens=some.sets(some.text("ab", min_size=2, max_size=5), max_size=12), seed=some.integers(0, 99))
 def test_merges_of_ranks(tokens: set[str], seed: int) -> None:
-    """Ranks give the merges of any two tokens that make one token, at its rank; for equal ranks, the ranks of the parts decide."""
+    """A merge exists for each two tokens whose concatenation is a token; the rank of this token orders the merges, then the ranks of the
+    parts.
+    """
     longer = [token.encode() for token in sorted(tokens)]
     random.Random(seed).shuffle(longer)
     names = [*(bytes([byte]) for byte in range(256)), *longer]
@@ -484,7 +486,7 @@ def test_merges_of_ranks(tokens: set[str], seed: int) -> None:
 
 
 def test_merges_are_proven_beside_an_automaton() -> None:
-    """A table whose merges would lead out of an array is not loaded, although only dropout uses its merges."""
+    """A table with an invalid merge is refused even if it has an automaton, because dropout uses the merges."""
     table = compiled_bpe([(b"a", b"b"), (b"ab", b"c")])
     merges = table.merges.copy()
     merges[1, 0] = 9999

@@ -1,4 +1,4 @@
-"""Byte-level vocabularies that lack bytes: each missing byte or run becomes the unknown token, or is dropped, as in the reference."""
+"""Byte-level vocabularies without some bytes: a missing byte or run of them becomes the unknown token or is dropped, as in tokenizers."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ each_setting = pytest.mark.parametrize("name", SETTINGS)
 
 
 def source(lacking: bytes, merges: Merges = MERGES, **model: Any) -> dict[str, Any]:
-    """A tokenizer.json that lacks some bytes, and merges of these bytes."""
+    """A tokenizer.json without the bytes `lacking` and without their merges."""
     left = [(first, second) for first, second in merges if not {*lacking} & {*first, *second}]
     found = {**byte_level(PATTERN, left, special=[UNKNOWN]), **BESIDE}
     vocabulary = {token: number for token, number in found["model"]["vocab"].items() if token not in map(spelled, singles(lacking))}
@@ -52,7 +52,7 @@ def source(lacking: bytes, merges: Merges = MERGES, **model: Any) -> dict[str, A
 
 
 def singles(data: bytes) -> list[bytes]:
-    """Bytes one by one."""
+    """Each byte as bytes of length 1."""
     return [bytes([byte]) for byte in data]
 
 
@@ -65,7 +65,7 @@ def table_of(given: dict[str, Any]) -> BpeTable:
 @examples(300)
 @given(lacking=LACKING, texts=some.lists(some.text("abcx é世", max_size=14)))
 def test_reference(name: str, lacking: bytes, texts: list[str]) -> None:
-    """With any missing bytes, the ids of kernel and walk are the reference's, and so are offsets and words."""
+    """With any missing bytes, kernel and walk give the ids of tokenizers, and offsets and words match, too."""
     given = source(lacking, **SETTINGS[name])
     table, reference = table_of(given), Tokenizer.from_str(json.dumps(given)).encode_batch(texts, add_special_tokens=False)
     tokenizer, expected = fst.Tokenizer(table), [encoding.ids for encoding in reference]
@@ -80,7 +80,7 @@ def test_reference(name: str, lacking: bytes, texts: list[str]) -> None:
 @each_setting
 @pytest.mark.parametrize("share", [0.1, 0.9])
 def test_dropout(name: str, share: float) -> None:
-    """With dropout, the kernel also gives the ids of the walk."""
+    """With dropout, the kernel gives the walk's ids."""
     table, draw = table_of(source(b"xyz", **SETTINGS[name])), random.Random(name)
     texts = ["".join(draw.choices("abcxyz é", k=draw.randint(0, 40))) for _ in range(60)]
     by = Dropout(share, seed=7)
@@ -98,7 +98,7 @@ def test_tokenizer_json_of_a_table(name: str) -> None:
 
 
 def test_offsets_where_bytes_vanish() -> None:
-    """The letters of a token are counted from the end of the preceding token, as if no byte had been dropped, as in the reference."""
+    """Offsets after dropped bytes match tokenizers: a token begins where the preceding token ends, as if there were no dropped byte."""
     tokenizer = fst.Tokenizer(table_of(source(b"xyz\xe4")))
     assert tokenizer.encode("axxb").tolist() == tokenizer.encode("ab").tolist()
     for dropout in (0, 1.0):
@@ -120,7 +120,7 @@ def test_offsets_where_bytes_vanish() -> None:
     ],
 )
 def test_missing_bytes_that_are_refused(model: dict[str, Any], message: str, tmp_path: Path) -> None:
-    """A vocabulary that lacks bytes is refused if the result for them is not clear; the error gives the reason."""
+    """A vocabulary without some bytes is refused if their ids are ambiguous, and the message gives the reason."""
     path = tmp_path / "tokenizer.json"
     path.write_text(json.dumps(source(b"xyz", **model)), encoding="utf-8")
     with pytest.raises(fst.FstError, match=message):
@@ -128,7 +128,7 @@ def test_missing_bytes_that_are_refused(model: dict[str, Any], message: str, tmp
 
 
 def test_unknown_token_that_is_a_byte_is_no_sound_table() -> None:
-    """A table whose token for a run is also the token of a byte is refused: the number of bytes of the token would be ambiguous."""
+    """A table whose unknown token for a run is also the token of a byte is refused, because the token's number of bytes is ambiguous."""
     table = table_of(source(b"xyz", **SETTINGS["one a run"]))
     number = int(table.byte_tokens[ord("a")])
     with pytest.raises(fst.TableError, match=f"token {number} is that of one byte, and has 0"):

@@ -1,6 +1,6 @@
 """Cases from the BPE tests of other projects.
 
-Each row of `oracles/bpe_unigram/*.jsonl` is run, or left out for one of the reasons of `LEFT_OUT`. Patterns have separate tests.
+Each row of `oracles/bpe_unigram/*.jsonl` is run, or left out for one of the reasons in `LEFT_OUT`. Patterns have separate tests.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ LEFT_OUT = {
     TRAINING: 3,
     NOT_TEXT: 1,
 }
-QUICK = tuple(f"vocab_bpe/{name}" for name in ("gpt2", "mistral01", "sqlpilot", "hw_doc_summarizer"))  # compiled anyway
+QUICK = tuple(f"vocab_bpe/{name}" for name in ("gpt2", "mistral01", "sqlpilot", "hw_doc_summarizer"))  # other tests compile these, too
 
 
 @cache
 def tokenizer(vocab: str) -> fst.Tokenizer:
-    """The tokenizer of a vocabulary, a folder or parts as JSON."""
+    """The tokenizer of a vocabulary: a folder, or a JSON object of components."""
     if not vocab.startswith("{"):
         return fst.Tokenizer(kept.bpe(file_of(vocab)))
     parts = json.loads(vocab)
@@ -69,7 +69,7 @@ RUN = [
 
 @pytest.mark.parametrize("row", RUN)
 def test_package_agrees_with_other_projects(row: Row) -> None:
-    """The package gives the results that another project expects."""
+    """The ids and texts equal the results that another project's test expects."""
     tok, text, around = tokenizer_of(row), row["input"], row["config"].get("add_special_tokens", False)
     is_split = row["config"].get("is_pretokenized", False)
     ids = tok(text, row.get("text_pair"), add_special_tokens=around, is_split_into_words=is_split)["input_ids"]
@@ -78,7 +78,7 @@ def test_package_agrees_with_other_projects(row: Row) -> None:
     if row["expected_kind"] == "ids":
         assert ids == row["expected"]
     elif row["expected_kind"] == "tokens":
-        # The text of a token may include whitespace around the token.
+        # The expected token may include whitespace that its text in the vocabulary lacks.
         assert ids == [tok.token_to_id(token) or tok.token_to_id(token.strip()) for token in row["expected"]]
     else:
         assert row["expected_kind"] == "starts"
@@ -88,6 +88,6 @@ def test_package_agrees_with_other_projects(row: Row) -> None:
 
 
 def test_every_row_is_run_or_left_out_for_a_reason() -> None:
-    """The numbers of rows that are run and that are left out, by reason, add up to the number of rows in the files."""
+    """The numbers of rows that are run, and that are left out for each reason, add up to the number of rows in the files."""
     assert Counter(why for why in REASONS if why) == LEFT_OUT
     assert len(RUN) + sum(LEFT_OUT.values()) == len(ROWS)

@@ -1,4 +1,4 @@
-"""The proof of byte-level BPE tables: each test breaks one rule, and the message names the rule."""
+"""The proof of byte-level BPE tables: each test breaks one rule and expects the message for this rule."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ MERGES = [(b"a", b"b"), (b"ab", b"c"), (b" ", b"t")]
 
 @cache
 def sound() -> BpeTable:
-    """A sound table."""
+    """A valid table."""
     return table_of(MERGES)
 
 
 @cache
 def merging() -> BpeTable:
-    """A sound table without an automaton."""
+    """A valid table without an automaton."""
     return table_of(MERGES[::-1])
 
 
@@ -46,7 +46,7 @@ def table_of(merges: Merges, more: Sequence[bytes] = (b"xyz",)) -> BpeTable:
 
 
 def put(name: str, place: Any, value: Any) -> Harm:
-    """Set an element of an array."""
+    """A change that sets an element of an array."""
 
     def harm(table: BpeTable) -> BpeTable:
         array = getattr(table, name).copy()
@@ -58,7 +58,7 @@ def put(name: str, place: Any, value: Any) -> Harm:
 
 
 def resized(name: str, change: Callable[[Any], Any]) -> Harm:
-    """Replace an array."""
+    """A change that replaces an array."""
 
     def harm(table: BpeTable) -> BpeTable:
         changed: dict[str, Any] = {name: change(getattr(table, name))}
@@ -68,12 +68,12 @@ def resized(name: str, change: Callable[[Any], Any]) -> Harm:
 
 
 def said(**about: Any) -> Harm:
-    """Replace metadata."""
+    """A change that replaces values of the metadata."""
     return lambda table: replace(table, about={**table.about, **about})
 
 
 def both(*harms: Harm) -> Harm:
-    """Apply two changes one after the other."""
+    """A change that applies several changes one after the other."""
 
     def harm(table: BpeTable) -> BpeTable:
         for each in harms:
@@ -84,19 +84,19 @@ def both(*harms: Harm) -> Harm:
 
 
 def contextual(table: BpeTable) -> BpeTable:
-    """Make a special token depend on its neighbours."""
+    """Make the recognition of a special token depend on its neighbours."""
     token = {"id": 259, "single_word": True, "lstrip": False, "rstrip": False, "normalized": False, "decoded": "世"}
     return said(late={"世": token})(table)
 
 
 def first_word(part: int, value: Any) -> Harm:
-    """Set a number in the first used slot of the table of words."""
+    """A change of a number in the first used slot of the table of words."""
     used = int(np.flatnonzero(sound().words[3::4])[0])
     return put("words", 4 * used + part, value)
 
 
 def window(*symbols: int) -> int:
-    """The window of the last three symbols; the other symbols are 0."""
+    """The window of a splitter after these symbols; earlier symbols are 0."""
     return sum(symbol << BITS * place for place, symbol in enumerate(reversed(symbols)))
 
 
@@ -179,7 +179,7 @@ HARM_OF_MERGES: dict[str, tuple[Harm, str]] = {
 
 
 def test_sound_tables_are_proven() -> None:
-    """The unchanged table, from which the broken ones are made, is accepted."""
+    """The valid tables, from which the broken tables are made, pass the proof."""
     for table in (sound(), merging()):
         assert BpeTable.loads(table.dumps()).run("abc the <s>") == table.run("abc the <s>")
     assert sound().has_automaton
@@ -188,7 +188,7 @@ def test_sound_tables_are_proven() -> None:
 
 @pytest.mark.parametrize("merges", [MERGES, MERGES[::-1]], ids=["automaton", "merges"])
 def test_lengths_of_long_pieces_are_proven(merges: Merges) -> None:
-    """A whole piece of any length has as many bytes as its token."""
+    """A token for a long pre-token must have as many bytes as the pre-token, or the table is refused."""
     harm = both(said(long_pieces=[259], ignore_merges=True), put("token_ids", 260, 259))
     with pytest.raises(fst.TableError, match="a long piece has 3 bytes, and its token 259 has 4"):
         BpeTable.loads(harm(table_of(merges, (b"xyz", b"uvwx"))).dumps())

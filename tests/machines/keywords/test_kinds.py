@@ -1,4 +1,6 @@
-"""Kinds of keyword search (overlapping matches, folded case, whole words, normalizers, empty keywords), compared with their definitions."""
+"""Options of keyword search (overlapping matches, folded case, whole words, normalizers, empty keywords),
+compared with their definitions.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,7 @@ def found_by(searcher: fst.Searcher, texts: Sequence[Any], **options: Any) -> li
 
 
 def in_bytes(text: str, matches: Sequence[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
-    """Matches in the bytes of a text."""
+    """Convert matches from characters to bytes."""
     return [(number, len(text[:start].encode()), len(text[:end].encode())) for number, start, end in matches]
 
 
@@ -57,7 +59,7 @@ def streamed(searcher: fst.Searcher, text: Any, cuts: Sequence[int]) -> list[tup
     cuts=some.lists(some.integers(0, 14), max_size=5),
 )
 def test_definition(kind: str, options: dict[str, Any], listed: list[str], texts: list[str], cuts: list[int]) -> None:
-    """Walk, kernel and streams find the matches of the definition, in characters and in bytes."""
+    """Walk, kernel and streams find the matches of the definition, both in characters and in bytes."""
     table = keywords(listed, match_kind=kind, allow_empty=True, **options)
     table.prove()
     searcher, expected = fst.Searcher(table), [keyword_matches(listed, text, kind, **options) for text in texts]
@@ -92,14 +94,16 @@ NORMALIZERS: list[dict[str, Any]] = [
 def test_normalizers(
     normalizer: dict[str, Any], kind: str, options: dict[str, Any], listed: list[str], text: str, cuts: list[int]
 ) -> None:
-    """A normalized text has the matches of its normalized keywords; each covers whole characters, and later ones that become nothing."""
+    """Normalized keywords are found in the normalized text, and each match covers whole raw characters and the dropped characters after
+    them.
+    """
     by = keywords(["b"], normalizer=normalizer).metadata.text.rewriting
     assert by
     listed = [keyword for keyword in listed if by.normalized(keyword)[0]] or ["b"]
     table = keywords(listed, match_kind=kind, normalizer=normalizer, **options)
     table.prove()
     normal, places = by.normalized(text)
-    behind = [*(begin for begin, _ in places[1:]), len(text)]  # where the next character begins
+    behind = [*(begin for begin, _ in places[1:]), len(text)]  # the beginning of the next character
     found = keyword_matches([by.normalized(keyword)[0] for keyword in listed], normal, kind, **options)
     expected = [(number, places[start][0], max(places[end - 1][1], behind[end - 1])) for number, start, end in found]
     assert found_by(fst.Searcher(table), [text, "", text]) == [expected, [], expected]
@@ -123,7 +127,7 @@ def test_normalizers_of_tokenizers() -> None:
 
 
 def test_empty_keywords_among_characters_that_become_several() -> None:
-    """Empty keywords match at characters of the raw text, not at the several characters that one may normalize to."""
+    """Empty keywords match between the characters of the raw text, not between the several characters that one becomes."""
     searcher = fst.Searcher(keywords(["i", ""], normalizer={"type": "NFKC"}, allow_empty=True))
     assert found_by(searcher, ["aﬁ½b"]) == [[(1, 0, 0), (0, 1, 2), (1, 3, 3), (1, 4, 4)]]
     assert searcher.replace("aﬁ½b", "*") == "*a*½*b*"
@@ -136,7 +140,7 @@ REPEATED = ["a" * size for size in range(1, 1_001)]
 
 
 def test_overlapping_tables_grow_with_their_keywords() -> None:
-    """If all keywords end at one position, a table has one row for each, although a text has one match per keyword at each position."""
+    """A table of overlapping keywords has one row per keyword, although a text has up to one match per keyword at each position."""
     table = keywords(REPEATED, match_kind="overlapping")
     assert table.matches.shape == (1_001, 2)
     assert len(table.entries) < 3_000
@@ -149,7 +153,7 @@ def test_overlapping_tables_grow_with_their_keywords() -> None:
 
 
 def test_matches_are_counted_before_there_is_room_for_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    """More matches than fit in memory are refused, but can still be counted."""
+    """A search with more matches than its limit is refused, but `count` and `is_match` still work."""
     monkeypatch.setattr(run, "MOST_IDS", 1_000_000)
     searcher, text = fst.Searcher(keywords(REPEATED, match_kind="overlapping")), "a" * 3_000
     with pytest.raises(fst.TextError, match="more than 1,000,000 matches"):
@@ -159,7 +163,7 @@ def test_matches_are_counted_before_there_is_room_for_them(monkeypatch: pytest.M
 
 
 def test_equal_keywords() -> None:
-    """Of equal keywords, also after folding, the first is found; with overlapping matches all are found, in their order."""
+    """Of keywords that are equal, also after folding, the first is found; overlapping search finds all of them, in their order."""
     listed = ["a", "ba", "A", "a"]
     for kind in KINDS[:3]:
         assert found_by(fst.Searcher(keywords(listed, match_kind=kind, ignore_case=True)), ["aAxBa"])[0][:2] == [(0, 0, 1), (0, 1, 2)]
@@ -168,7 +172,7 @@ def test_equal_keywords() -> None:
 
 
 def test_words() -> None:
-    """Keyword edges that are letters, marks, digits or connectors need a word boundary; other edges, ideographs and kana do not."""
+    """An edge of a keyword needs a word boundary if it is a letter, mark, digit or connector; other edges, ideographs and kana do not."""
     searcher = fst.Searcher(keywords(["C++", ".NET", "研究", "カー", "café", "x_1"], whole_words=True))
     text = "C++17 aC++ ASP.NET .NETs 研究所 スカート cafés café cafe\u0301 x_1 x_12 ax_1"
     assert [text[match.start : match.end] for match in searcher.find_iter(text)] == ["C++", ".NET", "研究", "カー", "café", "x_1"]
@@ -177,7 +181,7 @@ def test_words() -> None:
 
 
 def test_case() -> None:
-    """Each character's case is folded to one character, for any sizes in UTF-8."""
+    """Case folding maps one character to one character, also if their numbers of bytes in UTF-8 differ."""
     searcher = fst.Searcher(keywords(["Kſ", "ß", "ⱥb"], ignore_case=True))
     assert found_by(searcher, ["KS ks \u212as ẞ ss ȺB"]) == [[(0, 0, 2), (0, 3, 5), (0, 6, 8), (1, 9, 10), (2, 14, 16)]]
     assert found_by(searcher, ["\u212as ȺB"], offsets="bytes") == [[(0, 0, 4), (2, 5, 8)]]
@@ -185,21 +189,21 @@ def test_case() -> None:
 
 
 def test_replacing_overlapping_matches_is_refused() -> None:
-    """Overlapping matches cannot be replaced."""
+    """A searcher for overlapping matches refuses `replace`."""
     with pytest.raises(ValueError, match="replace: matches overlap; compile the keywords with another match_kind"):
         fst.Searcher(keywords(["a"], match_kind="overlapping")).replace("a", "b")
 
 
 @each_kind
 def test_keywords_in_any_form(kind: str) -> None:
-    """Keywords are str or bytes of UTF-8, and may contain NUL; any iterable of them is a source."""
+    """Keywords are str or UTF-8 bytes, may contain NUL, and come from any iterable."""
     listed: list[str | bytes] = ["a\0", "世".encode(), "\0", "a"]
     found = found_by(fst.Searcher(keywords(iter(listed), match_kind=kind)), ["a\0世\0a"])
     assert found == [keyword_matches(["a\0", "世", "\0", "a"], "a\0世\0a", kind)]
 
 
 def test_keywords_that_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keywords that are too long, or too many, are refused with their position, before all are read."""
+    """Keywords that are too long or too many are refused with their position, before all of them are read."""
     with pytest.raises(fst.UnsupportedError, match=r"keyword 1: 'b+\.\.\. has 10,000,000 bytes; at most 65,536 are possible"):
         keywords(["a", "b" * 10_000_000], match_kind="overlapping")
     with pytest.raises(fst.VocabularyError, match="keyword 1: the keyword is empty; leave it out, or allow it with allow_empty "):
@@ -217,7 +221,7 @@ LONG: list[dict[str, Any]] = [*OPTIONS, {"allow_empty": True}, ALL]
 
 @pytest.mark.parametrize(("kind", "options"), thinned([(kind, options) for kind in KINDS for options in LONG], 8))
 def test_long_texts(kind: str, options: dict[str, Any]) -> None:
-    """Long texts have the same matches on one thread and on two, in parts, and as the lines that they consist of."""
+    """A long text has the same matches on one thread, on two, in parts, and as separate lines."""
     draw = random.Random(kind)
     listed = ["ab", "Ba", "b", "a-b", "世a", "aab", *([""] if "allow_empty" in options else [])]
     lines = ["".join(draw.choices("aAb-世 ", k=draw.randint(0, 300))) for _ in range(2_000)]
@@ -273,7 +277,7 @@ HARM: dict[str, tuple[str, Any, Any, str]] = {
 
 @pytest.mark.parametrize("name", HARM)
 def test_damaged_tables_are_refused(name: str) -> None:
-    """A table that violates an assumption of kernels is refused, and the message gives the reason."""
+    """A table that violates a precondition of the kernels is refused, and the message gives the reason."""
     member, place, value, message = HARM[name]
     table = keywords(["ab", "bab", "abcab", "c", "cabd", "", "b"], match_kind="overlapping", allow_empty=True)
     array = getattr(table, member).copy()
@@ -297,7 +301,7 @@ METADATA: dict[str, tuple[dict[str, Any], str]] = {
 
 @pytest.mark.parametrize("name", METADATA)
 def test_damaged_metadata_is_refused(name: str) -> None:
-    """Normalization steps that kernels cannot run are refused, and the message gives the reason."""
+    """Normalization steps that the kernels cannot run are refused, and the message gives the reason."""
     changes, message = METADATA[name]
     table = keywords(["ab"], match_kind="overlapping")
     with pytest.raises(fst.TableError, match=message):
@@ -305,14 +309,14 @@ def test_damaged_metadata_is_refused(name: str) -> None:
 
 
 def rows_of(name: str) -> list[dict[str, Any]]:
-    """The rows of an oracle that have keywords and are not anchored, with their options."""
+    """The rows of a file of recorded matches that have keywords and are not anchored, with their options."""
     path = SHARED / "oracles" / ("keyword_search.jsonl" if name == "first" else f"toolkit/keyword_search_{name}.jsonl")
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     return [row for row in rows if row["patterns"] and not row.get("anchored") and "ANCHORED" not in row.get("group", "")]
 
 
 def kinds_of(row: dict[str, Any]) -> list[str]:
-    """The kinds of matches for a row. Rows of one oracle name a collection, which may stand for several kinds."""
+    """The kinds of matches that a row is tested with; a row of the crate aho-corasick names a group of kinds."""
     group = row.get("group")
     if group is None:
         return [row["match_kind"]]
@@ -327,7 +331,7 @@ def kinds_of(row: dict[str, Any]) -> list[str]:
 @pytest.mark.sampled
 @pytest.mark.parametrize("name", ["aho_corasick", "others", "random", "first"])
 def test_oracles(name: str) -> None:
-    """Other projects find the same matches: in a batch and alone, on one thread and on two, in parts, in characters and in bytes."""
+    """Matches equal those recorded from other projects: in batches, alone, on two threads, in parts, in characters and in bytes."""
     rows = rows_of(name)
     assert rows
     for row in sample(rows, 16) if name == "random" else rows:

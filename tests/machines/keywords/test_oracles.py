@@ -1,4 +1,4 @@
-"""Keyword search: definition, walk and kernel find the same matches as other projects, whose answers are kept as oracles."""
+"""Keyword search: definition, walk and kernel find the matches that were recorded from other projects."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def found_by(searcher: fst.Searcher, texts: Sequence[str], **options: Any) -> li
 
 
 def in_bytes(text: str, matches: Sequence[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
-    """Matches in the bytes of a text."""
+    """Convert matches from characters to bytes."""
     return [(number, len(text[:start].encode()), len(text[:end].encode())) for number, start, end in matches]
 
 
@@ -56,7 +56,7 @@ def test_definition(kind: str, listed: list[str], texts: list[str]) -> None:
 @examples(200)
 @given(listed=some.lists(some.text("aé世", min_size=1, max_size=4), min_size=1, max_size=6), text=some.text("aé世😀二", max_size=20))
 def test_characters_of_several_bytes(kind: str, listed: list[str], text: str) -> None:
-    """Matches are counted in characters, or in bytes, as requested."""
+    """Positions of matches count characters, or bytes on request."""
     searcher, expected = fst.Searcher(keywords(listed, match_kind=kind)), keyword_matches(listed, text, kind)
     assert found_by(searcher, [text]) == [expected]
     assert found_by(searcher, [text], offsets="bytes") == [in_bytes(text, expected)]
@@ -66,7 +66,7 @@ def test_characters_of_several_bytes(kind: str, listed: list[str], text: str) ->
 
 @each_kind
 def test_streams(kind: str) -> None:
-    """A text that is streamed in parts, cut anywhere, has the matches of the whole."""
+    """A text that is streamed in parts, cut anywhere, has the same matches as in one part."""
     draw = random.Random(kind)
     for listed in SETS:
         searcher = fst.Searcher(keywords(listed, match_kind=kind))
@@ -84,7 +84,7 @@ def test_streams(kind: str) -> None:
 
 @pytest.mark.parametrize("letters", ["ab\n", "ab"])
 def test_long_texts_and_threads(letters: str) -> None:
-    """A long text has the same matches on several threads, whether it can be cut or not."""
+    """A long text has the same matches on one thread and on two, with or without positions where it can be cut."""
     searcher = fst.Searcher(keywords(["ab", "bab", "aabb"]))
     text = "".join(random.Random(1).choices(letters, k=600_000))
     one, two = (searcher.find_batch([text], threads=threads) for threads in (1, 2))
@@ -95,14 +95,14 @@ def test_long_texts_and_threads(letters: str) -> None:
 
 
 def test_look_ups_do_not_depend_on_the_keywords() -> None:
-    """A text takes at most two look-ups per byte: a link decreases the depth, and a byte increases it by one."""
+    """The walk takes at most two look-ups per byte for any keywords, because a link decreases the depth and a byte increases it by one."""
     for length in (10, 1_000):
         table = keywords(["a", "a" * length + "b"])
         assert list(map(tuple, table.walk(b"a" * 300 + b"c"))) == [(0, place, place + 1) for place in range(300)]
 
 
 def test_replacements() -> None:
-    """A text, a list, a mapping or a function gives the replacement of a match; the rest of the text does not change."""
+    """A replacement is a text, an item of a list, a value of a mapping, or the result of a function; the rest of the text is unchanged."""
     searcher = fst.Searcher(keywords(["he", "she", "世"]))
     assert searcher.replace(["ushers", "", "he世"], "*") == ["u*rs", "", "**"]
     assert searcher.replace("ushers 世", ["1", "2", "3"]) == "u2rs 3"
@@ -114,7 +114,7 @@ def test_replacements() -> None:
 
 @each_kind
 def test_short_texts(kind: str) -> None:
-    """Short texts of characters of any size yield one `Match` after the other, also during other searches; a lone surrogate is an error."""
+    """`find_iter` of short texts yields each `Match`, also while other searches run, and refuses a lone surrogate."""
     searcher = fst.Searcher(keywords(["ab", "b", "é", "世a", "😀"], match_kind=kind))
     texts = ["", "xab", "éab" * 40, "xé" + "y" * 31, "世ab" * 9, "😀世ab" * 9, "ab" * 4_096, "世a" * 4_096]
     assert [[*matches] for matches in [searcher.find_iter(text) for text in texts]] == [*searcher.find_batch(texts)]
@@ -127,7 +127,7 @@ def test_short_texts(kind: str) -> None:
 
 @each_kind
 def test_long_texts_are_read_as_far_as_asked(kind: str) -> None:
-    """A long text yields its first matches before the rest of it is read, and in the end the matches of a batch."""
+    """`find_iter` yields the first matches of a long text before it reads the rest, and in total yields the matches of a batch."""
     searcher, text = fst.Searcher(keywords(["ab", "b", "世a"], match_kind=kind)), "xab世" * 30_000
     assert [*searcher.find_iter(text)] == searcher.find_batch([text])[0]
     wrong = text + "\ud800"
@@ -139,7 +139,7 @@ def test_long_texts_are_read_as_far_as_asked(kind: str) -> None:
 
 
 def test_matches_are_columns_and_rows() -> None:
-    """Matches are columns with row splits, from which lists and tuples are made."""
+    """Matches are stored as columns with row splits, and converted to lists of tuples on access."""
     found = fst.Searcher(keywords(["a"])).find_batch(["ba", "", "aa"])
     assert (found.ids.tolist(), found.starts.tolist(), found.ends.tolist()) == ([0, 0, 0], [1, 0, 1], [2, 1, 2])
     assert found.row_splits.tolist() == [0, 1, 1, 3]
@@ -153,7 +153,7 @@ def test_matches_are_columns_and_rows() -> None:
 
 
 def test_what_is_no_text_is_refused_by_its_type() -> None:
-    """A search in an object that is neither str nor bytes is a `TextError` that names the type."""
+    """A search in an object that is neither str nor bytes raises a `TextError` with the type."""
     searcher: Any = fst.Searcher(keywords(["a"]))
     for search in (searcher.find_iter, searcher.find, searcher.is_match):
         with pytest.raises(fst.TextError, match="the text is int; expected str or bytes"):
@@ -161,7 +161,7 @@ def test_what_is_no_text_is_refused_by_its_type() -> None:
 
 
 def test_representation() -> None:
-    """The representation of a searcher has its kind of matches and the number of its keywords."""
+    """The representation of a searcher contains its kind of matches and its number of keywords."""
     assert repr(fst.Searcher(keywords(["a", "b"]))) == "<fst.Searcher leftmost-longest, 2 keywords>"
 
 
@@ -184,7 +184,7 @@ def test_keywords_that_are_refused(listed: Any, options: dict[str, Any], error: 
 
 
 def test_keywords_with_too_many_matches_in_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The matches in the outputs are counted before memory is allocated for them."""
+    """The matches of keywords inside other keywords are counted before memory is allocated for them."""
     monkeypatch.setattr(import_module("fst.compile.machines.keywords.compiler"), "MAX_MATCHES", 100)
     listed = ["a", *(f"b{'a' * 20}{letter}z" for letter in "bcdefgh"), "a" * 20 + "x"]
     with pytest.raises(fst.UnsupportedError, match="matches in each other"):
@@ -201,7 +201,7 @@ def test_keywords_that_need_too_many_slots(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_memory_of_the_compiler() -> None:
-    """The compilation of keywords takes at most 120 bytes of memory per byte of keyword."""
+    """The compiler of keywords allocates at most 120 bytes of memory per byte of the keywords."""
     draw = random.Random(2)
     listed = [*{"".join(draw.choices("etaoinshrdlucm", k=draw.randint(8, 24))) for _ in range(20_000)}]
     keywords(["a"])
@@ -215,7 +215,7 @@ def test_memory_of_the_compiler() -> None:
 
 
 def sound() -> KeywordTable:
-    """A table with all sorts of states, links and outputs."""
+    """A table with all kinds of states, links and outputs."""
     return keywords(["ab", "bab", "abcab", "c", "cabd"])
 
 
@@ -238,7 +238,7 @@ HARM = {
 
 @pytest.mark.parametrize("name", HARM)
 def test_damaged_tables_are_refused(name: str) -> None:
-    """A table that violates an assumption of kernels is refused, and the message gives the reason."""
+    """A table that violates a precondition of the kernels is refused, and the message gives the reason."""
     member, place, value, message = HARM[name]
     array = getattr(sound(), member).copy()
     array[place] = value
@@ -248,7 +248,7 @@ def test_damaged_tables_are_refused(name: str) -> None:
 
 @pytest.mark.sampled
 def test_any_bit_changed_is_refused_or_safe() -> None:
-    """A table with any bit changed is refused, or walk and kernel agree on it."""
+    """A table with one changed bit is refused, or walk and kernel find the same matches with it."""
     texts, draw = ["abcabd cabab", "bababcab", "abcabcabcabd", "xabcx"], random.Random(1)
     for damaged in survivors(sound(), draw, len(sample(range(1_500), 15))):
         found = fst.Searcher(damaged).find_batch([text.encode() for text in texts], offsets="bytes")

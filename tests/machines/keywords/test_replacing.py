@@ -1,4 +1,4 @@
-"""Matches and replacements in lists, columns and streams match the definition, `re.sub`, and results for one text at a time."""
+"""Matches and replacements in lists, columns and streams equal those of the definition, of `re.sub`, and of single texts."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ replacements = some.one_of(
 
 
 def replaced(text: str, by: Any) -> str:
-    """A text with replacements for the matches of the definition."""
+    """A text in which the matches of the definition are replaced."""
     parts, at = list[str](), 0
     for number, start, end in keyword_matches(KEYWORDS, text, "leftmost-longest"):
         keyword = KEYWORDS[number]
@@ -53,20 +53,20 @@ def column(texts: Sequence[str | None], kind: Any) -> Any:
 
 
 def checked(found: Any) -> list[Any]:
-    """The rows of an array that is valid for Arrow; bytes as str."""
+    """Validate an Arrow array, and return its rows, with bytes as str."""
     found.validate(full=True)
     return [row.decode() if isinstance(row, bytes) else row for row in found.to_pylist()]
 
 
 @pytest.fixture(scope="module")
 def searcher() -> fst.Searcher:
-    """A searcher for keywords of one to four bytes per character."""
+    """A searcher for keywords with characters of one to four bytes."""
     return fst.Searcher(keywords(KEYWORDS))
 
 
 @pytest.fixture(params=["few", "many"])
 def _any_number(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let either Python or the kernels replace matches, for any number of matches."""
+    """Run each test twice: Python replaces all matches, or kernels do."""
     monkeypatch.setattr(searching, "FEW", -1 if request.param == "many" else 1 << 30)
 
 
@@ -94,7 +94,7 @@ class TestLists:
 
     @needs_shared
     def test_lines_of_books(self) -> None:
-        """A thousand frequent words in lines of English are replaced as with `re.sub`."""
+        """A thousand frequent words in lines of English are replaced as `re.sub` replaces them."""
         lines = (SHARED / "corpora" / "en_books_20MB.txt").read_text(encoding="utf-8")[:30_000].split("\n")
         listed = [*dict.fromkeys(re.findall(r"\w{3,}", "\n".join(lines)))][:1_000]
         found = fst.Searcher(keywords(listed, match_kind="leftmost-first"))
@@ -122,7 +122,7 @@ class TestLists:
     @examples(300)
     @given(text=some.text(LETTERS, max_size=90), data=some.data())
     def test_matches_that_share_characters(self, text: str, data: some.DataObject) -> None:
-        """Matches may share characters if both their bounds ascend: all are replaced, and the shared text is left out once."""
+        """Matches with ascending starts and ends may overlap: each is replaced, and the rest of the text is copied once."""
         starts, ends = (sorted(data.draw(some.lists(some.integers(0, len(text)), min_size=6, max_size=6))) for _ in range(2))
         spans = [(start, end) for start, end in zip(starts, ends, strict=True) if start <= end]
         found = Found(np.zeros(len(spans), np.int32), np.array(spans, np.int32).reshape(-1, 2), np.array([0, len(spans)]))
@@ -130,12 +130,12 @@ class TestLists:
         assert replaced_strings([text], chosen("é" * 17, found, ["x"])) == [expected]
 
     def test_rows_without_matches_stay(self, searcher: fst.Searcher) -> None:
-        """A text without a match is returned unchanged."""
+        """A text without a match is returned as the same object."""
         texts = ["c" * 99, "ab" * 99]
         assert searcher.replace(texts, "x")[0] is texts[0]
 
     def test_ranks(self) -> None:
-        """Different ids are ranked the same way, whether there are few or many."""
+        """`_ranked` gives the same ids and ranks for a small and for a large number of possible ids."""
         ids = np.array([5, 2, 5, 9], np.int32)
         for count in (10, 10_000):
             different, ranks = _ranked(ids, count)
@@ -155,7 +155,7 @@ class TestColumns:
 
     @each_type
     def test_types_and_slices(self, searcher: fst.Searcher, kind: Any) -> None:
-        """A column of any type, sliced anywhere, has the matches of its texts, and keeps its type when they are replaced."""
+        """A column of any type, sliced anywhere, has the matches of its texts, and keeps its type after replacement."""
         whole = column(self.TEXTS, kind)
         for first, last in ((0, 7), (1, 5), (3, 4), (2, 2), (5, 7)):
             part, texts = whole[first:last], self.TEXTS[first:last]
@@ -167,7 +167,7 @@ class TestColumns:
 
     @each_type
     def test_chunks(self, searcher: fst.Searcher, kind: Any) -> None:
-        """A chunked column keeps its chunks, empty or not."""
+        """A chunked column keeps its chunks, including empty ones."""
         chunks = pa.chunked_array([column(self.TEXTS[first:last], kind) for first, last in ((0, 3), (3, 3), (3, 7))])
         for new in (searcher.find_arrow(chunks), searcher.replace_arrow(chunks, "")):
             assert list(map(len, new.chunks)) == [3, 0, 4]
@@ -179,7 +179,7 @@ class TestColumns:
     @each_type
     @pytest.mark.parametrize("index", [pa.int8(), pa.uint32()], ids=str)
     def test_dictionaries(self, searcher: fst.Searcher, kind: Any, index: Any) -> None:
-        """A dictionary column keeps its type, and its new dictionary has each text once."""
+        """A dictionary column keeps its type after replacement, and its new dictionary contains each text once."""
         numbers = pa.array([0, 1, 3, None, 3, 6, 0, 2], index)
         texts = [None if number is None else self.TEXTS[number] for number in numbers.to_pylist()]
         whole = pa.DictionaryArray.from_arrays(numbers, column(self.TEXTS, kind))
@@ -192,7 +192,7 @@ class TestColumns:
     @examples(300)
     @given(texts=some.lists(some.none() | some.text(LETTERS, max_size=80), max_size=10), by=replacements, data=some.data())
     def test_any_column(self, searcher: fst.Searcher, texts: list[str | None], by: Any, data: some.DataObject) -> None:
-        """A slice of a column, with any texts and replacements, has the matches and replacements of the definition."""
+        """A slice of a column has the matches and replacements of the definition, with any texts."""
         kind, first = data.draw(some.sampled_from(TYPES)), data.draw(some.integers(0, len(texts)))
         part = column(texts, kind)[first:]
         assert checked(searcher.find_arrow(part)) == self.found(texts[first:])
@@ -200,24 +200,24 @@ class TestColumns:
 
     @pytest.mark.parametrize("kind", [*TYPES, pa.null()], ids=str)
     def test_nulls_alone(self, searcher: fst.Searcher, kind: Any) -> None:
-        """Nulls stay nulls, and an empty column stays empty."""
+        """Nulls remain null, and an empty column remains empty."""
         for nulls in (pa.nulls(3, kind), pa.nulls(0, kind)):
             assert checked(searcher.find_arrow(nulls)) == [None] * len(nulls)
             assert searcher.replace_arrow(nulls, "x").equals(nulls)
 
     @pytest.mark.parametrize("by", [lambda match: f"<{match.id}>", "<{0.id}>".format, partial(str.format, "<{0.id}>")])
     def test_functions_of_one_argument(self, searcher: fst.Searcher, by: Any) -> None:
-        """A function of the match alone, as for `re.sub`, gives its replacement, in texts and in columns."""
+        """Like `re.sub`, a function with one parameter gets the match and returns the replacement."""
         assert searcher.replace(["cab", "é"], by) == ["c<0>", "<2>"]
         assert checked(searcher.replace_arrow(column(["cab", None], pa.string()), by)) == ["c<0>", None]
 
     def test_functions(self, searcher: fst.Searcher) -> None:
-        """A function of the match and its text gives its replacement."""
+        """A function with two parameters gets the match and its text, and returns the replacement."""
         new = searcher.replace_arrow(column(self.TEXTS[:4], pa.large_string()), lambda match, text: f"<{match.start}{text}>")
         assert checked(new) == ["x<1ab><3é>", None, "", "<0世a><2😀><3ab>"]
 
     def test_other_libraries(self, searcher: fst.Searcher) -> None:
-        """A column of any library that exports Arrow arrays is accepted, and the number of threads changes nothing."""
+        """A column of any library that exports Arrow arrays is accepted, with any number of threads."""
 
         class Exported:
             def __arrow_c_array__(self, schema: Any = None) -> Any:
@@ -228,7 +228,7 @@ class TestColumns:
         )
 
     def test_errors(self, searcher: fst.Searcher) -> None:
-        """The message names the row in the whole column, or the type."""
+        """A message about a wrong text contains its row in the entire column, and a message about a wrong column contains its type."""
         wrong = pa.chunked_array([column(["a"], pa.binary()), pa.array([None, b"a\xff"])])
         with pytest.raises(fst.TextError, match="row 2, position 1: not UTF-8"):
             searcher.find_arrow(wrong)
@@ -242,7 +242,7 @@ class TestColumns:
             searcher.replace_arrow(column([], pa.string()), [])
 
     def test_texts_that_grow_too_long(self, searcher: fst.Searcher) -> None:
-        """A result beyond the range of its type's offsets is refused before it is created."""
+        """A result that exceeds the offsets of the column's type is refused before it is created."""
         texts = column(["ab" * 3_000], pa.string())
         with pytest.raises(fst.TextError, match=r"3,000,000,000 bytes in one array of string; .* cast it to large_string"):
             searcher.replace_arrow(texts, "x" * 1_000_000)
@@ -254,7 +254,7 @@ class TestStreams:
     @examples(400)
     @given(text=some.text(LETTERS, max_size=40), data=some.data())
     def test_any_cut(self, searcher: fst.Searcher, text: str, data: some.DataObject) -> None:
-        """A text that is streamed in parts, str or bytes, cut anywhere, has the matches of the whole."""
+        """A text that is streamed in parts, as str or bytes, cut anywhere, has the matches of the definition."""
         whole: Any = data.draw(some.sampled_from([text, text.encode()]))
         cuts = sorted(data.draw(some.lists(some.integers(0, len(whole)), max_size=5)))
         stream, found = searcher.stream(), list[fst.Match]()
@@ -264,7 +264,7 @@ class TestStreams:
         assert [*found, *stream.close()[0]] == keyword_matches(KEYWORDS, text, "leftmost-longest")
 
     def test_columns(self, searcher: fst.Searcher) -> None:
-        """Matches of a stream are one row, with positions of 64 bits."""
+        """A stream returns its matches as one row, with positions of 64 bits."""
         stream = searcher.stream()
         stream.write("ab ab")
         found = stream.close()
@@ -274,7 +274,7 @@ class TestStreams:
             stream.write("ab")
 
     def test_memory_does_not_grow(self) -> None:
-        """A stream keeps at most the length of a keyword, after any amount of text."""
+        """A stream stores at most as many bytes as its longest keyword, after any amount of text."""
         stream = fst.Searcher(keywords(["a" * 50 + "b", "cd"])).stream()
         for _ in range(200):
             stream.write("ca" * 5 + "a" * 5_000)
@@ -282,7 +282,7 @@ class TestStreams:
             assert sum(map(len, stream._stream._unread)) <= 50
 
     def test_errors(self, searcher: fst.Searcher) -> None:
-        """Bytes that are not UTF-8 close the stream, or are read as U+FFFD."""
+        """A stream refuses bytes that are not UTF-8, or reads them as U+FFFD on request."""
         stream = searcher.stream()
         stream.write(b"ab\xff")
         with pytest.raises(fst.TextError, match="position 2 of the stream: not UTF-8"):
@@ -308,7 +308,7 @@ KINDS: list[tuple[list[str], dict[str, Any]]] = [
 
 @pytest.mark.parametrize(("listed", "options"), KINDS)
 def test_all_kinds(listed: list[str], options: dict[str, Any]) -> None:
-    """With any options, columns and streams have the matches of lists, and kernels replace the same as Python, or both refuse."""
+    """With any options, columns and streams have the matches of lists, and kernels and Python make the same replacements or both refuse."""
     draw, searcher = random.Random(1), fst.Searcher(keywords(listed, **options))
     texts = ["".join(draw.choices("aBéﬁfiAb -世", k=draw.randint(0, 30))) for _ in range(60)]
     found = searcher.find_batch(texts)

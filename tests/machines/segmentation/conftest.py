@@ -1,4 +1,4 @@
-"""Fixtures of several files."""
+"""Fixtures for the tests of segmentation."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from fst.machines.segmentation.jieba import DEFAULT
 
 @pytest.fixture(scope="module")
 def mecab_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A dictionary with which paths stay undecided for long."""
+    """A MeCab dictionary with which the best path stays undecided over many characters."""
     return written(tmp_path_factory.mktemp("mecab"), dictionary(random.Random(6), 3)[1])
 
 

@@ -1,4 +1,4 @@
-"""Segmentation by the best path: definition, walk and kernel give the same tokens as jieba, MeCab and Vibrato, live and as oracles."""
+"""Segmentation by the best path: definition, walk and kernel give the tokens of jieba, MeCab and Vibrato, as run here and as recorded."""
 
 from __future__ import annotations
 
@@ -22,12 +22,11 @@ from fst.machines.segmentation.mecab import MAX_KINDS
 from fst.machines.segmentation.unit_trie import ENTRY, LEAF
 from fst.runtime.machines.segmentation.lattice import MecabSegmenter
 
-IPADIC = Path("/usr/share/mecab/dic/ipadic")  # its folder in Debian's package mecab-ipadic
+IPADIC = Path("/usr/share/mecab/dic/ipadic")  # the folder of Debian's package mecab-ipadic
 KINDS = ["jieba", "jieba search", "jieba all", "jieba default hmm", "jieba search hmm", "mecab"]
 each_kind = pytest.mark.parametrize("kind", KINDS)
 
 
-# jieba
 
 
 # MeCab
@@ -42,7 +41,7 @@ def texts_of(draw: random.Random, letters: str, count: int, longest: int = 12) -
 
 @pytest.mark.sampled
 def test_mecab_definition(tmp_path: Path) -> None:
-    """With any dictionary, the walk finds a path of the least cost of all, and the kernel finds the same path."""
+    """With any dictionary, the walk finds a path of minimum cost, and the kernel finds the same path."""
     for seed in sample(range(300), 30):
         draw = random.Random(seed)
         naive, files = dictionary(draw, draw.choice([1, 3, 30000]))
@@ -60,7 +59,7 @@ BUILD = "import sys, os; os.chdir(sys.argv[1]); from fugashi import build_dictio
 
 
 def mecab_itself(folder: Path, most: int) -> Any:
-    """MeCab itself, with a dictionary."""
+    """The library MeCab with a dictionary."""
     mecab = pytest.importorskip("MeCab")
     pytest.importorskip("fugashi")
     subprocess.run([sys.executable, "-c", BUILD, str(folder)], check=True, capture_output=True, timeout=60)
@@ -69,7 +68,7 @@ def mecab_itself(folder: Path, most: int) -> Any:
 
 
 def analysed_by(mecab: Any, text: str) -> tuple[list[tuple[str, str, int]], int]:
-    """Surface, features and cost of each word by MeCab itself, and the total cost."""
+    """The surface, features and cost of each word, and the total cost, by the library MeCab."""
     node, found = mecab.parseToNode(text).next, []
     while node.next:
         found.append((node.surface, node.feature, node.cost))
@@ -79,7 +78,7 @@ def analysed_by(mecab: Any, text: str) -> tuple[list[tuple[str, str, int]], int]
 
 @pytest.mark.sampled
 def test_mecab_live(tmp_path: Path) -> None:
-    """The words, features and costs match MeCab itself, with random dictionaries; for equal costs the path is the same."""
+    """With random dictionaries, words, features and costs match the library MeCab, also for paths of equal cost."""
     for seed in sample(range(100), 10):
         draw = random.Random(seed)
         naive, files = dictionary(draw, draw.choice([1, 3, 30000]))
@@ -93,7 +92,7 @@ def test_mecab_live(tmp_path: Path) -> None:
 
 @pytest.mark.sampled
 def test_vibrato_live(tmp_path: Path) -> None:
-    """The words match Vibrato, to which spaces are characters, with random dictionaries; for equal costs paths may differ."""
+    """With random dictionaries in which costs are never equal, the words match Vibrato, which reads spaces as characters."""
     vibrato = pytest.importorskip("vibrato")
     for seed in sample(range(100), 10):
         draw = random.Random(seed)
@@ -108,7 +107,7 @@ def test_vibrato_live(tmp_path: Path) -> None:
 
 @needs_shared
 def test_vibrato_oracles() -> None:
-    """The words match Vibrato's own tests, with its settings for spaces and for the maximum of grouped characters."""
+    """Words match the expectations in Vibrato's own tests, with Vibrato's settings for spaces and for grouped characters."""
     rows = [json.loads(line) for line in (ORACLES / "segment_vibrato_small.jsonl").read_text(encoding="utf-8").splitlines()]
     segmenters: dict[Any, Any] = {}
     for row in rows:
@@ -125,7 +124,7 @@ def test_vibrato_oracles() -> None:
 
 @pytest.fixture(scope="module")
 def ipadic(tmp_path_factory: pytest.TempPathFactory) -> MecabSegmenter:
-    """IPADIC, from a file."""
+    """A segmenter with IPADIC, loaded from a file."""
     if not IPADIC.is_dir():
         pytest.skip(f"{IPADIC} is not there: install Debian's package mecab-ipadic")
     path = tmp_path_factory.mktemp("ipadic") / "ipadic.npz"
@@ -135,7 +134,7 @@ def ipadic(tmp_path_factory: pytest.TempPathFactory) -> MecabSegmenter:
 
 @needs_shared
 def test_mecab_oracles(ipadic: MecabSegmenter) -> None:
-    """Words, ids and costs match MeCab with IPADIC; the PyPI release of IPADIC has different features for unknown signs."""
+    """Words, ids and costs match those recorded from MeCab with IPADIC, and features match except for unknown signs."""
     rows = [json.loads(line) for line in (ORACLES / "segment_mecab_ipadic.jsonl").read_text(encoding="utf-8").splitlines()]
     for row in rows:
         tokens = ipadic.analyse(row["text"])
@@ -147,7 +146,7 @@ def test_mecab_oracles(ipadic: MecabSegmenter) -> None:
 
 
 def test_ipadic_live(ipadic: MecabSegmenter) -> None:
-    """Japanese documents have the words of MeCab itself, with IPADIC of PyPI; a row is one sentence, line feeds included."""
+    """Japanese documents have the words of the library MeCab with PyPI's IPADIC, and a row with line feeds is one sentence."""
     fugashi, data = pytest.importorskip("fugashi"), pytest.importorskip("ipadic")
     peer = fugashi.GenericTagger(data.MECAB_ARGS)
     corpus = SHARED / "corpora" / "ja_wagahai.txt"
@@ -157,7 +156,7 @@ def test_ipadic_live(ipadic: MecabSegmenter) -> None:
 
 
 def test_what_mecab_says_of_words(tmp_path: Path) -> None:
-    """Words have features, ids and costs, in objects, in MeCab's format, and by id."""
+    """A word has features, ids and costs, in an object, in MeCab's output format, and by its id."""
     files = SMALL | {"lex.csv": 'ab,0,1,-7,noun,*\n"a,""b",1,0,5,"quoted"\n'}
     segmenter = fst.Segmenter(lattice.mecab(written(tmp_path, files)))
     assert isinstance(segmenter, MecabSegmenter)
@@ -179,7 +178,7 @@ SMALL: Files = {
 
 @pytest.mark.parametrize("encoding", ["euc_jp", "EUC-JP", "shift_jis", "cp932", "utf-8", "UTF-16"])
 def test_encodings(encoding: str, tmp_path: Path) -> None:
-    """Files have the encoding that is passed, or that dicrc names; user files may also be UTF-8."""
+    """Dictionary files are decoded with the encoding that is passed or that dicrc contains; user files may also be UTF-8."""
     for name, content in SMALL.items():
         (tmp_path / name).write_bytes(content.encode("ascii" if name == "matrix.def" else encoding))
     (tmp_path / "dicrc").write_text(f"dictionary-charset = {encoding}\n")
@@ -189,12 +188,12 @@ def test_encodings(encoding: str, tmp_path: Path) -> None:
     assert lattice.mecab(tmp_path, user=[str(tmp_path / "user.txt")]).features[3] == "ユーザー"
 
 
-# Common tests of both
+# Tests of jieba and MeCab
 
 
 @each_kind
 def test_streams(kind: str, table: Any) -> None:
-    """A text that is streamed in parts, cut anywhere, has the tokens of the whole."""
+    """A text that is streamed in parts, cut anywhere, has the same tokens as in one part."""
     draw, segmenter = random.Random(kind), fst.Segmenter(table)
     if kind == "jieba all":
         with pytest.raises(fst.UnsupportedError, match="streams with this jieba table"):
@@ -212,7 +211,7 @@ def test_streams(kind: str, table: Any) -> None:
 @each_kind
 @pytest.mark.parametrize("blanks", [" ", ""])
 def test_long_texts_and_threads(kind: str, blanks: str, table: Any) -> None:
-    """A long text has the same tokens on several threads, whether it can be cut or not; they equal the walk's as far as it was run."""
+    """A long text has the same tokens on one thread and on two, with or without positions where it can be cut, and the walk agrees."""
     letters = ("abcあ" if kind == "mecab" else "研究生命a") + blanks
     text = "".join(random.Random(1).choices(letters, k=600_000))
     one, two = (fst.Segmenter(table).segment_batch([text], offsets=True, threads=threads) for threads in (1, 2))
@@ -227,7 +226,7 @@ def test_long_texts_and_threads(kind: str, blanks: str, table: Any) -> None:
 
 
 def test_mecab_texts_that_stay_open(tmp_path: Path) -> None:
-    """While two paths are possible, both are kept; a text with too many undecided words is refused."""
+    """The segmenter follows both paths while two are possible, and refuses a text with too many undecided words."""
     files = SMALL | {"lex.csv": "aa,0,0,-9,x\naaa,0,0,-10,x\n", "matrix.def": "1 1\n0 0 0\n", "unk.def": "DEFAULT,0,0,1,x\nSPACE,0,0,0,x\n"}
     table = lattice.mecab(written(tmp_path, files))
     segmenter = fst.Segmenter(table)
@@ -241,7 +240,7 @@ def test_mecab_texts_that_stay_open(tmp_path: Path) -> None:
     assert segmenter.segment("aaaa") == ["aa", "aa"]
 
 
-# Bad input
+# Invalid input
 
 REFUSED_JIEBA: list[tuple[Any, type[Exception], str]] = [
     ([], fst.VocabularyError, "no word with a frequency above 0"),
@@ -259,13 +258,13 @@ REFUSED_JIEBA: list[tuple[Any, type[Exception], str]] = [
 
 @pytest.mark.parametrize(("listed", "error", "message"), REFUSED_JIEBA)
 def test_dictionaries_that_are_refused(listed: Any, error: type[Exception], message: str) -> None:
-    """An invalid entry of jieba's dictionary is refused with its position."""
+    """An invalid entry of a jieba dictionary is refused with its position."""
     with pytest.raises(error, match=message):
         lattice.jieba(listed)
 
 
 def lists_of_categories(count: int) -> str:
-    """A ``char.def`` in which each of a number of characters has a different list of categories."""
+    """A ``char.def`` with `count` characters, each with a different list of categories."""
     codes = range(0x100, 0x100 + count)
     lists = (" ".join("AB"[int(bit)] for bit in f"{code:016b}") for code in codes)
     ranges = "".join(f"0x{code:X} {names}\n" for code, names in zip(codes, lists, strict=True))
@@ -313,7 +312,7 @@ REFUSED_MECAB: list[tuple[str, str | None, str]] = [
 
 @pytest.mark.parametrize(("name", "content", "message"), REFUSED_MECAB)
 def test_files_that_are_no_dictionary_of_mecab(name: str, content: str | None, message: str, tmp_path: Path) -> None:
-    """A malformed file is refused, and the message names it, the line and the word."""
+    """A malformed file of a MeCab dictionary is refused, and the message contains the file, the line and the word."""
     written(tmp_path, SMALL if content is None else {**SMALL, name: content})
     if content is None:
         (tmp_path / name).unlink()
@@ -322,7 +321,7 @@ def test_files_that_are_no_dictionary_of_mecab(name: str, content: str | None, m
 
 
 def test_as_many_kinds_as_fit(tmp_path: Path) -> None:
-    """The number of kinds of characters may be `MAX_KINDS`."""
+    """A dictionary with `MAX_KINDS` kinds of characters is compiled."""
     written(tmp_path, {**SMALL, "char.def": lists_of_categories(MAX_KINDS - 1), "unk.def": SMALL["unk.def"] + "A,0,0,1,x\nB,0,0,1,x\n"})
     table = lattice.mecab(tmp_path)
     table.prove()
@@ -330,7 +329,7 @@ def test_as_many_kinds_as_fit(tmp_path: Path) -> None:
 
 
 def test_files_of_another_encoding(tmp_path: Path) -> None:
-    """A file in another encoding is refused, and the message gives the line."""
+    """A dictionary file that is not in the expected encoding is refused, and the message contains the line."""
     written(tmp_path, SMALL)
     (tmp_path / "lex.csv").write_bytes(b"a,0,0,1,x\n\xff,0,0,1,x\n")
     with pytest.raises(fst.VocabularyError, match=r"lex\.csv, line 2: byte 10 is not utf-8; pass encoding="):
@@ -363,5 +362,5 @@ HARM_MECAB: dict[str, tuple[str, Any, Any, str]] = {
 
 @pytest.mark.parametrize("name", HARM_MECAB)
 def test_damaged_tables_of_mecab_are_refused(name: str, mecab_folder: Path) -> None:
-    """A table that violates an assumption of kernels is refused, and the message gives the reason."""
+    """A table that violates a precondition of the kernels is refused, and the message gives the reason."""
     refused(lattice.mecab(mecab_folder), *HARM_MECAB[name])

@@ -1,4 +1,4 @@
-"""Segmentation with a dictionary of jieba: definition, walk and kernel give the same tokens as jieba, live and as an oracle."""
+"""Segmentation with a dictionary of jieba: definition, walk and kernel give the tokens of jieba, as run here and as recorded."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from fst.runtime.machines.segmentation.lattice import JiebaSegmenter
     text=some.text("研究生命", max_size=9),
 )
 def test_jieba_definition(listed: list[tuple[str, int]], text: str) -> None:
-    """With any frequencies, walk and kernel find the path of the definition, ties included."""
+    """With any frequencies, including ties, walk and kernel find the path of the definition."""
     if not any(dict(listed).values()):
         listed.append(("生", 1))
     table = lattice.jieba(listed)
@@ -46,7 +46,7 @@ def test_jieba_definition(listed: list[tuple[str, int]], text: str) -> None:
 @examples(600)
 @given(text=some.text(JIEBA_LETTERS, max_size=24))
 def test_jieba_kernel(mode: str, text: str) -> None:
-    """In every mode, the kernel gives the tokens of the walk, and their ids."""
+    """In every mode, the kernel gives the tokens and ids of the walk."""
     table = lattice.jieba(JIEBA).with_mode(mode)
     found = fst.Segmenter(table).segment_batch([text], offsets=True)
     assert found[0] == walked(table, text)
@@ -54,7 +54,7 @@ def test_jieba_kernel(mode: str, text: str) -> None:
 
 
 def test_jieba_ids() -> None:
-    """An id is the number of the token's word; the last of equal words counts, and words of frequency 0 are ignored."""
+    """The id of a token is the number of its word; of equal words the last counts, and words of frequency 0 are ignored."""
     segmenter = fst.Segmenter(lattice.jieba([("ab", 1), ("世", 2), ("ab", 3), ("c", 0)], user=[("世界", 9)]))
     found = segmenter.segment_batch(["ab世世界c。"], offsets=True)
     assert (found[0], found.ids.tolist()) == (["ab", "世", "世界", "c", "。"], [2, 1, 4, -1, -1])
@@ -63,11 +63,11 @@ def test_jieba_ids() -> None:
 
 @needs_shared
 def test_jieba_oracles() -> None:
-    """The tokens match jieba 0.42.1, in all three modes."""
+    """The tokens match those recorded from jieba 0.42.1, in all three modes."""
     rows = [json.loads(line) for line in (ORACLES / "segment_jieba.jsonl").read_text(encoding="utf-8").splitlines()]
     segmenters: dict[Any, Any] = {}
     for row in rows:
-        if "dictionary" in row:  # of jieba-rs alone, whose blocks also have rarer characters
+        if "dictionary" in row:  # recorded from jieba-rs, whose blocks also contain rarer characters
             continue
         added = tuple(map(tuple, row.get("add_words", ())))
         if added not in segmenters:
@@ -78,7 +78,7 @@ def test_jieba_oracles() -> None:
 
 
 def jieba_tokenizer(dictionary: Path, folder: Path) -> Any:
-    """Jieba itself, with a dictionary."""
+    """The library jieba with a dictionary."""
     jieba = pytest.importorskip("jieba")
     tokenizer = jieba.Tokenizer(str(dictionary))
     tokenizer.tmp_dir = str(folder)
@@ -86,14 +86,14 @@ def jieba_tokenizer(dictionary: Path, folder: Path) -> Any:
 
 
 def cut_by(jieba: Any, mode: str, text: str) -> list[str]:
-    """The tokens of jieba itself."""
+    """The tokens of a text by the library jieba."""
     if mode == SEARCH:
         return [*jieba.cut_for_search(text, HMM=False)]
     return [*jieba.cut(text, cut_all=mode == ALL, HMM=False)]
 
 
 def joins_apart(tokens: Sequence[str], text: str) -> bool:
-    """Whether jieba has joined letters that are not adjacent."""
+    """Whether jieba has joined characters that are not adjacent in the text."""
     return any(token not in text for token in tokens)
 
 
@@ -102,7 +102,7 @@ MODEL_LETTERS = "杭研大厦命的了ab01.%+。 \n世𠮷鿖㐀"
 
 @pytest.mark.parametrize("mode", [DEFAULT, SEARCH])
 def test_jieba_model_live(mode: str, tmp_path: Path) -> None:
-    """With its model, walk and kernel give the tokens of jieba's default, with random dictionaries, and words that are forced apart."""
+    """With jieba's model for unknown words, walk and kernel give the tokens of jieba, for random dictionaries and forced boundaries."""
     finalseg, draw = pytest.importorskip("jieba.finalseg"), random.Random(mode)
     for number in range(6):
         words = {"".join(draw.choices("杭研大厦命a1.", k=draw.randint(1, 4))): draw.randint(0, 9) for _ in range(15)} | {"命": 1}
@@ -123,7 +123,7 @@ def test_jieba_model_live(mode: str, tmp_path: Path) -> None:
 
 
 def test_jieba_model_is_that_of_an_installed_jieba(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without jieba, its model is refused, and the message names the extra."""
+    """If jieba is not installed, its model is refused, and the message contains the extra to install."""
     for name in ("jieba", "jieba.finalseg"):
         monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(fst.UnsupportedError, match=r"jieba, which is not installed: pip install jieba==0.42.1, which the extra jieba has"):
@@ -131,7 +131,7 @@ def test_jieba_model_is_that_of_an_installed_jieba(monkeypatch: pytest.MonkeyPat
 
 
 def test_jieba_live(tmp_path: Path) -> None:
-    """The tokens match jieba itself, with random dictionaries."""
+    """With random dictionaries, the tokens match the library jieba."""
     draw = random.Random(1)
     for number in range(12):
         words = {"".join(draw.choices("研究生ab1+", k=draw.randint(1, 4))): draw.randint(0, 9) for _ in range(15)} | {"命": 1}
@@ -151,7 +151,7 @@ def test_jieba_live(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.sampled
 def test_jieba_live_on_documents(tmp_path: Path) -> None:
-    """The tokens of documents match jieba itself, with its own dictionary."""
+    """The tokens of documents match the library jieba with its own dictionary."""
     path = SHARED / "dict" / "jieba_dict.txt"
     jieba, segmenter = jieba_tokenizer(path, tmp_path), fst.Segmenter(lattice.jieba(path))
     with_model = fst.Segmenter(lattice.jieba(path, hmm=True))
@@ -164,7 +164,7 @@ def test_jieba_live_on_documents(tmp_path: Path) -> None:
 
 
 def test_files_that_are_no_dictionary_of_jieba(tmp_path: Path) -> None:
-    """A line that does not have jieba's format is refused with its number."""
+    """A line that is not in the format of jieba's dictionaries is refused with its number."""
     path = tmp_path / "dict.txt"
     path.write_text("研究 5 v\n生命\n")
     with pytest.raises(fst.VocabularyError, match=r"dict\.txt, line 2: '生命' is not 'word frequency'"):
@@ -198,12 +198,12 @@ HARM_MODEL: dict[str, tuple[str, Any, Any, str]] = {
 
 @pytest.mark.parametrize("name", HARM_MODEL)
 def test_damaged_models_of_jieba_are_refused(name: str) -> None:
-    """A model that violates an assumption of kernels is refused, and the message gives the reason."""
+    """A model that violates a precondition of the kernels is refused, and the message gives the reason."""
     pytest.importorskip("jieba")
     refused(lattice.jieba(JIEBA, user=[("研生", 0), ("生命", 0)], hmm=True), *HARM_MODEL[name])
 
 
 @pytest.mark.parametrize("name", HARM_JIEBA)
 def test_damaged_tables_of_jieba_are_refused(name: str) -> None:
-    """A table that violates an assumption of kernels is refused, and the message gives the reason."""
+    """A table that violates a precondition of the kernels is refused, and the message gives the reason."""
     refused(lattice.jieba(JIEBA), *HARM_JIEBA[name])

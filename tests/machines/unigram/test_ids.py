@@ -1,4 +1,4 @@
-"""Unigram: the kernel is compared with the walk, the walk with the definition and the live reference; the proof refuses damaged tables."""
+"""Ids of Unigram: the kernel matches the walk, the walk matches the definition and tokenizers, and the proof refuses damaged tables."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def mixed(draw: random.Random, size: int) -> str:
 @some_cases
 @pytest.mark.sampled
 def test_encodings_are_those_of_the_reference(case: tuple[str, str, bool]) -> None:
-    """Ids, offsets and words match the reference, with any pipeline, added tokens and fallbacks."""
+    """Ids, offsets and words match tokenizers, with any components, added tokens and fallbacks."""
     draw = random.Random(str(case))
     hold(machine(case), [*BITS, *(mixed(draw, 12) for _ in sample(range(1_000), 20)), mixed(draw, 2_000)])
 
@@ -54,7 +54,7 @@ def test_encodings_are_those_of_the_reference(case: tuple[str, str, bool]) -> No
 @examples(300)
 @given(TOKENS, some.lists(some.text("abé<unk>", max_size=10), max_size=5), some.sampled_from(["<unk>", "a", "ab"]), some.booleans())
 def test_tied_scores(tokens: dict[str, float], texts: list[str], unk_token: str, fallback: bool) -> None:
-    """With tied scores, high scores, and an unknown token that occurs in texts, ids match the definition and the reference."""
+    """With tied scores, positive scores, and an unknown token that occurs in texts, ids match the definition and tokenizers."""
     tokens = {unk_token: -1.0, **tokens}
     vocabulary = [*tokens.items(), *(BYTES[: ord("b")] if fallback else [])]
     unk_id = [*tokens].index(unk_token)
@@ -67,21 +67,21 @@ def test_tied_scores(tokens: dict[str, float], texts: list[str], unk_token: str,
 @examples(200)
 @given(some.text("ab \n", max_size=8), some.integers(1, 400))
 def test_long_pieces(text: str, times: int) -> None:
-    """A piece of any length, longer than a chunk and than the buffer of sums, has the ids of the walk."""
+    """A pre-token longer than a chunk or the buffer of sums has the walk's ids."""
     table, tokenizer, _ = machine(("first", "none", False))
     assert tokenizer.encode(text * times).tolist() == table.run(text * times)
 
 
 @pytest.mark.parametrize(("parts", "fallback"), thinned(product((["a", "b"], ["ab"], ["a", "b", "é", "日", "☃"], ["☃"]), (False, True)), 4))
 def test_pieces_of_many_characters(parts: list[str], fallback: bool) -> None:
-    """A piece of 40,000 characters has the ids, offsets and words of the reference."""
+    """A pre-token of 40,000 characters has the ids, offsets and words of tokenizers."""
     text = "".join(random.Random(4).choices(parts, k=40_000))
     hold(machine(("plain", "none", fallback)), [text])
 
 
 @pytest.mark.parametrize("longest", [255, 256])
 def test_long_tokens(longest: int) -> None:
-    """A long piece has the ids of the reference with tokens whose size fits one byte, and with longer tokens."""
+    """A long pre-token has the ids of tokenizers, whether or not the longest token's size fits one byte."""
     draw = random.Random(longest)
     text = "".join(draw.choices(["a", "b", "é", "ab" * longest], [9, 9, 1, 1], k=1_800))
     hold(built(document([*VOCABULARY, (("ab" * longest)[:longest], 5.0)])), [text])
@@ -89,7 +89,9 @@ def test_long_tokens(longest: int) -> None:
 
 @pytest.mark.parametrize("longest", thinned([4, 52, 205, 206], 2))
 def test_pieces_of_segments(longest: int) -> None:
-    """A piece that is read in overlapping segments has the ids of the walk, and so has one whose tokens are too long for segments."""
+    """A pre-token that is read in overlapping segments has the walk's ids, and so has a pre-token whose
+    tokens are too long for segments.
+    """
     draw = random.Random(longest)
     table, tokenizer, _ = built(document([*VOCABULARY, ("ab" * (longest // 2) + "b" * (longest % 2), 5.0)]))
     for size in (255, 256, 257, 256 + longest, 1023, 1024, 1025, PIECES - 1, PIECES, PIECES + 1):
@@ -98,7 +100,7 @@ def test_pieces_of_segments(longest: int) -> None:
 
 
 def test_explained() -> None:
-    """`fst explain` shows the tokens that begin at each character, and the sums of scores along the best path."""
+    """`fst explain` lists the tokens that begin at each character, and the sum of scores of the best path."""
     table, _, _ = machine(("always", "none", False))
     assert [*explained(table, "ab ☃")] == [
         "piece ▁ab",
@@ -121,7 +123,7 @@ def test_explained() -> None:
 
 
 def test_floats_of_the_reference() -> None:
-    """Scores are parsed as by the reference, which rounds twice."""
+    """Scores are parsed as tokenizers parses them, with two roundings."""
     draw = random.Random(5)
     digits = ["".join(draw.choices("0123456789", k=draw.randrange(1, 30))) for _ in range(2_000)]
     spellings = [f"-{draw.randrange(30)}.{part}{draw.choice(['', '', f'e{draw.randrange(-320, 200)}'])}" for part in digits]
@@ -151,7 +153,7 @@ def test_floats_of_the_reference() -> None:
     ],
 )
 def test_refusals(harm: Json, message: str, tmp_path: Path) -> None:
-    """A model without an exact table is refused, as a file and in a folder, and the message gives the reason."""
+    """A model that cannot be compiled exactly is refused, as a file and in a folder, and the message gives the reason."""
     whole = document([("<unk>", 0.0), ("a", -1.0)])
     whole["model"] |= harm
     (tmp_path / "tokenizer.json").write_text(json.dumps(whole))
@@ -162,7 +164,7 @@ def test_refusals(harm: Json, message: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("config", [None, {"tokenizer_class": "PreTrainedTokenizerFast", "eos_token": "</s>", "unk_token": "<unk>"}])
 def test_folders(config: Json | None, tmp_path: Path) -> None:
-    """A folder is read as its tokenizer.json, with the tokens of other files and the ids that ``transformers`` gives them."""
+    """A folder is compiled as its tokenizer.json, plus the tokens of its other files with the ids of ``transformers``."""
     (tmp_path / "tokenizer.json").write_text(json.dumps(document([("<unk>", 0.0), ("a", -1.0)])))
     tokens, text = ["<unk>", "a"], "a</s>b"
     if config:
@@ -178,7 +180,7 @@ def test_folders(config: Json | None, tmp_path: Path) -> None:
 
 
 def test_image_that_no_table_has_room_for_is_refused(tmp_path: Path) -> None:
-    """A character whose normalization exceeds a table's limit is refused with the limit, and one of the maximum length is compiled."""
+    """A character is refused if its normalized form exceeds the limit of a table, and compiled if it equals the limit."""
     for size in (62, 63):
         replacing = {"type": "Replace", "pattern": {"String": "a"}, "content": "b" * size}
         whole = document([("<unk>", 0.0), ("b", -1.0)]) | {"normalizer": replacing}
@@ -189,7 +191,7 @@ def test_image_that_no_table_has_room_for_is_refused(tmp_path: Path) -> None:
 
 
 def test_fallback_of_an_unknown_blank_is_refused(tmp_path: Path) -> None:
-    """A space that would become the bytes of its symbol is refused."""
+    """With byte_fallback, a model is refused if the symbol for spaces would become bytes."""
     whole = document([("<unk>", 0.0), ("a", -1.0), *BYTES], byte_fallback=True, pre_tokenizer=spaced())
     (tmp_path / "tokenizer.json").write_text(json.dumps(whole))
     with pytest.raises(UnsupportedError, match="stands for a blank, is unknown"):
@@ -197,22 +199,22 @@ def test_fallback_of_an_unknown_blank_is_refused(tmp_path: Path) -> None:
 
 
 def taken(table: UnigramTable) -> Any:
-    """The used slots of transitions."""
+    """The used slots of the transitions in `trie`."""
     return np.flatnonzero(ENTRY.labels_of(table.trie) < ENTRY.labels)
 
 
 def steps_taken(table: UnigramTable) -> Any:
-    """The used slots of transitions of ``steps``."""
+    """The used slots of the transitions in `steps`."""
     return np.flatnonzero(ENTRY.labels_of(table.steps) < ENTRY.labels)
 
 
 def longest_list(table: UnigramTable) -> int:
-    """The list with the longest token."""
+    """The index of the list that contains the longest token."""
     return int(table.item_sizes[::BLOCK].argmax())
 
 
 def heads(table: UnigramTable) -> Any:
-    """The slots of the states of ``steps``, except the root."""
+    """The slots of the states in `steps`, except the root."""
     return np.flatnonzero(ENTRY.are_states(table.steps))[1:]
 
 
@@ -222,7 +224,7 @@ def last_free(entries: Any) -> Any:
 
 
 def changed(name: str, at: Callable[[UnigramTable], Any], change: Callable[[Any], Any]) -> Callable[[UnigramTable], UnigramTable]:
-    """A change of elements of an array."""
+    """A function that changes elements of an array of a table."""
 
     def harm(table: UnigramTable) -> UnigramTable:
         array = getattr(table, name).copy()
@@ -233,12 +235,12 @@ def changed(name: str, at: Callable[[UnigramTable], Any], change: Callable[[Any]
 
 
 def said(**values: Any) -> Callable[[UnigramTable], UnigramTable]:
-    """A change of the metadata."""
+    """A function that changes the metadata of a table."""
     return lambda table: replace(table, about={**table.about, **values})
 
 
 def cut(name: str) -> Callable[[UnigramTable], UnigramTable]:
-    """An array without its last element."""
+    """A function that removes the last element of an array of a table."""
     return lambda table: replace(table, **{name: getattr(table, name)[:-1]})
 
 
@@ -283,7 +285,7 @@ HARMS = {
 
 @pytest.mark.parametrize(("harm", "message"), HARMS.values(), ids=HARMS)
 def test_damaged_tables_are_refused(harm: Callable[[UnigramTable], UnigramTable], message: str) -> None:
-    """The proof names the fault of a damaged table."""
+    """A damaged table is refused, and the message describes the fault."""
     table = machine(("always", "none", False))[0]
     assert isinstance(table, UnigramTable)
     table.prove()
@@ -293,7 +295,7 @@ def test_damaged_tables_are_refused(harm: Callable[[UnigramTable], UnigramTable]
 
 @some_cases
 def test_documents_compile_to_the_same_table(case: tuple[str, str, bool], tmp_path: Path) -> None:
-    """The ``tokenizer.json`` that `fst.hf` writes compiles to the same table."""
+    """The tokenizer.json that `fst.hf` writes compiles to the same table."""
     table, tokenizer, _ = machine(case)
     (tmp_path / "tokenizer.json").write_text(json.dumps(backend_of(tokenizer).document()))
     assert compiled(tmp_path / "tokenizer.json").dumps() == table.dumps()
@@ -302,7 +304,7 @@ def test_documents_compile_to_the_same_table(case: tuple[str, str, bool], tmp_pa
 @examples(1000)
 @given(some.floats(-30, 0))
 def test_scores_are_written_so_that_the_reference_reads_them(score: float) -> None:
-    """A written score has a form that the reference reads as the same number."""
+    """A score is written in a form that tokenizers parses to the same number."""
     read = reference_float(repr(score))
     assert reference_float(repr(spelled_as(read))) == read
 
@@ -311,7 +313,7 @@ def test_scores_are_written_so_that_the_reference_reads_them(score: float) -> No
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["t5", "albert", "xlm-r"])
 def test_real_vocabularies(name: str, tmp_path_factory: pytest.TempPathFactory) -> None:
-    """With real vocabularies, the corpora have the reference's ids and offsets."""
+    """With real vocabularies, the texts of the corpora have the ids and offsets of tokenizers."""
     _, tokenizer, reference = real(name, tmp_path_factory.getbasetemp())
     for path in sorted((SHARED / "corpora").iterdir()):
         text = path.read_text()[:500_000]
@@ -327,7 +329,7 @@ def test_real_vocabularies(name: str, tmp_path_factory: pytest.TempPathFactory) 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["t5", "xlm-r"])
 def test_all_characters(name: str, tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Every character has the reference's ids, alone and among others."""
+    """Every character, alone and next to others, has the ids of tokenizers."""
     _, tokenizer, reference = real(name, tmp_path_factory.getbasetemp())
     for form in ("{}", "a{}b", " {} ", "{0}{0}▁"):
         for begin in range(0, len(SWEPT_CHARACTERS), 100_000):

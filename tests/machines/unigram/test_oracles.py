@@ -24,7 +24,7 @@ RUN = [pytest.param(row, id=name) for (name, row), why in zip(ROWS, REASONS, str
 
 
 def document(vocab: Any) -> dict[str, Any]:
-    """The tokenizer.json of a row: a file, a file with changes, or parts."""
+    """The tokenizer.json of a row, which names a file, a file with changes, or components."""
     if isinstance(vocab, str):
         path = file_of(vocab)
         text = gzip.decompress(path.read_bytes()).decode() if path.suffix == ".gz" else path.read_text("utf-8")
@@ -51,11 +51,11 @@ def tokenizer(vocab: str) -> fst.Tokenizer:
 @pytest.mark.slow
 @pytest.mark.parametrize("row", RUN)
 def test_package_agrees_with_other_projects(row: Row) -> None:
-    """The package gives the results that another project expects."""
+    """The ids and texts equal the results that another project's test expects."""
     tok, around = tokenizer(json.dumps(row["vocab"])), row["config"].get("add_special_tokens", False)
     ids = tok(row["input"], row.get("text_pair"), add_special_tokens=around)["input_ids"]
     numbers = (tok.token_to_id(token) if isinstance(token, str) else token for token in row["expected"])
-    assert ids == [tok.about["unk_id"] if number is None else number for number in numbers]  # the reference names unknown text
+    assert ids == [tok.about["unk_id"] if number is None else number for number in numbers]  # unknown text has no id
     if "expected_decoded" in row:
         assert tok.decode(ids, skip_special_tokens=False) == row["expected_decoded"]
     if row.get("offset_unit") == "characters":

@@ -1,4 +1,4 @@
-"""Sampling and n-best of Unigram: definition, slow walks and kernels agree; ids depend only on the seed, the row and the position."""
+"""Sampling and n-best of Unigram: definition, walks and kernels agree, and ids depend only on the seed, the row number and the position."""
 
 from __future__ import annotations
 
@@ -55,13 +55,13 @@ def tokenizer_of(made: Machine) -> tuple[UnigramTable, UnigramTokenizer]:
 
 @cache
 def small() -> tuple[UnigramTable, UnigramTokenizer]:
-    """A machine whose texts are single pieces."""
+    """A table and a tokenizer without a pre-tokenizer, so each text is one pre-token."""
     return tokenizer_of(machine(("plain", "none", False)))
 
 
 @cache
 def texts() -> list[str]:
-    """Texts of random parts, short ones and long ones."""
+    """Short and long texts of random parts."""
     draw = random.Random(3)
     return ["", *("".join(draw.choices(BITS, k=draw.choice((1, 4, 12, 60)))) for _ in range(20)), "abab " * 300, "ab" * 700, ""]
 
@@ -70,7 +70,7 @@ def texts() -> list[str]:
 
 
 def hold_frequencies(found: Sequence[Hashable], weights: Mapping[Any, float]) -> None:
-    """Compare results with the weights of all possible ones, by Pearson's χ². Rare ones are counted together."""
+    """Compare the frequencies of results with their weights, by Pearson's χ²; rare results are counted as one."""
     counts, total = Counter(found), sum(weights.values())
     expected = {case: weight / total * len(found) for case, weight in weights.items()}
     assert not counts.keys() - expected.keys()
@@ -88,7 +88,7 @@ def hold_frequencies(found: Sequence[Hashable], weights: Mapping[Any, float]) ->
 
 
 def weighed(word: str, alpha: float, vocabulary: Sequence[tuple[str, float]] = VOCABULARY, best: int | None = None) -> dict[Any, float]:
-    """The weight of each possible row of ids of a piece, for all segmentations or for the best ones."""
+    """The weight of each sequence of ids for a word, over all segmentations or over the `best` ones."""
     scores, found = dict(vocabulary), defaultdict[Any, float](float)
     for score, parts in naive.segmentations(word, scores)[:best]:
         ids = naive.ids_of_tokens(naive.fused(parts, scores, "<unk>"), vocabulary, 0)
@@ -99,7 +99,7 @@ def weighed(word: str, alpha: float, vocabulary: Sequence[tuple[str, float]] = V
 @pytest.mark.sampled
 @pytest.mark.parametrize("word", ["ab", "abab", "babab", "ab☃ab", "é日本ab", "abababab"])
 def test_frequencies_are_those_of_the_definition(word: str) -> None:
-    """The frequency of every segmentation of a piece is its share of the sum of all weights."""
+    """Each segmentation of a word is as frequent as its weight divided by the sum of all weights."""
     _, tokenizer = small()
     for seed, alpha in enumerate((0.0, 0.1, 0.5, 1.0, -0.2)):
         rows = tokenizer.encode_batch([word] * ROWS, randomness=Sampling(alpha, seed=seed))
@@ -108,7 +108,7 @@ def test_frequencies_are_those_of_the_definition(word: str) -> None:
 
 @pytest.mark.parametrize("best", [2, 3, 5, 100])
 def test_frequencies_among_the_best(best: int) -> None:
-    """Among the n best segmentations of a piece, the frequency of each is its share of the sum of their weights."""
+    """Among the n best segmentations of a word, each is as frequent as its weight divided by the sum of their weights."""
     _, tokenizer = small()
     for seed, (word, alpha) in enumerate(product(("abab", "ababab"), (0.1, 1.0))):
         rows = tokenizer.encode_batch([word] * ROWS, randomness=Sampling(alpha, nbest_size=best, seed=seed))
@@ -116,7 +116,7 @@ def test_frequencies_among_the_best(best: int) -> None:
 
 
 def test_pieces_are_independent() -> None:
-    """The segmentations of different pieces, and those of different seeds, are independent."""
+    """The segmentations of two pre-tokens are independent, and so are the segmentations by two seeds."""
     _, tokenizer = tokenizer_of(machine(("always", "none", False)))
     alone = weighed("▁abab", 0.3)
     rows = ids_of(tokenizer.encode_batch(["abab abab"] * ROWS, randomness=Sampling(0.3, seed=1)))
@@ -131,8 +131,8 @@ def test_pieces_are_independent() -> None:
 
 
 def test_large_alphas_give_the_best_path() -> None:
-    """With a large alpha, or if only the best segmentation is allowed, the ids match `encode`."""
-    rows = ["ab☃bé 1", "aab b日本", "本 ab", ""]  # without ties
+    """With a large alpha, or with `nbest_size` 0 or 1, sampling gives the ids of `encode`."""
+    rows = ["ab☃bé 1", "aab b日本", "本 ab", ""]  # rows without ties
     for case in CASES[::3]:
         _, tokenizer = tokenizer_of(machine(case))
         assert ids_of(tokenizer.encode_batch(rows, randomness=Sampling(1e6))) == ids_of(tokenizer.encode_batch(rows))
@@ -142,7 +142,7 @@ def test_large_alphas_give_the_best_path() -> None:
 
 @pytest.mark.parametrize("alpha", [1.0, -1.0, 0.0, 100.0])
 def test_long_pieces_have_weights(alpha: float) -> None:
-    """The weight of a long piece exceeds the range of a float, and the kernel still gives the ids of the walk."""
+    """The kernel gives the walk's ids for a long word, whose weight exceeds the range of a float."""
     table, tokenizer = small()
     text = "abé☃" * 700
     assert tokenizer.encode(text, randomness=Sampling(alpha, seed=9)).tolist() == run_sampling(
@@ -151,7 +151,7 @@ def test_long_pieces_have_weights(alpha: float) -> None:
 
 
 def test_exponentials() -> None:
-    """Exponentials are exact up to two units in the last place, and those of huge arguments have a separate exponent."""
+    """`exponentials` is exact up to two units in the last place, and gives a separate exponent for huge arguments."""
     arguments = np.random.default_rng(5).uniform(-700, 700, 20_000)
     numbers, exponents = exponentials(arguments)
     assert np.allclose(np.log2(numbers) + 256 * exponents, arguments / math.log(2), rtol=0, atol=1e-12)
@@ -168,7 +168,7 @@ def test_exponentials() -> None:
 @examples(300)
 @given(TOKENS, some.lists(some.text("abé<unk>", max_size=12), max_size=5), ALPHAS, SIZES, some.integers(0, (1 << 64) - 1), some.booleans())
 def test_kernels_are_the_walks(tokens: dict[str, float], rows: list[str], alpha: float, size: int, seed: int, fallback: bool) -> None:
-    """With any vocabulary, the kernels give the ids of the slow walks."""
+    """With any vocabulary, the kernels give the walks' ids."""
     vocabulary = [*{"<unk>": -1.0, **tokens}.items(), *(BYTES[: ord("b")] if fallback else [])]
     table, tokenizer = tokenizer_of(built(document(vocabulary, byte_fallback=fallback)))
     found = tokenizer.encode_batch(rows, randomness=Sampling(alpha, nbest_size=size, seed=seed))
@@ -179,7 +179,7 @@ def test_kernels_are_the_walks(tokens: dict[str, float], rows: list[str], alpha:
 @pytest.mark.sampled
 @pytest.mark.parametrize("size", [-1, 9])
 def test_kernels_are_the_walks_on_texts(case: tuple[str, str, bool], size: int) -> None:
-    """With added tokens, normalizers and dropped whitespace, the kernels give the ids of the slow walks."""
+    """With added tokens, normalizers and dropped whitespace, the kernels give the walks' ids."""
     table, tokenizer = tokenizer_of(machine(case))
     rows = sample([text for text in texts() if len(text) < 300], 3)
     found = tokenizer.encode_batch(rows, randomness=Sampling(0.2, nbest_size=size, seed=11))
@@ -189,7 +189,7 @@ def test_kernels_are_the_walks_on_texts(case: tuple[str, str, bool], size: int) 
 @some_cases
 @pytest.mark.parametrize("size", [-1, 9])
 def test_every_way_through_the_package(case: tuple[str, str, bool], size: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same seed gives the same ids for str, bytes and Arrow, on any number of threads, with offsets, and for rows read in parts."""
+    """A seed gives the same ids for str, bytes and Arrow, on any number of threads, with offsets, and for rows read in parts."""
     _, tokenizer = tokenizer_of(machine(case))
     rows, ask = texts(), tokenizer.encode_batch
     by = Sampling(0.2, nbest_size=size, seed=7)
@@ -215,7 +215,7 @@ def test_every_way_through_the_package(case: tuple[str, str, bool], size: int, m
 
 
 def test_frame() -> None:
-    """Special tokens around texts are the same as without sampling."""
+    """The special tokens around texts are the same with and without sampling."""
     around = [{"SpecialToken": {"id": "<s>", "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}}]
     known = {"<s>": {"id": "<s>", "ids": [len(VOCABULARY)], "tokens": ["<s>"]}}
     pair = [*around, {"Sequence": {"id": "B", "type_id": 0}}]
@@ -232,7 +232,7 @@ def test_frame() -> None:
 
 @pytest.mark.parametrize("size", [-1, 8])
 def test_spans(size: int) -> None:
-    """The spans of ids tile a text of a single piece, and each is the span of its token."""
+    """The spans of the ids tile a text of one pre-token, and each span contains the token's text."""
     _, tokenizer = small()
     rows = ["ababab", "abé日本ba" * 30, "☃☃ab"]
     batch = tokenizer.encode_batch(rows, offsets=True, randomness=Sampling(0.1, nbest_size=size, seed=3))
@@ -249,7 +249,7 @@ def test_spans(size: int) -> None:
 
 
 def best_of(table: UnigramTable, vocabulary: Sequence[tuple[str, float]], text: str, most: int) -> list[tuple[float, list[int]]]:
-    """The best segmentations of a text by enumeration of all, each with its ids."""
+    """The best segmentations of a text, by enumeration of all segmentations, each with its ids."""
     scores, found = dict(vocabulary), [(0.0, list[int]())]
     for piece, _ in table.parts(text):
         parts = [
@@ -264,7 +264,7 @@ def best_of(table: UnigramTable, vocabulary: Sequence[tuple[str, float]], text: 
 @examples(300)
 @given(TOKENS, some.text("abé<unk>", max_size=9), some.integers(1, 40))
 def test_nbest_is_the_enumeration(tokens: dict[str, float], text: str, most: int) -> None:
-    """The n best segmentations of a word, ties included, are the first of the enumeration; the first matches `encode`."""
+    """The n best segmentations of a word, including ties, are the first n of the enumeration, and the first equals `encode`."""
     vocabulary = [*{"<unk>": -1.0, **tokens}.items()]
     table, tokenizer = tokenizer_of(built(document(vocabulary)))
     answer = [(score, ids.tolist()) for ids, score in tokenizer.nbest(text, most)]
@@ -277,14 +277,14 @@ def test_nbest_is_the_enumeration(tokens: dict[str, float], text: str, most: int
 @examples(100)
 @given(some.dictionaries(some.text("ab", min_size=1, max_size=3), SCORES, max_size=8), some.text("ab ", max_size=14), some.integers(1, 70))
 def test_nbest_of_several_pieces(tokens: dict[str, float], text: str, most: int) -> None:
-    """The best segmentations of a text have the best sums over its pieces, with any ties."""
+    """The n best segmentations of a text are those with the best sums over its pre-tokens, including ties."""
     vocabulary = [*{"<unk>": -1.0, "▁": -2.0, **tokens}.items()]
     table, tokenizer = tokenizer_of(built(document(vocabulary, pre_tokenizer=spaced())))
     assert [(score, ids.tolist()) for ids, score in tokenizer.nbest(text, most)] == best_of(table, vocabulary, text, most)
 
 
 def test_deviations_are_few() -> None:
-    """No best segmentation of a long text deviates from the best paths in more pieces than the list can store."""
+    """A segmentation among the n best of a long text differs from the best one in at most `MOST_DEVIATIONS` pre-tokens."""
     vocabulary = [("<unk>", 0.0), ("▁", -1.0), ("a", -1.0), ("▁a", -2.0)]
     _, tokenizer = tokenizer_of(built(document(vocabulary, pre_tokenizer=spaced())))
     found = tokenizer.nbest("a " * 400 + "a", 1024)
@@ -294,7 +294,7 @@ def test_deviations_are_few() -> None:
 
 
 def test_texts_too_long_for_the_best(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A piece with more paths than the maximum, and a row that is not read at once, are refused."""
+    """A word with more paths than the limit, and a row that is read in parts, are refused."""
     _, tokenizer = small()
     for ask in (lambda: tokenizer.nbest("ab" * 2000, 1024), lambda: tokenizer.encode("ab" * 2000, randomness=Sampling(nbest_size=1024))):
         with pytest.raises(fst.TextError, match="cut it"):
@@ -318,7 +318,7 @@ OWN = [
 
 @cache
 def of_whole_texts() -> tuple[UnigramTable, UnigramTokenizer, Any]:
-    """A machine whose sums continue from piece to piece, with user-defined tokens and others, and the processor of sentencepiece."""
+    """A table whose sums span entire texts, with user-defined pieces, its tokenizer, and the same model in sentencepiece."""
     sums = pytest.importorskip("support.machines.unigram_text")
     table = sums.tables_of(sums.model_of(OWN), blanks=True)
     tokenizer = fst.Tokenizer(table)
@@ -328,7 +328,7 @@ def of_whole_texts() -> tuple[UnigramTable, UnigramTokenizer, Any]:
 
 @pytest.mark.parametrize("text", ["abab", "ba é", "aéaéa☃", "ab ab☃☃b", ""])
 def test_sums_of_whole_texts(text: str) -> None:
-    """If sums continue, the n best segmentations and their scores match sentencepiece, and walks and kernels agree."""
+    """If sums span entire texts, the n best segmentations and their scores match sentencepiece, and walks and kernels agree."""
     table, tokenizer, processor = of_whole_texts()
     hold_sentencepiece(processor, tokenizer, [text], lambda text: text.replace(" ", "▁"))
     assert [(score, ids.tolist()) for ids, score in tokenizer.nbest(text, 7)] == run_nbest(table, text, 7)
@@ -339,7 +339,7 @@ def test_sums_of_whole_texts(text: str) -> None:
 
 @pytest.mark.parametrize("size", [-1, 3])
 def test_frequencies_of_sentencepiece(size: int) -> None:
-    """Segmentations are as frequent as those drawn by sentencepiece."""
+    """If sums span entire texts, each segmentation is as frequent as in samples of sentencepiece."""
     _, tokenizer, processor = of_whole_texts()
     text, alpha = "abaab", 0.4
     pytest.importorskip("sentencepiece").set_random_generator_seed(7)
@@ -350,7 +350,7 @@ def test_frequencies_of_sentencepiece(size: int) -> None:
 
 
 def of_sentencepiece(path: Path) -> tuple[Any, UnigramTokenizer]:
-    """The processor of a ``.model`` file, and a tokenizer with its pieces."""
+    """The processor of a ``.model`` file, and a tokenizer with the same pieces."""
     processor = pytest.importorskip("sentencepiece").SentencePieceProcessor(model_file=str(path))
     vocabulary = [(processor.id_to_piece(number), processor.get_score(number)) for number in range(processor.get_piece_size())]
     return processor, tokenizer_of(built(document(vocabulary, unk_id=processor.unk_id(), pre_tokenizer=spaced())))[1]
@@ -358,13 +358,13 @@ def of_sentencepiece(path: Path) -> tuple[Any, UnigramTokenizer]:
 
 @needs_shared
 def test_nbest_of_sentencepiece() -> None:
-    """The n best segmentations by the pieces of a model match sentencepiece."""
+    """With the pieces of a ``.model`` file, the n best segmentations match sentencepiece."""
     processor, tokenizer = of_sentencepiece(SHARED / "vocab_unigram" / "spm_fixtures" / "test_sentencepiece.model")
     hold_sentencepiece(processor, tokenizer, ["This is a test", "I saw a girl with a telescope", "zzq", "Q~ a", "a"])
 
 
 def hold_sentencepiece(processor: Any, tokenizer: UnigramTokenizer, rows: Sequence[str], changed: Callable[[str], str] = str) -> None:
-    """Compare the n best segmentations of texts with those of sentencepiece, which reads changed texts.
+    """Compare the n best segmentations of texts with those of sentencepiece, which reads the texts after `changed`.
 
     Scores agree up to the precision of float32. Segmentations with nearly equal scores may be in any order, or be missing at the end.
     """
@@ -382,7 +382,7 @@ def hold_sentencepiece(processor: Any, tokenizer: UnigramTokenizer, rows: Sequen
 @needs_shared
 @pytest.mark.slow
 def test_nbest_of_t5(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """The n best segmentations with T5's tokenizer.json match sentencepiece with its model."""
+    """With T5's tokenizer.json, the n best segmentations match sentencepiece with T5's model."""
     processor = pytest.importorskip("sentencepiece").SentencePieceProcessor(
         model_file=str(SHARED / "vocab_unigram" / "t5" / "spiece.model")
     )
@@ -417,7 +417,7 @@ def test_wrong_arguments(wrong: dict[str, Any], message: str) -> None:
 
 
 def test_an_alpha_too_large_for_the_scores() -> None:
-    """An alpha whose product with a score is out of range is refused in every method."""
+    """`encode`, `encode_batch` and `count_tokens` refuse an alpha whose product with a score exceeds the limit."""
     _, tokenizer = small()
     calls: list[Callable[..., Any]] = [tokenizer.encode, tokenizer.encode_batch, tokenizer.count_tokens]
     for ask in calls:
@@ -427,13 +427,13 @@ def test_an_alpha_too_large_for_the_scores() -> None:
 
 @pytest.mark.parametrize("most", [0, -1, 1025, 2.5, "2", True])
 def test_wrong_numbers_of_segmentations(most: Any) -> None:
-    """A number of best segmentations that is not an integer is refused."""
+    """`nbest` refuses an n that is not an integer from 1 to 1024."""
     with pytest.raises(ValueError, match=r"^n is .*; expected a whole number from 1 to 1024$"):
         small()[1].nbest("a", most)
 
 
 def test_wrong_texts() -> None:
-    """An argument that is not text is refused."""
+    """`nbest` refuses an argument that is not text, or replaces lone surrogates on request."""
     _, tokenizer = small()
     with pytest.raises(fst.TextError, match="the text is int; expected str or bytes"):
         tokenizer.nbest(3, 2)  # type: ignore[arg-type]
@@ -452,7 +452,7 @@ def test_only_unigram_samples() -> None:
 
 
 def test_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """`fst encode` gives documents the ids of rows of one call, in any format; without a seed it gives different ids."""
+    """`fst encode` gives the lines of a file the ids of one call, in any format, and gives new ids if there is no seed."""
     table, tokenizer = tokenizer_of(machine(("always", "none", False)))
     table.save(tmp_path / "table.npz")
     rows = ["abab ab", "", "bababa é", "ab" * 40] * 9
@@ -471,7 +471,7 @@ def test_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_alpha_that_a_vocabulary_cannot_have(tmp_path: Path) -> None:
-    """An alpha that is too large for the scores of a vocabulary is wrong usage, reported before any document is read."""
+    """`fst encode` reports an alpha that is too large for a vocabulary's scores as wrong usage, before it reads a document."""
     model = {"type": "Unigram", "unk_id": 0, "vocab": [["<unk>", 0], ["a", -2e6]]}
     (tmp_path / "tokenizer.json").write_text(json.dumps({"model": model}), "utf-8")
     (tmp_path / "rows.txt").write_text("a\n", "utf-8")

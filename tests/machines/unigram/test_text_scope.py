@@ -1,4 +1,4 @@
-"""Sums of scores over a whole text, as in sentencepiece: comparisons of the kernel, the walk, the definition and sentencepiece itself."""
+"""Unigram whose sums of scores span the entire text, as in sentencepiece: kernel, walk, definition and sentencepiece agree."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_tied_scores(byte_fallback: bool, pieces: list[Piece], texts: list[str],
 
 @cache
 def near() -> tuple[list[Piece], UnigramTable, fst.Tokenizer]:
-    """Pieces with many paths of nearly equal scores."""
+    """Pieces for which many paths have nearly equal scores, and their table and tokenizer."""
     draw, of_letter = random.Random(3), {"a": -1.1, "b": -1.7, "c": -2.3, "▁": -0.9}
     names = {"".join(draw.choices("abc", k=draw.randint(2, 4))) for _ in range(40)} | {f"▁{name}" for name in ("a", "ab", "cab", "bb")}
     near = (0, 1e-6, -1e-6, 1e-3, -1e-3, 0.1)
@@ -72,13 +72,13 @@ def near() -> tuple[list[Piece], UnigramTable, fst.Tokenizer]:
 
 
 def near_text(draw: random.Random, size: int) -> str:
-    """A text of words with such paths."""
+    """A text of words that have many paths with nearly equal scores."""
     return " ".join("".join(draw.choices("abcd", (6, 6, 6, 1), k=draw.randint(1, 9))) for _ in range(size))
 
 
 @pytest.mark.parametrize("size", [1, 10, 300, pytest.param(30_000, marks=pytest.mark.slow), pytest.param(300_000, marks=pytest.mark.slow)])
 def test_rounding_decides(size: int) -> None:
-    """The ids match sentencepiece at any length of the text, although the rounding of sums grows with it."""
+    """The ids match sentencepiece at any length of the text, although rounding errors of the sums grow with it."""
     pieces, _, tokenizer = near()
     of = reference(pieces)
     texts = [near_text(random.Random(seed), size) for seed in sample(range(30 if size < 1000 else 2), 1)]
@@ -87,7 +87,7 @@ def test_rounding_decides(size: int) -> None:
 
 @pytest.mark.parametrize("scale", [1, 100, 3_000, 40_000, 1e30])
 def test_sums_beyond_the_limit(scale: float) -> None:
-    """Sums beyond the limit restart, at any position, with any sign, and in a piece of any length; ids match sentencepiece."""
+    """The ids match sentencepiece if sums exceed their limit and restart: at any position, with any sign, in a pre-token of any length."""
     draw = random.Random(scale)
     for _ in sample(range(100), 10):
         of_letter = {char: -score * scale * draw.choice((1, 1, -1)) for char, score in zip("abc", (1.1, 1.7, 2.3), strict=True)}
@@ -111,13 +111,13 @@ def test_sums_beyond_the_limit(scale: float) -> None:
     ],
 )
 def test_refusals(change: dict[str, Any], message: str) -> None:
-    """A model with inconsistent types of pieces is refused."""
+    """A model whose types of pieces contradict its tokens is refused."""
     with pytest.raises(VocabularyError, match=message):
         tables_of(replace(model_of([UNK, Piece("a", -1), Piece("b", -1)]), **change))
 
 
 def test_cuts_are_refused() -> None:
-    """A pre-tokenizer that cuts the text is refused for sums over whole texts."""
+    """A pre-tokenizer that cuts texts is refused if sums span entire texts."""
     text = TextPipeline([], [{"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always", "split": True}])
     source = Source(model_of([UNK, Piece("a", -1)]), text, AddedTokens({}, {}, None, (), ()), BARE, NO_SETTINGS)
     with pytest.raises(UnsupportedError, match="a pre_tokenizer that cuts texts"):
@@ -134,7 +134,7 @@ def test_cuts_are_refused() -> None:
     ],
 )
 def test_damaged_tables_are_refused(name: str, harm: Any, message: str) -> None:
-    """The proof names the fault of a damaged table."""
+    """A damaged table is refused, and the message describes the fault."""
     table = near()[1]
     table.prove()
     with pytest.raises(TableError, match=message):
@@ -146,7 +146,7 @@ def test_damaged_tables_are_refused(name: str, harm: Any, message: str) -> None:
     [({"sums": WORDS}, "sums are not those of whole texts"), ({"byte_fallback": True}, "byte_fallback is true, and a byte has no token")],
 )
 def test_damaged_tables_of_words_are_refused(said: dict[str, Any], message: str) -> None:
-    """The proof names the fault of a damaged table of whole words."""
+    """A damaged table of whole words is refused, and the message describes the fault."""
     table = words()
     table.prove()
     with pytest.raises(TableError, match=message):
@@ -154,13 +154,13 @@ def test_damaged_tables_of_words_are_refused(said: dict[str, Any], message: str)
 
 
 def words() -> UnigramTable:
-    """A table of whole words."""
+    """A table of a model with whole words."""
     model = replace(model_of([UNK, Piece("▁a", -1), Piece("b", -1)]), has_words=True)
     return assemble(Source(model, TextPipeline([TO_SYMBOL], [WORD_CUTS]), AddedTokens({}, {}, None, (), ()), BARE, NO_SETTINGS), "auto")
 
 
 def test_words_are_explained() -> None:
-    """`fst explain` shows for each word whether it is a token."""
+    """With whole words, `fst explain` shows for each word whether it is a token."""
     assert [*explained(words(), "b ax")] == [
         *("piece b", "  a token as a whole word", "  tokens b 2", ""),
         *("piece ▁ax", "  unknown as a whole word", "  tokens <unk> 0"),
@@ -168,7 +168,7 @@ def test_words_are_explained() -> None:
 
 
 def test_words_have_one_segmentation() -> None:
-    """With whole words, sampling and the n best are refused, and the best of all equals the result of `encode`."""
+    """With whole words, sampling and n > 1 are refused, and `nbest` with n = 1 gives the ids of `encode`."""
     tokenizer: Any = fst.Tokenizer(words())
     calls: list[tuple[str, dict[str, Any]]] = [
         ("nbest", {"n": 2}),
@@ -184,7 +184,7 @@ def test_words_have_one_segmentation() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("path", sorted(SHARED.glob("vocab_unigram/*/*.model")), ids=lambda path: "/".join(path.parts[-2:]))
 def test_real_models(path: Any) -> None:
-    """With real models, the corpora have sentencepiece's ids: line by line, and each as one text."""
+    """With real models, the lines of each corpus and each entire corpus have the ids of sentencepiece."""
     model, of = parse(path.read_bytes(), path.name), sentencepiece.SentencePieceProcessor(model_file=str(path))
     table = tables_of(model_of([*map(Piece, model.pieces, model.scores, model.types)], byte_fallback=model.byte_fallback), blanks=True)
     tokenizer = fst.Tokenizer(table)

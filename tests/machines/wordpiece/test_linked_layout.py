@@ -1,4 +1,4 @@
-"""The layout "linked": rows of edges and failure links give the ids of folded rows, with a table that stays small over any alphabet."""
+"""The layout "linked" (edges and failure links instead of folded rows) gives the same ids, and its tables stay small for any alphabet."""
 
 from __future__ import annotations
 
@@ -47,16 +47,14 @@ def test_the_ids_are_those_of_a_compact_table(first: list[str], rest: list[str],
 @examples(200)
 @given(tokens=TOKENS, prefix=some.sampled_from(["##", "", "a"]))
 def test_explicit_transitions_are_counted_before_they_are_made(tokens: list[str], prefix: str) -> None:
-    """The count equals the number of transitions of the folded transducer."""
+    """`count_explicit` returns the number of transitions that folding would make."""
     source = read([*dict.fromkeys(["[UNK]", *tokens])], {"continuing_subword_prefix": prefix}, WordPieceModel.kind)
     _, failure = _linked(source)
     assert count_explicit(failure) == len(fold(failure).label)
 
 
 def chinese() -> WordPieceTable:
-    """Words over an alphabet of thousands of characters. They begin with common characters, whose long rows other beginnings of words
-    inherit.
-    """
+    """A table of words over 3,000 characters; many words share a first character, whose long row is inherited through failure links."""
     draw = random.Random(0)
     letters = [chr(0x4E00 + number) for number in range(3_000)]
     common = letters[:40]
@@ -66,7 +64,7 @@ def chinese() -> WordPieceTable:
 
 
 def test_auto_links_large_alphabets() -> None:
-    """If folding would make many transitions per state, "auto" chooses links, with fewer than two look-ups per symbol."""
+    """If folding would make many transitions per state, "auto" chooses links, and the walk takes fewer than two look-ups per symbol."""
     table, draw = chinese(), random.Random(1)
     assert table.about["layout"] == "linked"
     walk = Walk(table)
@@ -80,7 +78,7 @@ def test_auto_links_large_alphabets() -> None:
 
 
 def test_links_that_lead_in_circles_are_refused() -> None:
-    """A table with a failure link that does not decrease the depth is refused: a walk could be endless."""
+    """A table with a failure link that does not decrease the depth is refused, because a walk could be endless."""
     table = wordpiece(["[UNK]", "abc", "##bcd", "##b", "##c", "bc"], layout="linked")
     links = np.flatnonzero(ENTRY.labels_of(table.entries) == LINK)
     link = int(links[links != ROOT + LINK][0])
@@ -93,7 +91,7 @@ def test_links_that_lead_in_circles_are_refused() -> None:
 @needs_shared
 @pytest.mark.slow
 def test_words_of_jieba() -> None:
-    """A dictionary of 349,000 Chinese words compiles to a table of megabytes."""
+    """A dictionary of 349,000 Chinese words compiles to a table of less than 16 MiB."""
     lines = (SHARED / "dict" / "jieba_dict.txt").read_text(encoding="utf-8").splitlines()
     words = [*dict.fromkeys(line.split(" ")[0] for line in lines)]
     table = wordpiece(["[UNK]", *words], continuing_subword_prefix="", pre_tokenizer="none")

@@ -1,8 +1,7 @@
 """Cases from the WordPiece tests of other projects, and from the paper.
 
-Each row of `oracles/*.jsonl` becomes a plan (a vocabulary, options, inputs and expected results), or is left out for one of the reasons of
-`LEFT_OUT`. Plans are run with the definition, and with every layout of the package, with new tables from the compiler and with tables
-loaded from a file.
+Each row of `oracles/*.jsonl` becomes a plan (a vocabulary, options, inputs and expected results), or is left out for one of the reasons in
+`LEFT_OUT`. Plans are run by the definition and by every layout, with tables from the compiler and with tables loaded from a file.
 """
 
 from __future__ import annotations
@@ -45,38 +44,38 @@ LEFT_OUT = {
     NFD: 1,
 }
 
-# Vocabularies whose dense rows are too large for a table.
+# The dense rows of these vocabularies are too large for a table.
 NOT_DENSE = ("bert-base-multilingual-cased",)
 
 SPECIAL = ("[PAD]", "[CLS]", "[SEP]", "[MASK]")
 
-# Normalization that changes nothing, in three forms: plain, with Chinese characters as words, and with the text as one word.
+# Options of BERT's normalizer that change nothing; the other two sets also make each Chinese character a word, or the text one word.
 AS_IT_IS: dict[str, Any] = dict.fromkeys(("lowercase", "strip_accents", "clean_text", "handle_chinese_chars"), False)
 SPLIT_ONLY = AS_IT_IS | {"handle_chinese_chars": True}
 ONE_WORD = AS_IT_IS | {"pre_tokenizer": "none"}
 
 
 Row = dict[str, Any]
-Source = Path | tuple[str, ...]  # a tokenizer.json, or tokens
+Source = Path | tuple[str, ...]  # a path of a tokenizer.json, or tokens
 
 
 @dataclass(frozen=True)
 class Check:
-    """The expected results: ids or tokens for several texts, in order, or a text for ids."""
+    """An expected result: ids or tokens for several texts in order, or a text for ids."""
 
-    kind: str  # "ids" or "tokens", alone or, with "around", between [CLS] and [SEP]; or "text"
+    kind: str  # "ids" or "tokens", with "around" if between [CLS] and [SEP]; or "text"
     given: Any
     expected: Any
 
 
 @dataclass(frozen=True)
 class Plan:
-    """The form of a row for a tokenizer."""
+    """A row in the form that the tests run."""
 
     source: Source
     checks: tuple[Check, ...]
     options: dict[str, Any] = field(default_factory=dict)
-    # The settings that only a tokenizer.json has: tokens found in raw text, and whether tokens are joined.
+    # Settings that only a tokenizer.json has: added tokens, and whether the decoder joins punctuation to words.
     added: tuple[str, ...] = ()
     cleanup: bool = True
 
@@ -87,7 +86,7 @@ def in_one_list(nested: Any) -> list[Any]:
 
 
 def side_by_side(given: Any, expected: Any) -> Iterator[tuple[str, list[Any]]]:
-    """Yield each text of a nested input with its expected results, however deeply TF Text nests them."""
+    """Yield each text of a nested input with its expected results, at any depth of nesting."""
     if isinstance(given, str):
         yield given, in_one_list(expected)
         return
@@ -96,26 +95,26 @@ def side_by_side(given: Any, expected: Any) -> Iterator[tuple[str, list[Any]]]:
 
 
 def with_unknown(tokens: list[str], unk_token: str | None = None) -> tuple[tuple[str, ...], dict[str, Any]]:
-    """Add an unknown token, as the last token, to a vocabulary without one; return the vocabulary with the option that names the token."""
+    """Add an unknown token to a vocabulary without one, at the end; return the tokens, and the option that names the unknown token."""
     unk_token = unk_token or next((token for token in ("[UNK]", "<unk>") if token in tokens), "[UNK]")
     return tuple(tokens) + (() if unk_token in tokens else (unk_token,)), {"unk_token": unk_token}
 
 
 def plan_words(texts: list[tuple[str, list[str]]], options: dict[str, Any]) -> Plan:
-    """Plan expected words without a given vocabulary: the words alone are the vocabulary, so any other word is unknown."""
+    """Plan a row that expects words and has no vocabulary: the expected words become the vocabulary, so any other word is unknown."""
     tokens, named = with_unknown(sorted({word for _, words in texts for word in words} - {"[UNK]"}))
     return Plan(tokens, tuple(Check("tokens", [text], words) for text, words in texts), options | named)
 
 
 def plan_basic(row: Row) -> Plan:
-    """Plan a row of BERT's BasicTokenizer: normalize and split."""
+    """Plan a row of BERT's BasicTokenizer, which normalizes and splits texts."""
     config = row["config"]
     options = {"lowercase": config.get("do_lower_case", True), "strip_accents": config.get("strip_accents")}
     return plan_words([(row["input"], row["expected"])], options)
 
 
 def plan_bertlike(row: Row) -> Plan | str:
-    """Plan a row of Google's BERT, or of similar models in `transformers`, by the class that the row tests."""
+    """Plan a row of Google's BERT, or of a similar model in `transformers`, according to the tested class."""
     config = row["config"]
     kind = config["class"].removeprefix("tokenization.")
     if kind in ("?", "RemBertTokenizer"):
@@ -128,9 +127,9 @@ def plan_bertlike(row: Row) -> Plan | str:
         return plan_basic(row)
     options: dict[str, Any] = {}
     if kind == "WordpieceTokenizer":
-        options = AS_IT_IS  # its input is words with spaces between them
+        options = AS_IT_IS  # the input is words separated by spaces
     elif row["source"].endswith("bert_japanese"):
-        # If only punctuation and spaces separate the words, BERT's splitter finds the segmenter's words.
+        # BERT's splitter finds the same words as the segmenter if only punctuation and spaces separate them.
         if not row["input"].startswith("こんにちは、世界。"):
             return SEGMENTER
         options = AS_IT_IS
@@ -139,12 +138,12 @@ def plan_bertlike(row: Row) -> Plan | str:
 
 
 def plan_huggingface(row: Row) -> Plan | str:
-    """Plan a row of Hugging Face's `tokenizers`, of a whole tokenizer or of one part."""
+    """Plan a row of Hugging Face's `tokenizers`, for an entire tokenizer or for one component."""
     config = row["config"]
     given, expected = row["input"], row["expected"]
     if "text_pair" in config:
         return PAIR
-    if config.get("mode") == "normalize":  # with the whole text as one word, its only token is the normalized text
+    if config.get("mode") == "normalize":  # the text is one word, so its only token is the normalized text
         tokens, named = with_unknown([expected])
         options = config["BertNormalizer"] | {"pre_tokenizer": "none"}
         return Plan(tokens, (Check("tokens", [given], [expected]),), options | named)
@@ -166,18 +165,18 @@ def plan_huggingface(row: Row) -> Plan | str:
 
 
 def plan_nanotoken(row: Row) -> Plan | str:
-    """Plan an input of nanotoken or FastBertTokenizer, with the reference's ids."""
+    """Plan an input of nanotoken or FastBertTokenizer, with the ids of the reference."""
     if not (SHARED / row["vocab"]).is_file():
         return NO_VOCABULARY
     return Plan(SHARED / row["vocab"], (Check("ids around", [row["input"]], row["expected"]),))
 
 
 def plan_nvtext(row: Row) -> Plan:
-    """Plan a row of RAPIDS cuDF: spaces separate words, and a row can be limited to its first words."""
+    """Plan a row of RAPIDS cuDF: spaces separate words, and a row may be limited to its first words."""
     words = row["input"].split()[: row["config"].get("max_words_per_row")]
     if isinstance(row["vocab"], list):
         tokens, named = with_unknown(row["vocab"])
-    else:  # their vocab.txt is the beginning of bert-base-cased's
+    else:  # cuDF's vocab.txt is the beginning of bert-base-cased's
         lines = (SHARED / "vocab/bert-base-cased/vocab.txt").read_text(encoding="utf-8").split("\n")
         tokens, named = with_unknown(lines[:3500])
     unknown = tokens.index("[UNK]")
@@ -193,7 +192,7 @@ def plan_tf_bert(row: Row) -> Plan | str:
     texts = list(side_by_side(row["input"], row["expected"]))
     if config.get("normalization_form"):
         return NFD
-    if "test_basic_tokenize" in row["case_id"]:  # no vocabulary is involved
+    if "test_basic_tokenize" in row["case_id"]:  # the test needs no vocabulary
         return plan_words(texts, options)
     tokens, named = with_unknown(row["vocab"])
     kept = ("[unused1]", "[unused23]") if config.get("preserve_unused_token") else ()
@@ -215,20 +214,20 @@ def plan_tf_kernel(row: Row) -> Plan:
     options = SPLIT_ONLY if config["mode"] == "text" else ONE_WORD
     options = options | named | {"continuing_subword_prefix": config["suffix_indicator"]}
     options |= limit_in_characters(config["max_bytes_per_token"], given.split())
-    if config["mode"] == "detokenize":  # the words, and decoding
+    if config["mode"] == "detokenize":  # words, and decoding
         back = Check("text", row["expected"], row["expected_text"])
         return Plan(tokens, (Check("ids", given.split(), row["expected"]), back), options, cleanup=False)
     return Plan(tokens, (Check("ids", [given], row["expected"]),), options)
 
 
 def limit_in_characters(limit: int, words: list[str]) -> dict[str, int]:
-    """Use a limit in bytes as one in characters, for words that exceed both limits or neither."""
+    """Convert a limit in bytes to a limit in characters; every word must exceed both or neither."""
     assert all((len(word) > limit) == (len(word.encode()) > limit) for word in words)
     return {"max_input_chars_per_word": limit}
 
 
 def plan_tf_wordpiece(row: Row) -> Plan | str:
-    """Plan a row of TF Text's WordpieceTokenizer or FastWordpieceTokenizer: words, texts, or ids to decode."""
+    """Plan a row of TF Text's WordpieceTokenizer or FastWordpieceTokenizer, whose input is words, texts, or ids to decode."""
     config = row["config"]
     if config.get("split_unknown_characters"):
         return SPLIT_UNKNOWN
@@ -236,7 +235,7 @@ def plan_tf_wordpiece(row: Row) -> Plan | str:
         [
             token
             for token in row["vocab"]
-            # A limit on the length of tokens: longer tokens are removed.
+            # Tokens longer than a limit are removed.
             if len(token.removeprefix("##")) <= config.get("max_chars_per_token", 100)
         ]
     )
@@ -253,7 +252,7 @@ def plan_tf_wordpiece(row: Row) -> Plan | str:
 
 
 def plan_back(given: Any, expected: Any) -> Iterator[Check]:
-    """Yield each text of a nested expectation with the ids to decode."""
+    """Yield each text of a nested expectation with the ids that decode to it."""
     if isinstance(expected, str):
         yield Check("text", given, expected)
         return
@@ -276,7 +275,7 @@ PLANNERS: dict[str, Callable[[Row], Plan | str]] = {
 
 
 def oracle_rows() -> Iterator[tuple[str, Row]]:
-    """Yield all rows of all files except the one on keyword search, each with the name of its file."""
+    """Yield the rows of all files except the one for keyword search, each with the name of its file."""
     for path in sorted((SHARED / "oracles").glob("*.jsonl")):
         if path.stem != "keyword_search":
             for line in path.read_text(encoding="utf-8").split("\n"):
@@ -285,7 +284,7 @@ def oracle_rows() -> Iterator[tuple[str, Row]]:
 
 
 def paper_plan() -> Plan:
-    """Plan the example of the paper's Figure 1: its vocabulary, and words with their tokens."""
+    """Plan the example in Figure 1 of the paper: its vocabulary, and words with their tokens."""
     paper = json.loads((SHARED / "oracles/paper_figure1.json").read_text(encoding="utf-8"))
     tokens, named = with_unknown(paper["figure1a_vocabulary"], "<unk>")
     words = [*paper["derived_word_cases"], *paper["corner_cases_from_paper"]]
@@ -304,13 +303,13 @@ each_row = pytest.mark.parametrize("plan", PARAMS)
 
 
 def special_tokens(plan: Plan, vocabulary: dict[str, int]) -> list[str]:
-    """List the tokens found in raw text: BERT's special tokens in the vocabulary, and added tokens."""
+    """List the tokens that are found in raw text: BERT's special tokens if the vocabulary has them, and added tokens."""
     names = (*SPECIAL, plan.options.get("unk_token", "[UNK]"), *plan.added)
     return [token for token in names if token in vocabulary]
 
 
 def tokenizer_json(plan: Plan) -> dict[str, Any]:
-    """Write a plan's vocabulary and options as a document, for options that a list of tokens lacks."""
+    """Write a plan's vocabulary and options as a tokenizer.json, for settings that a list of tokens lacks."""
     assert isinstance(plan.source, tuple)
     options = dict(plan.options)
     vocabulary = {token: token_id for token_id, token in enumerate(plan.source)}
@@ -348,7 +347,7 @@ def tokenizer_json(plan: Plan) -> dict[str, Any]:
 
 
 def tokenizer_of(plan: Plan, layout: str, compile_: Callable[..., WordPieceTable], folder: Path) -> fst.Tokenizer:
-    """Compile a plan: tokens or a file with its options, or a document for other settings."""
+    """Compile a plan: tokens or a file with options, or a tokenizer.json for other settings."""
     if plan.added or not plan.cleanup:
         path = folder / "tokenizer.json"
         path.write_text(json.dumps(tokenizer_json(plan)), encoding="utf-8")
@@ -358,12 +357,12 @@ def tokenizer_of(plan: Plan, layout: str, compile_: Callable[..., WordPieceTable
 
 @functools.cache
 def compiled(source: Source, options: tuple[tuple[str, Any], ...], layout: str, compile_: Callable[..., WordPieceTable]) -> fst.Tokenizer:
-    """Compile a source; plans with the same source share the table."""
+    """Compile a source; plans with the same source and options share the tokenizer."""
     return fst.Tokenizer(compile_(list(source) if isinstance(source, tuple) else source, layout=layout, **dict(options)))
 
 
 def answer(tokenizer: fst.Tokenizer, check: Check) -> Any:
-    """Compute the results with the package."""
+    """Compute the result of a check with the package."""
     if check.kind == "text":
         return tokenizer.decode(check.given, skip_special_tokens=False)
     if check.kind == "tokens":
@@ -381,7 +380,7 @@ def document(path: Path) -> dict[str, Any]:
 
 
 def answer_by_definition(plan: Plan, check: Check) -> Any:
-    """Compute the results by the definition."""
+    """Compute the result of a check by the definition."""
     options = plan.options
     if isinstance(plan.source, tuple):
         vocabulary = {token: token_id for token_id, token in enumerate(plan.source)}
@@ -403,7 +402,7 @@ def answer_by_definition(plan: Plan, check: Check) -> Any:
 
 @each_row
 def test_definition_agrees_with_other_projects(plan: Plan) -> None:
-    """MaxMatch by its definition gives the results of other projects, so the plans are right."""
+    """MaxMatch by its definition gives the results that other projects expect, so the plans are right."""
     for check in plan.checks:
         assert answer_by_definition(plan, check) == check.expected, check.given
 
@@ -412,7 +411,7 @@ def test_definition_agrees_with_other_projects(plan: Plan) -> None:
 @pytest.mark.parametrize("compile_", [kept.wordpiece, pytest.param(wordpiece, marks=pytest.mark.slow)], ids=["loaded", "compiled"])
 @pytest.mark.parametrize("plan", thinned(PARAMS, 3))
 def test_package_agrees_with_other_projects(plan: Plan, compile_: Callable[..., WordPieceTable], tmp_path: Path) -> None:
-    """Every layout, from a file or from the compiler, gives the results that other projects expect."""
+    """Every layout gives the results that other projects expect, with a new table and with a table loaded from a file."""
     is_large = isinstance(plan.source, Path) and plan.source.parent.name in NOT_DENSE
     for layout in ("compact",) if is_large else sample(("compact", "dense"), 2, str(plan.checks[:1])):
         tokenizer = tokenizer_of(plan, layout, compile_, tmp_path)
@@ -421,7 +420,7 @@ def test_package_agrees_with_other_projects(plan: Plan, compile_: Callable[..., 
 
 
 def test_every_row_is_run_or_left_out_for_a_reason() -> None:
-    """The numbers of rows that are run and that are left out, by reason, add up to the number of rows in the files."""
+    """The numbers of rows that are run, and that are left out for each reason, add up to the number of rows in the files."""
     reasons = Counter(plan for _, plan in PLANNED if isinstance(plan, str))
     run = sum(isinstance(plan, Plan) for name, plan in PLANNED if name != "paper_figure1")
     assert reasons == LEFT_OUT
@@ -429,5 +428,5 @@ def test_every_row_is_run_or_left_out_for_a_reason() -> None:
 
 
 def test_no_row_that_is_run_expects_nothing() -> None:
-    """Every plan has an expected result."""
+    """Every plan has at least one expected result."""
     assert all(plan.checks for _, plan in PLANNED if isinstance(plan, Plan))

@@ -1,7 +1,7 @@
-"""Every path through the package gives the same tokens: the definition, the readable automata, the slow walk, and the kernel.
+"""Definition, readable automata, walk and kernel give the same tokens for a list of cases.
 
-`cases.jsonl` has the tokens of a text by each rule of the contract: ``{"rule", "vocabulary", "options", "text", "tokens"}``. Every row goes
-through every path, with both layouts, before and after a file.
+`cases.jsonl` has cases for each rule of the contract: ``{"rule", "vocabulary", "options", "text", "tokens"}``. Each case runs through every
+implementation, with all layouts, before and after saving to a file.
 """
 
 from __future__ import annotations
@@ -50,18 +50,18 @@ each_layout = pytest.mark.parametrize("layout", LAYOUTS)
 
 
 def key(case: Case) -> str:
-    """Return the key of a row's machine; rows with the same key share it."""
+    """Return the key of a case's machine; cases with the same key share it."""
     return json.dumps([case["vocabulary"], case["options"]])
 
 
 def special(case: Case) -> list[str]:
-    """List the tokens that are found in the raw text."""
+    """List the tokens of a case that are found in raw text."""
     return [token for token in (*SPECIAL, case["options"].get("unk_token", "[UNK]")) if token in case["vocabulary"]]
 
 
 @functools.cache
 def machine(of: str) -> tuple[WordPieceModel, Alphabet, NDArray[np.bool_], Transducer]:
-    """Make the readable form of a machine, with the characters that its automaton reads."""
+    """Build the model of a vocabulary, its alphabet, the characters that its automata read, and its transducer."""
     tokens, options = json.loads(of)
     source = read(tokens, options)
     alphabet, transducer = automaton(source)
@@ -70,7 +70,7 @@ def machine(of: str) -> tuple[WordPieceModel, Alphabet, NDArray[np.bool_], Trans
 
 @functools.cache
 def compiled(of: str, layout: str) -> WordPieceTable:
-    """Compile a machine."""
+    """Compile the machine of a key."""
     tokens, options = json.loads(of)
     return wordpiece(tokens, **options, layout=layout)
 
@@ -81,7 +81,7 @@ def spell(case: Case, ids: list[int]) -> list[str]:
 
 
 def by_words(case: Case, run: Callable[[Transducer, str], list[int] | None]) -> list[str]:
-    """Segment a text into words, and each word with a readable automaton; the rest follows the contract."""
+    """Split a text into words as the contract requires, and segment each word with a readable automaton."""
     model, alphabet, readable, transducer = machine(key(case))
     ids: list[int] = []
     for piece in alphabet.run(case["text"]):
@@ -99,46 +99,46 @@ def by_words(case: Case, run: Callable[[Transducer, str], list[int] | None]) -> 
 
 @each_case
 def test_reference(case: Case, reference: Callable[..., Tokenizer]) -> None:
-    """The reference gives the tokens of every row, so the rows are right independently of the package."""
+    """Tokenizers gives the expected tokens of every case, so the cases are right independently of the package."""
     assert reference(case["vocabulary"], **case["options"]).encode(case["text"], add_special_tokens=False).tokens == case["tokens"]
 
 
 @each_case
 def test_definition(case: Case) -> None:
-    """The definition gives the tokens of every row."""
+    """The definition gives the expected tokens of every case."""
     numbers = {token: number for number, token in enumerate(case["vocabulary"])}
     assert spell(case, naive.encode(case["text"], numbers, special=special(case), **case["options"])) == case["tokens"]
 
 
 @each_case
 def test_max_match(case: Case) -> None:
-    """The trie gives the tokens by MaxMatch: the longest token at each position."""
+    """MaxMatch on the trie, the longest token at each position, gives the expected tokens."""
     assert by_words(case, lambda transducer, word: transducer.trie.run(word)) == case["tokens"]
 
 
 @each_case
 def test_lin_max_match(case: Case) -> None:
-    """Failure links and pops give the tokens by LinMaxMatch, the paper's Algorithm 1."""
+    """LinMaxMatch, Algorithm 1 of the paper, gives the expected tokens with failure links and pops."""
     assert by_words(case, lambda transducer, word: transducer.failure.run(word)) == case["tokens"]
 
 
 @each_case
 def test_transducer(case: Case) -> None:
-    """The transducer gives the tokens with one transition per character."""
+    """The transducer gives the expected tokens with one transition per character."""
     assert by_words(case, lambda transducer, word: transducer.run(word)) == case["tokens"]
 
 
 @each_layout
 @each_case
 def test_walk(case: Case, layout: str) -> None:
-    """The slow walk over tables gives the tokens from raw text."""
+    """The walk over a table gives the expected tokens from raw text."""
     assert spell(case, compiled(key(case), layout).run(case["text"])) == case["tokens"]
 
 
 @each_layout
 @each_case
 def test_kernel(case: Case, layout: str) -> None:
-    """The kernel gives the tokens from raw text, as a string and as bytes."""
+    """The kernel gives the expected tokens from raw text, as str and as bytes."""
     tokenizer = fst.Tokenizer(compiled(key(case), layout))
     assert tokenizer.tokenize(case["text"]) == case["tokens"]
     assert tokenizer.tokenize(case["text"].encode()) == case["tokens"]
@@ -147,7 +147,7 @@ def test_kernel(case: Case, layout: str) -> None:
 @each_layout
 @each_case
 def test_walk_and_kernel_after_a_file(case: Case, layout: str, tmp_path: Path) -> None:
-    """Tables loaded from a file give the same tokens."""
+    """A table loaded from a file gives the expected tokens, by walk and by kernel."""
     path = tmp_path / "tables.npz"
     compiled(key(case), layout).save(path)
     assert spell(case, load(path).run(case["text"])) == case["tokens"]
@@ -156,14 +156,14 @@ def test_walk_and_kernel_after_a_file(case: Case, layout: str, tmp_path: Path) -
 
 @each_layout
 def test_kernel_in_one_batch(layout: str) -> None:
-    """The texts of rows that share a machine have the same tokens in one batch as alone."""
+    """Texts have the same tokens in one batch as alone."""
     for of in {key(case) for case in CASES}:
         cases = [case for case in CASES if key(case) == of]
         batch = fst.Tokenizer(compiled(of, layout)).encode_batch([case["text"] for case in cases], add_special_tokens=False)
         assert [spell(cases[0], ids.tolist()) for ids in batch] == [case["tokens"] for case in cases]
 
 
-# The paper's Figure 1: the vocabulary, and for each node its string, whether it is a token, F, and the string of f.
+# Figure 1 of the paper: its vocabulary, and for each node the string, whether it is a token, F, and the string of f.
 FIGURE_1 = ("a", "abcdx", "##b", "##c", "##cdy", "##dz")
 FIGURE_1_TABLE: dict[str, tuple[bool, list[str], str | None]] = {
     "": (False, [], None),
@@ -184,12 +184,12 @@ FIGURE_1_TABLE: dict[str, tuple[bool, list[str], str | None]] = {
 
 
 def figure_1() -> Failure:
-    """Build the automaton of Figure 1, over words of any characters."""
+    """Build the automaton of Figure 1, for words of any characters."""
     return link(vocabulary_trie({token: number for number, token in enumerate(FIGURE_1)}, "##", np.ones(CODE_POINTS, bool), 100))
 
 
 def test_links_and_pops_of_the_paper() -> None:
-    """Links and pops of the paper's example equal those of its Figure 1, node by node."""
+    """The links and pops of each node equal those in Figure 1 of the paper."""
     failure = figure_1()
     trie: Trie = failure.trie
     table = {}
@@ -201,7 +201,7 @@ def test_links_and_pops_of_the_paper() -> None:
 
 
 def test_steps_of_the_paper() -> None:
-    """Algorithm 1 segments the paper's word in the steps of its Table 2."""
+    """Algorithm 1 segments the paper's word in the steps of the paper's Table 2."""
     failure = figure_1()
     name = failure.trie.name
     steps = [
@@ -221,7 +221,7 @@ def test_steps_of_the_paper() -> None:
 
 
 def test_folded_steps_of_the_paper() -> None:
-    """At each character, the transducer emits the tokens that the links before it popped."""
+    """At each character, the transducer emits the tokens that the preceding failure links pop."""
     *_, transducer = machine(json.dumps([FIGURE_1, {"unk_token": "a"}]))
     state, emitted = 0, []
     for char in "abcdz":
@@ -232,7 +232,7 @@ def test_folded_steps_of_the_paper() -> None:
 
 
 def look_ups(tables: WordPieceTable, text: str) -> list[int]:
-    """Walk over a text, check the number of look-ups against the bound of the layout, and return the ids."""
+    """Walk over a text, check its number of look-ups against the limit of the layout, and return its ids."""
     walk = Walk(tables)
     walk.run(text)
     most = {"dense": 1, "compact": 2, "linked": 3}[tables.about["layout"]]
@@ -244,7 +244,7 @@ def look_ups(tables: WordPieceTable, text: str) -> list[int]:
 @each_layout
 @given(text=st.text(st.sampled_from("abcdxyz. #é\u0301İ中\U0001e000\U0001d165\u200b"), max_size=60) | st.text(max_size=60))
 def test_look_ups(layout: str, text: str) -> None:
-    """A dense table takes exactly one look-up per symbol, a compact one at most two, a linked one at most three, for any text."""
+    """For any text, a dense table takes exactly one look-up per symbol, a compact table at most two, and a linked table at most three."""
     look_ups(compiled(key(CASES[0]), layout), text)
 
 
@@ -253,7 +253,7 @@ EXAMPLE = EXAMPLES / "english-uncased-8000.txt"
 
 @functools.cache
 def lines() -> list[str]:
-    """Read some sentences in 109 languages, and some pages of books."""
+    """Read some sentences in 109 languages and some pages of books."""
     sentences = (SHARED / "corpora/multi_sentences_500.jsonl").read_text(encoding="utf-8").split("\n")[::50]
     with (SHARED / "corpora/en_books_20MB.txt").open(encoding="utf-8") as books:
         return [json.loads(line)["text"] for line in sentences if line] + [*islice(books, 400)]
@@ -263,7 +263,7 @@ def lines() -> list[str]:
 @pytest.mark.sampled
 @each_layout
 def test_look_ups_in_real_text(layout: str) -> None:
-    """Real text keeps the bound on look-ups, and the kernel gives the ids of the walk that counts them."""
+    """On real text, the walk keeps the limit of look-ups per symbol, and the kernel gives its ids."""
     tables = wordpiece(EXAMPLE, layout=layout)
     texts = sample(lines(), 20)
     batch = fst.Tokenizer(tables).encode_batch(texts, add_special_tokens=False)
@@ -284,7 +284,7 @@ for name, source in json.load(sys.stdin).items():
 
 @pytest.fixture(scope="module")
 def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    """Folders with the files of all sources, each written by a process with different hashes."""
+    """Two folders with the files of all sources, each written by a process with a different hash seed."""
     folders = [tmp_path_factory.mktemp(f"hashes{seed}") for seed in "12"]
     for seed, folder in enumerate(folders, 1):
         environment = {**os.environ, "PYTHONHASHSEED": str(seed)}
@@ -294,7 +294,7 @@ def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 
 @pytest.mark.parametrize(("layout", "name"), thinned(product(LAYOUTS, SOURCES), 4))
 def test_same_bytes(name: str, layout: str, elsewhere: list[Path], tmp_path: Path) -> None:
-    """The same vocabulary gives the same file twice, and in other processes with different hashes."""
+    """A vocabulary compiles to the same file each time, also in processes with different hash seeds."""
     paths = [tmp_path / f"{number}.npz" for number in range(2)]
     for path in paths:
         compile_anew(SOURCES[name], layout=layout).save(path)

@@ -1,7 +1,7 @@
 """Rules for every vocabulary and every text, tested on vocabularies of two or three letters, in which every special case is frequent.
 
-The automaton alone is built fast, so hundreds of vocabularies are tested in each way, with all short words; a whole table takes a quarter
-of a second, so some dozens of vocabularies are compiled.
+An automaton is built fast, so hundreds of vocabularies are tested with all short words. A complete table takes a quarter of a second, so
+some dozens of vocabularies are compiled.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ each_layout = pytest.mark.parametrize("layout", LAYOUTS)
 
 @dataclass(frozen=True)
 class Case:
-    """A vocabulary, with the letters of its words."""
+    """A vocabulary with the letters of its words."""
 
     tokens: tuple[str, ...]
     indicator: str
@@ -53,19 +53,19 @@ class Case:
         return {token: number for number, token in enumerate(self.tokens)}
 
     def words(self, longest: int) -> list[str]:
-        """All words up to a length, and some long ones."""
+        """All words up to a length, and some long words."""
         short = ["".join(word) for size in range(longest + 1) for word in itertools.product(self.letters, repeat=size)]
         return short + [word * 5 for word in short[-20:]]
 
     def segment(self, word: str) -> list[int] | None:
-        """MaxMatch by its definition; None if the word is unknown."""
+        """MaxMatch by its definition; None means an unknown word."""
         ids = naive.max_match(word, self.vocabulary, unk_token=UNKNOWN, prefix=self.indicator, max_chars=self.max_chars)
         return None if ids == [0] and self.tokens[0] != word else ids
 
 
 @st.composite
 def cases(draw: DrawFn, letters: Sequence[str] = LETTERS) -> Case:
-    """Draw a vocabulary: tokens with and without the indicator in front, and some with the indicator at another position."""
+    """Draw a vocabulary: tokens with and without the prefix for continuations, and tokens that contain the prefix at another position."""
     indicator, chars = draw(st.sampled_from(INDICATORS)), draw(st.sampled_from(letters))
     singles = draw(st.sets(st.sampled_from([*chars, *(indicator + char for char in chars)])))  # most words have a segmentation with these
     short = st.lists(st.sampled_from(chars), min_size=1, max_size=4).map("".join)
@@ -80,7 +80,7 @@ def cases(draw: DrawFn, letters: Sequence[str] = LETTERS) -> Case:
 
 @functools.cache
 def readable(chars: str) -> np.typing.NDArray[np.bool_]:
-    """Mark the characters that an automaton reads: some, or all."""
+    """Mark the characters that an automaton reads: those in `chars`, or all if it is empty."""
     found = np.full(CODE_POINTS, not chars)
     found[[ord(char) for char in chars]] = True
     return found
@@ -94,7 +94,7 @@ def linked(case: Case, chars: str = "") -> Failure:
 @examples(300)
 @given(case=cases())
 def test_automata_segment_by_the_definition(case: Case) -> None:
-    """Trie, links and transducer segment every short word by the definition of MaxMatch, with any indicator."""
+    """Trie, links and transducer segment every short word by the definition of MaxMatch, with any prefix for continuations."""
     failure = linked(case)
     transducer = fold(failure)
     for word in case.words(SIZES[len(case.letters)]):
@@ -108,7 +108,7 @@ def test_automata_segment_by_the_definition(case: Case) -> None:
 @examples(300)
 @given(case=cases())
 def test_automata_need_no_unreadable_characters(case: Case) -> None:
-    """Tokens with characters that no word has can be left out without a change, also if the indicator has such characters."""
+    """An automaton may omit tokens that contain characters it never reads, also if these occur in the prefix for continuations."""
     transducer = fold(linked(case, case.letters[0]))
     for size in range(min(case.max_chars, 12) + 1):
         assert transducer.run(case.letters[0] * size) == case.segment(case.letters[0] * size)
@@ -117,7 +117,7 @@ def test_automata_need_no_unreadable_characters(case: Case) -> None:
 @examples(300)
 @given(case=cases())
 def test_links_lead_to_shorter_strings(case: Case) -> None:
-    """P(v) is F(v) and P(f(v)), and a link that is not null leads to a string with fewer characters to match."""
+    """A link other than null leads to a string with fewer characters to match, and P(v) is F(v) followed by P(f(v))."""
     failure = linked(case)
     for node in range(len(failure.trie)):
         target = int(failure.link[node])
@@ -131,7 +131,7 @@ def test_links_lead_to_shorter_strings(case: Case) -> None:
 @examples(150)
 @given(case=cases())
 def test_whole_nodes_are_words(case: Case) -> None:
-    """A node below the root is whole if and only if its string has a segmentation; this segmentation is P(v)."""
+    """A node below the root is marked whole if and only if its string has a segmentation, and this segmentation is P(v)."""
     failure = linked(case)
     trie = failure.trie
     for word in case.words(SIZES[len(case.letters)]):
@@ -145,7 +145,7 @@ def test_whole_nodes_are_words(case: Case) -> None:
 
 
 def ids_of_all_paths(tables: WordPieceTable, texts: list[str]) -> list[list[list[int]]]:
-    """Encode texts with the walk, one by one, and with the kernel, in one batch of strings and one of bytes."""
+    """Encode texts by the walk, by the kernel in one batch of str, and by the kernel in one batch of bytes."""
     tok = fst.Tokenizer(tables)
     batches = (tok.encode_batch(rows, add_special_tokens=False) for rows in (texts, [text.encode() for text in texts]))
     return [[Walk(tables).run(text) for text in texts], *([ids.tolist() for ids in batch] for batch in batches)]
@@ -154,7 +154,7 @@ def ids_of_all_paths(tables: WordPieceTable, texts: list[str]) -> list[list[list
 @examples(50)
 @given(case=cases(("ab", "a#", "ab.", "a b", "aé")), pre_tokenizer=st.sampled_from(("bert", "none")))
 def test_tables_segment_by_the_definition(case: Case, pre_tokenizer: str) -> None:
-    """Compiled tables of both layouts give the ids of the definition, by the walk and by the kernel."""
+    """Compiled tables of every layout give the ids of the definition, by walk and by kernel."""
     options: dict[str, Any] = {
         "continuing_subword_prefix": case.indicator,
         "max_input_chars_per_word": case.max_chars,
@@ -188,7 +188,7 @@ texts: SearchStrategy[str] = st.one_of(
 
 @functools.cache
 def tokenizer(layout: str, number: int) -> tuple[WordPieceTable, fst.Tokenizer]:
-    """Tables of `TOKENS` with one of the options, and their tokenizer."""
+    """The table of `TOKENS` with one set of options, and its tokenizer."""
     tables = wordpiece(TOKENS, **OPTIONS[number], layout=layout)
     return tables, fst.Tokenizer(tables)
 
@@ -201,7 +201,7 @@ each_options = pytest.mark.parametrize("number", range(len(OPTIONS)))
 @examples(300)
 @given(rows=st.lists(texts, max_size=6))
 def test_kernel_is_the_walk(layout: str, number: int, rows: list[str]) -> None:
-    """The kernel gives the ids of the walk for every text, with any other texts in the batch."""
+    """The kernel gives the walk's ids for every text, next to any other texts in the batch."""
     walked, as_strings, as_bytes = ids_of_all_paths(tokenizer(layout, number)[0], rows)
     assert as_strings == as_bytes == walked
 
@@ -211,7 +211,7 @@ def test_kernel_is_the_walk(layout: str, number: int, rows: list[str]) -> None:
 @examples(300)
 @given(text=texts)
 def test_tables_follow_the_definition(layout: str, number: int, text: str) -> None:
-    """Tables give the ids of the definition for every text."""
+    """The kernel gives the ids of the definition for every text."""
     vocabulary = {token: place for place, token in enumerate(TOKENS)}
     expected = naive.encode(text, vocabulary, special=TOKENS[:5], **OPTIONS[number])
     assert tokenizer(layout, number)[1].encode(text, add_special_tokens=False).tolist() == expected
@@ -221,7 +221,7 @@ def test_tables_follow_the_definition(layout: str, number: int, text: str) -> No
 @examples(300)
 @given(before=texts, after=texts)
 def test_a_blank_splits_a_text(layout: str, before: str, after: str) -> None:
-    """Two texts separated by a space have the ids of the first and then those of the second."""
+    """Two texts joined by a space have the ids of the first followed by those of the second."""
     _, tok = tokenizer(layout, 0)
     both, first, second = (tok.encode(text, add_special_tokens=False).tolist() for text in (f"{before} {after}", before, after))
     assert both == first + second
@@ -232,5 +232,5 @@ def test_a_blank_splits_a_text(layout: str, before: str, after: str) -> None:
 @examples(300)
 @given(text=texts)
 def test_no_more_ids_than_bytes(layout: str, number: int, text: str) -> None:
-    """A text has at most as many ids as bytes in UTF-8, the bound for the sizes of buffers."""
+    """A text has at most as many ids as bytes in UTF-8, which bounds the sizes of buffers."""
     assert len(tokenizer(layout, number)[1].encode(text, add_special_tokens=False)) <= len(text.encode())

@@ -1,7 +1,7 @@
-"""The ids match the reference, `tokenizers`, for every string: the contract, tested on texts of every kind.
+"""WordPiece gives the ids of `tokenizers` for texts of every kind.
 
-Every text goes through the kernel as a string and as bytes, in batches large enough for two threads. Most answers of the reference are
-kept: see `answers.py`.
+The kernel reads every text as str and as bytes, in batches large enough for two threads. Most ids of `tokenizers` are stored between runs,
+see `answers.py`.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ each_context = pytest.mark.parametrize("context", CONTEXTS.values(), ids=CONTEXT
 
 
 def in_context(context: str, chars: Sequence[str]) -> list[str]:
-    """Characters, each in a separate text."""
+    """Each character in a text of its own, with a context."""
     return [context.format(char) for char in chars]
 
 
@@ -77,15 +77,15 @@ def in_context(context: str, chars: Sequence[str]) -> list[str]:
     ],
 )
 def test_every_character_in_a_vocabulary_of_characters(setting: str, context: str, reference: Callable[..., Tokenizer]) -> None:
-    """Every code point has the result of the reference, visible with a vocabulary of single characters."""
-    # In contexts, both by default and with other settings, a part of the equivalent characters is enough.
+    """Every character becomes the same tokens as in tokenizers, with a vocabulary of single characters, which shows all of them."""
+    # In most contexts, some of the characters that are equivalent for the normalizer suffice.
     chars = EVERY_CHARACTER if context == "alone" or (tiers.LONG and setting == "uncased") else SWEPT_CHARACTERS
     pair_of_letters(setting, reference).check(in_context(CONTEXTS[context], chars))
 
 
 @functools.lru_cache(maxsize=1)
 def pair_of_letters(setting: str, reference: Callable[..., Tokenizer]) -> Pair:
-    """Build the vocabulary of characters with one of the settings."""
+    """A vocabulary of characters with one set of options, by both libraries."""
     return Pair(reference(letters(), **SETTINGS[setting]), fst.Tokenizer(wordpiece(letters(), **SETTINGS[setting])))
 
 
@@ -100,7 +100,7 @@ def pair_of_letters(setting: str, reference: Callable[..., Tokenizer]) -> Pair:
     ],
 )
 def test_every_character_in_context(name: str, context: str) -> None:
-    """Every character has the result of the reference, next to letters and between marks."""
+    """With well-known vocabularies, every character has the ids of tokenizers, next to letters and between marks."""
     pair_of(name).check(in_context(context, SWEPT_CHARACTERS))
 
 
@@ -129,13 +129,13 @@ BETWEEN = {
 
 @pytest.mark.parametrize("between", BETWEEN.values(), ids=BETWEEN)
 def test_order_of_two_marks(between: str, reference: Callable[..., Tokenizer]) -> None:
-    """Two marks are swapped if the reference swaps them, with anything between them."""
+    """Two marks are reordered exactly if tokenizers reorders them, with any character between them."""
     pairs = itertools.product(KEPT, repeat=2)
     pair_of_letters("uncased", reference).check([f"a{first}{between}{second}" for first, second in pairs])
 
 
 def test_order_of_marks_in_runs(reference: Callable[..., Tokenizer]) -> None:
-    """Runs of marks, with dropped and with separating characters between them, are ordered as by the reference."""
+    """Runs of marks, with dropped and separating characters between them, are ordered as by tokenizers."""
     rng = random.Random(9)
     chars = [*KEPT, *KEPT, *(other for other in BETWEEN.values() if len(other) == 1)]
     texts = ["".join(rng.choices(chars, k=rng.randint(1, 30))) for _ in range(40_000)]
@@ -146,14 +146,14 @@ def test_order_of_marks_in_runs(reference: Callable[..., Tokenizer]) -> None:
 @needs_shared
 @each_vocabulary
 def test_hostile_texts(name: str) -> None:
-    """Texts made to break programs have the ids of the reference."""
+    """Texts made to break programs have the ids of tokenizers."""
     pair_of(name).check(hostile())
 
 
 @needs_shared
 @pytest.mark.parametrize("name", [*FIRST, *(pytest.param(name, marks=pytest.mark.slow) for name in SLOW)])
 def test_golden_ids(name: str) -> None:
-    """The package and the reference both give the recorded ids."""
+    """The package and tokenizers both give the recorded ids."""
     with gzip.open(SHARED / "golden" / f"{name}.jsonl.gz", "rt", encoding="utf-8") as stream:
         lines = list(stream)
     batch = pair_of(name).tokenizer.encode_batch(golden_texts(), add_special_tokens=False)
@@ -165,7 +165,7 @@ def test_golden_ids(name: str) -> None:
 @needs_shared
 @each_vocabulary
 def test_frame(name: str) -> None:
-    """The special tokens around a text match the reference."""
+    """The special tokens around a text match tokenizers."""
     texts = ["", " ", "unaffable", "[CLS] a [SEP]", "\u0301"]
     batch = pair_of(name).tokenizer.encode_batch(texts)
     assert [ids.tolist() for ids in batch] == [encoding.ids for encoding in pair_of(name).reference.encode_batch_fast(texts)]
@@ -173,13 +173,13 @@ def test_frame(name: str) -> None:
 
 @each_vocabulary
 def test_mixed_scripts(name: str) -> None:
-    """Adjacent random words of random scripts have the ids of the reference."""
+    """Texts of adjacent random words of random scripts have the ids of tokenizers."""
     rng = random.Random(1)
     pair_of(name).check([*mixed(words_by_script(rng), rng, 20_000)])
 
 
 def glued_tokens(tokens: Sequence[str], rng: random.Random) -> Iterator[str]:
-    """An endless series of words of 1 to 5 tokens of a vocabulary, some with a piece removed or in capitals."""
+    """Yield words of 1 to 5 tokens of a vocabulary, some with a part removed or in capitals, without end."""
     while True:
         word = "".join(token.removeprefix("##") for token in rng.choices(tokens, k=rng.randint(1, 5)))
         if rng.random() < 0.4:
@@ -190,7 +190,7 @@ def glued_tokens(tokens: Sequence[str], rng: random.Random) -> Iterator[str]:
 
 @each_vocabulary
 def test_words_made_of_tokens(name: str) -> None:
-    """Words joined from the vocabulary's own tokens, whole and cut, have the ids of the reference."""
+    """Words joined from tokens of the vocabulary, some of them cut, have the ids of tokenizers."""
     rng = random.Random(2)
     tokens = sorted(pair_of(name).reference.get_vocab())
     words = glued_tokens(tokens, rng)
@@ -205,7 +205,7 @@ LONG = (
 
 @each_vocabulary
 def test_longest_words(name: str) -> None:
-    """A word of 100 characters is segmented and one of 101 is unknown, by the reference's count of characters."""
+    """A word of 100 characters is segmented and a word of 101 is unknown, with characters counted as tokenizers counts them."""
     rng = random.Random(3)
     words = glued_tokens(sorted(pair_of(name).reference.get_vocab()), rng)
     sizes = range(98, 103)
@@ -224,7 +224,7 @@ def test_longest_words(name: str) -> None:
 
 @each_vocabulary
 def test_large_texts(name: str) -> None:
-    """A text of half a million characters, with spaces and without, has the ids of the reference."""
+    """A text of half a million characters, with or without spaces, has the ids of tokenizers."""
     rng = random.Random(4)
     words = glued_tokens(sorted(pair_of(name).reference.get_vocab()), rng)
     pair_of(name).check([" ".join(itertools.islice(words, 30_000)), "".join(itertools.islice(words, 30_000)), "a" * 500_000, ""])
@@ -233,13 +233,13 @@ def test_large_texts(name: str) -> None:
 @needs_shared
 @each_vocabulary
 def test_sentences_in_many_languages(name: str) -> None:
-    """Sentences of 109 languages have the ids of the reference."""
+    """Sentences in 109 languages have the ids of tokenizers."""
     pair_of(name).check(sentences())
 
 
 @functools.cache
 def corpora() -> list[str]:
-    """Read the lines of all other corpora."""
+    """Read the lines of all text and Markdown files in the corpora."""
     paths = [path for path in sorted((SHARED / "corpora").iterdir()) if path.suffix in (".txt", ".md")]
     return [line for path in paths for line in path.read_text(encoding="utf-8", errors="replace").split("\n")]
 
@@ -248,12 +248,12 @@ def corpora() -> list[str]:
 @needs_shared
 @each_vocabulary
 def test_corpora(name: str) -> None:
-    """Every second line of books, documentation and source code has the ids of the reference."""
+    """Every second line of books, documentation and source code has the ids of tokenizers."""
     pair_of(name).check(corpora()[::2])
 
 
 @pytest.mark.parametrize("options", thinned((dict(zip(FLAGS, values, strict=True)) for values in itertools.product(*FLAGS.values())), 8))
 def test_options(options: dict[str, Any], reference: Callable[..., Tokenizer]) -> None:
-    """Each combination of options has the same meaning as in the reference."""
+    """Every combination of options gives the ids of tokenizers."""
     pair = Pair(reference(OF_ALL_KINDS, **options), fst.Tokenizer(wordpiece(OF_ALL_KINDS, **options)))
     pair.check(texts_of_all_kinds())

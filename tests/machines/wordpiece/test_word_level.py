@@ -1,4 +1,4 @@
-"""WordLevel: whole words, as in the reference."""
+"""WordLevel, a vocabulary of whole words, compared with tokenizers."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ WORDS = some.sampled_from(PIECES)
 
 
 def reference(words: list[str], split: str, *, is_lower: bool) -> Tokenizer:
-    """A tokenizer of the reference."""
+    """A WordLevel model of tokenizers."""
     tokens = ["[UNK]", *dict.fromkeys(word for word in words if word not in ("", "[UNK]"))]
     made = Tokenizer(models.WordLevel({token: number for number, token in enumerate(tokens)}, unk_token="[UNK]"))
     if SPLITS[split]:
@@ -43,7 +43,7 @@ def reference(words: list[str], split: str, *, is_lower: bool) -> Tokenizer:
 @examples(200)
 @given(words=some.lists(WORDS, max_size=8), texts=some.lists(some.lists(WORDS, max_size=9), max_size=4))
 def test_ids_are_those_of_the_reference(split: str, is_lower: bool, words: list[str], texts: list[list[str]], scratch: Path) -> None:
-    """With any words, ids, offsets and tokens match the reference."""
+    """With any words, ids, offsets and tokens match tokenizers."""
     of = reference(words, split, is_lower=is_lower)
     of.save(str(scratch / "tokenizer.json"))
     tok = fst.Tokenizer(tokenizer(scratch / "tokenizer.json"))
@@ -80,7 +80,7 @@ def test_long_words(scratch: Path) -> None:
     ],
 )
 def test_models_that_are_refused(change: dict[str, Any], error: type[Exception], message: str, tmp_path: Path) -> None:
-    """A model that differs from the reference's format is refused, and the message gives the fault."""
+    """A model that differs from tokenizers' format is refused, and the message contains the fault."""
     path = tmp_path / "tokenizer.json"
     reference(["a"], "blanks", is_lower=False).save(str(path))
     document = json.loads(path.read_text())
@@ -91,7 +91,7 @@ def test_models_that_are_refused(change: dict[str, Any], error: type[Exception],
 
 
 def test_the_function_for_wordpiece_names_another(tmp_path: Path) -> None:
-    """`fst.compile.wordpiece` refuses the model, and names the function that accepts it."""
+    """`fst.compile.wordpiece` refuses a WordLevel model, and the message contains the function that accepts it."""
     reference(["a"], "blanks", is_lower=False).save(str(tmp_path / "tokenizer.json"))
     with pytest.raises(fst.UnsupportedError, match=r"model WordLevel: .* takes only WordPiece; take fst\.compile\.tokenizer"):
         wordpiece(tmp_path / "tokenizer.json")
