@@ -66,7 +66,8 @@ __all__ = [
     "train",
 ]
 
-# Public name → full name of the object. It is imported at the first use, since the compiler and the command line do not need the runtime.
+# Public name → full name of its object. An object is imported at its first use, because the compiler and the command line do not need the
+# runtime.
 _OBJECTS = {
     "Batch": "fst.runtime.rows.batch.Batch",
     "BpeTokenizer": "fst.runtime.machines.bpe.tokenizer.BpeTokenizer",
@@ -97,8 +98,8 @@ def load(path: str | Path) -> Tokenizer | Searcher | Segmenter:
     """Load a table file of any kind. Return a `fst.Tokenizer` for a vocabulary, a `fst.Searcher` for keywords, a `fst.Segmenter` for a
     dictionary.
 
-    The file is memory-mapped, so processes share its memory. It is proven complete and safe before use. If you know the kind, use
-    ``fst.Tokenizer.load``, ``fst.Searcher.load`` or ``fst.Segmenter.load``, which return only one type.
+    The file is memory-mapped, so processes share its memory. Before use, checks prove that the file is complete and safe to run. If you
+    know the kind, call ``fst.Tokenizer.load``, ``fst.Searcher.load`` or ``fst.Segmenter.load`` instead: each returns only one type.
 
     Args:
         path: a file from ``fst compile`` or from a table's ``save``; or its URL, such as ``s3://bucket/t5.npz``. fsspec reads the URL; each
@@ -109,7 +110,8 @@ def load(path: str | Path) -> Tokenizer | Searcher | Segmenter:
 
     Raises:
         UnsupportedError: fsspec, or its plug-in for the URL, is not installed.
-        TableError: the file is not a table, has another version, is damaged, or is hostile; the message names the fault and its place.
+        TableError: the file is not a table, has another version, is damaged, or is hostile; the message contains the fault and its
+            position.
         OSError: the file cannot be read.
 
     Examples:

@@ -1,6 +1,6 @@
 """The errors that this package raises on purpose.
 
-Every message contains the fault, its place (file, line, member, row, character), and the remedy.
+Every message contains the fault, its position (file, line, array, row or character), and the remedy.
 """
 
 from __future__ import annotations
@@ -10,23 +10,23 @@ from itertools import islice
 
 
 class FstError(Exception):
-    """The base class: ``except fst.FstError`` catches everything that this package refuses."""
+    """The base class: ``except fst.FstError`` catches all errors that this package raises on purpose."""
 
 
 class VocabularyError(FstError):
-    """A vocabulary cannot be compiled: it has no unknown token, bytes that are not UTF-8, or ids out of range."""
+    """A vocabulary cannot be compiled: for example, it lacks an unknown token, is not UTF-8, or has an id out of range."""
 
 
 class TableError(FstError):
-    """A file is not a table that this version can prove safe: it is damaged or forged, or it has another kind or version."""
+    """A file is not a safe table of this version: it is damaged or forged, or has an unknown kind or a different version."""
 
 
 class TextError(FstError):
     """An input is not text: it is not a string, has a lone surrogate, or has bytes that are not UTF-8.
 
     Attributes:
-        row: the row of a batch whose text has the fault; None for other faults.
-        place: the index of the first wrong character or byte in this row; None for other faults.
+        row: the index of the faulty text in its batch; None if the fault is not in a text of a batch.
+        place: the index of the first wrong character or byte in this text; None if the fault has no position.
     """
 
     def __init__(self, message: str, row: int | None = None, place: int | None = None) -> None:
@@ -46,11 +46,11 @@ class UnsupportedError(FstError):
     """A well-formed request needs a feature that this version lacks; the message names the feature."""
 
 
-MAX_QUOTED, MAX_REASON, MAX_NAMED = 50, 200, 3  # characters, characters, names
+MAX_QUOTED, MAX_REASON, MAX_NAMED = 50, 200, 3  # maximum length of a quotation and of a reason; maximum number of listed names
 
 
 def cut(text: str, most: int = MAX_QUOTED) -> str:
-    """Shorten a text from a file, so that a message remains one short line.
+    """Shorten a text from a file, so that the message stays one short line.
 
     Examples:
         >>> cut("a tokenizer"), len(cut("a" * 1000))
@@ -61,7 +61,7 @@ def cut(text: str, most: int = MAX_QUOTED) -> str:
 
 
 def quoted(value: object) -> str:
-    """The `repr` of a value, cut as by `cut`.
+    """The `repr` of a value, shortened by `cut`.
 
     Examples:
         >>> quoted("[PAD]"), quoted(None)
@@ -71,7 +71,7 @@ def quoted(value: object) -> str:
 
 
 def listed(names: Collection[object]) -> str:
-    """The first few names of a collection, and the number of further names.
+    """The first `MAX_NAMED` names of a collection, and the number of the other names.
 
     Examples:
         >>> listed("ab"), listed("abcde")
@@ -94,7 +94,7 @@ def not_one_of(name: str, value: object, choices: Iterable[object]) -> str:
 
 
 def reason(error: Exception) -> str:
-    """The message of an error, cut. A KeyError becomes "KEY is missing".
+    """The message of an error, shortened. For a KeyError: "KEY is missing".
 
     Examples:
         >>> reason(KeyError("vocab")), reason(ValueError("model has no 'vocab'"))

@@ -1,4 +1,4 @@
-"""The machines of this version, one line each, and the loader of their tables."""
+"""The registry of machines, one line for each machine; and the loader of tables."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from fst.errors import TableError
 from fst.tables import npz
 from fst.tables.table import need_kind
 
-MACHINES: dict[str, str] = {  # kind → the class of its tables, imported when it is needed
+MACHINES: dict[str, str] = {  # kind → full name of its table class, which is imported at its first use
     "bpe": "fst.machines.bpe.table.BpeTable",
     "jieba": "fst.machines.segmentation.jieba.JiebaTable",
     "keywords": "fst.machines.keywords.table.KeywordTable",
@@ -23,7 +23,7 @@ MACHINES: dict[str, str] = {  # kind → the class of its tables, imported when 
 
 
 def table_class(kind: str) -> type[Any]:
-    """Import the class of the tables of a kind."""
+    """Import the table class of a kind."""
     module, _, name = MACHINES[kind].rpartition(".")
     found: type[Any] = getattr(import_module(module), name)
     return found

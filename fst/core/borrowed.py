@@ -1,7 +1,8 @@
 """A numba array type with only a data pointer and a shape. The caller keeps the array alive.
 
-In every call, numba reads at least seven fields of each array, and passes them from kernel to kernel. This takes longer than the encoding
-of a short text. Nothing checks that a borrowed array has the type for which the kernel was compiled, see `fst.core.jit.Deferred`.
+For an ordinary array, numba reads at least seven fields in every call, and passes them from kernel to kernel. That takes longer than
+encoding a short text. The type of a borrowed array is not checked against the type for which the kernel was compiled, see
+`fst.core.jit.Deferred`.
 """
 
 from __future__ import annotations
@@ -30,8 +31,8 @@ class Borrowed(types.Array):
 
 
 class BorrowedModel(models.ArrayModel):
-    """The data model of a borrowed array in compiled code. It equals the model of any array, but kernels pass only the `PASSED` fields,
-    from which the other fields follow.
+    """The data model of a borrowed array in compiled code. It has all fields of numba's array model, but kernels pass only the `PASSED`
+    fields and compute the other fields from them.
     """
 
     PASSED = "data", "shape"
@@ -48,7 +49,7 @@ class BorrowedModel(models.ArrayModel):
         )
 
     def from_argument(self, builder: Any, value: Any) -> Any:
-        """An array from its passed fields."""
+        """Rebuild an array from its passed fields."""
         data, shape = value
         no_owner, itemsize, items = ir.Constant(BYTE.as_pointer(), None), LENGTH(as_dtype(self._fe_type.dtype).itemsize), LENGTH(1)
         strides: list[Any] = []
@@ -60,7 +61,7 @@ class BorrowedModel(models.ArrayModel):
 
 
 def kind_of(argument: Any) -> Any:
-    """The numba type of an argument, with borrowed arrays. A kernel reads the fields of a NamedTuple by name."""
+    """The numba type of an argument: an array becomes `Borrowed`, and a NamedTuple keeps the names of its fields."""
     if isinstance(argument, tuple):
         return types.BaseTuple.from_types(tuple(map(kind_of, argument)), type(argument))
     if not isinstance(argument, np.ndarray):
@@ -70,12 +71,12 @@ def kind_of(argument: Any) -> Any:
 
 
 def over(builder: Any, kind: Borrowed, data: Any, shape: tuple[Any, ...]) -> Any:
-    """Generate code that makes an array over memory."""
+    """Generate code that makes an array from a data pointer and a shape."""
     return default_manager[kind].from_argument(builder, (data, shape))
 
 
 def _unboxed(kind: Borrowed, argument: Any, of: Any) -> NativeValue:
-    """Generate code that makes an array from a numpy array."""
+    """Generate code that makes a borrowed array from a numpy array."""
     builder = of.builder
     array = builder.bitcast(argument, NDARRAY.as_pointer())
     data, lengths = (builder.load(builder.gep(array, [INT(0), INT(field)], inbounds=True)) for field in (DATA, SHAPE))

@@ -1,4 +1,4 @@
-"""Folders and files that a process keeps for later processes. A file that other users can write to is never read."""
+"""Cache folders, with files that one process writes and later processes read. A file that other users can write to is never read."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def users() -> Path | None:
 
 
 def obstacle(folder: Path) -> str | None:
-    """The reason why a folder cannot keep files; None if it can. A missing folder is created."""
+    """The reason why files cannot be written to a folder; None if they can be written. A missing folder is created."""
     try:
         folder.mkdir(mode=0o755, parents=True, exist_ok=True)
         if not is_safe(folder.stat()):
@@ -31,8 +31,8 @@ def obstacle(folder: Path) -> str | None:
 def is_safe(status: os.stat_result) -> bool:
     """Whether a file or folder belongs to root, to this user or to the owner of this package, and is not writable by everybody.
 
-    A kept kernel is a program, and a kept table determines ids. A user who can write to them can run code, or change ids, in other
-    processes.
+    A cached kernel is a program, and a cached table determines ids. A user who can write to these files can run code, or change ids, in
+    other users' processes.
     """
     if os.name != "posix":
         return True

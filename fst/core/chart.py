@@ -1,4 +1,4 @@
-"""Charts of bars in panels, as SVG."""
+"""Bar charts as SVG, in one or more panels."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ TEXT, FAINT = "#1f2933", "#7b8794"
 # Sizes in the SVG, in pixels.
 MARGIN, LINE, TITLE = 16, 20, 28
 LETTER = 6.5  # approximate width of a letter at size 11
-BARS, FIGURES = 150, 60  # the longest bar of a panel, and the space for the figure after it
+BARS, FIGURES = 150, 60  # the length of a panel's longest bar, and the width of the number next to a bar
 
 
 class Bar(NamedTuple):
     """A bar.
 
     Attributes:
-        value: the length.
+        value: the number that the length of the bar shows.
         told: the text at the end of the bar.
         shade: the colour of the bar.
     """
@@ -30,7 +30,7 @@ class Bar(NamedTuple):
 
 
 class Panel(NamedTuple):
-    """The bars of one panel, by name. Names without a bar are allowed."""
+    """A panel: its title, and its bars by name. A name may have no bar."""
 
     title: str
     bars: Mapping[str, Bar]
@@ -40,7 +40,7 @@ def svg(panels: Sequence[Panel], names: Sequence[str], title: str, caption: str)
     """Draw panels as an SVG; each panel has its own scale.
 
     Args:
-        panels: the panels, `COLUMNS` in a row.
+        panels: the panels, drawn in rows of at most `COLUMNS`.
         names: the names of the bars, the first at the top.
         title: the text above the panels.
         caption: the text below the panels.
@@ -66,7 +66,7 @@ def svg(panels: Sequence[Panel], names: Sequence[str], title: str, caption: str)
 
 
 def _panel(panel: Panel, names: Sequence[str], left: float, label: float, top: float) -> Iterator[str]:
-    """The title of a panel, and its bars with their figures."""
+    """Draw the title of a panel, and its bars with their names and numbers."""
     longest = max((bar.value for bar in panel.bars.values()), default=0) or 1
     yield _text(left + label, top, panel.title)
     for place, name in enumerate(names):

@@ -1,7 +1,7 @@
 """The compiler of kernels. Only the first call of a kernel imports numba.
 
-Kernels use private parts of numba, which are faster than the public ones. `PRIVATE` lists all of them. If numba lacks one part, no private
-part is used:
+Kernels use private parts of numba, which are faster than the public alternatives. `PRIVATE` lists all private parts. If the installed numba
+lacks one of them, kernels use only the public alternatives:
 
 =================== ============================================== =========================================================
 part                saving                                         public alternative
@@ -14,14 +14,14 @@ intrinsics          loops over 32 symbols (one vector operation)   `fst.runtime.
 strings             a copy of each str and of each bytes           copies, by codecs
 =================== ============================================== =========================================================
 
-Numba's own cache compiles a kernel again if the file of the kernel has changed, but not if another file has changed. Empty this cache after
-you edit the package.
+Numba's own cache recompiles a kernel only if the kernel's own file has changed. If this cache is in use, empty it after you edit the
+package.
 """
 
 from __future__ import annotations
 
 import gc
-import logging  # must precede the registration of `_before_fork`, see there
+import logging  # imported before `_before_fork` is registered, for the reason in its docstring
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -43,7 +43,8 @@ SETTINGS: dict[str, Any] = {"_nrt": False, "no_cfunc_wrapper": True}
 PART: dict[str, Any] = {**SETTINGS, "no_cpython_wrapper": True}
 INLINED: dict[str, Any] = {**PART, "forceinline": True}
 
-# The private parts of numba that this package uses, as names for `pkgutil.resolve_name`; and those of each dispatcher.
+# The private parts of numba that this package uses, as names for `pkgutil.resolve_name`; and `OF_DISPATCHERS`, the attributes of each
+# dispatcher.
 PRIVATE: dict[str, list[str]] = {
     "compile options": [f"numba.core.cpu:CPUTargetOptions.{option}" for option in INLINED],
     "kept kernels": [
@@ -85,12 +86,12 @@ _held: list[Any] = []
 
 
 def kernel(function: Function) -> Function:
-    """Compile a function over arrays at its first call, and keep its machine code on disk."""
+    """Compile a function over arrays at its first call, and cache its machine code on disk."""
     return _jitted(function, SETTINGS, nogil=True)
 
 
 def object_kernel(function: Function) -> Function:
-    """Compile a kernel that reads Python objects. It holds the interpreter's lock, as Python's C API requires."""
+    """Compile a kernel that reads Python objects. The kernel holds the interpreter's lock, as Python's C API requires."""
     return _jitted(function, SETTINGS)
 
 
@@ -157,7 +158,7 @@ def _exists(name: str) -> bool:
 
 @dataclass
 class Steps:
-    """The kernels that the first call of a machine compiles, one after another.
+    """The progress of compilation: the kernels that the first call of a machine compiles, one after another.
 
     Attributes:
         machine: the kind of the machine.
@@ -196,7 +197,8 @@ def number_kernels(machine: str, kernels: Sequence[Sequence[Deferred]]) -> None:
 
     Args:
         machine: the kind of the machine.
-        kernels: lists of kernels; a call uses one kernel of each list. A kernel of several machines is numbered for the last machine.
+        kernels: lists of kernels; a call uses one kernel of each list. If several machines share a kernel, its number is from the last call
+            of this function.
     """
     steps = Steps(machine, len(kernels))
     for number, alternatives in enumerate(kernels, 1):
@@ -207,16 +209,16 @@ def number_kernels(machine: str, kernels: Sequence[Sequence[Deferred]]) -> None:
 class Deferred:
     """A kernel that is imported at its first call, together with numba.
 
-    The first call compiles the kernel for the types of its arguments. Arguments of later calls must have the same types. These types are
-    not checked, and arrays are borrowed (`fst.core.borrowed`), since both would take longer than the encoding of a short text. For other
-    types, use a separate `Deferred`.
+    The first call compiles the kernel for the types of its arguments. Arguments of later calls must have the same types, which are not
+    checked. Arrays are borrowed (`fst.core.borrowed`). Checks of types, or numba's own arrays, would take longer than encoding a short
+    text. For other types, use a separate `Deferred`.
 
     Args:
         module, name: the module and the name of the kernel.
 
     Attributes:
         call: the kernel; before the first call, a function that imports and calls it.
-        step: the position of the kernel among the kernels of a machine, for the log; None if it has no machine.
+        step: the position of the kernel among the kernels of a machine, for the log; None if no machine numbers the kernel.
     """
 
     def __init__(self, module: str, name: str) -> None:
@@ -253,7 +255,7 @@ def no_collector() -> Iterator[None]:
 
 
 def destination(function: Any) -> tuple[bool, str]:
-    """Whether the machine code of a kernel is kept; and a text with the folder or the reason."""
+    """Whether the machine code of a kernel is cached on disk; and a text that contains the folder, or the reason why it is not cached."""
     kept_by: Any = getattr(function, "_cache", None)
     if hasattr(kept_by, "destination"):
         kept, told = kept_by.destination()
@@ -263,7 +265,7 @@ def destination(function: Any) -> tuple[bool, str]:
 
 
 def _compiled(function: Any, arguments: tuple[Any, ...], step: Step | None) -> Callable[..., Any]:
-    """The machine code of a kernel for arguments of these types; the kernel itself if numba must find its machine code."""
+    """The machine code of a kernel for arguments of these types; the kernel itself if numba's own dispatcher must find the machine code."""
     if not hasattr(function, "py_func") or not has_private_parts():  # numba's compiler is switched off, or lacks private parts
         found: Callable[..., Any] = function
         return found
@@ -274,7 +276,7 @@ def _compiled(function: Any, arguments: tuple[Any, ...], step: Step | None) -> C
 
 
 def _kept_code(function: Any, kinds: tuple[Any, ...]) -> Callable[..., Any] | None:
-    """The machine code that an earlier process has kept; None if there is no machine code.
+    """The machine code that an earlier process has cached; None if the cache has no machine code for these types.
 
     Numba's own search would first import its compiler and SciPy, which takes 0.1 to 0.3 s.
     """
@@ -311,8 +313,8 @@ def _newly_compiled(function: Any, kinds: tuple[Any, ...], step: Step | None) ->
 def _before_fork() -> None:
     """Wait until no thread imports or compiles kernels: a child process forked meanwhile would inherit a lock that is never released.
 
-    Handlers run in reverse order of registration. The import of numba needs the lock of logging, and the handler of logging takes this lock
-    before a fork. So logging must register its handler first: otherwise it would hold the lock while this handler waits.
+    Fork handlers run in reverse order of registration. The handler of `logging` takes a lock that the import of numba needs, too. So
+    `logging` must register its handler first: it then takes the lock only after this handler has finished waiting.
     """
     _hold(_first_call)
     compiler = getattr(sys.modules.get("numba.core.compiler_lock"), "global_compiler_lock", None)

@@ -1,4 +1,4 @@
-"""Typed records that are stored as JSON: each field has a rule for its valid values, and for reading and writing them.
+"""Typed records that are stored as JSON. Each field has a rule: its valid values, and their conversion from and to JSON.
 
 A field is stored under its own name or under a given key.
 """
@@ -61,7 +61,7 @@ def one_of(*known: str) -> Rule:
 
 
 def or_null(rule: Rule) -> Rule:
-    """The rule with null as a further value, for None."""
+    """Extend a rule: null in JSON is also valid, and means None."""
     return Rule(
         lambda value: value is None or rule.holds(value),
         f"null or {rule.expected}",
@@ -80,17 +80,17 @@ TEXTS = Rule(_are_texts, "a list of strings")
 
 
 def stored_as(rule: Rule, key: str = "") -> Any:
-    """A field that is stored in JSON under a key; the default key is its name."""
+    """A dataclass field with a rule and a JSON key; the default key is the field's name."""
     return field(metadata={"rule": rule, "key": key})
 
 
 def rules(section: type[Any]) -> Iterable[tuple[str, str, Rule]]:
-    """The name of each field of a section, its key and its rule."""
+    """The name, the JSON key and the rule of each field of a record class."""
     return ((one.name, one.metadata["key"] or one.name, one.metadata["rule"]) for one in fields(section))
 
 
 def read(section: type[Read], stored: Mapping[str, Any]) -> Read:
-    """Read a section from JSON with all of its keys."""
+    """Make a record from JSON that contains all keys of the record."""
     values = {}
     for name, key, rule in rules(section):
         value = stored[key]
@@ -104,12 +104,12 @@ def read(section: type[Read], stored: Mapping[str, Any]) -> Read:
 
 
 def written(section: Any) -> Json:
-    """Convert a section to JSON."""
+    """Convert a record to JSON."""
     return {key: rule.write(getattr(section, name)) for name, key, rule in rules(type(section))}
 
 
 def record(section: type[Any], expected: str) -> Rule:
-    """The rule for a mapping that is itself a section."""
+    """The rule for a mapping that is itself a record."""
     keys = {key: rule for _, key, rule in rules(section)}
 
     def holds(value: Any) -> bool:

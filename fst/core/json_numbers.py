@@ -1,4 +1,4 @@
-"""Numbers of a JSON file, read as by the reference. The result is not always the nearest float.
+"""The conversion of JSON numbers to floats by the reference. The result is not always the nearest float.
 
 ``serde_json`` reads the digits as one whole number of at most 64 bits, and multiplies or divides it by a power of ten. Each step rounds,
 while Python rounds once.
@@ -37,7 +37,9 @@ def reference_float(spelling: str) -> float:
 
 
 def _significand(whole: str, fraction: str) -> tuple[int, int]:
-    """The digits as a number of at most 64 bits, and the power of ten by which it must be multiplied. Further digits are ignored."""
+    """The digits as a number of at most 64 bits, and the power of ten by which it must be multiplied. Digits that do not fit into 64 bits
+    are ignored.
+    """
     digits, power = int(whole), 0
     if digits > MAX_DIGITS:
         kept = len(whole)
@@ -69,7 +71,7 @@ def _scaled(number: float, power: int) -> float:
 
 
 def spelled_as(number: float) -> float:
-    """The float whose shortest decimal form the reference reads as `number`: the number itself or a neighbour.
+    """The float to write to JSON, so that the reference reads `number`: the number itself or a neighbouring float.
 
     Examples:
         >>> reference_float(repr(spelled_as(-3.54)))

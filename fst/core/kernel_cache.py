@@ -59,7 +59,7 @@ class KernelCache:
         self._name = f"{self._source.stem}.{function.__qualname__}"
 
     def load_overload(self, kinds: Any, context: Any) -> Any | None:
-        """The kept machine code for arguments of these types; None if no folder contains it."""
+        """The cached machine code for arguments of these types; None if no folder contains it."""
         name, key = self._file(kinds, context.codegen())
         for folder in folders(self._source):
             with suppress(OSError):
@@ -69,7 +69,9 @@ class KernelCache:
         return None
 
     def save_overload(self, kinds: Any, result: Any) -> None:
-        """Keep machine code that numba has just compiled. If the write fails, this process continues, and the next one compiles again."""
+        """Write machine code that numba has just compiled. If the write fails, this process continues, and the next process compiles the
+        kernel again.
+        """
         folder, _ = self._destination()
         if folder is None or result.library.has_dynamic_globals:
             return
@@ -83,10 +85,10 @@ class KernelCache:
 
     @contextmanager
     def turn(self) -> Iterator[None]:
-        """Wait until no other process compiles kernels of this source, and block other processes meanwhile.
+        """Wait until no other process compiles kernels of this source file; then make other processes wait until the context ends.
 
-        The source file is locked, since all processes can read it; a separate lock file would need creation, an owner and removal. A lock
-        that is held for too long is ignored. On a file system without locks, no process waits.
+        The lock is on the source file, which every process can read; a separate lock file would have to be created, owned and removed. A
+        process waits at most `PATIENCE` seconds; on a file system without locks, it does not wait.
         """
         if fcntl is None or not self.destination()[0]:
             yield
@@ -96,7 +98,7 @@ class KernelCache:
             yield
 
     def destination(self) -> tuple[bool, str]:
-        """Whether kernels are kept; and a text with the folder or the reason."""
+        """Whether kernels are cached on disk; and a text that contains the folder, or the reason why they are not cached."""
         folder, obstacles = self._destination()
         if folder:
             return True, f"kept in {folder}"
@@ -113,7 +115,7 @@ class KernelCache:
         return None, obstacles
 
     def _file(self, kinds: Any, codegen: Any) -> tuple[str, bytes]:
-        """The name of the file for argument types on this processor, and the key for its digest."""
+        """The file name for argument types on this processor, and the key that is part of the file's digest."""
         versions = numba.__version__, llvmlite.__version__, sys.implementation.cache_tag
         key = repr((versions, [*map(_described, kinds)], codegen.magic_tuple())).encode()
         return f"{self._name}-{sha256(key).hexdigest()[:16]}.kernel", key
@@ -131,7 +133,7 @@ def _lock(descriptor: int) -> None:
 
 
 def _is_locked(descriptor: int) -> bool:
-    """Whether this process now has the lock, or the file system has no locks."""
+    """Try to lock a file. Return True if this process has the lock, or if the file system has no locks."""
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -182,7 +184,7 @@ def _imports(text: str) -> set[str]:
 
 
 def keep(compiled: Any) -> None:
-    """Replace numba's cache of a function by a `KernelCache`."""
+    """Replace numba's cache of a function with a `KernelCache`."""
     compiled._cache = KernelCache(compiled.py_func)
 
 
@@ -202,7 +204,7 @@ def _read(path: Path) -> bytes:
 
 
 def _write(path: Path, data: bytes) -> None:
-    """Write a file, complete or not at all."""
+    """Write a file under a temporary name and then rename it, so that no process reads an incomplete file."""
     part = path.with_name(f"{path.name}.{uuid4().hex}")
     try:
         with open(part, "xb", opener=lambda name, flags: os.open(name, flags, 0o644)) as file:

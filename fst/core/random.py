@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 GAMMA, FIRST_FACTOR, SECOND_FACTOR = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
 FIRST_SHIFT, SECOND_SHIFT, LAST_SHIFT = 30, 27, 31
 WORD = (1 << 64) - 1
-SHARE_BITS = 53  # the precision of a float: bits of a random number for a share in [0, 1)
+SHARE_BITS = 53  # random bits in a float of [0, 1), the precision of a float
 SEED_BYTES = 8
 Kind = TypeVar("Kind", bound="Seeded")
 
@@ -25,8 +25,8 @@ class Seeded:
 
     Attributes:
         seed: 0 to 2**64 - 1; the same seed gives the same ids. None: a new random seed for each call.
-        first_row: the number of the first row, 0 to 2**63 - 1. With it, a call with some of many rows gives the same ids as a call with all
-            rows.
+        first_row: the number of the first row, 0 to 2**63 - 1. Set it if you encode a corpus in several calls: each row then gets the same
+            ids as in one call for all rows.
 
     Raises:
         ValueError: the value of a field is out of range or has a wrong type.
@@ -42,11 +42,11 @@ class Seeded:
 
     @property
     def needs_whole_rows(self) -> bool:
-        """Whether an id depends on the text after it."""
+        """Whether an id may depend on the text after it, so that rows must not be encoded in parts."""
         return False
 
     def seeded(self: Kind) -> Kind:
-        """The same randomness with a seed."""
+        """The same randomness with a fixed seed: a new random seed if there is none yet."""
         return self if self.seed is not None else replace(self, seed=int.from_bytes(os.urandom(SEED_BYTES), "little"))
 
     def after(self: Kind, rows: int) -> Kind:
@@ -54,7 +54,7 @@ class Seeded:
         return replace(self, first_row=self.first_row + rows)
 
     def key(self, row: int) -> int:
-        """The seed of a row, given by its distance from `first_row`."""
+        """The seed of a row. The row is counted from `first_row`."""
         assert self.seed is not None
         return key(self.seed, self.first_row + row)
 

@@ -1,4 +1,4 @@
-"""Checks of files that a user names. Only regular files are read, since a pipe may block forever, and a device may have no end."""
+"""Checks of files before they are read. Only regular files are read, since a pipe may block forever, and a device may have no end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Files of object stores and servers, such as ``s3://bucket/part.jsonl.gz``. The package fsspec and its plug-ins read and write them."""
+"""Files of object stores and servers, such as ``s3://bucket/part.jsonl.gz``. The package fsspec and its plug-ins read and write these
+files.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,7 @@ OF_THIS_MACHINE = ("file://", "local://")
 
 
 def plain(name: str) -> str:
-    """The name unchanged; for the URL of a local file, its path."""
+    """Convert the URL of a local file to its path; other names are unchanged."""
     return next((name.removeprefix(scheme) for scheme in OF_THIS_MACHINE if name.startswith(scheme) and "::" not in name), name)
 
 
@@ -29,7 +31,7 @@ def is_remote(name: object) -> bool:
 
 
 def file_of(name: str) -> str:
-    """The part of a name that ends with the name of the file: for a URL the path, without a query."""
+    """The name without the parts after the file name: without a query, and without the URL of the archive that contains the file."""
     if not is_remote(name):
         return name
     link = next(link for link in name.split("::") if "://" in link)
@@ -43,8 +45,8 @@ def canonical(url: str) -> str:
 
 @contextmanager
 def opened(url: str) -> Iterator[Any]:
-    """Open a file to read. Its file system object is kept until the file is closed, since some file systems close their files when they are
-    deleted.
+    """Open a file to read. The object of its file system lives until the file is closed, since some of these objects close their files when
+    they are deleted.
 
     Raises:
         UnsupportedError: the package that reads the URL is not installed.
@@ -58,7 +60,7 @@ def opened(url: str) -> Iterator[Any]:
 
 
 def read(url: str, most: int) -> bytes:
-    """The bytes of a file, at most `most`.
+    """The first bytes of a file, at most `most` bytes.
 
     Raises:
         UnsupportedError, OSError: as in `opened`.
@@ -69,7 +71,7 @@ def read(url: str, most: int) -> bytes:
 
 
 def size(url: str) -> int | None:
-    """The size of a file in bytes; None if it is not known.
+    """The size of a file in bytes; None if the file system does not report sizes.
 
     Raises:
         UnsupportedError, OSError: as in `opened`.
@@ -95,7 +97,7 @@ def is_folder(url: str) -> bool:
 
 
 def modified(url: str) -> float:
-    """The time of the last change of a file, in seconds; a time long ago if the server does not state it."""
+    """The time of a file's last change, in seconds; `-inf` if the file system does not report times."""
     system, path = _found(url)
     with _telling(url):
         try:
@@ -106,7 +108,7 @@ def modified(url: str) -> float:
 
 @contextmanager
 def written(url: str) -> Iterator[IO[bytes]]:
-    """Open a file to write. It is collected on this machine, and sent when it is complete.
+    """Open a file to write. A local temporary file collects the data, and is sent when it is complete.
 
     Raises:
         UnsupportedError, OSError: as in `opened`, for writing.
@@ -123,7 +125,7 @@ def written(url: str) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def fetched(name: str) -> Iterator[str]:
-    """The path of a file or a folder; for a URL, the path of a local copy.
+    """The path of a file or a folder; for a URL, the path of a temporary local copy.
 
     Raises:
         UnsupportedError, OSError: as in `opened`.
@@ -156,7 +158,7 @@ def files(url: str) -> Sequence[str]:
 
 
 def _named(url: str, system: Any, path: str) -> str:
-    """The URL of a path in the file system of another URL, such as ``zip://a.txt::s3://bucket/b.zip``."""
+    """The URL of `path` in the file system of `url`, such as ``zip://a.txt::s3://bucket/b.zip``."""
     links = url.split("::")
     at = next(number for number, link in enumerate(links) if "://" in link)
     return "::".join([*links[:at], system.unstrip_protocol(path), *links[at + 1 :]])
@@ -164,7 +166,7 @@ def _named(url: str, system: Any, path: str) -> str:
 
 @contextmanager
 def _telling(url: str) -> Iterator[None]:
-    """Name the file in errors; each plug-in has its own classes of errors."""
+    """Add the URL to errors, and convert the error classes of plug-ins to classes of this package."""
     try:
         yield
     except FileNotFoundError:

@@ -15,7 +15,7 @@ ROOT = Path("/")
 
 
 def thread_count(threads: Any = None) -> int:
-    """The number of threads for an argument `threads`; None is the default.
+    """The number of threads for an argument `threads`; None means the default.
 
     The default is read at each call: the environment variable ``FST_NUM_THREADS`` or, if it is not set, `usable_cores`.
 
@@ -62,7 +62,7 @@ def _affine_cores() -> int:
 
 
 def _groups(root: Path) -> Iterator[tuple[str, str]]:
-    """The control groups of this process that can limit CPU time: the type of the file system and the path of each."""
+    """The control groups of this process that can limit CPU time, each as the type of its file system and its path."""
     for line in (root / "proc/self/cgroup").read_text().splitlines():
         _, controllers, path = line.split(":", 2)
         if not controllers:

@@ -1,8 +1,8 @@
 """The hash table for counting words.
 
 A slot has four 64-bit numbers. For a word of at most `INLINE` bytes, the first three contain its bytes, padded with zeros. For a longer
-word, they contain its hash, its index in `Counts.pool`, and its length. The fourth number is ``count | tag << 56``; the tag is the length
-of the word, or `LONG`. In a free slot, it is 0. Collisions are resolved by linear probing.
+word, these three numbers are its hash, its index in `Counts.pool`, and its length. The fourth number is ``count | tag << 56``; the tag is
+the length of the word, or `LONG` for a longer word. In a free slot, the fourth number is 0. Collisions are resolved by linear probing.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from fst.automata.rows import Array
 from fst.pretokens.arguments import KEY_MASKS, KEY_PARTS
 
 SLOT = KEY_PARTS + 1  # numbers in a slot
-INLINE = 8 * KEY_PARTS  # bytes of a word in its slot
+INLINE = 8 * KEY_PARTS  # maximum number of bytes of a word in a slot
 LONG = INLINE + 1
 TAG_SHIFT = 56  # counts are below 2^56
-PLACES = 2  # numbers per first occurrence of a word
+PLACES = 2  # numbers that give the first occurrence of a word
 MOST_FILLED = 5, 8  # at most 5/8 of the slots are used
 SLOTS_AT_FIRST, POOL_AT_FIRST = 1 << 15, 1 << 16
 
-DONE, NO_SLOTS, NO_POOL, HAS_ADDED = range(4)  # reasons for a stop of counting
+DONE, NO_SLOTS, NO_POOL, HAS_ADDED = range(4)  # reasons why counting stops
 # Indices into `Counts.state`.
 WORDS, BYTES, POOL, ROW, AT, DOCUMENT, PLACE, NEEDED = range(8)
 
@@ -32,11 +32,12 @@ class Counts(NamedTuple):
 
     Attributes:
         slots: uint64[SLOT * n], n a power of 2.
-        places: int64[PLACES * n], the first occurrence of each slot's word: the document, and the number of the word in it.
+        places: int64[PLACES * n], the first occurrence of each slot's word: the number of the document, and the number of the word in this
+            document.
         pool: uint8[m], the long words, concatenated.
         state: uint64[8]. `WORDS`: the number of distinct words. `BYTES`: their total length. `POOL`: the bytes used in `pool`. `ROW`, `AT`:
-            the row and the position where counting resumes. `DOCUMENT`: the number of this row's document. `PLACE`: the number of words
-            counted in this document so far. `NEEDED`: after `NO_POOL`, the free bytes that the pool must have.
+            the row, and the position in it, where counting resumes. `DOCUMENT`: the number of this row's document. `PLACE`: the number of
+            words counted in this document so far. `NEEDED`: after `NO_POOL`, the minimum number of free bytes in the pool.
         masks: uint64[4 * (INLINE + 1)], see `fst.pretokens.arguments.KEY_MASKS`.
     """
 
@@ -48,12 +49,12 @@ class Counts(NamedTuple):
 
 
 def counts(slots: int = SLOTS_AT_FIRST, pool: int = POOL_AT_FIRST) -> Counts:
-    """An empty table for words."""
+    """An empty hash table."""
     return Counts(
         np.zeros(SLOT * slots, np.uint64), np.empty(PLACES * slots, np.int64), np.empty(pool, np.uint8), np.zeros(8, np.uint64), KEY_MASKS
     )
 
 
 def fits(words: int, slots: int) -> bool:
-    """Whether a table with `slots` slots may contain `words` words."""
+    """Whether `words` words may be in a table of `slots` slots, so that look-ups stay fast."""
     return words * MOST_FILLED[1] <= slots * MOST_FILLED[0]

@@ -11,14 +11,14 @@ import numpy as np
 
 from fst.core.jit import inlined, kernel, part
 
-KEYS, LENGTH = np.uint64(4), np.uint64(3)  # numbers in a key; the index of the length. The other numbers are bytes, padded with zeros
+KEYS, LENGTH = np.uint64(4), np.uint64(3)  # numbers in a key; the index of the word's length among them. The others are its bytes
 KEY_BYTES = np.uint64(24)
 U0, U1, U2, U8, U56 = (np.uint64(number) for number in (0, 1, 2, 8, 56))
 
 
 @kernel
 def make_keys(text, ends, keys, first):
-    """Write the keys of words.
+    """Write the key of each word, by which words are sorted.
 
     Args:
         text: uint8[n], the bytes of all words, concatenated.
@@ -41,7 +41,7 @@ def make_keys(text, ends, keys, first):
 
 @part
 def compared_on(text, ends, one, other, shorter):
-    """Compare bytes `KEY_BYTES` to `shorter` of two words that are at least `shorter` bytes long.
+    """Compare two words after their first `KEY_BYTES` bytes, up to byte `shorter`, the length of the shorter word.
 
     Returns:
         -1, 0 or 1, as in `compared`; 0 means that these bytes are equal.
@@ -102,7 +102,7 @@ def sort_words(text, ends, keys, order, spare, begins):
         text, ends, keys: as in `make_keys`.
         order: int64[words], indices of words, sorted by `first` of `make_keys`; on return, sorted by the bytes of the words.
         spare: int64[words], scratch.
-        begins: uint8[words], filled: 1 for the first word in this order, and for each word that differs from the previous one.
+        begins: uint8[words], filled in sorted order: 1 for the first word, and for each word that differs from the previous word.
     """
     begin, count = U0, np.uint64(len(ends))
     while begin < count:

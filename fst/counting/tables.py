@@ -1,10 +1,10 @@
-"""Tables of counted words, for Parquet and Arrow, and for engines such as DuckDB, polars and Spark, which can group and merge them.
+"""Tables of counted words in Parquet and Arrow. Engines such as DuckDB, polars and Spark can group and merge these tables.
 
 A table has the columns word (binary), count (int64), first (string) and split (string). To merge the tables of two parts of a corpus, group
 all rows by word and split, with ``sum(count)`` and ``min(first)``.
 
 `first` is the first occurrence: three numbers in hexadecimal digits of fixed width. Strings of equal length sort like their numbers, and
-every engine supports the minimum of strings. Few engines support the minimum of structs, and one int64 is too small for three numbers.
+every engine supports the minimum of strings. Few engines support the minimum of structs, and one int64 is too small for the three numbers.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from fst.tables.npz import replacing
 
 Ints = NDArray[np.int64]
 
-MAX_COUNT = (1 << 63) - 1  # of all words together
+MAX_COUNT = (1 << 63) - 1  # maximum sum of the counts of all words
 UNKNOWN_SPLIT = ""  # the digest of words of unknown origin
 WORD, COUNT, FIRST, SPLIT = "word", "count", "first", "split"
-WIDTHS = (8, 12, 12)  # hexadecimal digits of the partition, the document and the word in it
+WIDTHS = (8, 12, 12)  # hexadecimal digits of the partition, of the document, and of the word in the document
 DIGITS = np.frombuffer(b"0123456789abcdef", np.uint8)
-MIN_COUNT = b"fst.min_count"  # key in the schema's metadata; absent if the value is 1
+MIN_COUNT = b"fst.min_count"  # key in the schema's metadata; missing if the value is 1
 
 
 class Columns(NamedTuple):
@@ -40,10 +40,10 @@ class Columns(NamedTuple):
 
 
 def pyarrow() -> Any:
-    """The library of tables.
+    """Import pyarrow, the library for tables.
 
     Raises:
-        UnsupportedError: it is not installed.
+        UnsupportedError: pyarrow is not installed.
     """
     try:
         import pyarrow
@@ -54,7 +54,7 @@ def pyarrow() -> Any:
 
 
 def table_of(words: Columns) -> Any:
-    """A table of pyarrow."""
+    """Convert words to a table of pyarrow."""
     pa = pyarrow()
     size, kind = (np.int32, pa.binary()) if len(words.text) < 1 << 31 else (np.int64, pa.large_binary())
     starts = np.append(0, words.ends).astype(size)
@@ -88,7 +88,7 @@ def load(paths: Sequence[Any], split: str | None = None) -> Columns:
 
 
 def is_file(path: str) -> bool:
-    """Whether a Parquet file is a table of words: whether it has the columns word and count."""
+    """Whether a Parquet file has the columns word and count, and so is a table of words."""
     import pyarrow.parquet as pq
 
     return {WORD, COUNT} <= {*pq.read_schema(path).names}
@@ -101,7 +101,7 @@ def columns_of(table: Any, split: str | None = None) -> Columns:
         table: a table of pyarrow, a data frame of polars or pandas, a relation of DuckDB, or a mapping of columns to sequences. Its columns
             are word (binary or string) and count, and optionally first and split. Without `first`, the order of rows is the order of first
             occurrence.
-        split: the expected digest of the splitter; None: the digest of the table.
+        split: the expected digest of the splitter; None: any digest.
 
     Raises:
         VocabularyError: a column is missing or has a different type; a value is null; a count is not positive; or the digests differ from
@@ -180,7 +180,7 @@ def _counts(column: Any) -> Ints:
 
 
 def _split(column: Any, given: str | None) -> str:
-    """The digest in a column. `given` is the expected digest; None: any."""
+    """The digest in a column. `given` is the expected digest; None: any digest."""
     _need_none(column, SPLIT)
     found = sorted(map(str, column.unique().to_pylist()))
     if len(found) > 1:
@@ -192,7 +192,7 @@ def _split(column: Any, given: str | None) -> str:
 
 
 def _in_order(count: int) -> Ints:
-    """First occurrences in the order of rows."""
+    """The first occurrences of words in a table without the column `first`: row i is word i of the first document."""
     first = np.zeros((count, len(WIDTHS)), np.int64)
     first[:, 2] = np.arange(count)
     return first

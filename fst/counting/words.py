@@ -17,7 +17,7 @@ from fst.counting.tables import Columns
 from fst.errors import VocabularyError, quoted
 
 MAX_COUNT, UNKNOWN_SPLIT = tables.MAX_COUNT, tables.UNKNOWN_SPLIT
-PLACE = 3  # numbers per first occurrence: partition, document, number of the word in it
+PLACE = 3  # numbers that give a first occurrence: partition, document, number of the word in the document
 PART = 1 << 17  # bytes copied at a time
 RANGE = 1 << 16  # words of the largest part merged at a time
 
@@ -33,11 +33,11 @@ class Words:
         text: uint8[n], the bytes of all words, concatenated. Words of text are normalized UTF-8.
         ends: int64[words], the end of each word in `text`.
         counts: int64[words], positive; their sum is at most `MAX_COUNT`.
-        first: int64[words, 3], the first occurrence of each word: the partition, the document in it, and the number of the word in the
-            document. If occurrences are unknown: (0, 0, index of the word in the input).
+        first: int64[words, 3], the first occurrence of each word: the number of the partition, of the document in the partition, and of the
+            word in the document. If occurrences are unknown: (0, 0, index of the word in the input).
         split: a digest of the normalizer and the splitter; `UNKNOWN_SPLIT`: unknown.
         documents: the number of counted documents; 0: unknown.
-        min_count: words with lower counts were left out; 1: no words were left out.
+        min_count: words with lower counts are left out; 1: all words are included.
     """
 
     text: NDArray[np.uint8]
@@ -50,7 +50,7 @@ class Words:
 
     @classmethod
     def of_pairs(cls, pairs: Iterable[tuple[str | bytes, int]], split: str = UNKNOWN_SPLIT) -> Words:
-        """Words and their counts, in any order. The counts of a repeated word are added.
+        """Make `Words` from pairs of a word and its count, in any order. The counts of a repeated word are added.
 
         Args:
             pairs: each word, as a str or as bytes, and its count.
@@ -58,7 +58,7 @@ class Words:
 
         Raises:
             VocabularyError: a word is neither str nor bytes or has a lone surrogate, a count is not a positive whole number, or the sum of
-                counts is larger than `MAX_COUNT`. The message names the pair, except for the sum.
+                counts is larger than `MAX_COUNT`. The message contains the number of the pair, except for the sum.
 
         Examples:
             >>> words = Words.of_pairs([("hug", 10), ("pug", 5), ("hug", 1)])
@@ -78,10 +78,11 @@ class Words:
 
     @classmethod
     def combined(cls, text: NDArray[np.uint8], ends: Ints, counts: Ints, first: Ints, *, split: str, documents: int = 0) -> Words:
-        """Words from arrays in any order. Repeated words become one word, with the sum of the counts and the earliest first occurrence.
+        """Make `Words` from arrays in any order. Repeated words become one word, with the sum of the counts and the earliest first
+        occurrence.
 
         Args:
-            text, ends, counts, first: as the attributes, but not sorted.
+            text, ends, counts, first: as the attributes, but unsorted.
             split, documents: as the attributes.
 
         Raises:
@@ -98,7 +99,8 @@ class Words:
 
     @classmethod
     def merged(cls, parts: Sequence[Words], *, split: str, documents: int = 0, min_count: int = 1) -> Words:
-        """The merged words of several parts of a corpus. Parts may be memory-mapped files, since one range of words is read at a time.
+        """Merge the words of several parts of a corpus. The parts may be memory-mapped files, because only one range of words is in use at
+        a time.
 
         Args:
             parts: the words of each part.
@@ -222,7 +224,7 @@ class Words:
 
 
 class _Listed(Sequence[bytes]):
-    """Words as a sequence of bytes."""
+    """Words as a sequence of bytes objects, for binary search."""
 
     def __init__(self, words: Words) -> None:
         self._words = words
@@ -260,7 +262,7 @@ def _need_sum(counts: Ints) -> None:
 
 
 def _sorted(text: NDArray[np.uint8], ends: Ints) -> tuple[Ints, NDArray[np.uint8]]:
-    """The indices of words sorted by their bytes, and whether each word in this order differs from the previous one."""
+    """The indices of words in the order of their bytes; and for each word in this order, whether it differs from the previous word."""
     count, text, ends = len(ends), np.ascontiguousarray(text), np.ascontiguousarray(ends)
     keys, first, begins = np.empty(4 * count, np.uint64), np.empty(count, np.uint64), np.empty(count, np.uint8)
     make_keys.call(text, ends, keys, first)

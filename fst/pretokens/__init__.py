@@ -1,1 +1,1 @@
-"""Pre-tokens: splitters, local contexts of boundaries, and words that are one token."""
+"""Pre-tokens: the splitting of texts, and a table of the words that are one token."""

@@ -1,6 +1,6 @@
-"""The arguments of kernels that cut a text into pieces and look pieces up: the arrays of a table, and the working arrays.
+"""The arguments of kernels that split a text into pre-tokens and look them up: the arrays of a table, and the working arrays.
 
-Each machine over pieces has further arrays in its own `arguments`.
+A machine defines its other arrays in its own module `arguments`.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ WINDOW_BITS, WINDOW_MASK, BEGIN, BUCKET_SHIFT, SLOT_SHIFT, JOINS_WORDS, DROPS_BY
 NOT_PLAIN = 0xFF  # in `ascii_symbols`: the byte alone does not determine a symbol
 FIRST, SECOND = 1, 2  # bits of `special_bytes`
 KEY_PARTS = 3  # the number of 64-bit words of a key
-LONGEST = 1024  # maximum number of bytes of a piece that is read together with others
-PIECES = 2 * CHUNK + MARGIN  # room for the pieces and the bytes of a round: a round continues while it has fewer than `CHUNK` of each
+LONGEST = 1024  # maximum number of bytes of a pre-token that is processed in a group with other pre-tokens
+PIECES = 2 * CHUNK + MARGIN  # capacity for the pre-tokens and the bytes of a round, which ends when it has `CHUNK` of one of the two
 
 KEY_MASKS = np.array(
     [[(1 << 8 * min(max(length - 8 * word, 0), 8)) - 1 for word in range(KEY_PARTS)] + [0] for length in range(8 * KEY_PARTS + 1)],
@@ -34,29 +34,29 @@ KEY_MASKS = np.array(
 
 
 class Arguments(NamedTuple):
-    """The arrays by which a text is cut into pieces, pieces are looked up, and spans are found.
+    """The arrays for splitting a text into pre-tokens, for looking up pre-tokens, and for spans.
 
     Attributes:
-        params: uint64[8]. `COLUMNS`: the number of columns of `moves`; the last represents the end of a text. `WINDOW_BITS`: the number of
-            bits of a symbol in a window. `WINDOW_MASK`: a mask of the bits of a window. `BEGIN`: the window before a text. `BUCKET_SHIFT`,
-            `SLOT_SHIFT`: the shifts, below 64, that turn a hash into a bucket and a slot. `JOINS_WORDS`: 1 if the pieces of a stretch are
-            one word. `DROPS_BYTES`: 1 if missing bytes are removed.
+        params: uint64[8]. `COLUMNS`: the number of columns of `moves`; the last column represents the end of a text. `WINDOW_BITS`: the
+            number of bits of a symbol in a window. `WINDOW_MASK`: a mask of the bits of a window. `BEGIN`: the window before the first
+            symbol of a text. `BUCKET_SHIFT`, `SLOT_SHIFT`: the shifts, below 64, that turn a hash into a bucket and a slot. `JOINS_WORDS`:
+            1 if all pre-tokens between two special tokens are one word. `DROPS_BYTES`: 1 if bytes without tokens are removed.
         ascii_symbols: uint8[256], by byte: the symbol of an ASCII character in windows; `NOT_PLAIN` if a special token may begin there, and
             for all other bytes.
         special_bytes: uint8[256], by byte, bits: `FIRST` if a special token begins with the byte; `SECOND` if it is the second byte of a
             special token, or if a special token has only one byte.
         pages, blocks, symbols, decisions, words, displacements: as in `fst.pretokens.table.PretokenTable`.
         moves: as in `PretokenTable`, flat, row after row.
-        factors: uint8, see `fst.pretokens.boundaries`; empty if windows do not factor.
-        drops: as in `PretokenTable`; empty if no piece is dropped.
-        lengths: uint16[ids], the number of bytes that each id represents; 0 for a token that represents a run of missing bytes.
-        missing: uint8[256], 1 for each byte without a token; empty if no token represents a run of missing bytes and no bytes are removed.
+        factors: uint8, see `fst.pretokens.boundaries`; empty if the decisions cannot be factored.
+        drops: as in `PretokenTable`; empty if no pre-token is dropped.
+        lengths: uint16[ids], the number of bytes that each id represents; 0 for a token that represents a run of bytes without tokens.
+        missing: uint8[256], 1 for each byte without a token; empty if no token represents a run of these bytes and none of them is removed.
         byte_kinds: as in `PretokenTable`.
-        alphabet: the characters, if symbols are characters and some have neither a token nor fallbacks; else `NO_ALPHABET`.
-        key_masks: uint64[4 * 25], four masks for each length of a word, 0 to 24 bytes. Applied to the 32 bytes from the start of a word,
-            they keep only its key.
+        alphabet: the characters, if symbols are characters and some characters have neither a token nor fallbacks; otherwise `NO_ALPHABET`.
+        key_masks: uint64[4 * 25], four masks for each length of a word, 0 to 24 bytes. In the 32 bytes from the start of a word, they clear
+            the bytes after the word.
         specials: the special tokens in UTF-8; the value of each token is its id.
-        long_pieces: pieces that are one token and too long for the table of words; the value of each piece is its id.
+        long_pieces: the pre-tokens that are one token and too long for the table of words; the value of each is its id.
     """
 
     params: Array
@@ -85,18 +85,18 @@ class Work(NamedTuple):
 
     Attributes:
         state: uint64[11]; `COUNT`, `OPEN`, `BEFORE` and `WORD` are as in `fst.tables.kernel_call.Work`. `KEPT`, `KEPT_CHARACTERS`: the
-            numbers of rewritten bytes and of their characters that are kept from the last call, see `fst.runtime.text.normalizer`. With
-            dropout, `FIRST_ROW` is the number of the first row, set by the caller; `PLACE_IN_ROW` is the number of bytes of the row's
-            pieces so far. `IN_WORD`: with `JOINS_WORDS`, 1 if the open text ends in a word.
+            number of rewritten bytes, and of their characters, that the next call reads again, see `fst.runtime.text.normalizer`. With
+            dropout, `FIRST_ROW` is the number of the first row, set by the caller; `PLACE_IN_ROW` is the number of bytes in the row's
+            previous pre-tokens. `IN_WORD`: with `JOINS_WORDS`, 1 if the text read so far ends inside a word.
         symbols: empty; the kernels keep no symbols between calls.
-        begins: uint32[room], the positions where pieces begin or may begin, see `fst.runtime.pretokens.kernels.find`.
-        pieces: uint32[room], the positions where pieces begin, with their kind in the highest three bits, see
+        begins: uint32[room], the positions where pre-tokens begin or may begin, see `fst.runtime.pretokens.kernels.find`.
+        pieces: uint32[room], the positions where pre-tokens begin, with their kind in the highest three bits, see
             `fst.runtime.pretokens.kernels.find`.
         slots, pending: uint64[room]; scratch: int32[room], ids with gaps; special_ids: int32[room].
         active, tokens: uint64[2 * room]; longer: uint64[LONGEST + 2], zeros between rounds.
-        memo: uint64[FAILED + (1 << FAILED_BITS)]. The first three are as in `fst.runtime.kernels.tries.match_at`. `STRETCH`: the end of the
-            stretch that contains a long piece; a stretch has no special tokens; 0: the end is unknown. `STRETCH_ENDS`: 1 if the stretch
-            certainly ends there. `HAS_FAILED`: 1 if there are failures. From `FAILED` on: a hash table without chains for the positions of
+        memo: uint64[FAILED + (1 << FAILED_BITS)]. The first three numbers are as in `fst.runtime.kernels.tries.match_at`. `STRETCH`: the
+            end of the text without special tokens around a long pre-token; 0 if the end is unknown. `STRETCH_ENDS`: 1 if this text
+            certainly ends there. `HAS_FAILED`: 1 if a search has failed. From `FAILED` on: a hash table without chains for the positions of
             failed searches, ``position << 15 | state``; 0 in a free slot.
         masks: uint64[2], see `fst.runtime.kernels.intrinsics.decide`.
     """
@@ -121,7 +121,7 @@ def arguments(table: Any, specials: Mapping[bytes, int]) -> Arguments:
 
     Args:
         table: the table.
-        specials: the special tokens in the form of the texts, in UTF-8 or as marks → their ids.
+        specials: a mapping of special tokens to ids. The keys are UTF-8, or marks if the kernel reads rewritten texts.
     """
     bits, columns = table.metadata.automaton.window_bits, table.moves.shape[1]
     width = (len(table.decisions).bit_length() - 1) // bits

@@ -1,6 +1,7 @@
 """GPT-2's letters for bytes: byte-level vocabularies write each byte of a token as one printable letter, such as Ġ for a space.
 
-Source: ``bytes_to_unicode`` of GPT-2. Bytes that are printable in Latin-1 keep their letter; the others, in order, get U+0100 and up.
+Source: ``bytes_to_unicode`` of GPT-2. Bytes that are printable in Latin-1 keep their letter; all other bytes, in ascending order, get the
+letters from U+0100.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ LETTERS = {byte: chr(byte) for byte in _PRINTABLE} | {byte: chr(256 + place) for
 
 
 class _Bytes(dict[int, str]):
-    """Letter → the character of Latin-1 with the number of the letter's byte. Only letters for bytes have entries."""
+    """A translation table: letter → the Latin-1 character whose code is the letter's byte. All other characters become U+FFFF."""
 
     def __missing__(self, _: int) -> str:
         return "\uffff"
@@ -21,7 +22,7 @@ _BYTES = _Bytes({ord(letter): chr(byte) for byte, letter in LETTERS.items()})
 
 
 def spelled(token: bytes) -> str:
-    r"""The spelling of a token's bytes.
+    r"""Spell a token's bytes in letters.
 
     Examples:
         >>> spelled(b" caf\xc3")

@@ -1,4 +1,4 @@
-"""The characters of machines whose symbols are characters, not bytes: known characters, their tokens, rules for others."""
+"""The alphabet of tables whose symbols are characters, not bytes: characters with tokens, and the rules for all other characters."""
 
 from __future__ import annotations
 
@@ -11,18 +11,19 @@ from fst.automata.matcher import Matcher, trie
 from fst.automata.rows import Array
 
 ABSENT = -1  # no token
-NOT_FUSED = -2  # not an id, and different from `ABSENT`
+NOT_FUSED = -2  # no token represents runs; different from `ABSENT` and from every id
 PLACES, UNKNOWN, FUSES, FALLS_BACK = range(4)  # indices into `Alphabet.rules`
 
 
 class Alphabet(NamedTuple):
-    """The characters.
+    """The arrays of an alphabet.
 
     Attributes:
-        characters: the known characters, each as its position and its UTF-8 bytes, and their tokens. The position is the code of the first
-            byte (`fst.machines.bpe.affixes`) without the byte, shifted down, limited to the bits that affixes distinguish.
+        characters: the characters with tokens. A key is the character's position and its UTF-8 bytes; its value is the token. The position
+            is ``code >> 8`` of the first byte (`fst.machines.bpe.affixes`), limited to the bits that affixes distinguish.
         rules: int32[4]; empty if symbols are bytes. `PLACES`: the bits of positions that affixes distinguish. `UNKNOWN`: the ``unk_token``,
-            or `ABSENT`. `FUSES`: 1 if a run of unknown characters becomes a single one, else 0. `FALLS_BACK`: 1 if bytes have fallbacks.
+            or `ABSENT`. `FUSES`: 1 if a run of unknown characters becomes a single unknown token, else 0. `FALLS_BACK`: 1 if bytes have
+            fallbacks.
     """
 
     characters: Matcher
@@ -33,7 +34,7 @@ def alphabet(characters: Mapping[tuple[int, bytes], int], rules: Iterable[int]) 
     """The arrays of an alphabet.
 
     Args:
-        characters: the position and the bytes of each known character → its token.
+        characters: the position and the bytes of a character → its token.
         rules: as in `Alphabet`.
     """
     strings = (((place, *body), token) for (place, body), token in characters.items())

@@ -1,4 +1,4 @@
-"""The positions of a token's bytes, for kernels that decode; see `fst.runtime.kernels.decoding`."""
+"""The format of spans, the positions of a token's bytes in the arrays of decoding kernels; see `fst.runtime.kernels.decoding`."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
-"""Cuts between bytes: a pre-tokenizer Digits after ``ByteLevel`` cuts next to bytes with numeric letters, even inside a character.
-
-The letters of six bytes that continue characters are numeric, such as ² for B2. So é (C3 A9) stays whole, and ò (C3 B2) becomes two pieces.
-The splitter of a table reads only characters, and does not make these cuts. The merges of the table join no tokens across a cut, and in
-spans the part after a cut is a separate word.
+"""Cuts between bytes. After ``ByteLevel``, a pre-tokenizer Digits cuts next to bytes whose letter is numeric, even inside a character. Six
+bytes that occur inside characters have numeric letters: B2, for example, has the letter ². So é (C3 A9) is not cut, but ò (C3 B2) becomes
+two pre-tokens. The splitter of a table reads only characters, so it cannot make these cuts. Instead, the merges of the table join no tokens
+across a cut, and in spans the part after a cut is a separate word.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from numpy.typing import NDArray
 from fst.pretokens.byte_letters import LETTERS
 
 DIGITS = "Digits"
-OTHER, DIGIT, LONE = range(3)  # LONE: a digit that is a piece by itself
+OTHER, DIGIT, LONE = range(3)  # LONE: a digit that is a pre-token by itself
 
 Kinds = NDArray[np.uint8]
 
@@ -26,7 +25,8 @@ def kinds_of_bytes(parts: Iterable[Mapping[str, Any]]) -> Kinds:
     """uint8[256], the kind of each byte; empty if there are no cuts between bytes.
 
     Args:
-        parts: pre-tokenizers in the form of `fst.compile.pretokens.splits`. The ones before ByteLevel split characters.
+        parts: pre-tokenizers in the form of `fst.compile.pretokens.splits`. Pre-tokenizers before ByteLevel split characters, so they cause
+            no cuts between bytes.
 
     Examples:
         >>> kinds = kinds_of_bytes([{"type": "ByteLevel"}, {"type": "Digits", "individual_digits": False}])
@@ -43,5 +43,5 @@ def kinds_of_bytes(parts: Iterable[Mapping[str, Any]]) -> Kinds:
 
 
 def are_apart(left: int, right: int) -> bool:
-    """Whether there is a cut between bytes of two kinds."""
+    """Whether there is a cut between a byte of kind `left` and a byte of kind `right`."""
     return left != right or right == LONE

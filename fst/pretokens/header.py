@@ -1,4 +1,4 @@
-"""The metadata section about the text of tables over pieces."""
+"""The metadata section about texts, for tables that split texts into pre-tokens."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class PretokenText:
     Attributes:
         normalizers, pre_tokenizers: the components, in the forms of `fst.compile.text.folding` and `fst.compile.pretokens.splits`.
         rewriting: the rewriting of texts before they are split; None if only special tokens are cut out.
-        trimming: None if offsets include the spaces at the ends of tokens. Otherwise offsets exclude these spaces; True if they still
-            include the first space of a text.
+        trimming: None: offsets include the spaces at the ends of tokens. False: offsets exclude these spaces. True: offsets exclude these
+            spaces, but include the first space of a text.
         reference: the library with the same ids, and its version.
     """
 

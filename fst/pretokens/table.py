@@ -3,13 +3,13 @@
 A text becomes ids in three steps, each with its own arrays:
 
 1. Special tokens are cut out of the raw text: at each position the longest token that begins there.
-2. The splitter cuts the stretches between them into pieces, see `fst.text.splitter`. ``pages`` and ``blocks`` map a code point to its
-   class, ``blocks[pages[code_point >> 7] << 7 | code_point & 127]``, and ``moves`` is the automaton over classes. ``symbols`` and
-   ``decisions`` decide nearly all positions without the automaton, see `fst.compile.pretokens.boundaries`; the kernel relies on them, and
-   runs the automaton only at the other positions. Some pieces are dropped, such as whitespace: ``drops`` marks the classes of their first
-   characters.
-3. The bytes of each piece become tokens. ``words`` and ``displacements`` are a perfect hash table of the pieces that are one token. For all
-   other pieces, each machine has its own arrays.
+2. The splitter cuts each *stretch*, the text between two special tokens, into pre-tokens, see `fst.text.splitter`. ``pages`` and ``blocks``
+   map a code point to its class, ``blocks[pages[code_point >> 7] << 7 | code_point & 127]``, and ``moves`` is the automaton over classes.
+   ``symbols`` and ``decisions`` decide nearly all positions without the automaton, see `fst.compile.pretokens.boundaries`; the kernel
+   relies on them, and runs the automaton only at the other positions. Some pre-tokens are dropped, such as whitespace: ``drops`` contains 1
+   for the classes of their first characters.
+3. The bytes of each pre-token become tokens. ``words`` and ``displacements`` are a perfect hash table of the pre-tokens that are one token.
+   For all other pre-tokens, each machine has its own arrays.
 
 A word of up to `WORD_BYTES` bytes is a key of three 64-bit numbers: its bytes in memory order, then zeros. A slot of ``words`` is the key
 and ``length << 32 | id``: the length distinguishes words that differ only in zero bytes at their ends. Hash, buckets and displacements are
@@ -40,16 +40,16 @@ WORD_BYTES = 8 * KEY_PARTS
 
 @dataclass(frozen=True, eq=False)
 class PretokenTable(Table):
-    """A table of a machine that turns each piece of a text into tokens.
+    """A table of a machine that splits a text into pre-tokens, and converts each of them to tokens.
 
     Attributes:
         about: the JSON form of `metadata`.
         pages: uint16[8704], the block of each 128 code points.
         blocks: uint8[128 * n], the class of each code point of a block.
         moves: uint16[states, classes + 1], see `fst.text.splitter.Splitter`.
-        drops: uint8[classes], 1 if pieces that begin with a character of the class are dropped, else 0.
+        drops: uint8[classes], 1 if pre-tokens that begin with a character of the class are dropped, else 0.
         symbols: uint8[classes + 2], the symbol in windows of each class, of the end of a text, and of the position before a text.
-        decisions: uint8[2^n], by window: `INSIDE` if no piece begins there, `BEGINS` if a piece begins there, `UNDECIDED` if the window
+        decisions: uint8[2^n], by window: `INSIDE` if no pre-token begins there, `BEGINS` if one begins there, `UNDECIDED` if the window
             does not decide.
         words: uint64[4 * slots], displacements: uint16[buckets]; slots and buckets are powers of two.
         token_bytes: uint8[n], the bytes of all tokens, concatenated: first the model's tokens, then all other names as UTF-8.
@@ -73,7 +73,7 @@ class PretokenTable(Table):
 
     @property
     def joins_words(self) -> bool:
-        """Whether the pieces of a stretch are one word, because the compiler has found the cuts between them."""
+        """Whether the pre-tokens of a stretch are one word. They are if the compiler, not a pre-tokenizer, has defined the cuts."""
         return False
 
     @property
@@ -99,23 +99,25 @@ class PretokenTable(Table):
     @property
     @abstractmethod
     def lengths(self) -> Array:
-        """uint16[highest id + 1], the number of bytes of each token of the model; 0 for other ids, and if the number varies."""
+        """uint16[highest id + 1], the number of bytes of each token of the model; 0 for all other ids, and for a token whose number of
+        bytes varies.
+        """
 
     @abstractmethod
     def fallbacks_of(self, bytes_: Iterable[int]) -> Sequence[int]:
-        """The ids of the fallback tokens for bytes; bytes without a fallback are left out."""
+        """The ids of the fallback tokens for bytes; bytes without a fallback token are left out."""
 
     @abstractmethod
     def run_piece(self, piece: bytes) -> Sequence[int]:
-        """Return the token ids of a piece, in slow and plain Python."""
+        """Return the token ids of a pre-token. This is part of the slow walk."""
 
     @abstractmethod
     def _arguments(self, specials: Mapping[bytes, int]) -> Any:
-        """The arguments of the table's kernel, with special tokens in UTF-8 or as marks → their ids."""
+        """The arguments of the table's kernel. `specials` maps special tokens, in UTF-8 or as marks, to ids."""
 
     @property
     def growth(self) -> int:
-        """The maximum number of bytes that rewriting makes from one byte."""
+        """The maximum number of rewritten bytes per byte of text."""
         by = self.metadata.text.rewriting
         return growth(by) if by else 1
 
@@ -143,14 +145,14 @@ class PretokenTable(Table):
         return Splitter(classes, self.moves, dropped=frozenset(np.flatnonzero(self.drops).tolist()))
 
     def run(self, text: str) -> list[int]:
-        """Return the token ids of a text, without a template, in slow and plain Python."""
+        """Return the token ids of a text without a template: the slow walk, which specifies the kernels."""
         ids: list[int] = []
         for part, special in self.parts(text):
             ids += self.run_piece(part.encode()) if special is None else [special]
         return ids
 
     def parts(self, text: str) -> Iterator[tuple[str, int | None]]:
-        """The pieces of a text, except dropped ones, each with None; and its added tokens, each with its id."""
+        """The parts of a text in order: each pre-token with None, each added token with its id. Dropped pre-tokens are left out."""
         by = self.metadata.text.rewriting or NOTHING
         for stretch in by.stretches(text, self.metadata.added_tokens):
             if stretch.token is None:
@@ -159,7 +161,7 @@ class PretokenTable(Table):
                 yield stretch.text, stretch.token
 
     def _pieces(self, stretch: str) -> Iterator[tuple[str, None]]:
-        """The pieces of a stretch without special tokens."""
+        """The pre-tokens of a stretch, except dropped ones."""
         return ((stretch[begin:end], None) for begin, end in self.splitter.pieces(stretch))
 
     def arguments(self) -> Any:
@@ -201,7 +203,7 @@ class PretokenTable(Table):
         need_none(first & (self.decisions > 0), lambda window: f"window {window} decides about the first character")
 
     def _prove_words(self) -> None:
-        """Prove that every hash leads to a slot, and that each word has as many bytes as its token."""
+        """Prove that every hash leads to a slot, and that the number of bytes of each word is that of its token."""
         words, buckets = self.words, len(self.displacements)
         slots = len(words) // 4
         is_power = slots > 1 and slots & slots - 1 == 0

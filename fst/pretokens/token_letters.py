@@ -1,10 +1,10 @@
-r"""The letters for bytes in the names of tokens.
+r"""The conversion between the names of tokens and bytes.
 
-Names of byte-level vocabularies are in GPT-2's letters for bytes (`fst.pretokens.byte_letters`). All other names are text. As in
-SentencePiece, a symbol, mostly ▁, means a space. A name with the symbol contains a space. A name with a real space matches nothing, because
-the model's texts contain no real spaces.
+Names in byte-level vocabularies consist of GPT-2's letters for bytes (`fst.pretokens.byte_letters`). Names in other vocabularies are text,
+in which a symbol, mostly ▁, may mean a space, as in SentencePiece. In this case, a name with a real space matches nothing, because the
+model's texts contain no real spaces.
 
-A token such as ``<0xC3>`` is a *fallback*, for a byte of a character without a token.
+A token such as ``<0xC3>`` is a *fallback*: it represents a byte of a character that has no token.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ class Letters:
     """The letters of a vocabulary.
 
     Attributes:
-        are_bytes: whether they are GPT-2's letters for bytes.
-        symbol: the character for a space; "" without one.
+        are_bytes: whether names consist of GPT-2's letters for bytes.
+        symbol: the character that means a space; "" if no character does.
     """
 
     are_bytes: bool = stored_as(FLAG)
     symbol: str = stored_as(TEXT)
 
     def bytes_of(self, name: str) -> bytes | None:
-        r"""The bytes of a name; None if it matches nothing.
+        r"""The bytes of a name; None if the name matches no text.
 
         Examples:
             >>> BYTE_LETTERS.bytes_of("ĠcafÃ"), Letters(False, "▁").bytes_of("▁café")
@@ -45,7 +45,7 @@ class Letters:
         return None if BLANK in name else name.replace(self.symbol, BLANK).encode()
 
     def spelled(self, token: bytes) -> str:
-        """The name of a byte string."""
+        """The name of a token, given by its bytes."""
         if self.are_bytes:
             return byte_letters.spelled(token)
         return token.decode().replace(BLANK, self.symbol or BLANK)
@@ -55,7 +55,7 @@ BYTE_LETTERS = Letters(are_bytes=True, symbol="")
 
 
 def fallback(byte: int) -> str:
-    """The name of a byte's fallback.
+    """The name of the fallback token for a byte.
 
     Examples:
         >>> fallback(10)
@@ -65,6 +65,6 @@ def fallback(byte: int) -> str:
 
 
 def byte_of(name: str) -> int | None:
-    """The byte of a fallback; None for any other name."""
+    """The byte of a fallback token; None for any other name."""
     found = _FALLBACK.fullmatch(name)
     return int(found[1], 16) if found else None
