@@ -1,7 +1,7 @@
-"""The results of the reference, stored as digests, because the reference is slower than the package.
+"""Digests of results of the reference library, stored because the reference is slower than the package.
 
-`answers.json` maps the digest of a question (the reference's version and settings, and the texts) to the digest of the answer. By default,
-a test runs the reference only for missing results. With ``--answers asked``, it always runs the reference, and fails if a stored result is
+`answers.json` maps the digest of a question (version and settings of the reference, and texts) to the digest of its answer. By default, a
+test runs the reference only for missing answers. With ``--answers asked``, it always runs the reference, and fails if a stored answer is
 wrong. After a change of `tokenizers` or of the texts, rewrite the file: ``python -m pytest -n 0 --answers anew``.
 """
 
@@ -21,7 +21,7 @@ KEPT: dict[str, str] = json.loads(PATH.read_text(encoding="utf-8")) if PATH.is_f
 ASKED: dict[str, str] = {}
 
 MODES = ("kept", "asked", "anew")
-mode = "kept"  # conftest.py sets it
+mode = "kept"  # set by conftest.py
 
 
 def digest(*parts: Any) -> str:
@@ -35,13 +35,13 @@ def digest(*parts: Any) -> str:
 
 
 def question(settings: str, texts: Sequence[str]) -> str:
-    """The digest of a question: the settings of the reference, and the texts."""
+    """The digest of a question: the version and settings of the reference, and the texts."""
     lengths = np.fromiter(map(len, texts), np.int64, len(texts))
     return digest(tokenizers.__version__.encode(), settings.encode(), lengths, "".join(texts).encode())
 
 
 def answer(question: str, ask: Callable[[], str]) -> str:
-    """The digest of the answer to a question: the stored one, or the result of `ask`."""
+    """The digest of the answer to a question, from the file or from `ask`, which runs the reference."""
     if question in KEPT and mode == "kept":
         return KEPT[question]
     ASKED[question] = ask()

@@ -1,4 +1,4 @@
-"""Run `fst` in a process, for tests of signals, pipes, terminals, imports or exit codes; or in this process, which is faster."""
+"""Functions that run `fst`: in a process for tests of signals, pipes, terminals, imports and exit codes, or faster in this process."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ import fst
 from fst.cli.main import main
 
 FST = str(Path(sysconfig.get_path("scripts"), "fst"))
-CACHE = f"fst-toolkit-{fst.__version__}"  # the folder of kernels in the folder NUMBA_CACHE_DIR
-TIMEOUT = 900  # seconds; a process may compile all kernels, on a machine with other work
+CACHE = f"fst-toolkit-{fst.__version__}"  # the folder of kernels inside NUMBA_CACHE_DIR
+TIMEOUT = 900  # seconds; a process may compile all kernels on a busy machine
 
 TOKENS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "un", "##aff", "##able", "hello", "!", "é", "\u2028")
 
-TEXTS = ("unaffable", "", "  Hello [MASK]!  ", "héllo", "xyz un")  # documents of the fixture `texts`
+TEXTS = ("unaffable", "", "  Hello [MASK]!  ", "héllo", "xyz un")  # the documents of the fixture `texts`
 
-# A process inherits ignored signals: SIGINT may be ignored for the tests, or SIGHUP because of `nohup`.
+# A process inherits ignored signals, and its parent may ignore SIGINT, or SIGHUP after `nohup`.
 INTERRUPTIBLE = """
 import signal
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -43,14 +43,14 @@ posix = pytest.mark.skipif(os.name != "posix", reason="terminals, signals and de
 
 
 def run(*words: str | Path, stdin: bytes = b"", code: int = 0, **more: Any) -> subprocess.CompletedProcess[bytes]:
-    """Run `fst` in a process; check that its exit code is `code` and that it prints no traceback."""
+    """Run `fst` in a process, and check that its exit code is `code` and that it prints no traceback."""
     return execute([FST], *words, stdin=stdin, code=code, **more)
 
 
 def execute(
     program: list[str], *words: str | Path, stdin: bytes = b"", code: int = 0, **more: Any
 ) -> subprocess.CompletedProcess[bytes]:
-    """Run a program with the words as arguments."""
+    """Run a program with `words` as its arguments."""
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **more}
     done = subprocess.run([*program, *map(str, words)], input=stdin, timeout=TIMEOUT, check=False, **pipes)
     assert done.returncode == code, done.stderr
@@ -59,7 +59,7 @@ def execute(
 
 
 def on_terminal(*words: str | Path, program: list[str] | None = None, columns: int = 80, **more: Any) -> bytes:
-    """Run `fst`, or another program, with a terminal for standard error, and return the output on the terminal."""
+    """Run `fst`, or another program, with a terminal as standard error, and return the output on the terminal."""
     import fcntl
     import pty
     import termios
@@ -67,7 +67,7 @@ def on_terminal(*words: str | Path, program: list[str] | None = None, columns: i
     terminal, end = pty.openpty()
     fcntl.ioctl(end, termios.TIOCSWINSZ, struct.pack("4H", 24, columns, 0, 0))
     execute(program or [FST], *words, stderr=end, **more)
-    os.write(end, b"\0")  # marks the end: a read may return only a part, or wait if there is no data
+    os.write(end, b"\0")  # an end mark: a read may return only a part, or wait if there is no data
     shown = b""
     while not shown.endswith(b"\0"):
         shown += os.read(terminal, 10_000)
@@ -100,7 +100,7 @@ class Called:
 
 
 def call(*words: str | Path, stdin: bytes = b"", code: int = 0) -> Called:
-    """Run `fst` in this process, with a pipe for standard input; check its exit code."""
+    """Run `fst` in this process with a pipe as standard input, and check its exit code."""
     ends = os.pipe()
     Thread(target=_feed, args=(ends[1], stdin)).start()
     with os.fdopen(ends[0]) as given, _file() as out, _file() as err, pytest.MonkeyPatch.context() as patch:
@@ -142,7 +142,7 @@ def written(path: Path, data: bytes) -> Path:
 
 
 def ids_of(table: Path, lines: Sequence[str | bytes], **options: Any) -> bytes:
-    """The lines that `fst encode` must print for documents, from the Python interface."""
+    """The lines that `fst encode` must print for documents, computed with the Python interface."""
     tokenizer = fst.Tokenizer.load(table)
     printed = {line: b" ".join(b"%d" % number for number in tokenizer.encode(line, **options)) + b"\n" for line in {*lines}}
     return b"".join(map(printed.__getitem__, lines))

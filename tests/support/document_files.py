@@ -1,4 +1,4 @@
-"""Files with documents, of each kind that commands read, and the rows of output files."""
+"""Files of documents, of each kind that commands read, and the rows of output files."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ENDINGS = {"plain": "", "gzip": ".gz", "zstd": ".zst", "bz2": ".bz2", "xz": ".xz
 
 
 def as_input(kind: str, texts: Sequence[Any]) -> bytes:
-    """A file of some kind with documents; kinds with columns also get other columns next to the text."""
+    """The bytes of a file of a kind with documents; kinds with columns get other columns next to the text."""
     if kind == "lines":
         return "".join(f"{text}\n" for text in texts).encode()
     if kind == "documents":
@@ -36,7 +36,7 @@ def as_input(kind: str, texts: Sequence[Any]) -> bytes:
 
 
 def as_table(kind: str, table: Any, **options: Any) -> bytes:
-    """A file of some kind with a table."""
+    """The bytes of a file of a kind with a table."""
     file = io.BytesIO()
     if kind == "parquet":
         pq.write_table(table, file, **options)
@@ -47,7 +47,7 @@ def as_table(kind: str, table: Any, **options: Any) -> bytes:
 
 
 def packed(data: bytes, packing: str) -> bytes:
-    """Compressed data in two consecutive streams, members or frames; or the unchanged data."""
+    """The data compressed as two consecutive streams, members or frames, or unchanged."""
     half = len(data) // 2
     packs: dict[str, Callable[[bytes], bytes]] = {"gzip": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress}
     packs["zstd"] = lambda part: bytes(pa.compress(part, "zstd", asbytes=True))
@@ -55,7 +55,7 @@ def packed(data: bytes, packing: str) -> bytes:
 
 
 def unpacked(data: bytes, packing: str) -> bytes:
-    """The data after decompression by common libraries."""
+    """The data after decompression by standard libraries."""
     if packing == "zstd":
         return bytes(pa.CompressedInputStream(pa.BufferReader(data), "zstd").read())
     unpacks = {"gzip": gzip.decompress, "bz2": bz2.decompress, "xz": lzma.decompress}
@@ -63,17 +63,17 @@ def unpacked(data: bytes, packing: str) -> bytes:
 
 
 def options_for(kind: str) -> list[str]:
-    """The options for a kind of file."""
+    """The command-line options for a kind of file."""
     return {"lines": [], "documents": ["--separator", SEPARATOR], "json": ["--field", "text"]}.get(kind, ["--column", "text"])
 
 
 def fields_of(kind: str, number: int, text: str | None) -> dict[str, Any]:
-    """The fields of a row from a kind of file."""
+    """The fields of a row that is read from a kind of file."""
     return {"text": text} if kind in ("lines", "documents") else {"number": number, "text": text, "last": None}
 
 
 def rows_of(path: Path, form: str) -> list[Any]:
-    """The rows of ids in an output file; the tokens if the form is tokens."""
+    """The rows of ids in an output file, or the rows of tokens if `form` is "tokens"."""
     if form in ("npy", "bin"):
         ids, splits = np.load(path) if form == "npy" else np.fromfile(path, "<u2"), np.load(path.with_suffix(".splits.npy"))
         assert (ids.dtype, splits.dtype, int(splits[0])) == (np.int32 if form == "npy" else np.uint16, np.int64, 0)
@@ -90,7 +90,7 @@ def rows_of(path: Path, form: str) -> list[Any]:
 
 
 def records_of(path: Path, form: str) -> list[dict[str, Any]]:
-    """The rows in an output file, with all columns."""
+    """The rows of an output file with all their columns."""
     if form == "json":
         return [json.loads(row) for row in path.read_bytes().splitlines()]
     if form == "parquet":

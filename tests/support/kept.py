@@ -1,7 +1,7 @@
-"""Tables that are compiled once per test run, and stored on disk for all tests and all workers of the run.
+"""Tables that are compiled once per test run, and stored on disk for all tests and workers of the run.
 
-`wordpiece` and `bpe` have the arguments of the functions with the same names in `fst.compile`; `assemble` accepts a source of any kind.
-Tests of a compiler import the original function.
+`wordpiece` and `bpe` have the arguments of the functions with these names in `fst.compile`; `assemble` accepts a source of any kind. Tests
+of a compiler import the original function.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ from fst.compile.text.source import Source
 from fst.machines.bpe.table import BpeTable
 from fst.machines.wordpiece.table import WordPieceTable
 
-FOLDER = Path()  # conftest.py sets it
+FOLDER = Path()  # set by conftest.py
 
 
 def wordpiece(source: str | Path | Sequence[str], *, layout: str = "auto", **options: Any) -> WordPieceTable:
-    """The stored table of a source of tokens; if it is missing, a new table."""
+    """The stored table of a source of WordPiece, compiled if it is missing."""
     tables: WordPieceTable = assemble(read(source, options, WordPieceModel.kind), layout)
     return tables
 
 
 def bpe(source: Any, **options: Any) -> BpeTable:
-    """The stored table of a source of byte-level BPE; if it is missing, a new table."""
+    """The stored table of a source of BPE, compiled if it is missing."""
     tables: BpeTable = assemble(read(source, options, BpeModel.kind), "auto")
     return tables
 
 
 def assemble(source: Source[Any], layout: str) -> Any:
-    """The table of a source, mapped from disk and proven."""
+    """The stored table of a source, compiled if it is missing, mapped from disk and proven."""
     path = FOLDER / f"{_digest(source, layout)}.npz"
     if not path.exists():
         assembled(source, layout).save(path)
@@ -50,5 +50,5 @@ def _load(path: Path) -> Any:
 
 
 def _digest(source: Source[Any], layout: str) -> str:
-    """A digest of everything that determines a table."""
+    """A digest of the source and the layout, which determine a table."""
     return sha256(repr((layout, source)).encode()).hexdigest()

@@ -1,7 +1,7 @@
 """The three tiers of tests.
 
-``-m quick`` runs the files of `QUICK` without the compiler of kernels: walks, proofs, compilers and toy alphabets. By default, a test runs
-a sample of each large set of cases, with a fixed seed. ``-m slow`` runs all cases and the long tests.
+``-m quick`` runs the files in `QUICK` with interpreted kernels: walks, proofs, compilers and toy alphabets. By default, a test runs a
+sample of each large set of cases, with a fixed seed. ``-m slow`` runs all cases and the long tests.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from support.shared_data import TESTS
 Case = TypeVar("Case")
 Test = TypeVar("Test", bound=Callable[..., Any])
 
-LONG = False  # conftest.py sets it before tests are imported
-# The files of the quick tier, and the tests in them that take more than a second without compiled kernels.
+LONG = False  # set by conftest.py before tests are imported
+# The files of the quick tier, each with its tests that take more than a second without compiled kernels, and so are excluded.
 QUICK: dict[str, set[str]] = {
     "machines/bpe/test_proof.py": set(),
     "project/test_design.py": {"test_encoding_imports_numba_alone"},
@@ -65,14 +65,14 @@ def is_quick(item: pytest.Item) -> bool:
 
 
 def sample(cases: Sequence[Case], share: int, seed: int | str = 0) -> Sequence[Case]:
-    """One of `share` cases, drawn with a fixed seed; in the long run, all cases. Tests with this call are marked ``sampled``."""
+    """One of `share` cases, drawn with a fixed seed; in the slow tier, all cases. A test that calls `sample` is marked ``sampled``."""
     return cases if LONG else random.Random(seed).sample(cases, -(-len(cases) // share))
 
 
 def examples(count: int, **more: Any) -> Callable[[Test], Test]:
-    """Set the number of examples for hypothesis: in the long run a quarter of `count`, by default a fortieth, and at least five.
+    """Set the number of examples for hypothesis: a quarter of `count` in the slow tier, a fortieth by default, and at least five.
 
-    The examples are the same in every run.
+    Every run has the same examples.
     """
 
     def decorate(test: Test) -> Test:
@@ -83,7 +83,7 @@ def examples(count: int, **more: Any) -> Callable[[Test], Test]:
 
 
 def thinned(cases: Iterable[Any], share: int) -> list[Any]:
-    """Parameters of a test: by default, one of `share` runs, drawn with a fixed seed; the others are marked slow."""
+    """Parameters of a test, of which one of `share`, drawn with a fixed seed, runs by default; the others are marked slow."""
     params = [case if isinstance(case, ParameterSet) else pytest.param(*(case if isinstance(case, tuple) else [case])) for case in cases]
     kept = {*random.Random(0).sample(range(len(params)), -(-len(params) // share))}
     slow = [pytest.param(*param.values, id=param.id, marks=[*param.marks, pytest.mark.slow]) for param in params]

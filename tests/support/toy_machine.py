@@ -1,4 +1,4 @@
-"""A machine from one file: its table, its compiler and its kernel. It finds strings in UTF-8, with transitions of 16 bits."""
+"""A machine in one file: its table, its compiler and its kernel. It finds strings in UTF-8, with 16-bit transitions."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ class Work(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Toy(Table):
-    """An automaton over bytes with 16-bit transitions that marks the ends of strings.
+    """An automaton over bytes with 16-bit transitions; some states emit the id of a string.
 
     Attributes:
-        transitions: uint16[states, 256], the next state for each byte.
-        ids: int16[states], the id that a state emits; -1: no id.
+    transitions: uint16[states, 256], the next state for each byte.
+    ids: int16[states], the id that a state emits, or -1.
     """
 
     kind: ClassVar[str] = "toy"
@@ -48,11 +48,11 @@ class Toy(Table):
 
     @property
     def ids_per_unit(self) -> int:
-        """At most one id for each byte."""
+        """At most one id per byte."""
         return 1
 
     def run(self, text: str) -> list[int]:
-        """The id of each byte at which a string ends."""
+        """The ids of the strings in a text, in the order of their ends."""
         state, found = 0, []
         for byte in text.encode():
             state = int(self.transitions[state, byte])
@@ -64,7 +64,7 @@ class Toy(Table):
         return Arguments(self.transitions.astype(np.uint16), self.ids.astype(np.int16))
 
     def work(self) -> Work:
-        """The state between calls, and no symbols."""
+        """The state between calls, and an empty array of symbols."""
         return Work(np.zeros(7, np.uint64), np.empty(0, np.uint8))
 
     def prove(self, each: Each = map) -> None:
@@ -76,7 +76,7 @@ class Toy(Table):
 
 
 def toy(strings: Mapping[str, int]) -> Toy:
-    """Make the automaton of strings that do not overlap."""
+    """Make the automaton of strings, whose matches do not overlap."""
     edges: list[dict[int, int]] = [{}]
     ids = [-1]
     for string, number in strings.items():
@@ -94,7 +94,7 @@ def toy(strings: Mapping[str, int]) -> Toy:
 
 @kernel
 def encode_rows(text: Any, starts: Any, more: Any, table: Any, output: Any, work: Any) -> Any:
-    """Read each text with the automaton, and write the ids of the visited states."""
+    """Read each row with the automaton, and write the ids of the visited states."""
     state = work.state
     at = state[COUNT]
     node = state[KEPT] if state[OPEN] else np.uint64(0)

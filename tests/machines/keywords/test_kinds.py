@@ -316,7 +316,7 @@ def rows_of(name: str) -> list[dict[str, Any]]:
 
 
 def kinds_of(row: dict[str, Any]) -> list[str]:
-    """The kinds of matches that a row is tested with; a row of the crate aho-corasick names a group of kinds."""
+    """The kinds of matches to test a row with; a row from the crate aho-corasick names a group of kinds."""
     group = row.get("group")
     if group is None:
         return [row["match_kind"]]

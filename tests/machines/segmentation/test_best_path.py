@@ -134,7 +134,7 @@ def ipadic(tmp_path_factory: pytest.TempPathFactory) -> MecabSegmenter:
 
 @needs_shared
 def test_mecab_oracles(ipadic: MecabSegmenter) -> None:
-    """Words, ids and costs match those recorded from MeCab with IPADIC, and features match except for unknown signs."""
+    """Words, ids and costs match those recorded from MeCab with IPADIC, and so do parts of speech, except of unknown symbols."""
     rows = [json.loads(line) for line in (ORACLES / "segment_mecab_ipadic.jsonl").read_text(encoding="utf-8").splitlines()]
     for row in rows:
         tokens = ipadic.analyse(row["text"])

@@ -1,4 +1,4 @@
-"""Calls of sentencepiece, and comparisons of the stand-in with sentencepiece."""
+"""Calls of sentencepiece, and comparisons of the package's drop-in processor with sentencepiece."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from fst.compile.sources.read import read
 library = pytest.importorskip("sentencepiece")
 sentencepiece_model_pb2 = pytest.importorskip("sentencepiece.sentencepiece_model_pb2")
 
-Two = tuple[Any, Any]  # the processors of sentencepiece and of this package
+Two = tuple[Any, Any]  # the processor of sentencepiece and the drop-in
 RETURN_TYPES = (int, str, bytes, "numpy", "offset_mapping")
 
 
@@ -27,7 +27,7 @@ def _two(data: bytes, name: str) -> Two:
 
 
 def plain(found: Any) -> Any:
-    """A result with the types of its parts; buffers become tuples."""
+    """A result as plain Python values that contain the types of all parts; buffers become tuples."""
     if isinstance(found, list):
         return [plain(one) for one in found]
     if isinstance(found, np.ndarray):
@@ -40,7 +40,7 @@ def plain(found: Any) -> Any:
 
 
 def outcome(processor: Any, name: str, *arguments: Any, **options: Any) -> Any:
-    """Call a method, and return the result or the type of the error."""
+    """Call a method, and return its result or the type of its error."""
     try:
         found = getattr(processor, name)(*arguments, **options)
     except Exception as error:
@@ -49,7 +49,7 @@ def outcome(processor: Any, name: str, *arguments: Any, **options: Any) -> Any:
 
 
 def assert_same(two: Two, name: str, *arguments: Any, **options: Any) -> None:
-    """Compare the results of a method."""
+    """Check that a method has the same result for both processors."""
     theirs, ours = (outcome(processor, name, *arguments, **options) for processor in two)
     assert ours == theirs, (name, arguments, options)
 

@@ -1,4 +1,4 @@
-"""Tables for the stand-in of transformers."""
+"""Tables for the tests of the drop-in for transformers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tokenizers of each kind, for tests of the stand-in of `tokenizers`."""
+"""Tokenizers of each kind, for tests of the drop-in for `tokenizers`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ AROUND = [("<s>", 1), ("</s>", 2)]
 
 
 def wordpiece() -> Tokenizer:
-    """A WordPiece tokenizer in the manner of BERT."""
+    """A WordPiece tokenizer like BERT's."""
     tokens = ["[UNK]", "<s>", "</s>", "<pad>", "a", "b", "##a", "##b", "ab", "e", "日", "本", ".", "1", "##1"]
     made = Tokenizer(models.WordPiece({token: number for number, token in enumerate(tokens)}, unk_token="[UNK]"))
     made.normalizer, made.pre_tokenizer = normalizers.BertNormalizer(), pre_tokenizers.BertPreTokenizer()
@@ -27,7 +27,7 @@ def wordpiece() -> Tokenizer:
 
 
 def word_level() -> Tokenizer:
-    """A WordLevel tokenizer that puts the second text of a pair before the first."""
+    """A WordLevel tokenizer whose template puts the second text of a pair before the first."""
     tokens = ["[UNK]", "<s>", "</s>", "<pad>", "a", "b", "ab", "abab", "日本", ".", "1"]
     made = Tokenizer(models.WordLevel({token: number for number, token in enumerate(tokens)}, unk_token="[UNK]"))
     made.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
@@ -36,7 +36,7 @@ def word_level() -> Tokenizer:
 
 
 def byte_bpe() -> Tokenizer:
-    """A byte-level BPE tokenizer without special tokens around texts; offsets exclude spaces."""
+    """A byte-level BPE tokenizer without special tokens around texts, whose offsets exclude spaces."""
     merges = [(b"a", b"b"), (b" ", b"ab"), (b"ab", b"ab"), (b"\xc3", b"\xa9")]
     made = Tokenizer.from_str(json.dumps({**byte_level(r"\s?\w+|\s+|[^\s\w]+", merges), "decoder": None}))
     made.decoder, made.post_processor = decoders.ByteLevel(), processors.ByteLevel(add_prefix_space=False, trim_offsets=True)
@@ -44,7 +44,7 @@ def byte_bpe() -> Tokenizer:
 
 
 def character_bpe() -> Tokenizer:
-    """A BPE tokenizer over characters, with a special token before each text."""
+    """A BPE tokenizer over characters that puts a special token before each text."""
     made = Tokenizer.from_str(json.dumps(over_characters([("a", "b"), ("▁", "ab")], "▁abe1.", has_bytes=True)))
     made.add_special_tokens(["<s>"])
     number = made.token_to_id("<s>")
@@ -53,7 +53,7 @@ def character_bpe() -> Tokenizer:
 
 
 def unknown_unigram() -> Tokenizer:
-    """A Unigram tokenizer without byte fallback; unknown tokens have the text as their name."""
+    """A Unigram tokenizer without byte fallback, which names an unknown token by its text."""
     tokens = [("<unk>", 0.0), ("<s>", 0.0), ("</s>", 0.0), ("▁", -2.0), ("a", -2.5), ("b", -2.6), ("ab", -3.0), ("日本", -4.0)]
     made = Tokenizer(models.Unigram(tokens, 0, False))
     made.normalizer = normalizers.Sequence([normalizers.NFKC(), normalizers.Lowercase()])
@@ -63,7 +63,7 @@ def unknown_unigram() -> Tokenizer:
 
 
 def unigram() -> Tokenizer:
-    """A Unigram tokenizer with byte fallback, in the manner of XLNet."""
+    """A Unigram tokenizer with byte fallback, like XLNet's."""
     tokens = [("<unk>", 0.0), ("<s>", 0.0), ("</s>", 0.0), ("▁", -2.0), ("a", -2.5), ("b", -2.6), ("ab", -3.0), ("▁ab", -3.5), ("é", -4.0)]
     made = Tokenizer(models.Unigram([*tokens, *BYTES], 0, True))
     made.normalizer, made.pre_tokenizer, made.decoder = normalizers.NFC(), pre_tokenizers.Metaspace(), decoders.Metaspace()
@@ -78,7 +78,7 @@ KINDS: dict[str, Callable[[], Tokenizer]] = {
 
 @cache
 def source(kind: str) -> Tokenizer:
-    """The tokenizer of a kind, with added tokens."""
+    """The tokenizer of a kind, with several added tokens."""
     made = KINDS[kind]()
     made.add_special_tokens([AddedToken("<s>", normalized=False), AddedToken("</s>", normalized=False)])
     made.add_special_tokens([AddedToken("<mask>", lstrip=True, normalized=False), AddedToken("<r>", rstrip=True, normalized=False)])
@@ -87,5 +87,5 @@ def source(kind: str) -> Tokenizer:
 
 @cache
 def table(kind: str) -> fst.Tokenizer:
-    """The compiled tokenizer of a kind."""
+    """The tokenizer of a kind, compiled by the package."""
     return fst.Tokenizer(compiled(source(kind)))

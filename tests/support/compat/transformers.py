@@ -1,4 +1,4 @@
-"""Calls of a tokenizer of transformers, and comparisons of a stand-in with it."""
+"""Calls of a tokenizer of transformers, and comparisons of its drop-in with it."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ def library(name: str) -> Any:
 
 
 class Two(NamedTuple):
-    """Two tokenizers that must behave alike: one of transformers, and the drop-in."""
+    """A tokenizer of transformers and its drop-in, which must behave alike."""
 
     own: Any
     other: Any
 
     def same(self, ask: Callable[..., Any], *about: Any) -> Any:
-        """Call `ask` with both tokenizers, and check that the results and their types are equal."""
+        """Call `ask` with both tokenizers, and check that the results are equal, including their types."""
         own, other = ask(self.own, *about), ask(self.other, *about)
         assert_same(own, other)
         return other
@@ -45,7 +45,7 @@ class Two(NamedTuple):
 
 
 def assert_same(own: Any, other: Any) -> None:
-    """Check that two results are equal, including the types of all parts."""
+    """Check that two results are equal, including the types of all their parts."""
     assert type(own) is type(other)
     if hasattr(own, "items"):
         assert list(own) == list(other) if hasattr(own, "data") else own.keys() == other.keys()
@@ -113,7 +113,7 @@ CHANGES: tuple[Callable[[Any], Any], ...] = (
 
 
 def known(row: Any) -> list[Any]:
-    """All members of a row except its overflowing rows."""
+    """All members of a row, except its overflowing rows."""
     found = [getattr(row, name) for name in ROWS]
     found += [row.token_to_sequence(token) for token in range(len(row))]
     return found + [[row.char_to_token(place, text), row.word_to_tokens(place, text)] for place in range(9) for text in (0, 1)]

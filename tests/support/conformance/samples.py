@@ -1,6 +1,7 @@
-"""Small sources for every kind of table, each with a different path through the compiler, and parts of texts for their special cases.
+"""Small sources for every kind of table, each with a different path through the compiler, and parts of texts that reach their special
+cases.
 
-Add the samples of a new machine here: the frozen tables and the tests of every way to run use this file.
+Add the samples of a new machine here: the tests of frozen tables and of conformance use this file.
 """
 
 from __future__ import annotations
@@ -22,9 +23,9 @@ class Sample(NamedTuple):
     """A small table.
 
     Attributes:
-        kind: the kind of the table.
-        make: compiles the table; it may write sources to the folder in its argument.
-        parts: strings that are joined to texts for it.
+    kind: the kind of the table.
+    make: a function that compiles the table; it may write sources to the folder in its argument.
+    parts: strings from which texts for the table are joined.
     """
 
     kind: str
@@ -69,7 +70,7 @@ MECAB_PARTS = ("a", "b", "ab", "あ", "c", "d", "cd", " ", "  ", "\n", "\U0001f6
 
 
 def _document(document: Json) -> Callable[[Path], Any]:
-    """A function that compiles a tokenizer.json."""
+    """A function that compiles a given tokenizer.json."""
 
     def make(folder: Path) -> Any:
         path = folder / "tokenizer.json"
@@ -80,7 +81,7 @@ def _document(document: Json) -> Callable[[Path], Any]:
 
 
 def _with_added(document: Json, parts: Iterable[Json] = FLAGGED) -> Json:
-    """A tokenizer.json with additional added tokens."""
+    """A tokenizer.json with more added tokens."""
     added = document.get("added_tokens", [])
     first = len(document["model"]["vocab"]) + len(added)
     return {**document, "added_tokens": [*added, *({"id": first + place, **part} for place, part in enumerate(parts))]}
@@ -98,7 +99,7 @@ def _wordpiece(pre_tokenizer: Json, normalizer: Json, *, model: str = "WordPiece
 
 
 def _lacking(document: Json, characters: str) -> Json:
-    """A tokenizer.json of byte-level BPE with an unknown token, and without the tokens of some bytes."""
+    """A tokenizer.json of byte-level BPE that has an unknown token, and lacks the tokens of some bytes."""
     model = document["model"]
     kept = [token for token in model["vocab"] if not set(token) & set(characters)]
     merges = [merge for merge in model["merges"] if not set("".join(merge)) & set(characters)]
@@ -133,7 +134,7 @@ def _affixes() -> Json:
 
 
 def _tiktoken(folder: Path) -> Any:
-    """Compile ranks."""
+    """Compile ranks in tiktoken's format."""
     from base64 import b64encode
 
     tokens = [*(bytes([byte]) for byte in range(256)), b"ab", b" ab", b"abab", "é".encode(), b"11"]
@@ -167,7 +168,7 @@ def _model(kind: str, **trainer: Any) -> Callable[[Path], Any]:
 
 
 def _jieba_with_model(_: Path) -> Any:
-    """Compile words with jieba's model of unknown words."""
+    """Compile words with jieba's model for unknown words."""
     pytest.importorskip("jieba")
     return lattice.jieba(CHINESE, hmm=True)
 

@@ -1,4 +1,4 @@
-"""The tables of `support.conformance.samples`, and every way from texts to ids."""
+"""The tables of `support.conformance.samples`, and every method that encodes a text with them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ BARE: Any = {"add_special_tokens": False}
 
 
 class Located(NamedTuple):
-    """The ids of a text, and their positions, if the table has them."""
+    """The ids of a text with their positions; the positions are empty if the table has none."""
 
     ids: list[int]
     offsets: list[list[int]]
@@ -35,7 +35,7 @@ def table_of(name: str) -> Any:
 
 
 def public(table: Any) -> Any:
-    """The object of the public class for a table, as from `fst.load`."""
+    """The public object for a table, as `fst.load` returns it."""
     with TemporaryDirectory() as folder:
         path = Path(folder, "table.npz")
         table.save(path)
@@ -43,32 +43,34 @@ def public(table: Any) -> Any:
 
 
 def encoder_of(used: Any) -> Encoder:
-    """The encoder of an object of a public class."""
+    """The encoder inside a public object."""
     found: Encoder = used if isinstance(used, Encoder) else next(part for part in vars(used).values() if isinstance(part, Encoder))
     return found
 
 
 def walked(table: Any, text: str) -> list[int]:
-    """The ids from the slow walk; for WordPiece with contextual tokens, which the walk does not find, the ids from the encoder."""
+    """The ids by the walk; for WordPiece with tokens that depend on their neighbours, which the walk does not
+    find, the ids by the encoder.
+    """
     if table.kind == "wordpiece" and table.metadata.added_tokens.contextual:
         return [*map(int, fst.Tokenizer(table).encode(text, **BARE))]
     return [number for number in table.run(text) if number >= 0 or table.kind != "mecab"]
 
 
 def texts_of(sample: Sample, draw: random.Random, count: int = 20, longest: int = 20) -> list[str]:
-    """Random texts from the parts of a sample, and two empty texts."""
+    """Random texts of the sample's parts, between two empty texts."""
     drawn = ("".join(draw.choices(sample.parts, k=draw.randint(1, longest))) for _ in range(count))
     return ["", *drawn, ""]
 
 
 def cut(draw: random.Random, text: str | bytes) -> Iterator[Any]:
-    """The pieces of a text, cut at random positions."""
+    """The parts of a text that is cut at random positions."""
     places = sorted(draw.randint(0, len(text)) for _ in range(draw.randint(0, 12)))
     return (text[begin:end] for begin, end in pairwise([0, *places, len(text)]))
 
 
 def streamed(encoder: Encoder, pieces: Iterator[Any]) -> Located:
-    """The result of a stream for the pieces of a text."""
+    """The result of a stream that reads a text in parts."""
     stream, parts = encoder.stream(offsets=True, **BARE), []
     for piece in pieces:
         stream.write(piece)
@@ -78,7 +80,7 @@ def streamed(encoder: Encoder, pieces: Iterator[Any]) -> Located:
 
 
 def located(encoder: Encoder, texts: Sequence[str]) -> list[Located]:
-    """The ids of each text and their positions."""
+    """The ids of each text with their positions."""
     batch: Any = encoder.encode_batch(texts, offsets=True, **BARE)
     bounds = pairwise(batch.row_splits.tolist())
     return [Located(*(getattr(batch, name)[begin:end].tolist() for name in Located._fields)) for begin, end in bounds]

@@ -1,4 +1,4 @@
-"""A fuzzer for every kernel: it draws a vocabulary and texts, and uses them in every way."""
+"""A fuzzer for every kernel: it draws vocabularies and texts, and passes them to every function of the package."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ from fst.text.charsmap import KEEPING, MANNERS
 from fst.text.edits import SPACES, Edit
 from fst.text.normalizer import NOTHING
 
-LONG_PIECES = 2  # modulo the number of kinds: seeds whose texts have a piece that byte-level BPE reads separately
-HAS_JIEBA = find_spec("jieba") is not None  # a compiler needs jieba's model for unknown words
+LONG_PIECES = 2  # modulo the number of kinds: seeds that add a pre-token longer than `LONGEST`
+HAS_JIEBA = find_spec("jieba") is not None  # only an installed jieba has its model for unknown words
 BERT = {"type": "BertNormalizer", "clean_text": True, "handle_chinese_chars": True, "strip_accents": None, "lowercase": True}
 STEPS = {"type": "Sequence", "normalizers": [{"type": "Lowercase"}, {"type": "NFD"}, {"type": "StripAccents"}]}
 DIGITS = {"type": "Sequence", "pretokenizers": [{"type": "Whitespace"}, {"type": "Digits", "individual_digits": False}]}
@@ -83,7 +83,7 @@ KINDS = (pa.string(), pa.large_string(), pa.string_view(), pa.binary(), pa.large
 
 
 def vocabulary(draw: random.Random) -> dict[str, Any]:
-    """Draw a tokenizer.json: a vocabulary with added tokens of every kind."""
+    """Draw a tokenizer.json of WordPiece with added tokens of every kind."""
     drawn = {"".join(draw.choices("ab1é世\u302e", k=draw.randint(1, 14))) for _ in range(40)}
     tokens = list(dict.fromkeys([*TOKENS, *(draw.choice(("", "##")) + token for token in sorted(drawn))]))
     contents = (*draw.sample(CONTENTS, draw.choice((0, 1, 3, 8))), *draw.choices(("a" * 600,), k=draw.random() < 0.2))
@@ -108,7 +108,7 @@ def vocabulary(draw: random.Random) -> dict[str, Any]:
 
 
 def framed(ids: Mapping[str, int]) -> dict[str, Any]:
-    """Templates with [CLS] and [SEP] around texts."""
+    """A template that puts [CLS] and [SEP] around texts."""
     known = {name: {"id": name, "ids": [ids[name]], "tokens": [name]} for name in ("[CLS]", "[SEP]")}
     around = [{"SpecialToken": {"id": name, "type_id": 0}} for name in known]
     text, other = ({"Sequence": {"id": name, "type_id": number}} for number, name in enumerate("AB"))
@@ -121,7 +121,7 @@ def framed(ids: Mapping[str, int]) -> dict[str, Any]:
 
 
 def merges_of(draw: random.Random) -> Merges:
-    """Draw merges. Each token is made once; in half of the lists, merges come after the merges of their parts."""
+    """Draw merges; each makes another token, and in half of the lists each merge follows the merges of its parts."""
     tokens, merges = [bytes([byte]) for byte in dict.fromkeys("abfor1 é世\u302e".encode())], list[tuple[bytes, bytes]]()
     for _ in range(draw.choice((0, 5, 60))):
         pair = draw.choice(tokens), draw.choice(tokens)
@@ -138,7 +138,7 @@ def bytewise(draw: random.Random) -> dict[str, Any]:
     found = byte_level(draw.choice(PATTERNS), merges_of(draw), more, special, ignore_merges=draw.random() < 0.3)
     found["post_processor"] = framed({token["content"]: token["id"] for token in found["added_tokens"]})
     if draw.random() < 0.3:
-        found["pre_tokenizer"]["pretokenizers"].insert(0, {"type": "WhitespaceSplit"})  # drop whitespace
+        found["pre_tokenizer"]["pretokenizers"].insert(0, {"type": "WhitespaceSplit"})  # a pre-tokenizer that drops whitespace
     if draw.random() < 0.4 and not found["model"]["ignore_merges"]:
         lack(found, draw.choice(("q", "!x2", "È")), **draw.choice(({}, {"fuse_unk": True}, {"unk_token": None})))
     found["pre_tokenizer"]["pretokenizers"][-1]["add_prefix_space"] = draw.random() < 0.2
@@ -159,17 +159,15 @@ def characterwise(draw: random.Random) -> dict[str, Any]:
 
 
 def lack(found: dict[str, Any], letters: str, **model: Any) -> None:
-    """Remove the tokens of some bytes, and the merges that contain these tokens, from a tokenizer.json. By default, such bytes become
-    [UNK].
-    """
-    added = {token["content"]: token["id"] for token in found["added_tokens"]}  # ids of tokens outside the model depend on its size
+    """Remove the tokens of some bytes from a tokenizer.json, and the merges with these tokens; by default, these bytes become [UNK]."""
+    added = {token["content"]: token["id"] for token in found["added_tokens"]}  # the ids of added tokens depend on the size of the model
     left = {token: number for token, number in found["model"]["vocab"].items() if token not in [*letters]}
     merges = [merge for merge in found["model"]["merges"] if not {*letters} & {*"".join(merge)}]
     found["model"].update({"vocab": {**left, **added}, "merges": merges, "unk_token": "[UNK]", **model})
 
 
 def rewritten(found: dict[str, Any], draw: random.Random) -> dict[str, Any]:
-    """The tokenizer.json with normalizers and with added tokens that depend on their neighbours."""
+    """Add normalizers to a tokenizer.json, and make its added tokens depend on their neighbours."""
     flags = ("single_word", "lstrip", "rstrip", "normalized")
     for token in found["added_tokens"]:
         token.update({flag: draw.random() < 0.3 for flag in flags})
@@ -204,7 +202,7 @@ def scored(draw: random.Random) -> dict[str, Any]:
 
 
 def tokenizer(draw: random.Random, draw_vocabulary: Callable[[random.Random], dict[str, Any]]) -> fst.Tokenizer:
-    """Draw vocabularies until one is supported, and compile it; sometimes empty its table of words."""
+    """Draw vocabularies until the compiler supports one, and compile it, sometimes with an empty table of words."""
     with TemporaryDirectory() as folder:
         path = Path(folder, "tokenizer.json")
         while True:
@@ -215,7 +213,7 @@ def tokenizer(draw: random.Random, draw_vocabulary: Callable[[random.Random], di
 
 
 def texts_of(draw: random.Random, size: int) -> list[str]:
-    """Draw texts: empty, short and long ones, with the difficult cases of kernels."""
+    """Draw empty, short and long texts with the difficult cases of kernels."""
     short = ["".join(draw.choices(WORDS, k=draw.randint(0, 12))) for _ in range(8)]
     unit = "".join(draw.choices(WORDS, k=draw.randint(1, 5)))
     long = ["".join(draw.choices(WORDS, k=size // 8)), unit * (size // len(unit)), draw.choice("a \u302e世") * size]
@@ -228,7 +226,7 @@ def ids_of(batch: fst.Batch) -> list[list[int]]:
 
 
 def drive_batches(tok: fst.Tokenizer, texts: list[str], draw: random.Random) -> None:
-    """Encode texts one by one and together, as strings and as bytes, with offsets and in threads: all ids are the same."""
+    """Encode texts alone and in batches, as str and as bytes, with offsets and on threads: all ids are equal."""
     found = [tok.encode(text).tolist() for text in texts]
     data = [text.encode() for text in texts]
     assert [tok.encode(text).tolist() for text in data] == found
@@ -259,7 +257,7 @@ def drive_dropout(tok: fst.Tokenizer, texts: list[str], draw: random.Random) -> 
 
 
 def drive_sampling(tok: fst.Tokenizer, texts: list[str], draw: random.Random) -> None:
-    """Draw segmentations, and list the best ones: the results do not depend on threads, other rows or offsets."""
+    """Sample segmentations, and list the n best: the results do not depend on threads, other rows or offsets."""
     if not isinstance(tok, UnigramTokenizer):
         with pytest.raises(fst.UnsupportedError):
             tok.encode(texts[1], randomness=fst.Sampling())
@@ -277,14 +275,14 @@ def drive_sampling(tok: fst.Tokenizer, texts: list[str], draw: random.Random) ->
 
 
 def drive_long(tok: fst.Tokenizer, draw: random.Random) -> None:
-    """Encode a piece that is too long to be read together with other pieces."""
+    """Encode a pre-token that is too long for the kernel to read it together with others."""
     if isinstance(tok, UnigramTokenizer) and not DISABLED:
         text = "".join(draw.choices("ab", k=40_000))
         assert tok.encode_batch([text.encode()], offsets=True).ids.tolist() == tok.encode(text).tolist()
 
 
 def drive_charsmaps(tok: fst.Tokenizer, texts: list[str], draw: random.Random) -> None:
-    """Replace strings in each manner, also if clusters depend on more than neighbours; then write spaces as sentencepiece does."""
+    """Replace strings by each manner of charsmaps, also with clusters that depend on more than their neighbours; then escape spaces."""
     if isinstance(tok, BpeTokenizer):
         manner = draw.choice(MANNERS)
         strings = {string: string for string in STRINGS} if manner == KEEPING else STRINGS
@@ -300,7 +298,7 @@ def drive_charsmaps(tok: fst.Tokenizer, texts: list[str], draw: random.Random) -
 
 
 def drive_sums(draw: random.Random, texts: list[str]) -> None:
-    """Sum scores over whole texts, also beyond the limit: every way through the package returns the same ids."""
+    """Sum scores over entire texts, also beyond the limit of sums: every method returns the same ids."""
     listed = {word: draw.choice((1, 1, 3_000, 60_000)) * -draw.random() * len(word) for word in draw.sample(WORDS, 30) if word}
     types = [UNKNOWN, *draw.choices((NORMAL, NORMAL, USER_DEFINED, UNUSED), k=len(listed))]
     model = UnigramModel(["<unk>", *listed], [0.0, *map(float, map(np.float32, listed.values()))], 0, sums=WHOLE, types=types)
@@ -312,7 +310,7 @@ def drive_sums(draw: random.Random, texts: list[str]) -> None:
 
 
 def drive_words(draw: random.Random, texts: list[str]) -> None:
-    """Look up whole words: every way through the package returns the same ids, also for runs of unknown words and of their bytes."""
+    """Look up entire words: every method returns the same ids, also for runs of unknown words and for their bytes."""
     listed, byte_fallback = {f"▁{word}" for word in draw.sample(WORDS, 30)}, draw.random() < 0.5
     names = ["<unk>", *sorted(listed), *(BYTES if byte_fallback else ())]
     types = [UNKNOWN, *[NORMAL] * len(listed), *[BYTE] * 256][: len(names)]
@@ -325,7 +323,7 @@ def drive_words(draw: random.Random, texts: list[str]) -> None:
 
 
 def drive_search(draw: random.Random, texts: list[str]) -> None:
-    """Search for keywords of each kind: str and bytes, threads and streams find the same matches."""
+    """Search for keywords of each kind: str, bytes, threads and streams give the same matches."""
     listed = [word for word in draw.sample(WORDS, 12) if word.strip()]
     kind = draw.choice(MATCH_KINDS)
     options: dict[str, Any] = {name: draw.random() < 0.4 for name in ("ignore_case", "whole_words", "allow_empty")}
@@ -345,14 +343,14 @@ def drive_search(draw: random.Random, texts: list[str]) -> None:
     stream.write(texts[1][3:])
     assert [*first, *stream.close()[0]] == found[1]
     stream = fst.Searcher(keywords(["aba"], ignore_case=True)).stream()
-    for part in ("xÀaB", "A"):  # a keyword may begin where the first part ends
+    for part in ("xÀaB", "A"):  # a keyword may begin at the end of the first part
         stream.write(part)
         found = stream.read()
     assert [match[1:] for match in found[0]] == [(2, 5)]
 
 
 def drive_segmentation(draw: random.Random, texts: list[str]) -> None:
-    """Segment in both directions: the tokens spell the text, and are the same in threads, columns, streams and other forms."""
+    """Segment by MaxMatch in both directions: the tokens join to the text, and are the same in threads, columns and streams."""
     listed, direction = [word for word in draw.sample(WORDS, 12) if word.strip()], draw.choice(DIRECTIONS)
     segmenter, texts = fst.Segmenter(maxmatch([*listed, "qqqq"], direction, {"qqqq": "qq|qq"})), [*texts, "qqqq qqq" * 40]
     found = [*segmenter.segment_batch(texts, offsets=True)]
@@ -369,7 +367,7 @@ def drive_segmentation(draw: random.Random, texts: list[str]) -> None:
 
 
 def drive_lattices(draw: random.Random, texts: list[str]) -> None:
-    """Segment by the best path, as in jieba and MeCab: bytes, threads, columns and streams return the same tokens."""
+    """Segment by the best path, as jieba and MeCab do: bytes, threads, columns and streams give the same tokens."""
     listed = [word for word in draw.sample(WORDS, 12) if word.strip()]
     entries = [(word, draw.randint(0, 9)) for word in listed]
     tables = [*(lattice.jieba([*entries, ("a", 1)]).with_mode(mode) for mode in JIEBA_MODES), mecab(draw, listed)]
@@ -390,7 +388,7 @@ def drive_lattices(draw: random.Random, texts: list[str]) -> None:
 
 
 def mecab(draw: random.Random, listed: list[str]) -> MecabTable:
-    """Draw a dictionary of MeCab."""
+    """Draw a dictionary for MeCab."""
     ids = draw.randint(1, 5)
 
     def entry(surface: str) -> str:
@@ -410,7 +408,7 @@ def mecab(draw: random.Random, listed: list[str]) -> MecabTable:
 
 
 def drive_errors(tok: fst.Tokenizer, texts: list[str], draw: random.Random) -> None:
-    """Pass invalid batches and calls: the errors are those of the package."""
+    """Pass invalid batches and calls: each raises an error of the package."""
     wrong = [*texts[:3], draw.choice((None, 3, b"a", "\ud800")), *texts[3:]]
     with pytest.raises(fst.TextError):
         tok.encode_batch(wrong)  # type: ignore[arg-type]
@@ -422,7 +420,7 @@ def drive_errors(tok: fst.Tokenizer, texts: list[str], draw: random.Random) -> N
 
 
 def drive_columns(tok: fst.Tokenizer, texts: list[str], draw: random.Random) -> None:
-    """Encode a column of any kind, sliced, with nulls: each row has the ids of its text."""
+    """Encode a column of any type, sliced, with nulls: each row has the ids of its text."""
     column = pa.array([*texts, None], pa.string()).cast(draw.choice(KINDS))
     first = draw.randrange(3)
     assert tok.encode_arrow(column[first:]).to_pylist() == [*([*map(int, tok.encode(text))] for text in texts[first:]), None]
@@ -430,7 +428,7 @@ def drive_columns(tok: fst.Tokenizer, texts: list[str], draw: random.Random) -> 
 
 
 def drive_calls(tok: fst.Tokenizer, texts: list[str], draw: random.Random) -> None:
-    """Call with truncation, windows, pairs, padding and split words."""
+    """Call the tokenizer with truncation, windows, pairs, padding and split words."""
     options: dict[str, Any] = {"return_tensors": "np", "padding": True, "return_overflowing_tokens": draw.random() < 0.7}
     sides: dict[str, Any] = {"padding_side": draw.choice(("left", "right")), "truncation_side": draw.choice(("left", "right"))}
     short = texts[:9]
@@ -447,7 +445,7 @@ def drive_calls(tok: fst.Tokenizer, texts: list[str], draw: random.Random) -> No
 
 
 def drive_streams(tok: fst.Tokenizer, texts: list[str], draw: random.Random) -> None:
-    """Write texts in pieces: the ids are the same as for the whole texts."""
+    """Write texts to a stream in parts: the ids equal those of the entire texts."""
     for text in (texts[1], texts[-2], texts[-4], texts[-3]):
         data: str | bytes = draw.choice((text, text.encode()))
         places = sorted(draw.randint(0, len(data)) for _ in range(draw.randint(0, 9)))
@@ -464,7 +462,7 @@ def drive_streams(tok: fst.Tokenizer, texts: list[str], draw: random.Random) -> 
 
 
 def drive_decoding(tok: fst.Tokenizer, texts: list[str], draw: random.Random) -> None:
-    """Decode ids of tokens and other numbers, in arrays and batches: texts are the same as for single rows, bytes as for single tokens."""
+    """Decode tokens and other numbers, in arrays and batches: batches equal single rows, and bytes equal the bytes of single tokens."""
     ids = [*tok.encode(texts[1]).tolist(), *(draw.randint(0, tok.vocab_size + 3) for _ in range(40))]
     numbers = np.array(ids, draw.choice(TYPES))
     assert tok.decode_batch([ids, numbers[:7], []]) == [tok.decode(numbers), tok.decode(ids[:7]), ""]
@@ -473,16 +471,16 @@ def drive_decoding(tok: fst.Tokenizer, texts: list[str], draw: random.Random) ->
 
 
 def drive(seed: int, size: int) -> None:
-    """Draw a vocabulary and texts of up to `size`, and use them in every way."""
+    """Draw a vocabulary and texts of up to `size` characters, and pass them to every function."""
     draw = random.Random(seed)
     with pytest.MonkeyPatch.context() as patch:
         if seed % 2:
             patch.setattr(kernel_call, "CHUNK", 0)
         if DISABLED:
-            patch.setattr(find, "CHUNK", np.uint64(16))  # short texts then have pieces longer than a chunk
+            patch.setattr(find, "CHUNK", np.uint64(16))  # so short texts have pre-tokens longer than a chunk
             for name, number in (("FEW", 2), ("FAIRLY_FEW", 3), ("NEAR", 1), ("FAR", 3)):
-                patch.setattr(search, name, np.uint64(number))  # searches then remember their failures
-            patch.setattr(keyword_kernels, "FEW", np.uint64(8))  # walks then take turns over the texts
+                patch.setattr(search, name, np.uint64(number))  # so searches remember their failures
+            patch.setattr(keyword_kernels, "FEW", np.uint64(8))  # so walks alternate between the texts
         kinds = characterwise, vocabulary, bytewise, scored, vocabulary, bytewise, vocabulary
         tok, texts = tokenizer(draw, kinds[seed % len(kinds)]), texts_of(draw, size)
         if seed % len(kinds) == LONG_PIECES:
@@ -495,6 +493,6 @@ def drive(seed: int, size: int) -> None:
         drive_trainers(random.Random(seed), texts, patch)
         drive_search(draw, texts)
         drive_lattices(draw, texts)
-        patch.setattr("fst.runtime.rows.batch.BLOCK", 100)  # short rows are then read in parts
+        patch.setattr("fst.runtime.rows.batch.BLOCK", 100)  # so short rows are read in parts
         drive_segmentation(draw, texts)
         drive_long(tok, draw)

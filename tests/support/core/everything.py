@@ -1,4 +1,4 @@
-"""Tables of all kinds, used in every way, for processes that store kernels."""
+"""Tables of all kinds, passed to every function, for processes that store kernels."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ CALLS: tuple[dict[str, Any], ...] = (
 
 
 def use(tokenizer: fst.Tokenizer, rows: list[str]) -> None:
-    """Encode texts in every way."""
+    """Encode texts with every method of a tokenizer."""
     pa = pytest.importorskip("pyarrow", reason="columns are pyarrow's")
     wrong = ["a\ud800", *rows]
     for batch_ in (rows, [row.encode() for row in rows]):
@@ -43,7 +43,7 @@ def use(tokenizer: fst.Tokenizer, rows: list[str]) -> None:
 
 
 def use_everything(folder: Path) -> None:
-    """Compile tables of all kinds, and encode with them in every way; the folder gets a vocabulary."""
+    """Compile tables of all kinds, and encode with every method; the function writes a vocabulary to the folder."""
     tables = compiled()
     for tokens in (["[UNK]"], ["[UNK]", "a"], TOKENS):
         compiled(tokens, layout="compact")

@@ -1,4 +1,4 @@
-"""Hide private parts of numba from this package, as if the version of numba had no such parts; numba itself still finds them."""
+"""Hide private parts of numba from this package, as if numba's version lacked them; numba itself still finds them."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from fst.core.jit import OF_DISPATCHERS, PRIVATE
 
 
 class Hidden:
-    """An attribute of a class that `fst` does not find.
+    """An attribute of a class that code of `fst` does not find.
 
     Args:
-        name: the name of the attribute.
-        found: the value for other code; None: the value of each instance.
+    name: the name of the attribute.
+    found: the value for other code; None means the value of each instance.
     """
 
     def __init__(self, name: str, found: Any = None) -> None:
@@ -32,20 +32,20 @@ class Hidden:
 
 
 class HiddenOfInstances(Hidden):
-    """An attribute of instances that `fst` does not find."""
+    """An attribute of instances that code of `fst` does not find."""
 
     def __set__(self, instance: Any, value: Any) -> None:
         instance.__dict__[self._name] = value
 
 
 def is_hidden() -> bool:
-    """Whether the attribute is requested by code of the package, or by the standard library for it."""
+    """Whether the attribute is read by code of the package, or by the standard library for the package."""
     asking: str = sys._getframe(2).f_globals["__name__"]
     return asking.split(".")[0] in ("fst", "pkgutil")
 
 
 def hide(part: str) -> None:
-    """Hide a part by its name in `fst.core.jit.PRIVATE`, or the private attribute of each dispatcher."""
+    """Hide a part by its name in `fst.core.jit.PRIVATE`, or by "dispatchers" the private attributes of every dispatcher."""
     if part == "dispatchers":
         for name in OF_DISPATCHERS:
             setattr(Dispatcher, name, HiddenOfInstances(name))

@@ -1,4 +1,4 @@
-"""Kernels without machine code: a process that interprets them, and the number of lines that they run, a measure of time without noise."""
+"""Kernels as interpreted Python in a separate process, and the number of lines that a call runs, which measures time without noise."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from support.shared_data import TESTS
 
 
 def printed(function: Callable[[], None]) -> str:
-    """The output of a function of a test module in a process with interpreted kernels."""
+    """The output of a function of a test module, in a process that interprets kernels."""
     environment = {**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": str(TESTS), "PYTHONWARNINGS": "ignore"}
     program = f"import runpy; runpy.run_path({function.__code__.co_filename!r})[{function.__name__!r}]()"
-    with TemporaryDirectory() as folder:  # for the tables that `support.kept` stores
+    with TemporaryDirectory() as folder:  # a folder for the tables that `support.kept` stores
         done = subprocess.run([sys.executable, "-c", program], env=environment, cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
 
 def steps(run: Callable[[], object], *modules: ModuleType) -> int:
-    """The number of lines in the files of some modules that a call executes."""
+    """The number of lines that a call runs in the files of some modules."""
     count, files = 0, {module.__file__ for module in modules}
 
     def watch(frame: FrameType, event: str, _argument: Any) -> Any:

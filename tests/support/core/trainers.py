@@ -1,4 +1,4 @@
-"""Uses of the trainers for the fuzzer of `test_bounds`."""
+"""Calls of the trainers for the fuzzer of `test_bounds`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SPECIAL = ("<unk>", "a", "ab", "##b")
 
 
 def counted(draw: random.Random, texts: Sequence[str]) -> tuple[Words, dict[str, Any]]:
-    """Count words: two threads, one thread and runs on disk give the same words. Sometimes, large counts are drawn."""
+    """Count words: two threads, one thread and temporary files on disk give the same words; sometimes, large counts are drawn instead."""
     how: dict[str, Any] = {"splitter": draw.choice(SPLITTERS), "normalizer": draw.choice(NORMALIZERS)}
     found = train.words(texts, threads=1, **how)
     for other in (
@@ -40,7 +40,7 @@ def counted(draw: random.Random, texts: Sequence[str]) -> tuple[Words, dict[str,
 
 
 def drive_trainers(draw: random.Random, texts: Sequence[str], patch: pytest.MonkeyPatch) -> None:
-    """Train every kind of vocabulary on words: a run that stops after each round gives the same vocabulary."""
+    """Train every kind of vocabulary: a run that stops after each round gives the same vocabulary as one run."""
     patch.setattr(run, "STEPS", draw.choice((100, 1 << 21)))
     patch.setattr(state, "BUDGET", draw.choice((100, 1 << 21)))
     if DISABLED:
@@ -66,7 +66,7 @@ def drive_trainers(draw: random.Random, texts: Sequence[str], patch: pytest.Monk
 
 
 def resumed(trainer: Any, words: Words, **options: Any) -> None:
-    """Train in one run, and in runs of one round each."""
+    """Train in one run and in runs of one round each, and check that the results are equal."""
     with TemporaryDirectory() as folder:
         path = Path(folder, "run.npz")
         found = trainer(words, **options)

@@ -8,6 +8,6 @@ import shutil
 import pytest
 
 ROOT = hasattr(os, "geteuid") and os.geteuid() == 0
-# Without this capability, permissions also apply to root.
+# Drops the capability that exempts root from the permissions of files.
 UNPRIVILEGED = ["setpriv", "--bounding-set=-dac_override", "--inh-caps=-dac_override"] * ROOT
 bound = pytest.mark.skipif(ROOT and not shutil.which("setpriv"), reason="permissions do not bind root, and there is no setpriv")

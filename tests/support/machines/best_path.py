@@ -1,4 +1,4 @@
-"""Dictionaries of jieba and MeCab, and the tokens from their walks."""
+"""Dictionaries of jieba and MeCab, and the tokens by their walks."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def by_units(text: str, start: int, end: int) -> str:
 
 
 def walked(table: Any, text: str) -> list[str]:
-    """The tokens from the slow walk."""
+    """The tokens of a text by the walk."""
     nodes = table.walk(text)[:-1] if isinstance(table, MecabTable) else table.walk(text)
     return [by_units(text, node.start, node.end) for node in nodes]
 
@@ -38,7 +38,7 @@ Files = dict[str, str]
 
 
 def dictionary(draw: random.Random, costs: int, *, related: bool = True) -> tuple[MecabDictionary, Files]:
-    """A random dictionary of MeCab, and its files; with `related`, some characters have two categories."""
+    """A random MeCab dictionary and its files; with `related`, some characters have two categories."""
     ids = draw.randint(1, 4)
 
     def cost() -> int:

@@ -1,4 +1,4 @@
-"""Small byte-level vocabularies, and comparisons of every way to use a machine."""
+"""Small byte-level vocabularies, and comparisons of all methods that encode."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ WORDS = (
 
 
 class Small(NamedTuple):
-    """A small machine, and its merges for the definition of BPE."""
+    """A small table, and its merges for the definition of BPE."""
 
     table: BpeTable
     merges: Merges
@@ -77,7 +77,7 @@ class Small(NamedTuple):
 
 
 def small(pattern: str, merges: Merges, more: Sequence[bytes] = (), special: Sequence[str] = (), *, ignore_merges: bool = False) -> Small:
-    """Compile a small machine."""
+    """Compile a small vocabulary."""
     source = of_document(byte_level(pattern, merges, more, special, ignore_merges=ignore_merges), Path("tokenizer.json"))
     return Small(assemble(source, "auto"), merges, ignore_merges)
 
@@ -113,7 +113,7 @@ ENGLISH_MERGES: Merges = [
 
 
 def mixed(draw: random.Random, count: int) -> str:
-    """Text of special tokens, prefixes of them, words, and letters of any script."""
+    """A text of special tokens, prefixes of them, words, and letters of any script."""
 
     def part() -> str:
         kind = draw.randrange(6)
@@ -135,7 +135,7 @@ def cuts(draw: random.Random, size: int, count: int) -> list[int]:
 
 
 def streamed(tokenizer: fst.Tokenizer, text: str | bytes, places: Sequence[int]) -> list[int]:
-    """The ids from a stream that reads a text in pieces, and sometimes returns ids in between."""
+    """The ids by a stream that reads a text in parts, and returns some ids between the parts."""
     stream, found = tokenizer.stream(), list[int]()
     for number, (begin, end) in enumerate(pairwise(places)):
         stream.write(text[begin:end])
@@ -145,7 +145,7 @@ def streamed(tokenizer: fst.Tokenizer, text: str | bytes, places: Sequence[int])
 
 
 def located(tokenizer: fst.Tokenizer, text: str, places: Sequence[int]) -> tuple[list[int], list[list[int]], list[int]]:
-    """The ids of a text in pieces, with their offsets and words."""
+    """The ids of a text that a stream reads in parts, with their offsets and words."""
     stream, parts = tokenizer.stream(offsets=True), []
     for begin, end in pairwise(places):
         stream.write(text[begin:end])
@@ -156,7 +156,7 @@ def located(tokenizer: fst.Tokenizer, text: str, places: Sequence[int]) -> tuple
 
 
 def hold_every_way(tokenizer: fst.Tokenizer, texts: Sequence[str], expected: list[list[int]], draw: random.Random) -> None:
-    """Compare the ids from every way to encode texts with the expected ids."""
+    """Check that every method that encodes gives the expected ids."""
     data = [text.encode() for text in texts]
     for rows in (texts, data):
         for threads in (1, 3):
@@ -178,7 +178,7 @@ def hold_every_way(tokenizer: fst.Tokenizer, texts: Sequence[str], expected: lis
 
 
 def hold_in_pieces(tokenizer: fst.Tokenizer, text: str, size: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Compare the results for a text that is read in pieces of `size` with those for the whole text."""
+    """Check that a text that is read in parts of `size` has the same ids, offsets and words as in one part."""
     whole = tokenizer.encode_batch([text], offsets=True)
     with monkeypatch.context() as patched:
         patched.setattr("fst.runtime.rows.batch.BLOCK", size)
@@ -188,7 +188,7 @@ def hold_in_pieces(tokenizer: fst.Tokenizer, text: str, size: int, monkeypatch: 
 
 
 def corpus(name: str) -> Iterator[str]:
-    """The texts of a corpus; of plain text, twenty lines at a time with their line ends."""
+    """Yield the texts of a corpus; a plain text file gives twenty lines at a time, with their line ends."""
     with (SHARED / "corpora" / name).open(encoding="utf-8", newline="") as file:
         if name.endswith(".jsonl"):
             yield from (json.loads(line)["text"] for line in file)

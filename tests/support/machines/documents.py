@@ -1,4 +1,4 @@
-"""Machines for the tests of the runtime: a vocabulary with every special case of the kernel, and texts that reach these cases."""
+"""Vocabularies for the tests of the runtime, with every special case of the kernel, and texts that reach these cases."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from fst.pretokens.token_letters import fallback
 
 Merges = Sequence[tuple[bytes, bytes]]
 
-# U+0301 is an accent, and is stripped; U+1B44 and U+302E stay, and are swapped into this order if they are adjacent.
+# U+0301 is an accent that is stripped. U+1B44 and U+302E are marks that are not stripped, and adjacent ones are put in this order.
 TOKENS = (
     *("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"),
     *("a", "##a", "b", "##b", "e", "##e", "un", "##aff", "##able", "abab", "##bab", "[", "]", "<", ">", "!", "x", "##x", "s", "##s"),
@@ -26,7 +26,7 @@ TOKENS = (
     *("\u1112", "##\u1161", "##\u11ab", "##\u1112", "abcdefghijkl", "abcdefghijklm", "abcdefghijkle", "##c"),
 )
 ADDED = ("<s>", "<s>x", "</s>", "ab!", "世<", "É", "\U0001f600\U0001f601\U0001f602!", "<mask of more letters than sixteen>")
-# Parts of texts that a cut may go through: words (known, unknown and too long); special tokens, whole and cut short; runs of marks;
+# Parts of texts at which a cut is difficult: words (known, unknown and too long); special tokens, some of them incomplete; runs of marks;
 # surrogate pairs; characters that are deleted or become several.
 PIECES = (
     *("unaffable", "abababab", "abcdefghijkl", "abcdefghijklm", "qqqq", "aqa", "x" * 100, "x" * 101, "x" * 260, "!!!", "  "),
@@ -38,7 +38,7 @@ PIECES = (
 
 
 def compiled(tokens: Sequence[str] = TOKENS, added: Sequence[str] = ADDED, layout: str = "auto", **options: Any) -> WordPieceTable:
-    """Compile tokens, and strings that are cut out of raw text."""
+    """Compile tokens and added tokens, which are found in raw text."""
     source = source_with({token: len(tokens) + number for number, token in enumerate(added)}, tokens, **options)
     tables: WordPieceTable = assemble(source, layout)
     return tables
@@ -51,7 +51,7 @@ def source_with(
     pre_tokenizers: Sequence[Any] | None = None,
     **options: Any,
 ) -> Source[WordPieceModel]:
-    """Make a source of tokens, with strings that are cut out of raw text, and by option with components other than BERT's."""
+    """Make a source of tokens and added tokens, optionally with components other than BERT's."""
     source = read(list(tokens), options)
     text = source.text
     if normalizers is not None:
@@ -62,12 +62,14 @@ def source_with(
 
 
 def without_words(tables: Any) -> Any:
-    """Empty the table of words, so all words go through the automaton."""
+    """Empty the table of words, so the automaton reads all words."""
     return replace(tables, words=np.zeros(8, np.uint64), displacements=np.zeros(2, np.uint16))
 
 
 def byte_level(pattern: str, merges: Merges, more: Sequence[bytes] = (), special: Sequence[str] = (), **model: Any) -> dict[str, Any]:
-    """A tokenizer.json of byte-level BPE. The order of the ids is: bytes, merged tokens, `more` tokens, special tokens."""
+    """A tokenizer.json of byte-level BPE; its ids number the bytes, the merged tokens, the `more` tokens and the special tokens, in this
+    order.
+    """
     made = [first + second for first, second in merges]
     tokens = dict.fromkeys(map(spelled, [*(bytes([byte]) for byte in range(256)), *made, *more]))
     split = {"type": "Split", "pattern": {"Regex": pattern}, "behavior": "Isolated", "invert": False}
@@ -88,7 +90,7 @@ def byte_level(pattern: str, merges: Merges, more: Sequence[bytes] = (), special
 def over_characters(
     merges: Sequence[tuple[str, str]], characters: str, special: Sequence[str] = (), *, has_bytes: bool, **model: Any
 ) -> dict[str, Any]:
-    """A tokenizer.json of BPE over characters in the manner of SentencePiece, with byte fallback or with an unknown token only."""
+    """A tokenizer.json of BPE over characters, like SentencePiece's, with byte fallback or only with an unknown token."""
     fallbacks = map(fallback, range(256) if has_bytes else ())
     tokens = dict.fromkeys(["<unk>", *fallbacks, *characters, *(left + right for left, right in merges)])
     added = [{"id": number, "content": token, "special": True} for number, token in enumerate(special, len(tokens))]

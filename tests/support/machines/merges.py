@@ -1,4 +1,4 @@
-"""Merge lists that no automaton can run exactly."""
+"""Merge lists without an exact automaton."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ ONE_PIECE = r"[\s\S]+"
 
 
 def strings(letters: str, longest: int) -> list[str]:
-    """All strings over some letters, up to a maximum length."""
+    """All strings over some letters up to a length."""
     return ["".join(text) for length in range(longest + 1) for text in product(letters, repeat=length)]
 
 
 @some.composite
 def lists(draw: some.DrawFn, letters: Sequence[bytes]) -> Merges:
-    """Merges in any order, some of them listed twice, and some with parts that no merge makes."""
+    """Merges in any order; some are repeated, and some have parts that no merge makes."""
     tokens, merges = [*letters], list[tuple[bytes, bytes]]()
     for _ in range(draw(some.integers(1, 8))):
         merges.append((draw(some.sampled_from(tokens)), draw(some.sampled_from(tokens))))
@@ -35,7 +35,7 @@ def lists(draw: some.DrawFn, letters: Sequence[bytes]) -> Merges:
 
 @cache
 def shuffled() -> Small:
-    """A machine whose merges are in random order, for words and special tokens."""
+    """A vocabulary with merges in random order, for words and special tokens."""
     merges: list[tuple[bytes, bytes]] = [(b"t", b"h"), (b"th", b"e"), (b" ", b"the"), (b"\xc3", b"\xa9"), (b"x", b"x"), (b"xx", b"x")]
     merges += [(b"xxx", b"xx"), (b" ", b" "), (b"1", b"2"), (b"12", b"12"), (b"\xe4", b"\xb8"), (b"\xe4\xb8", b"\x96"), (b"the", b"12")]
     return small(GPT2, random.Random(3).sample(merges, len(merges)), (), ("<s>", "é世"))

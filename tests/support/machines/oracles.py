@@ -1,4 +1,4 @@
-"""Test cases of other projects, from the rows of `oracles/bpe_unigram/*.jsonl`."""
+"""Test cases of other projects: the rows of `oracles/bpe_unigram/*.jsonl`."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def file_of(folder: str) -> Path:
 
 
 def reason(row: Row) -> str | None:
-    """The reason to leave out a row; None: the row is run."""
+    """The reason to leave out a row; None means that the row is run."""
     vocab, config = row["vocab"], row["config"]
     if config.get("mode") in MODES:
         return MODES[config["mode"]]
@@ -49,7 +49,7 @@ def reason(row: Row) -> str | None:
 
 
 def reason_of_parts(vocab: Row) -> str | None:
-    """The reason to leave out a row with parts of a tokenizer.json."""
+    """The reason to leave out a row whose vocabulary is components of a tokenizer.json."""
     if "base" not in vocab:
         model = vocab["model"]
         return NOT_BPE if model["type"] == "Unigram" else UNKNOWN if model["unk_token"] not in (None, *model["vocab"]) else None

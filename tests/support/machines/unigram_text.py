@@ -1,4 +1,4 @@
-"""Unigram with sums over a whole text, and models of sentencepiece with the same pieces."""
+"""Unigram tables whose sums span entire texts, and models of sentencepiece with the same pieces."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ TO_SYMBOL = {"type": "Replace", "pattern": {"String": " "}, "content": "▁"}
 
 
 def model_of(pieces: Sequence[Piece], *, byte_fallback: bool = False) -> UnigramModel:
-    """The model of some pieces."""
+    """The Unigram model with some pieces."""
     names, scores, types = ([*column] for column in zip(*pieces, strict=True))
     unk_id = types.index(UNKNOWN) if UNKNOWN in types else None
     return UnigramModel(names, [float(np.float32(score)) for score in scores], unk_id, byte_fallback, WHOLE, types)
 
 
 def tables_of(model: UnigramModel, *, blanks: bool = False) -> UnigramTable:
-    """The table of a model for normalized texts; with `blanks`, spaces replace the symbol."""
+    """The table of a model for normalized texts; with `blanks`, its normalizer replaces spaces by the symbol."""
     model.check("it")
     text = TextPipeline([TO_SYMBOL] * blanks, [])
     return assemble(Source(model, text, AddedTokens({}, {}, None, (), ()), BARE, NO_SETTINGS), "auto")
 
 
 def reference(pieces: Sequence[Piece], *, byte_fallback: bool = False) -> Any:
-    """The processor of sentencepiece for some pieces."""
+    """The processor of sentencepiece with some pieces."""
     return sentencepiece.SentencePieceProcessor(model_proto=proto([*pieces], "unigram", byte_fallback=byte_fallback).SerializeToString())

@@ -1,4 +1,4 @@
-"""Texts of every kind, and WordPiece vocabularies with their references."""
+"""Texts of every kind, and WordPiece vocabularies with their reference tokenizers."""
 
 from __future__ import annotations
 
@@ -29,18 +29,20 @@ EXAMPLE = EXAMPLES / "english-uncased-8000.txt"
 UNCASED, CASED = "bert-base-uncased", "bert-base-multilingual-cased"
 DROPPED = {*characters.those("nonspacing").tolist()}
 KEPT = [chr(code) for code in np.flatnonzero(characters.orders()) if code not in DROPPED]  # marks that strip_accents keeps and moves
-PART = 4000  # texts
+PART = 4000  # number of texts
 
 
 @dataclass(frozen=True, eq=False)
 class Pair:
-    """The reference and the package, with the same vocabulary and options."""
+    """A tokenizer of the reference library and one of the package, with the same vocabulary and options."""
 
     reference: Tokenizer
     tokenizer: fst.Tokenizer
 
     def check(self, texts: list[str]) -> None:
-        """Check that the ids of all texts are equal, as strings and as bytes, with one thread and two; otherwise show a text."""
+        """Check that all texts have the ids of the reference, as str and bytes, on one thread and two; a failure shows the first text that
+        differs.
+        """
         expected = answers.answer(answers.question(self._settings, texts), lambda: digest_of(self._expected(texts)))
         for rows, threads in ways(texts):
             batch = self.tokenizer.encode_batch(rows, add_special_tokens=False, threads=threads)
@@ -52,9 +54,9 @@ class Pair:
         return self.reference.to_str()
 
     def _expected(self, texts: Sequence[str]) -> fst.Batch:
-        """The ids of all texts from the reference."""
+        """The ids of all texts by the reference."""
         ids, lengths = [np.empty(0, np.int32)], [0]
-        # The texts are encoded in parts: with many lists in memory, Python's garbage collector takes longer than the reference.
+        # The texts are encoded in parts, because Python's garbage collector is slow with many lists in memory.
         for start in range(0, len(texts), PART):
             rows = [encoding.ids for encoding in self.reference.encode_batch_fast(texts[start : start + PART], add_special_tokens=False)]
             ids.append(np.fromiter(itertools.chain.from_iterable(rows), np.int32))
@@ -68,19 +70,19 @@ class Pair:
 
 
 def ways(texts: Sequence[str]) -> Iterator[tuple[Any, int]]:
-    """Texts as str with one thread, and as bytes with two; in the long run, also as str with two threads and as bytes with one."""
+    """Texts as str on one thread and as bytes on two; in the slow tier, also as str on two threads and as bytes on one."""
     kinds = (list(texts), [text.encode() for text in texts])
     return itertools.product(kinds, (1, 2)) if tiers.LONG else zip(kinds, (1, 2), strict=True)
 
 
 def digest_of(batch: fst.Batch) -> str:
-    """The digest of ids and of the beginning of each text."""
+    """The digest of ids and of the position where each row begins."""
     return answers.digest(batch.ids, batch.row_splits)
 
 
 @functools.cache
 def pair_of(name: str) -> Pair:
-    """Load a vocabulary. A vocabulary without a tokenizer.json has BERT's settings and is cased, except the example."""
+    """Load a vocabulary; a vocabulary without a tokenizer.json has BERT's settings and is cased, except the example."""
     file = SHARED / "vocab" / name / "tokenizer.json"
     if file.is_file():
         reference = Tokenizer.from_file(str(file))
@@ -95,9 +97,9 @@ def pair_of(name: str) -> Pair:
 
 @functools.cache
 def letters() -> list[str]:
-    """Make a vocabulary of single characters, in which all characters that normalization changes, makes or moves are visible.
+    """Make a vocabulary of single characters that shows how normalization changes, makes or moves each character.
 
-    It contains all results of normalization, all marks that normalization moves, and of the others the first 12,544 and one in 97.
+    It contains all results of normalization, all marks that normalization moves, the first 12,544 other characters, and every 97th.
     """
     made: set[str] = set()
     for strip_accents, lowercase in itertools.product((True, False), repeat=2):
@@ -114,7 +116,7 @@ CONTEXTS = {
     "alone": "{}",
     "after a letter": "a{}",
     "before a letter": "{}a",
-    "between kept marks": "\U0001e000{}\U0001d165",  # adjacent, these marks would be swapped
+    "between kept marks": "\U0001e000{}\U0001d165",  # without a character between them, these marks are swapped
     "between stripped marks": "e\u0301{}\u0323",
 }
 SETTINGS: dict[str, dict[str, Any]] = {
@@ -127,7 +129,7 @@ QUICK = [("uncased", "alone"), ("uncased", "between kept marks")]
 
 
 def lines_of(path: Path) -> Iterator[str]:
-    """Yield the lines of a file; code points that are written as numbers become characters."""
+    """Yield the lines of a file, and for code points in hexadecimal also the characters."""
     for line in path.read_text(encoding="utf-8").split("\n"):
         yield line
         for sequence in re.findall(r"\b[0-9A-F]{4,6}(?: [÷× ]*[0-9A-F]{4,6})*\b", line):
@@ -138,7 +140,7 @@ def lines_of(path: Path) -> Iterator[str]:
 
 @functools.cache
 def hostile() -> list[str]:
-    """All texts of the hostile files: naughty strings, emoji, look-alikes, tests of Unicode, and every character on one line."""
+    """All texts of the hostile files: naughty strings, emoji, look-alikes, Unicode's test files, and every character on one line."""
     texts = json.loads((SHARED / "hostile/blns.json").read_text(encoding="utf-8"))
     for path in sorted((SHARED / "hostile").glob("*.txt")):
         texts += lines_of(path)
@@ -147,12 +149,12 @@ def hostile() -> list[str]:
 
 @functools.cache
 def golden_texts() -> list[str]:
-    """Read the texts with stored golden ids."""
+    """Read the texts that have recorded ids."""
     with gzip.open(SHARED / "golden/inputs.jsonl.gz", "rt", encoding="utf-8") as lines:
         return [json.loads(line)["text"] for line in lines]
 
 
-SCRIPTS = [  # first and last code point of the characters in a word
+SCRIPTS = [  # the first and the last code point of the characters in a word
     *((0x61, 0x7A), (0x61, 0x7A), (0x41, 0x5A), (0x30, 0x39), (0x21, 0x7E), (0x00, 0x1F), (0x7F, 0x9F), (0xA0, 0xFF)),
     *((0x100, 0x24F), (0x250, 0x2FF), (0x300, 0x36F), (0x370, 0x3FF), (0x400, 0x52F), (0x530, 0x58F), (0x590, 0x5FF)),
     *((0x600, 0x6FF), (0x700, 0x7BF), (0x8A0, 0x8FF), (0x900, 0x97F), (0x980, 0x9FF), (0xA00, 0xB7F), (0xB80, 0xD7F)),
@@ -174,14 +176,14 @@ SPECIALS = [
 
 
 def words_by_script(rng: random.Random) -> Iterator[str]:
-    """Words of 1 to 12 characters of one script each, without end."""
+    """Yield words of 1 to 12 characters, each word in one script, without end."""
     while True:
         first, last = rng.choice(SCRIPTS)
         yield "".join(chr(rng.randint(first, last)) for _ in range(rng.randint(1, 12)))
 
 
 def mixed(words: Iterator[str], rng: random.Random, rows: int) -> Iterator[str]:
-    """Texts of some words each, separated by spaces of every kind or by nothing; sometimes by a special token."""
+    """Yield texts of a few words, with any kind of whitespace or nothing between them, and sometimes a special token."""
     for _ in range(rows):
         text = ""
         for _ in range(rng.randint(1, 8)):
@@ -192,7 +194,7 @@ def mixed(words: Iterator[str], rng: random.Random, rows: int) -> Iterator[str]:
 
 @functools.cache
 def sentences() -> list[str]:
-    """Sentences of 109 languages."""
+    """Sentences in 109 languages."""
     lines = (SHARED / "corpora/multi_sentences_500.jsonl").read_text(encoding="utf-8").split("\n")
     return [json.loads(line)["text"] for line in lines if line]
 
@@ -215,7 +217,7 @@ OF_ALL_KINDS = [
 
 
 def pieces_of_all_kinds(rng: random.Random) -> Iterator[str]:
-    """Short words of characters that the options treat differently, without end."""
+    """Yield short words of characters that the options treat differently, without end."""
     chars = [*sorted(set("".join(OF_ALL_KINDS)) - set("[]UNKCLSMP")), *KEPT[:40:8], *BLANKS, *"\u0901\ufffd한#z"]
     while True:
         yield "".join(rng.choices(chars, k=rng.randint(1, 6)))
@@ -223,7 +225,7 @@ def pieces_of_all_kinds(rng: random.Random) -> Iterator[str]:
 
 @functools.cache
 def texts_of_all_kinds() -> list[str]:
-    """Texts for the options: each has one or a few words, short enough for segmentation even if they form one word."""
+    """Texts for the options, each with a few words that are short enough for segmentation even if they form one word."""
     rng = random.Random(5)
     words = pieces_of_all_kinds(rng)
     return [*map("".join, itertools.product(OF_ALL_KINDS, repeat=2)), *mixed(words, rng, 1000), *itertools.islice(words, 3000)]

@@ -1,8 +1,8 @@
-"""WordPiece of BERT and byte-pair encoding by their definitions: slow, obvious, and independent of the package under test.
+"""BERT's WordPiece, byte-pair encoding and Unigram by their definitions: slow, obvious, and independent of the package under test.
 
 WordPiece: a text is cut at special tokens; the rest is normalized and split into words; each word is segmented by MaxMatch. The properties
-of characters (whitespace, punctuation, lower case, decomposition) come from the reference, `tokenizers`, because no single version of
-Unicode has them; `split_ascii` needs no reference.
+of characters (whitespace, punctuation, lower case, decomposition) come from the reference, `tokenizers`, because they match no single
+version of Unicode; `split_ascii` needs no reference.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import string
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
 
-# The replacements that the reference's decoder makes for cleanup, in this order.
+# The replacements of `tokenizers` for cleanup, in this order.
 CLEANUP = (
     (" .", "."),
     (" ?", "?"),
@@ -29,9 +29,9 @@ CLEANUP = (
 
 
 def max_match(word: str, vocabulary: Mapping[str, int], *, unk_token: str = "[UNK]", prefix: str = "##", max_chars: int = 100) -> list[int]:
-    """Segment one word: longest match first; all pieces except the first have the `prefix`.
+    """Segment a word into the longest tokens from left to right; all tokens except the first have the `prefix`.
 
-    A word is one unknown token if it has more than `max_chars` characters, or if a remainder of the word matches no token.
+    The result is one unknown token if the word has more than `max_chars` characters, or if the rest of the word begins with no token.
     """
     unknown = [vocabulary[unk_token]]
     if len(word) > max_chars:
@@ -51,7 +51,7 @@ def max_match(word: str, vocabulary: Mapping[str, int], *, unk_token: str = "[UN
 
 
 def split_ascii(text: str, *, lowercase: bool = True) -> list[str]:
-    """Split ASCII text as in BERT: control characters are deleted, spaces separate words, and each punctuation mark is a word."""
+    """Split ASCII text as BERT does: control characters are deleted, whitespace separates words, and each punctuation mark is a word."""
     words = []
     for field in re.split(r"[ \t\n\r]", text):
         visible = "".join(char for char in field if char.isprintable())
@@ -67,7 +67,7 @@ def normalize(
     clean_text: bool = True,
     handle_chinese_chars: bool = True,
 ) -> str:
-    """Normalize as in the reference; if `strip_accents` is None, `lowercase` determines whether accents are stripped."""
+    """Normalize as `tokenizers` does; if `strip_accents` is None, accents are stripped if `lowercase` is true."""
     from tokenizers import normalizers
 
     return normalizers.BertNormalizer(
@@ -79,14 +79,14 @@ def normalize(
 
 
 def split_bert(text: str) -> list[str]:
-    """Split normalized text into words at whitespace, which is deleted, and at punctuation, which stays."""
+    """Split normalized text into words at whitespace, which is deleted, and at punctuation marks, which become words."""
     from tokenizers import pre_tokenizers
 
     return [word for word, _ in pre_tokenizers.BertPreTokenizer().pre_tokenize_str(text)]
 
 
 def cut(text: str, special: Iterable[str]) -> list[str]:
-    """Cut the raw text at special tokens, leftmost and longest first. The special tokens are every other part, from the second on."""
+    """Cut raw text at special tokens, leftmost and longest first; every second part, from the second on, is a special token."""
     longest_first = sorted(special, key=len, reverse=True)
     return re.split("(" + "|".join(map(re.escape, longest_first)) + ")", text) if longest_first else [text]
 
@@ -105,7 +105,7 @@ def encode(
     max_input_chars_per_word: int = 100,
     pre_tokenizer: str = "bert",
 ) -> list[int]:
-    """Encode a text: the special tokens in it, and the text between them word by word.
+    """Encode a text: special tokens have their ids, and the text between them is encoded word by word.
 
     With `pre_tokenizer="none"`, the text between two special tokens is one word.
     """
@@ -133,7 +133,7 @@ def encode(
 
 
 def decode(tokens: Iterable[str], *, prefix: str = "##", cleanup: bool = True) -> str:
-    """Join tokens into text: with a space before each token, except the first and the tokens with the `prefix`, which is removed."""
+    """Join tokens into text, with a space before each token except the first and those with the `prefix`, which is removed."""
     parts = []
     for at, token in enumerate(tokens):
         part = token if at == 0 else token[len(prefix) :] if token.startswith(prefix) else " " + token
@@ -145,7 +145,7 @@ def decode(tokens: Iterable[str], *, prefix: str = "##", cleanup: bool = True) -
 
 
 def bpe(piece: bytes, pairs: Sequence[tuple[bytes, bytes]]) -> list[bytes]:
-    """Merge by a list: repeatedly merge the neighbours whose pair has the lowest rank; of equal pairs, the leftmost.
+    """Merge bytes by a list: repeatedly merge the neighbours whose pair has the lowest rank, and of equal pairs the leftmost.
 
     If a pair is listed twice, its last rank counts.
     """
@@ -154,12 +154,12 @@ def bpe(piece: bytes, pairs: Sequence[tuple[bytes, bytes]]) -> list[bytes]:
 
 
 def bpe_by_ranks(piece: bytes, ranks: Mapping[bytes, int]) -> list[bytes]:
-    """Merge by the ranks of tokens: the rank of a pair is the rank of the joined token."""
+    """Merge bytes by the ranks of tokens: the rank of a pair is the rank of the joined token."""
     return merged(piece, lambda left, right: ranks.get(left + right))
 
 
 def merged(piece: bytes, rank_of: Callable[[bytes, bytes], int | None]) -> list[bytes]:
-    """Repeatedly merge the neighbours with the lowest rank, the leftmost first, until no neighbours have a rank."""
+    """Repeatedly merge the leftmost neighbours with the lowest rank, until no neighbours have a rank."""
     parts = [piece[place : place + 1] for place in range(len(piece))]
     while True:
         ranks = [(rank, place) for place in range(len(parts) - 1) if (rank := rank_of(parts[place], parts[place + 1])) is not None]
@@ -180,10 +180,10 @@ def character_bpe(
     prefix: str = "",
     suffix: str = "",
 ) -> list[int]:
-    """Merge the characters of a piece, as in the reference's BPE.
+    """Merge the characters of a pre-token as the BPE of `tokenizers` does.
 
     A character that is not a token becomes the tokens of its bytes if all of them exist, otherwise the unknown token. An unknown token is
-    only written at the next unknown token or known character, so bytes in between come before it.
+    only written at the next unknown token or known character, so bytes between the two come before it.
     """
     tokens, waiting = list[int](), list[int]()
     for place, char in enumerate(piece):
@@ -209,11 +209,11 @@ def character_bpe(
 
 
 def bpe_dropout(piece: bytes, pairs: Sequence[tuple[bytes, bytes]], dropout: float) -> dict[tuple[bytes, ...], float]:
-    """The probability of each segmentation of a piece when merges are skipped at random, from all possible cases.
+    """The probability of each segmentation of a pre-token when merges are skipped at random, computed from all possible cases.
 
-    At each step, pairs that may merge are tried, the lowest rank first, and of equal ranks the leftmost first. Each pair is skipped with
-    the probability `dropout`. The first pair that is not skipped is merged, and the next step begins with all pairs. The process ends when
-    all pairs are skipped.
+    At each step, the pairs that can merge are tried, the lowest rank first, and of equal ranks the leftmost first. Each pair is skipped
+    with the probability `dropout`. The first pair that is not skipped is merged, and the next step begins with all pairs. The process ends
+    when all pairs are skipped.
     """
     ranks = {pair: rank for rank, pair in enumerate(pairs)}
     found: dict[tuple[bytes, ...], float] = {}
@@ -230,9 +230,9 @@ def bpe_dropout(piece: bytes, pairs: Sequence[tuple[bytes, bytes]], dropout: flo
 
 
 def unigram(piece: str, scores: Mapping[str, float], unk_token: str) -> list[str]:
-    """The tokens of a piece by Unigram, by dynamic programming over all its substrings. A run of unknown characters is one string.
+    """The tokens of a pre-token by Unigram, by dynamic programming over all its substrings; a run of unknown characters is one string.
 
-    Of several best paths to a position, the one whose last token begins first is used.
+    Of several best paths to a position, the path whose last token begins first is used.
     """
     unknown = min(scores.values()) - 10
     best: list[tuple[float, int]] = [(0.0, 0)]
@@ -250,7 +250,7 @@ def unigram(piece: str, scores: Mapping[str, float], unk_token: str) -> list[str
 
 
 def fused(parts: Iterable[str], scores: Mapping[str, float], unk_token: str) -> list[str]:
-    """The tokens of a segmentation, in which each run of unknown characters and unknown tokens becomes one string."""
+    """The tokens of a segmentation, in which each run of unknown characters and unknown tokens is joined to one string."""
     tokens: list[tuple[str, bool]] = []
     for token in parts:
         is_unknown = token not in scores or token == unk_token
@@ -262,7 +262,7 @@ def fused(parts: Iterable[str], scores: Mapping[str, float], unk_token: str) -> 
 
 
 def segmentations(piece: str, scores: Mapping[str, float]) -> list[tuple[float, list[str]]]:
-    """All segmentations of a piece by Unigram with the sums of their scores, the best first. Unknown characters are parts, too.
+    """All segmentations of a pre-token by Unigram with the sums of their scores, the best first; unknown characters are parts, too.
 
     Of segmentations with equal sums, the one with the longer last part comes first; if the last parts are equal, the order is that of the
     segmentations without this part.
@@ -274,13 +274,14 @@ def segmentations(piece: str, scores: Mapping[str, float]) -> list[tuple[float, 
             score = scores.get(piece[start:end], unknown if end - start == 1 else None)
             if score is not None:
                 found += [(total + score, [*parts, piece[start:end]]) for total, parts in places[start]]
-        places.append(sorted(found, key=lambda each: -each[0]))  # a stable sort keeps the order of ties
+        places.append(sorted(found, key=lambda each: -each[0]))  # a stable sort preserves the order of ties
     return places[-1]
 
 
 def tokens_ending(tokens: Sequence[str], data: bytes, end: int) -> list[int]:
-    """The tokens that end at a byte of a text, the longest first, as indices into a list. If a last character is not a token but tokens end
-    with it, minus its size in bytes follows.
+    """The indices of the tokens that end at a byte of a text, the longest first.
+
+    If tokens end with the last character but the character itself is not a token, its number of bytes follows with a minus sign.
     """
     if end < len(data) and data[end] & 0xC0 == 0x80:
         return []
@@ -291,12 +292,12 @@ def tokens_ending(tokens: Sequence[str], data: bytes, end: int) -> list[int]:
 
 
 def unigram_ids(piece: str, vocabulary: Sequence[tuple[str, float]], unk_id: int, byte_fallback: bool = False) -> list[int]:
-    """The ids of a piece by Unigram: a string that is not a token becomes the tokens of its bytes or the unknown token."""
+    """The ids of a pre-token by Unigram; a string that is not a token becomes the tokens of its bytes, or the unknown token."""
     return ids_of_tokens(unigram(piece, dict(vocabulary), vocabulary[unk_id][0]), vocabulary, unk_id, byte_fallback)
 
 
 def ids_of_tokens(tokens: Iterable[str], vocabulary: Sequence[tuple[str, float]], unk_id: int, byte_fallback: bool = False) -> list[int]:
-    """The ids of strings, which may or may not be tokens."""
+    """The ids of strings; a string that is not a token becomes the tokens of its bytes, or the unknown token."""
     numbers, ids = {token: number for number, (token, _) in enumerate(vocabulary)}, list[int]()
     for token in tokens:
         if token in numbers:

@@ -11,9 +11,9 @@ from typing import NamedTuple
 def keyword_matches(
     keywords: Sequence[str], text: str, kind: str, *, ignore_case: bool = False, whole_words: bool = False
 ) -> list[tuple[int, int, int]]:
-    """The matches of keywords in a text, by the definition of a kind of match; each match has its first character and one past the last.
+    """The matches of keywords in a text by the definition of a kind of match, as id, first character and end.
 
-    After a match, the search continues at its end. An empty match at the end of the previous match does not count.
+    The search continues at the end of each match. An empty match at the end of the previous match does not count.
     """
     numbers: dict[str, list[int]] = {}
     for number, keyword in enumerate(keywords):
@@ -41,29 +41,29 @@ def keyword_matches(
 
 
 def folded(text: str) -> str:
-    """A text with folded case, one character for each character."""
+    """A text with folded case; each character becomes one character."""
     return "".join(char.casefold() if len(char.casefold()) == 1 else char.lower() if len(char.lower()) == 1 else char for char in text)
 
 
 def is_whole(text: str, start: int, end: int) -> bool:
-    """Whether neither end of a part of a text is inside a word."""
+    """Whether neither end of a match is inside a word."""
     edges = [place for place in (start, end) if 0 < place < len(text) and start < end]
     return not any(is_of_words(text[place - 1]) and is_of_words(text[place]) for place in edges)
 
 
 def is_of_words(char: str) -> bool:
-    """Whether a character belongs to words: a letter, a mark, a digit or a connector, but no ideograph and no kana."""
+    """Whether a character is part of a word: a letter, a mark, a digit or a connector, but not an ideograph or kana."""
     name, category = unicodedata.name(char, ""), unicodedata.category(char)
     return (category[0] in "LMN" or category == "Pc") and not any(script in name for script in ("CJK", "HIRAGANA", "KATAKANA", "IDEOGRAPH"))
 
 
 def jieba_block(frequencies: Mapping[str, int], total: int, block: str) -> list[str]:
-    """The words of a block without ASCII letters, by jieba's definition: from all paths, with scores summed from the end.
+    """The words of a block without ASCII letters by jieba's definition: the best of all paths, with scores summed from the end.
 
     Args:
-        frequencies: the frequencies above 0.
-        total: the sum of all frequencies, including replaced ones.
-        block: the text.
+    frequencies: the frequencies above 0.
+    total: the sum of all frequencies, including replaced ones.
+    block: the text.
     """
 
     def best(start: int) -> tuple[float, int, list[str]]:
@@ -80,15 +80,15 @@ def jieba_block(frequencies: Mapping[str, int], total: int, block: str) -> list[
 
 
 class MecabDictionary(NamedTuple):
-    """A small dictionary of MeCab.
+    """A small MeCab dictionary.
 
     Attributes:
-        words: surface, left id, right id and cost of each word.
-        unknowns: category, left id, right id and cost of each entry for unknown words.
-        matrix: the connection costs, by the right id of the left word and the left id of the right word.
-        categories: name of a category → its invoke, group and length.
-        characters: the categories of each character; others have DEFAULT.
-        most: the maximum number of characters in a run, after the first.
+    words: surface, left id, right id and cost of each word.
+    unknowns: category, left id, right id and cost of each entry for unknown words.
+    matrix: the connection costs, by the right id of the left word and the left id of the right word.
+    categories: name of a category → its invoke, group and length.
+    characters: the categories of each character; other characters have DEFAULT.
+    most: the maximum number of characters in a run, after the first.
     """
 
     words: Sequence[tuple[str, int, int, int]]
@@ -103,7 +103,7 @@ class MecabDictionary(NamedTuple):
         return self.characters.get(char, ("DEFAULT",))
 
     def sorts(self, text: str, start: int) -> list[tuple[str, int, int, int]]:
-        """The words and unknown words that begin at a position, with their surfaces."""
+        """The words and unknown words that begin at a position, each with its surface."""
         known = [word for word in self.words if text.startswith(word[0], start)]
         first = self.of(text[start])
         invoke, group, length = self.categories[first[0]]
@@ -137,7 +137,7 @@ class MecabDictionary(NamedTuple):
 
 
 def maxmatch(words: Iterable[str], text: str, *, backward: bool = False, rules: Mapping[str, str] | None = None) -> list[str]:
-    """Segment a text: repeatedly take the longest word after the last token, or one character if no word begins there.
+    """Segment a text: repeatedly take the longest word that begins at the position, or one character if no word begins there.
 
     A rule replaces a word by the tokens on its right side.
     """

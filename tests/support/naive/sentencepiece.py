@@ -11,7 +11,7 @@ import numpy as np
 
 
 class Piece(NamedTuple):
-    """A piece of sentencepiece: its text, score and type, with the names of the fields in a ``.model``."""
+    """A piece of sentencepiece, with the names of the fields in a ``.model``."""
 
     text: str
     score: float
@@ -19,7 +19,7 @@ class Piece(NamedTuple):
 
 
 NORMAL, UNKNOWN, USER_DEFINED, UNUSED = 1, 2, 4, 5
-Parts = list[tuple[str, int]]  # the parts of a text, each with its id
+Parts = list[tuple[str, int]]  # the parts of a text with their ids
 
 
 def normal_text(
@@ -32,10 +32,10 @@ def normal_text(
     escape_whitespaces: bool,
     is_suffix: bool = False,
 ) -> tuple[str, list[int]]:
-    """The text after sentencepiece's normalization; and the raw position of each character's begin and of the last one's end.
+    """The text after sentencepiece's normalization, with the raw position where each character begins and where the last one ends.
 
-    With `is_suffix`, the added space comes after the text. Each position is read as the longest user-defined piece there, otherwise as the
-    longest string of the charsmap, otherwise as one character.
+    With `is_suffix`, the added space follows the text. At each position, the longest user-defined piece is read, otherwise the longest
+    string of the charsmap, otherwise one character.
     """
 
     def chunk(at: int) -> tuple[str, int]:
@@ -72,7 +72,7 @@ def normal_text(
 
 
 def sentencepiece(pieces: Sequence[Piece], kind: str, text: str, *, byte_fallback: bool = False) -> list[int]:
-    """The ids of a normalized text by a model of sentencepiece. A run of unknown parts is one id, or the ids of all its bytes."""
+    """The ids of a normalized text by a model of sentencepiece; a run of unknown parts is one id, or the ids of all its bytes."""
     segment = {"unigram": best_path, "bpe": bpe_by_scores, "char": characters, "word": words}[kind]
     unknown = next(number for number, piece in enumerate(pieces) if piece.type == UNKNOWN)
     of_bytes = {piece.text: number for number, piece in enumerate(pieces)}
@@ -86,10 +86,9 @@ def sentencepiece(pieces: Sequence[Piece], kind: str, text: str, *, byte_fallbac
 
 
 def best_path(pieces: Sequence[Piece], unknown: int, text: str) -> Parts:
-    """The best path by sums of scores in float32, from the beginning of the text; of equal sums, the path with the longest last piece.
+    """The best path by sums of float32 scores from the beginning of the text; of equal sums, the path with the longest last piece.
 
-    If a piece may begin at a position whose sum is above 100,000 or below -100,000, this sum is subtracted from the sums at this position
-    and after it.
+    At a position where a piece may begin, a sum above 100,000 or below -100,000 is subtracted from the sums at this position and after it.
     """
     normal = [piece.score for piece in pieces if piece.type == NORMAL]
     known = {piece.text: number for number, piece in enumerate(pieces) if piece.type in (NORMAL, USER_DEFINED)}
@@ -111,7 +110,7 @@ def best_path(pieces: Sequence[Piece], unknown: int, text: str) -> Parts:
 
 
 def _score(piece: Piece, penalty: np.float32) -> np.float32:
-    """The score of a piece on a path. User-defined pieces nearly always win, and longer ones have higher scores."""
+    """The score of a piece on a path; a user-defined piece nearly always wins, and longer ones have higher scores."""
     if piece.type == USER_DEFINED:
         return np.float32(0.1 * (len(piece.text.encode()) - 1))
     return penalty if piece.type == UNKNOWN else np.float32(piece.score)
@@ -128,7 +127,7 @@ def _read_back(best: Sequence[tuple[np.float32, int, int] | None], text: str) ->
 
 
 def bpe_by_scores(pieces: Sequence[Piece], unknown: int, text: str) -> Parts:
-    """Repeatedly join the two neighbours whose piece has the highest score, the first of equal ones, until no neighbours form a piece.
+    """Repeatedly join the two neighbours that form the piece with the highest score, the leftmost of equal ones, until none form a piece.
 
     User-defined pieces are found first, the longest first, and are never joined. A piece of type UNUSED is split again at the end.
     """
@@ -150,7 +149,7 @@ def bpe_by_scores(pieces: Sequence[Piece], unknown: int, text: str) -> Parts:
 
 
 def _with_own(own: Sequence[str], text: str) -> list[str]:
-    """The characters of a text, in which user-defined pieces are single parts."""
+    """The characters of a text, except that each user-defined piece is one part."""
     parts, at = [], 0
     while at < len(text):
         parts.append(max((piece for piece in own if text.startswith(piece, at)), key=len, default=text[at]))
@@ -159,18 +158,18 @@ def _with_own(own: Sequence[str], text: str) -> list[str]:
 
 
 def _apart(part: str, made_of: Mapping[str, tuple[str, str]]) -> list[str]:
-    """The pieces that were joined to an unused piece."""
+    """The pieces that were joined to a piece of type UNUSED."""
     return [part] if part not in made_of else [piece for half in made_of[part] for piece in _apart(half, made_of)]
 
 
 def characters(pieces: Sequence[Piece], unknown: int, text: str) -> Parts:
-    """The ids of a text whose pieces are characters and user-defined pieces."""
+    """The ids of a text that is split into characters and user-defined pieces."""
     known = {piece.text: number for number, piece in enumerate(pieces) if piece.type in (NORMAL, USER_DEFINED)}
     own = [piece.text for piece in pieces if piece.type == USER_DEFINED]
     return [(part, known.get(part, unknown)) for part in _with_own(own, text)]
 
 
 def words(pieces: Sequence[Piece], unknown: int, text: str) -> Parts:
-    """The ids of a text whose pieces are words, each with the ▁ before it."""
+    """The ids of a text that is split into words, each with the ▁ before it."""
     known = {piece.text: number for number, piece in enumerate(pieces) if piece.type in (NORMAL, USER_DEFINED)}
     return [(part, known.get(part, unknown)) for part in re.split("(?=▁)", text) if part]

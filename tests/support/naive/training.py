@@ -1,4 +1,4 @@
-"""Slow and obvious versions of the trainers, without imports from the package."""
+"""Slow and obvious versions of the trainers that import nothing of the package."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from math import exp, fsum, log
 
-# --- WordPiece by score: the code of the WordPiece chapter of the Hugging Face course, with a minimum count of pairs
+# --- WordPiece by score: code from Hugging Face's course, chapter WordPiece, with a minimum count of pairs
 
 
 def score_letters(words: Mapping[str, int], prefix: str = "##") -> dict[str, list[str]]:
@@ -19,10 +19,10 @@ def wordpiece_by_score(words: Mapping[str, int], size: int, least: int = 1, pref
     """The tokens in order: sorted characters, then merges.
 
     Args:
-        words: word → count, in the order of first occurrence.
-        size: the number of tokens.
-        least: rarer pairs are not merged.
-        prefix: the prefix of tokens that continue a word.
+    words: word → count, in the order of first occurrence.
+    size: the number of tokens.
+    least: the minimum count of a pair that is merged.
+    prefix: the prefix of tokens that continue a word.
     """
     splits = score_letters(words, prefix)
     tokens = sorted({token for split in splits.values() for token in split})
@@ -33,7 +33,7 @@ def wordpiece_by_score(words: Mapping[str, int], size: int, least: int = 1, pref
 
 
 def _best_pair(words: Mapping[str, int], splits: Mapping[str, list[str]], least: int) -> tuple[str, str] | None:
-    """The pair with the highest score; of several, the first to occur."""
+    """The pair with the highest score; of equal scores, the pair that occurs first."""
     tokens, pairs = Counter[str](), Counter[tuple[str, str]]()
     for word, count in words.items():
         for token in splits[word]:
@@ -55,20 +55,20 @@ def _merged(split: list[str], pair: tuple[str, str], token: str) -> list[str]:
     return found
 
 
-# --- Byte-pair encoding: a recount after every merge
+# --- Byte-pair encoding: all pairs are counted again after every merge
 
 
 def bpe_by_recount(
     words: Mapping[str, int], size: int, first: Sequence[str], least: int = 0, longest: int | None = None
 ) -> tuple[list[str], list[tuple[str, str]]]:
-    """The tokens and the merges of BPE in the manner of `tokenizers`, without prefix and suffix.
+    """The tokens and merges of BPE as `tokenizers` trains them, without prefix and suffix.
 
     Args:
-        words: word → count.
-        size: the number of tokens.
-        first: special tokens, followed by the characters.
-        least: rarer pairs are not merged.
-        longest: pairs of at least this length are not merged, unless both parts are single characters.
+    words: word → count.
+    size: the number of tokens.
+    first: special tokens, followed by the characters.
+    least: the minimum count of a pair that is merged.
+    longest: pairs of at least this length are not merged, unless both parts are single characters.
     """
     tokens, merges = [*first], list[tuple[str, str]]()
     splits = {word: [*word] for word in words}
@@ -93,11 +93,11 @@ def extended_by_recount(
     """The tokens after further merges in words that are segmented into old tokens.
 
     Args:
-        words: word → count.
-        splits: word → its old tokens.
-        ids: the old tokens.
-        size: the number of ids, including the old ones. The largest old id may be greater than the number of old tokens.
-        prefix: the prefix of tokens that continue a word.
+    words: word → count.
+    splits: word → its old tokens.
+    ids: the old tokens.
+    size: the number of ids, including the old ones. The largest old id may exceed the number of old tokens.
+    prefix: the prefix of tokens that continue a word.
     """
     tokens, splits = dict(ids), dict(splits)
     new = max(tokens.values()) + 1
@@ -117,7 +117,7 @@ def extended_by_recount(
     return tokens
 
 
-# --- Words: one document after another
+# --- Words: documents are counted one after the other
 
 
 def words_one_by_one(documents: Iterable[Iterable[bytes]], partition: int = 0) -> dict[bytes, tuple[int, tuple[int, int, int]]]:
@@ -135,11 +135,11 @@ def words_one_by_one(documents: Iterable[Iterable[bytes]], partition: int = 0) -
     return dict(sorted(found.items()))
 
 
-# --- Unigram: all segmentations of a word, one by one
+# --- Unigram: all segmentations of a word are enumerated
 
 
 def segmentations(word: str, pieces: Collection[str]) -> Iterator[list[str]]:
-    """Every segmentation of a word into pieces."""
+    """Yield every segmentation of a word into pieces."""
     if not word:
         yield []
     for end in range(1, len(word) + 1):
@@ -148,8 +148,8 @@ def segmentations(word: str, pieces: Collection[str]) -> Iterator[list[str]]:
 
 
 def unigram_seeds(words: Mapping[str, int], longest: int) -> list[tuple[str, int]]:
-    """The seeds of Unigram and their scores: the characters, and the substrings with at least two different next letters, where the end of
-    a word also counts.
+    """The seeds of Unigram and their scores: all characters, and all substrings followed by at least two different letters or ends of
+    words.
     """
     characters, counts, followers = Counter[str](), Counter[str](), dict[str, set[str]]()
     for word, count in words.items():
@@ -177,14 +177,13 @@ def unigram_expectations(words: Mapping[str, int], scores: Mapping[str, float]) 
 
 
 def unigram_pruned(words: Mapping[str, int], scores: Mapping[str, float], most: int, is_right: bool) -> list[str]:
-    """The remaining pieces in the order of the reference: first pieces that cannot be replaced or are split themselves, then the others by
-    loss.
+    """The remaining pieces in the order of `tokenizers`: pieces that cannot be replaced or are themselves split, then the others by loss.
 
     Args:
-        words: word → count.
-        scores: piece → score.
-        most: the number of pieces that stay, including the unknown piece.
-        is_right: whether the sum without a piece grows by the number of its replacements; false: by the number of all pieces.
+    words: word → count.
+    scores: piece → score.
+    most: the number of remaining pieces, including the unknown piece.
+    is_right: true: without a piece, the sum grows by the number of its replacements; false: by the number of all pieces.
     """
     counts = Counter[str]()
     for word, count in words.items():
@@ -203,5 +202,5 @@ def unigram_pruned(words: Mapping[str, int], scores: Mapping[str, float], most: 
 
 
 def _best(word: str, scores: Mapping[str, float]) -> list[list[str]]:
-    """The segmentations of a word, the greatest sums first."""
+    """The segmentations of a word, those with the greatest sums first."""
     return sorted(segmentations(word, scores), key=lambda path: -fsum(scores[piece] for piece in path))

@@ -1,4 +1,4 @@
-"""The matches of a pattern from the regex engines of the references."""
+"""The matches of a pattern by the regex engines of `tokenizers` and `tiktoken`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ def oniguruma(pattern: str) -> Matches:
 
 
 def fancy_regex(pattern: str, characters: str, longest: int) -> Matches:
-    """The matches that ``tiktoken`` finds in texts of some characters, up to a length; all strings are tokens, so a match is a token."""
+    """The matches that ``tiktoken`` finds in texts of `characters`, up to the length `longest`.
+
+    All these strings are tokens, so each match becomes one token.
+    """
     import tiktoken
 
     strings = ("".join(chars).encode() for length in range(1, longest + 1) for chars in product(characters, repeat=length))
@@ -29,5 +32,5 @@ def fancy_regex(pattern: str, characters: str, longest: int) -> Matches:
 
 
 def cut(text: str, spans: Sequence[Span]) -> list[str]:
-    """The pieces of a text."""
+    """The parts of a text at some spans."""
     return [text[start:end] for start, end in spans]

@@ -1,4 +1,4 @@
-"""Sequences of splits."""
+"""Sequences of Splits."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Json = dict[str, Any]
 
 
 def split(pattern: str, behavior: str = "Isolated", invert: bool = False, form: str = "Regex") -> Json:
-    """A Split of a tokenizer.json."""
+    """A Split in a tokenizer.json."""
     return {"type": "Split", "pattern": {form: pattern}, "behavior": behavior, "invert": invert}
 
 
@@ -29,7 +29,7 @@ words = some.lists(
     min_size=1,
     max_size=2,
 )
-# For most alternatives, one character determines whether they match.
+# One character usually determines whether an alternative matches.
 alternatives = some.builds(
     "{}{}(?:{}{}){}".format,
     some.sampled_from(ATOMS),

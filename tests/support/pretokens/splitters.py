@@ -1,4 +1,4 @@
-"""Patterns of splitters, and texts with their character classes."""
+"""Patterns of splitters, and texts over their character classes."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ PATTERNS = {
 
 
 def representatives(compiled: Splitter) -> str:
-    """One character from each class."""
+    """One character of each class."""
     firsts = np.unique(compiled.classes, return_index=True)[1].tolist()
     return "".join(map(chr, firsts))
 
@@ -50,7 +50,7 @@ def texts_over(characters: str, most: int) -> Iterator[str]:
         yield from map("".join, product(characters, repeat=length))
 
 
-@lru_cache(maxsize=200)  # one megabyte each
+@lru_cache(maxsize=200)  # each splitter takes one megabyte
 def compiled(pattern: str, dialect: Dialect = "oniguruma") -> Splitter:
-    """The splitter that keeps the matches of a pattern."""
+    """The splitter whose pre-tokens are the matches of a pattern."""
     return splitter(pattern, "removed", invert=True, dialect=dialect)

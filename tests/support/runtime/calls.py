@@ -1,4 +1,4 @@
-"""Calls of tokenizers."""
+"""Texts and options for calls of tokenizers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ STRATEGIES = ("do_not_truncate", "longest_first", "only_first", "only_second")
 
 @functools.cache
 def lines() -> list[str]:
-    """Texts in many languages, and hostile texts; short, so that a test can try many."""
+    """Texts in many languages and hostile texts, cut short so that a test can run many."""
     hostile = json.loads((SHARED / "hostile" / "blns.json").read_text(encoding="utf-8"))
     records = (SHARED / "corpora" / "multi_sentences_500.jsonl").read_text(encoding="utf-8").split("\n")[::997]
     found = [*hostile, *(json.loads(record)["text"] for record in records if record)]
@@ -27,7 +27,7 @@ def lines() -> list[str]:
 
 
 def texts() -> st.SearchStrategy[str]:
-    """Texts of the tests, texts of the data, and random texts."""
+    """Draw texts of the tests' words, of the shared data, and of random characters."""
     words = st.lists(st.sampled_from(["a", "unaffable", "Éa", "中文", "x!", "[MASK]", "ﷺ"]), max_size=8).map(" ".join)
     return words | st.sampled_from(lines()) | st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 
@@ -39,11 +39,11 @@ def pieces(template: str) -> list[dict[str, Any]]:
 
 
 def tok(**more: Any) -> fst.Tokenizer:
-    """Make a tokenizer with a few letters: the id of a is 5, that of b is 6, and so on."""
+    """Make a tokenizer with a few letters; the id of a is 5, the id of b is 6, and so on."""
     tables = wordpiece(TOKENS)
     return fst.Tokenizer(replace(tables, about={**tables.about, **more}))
 
 
 def ids(*arguments: Any, **options: Any) -> Any:
-    """The ids of a call."""
+    """The ids that a call returns."""
     return tok()(*arguments, **options)["input_ids"]

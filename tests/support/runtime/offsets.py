@@ -1,4 +1,4 @@
-"""Texts and the positions of their tokens, from the walk and from the reference."""
+"""The ids of texts with their positions, by the package and by the reference."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def digest_of(found: fst.Batch) -> str:
 
 
 def kept_digest(reference: Tokenizer, texts: Sequence[str], **options: Any) -> str:
-    """The digest of all results of the reference, stored or computed."""
+    """The digest of all results of the reference, from `answers.json` or computed."""
 
     def ask() -> str:
         rows = referred(reference, texts, **options)
@@ -77,9 +77,9 @@ def kept_digest(reference: Tokenizer, texts: Sequence[str], **options: Any) -> s
 
 
 def referred(reference: Tokenizer, texts: Sequence[str], **options: Any) -> Rows:
-    """The rows from the reference."""
+    """The rows by the reference."""
     rows = Rows([], [], [], [])
-    # The texts are encoded in parts: with many lists in memory, Python's garbage collector takes longer than the reference.
+    # The texts are encoded in parts, because Python's garbage collector is slow with many lists in memory.
     for first in range(0, len(texts), PART):
         for encoding in reference.encode_batch(list(texts[first : first + PART]), **{"add_special_tokens": False, **options}):
             rows.ids.extend(encoding.ids)
@@ -91,20 +91,22 @@ def referred(reference: Tokenizer, texts: Sequence[str], **options: Any) -> Rows
 
 @dataclass(frozen=True, eq=False)
 class Pair:
-    """The reference and the package, with the same vocabulary and options."""
+    """A tokenizer of the reference and one of the package, with the same vocabulary and options."""
 
     reference: Tokenizer
     tokenizer: fst.Tokenizer
 
     def check(self, texts: Sequence[str], **options: Any) -> None:
-        """Check that all texts have the results of the reference, as strings and bytes, with one thread and two; otherwise show a text."""
+        """Check that all texts have the results of the reference, as str and bytes, on one thread and two; a failure shows the text that
+        differs.
+        """
         expected = kept_digest(self.reference, texts, **options)
         for rows, threads in ways(texts):
             if digest_of(encoded(self.tokenizer, rows, threads=threads, **options)) != expected:
                 self._show(rows, texts, threads=threads, **options)
 
     def _show(self, rows: Any, texts: Sequence[str], **options: Any) -> None:
-        """Find and show the first row that differs."""
+        """Fail with the first row that differs."""
         options.pop("threads")
         for row, text in zip(rows, texts, strict=True):
             wanted, given = referred(self.reference, [text], **options), located(self.tokenizer, [row], **options)
@@ -115,13 +117,13 @@ class Pair:
 
 @functools.cache
 def tables(longest: int = 100, layout: str = "auto") -> WordPieceTable:
-    """Compile the tokens that all tests share."""
+    """Compile the vocabulary that all tests of offsets share."""
     return compiled(layout=layout, max_input_chars_per_word=longest)
 
 
 @functools.cache
 def tokenizer(longest: int = 100) -> fst.Tokenizer:
-    """Make the tokenizer that all tests share."""
+    """Make the tokenizer that all tests of offsets share."""
     return fst.Tokenizer(tables(longest))
 
 
@@ -137,7 +139,7 @@ PREFIXES = ("##", "", "a", "é", "[MASK]", "\u0301", "▁")
 
 @functools.lru_cache(maxsize=1)
 def pair_of_options(reference: Callable[..., Tokenizer], **options: Any) -> Pair:
-    """Build a pair with options and another prefix, from a vocabulary with tokens of all kinds."""
+    """Build a pair with the given options, from a vocabulary with tokens of all kinds."""
     prefix = options.get("continuing_subword_prefix", "##")
     tokens = [*dict.fromkeys(prefix + token[2:] if token[:2] == "##" else token for token in OF_ALL_KINDS)]
     return Pair(reference(tokens, **options), fst.Tokenizer(wordpiece(tokens, **options)))

@@ -1,4 +1,4 @@
-"""Texts in pieces."""
+"""Texts for streams, and their parts."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ NOT_TEXT = (b"\x80", b"\xbf\xbf", b"\xe4\xb8", b"\xf0\x9f\x98", b"\xed\xa0\xbd",
 
 @functools.cache
 def made(name: str) -> fst.Tokenizer:
-    """Make a tokenizer with few tokens, some of which are cut out of the raw text."""
+    """Make a tokenizer with few tokens, some of which are found in raw text."""
     added = {token: len(TOKENS) + number for number, token in enumerate(ADDED)}
     tokenizer = fst.Tokenizer(assemble(source_with(added, **MACHINES[name]), "auto"))
     return tokenizer.with_added_tokens(IN_CONTEXT if name == "in context" else [])
@@ -51,7 +51,7 @@ def made(name: str) -> fst.Tokenizer:
 
 @functools.cache
 def hostile(seed: int, size: int = 2000) -> str:
-    """Make a text with all parts that a cut may go through."""
+    """Make a text of all parts at which a cut is difficult."""
     draw = random.Random(seed)
     text = "".join(draw.choice(HOSTILE) for _ in range(size))
     begin = draw.randrange(len(text) - size)
@@ -64,7 +64,7 @@ def cut(data: Piece, places: Iterable[int]) -> list[Any]:
 
 
 def whole(tok: fst.Tokenizer, text: Any, **options: Any) -> Found:
-    """Encode the whole text in one call."""
+    """Encode an entire text in one call."""
     batch: Batch = tok.encode_batch([text], offsets=True, **options)
     assert batch.offsets is not None
     assert batch.words is not None

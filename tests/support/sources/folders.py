@@ -1,4 +1,4 @@
-"""Folders of pretrained models."""
+"""Functions for folders of pretrained models."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Files = Mapping[str, Any]
 
 
 def write(folder: Path, files: Files) -> Path:
-    """Write files to a folder: text as it is, other values as JSON."""
+    """Write files to a folder: strings as text, other values as JSON."""
     folder.mkdir(exist_ok=True)
     for path in folder.iterdir():
         path.unlink()
@@ -23,12 +23,12 @@ def write(folder: Path, files: Files) -> Path:
 
 
 def as_known(length: float) -> int | None:
-    """The maximum length of a model; None if transformers has a very large number."""
+    """The maximum length of a model; None for the very large number by which transformers means no limit."""
     return None if length > 10**9 else int(length)
 
 
 def same_settings(tokenizer: fst.Tokenizer, reference: Any) -> None:
-    """Compare the settings that do not affect ids."""
+    """Check that the settings that do not affect ids match transformers."""
     about = tokenizer.about
     assert about["named_tokens"] == {name: str(token) for name, token in reference.special_tokens_map.items()}
     assert about["extra_special_tokens"] == [str(token) for token in reference.extra_special_tokens]

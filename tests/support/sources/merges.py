@@ -37,12 +37,12 @@ BARE = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True}
 
 
 def model(tokens: Sequence[str] = TOKENS, merges: Any = MERGES, **more: Any) -> Json:
-    """The value of a model over all bytes."""
+    """The model of a tokenizer.json, with a token for each byte."""
     return {"type": "BPE", "vocab": {token: number for number, token in enumerate(tokens)}, "merges": merges, **more}
 
 
 def document(**parts: Any) -> Json:
-    """A tokenizer.json with some parts replaced."""
+    """A tokenizer.json, some parts of which are replaced by `parts`."""
     return {
         "version": "1.0",
         "truncation": None,
@@ -71,7 +71,7 @@ def refusal(path: Path, written: Json) -> str:
 
 
 def merged(model: BpeModel, piece: bytes) -> list[int]:
-    """The ids of a piece: repeatedly join the pair of neighbours with the lowest rank; of equal pairs, the leftmost."""
+    """The ids of a pre-token: repeatedly join the neighbours whose pair has the lowest rank, and of equal pairs the leftmost."""
     if model.ignore_merges and piece in model.vocabulary:
         return [model.vocabulary[piece]]
     by_id, ranks = model.merges is None, {pair: rank for rank, pair in enumerate(model.merges or ())}
@@ -86,7 +86,7 @@ def merged(model: BpeModel, piece: bytes) -> list[int]:
 
 
 def pieces(parts: Sequence[Component], text: str) -> list[bytes]:
-    """The pieces of a text, after one component at a time; the reference runs each Split, and `regex` runs the Splits of tiktoken."""
+    """The pre-tokens of a text, by one component after the other; `tokenizers` runs each Split, except tiktoken's, which `regex` runs."""
     found = [text] if text else []
     for part in parts:
         if part.get("dialect") == "fancy-regex":
@@ -106,7 +106,7 @@ SPLITS: dict[str, Any] = {}
 
 
 def split_of(part: Component) -> Any:
-    """The reference's Split, cached."""
+    """The Split of `tokenizers` for a component, cached."""
     described = json.dumps(part)
     if described not in SPLITS:
         SPLITS[described] = reference_of(json.loads(described))
@@ -114,12 +114,12 @@ def split_of(part: Component) -> Any:
 
 
 def reference_of(pre_tokenizer: Json) -> Any:
-    """The reference's pre-tokenizer."""
+    """The pre-tokenizer of `tokenizers` for a component."""
     return Tokenizer.from_str(json.dumps(document(pre_tokenizer=pre_tokenizer))).pre_tokenizer
 
 
 def ids_of(source: Source[BpeModel], text: str) -> list[int]:
-    """The ids of a text that contains no added token and that no normalizer changes."""
+    """The ids of a text without added tokens that no normalizer changes."""
     found = (merged(source.model, piece) for piece in pieces(source.text.pre_tokenizers, text))
     return [number for ids in found for number in ids]
 

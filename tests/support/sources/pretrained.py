@@ -1,4 +1,4 @@
-"""Folders of models, and the tokenizers of transformers for them."""
+"""Folders of pretrained models, and comparisons with the tokenizers of transformers."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ Json = dict[str, Any]
 
 
 def added(content: str, **flags: bool) -> Json:
-    """An added token in the form of added_tokens_decoder."""
+    """An added token in the format of added_tokens_decoder."""
     flags = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False, "special": True, **flags}
     return {"content": content, **flags}
 
 
 def typed(content: str, **flags: bool) -> Json:
-    """An added token in the form of a named special token."""
+    """An added token in the format of a named special token."""
     return {"__type": "AddedToken", **added(content, **flags)}
 
 
 def document(**parts: Any) -> Json:
-    """A tokenizer.json with some parts replaced."""
+    """A tokenizer.json, some parts of which are replaced by `parts`."""
     special = {name: {"id": name, "ids": [number], "tokens": [name]} for name, number in (("[CLS]", 2), ("[SEP]", 3))}
     text, cls, sep = ({"Sequence": {"id": "A", "type_id": 0}}, *({"SpecialToken": {"id": name, "type_id": 0}} for name in special))
     return {
@@ -74,12 +74,12 @@ def bare(files: Files = {}, /, **config: Any) -> Json:  # noqa: B006
 
 
 def full(files: Files = {}, /, **config: Any) -> Json:  # noqa: B006
-    """The files of a folder with a tokenizer.json, from which transformers builds BERT's tokenizer again."""
+    """The files of a folder with a tokenizer.json, from which transformers rebuilds BERT's tokenizer."""
     return {"tokenizer.json": document(), **bare(files, **config)}
 
 
 def same_ids(tokenizer: fst.Tokenizer, reference: Any) -> None:
-    """Compare ids, including those around texts and pairs, and decoded text."""
+    """Check that ids, including those around texts and pairs, and decoded texts match transformers."""
     pair = tokenizer.about["pair"]
     backend = reference.backend_tokenizer
     backend.no_truncation()

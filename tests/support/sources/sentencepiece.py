@@ -18,7 +18,7 @@ UNK = Piece("<unk>", 0, UNKNOWN)
 
 
 class Spaces(NamedTuple):
-    """The flags of a normalizer."""
+    """The flags of sentencepiece's normalizer for spaces."""
 
     add_dummy_prefix: bool = True
     remove_extra_whitespaces: bool = True
@@ -31,7 +31,7 @@ BOTH_ENDS = Spaces()
 def model_of(
     pieces: Sequence[Piece], kind: str, spaces: Spaces = BOTH_ENDS, replacements: Mapping[str, str] | None = None, **trainer: Any
 ) -> bytes:
-    """The file of a model."""
+    """The bytes of a ``.model`` file."""
     made = sentencepiece_model_pb2.ModelProto()
     for piece in pieces:
         made.pieces.add(piece=piece.text, score=piece.score, type=piece.type)

@@ -13,7 +13,7 @@ sentencepiece = pytest.importorskip("sentencepiece")
 sentencepiece_model_pb2 = pytest.importorskip("sentencepiece.sentencepiece_model_pb2")
 
 def proto(pieces: list[Piece], kind: str, **trainer: Any) -> Any:
-    """A model that normalizes nothing."""
+    """A model of sentencepiece that normalizes nothing."""
     made = sentencepiece_model_pb2.ModelProto()
     for piece in pieces:
         made.pieces.add(piece=piece.text, score=piece.score, type=piece.type)

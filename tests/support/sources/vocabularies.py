@@ -1,4 +1,4 @@
-"""Vocabularies in every form, and their references."""
+"""WordPiece vocabularies in every format, and comparisons with the reference tokenizers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TEXTS = (
 
 
 def same_ids(tokenizer: fst.Tokenizer, reference: Tokenizer, texts: Sequence[str] = TEXTS) -> None:
-    """Compare the ids of texts with those of the reference, with and without special tokens around them."""
+    """Check that texts have the ids of the reference, with and without special tokens around them."""
     for text in texts:
         for around in (False, True):
             expected = reference.encode(text, add_special_tokens=around).ids
@@ -31,7 +31,7 @@ def same_ids(tokenizer: fst.Tokenizer, reference: Tokenizer, texts: Sequence[str
 
 
 def same_names(tokenizer: fst.Tokenizer, reference: Tokenizer) -> None:
-    """Compare the size and the names of a vocabulary with those of the reference."""
+    """Check that the size and the names of a vocabulary match the reference."""
     tokens = reference.get_vocab(with_added_tokens=True)
     assert tokenizer.vocab_size == len(tokens)
     assert {token: tokenizer.token_to_id(token) for token in tokens} == tokens
@@ -52,7 +52,7 @@ def added(number: int, content: str, special: bool = True) -> Document:
 
 
 def template(single: str, ids: Mapping[str, Sequence[int]]) -> Document:
-    """A TemplateProcessing: names of special tokens, and $ in place of the text."""
+    """A TemplateProcessing from the names of special tokens, with $ in place of the text."""
     pieces = [
         {"Sequence": {"id": "A", "type_id": 0}} if name == "$" else {"SpecialToken": {"id": name, "type_id": 0}} for name in single.split()
     ]
@@ -65,7 +65,7 @@ FRAME = {"[CLS]": [2], "[SEP]": [3]}
 
 
 def document(tokens: Sequence[str] | Mapping[str, int] = TOKENS, model: Mapping[str, Any] | None = None, **parts: Any) -> Document:
-    """A tokenizer.json with some parts replaced."""
+    """A tokenizer.json, some parts of which are replaced by `parts`."""
     vocabulary = dict(tokens) if isinstance(tokens, Mapping) else {token: number for number, token in enumerate(tokens)}
     options = {"unk_token": "[UNK]", "continuing_subword_prefix": "##", "max_input_chars_per_word": 100}
     return {

@@ -13,13 +13,13 @@ import fst
 
 
 def survivors(table: Any, draw: Random, tries: int, place: Callable[[Random, int], int] = Random.randrange) -> Iterator[Any]:
-    """Yield the tables with one changed bit that still pass their proof. At least one must pass, or a test would test nothing.
+    """Yield the tables with one changed bit that still pass their proof; at least one must pass, or a test would check nothing.
 
     Args:
-        table: the table; unchanged.
-        draw: the random choice of a member of the table, a byte and a bit.
-        tries: the number of tables to make.
-        place: draws the index of the byte, below the number of bytes.
+    table: the table; it is not changed.
+    draw: the random choice of an array of the table, a byte and a bit.
+    tries: the number of changed tables.
+    place: draws the index of the byte, below the number of bytes.
     """
     found = 0
     for _ in range(tries):

@@ -1,4 +1,4 @@
-"""Changes of arrays that make kernels read or write outside arrays."""
+"""Changes of arrays after which kernels would read or write outside arrays."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from fst.machines.wordpiece.table import WordPieceTable
 
 
 def put(name: str, index: Any, value: Any) -> Corruption:
-    """Change one element of an array; index and value may be functions of the tables."""
+    """A function that changes an element of an array; index and value may be functions of the table."""
 
     def corrupt(tables: WordPieceTable) -> WordPieceTable:
         array = getattr(tables, name).copy()
@@ -38,7 +38,7 @@ def put(name: str, index: Any, value: Any) -> Corruption:
 
 
 def both(*corruptions: Corruption) -> Corruption:
-    """Apply several changes, for damage that needs more than one."""
+    """A function that applies several changes, for damage that needs more than one."""
 
     def corrupt(tables: WordPieceTable) -> WordPieceTable:
         for corruption in corruptions:
@@ -54,18 +54,18 @@ def states(tables: WordPieceTable) -> Array:
 
 
 def depth(tables: WordPieceTable, slots: Any) -> Array:
-    """The number of symbols that a state has read; other slots have meaningless numbers."""
+    """The number of symbols that a state has read; for other slots, the number is meaningless."""
     return ENTRY.targets_of(tables.entries[slots])
 
 
 def moves(tables: WordPieceTable) -> Array:
-    """Find the slots of explicit transitions to states other than the dead one."""
+    """Find the slots of explicit transitions, except those to the dead state."""
     alive = ENTRY.targets_of(tables.entries) != tables.about["dead"]
     return np.flatnonzero((ENTRY.labels_of(tables.entries) != FINISH) & alive)
 
 
 def move(tables: WordPieceTable) -> int:
-    """Find a transition from the root to a state with one read symbol."""
+    """Find a transition from the root to a state that has read one symbol."""
     labels, targets = ENTRY.labels_of(tables.entries), ENTRY.targets_of(tables.entries)
     return int(next(slot for slot in moves(tables) if labels[slot] == slot and depth(tables, targets[slot])))
 
@@ -76,12 +76,12 @@ def failure(tables: WordPieceTable) -> int:
 
 
 def of_kind(kind: int, finish: bool) -> Callable[[WordPieceTable], int]:
-    """Find an entry of a kind that is, or is not, a finish entry."""
+    """A function that finds an entry of a kind that is, or is not, a finish entry."""
     return lambda tables: int(next(slot for slot in (states if finish else moves)(tables) if field_kind(tables.entries)[slot] == kind))
 
 
 def fields(slot: Callable[[WordPieceTable], int], **changed: Any) -> Corruption:
-    """Change fields of an entry."""
+    """A function that changes fields of an entry."""
 
     def value(tables: WordPieceTable) -> Any:
         entry = tables.entries[slot(tables)]
@@ -129,5 +129,5 @@ def first_end(tables: WordPieceTable) -> int:
 
 
 def listed(length: int) -> Corruption:
-    """Append a list of `length` ids to the pool."""
+    """A function that appends a list of `length` ids to the pool."""
     return array("pool", lambda pool: np.concatenate([pool, np.zeros(length - 1), [LAST_OUTPUT]]))

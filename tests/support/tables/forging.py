@@ -1,4 +1,4 @@
-"""Files forged to do harm, and checks that they are refused."""
+"""Forged files that would do harm, and checks that they are refused."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from fst.machines.wordpiece.table import WordPieceTable
 from fst.registry import MACHINES
 from fst.tables import npz
 
-KNOWN = ", ".join(map(repr, MACHINES))  # kinds of tables
-# Failure links that emit one token and several, and special tokens with more than one byte per character.
+KNOWN = ", ".join(map(repr, MACHINES))  # the kinds of tables
+# These have failure links that emit one token or several, and special tokens with several bytes per character.
 TOKENS = [
     "[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "abcdx", "##b", "##c", "##cdy", "##dz", "b", "un", "##aff", "##able", "##é", ".",
     "é", "世", "½", "««é»", "##e", "##t", "##tt", "tttt", "##1",
@@ -41,13 +41,13 @@ Corruption = Callable[[WordPieceTable], WordPieceTable]
 
 
 def members(data: bytes) -> dict[str, bytes]:
-    """The members of a file, by their names."""
+    """The members of a file by name."""
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         return {name.removesuffix(".npy"): archive.read(name) for name in archive.namelist()}
 
 
 def forged(parts: Mapping[str, bytes]) -> bytes:
-    """Make a file from members, with correct offsets, paddings and checksums."""
+    """Make a file of members, with correct offsets, padding and checksums."""
     local, central = b"", b""
     for name, content in parts.items():
         crc = zlib.crc32(content)
@@ -57,7 +57,7 @@ def forged(parts: Mapping[str, bytes]) -> bytes:
 
 
 def with_header(data: bytes, name: str, change: Callable[[bytes], bytes]) -> bytes:
-    """Change the header of one member's array; the header keeps its length."""
+    """Change the header of one array; the header keeps its length."""
     parts = members(data)
     size = 10 + int.from_bytes(parts[name][8:10], "little")
     header = change(parts[name][: size - 1].rstrip()).ljust(size - 1) + b"\n"
@@ -79,7 +79,7 @@ def saved(array: Any) -> bytes:
 
 
 def refused(path: Path, data: bytes, match: str | None = None) -> None:
-    """Check that reading the file raises a `TableError` that names the file."""
+    """Check that a file is refused with a `TableError` that contains its path."""
     path.write_bytes(data)
     with pytest.raises(fst.TableError, match=match) as error:
         fst.load(path)
@@ -87,35 +87,35 @@ def refused(path: Path, data: bytes, match: str | None = None) -> None:
 
 
 def refused_by_proof(path: Path, tables: WordPieceTable) -> str:
-    """Check that a file is refused with the same message as the proof of its tables, and return this message."""
-    in_order = json.loads(json.dumps(tables.about, sort_keys=True))  # the order in the file
+    """Check that a file is refused with the message of the proof of its table, and return the message."""
+    in_order = json.loads(json.dumps(tables.about, sort_keys=True))  # the order of the file
     with pytest.raises(fst.TableError) as fault:
         replace(tables, about=in_order).prove()
     with pytest.raises(fst.TableError) as error:
         fst.load(path)
-    told = str(fault.value).replace("reads 'wordpiece'", f"reads {KNOWN}")  # the file may be of any kind
+    told = str(fault.value).replace("reads 'wordpiece'", f"reads {KNOWN}")  # the message about a file lists all kinds of tables
     assert str(error.value) == f"{path}: {told}; compile it again"
     return str(fault.value)
 
 
 def shaped(shape: bytes) -> Callable[[bytes], bytes]:
-    """A function that replaces the shape in a header."""
+    """A function that replaces the shape in an array's header."""
     return lambda header: header[: header.index(b"(")] + shape + b", }"
 
 
 def with_array(tables: WordPieceTable, name: str, array: Array) -> WordPieceTable:
-    """Replace an array."""
+    """Replace an array of a table."""
     changed: dict[str, Any] = {name: array}
     return replace(tables, **changed)
 
 
 def array(name: str, change: Callable[[Array], Any]) -> Corruption:
-    """Replace an array by the result of a function."""
+    """A function that replaces an array by the result of `change`."""
     return lambda tables: with_array(tables, name, np.asarray(change(getattr(tables, name)), getattr(tables, name).dtype))
 
 
 def about(name: str, value: Any) -> Corruption:
-    """Change a key of the metadata; the value may be a function of the tables."""
+    """A function that changes a value of the metadata; the value may be a function of the table."""
     return lambda tables: replace(tables, about={**tables.about, name: value(tables) if callable(value) else value})
 
 
@@ -130,7 +130,7 @@ for _ in range(40):
 
 
 def changed(value: Any, rng: random.Random) -> Any:
-    """Change a value in JSON."""
+    """Replace a random part of a JSON value."""
     wrong: Any = rng.choice([None, True, -1, 0, 97, 1 << 22, 1 << 64, 1.5, "", "a", "\ud800", [], [[]], [1], {}, {"a": 1}])
     if isinstance(value, dict) and value and rng.random() < 0.9:
         key = rng.choice([*value])

@@ -57,7 +57,7 @@ VOCABULARIES: Mapping[str, Callable[[], Any]] = {
 
 
 def of_sample(name: str, folder: Path) -> str:
-    """The digest of a small table."""
+    """The digest of the table of a sample."""
     return sha256(SAMPLES[name].make(folder).dumps()).hexdigest()
 
 
@@ -73,13 +73,13 @@ def of_vocabulary(name: str) -> str | None:
 
 
 def read() -> dict[str, Digests]:
-    """The digests of the file: of samples, and of vocabularies."""
+    """The stored digests: of samples, and of vocabularies."""
     found: dict[str, Digests] = json.loads(FILE.read_text(encoding="utf-8"))
     return found
 
 
 def write() -> None:
-    """Write the digests of all tables."""
+    """Write the digests of all tables to the file."""
     samples: Digests = {}
     for name in SAMPLES:
         with TemporaryDirectory() as folder:

@@ -1,4 +1,4 @@
-"""Added tokens with every flag, and comparisons with the reference."""
+"""Added tokens with every flag, and comparisons with `tokenizers`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ PIECES = (
 
 
 def check(of: Tokenizer, tokenizer: fst.Tokenizer, texts: Sequence[str]) -> None:
-    """Check that ids, offsets and words of all texts are equal; ids also as bytes, with two threads, and one by one."""
+    """Check that ids, offsets and words of all texts match `tokenizers`, and that ids also match as bytes, on
+    two threads, and one by one.
+    """
     batch = tokenizer.encode_batch(texts, offsets=True)
     assert batch.offsets is not None
     assert batch.words is not None

@@ -1,4 +1,4 @@
-"""Normalizers and pre-tokenizers of a ``tokenizer.json``, and mixtures of them."""
+"""Normalizers and pre-tokenizers of a ``tokenizer.json``, and random texts for them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Part = dict[str, Any]
 
 
 def bert(**settings: Any) -> Part:
-    """BertNormalizer with the most common settings, except `settings`."""
+    """A BertNormalizer with the most common settings, some of which are replaced by `settings`."""
     usual = {"type": "BertNormalizer", "clean_text": True, "handle_chinese_chars": True, "strip_accents": None, "lowercase": True}
     return {**usual, **settings}
 
@@ -94,14 +94,14 @@ TOKENS = ["[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 
 
 def sequence(parts: Sequence[Part], listed: str) -> Part | None:
-    """Components in the form of a file: null, one component, or a sequence."""
+    """Components in the format of a file: null, one component, or a sequence."""
     if len(parts) < 2:
         return parts[0] if parts else None
     return {"type": "Sequence", listed: list(parts)}
 
 
 def document(normalizer: Sequence[Part], pre_tokenizer: Sequence[Part], tokens: Sequence[str] = TOKENS) -> dict[str, Any]:
-    """A tokenizer.json with some components."""
+    """A tokenizer.json with given normalizers and pre-tokenizers."""
     return {
         "version": "1.0",
         "truncation": None,
@@ -124,7 +124,7 @@ def document(normalizer: Sequence[Part], pre_tokenizer: Sequence[Part], tokens: 
 
 
 def words_of(reference: Tokenizer, text: str) -> list[str]:
-    """The words of a text without special tokens, from the reference."""
+    """The words of a text without special tokens, by `tokenizers`."""
     normalizer: Any = reference.normalizer
     pre_tokenizer: Any = reference.pre_tokenizer
     normal = normalizer.normalize_str(text) if normalizer else text
@@ -147,14 +147,14 @@ def mixtures(seed: int, count: int) -> list[str]:
 
 @functools.cache
 def small_vocabulary() -> list[str]:
-    """Tokens of one character, for all characters of the mixtures and their normalized forms, and some tokens of two characters."""
+    """A vocabulary of one character per token, for the characters of `mixtures` and their normalized forms, and some tokens of two."""
     made = set(MIXED) | {char for text in MIXED for char in words_after(text)}
     letters = sorted(made - {" "})
     return [*TOKENS, *letters, *(f"##{char}" for char in letters), "a.", "##..", "ab", "##é", "'s", "##a1"]
 
 
 def words_after(char: str) -> Iterator[str]:
-    """The results of each normalizer for a character."""
+    """The words that each normalizer makes of a character."""
     for parts in NORMALIZERS.values():
         reference = Tokenizer.from_str(json.dumps(document(parts, [])))
         yield from itertools.chain.from_iterable(words_of(reference, char))

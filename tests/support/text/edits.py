@@ -1,4 +1,4 @@
-"""Documents with edits before byte-level BPE."""
+"""Documents with edits of the text before byte-level BPE."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ LEFT, RIGHT, BOTH = (
 
 
 def prepend(content: str) -> Json:
-    """A normalizer that puts a string before a text."""
+    """A normalizer that puts a string before each text."""
     return {"type": "Prepend", "prepend": content}
 
 
 def document(normalizer: Json, *added: Json, adds_blank: bool = False, trims: bool = False) -> Json:
-    """A tokenizer.json."""
+    """A tokenizer.json of byte-level BPE with a normalizer and added tokens."""
     parts = byte_level("", ENGLISH_MERGES)
     last = {"type": "ByteLevel", "add_prefix_space": adds_blank, "trim_offsets": trims, "use_regex": True}
     tokens = [{"id": len(parts["model"]["vocab"]) + place, **part} for place, part in enumerate(added)]

@@ -1,7 +1,7 @@
-"""Characters for sweeps: every character, and a smaller set for sweeps in many contexts.
+"""Characters for tests of all characters: every character, and a smaller set for tests in many contexts.
 
 Most code points are ideographs, syllables of Hangul, private-use characters, or unassigned. Code points of one kind are treated alike, so
-the smaller set contains only the borders of each run and some code points between them.
+the smaller set contains only the ends of each run, and some code points between them.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from itertools import pairwise
 from unicodedata import category, decomposition
 
 EVERY_CHARACTER = [chr(code) for code in range(0x110000) if not 0xD800 <= code < 0xE000]
-ALIKE, FIRST_ALIKE = ("Lo", "Cn", "Co"), "\u3400"  # categories of these runs, and the beginning of the first run
+ALIKE, FIRST_ALIKE = ("Lo", "Cn", "Co"), "\u3400"  # the categories in long runs of similar characters, and the beginning of the first run
 
 
 def _is_alike(char: str) -> bool:

@@ -1,4 +1,4 @@
-"""Pipelines in SentencePiece's manner."""
+"""Pre-tokenizers like SentencePiece's."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ TO_SYMBOL = to("▁", " ")
 
 
 def spaced(scheme: str = "always", split: bool = True, replacement: str = "▁") -> Json:
-    """A Metaspace."""
+    """A Metaspace in a tokenizer.json."""
     return {"type": "Metaspace", "replacement": replacement, "prepend_scheme": scheme, "split": split}
 
 

@@ -1,4 +1,4 @@
-"""Normalizers and added tokens before BPE, and comparisons of a machine with the reference."""
+"""Normalizers and added tokens before BPE, and comparisons with `tokenizers`."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ def in_turn(*parts: Json) -> Json:
 
 
 def to(content: str, pattern: str) -> Json:
-    """A normalizer that replaces `pattern` by `content`."""
+    """A normalizer that replaces the string `pattern` by `content`."""
     return {"type": "Replace", "pattern": {"String": pattern}, "content": content}
 
 
 def replaced(content: str, regex: str) -> Json:
-    """A normalizer that replaces the matches of a pattern."""
+    """A normalizer that replaces the matches of `regex` by `content`."""
     return {"type": "Replace", "pattern": {"Regex": regex}, "content": content}
 
 
@@ -92,7 +92,7 @@ Machine = tuple[BpeTable, fst.Tokenizer, Tokenizer]
 
 @cache
 def machine(case: tuple[str, str, bool, bool]) -> Machine:
-    """The machine of a case."""
+    """The table, the tokenizer and the reference of a case."""
     return built(document(case))
 
 
@@ -105,7 +105,7 @@ def built(parts: Json) -> Machine:
 
 
 def hold(made: Machine, texts: Sequence[str]) -> None:
-    """Compare walk and kernels with the reference: ids, offsets and words."""
+    """Check that walk and kernels give the ids, offsets and words of `tokenizers`."""
     table, tokenizer, reference = made
     expected = reference.encode_batch([*texts], add_special_tokens=False)
     batch = tokenizer.encode_batch([*texts], offsets=True, add_special_tokens=False)
@@ -120,6 +120,6 @@ def hold(made: Machine, texts: Sequence[str]) -> None:
 
 
 def read(source: Path) -> str:
-    """The text of a vocabulary's tokenizer.json, compressed or not."""
+    """The text of a vocabulary's tokenizer.json, which may be compressed."""
     data = source.read_bytes()
     return (gzip.decompress(data) if source.suffix == ".gz" else data).decode()

@@ -1,4 +1,4 @@
-"""Words of a text after normalizers and pre-tokenizers."""
+"""Decorators and alphabets for tests of the words after normalizers and pre-tokenizers."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from fst.text.alphabet import Alphabet
 
 
 def each(argument: str, components: dict[str, list[Part]], share: int) -> pytest.MarkDecorator:
-    """A decorator that runs a test for some components, by default one of `share`."""
+    """A decorator that runs a test for all components in the slow tier, and by default for one of `share`."""
     return pytest.mark.parametrize(argument, thinned([pytest.param(parts, id=name) for name, parts in components.items()], share))
 
 
 def alphabet_of(normalizer: Sequence[Part], pre_tokenizer: Sequence[Part]) -> Alphabet:
-    """The alphabet of components, read as from a file."""
+    """The alphabet of components in the format of a file."""
     return alphabet(
         folding.components(sequence(normalizer, "normalizers")),
         pre_tokenizers.components(sequence(pre_tokenizer, "pretokenizers")),
