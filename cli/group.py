@@ -17,7 +17,7 @@ from fst.cli.files.streams import drop_output, flush_output
 from fst.cli.signals import unwind_when_ended
 from fst.errors import FstError, ReadingError
 
-LIKE_GREP = ("search",)  # commands with the exit codes of grep
+LIKE_GREP = ("search",)  # commands with the exit codes of grep: 1 for no match, 2 for a failure
 REMEDIES = {
     errno.ENOENT: "check the name",
     errno.ENOTDIR: "check the name",
@@ -31,7 +31,7 @@ REMEDIES = {
 
 
 class CliCommand(click.Command):
-    """A command with sections of options in its help. Wrong options for reading files are usage errors."""
+    """A command whose help shows its options in sections. Wrong options for reading files are usage errors."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options under the headings of their sections; see `fst.cli.options.with_options`."""
@@ -127,6 +127,6 @@ def _check_environment() -> None:
 
 
 def _reason(error: OSError) -> str:
-    """The message of an error of the operating system, with the file and advice."""
+    """The message for an error of the operating system: the file, the error and advice."""
     parts = [os.fsdecode(error.filename)] if isinstance(error.filename, str | bytes) else []
     return "; ".join([": ".join([*parts, error.strerror or str(error)]), *filter(None, [REMEDIES.get(error.errno or 0)])])

@@ -3,8 +3,8 @@
 Standard output carries data only. Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted. If the reader of a pipe ends early, as in
 ``fst encode … | head``, the exit code is 0 and there is no message.
 
-The module of a command is imported at its first use, and at first only imports click. So help appears at once, and commands do not wait for
-unused libraries.
+The module of a command is imported when the command is used, and imports large libraries only inside functions. So help appears at once,
+and no command waits for a library that it does not use.
 """
 
 from __future__ import annotations

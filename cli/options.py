@@ -20,7 +20,7 @@ table_argument = click.argument("table", type=FileName())
 
 
 def named_files(ctx: click.Context, _parameter: click.Parameter, names: tuple[str, ...]) -> tuple[str, ...]:
-    """The files for the arguments of a command; folders and patterns are expanded."""
+    """The files that the arguments of a command name; folders and patterns are expanded."""
     from fst.runtime.files.names import named
 
     with as_usage(ctx):
@@ -28,7 +28,7 @@ def named_files(ctx: click.Context, _parameter: click.Parameter, names: tuple[st
 
 
 def named_or_standard(ctx: click.Context, parameter: click.Parameter, names: tuple[str, ...]) -> tuple[str, ...]:
-    """The files for the arguments of a command; standard input if there are no arguments."""
+    """The files that the arguments of a command name; standard input if there are no arguments."""
     return named_files(ctx, parameter, names) or (STANDARD,)
 
 
@@ -40,7 +40,7 @@ def with_options(*options: Callable[[Command], Command], section: str = "") -> C
 
     Args:
         options: the decorators of the options.
-        section: the heading of these options in the help; empty: the general heading.
+        section: the heading of these options in the help; empty: the heading "Options".
     """
 
     def add(command: Command) -> Command:
@@ -106,6 +106,6 @@ output_options = with_options(
 
 
 def format_option(*forms: str, default: str) -> Callable[[Any], Any]:
-    """The option of a command that writes one of several formats; `default` is the format if FILE has no ending."""
+    """The option --format of a command; `default` is the format of standard output and of files whose ending names no format."""
     shown = f"by the ending of FILE, or {default}"
     return click.option("--format", "form", type=click.Choice(forms), show_default=shown, help="The format of the output.")

@@ -20,7 +20,7 @@ class Name(click.Path):
 
 
 class FileName(Name):
-    """The name or the URL of a file; not "-"."""
+    """The name or the URL of a file, but not "-"."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Refuse "-"."""
@@ -30,7 +30,7 @@ class FileName(Name):
 
 
 class Number(click.FloatRange):
-    """A number in a range; not NaN."""
+    """A number in a range, but not NaN."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Refuse NaN."""
@@ -51,7 +51,7 @@ def special_tokens(_ctx: click.Context, _param: click.Parameter, given: tuple[st
 
 
 def component(_ctx: click.Context, _param: click.Parameter, given: str | None) -> dict[str, Any] | None:
-    """A component of a tokenizer.json, from its JSON or from its type."""
+    """A component of a tokenizer.json, such as a normalizer, from its JSON or from its type alone."""
     import json
 
     if given is None:

@@ -1,4 +1,4 @@
-"""Objects in separate processes: a library in such a process has its own threads, caches and settings, and its crashes stay there."""
+"""Run an object in a separate process. A library there has its own threads, caches and settings, and its crash does not end the command."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ PROGRAM = "import sys; sys.path[:] = {path!r}; from fst.cli.process import answe
 
 
 class WorkerError(FstError):
-    """An error of a worker; the message has the reason."""
+    """A method of a worker raised an exception, or its process ended; the message contains the reason."""
 
 
 class Process:
-    """A process with a worker. Its output is dropped.
+    """A process that runs the methods of one object, the worker. Output of the process is dropped.
 
     Args:
         name: the name of the worker in messages.
-        worker: the class of the worker, in the form for `pkgutil.resolve_name`.
+        worker: the class of the worker, as `module:Class`.
         arguments: the arguments of the class.
         settings: additional environment variables of the process.
     """
@@ -38,7 +38,7 @@ class Process:
         self._send(worker, arguments)
 
     def ask(self, method: str, *arguments: Any) -> Any:
-        """The result of a method of the worker.
+        """Call a method of the worker, and return its result.
 
         Raises:
             WorkerError: the method raised an exception, or the process has ended.
@@ -47,27 +47,27 @@ class Process:
         self._send(method, arguments)
         try:
             found, error = pickle.load(self._process.stdout)
-        except (EOFError, pickle.UnpicklingError):  # no answer, or half of one
+        except (EOFError, pickle.UnpicklingError):  # no answer, or an incomplete answer
             raise WorkerError(f"the process of {self._name} ended with status {self._process.wait()}") from None
         if error:
             raise WorkerError(error)
         return found
 
     def end(self) -> None:
-        """End the process in any state."""
+        """Kill the process, even if it is still working."""
         self._process.kill()
         with suppress(BrokenPipeError), self._process:
             pass
 
     def _send(self, *question: Any) -> None:
         assert self._process.stdin
-        with suppress(BrokenPipeError):  # the process has ended; the missing answer shows this to the caller
+        with suppress(BrokenPipeError):  # the process has ended; `ask` finds no answer, and raises the error
             pickle.dump(question, self._process.stdin)
             self._process.stdin.flush()
 
 
 def answer() -> None:
-    """Answer the questions of a `Process` until its input ends."""
+    """The main function of the separate process: read calls of methods, and write their results, until the input ends."""
     answers, questions = os.fdopen(os.dup(1), "wb"), sys.stdin.buffer
     os.dup2(2, 1)  # output of libraries must not mix with answers
     name, given = pickle.load(questions)
@@ -82,7 +82,7 @@ def answer() -> None:
 
 
 def _answer(worker: Any, method: str, arguments: Any) -> tuple[Any, str]:
-    """The result of a method, and the error message."""
+    """The result of a method and an empty string, or None and an error message."""
     try:
         return getattr(worker, method)(*arguments), ""
     except FstError as error:

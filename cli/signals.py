@@ -13,16 +13,16 @@ import click
 
 from fst.cli.files.streams import drop_output
 
-CALLBACKS = str(Path("llvmlite", "binding", "executionengine.py"))  # LLVM calls functions of this file
-MOMENT = 0.01  # seconds; most callbacks take less
-SIGNALLED = 128  # the exit code is this plus the number of the signal
+CALLBACKS = str(Path("llvmlite", "binding", "executionengine.py"))  # LLVM calls back functions of this file
+MOMENT = 0.01  # seconds until a signal is sent again; most callbacks take less
+SIGNALLED = 128  # the exit code is 128 + the number of the signal
 
 
 def unwind_when_ended(ctx: click.Context) -> None:
     """While a command runs, turn signals that end it into exceptions.
 
-    The default handlers are restored when the command ends. Otherwise, a program that calls the command in its own process, and processes
-    that it forks later, would get an exception instead of ending.
+    The default handlers are restored when the command ends. Otherwise, in a program that runs the command in its own process, a later
+    signal would raise an exception instead of ending the program.
     """
     for name in ("SIGINT", "SIGTERM", "SIGHUP"):
         number = getattr(signal, name, None)

@@ -14,7 +14,7 @@ from fst.errors import UnsupportedError
 if TYPE_CHECKING:
     from fst.tables.table import Table
 
-# The kinds of tables that the commands of each public class accept.
+# Public class → the table that its commands accept, in the words of the error message.
 TAKEN = {
     "Searcher": "keywords; make one with `fst compile keywords`",
     "MecabSegmenter": "a dictionary of MeCab; make one with `fst compile mecab`",
@@ -23,10 +23,10 @@ TAKEN = {
 
 
 def load(path: str) -> Any:
-    """The table of a tokenizer.
+    """Load the table of a tokenizer.
 
     Raises:
-        UnsupportedError: the file is a table of another machine; the message names the machine.
+        UnsupportedError: the file is a table of another kind, such as keywords; the message names the kind.
         TableError, OSError: as in `fst.registry.load`.
     """
     table = registry.load(path)
@@ -36,10 +36,10 @@ def load(path: str) -> Any:
 
 
 def load_for(public_class: str, path: str) -> Any:
-    """The table for a public class, a key of `TAKEN`.
+    """Load a table for a public class, a key of `TAKEN`.
 
     Raises:
-        UnsupportedError: the file is a table of another public class; the message names the class.
+        UnsupportedError: the file is a table for another public class; the message names its kind.
         TableError, OSError: as in `fst.registry.load`.
     """
     table = registry.load(path)
@@ -49,13 +49,13 @@ def load_for(public_class: str, path: str) -> Any:
 
 
 def ready(tables: Table, first_use: Callable[[Any], object] = lambda tokenizer: tokenizer.encode(b"a")) -> Any:
-    """An object of the public class of a table, with kernels that are loaded or compiled.
+    """Make the tokenizer, searcher or segmenter of a table, and use it once, so that its kernels are loaded or compiled.
 
     Args:
         tables: the table.
-        first_use: uses the object with bytes, like commands; the default encodes with a tokenizer.
+        first_use: the first call. It passes bytes, as commands do; by default, a tokenizer encodes.
 
-    The garbage collector ignores numba's objects from now on: it would take a fifth of the time of a short run.
+    Afterwards the garbage collector ignores numba's objects: scanning them would take a fifth of the time of a short run.
     """
     with no_collector():
         from fst.runtime.public_class import class_of

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 
 def table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> Iterator[str]:
-    """A table with aligned columns."""
+    """Yield the lines of a table: the head, then the rows; all columns are left-aligned."""
     widths = [max(map(width, column)) for column in zip(head, *rows, strict=True)]
     for row in [head, *rows]:
         cells = (cell + " " * (room - width(cell)) for cell, room in zip(row, widths, strict=True))
@@ -15,14 +15,14 @@ def table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> Iterator[str]:
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """The rows of a table as lines: names are left-aligned, figures right-aligned."""
+    """Yield the lines of a table: the first column is left-aligned, all others right-aligned."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for name, *cells in rows:
         yield "  ".join([name.ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(cells, widths[1:], strict=True))])
 
 
 def visible(text: str) -> str:
-    """A text with escapes for characters that are invisible on a terminal."""
+    """A text in which escapes replace the characters that a terminal does not show."""
     return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text)
 
 

@@ -1,4 +1,4 @@
-"""How MkDocs builds the site: pages and sources lie in it as in the repository, so that each relative link works in both."""
+"""A hook of MkDocs. Pages and sources have the same paths on the site as in the repository, so that each relative link works in both."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ griffe.stdlib_decorators["fst.core.lazy.Lazy"] = {"cached", "property"}
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Take pages and sources from the whole repository, and keep the files of the theme."""
+    """Return the files of the theme, and the pages and sources of the whole repository."""
     repository = Path(config.config_file_path).parent
     found = [path for folder in FOLDERS for path in (repository / folder).rglob("*") if path.suffix in SUFFIXES]
     paths = [*repository.glob("*.md"), *sorted(found)]

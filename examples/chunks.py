@@ -4,8 +4,8 @@ The arguments are a source of a vocabulary and a text::
 
     python examples/chunks.py examples/english-uncased-8000.txt README.md --limit 256 --overlap 32
 
-A chunk is a span of the raw text. It begins and ends between tokens, and at whitespace if there is whitespace nearby. The number of tokens
-of a chunk includes special tokens; a model that reads only the chunk reads the same number.
+A chunk is a span of the raw text. It begins and ends between tokens, at whitespace where possible. Its number of tokens includes special
+tokens, and is the number that a model reads if it is given this chunk alone.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Chunk(NamedTuple):
 
 
 def chunks(tok: fst.Tokenizer, text: str, limit: int, overlap: int = 0) -> Iterator[Chunk]:
-    """Yield the chunks of a text. Together they cover it.
+    """Yield the chunks of a text. Together, the chunks cover the text.
 
     Args:
         tok: any tokenizer. It encodes the text once, and then the text of each chunk, to count its tokens.
@@ -44,15 +44,15 @@ def chunks(tok: fst.Tokenizer, text: str, limit: int, overlap: int = 0) -> Itera
     """
     spans: Any = tok.encode_batch([text], add_special_tokens=False, offsets=True).offsets
     inner = np.flatnonzero(spans[1:, 0] >= spans[:-1, 1]) + 1  # the tokens that begin after the previous token has ended
-    first = np.r_[0, inner, len(spans)]  # a chunk may begin and end before these tokens
-    cuts = np.r_[0, spans[inner - 1, 1], len(text)]  # the ends of the previous tokens: whitespace belongs to the next token
+    first = np.r_[0, inner, len(spans)]  # the tokens before which a chunk may begin or end
+    cuts = np.r_[0, spans[inner - 1, 1], len(text)]  # where it begins or ends: at the end of the previous token
     room, begin, last = limit - int(tok.count_tokens([""])[0]), 0, len(cuts) - 1
     while begin < last:
         most = int(np.searchsorted(first, first[begin] + room, side="right")) - 1
         end = at_white_space(text, cuts, range(most, (begin + most) // 2, -1))
         tokens = 0
         while end > begin and (tokens := int(tok.count_tokens([text[cuts[begin] : cuts[end]]])[0])) > limit:
-            end -= 1  # some vocabularies encode the same words with different tokens at the beginning of a text
+            end -= 1  # words may have more tokens at the beginning of a text
         if end <= begin:
             raise ValueError(f"a chunk of {limit} tokens is too small for the text at character {cuts[begin]}")
         yield Chunk(int(cuts[begin]), int(cuts[end]), tokens)
@@ -63,7 +63,7 @@ def chunks(tok: fst.Tokenizer, text: str, limit: int, overlap: int = 0) -> Itera
 
 
 def at_white_space(text: str, cuts: NDArray[np.int64], places: range) -> int:
-    """The first cut at whitespace or at the end of the text; without one, the first of all cuts."""
+    """The first of the given cuts that lies at whitespace or at the end of the text; otherwise the first of all."""
     return next((place for place in places if text[cuts[place] : cuts[place] + 1].strip() == ""), places.start)
 
 

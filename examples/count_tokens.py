@@ -1,4 +1,4 @@
-"""Count the tokens of a text column in DuckDB, polars and pandas, in each of these that is installed.
+"""Count the tokens of a text column in DuckDB, polars and pandas; libraries that are not installed are left out.
 
 The arguments are a source of a vocabulary and a text, whose lines become the column::
 
@@ -28,7 +28,7 @@ def counts(tok: fst.Tokenizer, column: Any, threads: int | None = None) -> Any:
 
 
 def in_duckdb(tok: fst.Tokenizer, table: pa.Table) -> Counts:
-    """Counts from a SQL function; DuckDB reads the table without copying it."""
+    """Count with a SQL function; DuckDB reads the table without copying it."""
     import duckdb
 
     with duckdb.connect() as connection:
@@ -39,7 +39,7 @@ def in_duckdb(tok: fst.Tokenizer, table: pa.Table) -> Counts:
 
 
 def in_polars(tok: fst.Tokenizer, table: pa.Table) -> Counts:
-    """Counts from an expression."""
+    """Count with an expression of polars."""
     import polars
 
     tokens = polars.col("text").map_batches(lambda column: polars.Series(counts(tok, column)), return_dtype=polars.Int32)
@@ -47,7 +47,7 @@ def in_polars(tok: fst.Tokenizer, table: pa.Table) -> Counts:
 
 
 def in_pandas(tok: fst.Tokenizer, table: pa.Table) -> Counts:
-    """Counts of a column with Arrow strings."""
+    """Count in a column of Arrow strings."""
     import pandas
 
     frame = table.to_pandas(types_mapper=pandas.ArrowDtype)

@@ -30,21 +30,21 @@ MERGED = """
 
 
 def count(text: str, number: int, folder: Path) -> str:
-    """Count the words of one text, the corpus part `number`, and write them. Each machine does this for its own parts."""
+    """Count the words of one text, the part `number` of the corpus, and write them to a file. Each machine does this for its own parts."""
     path = folder / f"part-{number}.parquet"
     train.words(Path(text), splitter=SPLITTER, partition=number).save(path)
     return str(path)
 
 
 def merge(parts: Sequence[str], folder: Path) -> Words:
-    """The merged words of all parts."""
+    """Merge the tables of all parts."""
     path = folder / "words.parquet"
     duckdb.execute(MERGED.format(path=path), {"parts": list(parts)})
     return Words.load(path)
 
 
 def vocabulary(words: Words) -> bytes:
-    """A WordPiece vocabulary. Pairs with equal scores are merged in the order of first occurrence, so the vocabulary also tests `first`."""
+    """Train a WordPiece vocabulary. Pairs of equal scores merge in the order of first occurrence, so the column `first` matters, too."""
     return "\n".join(train.wordpiece(words, splitter=SPLITTER, vocab_size=500, criterion="score", min_frequency=10).vocabulary).encode()
 
 

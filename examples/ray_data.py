@@ -22,7 +22,7 @@ import fst
 
 
 class Encode:
-    """The work of one actor: add the column ``input_ids`` to a block of rows.
+    """An actor, which adds the column ``input_ids`` to blocks of rows.
 
     The table is loaded and verified once, when the actor starts. Its file is mapped, so the actors of a machine share its memory.
 
@@ -41,7 +41,7 @@ class Encode:
         try:
             return block.append_column("input_ids", self._ids(block))
         except fst.TextError as error:
-            # The index of a row within a block means nothing to a user of the files.
+            # The index of a row within a block does not lead to the row in the files, so the message also shows the other columns.
             raise fst.TextError(f"{error}; beside it stands {shortened(self._beside_first_wrong(block))}") from None
 
     def _ids(self, block: pa.Table) -> Any:

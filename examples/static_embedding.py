@@ -41,7 +41,7 @@ class StaticModel:
         return [encoding.ids for encoding in self.tokenizer.encode_batch(texts, add_special_tokens=False)]
 
     def embed(self, rows: list[list[int]]) -> Floats:
-        """The mean of the weights for each row of ids: float32[rows, dimensions]; zeros for a row without ids."""
+        """The embedding of each row of ids, the mean of its tokens' weights: float32[rows, dimensions]; zeros for a row without ids."""
         lengths = np.array([len(ids) for ids in rows])
         ids = np.fromiter(chain.from_iterable(rows), np.int64, lengths.sum())
         embeddings = np.zeros((len(rows), DIMENSIONS), np.float32)
@@ -53,7 +53,7 @@ class StaticModel:
 
 
 def timed(model: StaticModel, texts: list[str]) -> tuple[Floats, str]:
-    """The embeddings of texts, and the time that they took."""
+    """The embeddings of texts, and a line with the time of each step."""
     begin = time.perf_counter()
     rows = model.tokenize(texts)
     between = time.perf_counter()

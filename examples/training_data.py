@@ -34,7 +34,7 @@ CODES = {2: 8, 4: 4}  # key: bytes per id; ids are below 2**31, so uint32 and in
 
 
 def encode(source: str, text: str, prefix: str) -> fst.Tokenizer:
-    """Write the table, the ids and the bounds of the documents, and return the tokenizer."""
+    """Write the table, the ids, and the beginning and end of each document; return the tokenizer."""
     tokenizer(source).save(f"{prefix}.npz")
     command = [sys.executable, "-m", "fst", "encode", f"{prefix}.npz", text, "-o", f"{prefix}.bin"]
     subprocess.run(command, check=True)
@@ -42,7 +42,7 @@ def encode(source: str, text: str, prefix: str) -> fst.Tokenizer:
 
 
 def read_ids(prefix: str, largest: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """The ids of all documents, mapped; and the first index of each document, followed by the end of the last document."""
+    """Map the ids of all documents, and read the index of each document's first id, followed by the end of the last document."""
     ids = np.memmap(f"{prefix}.bin", np.uint16 if largest < 1 << 16 else np.uint32, "r")
     return ids, np.load(f"{prefix}.splits.npy")
 
@@ -71,7 +71,7 @@ def write_index(path: str, splits: NDArray[np.int64], width: int) -> None:
 
 
 def read_index(prefix: str) -> list[NDArray[Any]]:
-    """The ids of each sequence, read in the same way as by Megatron-LM."""
+    """Read the ids of each sequence by the index, as Megatron-LM does."""
     index, ids = Path(f"{prefix}.idx").read_bytes(), Path(f"{prefix}.bin").read_bytes()
     magic, version, code, sequences, _ = HEADER.unpack_from(index)
     if (magic, version) != (MAGIC, VERSION):

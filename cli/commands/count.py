@@ -69,7 +69,7 @@ class Count:
 
     @classmethod
     def of(cls, file: str, parts: Iterable[tuple[int, int]]) -> Count:
-        """The sum of the documents and tokens of all parts."""
+        """The count of a file, summed over the counts of its parts."""
         documents = tokens = 0
         for more_documents, more_tokens in parts:
             documents, tokens = documents + more_documents, tokens + more_tokens
@@ -82,14 +82,14 @@ def counting(tokenizer: Tokenizer, **options: Any) -> Callable[[Documents, str],
 
 
 def as_object(counts: Sequence[Count]) -> dict[str, Any]:
-    """All counts and their sum, as a JSON value."""
+    """The counts of all files and their sum, as a JSON object."""
     total = asdict(_total(counts))
     del total["file"]
     return {"files": [asdict(count) for count in counts], **total}
 
 
 def listed(counts: Sequence[Count]) -> Iterator[str]:
-    """The counts as lines of text: one for each file, and one for the sum if there are several files."""
+    """The counts as lines of text: a line for each file and, with several files, a line for their sum."""
     rows = [("documents", "tokens", "file")]
     shown = counts if len(counts) == 1 else [*counts, _total(counts)]
     rows += [(f"{count.documents:,}", f"{count.tokens:,}", count.file) for count in shown]

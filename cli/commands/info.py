@@ -30,8 +30,8 @@ OPTIONS = (
     "ignore_merges",
 )
 SIZES = ("tokens", "states", "entries", "columns", "classes", "words")
-MAX_STRING = 1_000  # characters that are shown whole
-PARTS = ("normalizer_parts", "pre_tokenizer_parts")  # shown if the options are not a complete description
+MAX_STRING = 1_000  # characters; longer strings are cut
+PARTS = ("normalizer_parts", "pre_tokenizer_parts")  # shown if `OPTIONS` cannot describe these components
 MAX_LISTED = 12  # the maximum number of special tokens in the text output; JSON contains all
 
 
@@ -56,7 +56,7 @@ def command(table: str, as_json: bool) -> None:
 
 
 def described(tables: WordPieceTable | BpeTable, path: str, size: int) -> dict[str, Any]:
-    """All facts about a table, as a JSON object."""
+    """The description of a table, as a JSON object."""
     from fst.cli.files.ids import names
     from fst.tables.header import RULES, TOKENIZERS
 
@@ -93,7 +93,7 @@ def listed(description: dict[str, Any]) -> Iterator[str]:
 
 
 def _value(value: Any) -> str:
-    """A value as text: the size of a long list; numbers with separators."""
+    """A value as text. Of a long list, only the length is shown; numbers have thousands separators."""
     if isinstance(value, list) and len(value) > MAX_LISTED:
         return f"{len(value):,} entries"
     if isinstance(value, bool):
@@ -132,18 +132,18 @@ def _components(parts: list[dict[str, Any]]) -> str:
 
 
 def _cut(value: Any) -> Any:
-    """A value; a long string becomes its beginning and its size."""
+    """A value in which a long string is replaced by its beginning and its length."""
     return f"{value[:20]}... ({len(value):,} characters)" if isinstance(value, str) and len(value) > MAX_STRING else value
 
 
 def _named(piece: list[Any], spellings: Mapping[int, str]) -> list[Any]:
-    """A piece of a template with tokens instead of ids."""
+    """A part of a template around texts, with tokens instead of ids."""
     content, type_id = piece
     return [content if isinstance(content, str) else [spellings[number] for number in content], type_id]
 
 
 def _spelled(piece: list[Any]) -> str:
-    """A piece in the notation of templates: $A for a text, and the type id unless it is 0."""
+    """A part of a template as `fst info` shows it: $A for a text, and the type id unless it is 0."""
     content, type_id = piece
     tokens = [f"${content}"] if isinstance(content, str) else content
     return " ".join(f"{token}:{type_id}" if type_id else token for token in tokens)

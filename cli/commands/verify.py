@@ -88,7 +88,12 @@ class Difference:
         return next((place for place, (a, b) in enumerate(pairs) if a != b), min(len(self.ids), len(self.expected)))
 
     def lines(self, name: Callable[[int], str], reference: Reference) -> Iterator[str]:
-        """The difference, as lines of text."""
+        """Yield the lines of text that show the difference.
+
+        Args:
+            name: id of the table → its token.
+            reference: the reference library.
+        """
         own, theirs = [name(number) for number in self.ids], [reference.name(number) for number in self.expected]
         at = self.first
         yield f"{self.place}: not the ids of the reference, from token {at + 1} on"
@@ -99,7 +104,7 @@ class Difference:
 
 
 class Comparison:
-    """A comparison of a table with the reference."""
+    """A comparison of the ids of a table with those of the reference."""
 
     def __init__(self, tables: WordPieceTable, reference: Reference) -> None:
         from fst.cli.files.ids import names
@@ -110,7 +115,7 @@ class Comparison:
         self.alike = True
 
     def lines(self, how: Reading, files: tuple[str, ...], advance: Callable[[int], None]) -> Iterator[str]:
-        """The result for each file: its first difference, or that there is no difference."""
+        """Yield the result for each file: its first difference, or the number of documents without a difference."""
         for file in files:
             yield from self._file(how, file, advance)
 

@@ -1,4 +1,4 @@
-"""Columns of results in Parquet and Arrow IPC, after the other columns of the documents. This module needs pyarrow."""
+"""Write Parquet and Arrow IPC: the columns of the input, followed by columns of results. This module needs pyarrow."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ GROUP_BYTES = 1 << 24  # bytes of a row group
 
 
 class ColumnsOf(Protocol[Input]):
-    """The columns for results in tables."""
+    """A conversion of results, such as ids, to columns of Arrow."""
 
     @property
     def added(self) -> Sequence[tuple[str, Any]]:
-        """The name and the type of each column."""
+        """The name and the type of each column of results."""
 
     def of(self, result: Input, /) -> tuple[Documents, Sequence[Any]]:
         """The documents of a result, and an array for each column."""
 
 
 class Writer(Generic[Result]):
-    """Writes the other columns of documents, followed by the columns of results.
+    """A writer of rows: the other columns of a document, followed by the columns of its result.
 
     Args:
         file: the output.
         form: "arrow" or "parquet".
-        columns: the columns of results.
+        columns: the conversion of results to columns.
 
     Raises:
         TextError: the other columns differ between documents, or another column has the name of an added column.
@@ -50,24 +50,24 @@ class Writer(Generic[Result]):
         """Add the rows of some documents."""
         documents, arrays = self._columns.of(result)
         if isinstance(documents.others, list) and not documents.others:
-            return  # no rows have defined the columns
+            return  # without a row, the columns are unknown
         self._waiting.append(self._batch(documents, arrays))
         if self._form == "arrow" or sum(batch.nbytes for batch in self._waiting) >= GROUP_BYTES:
             self._flush()
 
     def close(self) -> None:
-        """Write the rest."""
+        """Write the buffered rows, and end the file."""
         self._open(pa.schema(self._added))
         self._flush()
         self._writer.close()
 
     def abandon(self) -> None:
-        """Stop writing."""
+        """Stop without completing the file."""
         if isinstance(self._writer, pq.ParquetWriter):
             self._writer.is_open = False  # otherwise, it would write when it is garbage-collected
 
     def _open(self, schema: Any) -> None:
-        """Open the writer at the first rows."""
+        """Open the writer, unless it is open already."""
         if self._writer is None:
             self._schema = schema
             is_arrow = self._form == "arrow"
@@ -80,7 +80,7 @@ class Writer(Generic[Result]):
         self._waiting = []
 
     def _batch(self, documents: Documents, arrays: Sequence[Any]) -> Any:
-        """The rows of some documents, with the columns of the first ones."""
+        """The rows of some documents, which must have the same columns as all rows before them."""
         others = self._others(documents)
         schema = pa.schema([*((name, column.type) for name, column in others), *self._added])
         for name, _ in self._added:
@@ -92,7 +92,7 @@ class Writer(Generic[Result]):
         return pa.RecordBatch.from_arrays([*(column for _, column in others), *arrays], schema=schema)
 
     def _others(self, documents: Documents) -> list[tuple[str, Any]]:
-        """The other columns by their names. Dictionary columns are decoded, because batches may have different dictionaries."""
+        """The names and values of the other columns. Dictionary columns are decoded, because batches may have different dictionaries."""
         others = documents.others
         if others is None:
             return []
@@ -110,7 +110,7 @@ def _parquet_writer(file: IO[bytes], schema: Any, added: Sequence[tuple[str, Any
     Args:
         file: the output.
         schema: the columns.
-        added: the added columns at the end: ids and by option tokens; or matches.
+        added: the columns of results at the end of the schema: ids and tokens, or matches.
     """
     leaves = _leaves(schema)
     own = leaves[len(leaves) - len(_leaves(pa.schema(added))) :]
@@ -128,7 +128,7 @@ def _parquet_writer(file: IO[bytes], schema: Any, added: Sequence[tuple[str, Any
 
 
 def _leaves(schema: Any) -> list[Any]:
-    """The leaf columns in Parquet for a schema."""
+    """The leaf columns of Parquet that store the columns of a schema."""
     empty = io.BytesIO()
     pq.write_table(schema.empty_table(), empty)
     leaves = pq.ParquetFile(empty).schema
@@ -136,7 +136,7 @@ def _leaves(schema: Any) -> list[Any]:
 
 
 def _columns(documents: Documents, types: dict[str, Any] | None) -> Iterator[tuple[str, Any]]:
-    """The fields of objects as columns with the given types, those of the first objects; with None, the types are inferred."""
+    """The fields of JSON objects as columns. `types` contains the types of earlier columns; None: types are inferred."""
     known = dict.fromkeys(name for record in documents.others for name in record) if types is None else types
     for number, record in zip(documents.numbers, documents.others, strict=True):
         if late := record.keys() - known.keys():

@@ -13,7 +13,7 @@ from fst.runtime.files.packing import UNSUPPORTED, ending
 from fst.runtime.files.streams import STANDARD
 
 ENDINGS = {".json": "json", ".jsonl": "json", ".ndjson": "json", ".arrow": "arrow", ".parquet": "parquet"}
-# The replacements for formats that cannot be written.
+# Ending of a format that is not written → advice for the error message.
 INSTEAD = {
     **dict.fromkeys([".csv", ".tsv", ".xlsx"], "write JSON lines (.jsonl), or Parquet (.parquet)"),
     **dict.fromkeys([".feather", ".ipc"], "write .arrow, which is the same format"),
@@ -21,16 +21,16 @@ INSTEAD = {
 }
 OF_ARRAYS = (".npz", ".npy", ".bin", ".h5", ".hdf5", ".pkl", ".pickle", ".pt", ".safetensors", ".zarr")  # endings of files with arrays
 KEEP_OTHERS = ("json", "arrow", "parquet")  # forms that keep the other columns or fields of a document, and may have tokens
-ARRAYS = ("npy", "bin")  # forms of ids with their row splits in a second file
+ARRAYS = ("npy", "bin")  # forms that put ids into one file and row splits into a second file
 
 
 class Forms(NamedTuple):
     """The file formats of a command's outputs.
 
     Attributes:
-        lines: the forms with lines of text; the ending of the file name determines their compression. The default is the first one.
-        endings: forms by the endings of names.
-        instead: the replacements for formats that cannot be written, by their endings.
+        lines: the forms that are lines of text; the first is the default. The ending of the file name determines the compression.
+        endings: ending of a file name → form.
+        instead: ending of a format that is not written → advice for the error message.
     """
 
     lines: Sequence[str]
@@ -39,7 +39,7 @@ class Forms(NamedTuple):
 
 
 def forms_of(*lines: str, arrays: Sequence[str] = (), advice: str) -> Forms:
-    """The forms of a command that writes columns, and the given forms of arrays; `advice` is a hint for other forms of arrays."""
+    """The forms of a command: the given lines and arrays, JSON, Arrow and Parquet. `advice` is the hint for other formats of arrays."""
     endings = {f".{form}": form for form in arrays}
     others = dict.fromkeys((ending for ending in OF_ARRAYS if ending not in endings), advice)
     return Forms(lines, {**ENDINGS, **endings}, {**INSTEAD, **others})
@@ -70,7 +70,7 @@ def files_of(name: str, form: str) -> list[str]:
 
 
 def splits_name(name: str) -> str:
-    """The path of the row splits for the path of the ids."""
+    """The name of the file of row splits for a file of ids."""
     return name.removesuffix(Path(name).suffix) + ".splits.npy"
 
 
@@ -97,7 +97,7 @@ def form_of(forms: Forms, name: str, form: str | None) -> str:
 
 
 def _form(forms: Forms, name: str, form: str | None) -> str:
-    """The form from the option; without one, from the ending of the name; without one, the default."""
+    """The form that the option names; otherwise that of the file's ending; otherwise the default."""
     kind, _ = ending(name)
     if kind in UNSUPPORTED:
         raise click.UsageError(f"{name}: {kind} is not written; compress with gzip, zstd, bz2 or xz, as in ids.jsonl.gz")

@@ -1,4 +1,4 @@
-"""Ids as text, and lines of text as rows of ids."""
+"""Format ids as text, and parse lines of ids."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from fst.machines.bpe.table import BpeTable
     from fst.machines.wordpiece.table import WordPieceTable
 
-IDS, TOKENS, OFFSETS = "input_ids", "tokens", "offset_mapping"  # names in JSON lines and tables
+IDS, TOKENS, OFFSETS = "input_ids", "tokens", "offset_mapping"  # names of JSON fields, and of columns in Arrow and Parquet
 
 
 class Spellings(dict[int, str]):
-    """The spelling of each id: its token, or its number without tokens. Each number is formatted once."""
+    """A mapping from ids to tokens; an id without a token maps to its decimal number."""
 
     def __missing__(self, number: int) -> str:
         self[number] = str(number)
@@ -28,12 +28,13 @@ class Spellings(dict[int, str]):
 
 
 def names(tables: WordPieceTable | BpeTable) -> Spellings:
-    """The tokens of a table by their ids."""
+    """The mapping from the ids of a table to its tokens."""
     return Spellings(zip(tables.token_ids.tolist(), tables.tokens, strict=True))
 
 
 class Decimals:
-    r"""Decimal numbers of ids, vectorised: a table has the digits of each id in eight bytes; unused bytes are dropped.
+    r"""A formatter of ids as decimal numbers, by array operations. An array contains the digits of each id in eight bytes; zero bytes are
+    removed from the result.
 
     Args:
         count: a number greater than all ids.
@@ -44,17 +45,17 @@ class Decimals:
     """
 
     def __init__(self, count: int) -> None:
-        digits = np.arange(count).astype("S8").view("<u8")  # less than eight digits: ids have 22 bits
+        digits = np.arange(count).astype("S8").view("<u8")  # at most seven digits, since ids have 22 bits
         self._count = count
         self._spellings = np.concatenate([digits, digits << 8 | ord(" "), np.array([ord("\n")], "<u8")])
 
     def lines(self, ids: NDArray[np.int32], ends: NDArray[np.int64], is_begun: bool) -> bytes:
-        """Rows of ids as lines.
+        """Format rows of ids as lines.
 
         Args:
             ids: int32[n], the ids of all rows in order.
-            ends: int64[rows], the end of each row; an unfinished row may follow.
-            is_begun: whether the first row continues an earlier one.
+            ends: int64[rows], the end of each row in `ids`; ids after the last end belong to an unfinished row.
+            is_begun: whether the first row continues the unfinished row of the previous call.
         """
         numbers = np.insert(ids + self._count, ends, 2 * self._count)
         firsts = np.append(0 if not is_begun else [], ends + np.arange(1, len(ends) + 1)).astype(np.int64)
@@ -64,18 +65,18 @@ class Decimals:
 
 
 def rows(block: Block, known: Container[int]) -> Iterator[list[int]]:
-    """The ids of each line: numbers separated by spaces, or a JSON object with ids.
+    """Yield the ids of each line. A line consists of numbers separated by spaces, or is a JSON object with ids.
 
     Args:
         block: some lines.
         known: the ids of the table.
 
     Raises:
-        TextError: a line has neither of these forms, or a number is not the id of a token.
+        TextError: a line has another form, or contains a number that is not an id of the table.
     """
     row = -1
     try:
-        for row, line in enumerate(block.lines):  # noqa: B007 - the handler tells it
+        for row, line in enumerate(block.lines):  # noqa: B007 - the error message contains the row
             ids = _of_json(line) if line.lstrip().startswith(b"{") else list(map(_number, line.split()))
             unknown = next((number for number in ids if number not in known), None)
             if unknown is not None:

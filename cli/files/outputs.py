@@ -1,7 +1,7 @@
 """Outputs of a command: one file, or a folder with a file for each input.
 
-A file is written whole or not at all, so an existing output is complete. As in make, an output is out of date if its input or the table was
-modified later.
+A file gets its name only when it is complete, so an existing output is complete. As in make, an output is out of date if its input or the
+table was modified later.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from fst.runtime.files.inputs import Reading
 from fst.runtime.files.packing import ending
 from fst.runtime.files.streams import STANDARD
 
-NEW = {**dict.fromkeys(["arrow", "bin", "npy", "npz", "parquet"]), "json": ".jsonl"}  # endings of forms; None: the name of the form
-LINES = ".txt"  # the ending of all other forms
-COLUMNAR = ("arrow", "parquet")  # forms without compression of the file
+NEW = {**dict.fromkeys(["arrow", "bin", "npy", "npz", "parquet"]), "json": ".jsonl"}  # form → ending of its files; None: "." and the form
+LINES = ".txt"  # the ending of files in all other forms
+COLUMNAR = ("arrow", "parquet")  # forms whose files are never compressed as a whole
 
 
 @dataclass(frozen=True)
@@ -30,9 +30,9 @@ class Output:
     """An output file.
 
     Attributes:
-        name: the file, or "-".
-        form: its form.
-        inputs: the files with its documents.
+        name: the file, or "-" for standard output.
+        form: the format of the file, such as "json".
+        inputs: the files whose documents are written to the output.
     """
 
     name: str
@@ -40,11 +40,11 @@ class Output:
     inputs: Sequence[str]
 
     def is_there(self) -> bool:
-        """Whether any of its files exists."""
+        """Whether any file of the output exists."""
         return any(map(is_there, files_of(self.name, self.form)))
 
     def is_complete(self, table: str) -> bool:
-        """Whether all its files exist, and none is older than the inputs and the table."""
+        """Whether all files of the output exist, and its first file is not older than the inputs and the table."""
         files = files_of(self.name, self.form)
         return all(map(is_there, files)) and modified(self.name) >= max(map(modified, (table, *self.inputs)))
 
@@ -54,10 +54,10 @@ class Target:
     """The options of the command line for the output.
 
     Attributes:
-        name: a file, "-", or a folder.
-        form: the form; None: from the name of the file, or in a folder the form of each input.
+        name: a file, a folder, or "-" for standard output.
+        form: the format; None: the ending of the file name determines it, and in a folder each output has the format of its input.
         overwrite: whether existing files in the folder are replaced.
-        resume: whether complete files in the folder stay.
+        resume: whether complete files in the folder are kept, and not written again.
 
     Raises:
         click.UsageError: the options contradict each other.
@@ -86,14 +86,14 @@ class Target:
         """The files to write. Files that cannot be written are refused before any input is read.
 
         Args:
-            forms: the forms of the command.
+            forms: the formats that the command writes.
             inputs: the input files.
-            table: the file of the table.
+            table: the table file.
             how: the options for reading inputs.
-            of_text: the form of outputs for plain text in a folder; None: the default of the command.
+            of_text: in a folder, the format of outputs for inputs of plain text; None: the default of the command.
 
         Raises:
-            click.UsageError: an output cannot have its form, is one of the inputs, or exists; or two outputs have the same name.
+            click.UsageError: an output cannot have its format, is one of the inputs, or exists; or two outputs have the same name.
             OSError: a folder is missing or cannot be written.
         """
         if not self.is_folder:
@@ -109,7 +109,7 @@ class Target:
         return found if self.overwrite else self._wanted(found, table)
 
     def _output(self, file: str, how: Reading, of_text: str) -> Output:
-        """The output for an input. It has the name of the input, with another ending if the command line sets a form."""
+        """The output in the folder for an input. It has the name of the input; with --format, the ending is that of the format."""
         if file == STANDARD:
             raise click.UsageError(f"standard input has no name for a file in {self.name}; name a file with -o")
         name = Path(remote.file_of(file)).name
@@ -125,7 +125,7 @@ class Target:
         return Output(f"{self.name.rstrip('/')}/{name}", form, [file])
 
     def _wanted(self, found: Sequence[Output], table: str) -> list[Output]:
-        """The outputs that are missing or, with `resume`, out of date."""
+        """The outputs to write: those that are missing or, with `resume`, out of date."""
         there = [output for output in found if output.is_there()]
         if there and not self.resume:
             more = f", and so do {len(there) - 1:,} more outputs" if len(there) > 1 else ""
@@ -137,13 +137,13 @@ class Target:
 
 
 def how_for(output: Output, how: Reading, *, in_pieces: bool = False) -> Reading:
-    """The options for reading the inputs of an output that keeps their texts and their other fields or columns."""
+    """The options for reading the inputs of an output: JSON, Arrow and Parquet also need the texts and the other fields or columns."""
     keeps_others = output.form in KEEP_OTHERS
     return replace(how, others=keeps_others, with_text=keeps_others, in_pieces=in_pieces)
 
 
 def inputs_of(outputs: Iterable[Output]) -> list[str]:
-    """The inputs of all outputs."""
+    """The input files of all outputs, in order."""
     return [file for output in outputs for file in output.inputs]
 
 

@@ -16,7 +16,7 @@ from fst.runtime.files.packing import CHUNK
 
 @contextmanager
 def packed(file: IO[bytes], packing: str | None) -> Iterator[Any]:
-    """A file that compresses data if `packing` is not None. The file is complete when the context ends without an error."""
+    """A file that compresses data as `packing`; None: no compression. The file is complete when the context ends without an error."""
     if packing is None:
         yield file
         return
@@ -30,7 +30,7 @@ class Packer:
 
     Args:
         file: the output for compressed data.
-        packing: a value of `fst.runtime.files.packing.ENDINGS`.
+        packing: the kind of compression, a value of `fst.runtime.files.packing.ENDINGS`.
     """
 
     def __init__(self, file: IO[bytes], packing: str) -> None:
@@ -41,17 +41,17 @@ class Packer:
         self._file.write(self._compressor.compress(data))
 
     def flush(self) -> None:
-        """Write the data compressed so far."""
+        """Flush the file; the compressor may still buffer some bytes."""
         self._file.flush()
 
     def end(self) -> None:
-        """Write the rest."""
+        """Write the bytes that the compressor still buffers."""
         self._file.write(self._compressor.flush())
 
 
 def _compressor(packing: str) -> Any:
     if packing == "gzip":
-        return zlib.compressobj(wbits=16 + zlib.MAX_WBITS)  # no name and no time: equal data gives equal bytes
+        return zlib.compressobj(wbits=16 + zlib.MAX_WBITS)  # the header has no name and no time, so equal data gives equal bytes
     if packing == "zstd":
         return ZstdCompressor(CHUNK)
     return bz2.BZ2Compressor() if packing == "bz2" else lzma.LZMACompressor()

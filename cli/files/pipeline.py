@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from fst.errors import TextError
 from fst.runtime.files.documents import Documents, Fault
 
-AHEAD = 2  # the number of waiting items, each of several megabytes
+AHEAD = 2  # finished items that wait for the next stage; each has several megabytes
 GRACE = 0.5  # seconds to wait for a thread after closing; a thread that waits for input may never end
 
 Item = TypeVar("Item")
@@ -19,7 +19,8 @@ Result = TypeVar("Result")
 
 
 def ahead(items: Generator[Item, None, None]) -> Generator[Item, None, None]:
-    """Yield the same items; a thread produces them a few items ahead. An exception in the thread is raised here, after the items before it.
+    """Yield the given items while a thread already computes the next ones. An exception in the thread is raised here, after all items that
+    precede it.
 
     To stop early, close this generator: the thread ends with its current item.
     """
@@ -34,7 +35,7 @@ def ahead(items: Generator[Item, None, None]) -> Generator[Item, None, None]:
                     queue.put((item, None))
                     if is_over.is_set():
                         return
-        except BaseException as error:  # passed on to the consumer
+        except BaseException as error:  # the consumer raises it
             end = error
         queue.put((None, end))
 
@@ -50,7 +51,7 @@ def ahead(items: Generator[Item, None, None]) -> Generator[Item, None, None]:
             yield item
     finally:
         is_over.set()
-        with suppress(Empty):  # so a thread that waits for room continues
+        with suppress(Empty):  # a thread that waits at the full queue continues
             while True:
                 queue.get_nowait()
         thread.join(GRACE)
@@ -76,13 +77,12 @@ class Policy:
     def results(
         self, documents: Generator[Documents, None, None], work: Work[Result], *, is_partial: bool = False
     ) -> Generator[Result, None, None]:
-        """Yield the results of work on documents, while further documents are read.
+        """Yield the results of `work` while a thread reads the next documents.
 
         Args:
             documents: the documents.
             work: a function of documents and of `errors`, "strict" or "replace". It raises a TextError if a document is not text.
-            is_partial: whether `work` may stop before the end of a text. If so, texts are checked first, so no result depends on other
-                documents.
+            is_partial: whether `work` may stop before the end of a text, and so miss malformed bytes. If so, texts are checked first.
         """
         return ahead(self._results(ahead(documents), work, is_partial))
 
@@ -95,7 +95,7 @@ class Policy:
                 yield self._result(some, work, is_partial)
 
     def _judge(self, documents: Documents) -> None:
-        """Count the faults found by the reader, or raise an error for the first one."""
+        """Count the documents that the reader could not decode; unless they are skipped, raise an error for the first of them."""
         for number, fault in documents.wrong:
             if self._errors != "skip":
                 raise _error(documents, number, fault)

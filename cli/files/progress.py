@@ -1,4 +1,4 @@
-"""Notes on standard error during long commands. Most are only written to a terminal; notes on compiling, and progress lines, always are."""
+"""Notes and progress on standard error during long commands. `note` writes only to a terminal; all other functions always write."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from typing import NamedTuple
 import click
 
 PATIENCE = 1.0  # seconds before the bar appears
-PAUSE = 0.1  # seconds between two states of a bar
-LINES = 30.0  # seconds between two lines without a terminal
+PAUSE = 0.1  # seconds between two updates of a bar
+LINES = 30.0  # seconds between two lines of progress, if standard error is not a terminal
 MIN_BAR, MAX_BAR = 10, 40  # columns
 COLUMNS = 80  # columns if the width of the terminal is unknown
 
@@ -33,11 +33,11 @@ class Unit(NamedTuple):
     decimals: int
 
     def shown(self, count: float) -> str:
-        """A count in this unit, without its name."""
+        """A count in this unit, as text without the name of the unit."""
         return f"{count / self.size:,.{self.decimals}f}"
 
     def speed(self, count: float, seconds: float) -> str:
-        """A count per second, in this unit."""
+        """A speed in this unit per second, as text."""
         return f"{self.shown(count / max(seconds, 1e-9))} {self.name}/s"
 
 
@@ -50,20 +50,20 @@ def watched() -> bool:
 
 
 def note(text: str) -> None:
-    """Write a note."""
+    """Write a line to standard error if it is a terminal."""
     if watched():
         click.echo(text, err=True)
 
 
 def report(lines: Iterable[str]) -> None:
-    """Write lines to standard error, also without a terminal."""
+    """Write lines to standard error, even if it is not a terminal."""
     for line in lines:
         click.echo(line, err=True)
 
 
 @contextmanager
 def noting() -> Iterator[None]:
-    """Write the library's log to standard error, also without a terminal, because the command waits while kernels are compiled."""
+    """Write the log of the package to standard error, so that users see why the command waits: kernels are compiled."""
     import logging  # imported here, so that help and early errors do not wait for it
 
     logger, handler = logging.getLogger("fst"), logging.StreamHandler()
@@ -79,7 +79,7 @@ class Sum:
     """The counts of a command, for a summary line at its end.
 
     Attributes:
-        unit, part: the words for the counted items.
+        unit, part: the nouns of the two counts, such as "document" and "token".
         units, parts: the two counts.
     """
 
@@ -89,7 +89,7 @@ class Sum:
     parts: int = 0
 
     def add(self, units: int, parts: int) -> None:
-        """Add to the counts."""
+        """Add to both counts."""
         self.units, self.parts = self.units + units, self.parts + parts
 
     def __str__(self) -> str:
@@ -99,14 +99,14 @@ class Sum:
 
 @contextmanager
 def progress(label: str, total: int | None, *, hidden: bool = False, done: Sum | None = None) -> Iterator[Callable[[int], None]]:
-    """Show progress in bytes; the argument of the callback is a number of bytes. On a terminal, a bar appears after one second; elsewhere,
-    a line appears every 30 seconds.
+    """Show progress in bytes: call the yielded function with each further number of bytes. On a terminal, a bar appears after one second;
+    elsewhere, a line appears every 30 seconds.
 
     Args:
         label: the text before the bar.
-        total: the total number of bytes; None: unknown, so there is no bar.
+        total: the total number of bytes; None: it is unknown, and no bar appears.
         hidden: whether to show nothing, because the terminal shows the data.
-        done: the counts for a line at the end of a run that showed progress, or would have shown it with a known size.
+        done: the counts for a summary line at the end of a run of at least one second (without a terminal, 30 seconds).
     """
     if hidden:
         yield _ignore
@@ -122,7 +122,7 @@ def progress(label: str, total: int | None, *, hidden: bool = False, done: Sum |
 
 @contextmanager
 def steps(label: str, unit: Unit) -> Iterator[Callable[[int, int], None]]:
-    """Show the progress of a training run in the manner of `progress`. The arguments of the callback are the part done and the total."""
+    """Show the progress of a training run, as `progress` does: call the yielded function with the finished number and the total."""
     shown = (Bar if watched() else Log)(label, None, unit)
     try:
         yield shown.reach
@@ -131,7 +131,7 @@ def steps(label: str, unit: Unit) -> Iterator[Callable[[int, int], None]]:
 
 
 class Log:
-    """Progress as lines.
+    """Progress as one line of text every 30 seconds.
 
     Args:
         label, total: as in `progress`.
@@ -140,49 +140,49 @@ class Log:
 
     @property
     def patience(self) -> float:
-        """Seconds before the first state."""
+        """Seconds before the first update."""
         return LINES
 
     @property
     def pause(self) -> float:
-        """Seconds between two states."""
+        """Seconds between two updates."""
         return LINES
 
     def __init__(self, label: str, total: int | None, unit: Unit = MEGABYTES) -> None:
         self._label, self._total, self._unit = label, total, unit
         self._begun = monotonic()
         self._drawn, self.seen = self._begun + self.patience - self.pause, 0
-        self._resumed = 0  # the part done by an earlier run
+        self._resumed = 0  # items that an earlier run has finished
 
     @property
     def seconds(self) -> float:
-        """The time since the beginning."""
+        """Seconds since the beginning."""
         return monotonic() - self._begun
 
     def advance(self, count: int) -> None:
-        """Add to the count, and show it from time to time."""
+        """Add to the count, and show the count if `pause` seconds have passed."""
         self.seen += count
         if monotonic() - self._drawn >= self.pause:
             self._drawn = monotonic()
             self.draw()
 
     def reach(self, done: int, total: int) -> None:
-        """Set the part done and the total. The part done at the first call was done by an earlier run; it does not count for the speed."""
+        """Set the finished number and the total. An earlier run has finished the number at the first call; the speed excludes it."""
         if self._total is None:
             self._resumed = self.seen = done
         self._total = total
         self.advance(done - self.seen)
 
     def sum(self) -> str:
-        """The total count and the speed."""
+        """The count and the speed, as text."""
         return f"{self._unit.shown(self.seen)} {self._unit.name}, {self._unit.speed(self.seen, self.seconds)}"
 
     def draw(self) -> None:
-        """Write a line."""
+        """Write a line of progress."""
         click.echo(f"{self._label}  {self._text()}", err=True)
 
     def close(self) -> None:
-        """Stop writing."""
+        """Do nothing: every line is complete."""
 
     def _text(self) -> str:
         if self._total is None:
@@ -194,7 +194,7 @@ class Log:
 
 
 class Bar(Log):
-    """Progress as one line of a terminal of any width, with a bar if there is room."""
+    """Progress as one line of a terminal, with a bar if the terminal is wide enough."""
 
     _is_drawn = False
 
@@ -216,7 +216,7 @@ class Bar(Log):
             sys.stderr.flush()
 
     def close(self) -> None:
-        """Draw the last state, and end the line."""
+        """Draw the line a last time, and end it."""
         if self._is_drawn:
             self.draw()
             sys.stderr.write("\n")
@@ -229,7 +229,7 @@ class Bar(Log):
 
 
 def _columns() -> int:
-    """The width of the terminal on standard error; `COLUMNS` if it is unknown."""
+    """The width of the terminal on standard error; `COLUMNS` if the width is unknown."""
     try:
         return os.get_terminal_size(sys.stderr.fileno()).columns or COLUMNS
     except (OSError, ValueError):
@@ -237,4 +237,4 @@ def _columns() -> int:
 
 
 def _ignore(_: int) -> None:
-    """Do nothing, instead of advancing a bar."""
+    """Do nothing, because progress is hidden."""

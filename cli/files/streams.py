@@ -1,4 +1,4 @@
-"""Outputs as bytes: standard output, and files that appear whole or not at all."""
+"""Outputs as bytes: standard output, and files that get their name only when they are complete."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def standard_output() -> IO[bytes]:
 
 @contextmanager
 def written(name: str) -> Iterator[IO[bytes]]:
-    """An output file, or standard output for "-". A regular or remote file appears whole or not at all."""
+    """An output file, or standard output for "-". A regular or remote file gets its name only when it is complete."""
     if name == STANDARD:
         yield standard_output()
         standard_output().flush()
@@ -63,7 +63,7 @@ def target(name: str) -> Path:
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), name)
     if not stat.S_ISREG(mode):
         return path
-    path = path.resolve()  # the link stays a link, and its target is replaced
+    path = path.resolve()  # a symbolic link stays, and the file that it points to is replaced
     if not path.parent.is_dir():
         raise FileNotFoundError(errno.ENOENT, f"no folder {path.parent} to write it in", name)
     if not os.access(path.parent, os.W_OK):
@@ -72,7 +72,7 @@ def target(name: str) -> Path:
 
 
 def check_target(name: str) -> None:
-    """Check that an output can be written, as far as possible in advance: check the folder of a local file.
+    """Check that an output can be written, as far as this is possible in advance: check the folder of a local file.
 
     Raises:
         OSError: as in `target`.
@@ -92,7 +92,7 @@ def modified(name: str) -> float:
 
 
 def keep_apart(outputs: Iterable[str], inputs: Iterable[str]) -> None:
-    """Refuse to write to an input file, under any name or link. "-" is standard output, or standard input.
+    """Raise an error if an output is also an input, even under another name. "-" means standard output, and among inputs standard input.
 
     Raises:
         click.UsageError: an output is an input.
@@ -105,7 +105,7 @@ def keep_apart(outputs: Iterable[str], inputs: Iterable[str]) -> None:
 
 
 def _identity(name: str, standard: Callable[[], IO[bytes]]) -> tuple[int, int] | str | None:
-    """Device and inode of a regular file; the name of a remote file; None: no regular file has this name."""
+    """The identity of a file: device and inode of a local file, or the name of a remote file; None if no regular file has this name."""
     if remote.is_remote(name):
         return remote.canonical(name)
     try:
@@ -125,13 +125,13 @@ def flush_output() -> None:
 
 
 def drop_output() -> None:
-    """Discard the rest of standard output, because its reader may never read it."""
+    """Discard all further standard output, because its reader may never read it."""
     if sys.stdout is not None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def is_device(path: Path) -> bool:
-    """Whether a path is a pipe or a device, which is never replaced."""
+    """Whether a path is a pipe or a device; outputs are written to it and never replace it."""
     return path.exists() and not path.is_file()
 
 

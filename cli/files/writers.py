@@ -1,4 +1,4 @@
-"""Writers for several commands: lines of text, JSON lines and columns. A file appears whole or not at all."""
+"""Writers of lines of text, JSON lines and columns, for several commands. A file gets its name only when it is complete."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ Write = Callable[[Result], None]
 
 @contextmanager
 def lines_of(name: str) -> Iterator[Any]:
-    """A file for lines of text, compressed by the ending of its name, or standard output for "-". A file appears whole or not at all."""
+    """A file to write lines of text to, or standard output for "-". The ending of the name determines the compression."""
     with written(name) as file, packed(file, ending(name)[1]) as data:
         yield data
 
 
 @contextmanager
 def columns_of(name: str, form: str, result: Callable[[], ColumnsOf[Result]]) -> Iterator[Write[Result]]:
-    """A function that writes results as columns of a file, "arrow" or "parquet". It appears whole or not at all.
+    """A function that writes results as columns of an Arrow or Parquet file.
 
     Args:
         name: the file.
-        form: the form.
-        result: makes the columns of results; called after a check that pyarrow is installed.
+        form: "arrow" or "parquet".
+        result: a function that returns the conversion of results to columns; it is called after a check that pyarrow is installed.
     """
     from fst.cli.files.columns import Writer
 
@@ -56,11 +56,11 @@ def columns_of(name: str, form: str, result: Callable[[], ColumnsOf[Result]]) ->
 
 
 class Objects(Generic[Result]):
-    """Writes JSON lines. Each object has the other columns or fields of the document, followed by the members of its result.
+    """A writer of JSON lines. Each object contains the other columns or fields of a document, followed by the members of its result.
 
     Args:
         file: the output.
-        members: the members of results.
+        members: the conversion of results to members of objects.
     """
 
     def __init__(self, file: IO[bytes], members: MembersOf[Result]) -> None:
@@ -83,17 +83,17 @@ class Objects(Generic[Result]):
 
 
 class MembersOf(Protocol[Input]):
-    """The JSON members for results."""
+    """A conversion of results, such as ids, to members of JSON objects."""
 
     def of(self, result: Input, /) -> tuple[Documents, Any, Mapping[str, list[bytes]]]:
-        """The documents of a result; whether each of them is null, or None; and for the name of each member, a list of JSON values."""
+        """The documents of a result; whether each document is null, or None; and name of a member → its JSON value for each document."""
 
 
 def _others(documents: Documents, added: Collection[str]) -> Iterable[bytes]:
     """The other fields of each document, as the first members of an object.
 
     Raises:
-        TextError: a document already has a member with the name of an added one.
+        TextError: a document has a field with the name of an added member.
     """
     records = documents.records()
     if records is None:

@@ -1,1 +1,1 @@
-"""Other tokenizers, made from their own files, for `fst verify`, `fst bench` and tests/bench."""
+"""Tokenizers of other libraries, with which `fst verify`, `fst bench` and tests/bench compare tables."""

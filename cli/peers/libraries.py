@@ -1,4 +1,4 @@
-"""Other tokenizers, made from their own files, for `fst bench --against` and tests/bench."""
+"""Tokenizers of other libraries, with which `fst bench --against` and tests/bench compare the speed of tables."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ KINDS = {DOCUMENT: "a tokenizer.json", RANKS: "a file of tiktoken's ranks", MODE
 
 
 class Peer(NamedTuple):
-    """A tokenizer without special tokens around a text.
+    """A tokenizer of another library; it puts no special tokens around a text.
 
     Attributes:
         encode: encodes a list of texts, with the fastest method of the library.
@@ -35,13 +35,13 @@ class Peer(NamedTuple):
 
 
 def tokenizers(path: Path, _threads: int) -> Peer:
-    """A tokenizer of tokenizers. The environment determines the number of its threads; see `settings`."""
+    """A tokenizer of the library tokenizers. Environment variables set its number of threads; see `settings`."""
     tokenizer = Tokenizers(path).tokenizer
     return Peer(partial(tokenizer.encode_batch_fast, add_special_tokens=False), lambda batch: (encoding.ids for encoding in batch))
 
 
 def tiktoken(path: Path, threads: int) -> Peer:
-    """A tokenizer of tiktoken, which recognizes special tokens in texts, as tables do."""
+    """A tokenizer of tiktoken. Like a table, it recognizes special tokens in texts."""
     return Peer(partial(Tiktoken(path).encoding.encode_batch, num_threads=threads, allowed_special="all"))
 
 
@@ -51,7 +51,7 @@ def sentencepiece(path: Path, threads: int) -> Peer:
 
 
 def gigatoken(path: Path, threads: int) -> Peer:
-    """A tokenizer of gigatoken with its fastest method, which returns an array of the library awkward."""
+    """A tokenizer of gigatoken. Its fastest method returns an array of the library awkward."""
     reads = {DOCUMENT: _of_document, RANKS: _of_ranks, MODEL: _of_model}
     tokenizer = reads[kind(path)](library("gigatoken").Tokenizer, path)
     return Peer(partial(tokenizer.encode_batch, parallel=threads > 1), _of_awkward)
@@ -66,7 +66,7 @@ def _of_model(tokenizer: Any, path: Path) -> Any:
 
 
 def _of_ranks(tokenizer: Any, path: Path) -> Any:
-    """A tokenizer of gigatoken from ranks. The library finds the encoding by the name of an uncompressed file."""
+    """A tokenizer of gigatoken from ranks. The library recognizes the encoding by the file name, and reads no compressed file."""
     with TemporaryDirectory() as folder:
         file = Path(folder) / path.name.removesuffix(".gz")
         file.write_bytes(contents(path))
@@ -83,9 +83,9 @@ class Library(NamedTuple):
     """A library of tokenizers.
 
     Attributes:
-        make: makes a tokenizer from a file and a number of threads.
-        reads: the kinds of its input files, in the terms of `fst.cli.peers.references.kind`, the preferred kind first.
-        is_caching: whether it has a cache of encoded text.
+        make: a function from a file and a number of threads to a tokenizer.
+        reads: the kinds of files that the library reads, as values of `fst.cli.peers.references.kind`; the preferred kind comes first.
+        is_caching: whether the library caches encoded text.
     """
 
     make: Callable[[Path, int], Peer]
@@ -102,11 +102,11 @@ LIBRARIES: Mapping[str, Library] = {
 
 
 def readable(name: str, sources: Mapping[str, Path]) -> Path:
-    """The input file of a library.
+    """Choose the file that a library reads.
 
     Args:
         name: a key of `LIBRARIES`.
-        sources: files by their kind.
+        sources: kind of a file → file.
 
     Raises:
         UnsupportedError: the library is not installed, or cannot read any of the files.
@@ -127,7 +127,7 @@ def settings(threads: int) -> dict[str, str]:
 
 
 class Worker:
-    """A tokenizer and its texts, in a `Process` with the variables of `settings`.
+    """A tokenizer and the texts that it encodes, in a `Process` with the environment variables of `settings`.
 
     Args:
         name: a key of `LIBRARIES`.
@@ -151,18 +151,18 @@ class Worker:
         self._texts, peer = texts, self._made()
         try:
             rows = [np.asarray(row, np.int64) for row in peer.rows(peer.encode(texts))]
-        except Exception as error:  # libraries raise any exception
+        except Exception as error:  # libraries raise exceptions of any class
             raise UnsupportedError(f"{self._called()} cannot encode these texts ({reason(error)})") from None
         self._peer = peer
         return np.concatenate([np.empty(0, np.int64), *rows]), np.array([*map(len, rows)], np.int64)
 
     def time(self, at_least: float) -> tuple[float, float | None]:
-        """The seconds of a pass over the texts, and of a second pass if the library has a cache.
+        """Encode all texts and return the seconds; if the library has a cache, encode them again and return both times.
 
-        With a cache, the first pass is made with a new tokenizer.
+        A library with a cache gets a new tokenizer first, so its cache is empty in the first pass.
 
         Args:
-            at_least: the minimum seconds of a run; passes are repeated until then, except the first pass of a new tokenizer.
+            at_least: the minimum seconds of a measurement. Passes are repeated until then, except a pass with an empty cache.
         """
         if not LIBRARIES[self._name].is_caching:
             return seconds(self._pass, at_least), None
@@ -177,7 +177,7 @@ class Worker:
             return LIBRARIES[self._name].make(self._path, self._threads)
         except FstError:
             raise
-        except Exception as error:  # libraries raise any exception
+        except Exception as error:  # libraries raise exceptions of any class
             raise VocabularyError(f"{self._path}: {self._called()} does not take it ({reason(error)})") from None
 
     def _called(self) -> str:

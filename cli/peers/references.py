@@ -1,4 +1,4 @@
-"""The references that tables are compared with, for files with or without compression.
+"""The reference libraries, whose ids a table must have. They read files with or without compression.
 
 The reference is `tokenizers` for a tokenizer.json, tiktoken for a file of ranks, and sentencepiece for a ``.model``.
 """
@@ -18,27 +18,27 @@ from fst.compile.sources.sentencepiece import model
 from fst.errors import UnsupportedError, VocabularyError
 from fst.pretokens.byte_letters import spelled
 
-DOCUMENT, RANKS, MODEL = "tokenizer.json", tiktoken.SUFFIX, model.SUFFIX  # the kinds of files
+DOCUMENT, RANKS, MODEL = "tokenizer.json", tiktoken.SUFFIX, model.SUFFIX  # the kinds of files that references read
 NAME_ONE = f"name the model's {DOCUMENT}, or save one with BertTokenizerFast of transformers"
 EXTRA = "the extra bench, in the repository pip install '.[bench]'"
 EXCERPT = 60  # maximum characters of an error message of the reference
 
 
 class Reference(Protocol):
-    """A tokenizer that neither truncates nor pads, and that never skips merges."""
+    """A tokenizer of a reference library. It neither truncates nor pads, and uses no dropout."""
 
     def encode_batch(self, texts: list[str]) -> list[list[int]]:
         """The ids of texts."""
 
     def name(self, number: int) -> str:
-        """The token of an id."""
+        """The token with this id."""
 
     def place(self, text: str, token: int) -> int:
-        """The position in a text, in characters, at which a token begins."""
+        """The index of the first character of a token; `token` counts the tokens of the text from 0."""
 
 
 def reference(path: Path) -> Reference:
-    """The reference for a file, or for the file in a folder.
+    """The reference tokenizer for a file, or for the first of `files` in a folder.
 
     Raises:
         FstError: no file is found, or the library is not installed or cannot read the file.
@@ -50,10 +50,10 @@ def reference(path: Path) -> Reference:
 
 
 def files(path: Path) -> list[Path]:
-    """The files that a reference may read: the path itself, or the files of a folder, its tokenizer.json first.
+    """The files that a reference library may read: the given file, or those in the given folder, tokenizer.json first.
 
     Raises:
-        VocabularyError: the folder has no such file.
+        VocabularyError: the folder contains no file that a reference reads.
         OSError: the folder cannot be read.
     """
     if not path.is_dir():
@@ -69,14 +69,14 @@ def kind(path: Path) -> str:
     """The kind of a file: `DOCUMENT`, `RANKS` or `MODEL`.
 
     Raises:
-        VocabularyError: the file has another kind.
+        VocabularyError: no reference reads this kind of file.
         OSError: the file cannot be read.
     """
     return MODEL if is_model(path) else RANKS if tiktoken.is_ranks(_text(path)) else DOCUMENT
 
 
 def _text(path: Path) -> str:
-    """The text of an input file of a reference."""
+    """The text of a tokenizer.json or of a file of ranks; any other file is a VocabularyError."""
     try:
         text = read_text(path)
     except VocabularyError:
@@ -88,7 +88,7 @@ def _text(path: Path) -> str:
 
 
 def library(name: str) -> Any:
-    """The module of a library for comparisons.
+    """Import a library with which tables are compared.
 
     Raises:
         UnsupportedError: the library is not installed.
@@ -111,7 +111,7 @@ class Tokenizers:
         module = library("tokenizers")
         try:
             self.tokenizer: Any = module.Tokenizer.from_str(_text(path))
-        except Exception as error:  # the reference raises no more specific class
+        except Exception as error:  # the library raises no more specific class
             reason = f"tokenizers {module.__version__} does not take it ({str(error)[:EXCERPT]!r})"
             raise VocabularyError(f"{path}: {reason}; {NAME_ONE}") from None
         self.tokenizer.no_truncation()
@@ -171,7 +171,7 @@ class SentencePiece:
         module = library("sentencepiece")
         try:
             self.processor: Any = module.SentencePieceProcessor(model_proto=contents(path))
-        except Exception as error:  # the reference raises no more specific class
+        except Exception as error:  # the library raises no more specific class
             reason = f"sentencepiece {module.__version__} does not take it ({str(error)[:EXCERPT]!r})"
             raise VocabularyError(f"{path}: {reason}") from None
 

@@ -1,4 +1,4 @@
-"""Time a function that takes turns with others."""
+"""Time one of several functions that run in turns."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any
 
 
 def seconds(function: Callable[[], Any], at_least: float, before: Callable[[], object] = lambda: None) -> float:
-    """The seconds of a call: the mean of the calls in a run. The time to free their results does not count.
+    """Call a function repeatedly, and return the mean seconds of a call, without the time to free its result.
 
     Args:
         function: the function to time.
-        at_least: the minimum seconds of a run; 0: one call.
-        before: called before each call, untimed.
+        at_least: the minimum seconds of all calls together; 0: one call.
+        before: a function that is called before each call, without being timed.
     """
     spent, calls = 0.0, 0
     while calls == 0 or spent < at_least:

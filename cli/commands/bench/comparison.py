@@ -38,7 +38,7 @@ OURS = "fst"
 EQUAL = "equal"
 ROUNDS = 5
 AT_LEAST = 0.1  # minimum seconds of a run
-PARTS = {"utf-8": "▏▎▍▌▋▊▉█", "ascii": "#"}  # last characters of a bar, by the filled part of the character
+PARTS = {"utf-8": "▏▎▍▌▋▊▉█", "ascii": "#"}  # characters of a bar, from one eighth filled to full
 MAX_BAR = 60  # columns
 
 
@@ -50,7 +50,7 @@ class Timed:
         name, version: the name and the version of the library.
         first: seconds of a pass over all texts, for each round.
         again: seconds of a second pass for each round, if the library has a cache; otherwise empty.
-        ids: the result of the comparison with the ids of the table, in words; empty for the table.
+        ids: the comparison with the ids of the table, such as "equal"; empty for the table itself.
     """
 
     name: str
@@ -76,7 +76,7 @@ class Compared:
     """The results of a comparison.
 
     Attributes:
-        counts: facts about the texts, as lines.
+        counts: lines with facts about the texts, such as their size and their tokens.
         size: the number of bytes of all texts.
         threads: the number of threads of each tokenizer.
         timed: the table and the libraries, with their times.
@@ -88,7 +88,7 @@ class Compared:
     timed: Sequence[Timed]
 
     def lines(self) -> Iterator[str]:
-        """The figures as lines: counts, and a table."""
+        """The lines to print: the counts, and a table of the libraries."""
         head = ("library", "version", "MB/s first pass", "ratio", "MB/s again", "ratio", "ids")
         rows = [head, *map(self._row, self.timed)]
         yield from [*self.counts, ""]
@@ -121,10 +121,10 @@ def _rounded(ratio: float) -> str:
 
 
 def sources(names: Sequence[str], source: Path) -> dict[str, Path]:
-    """The input file of each library.
+    """Choose the file that each library reads.
 
     Args:
-        names: keys of `fst.cli.peers.libraries.LIBRARIES`; `ALL`: all installed libraries that read a file of the source.
+        names: keys of `fst.cli.peers.libraries.LIBRARIES`, or `ALL` for all installed libraries that read a file of the source.
         source: a file, or a folder.
 
     Raises:
@@ -153,14 +153,14 @@ def _need_some(found: Collection[str]) -> None:
 
 
 def _left_out(name: str, error: FstError, names: Sequence[str]) -> None:
-    """Report that a library is left out. If the user named the library, raise the error."""
+    """Note that a library is left out of the comparison. If the user named the library, raise the error instead."""
     if name in names:
         raise error
     note(f"{name} is left out: {error}")
 
 
 def compared(tables: WordPieceTable, found: Documents, read: Mapping[str, Path], names: Sequence[str], threads: int) -> Compared:
-    """Compare the ids of libraries with those of a table, then time all of them in turns.
+    """Compare the ids of libraries with those of a table, then time the table and the libraries in turns.
 
     Args:
         tables: the table.
@@ -194,14 +194,14 @@ def compared(tables: WordPieceTable, found: Documents, read: Mapping[str, Path],
 
 
 def _started(name: str, path: Path, threads: int, stack: ExitStack) -> Process:
-    """The process of a library; it ends when the stack is closed."""
+    """Start the process of a library; it ends when the stack is closed."""
     process = Process(name, "fst.cli.peers.libraries:Worker", name, path, threads, settings=libraries.settings(threads))
     stack.callback(process.end)
     return process
 
 
 def _ids_compared(name: str, process: Process, texts: list[str], batch: Batch, found: Documents, names: Sequence[str]) -> str:
-    """The result of comparing the ids of a library with the table, in words; empty if the library fails and the user did not name it."""
+    """Compare the ids of a library with those of the table. The result is a text; it is empty if an unnamed library fails."""
     note(f"{name}: comparing ids …")
     try:
         rows = differing(batch, *process.ask("load", texts))
@@ -246,7 +246,7 @@ def as_bars(result: Compared) -> Iterator[str]:
 
 
 def bar(columns: float) -> str:
-    """A bar with a length in columns, of at least one character, in characters that standard output can encode."""
+    """A bar of a length in columns, but at least one character, made of characters that standard output can encode."""
     parts = PARTS["utf-8" if _has_blocks() else "ascii"]
     filled = max(round(columns * len(parts)), 1)
     whole, rest = divmod(filled, len(parts))

@@ -1,4 +1,4 @@
-"""Measure a table on the texts of the user: speed, and counts of tokens."""
+"""Measure the speed of a table on the texts of the user, and count their tokens."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ if TYPE_CHECKING:
 RUNS = 5  # timed runs, after a warm-up
 SHOWN = 10  # the maximum number of unknown words in the output
 LONGEST = 40  # characters of a word in the output
-GROUP = 1000  # texts per search
-DIFFERENT = 1 << 16  # maximum number of unknown words counted at a time, without those of the last group
+GROUP = 1000  # texts encoded at a time in the search for unknown words
+DIFFERENT = 1 << 16  # distinct unknown words; if there are more, the most frequent `DIFFERENT // 2` are kept
 
 
 @dataclass(frozen=True)
 class Documents:
-    """All documents, in memory, with the counts that need no tokens.
+    """All documents in memory, and the number of their characters and words.
 
     Attributes:
         lines: the documents, in UTF-8.
-        characters: code points in them.
-        words: runs of characters between whitespace.
-        blocks: the positions of the documents, as blocks without texts, in the same order.
+        characters: the number of code points.
+        words: the number of runs of characters between whitespace.
+        blocks: the files and numbers of the documents, in the same order, as blocks without texts.
     """
 
     lines: list[bytes]
@@ -54,11 +54,11 @@ class Documents:
         return sum(map(len, self.lines))
 
     def place(self, row: int) -> str:
-        """The position of a document, for messages."""
+        """The file and the number of a document, for messages."""
         ends = [*accumulate(map(len, self.blocks))]
         number = bisect_right(ends, row)
         block = self.blocks[number]
-        return block.place(block.numbers[row - ends[number]])  # relative to the end of the block
+        return block.place(block.numbers[row - ends[number]])  # a negative index, from the end of the block
 
 
 def documents(how: Reading, files: tuple[str, ...], advance: Callable[[int], None]) -> Documents:
@@ -117,7 +117,7 @@ def _seconds(encode: Callable[[int], Any], threads: int) -> float:
 
 
 def counted(tables: WordPieceTable, found: Documents, batch: Batch, **more: str) -> Iterator[str]:
-    """The counts as lines, and more facts below them.
+    """The counts as lines, followed by the lines of `more`.
 
     Raises:
         TextError: the documents have no tokens.
@@ -139,7 +139,7 @@ def counted(tables: WordPieceTable, found: Documents, batch: Batch, **more: str)
 
 
 def _speeds(size: int, tokens: int, times: dict[int, float]) -> Iterator[str]:
-    """A table with a column for each number of threads, and a column for the ratio of the last speed to the first."""
+    """A table of speeds with a column for each number of threads, and a column for the speed with all threads divided by that with one."""
     first, last = times[min(times)], times[max(times)]
     rows: list[Sequence[str]] = [("", *map(threads_of, times))]
     for name, amount in (("MB/s", size), ("million tokens/s", tokens)):
@@ -190,5 +190,5 @@ def _shown(word: bytes) -> str:
 
 
 def threads_of(number: int) -> str:
-    """The words for a number of threads."""
+    """The text "1 thread", "2 threads" and so on."""
     return f"{number} thread{'s' * (number != 1)}"

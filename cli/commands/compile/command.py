@@ -25,11 +25,11 @@ class CompileGroup(LazyGroup):
     ignore_unknown_options = True  # unknown options are for `tokenizer`
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
-        """The subcommand with the name in the first argument, or `tokenizer`, which has no name."""
+        """The subcommand that the first argument names, or else `tokenizer`, which has no name."""
         return super().resolve_command(ctx, args) if args[0] in COMMANDS else (None, tokenizer, args)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run a command. The message for a missing argument explains how to compile a tokenizer with the name of a subcommand."""
+        """Run a command. If an argument is missing and a file has the subcommand's name, the message explains how to compile the file."""
         try:
             return super().invoke(ctx)
         except click.MissingParameter as error:

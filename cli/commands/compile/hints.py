@@ -1,4 +1,4 @@
-"""Hints for sources that are not vocabularies of tokenizers: the command of `fst compile` for each of them."""
+"""Hints in error messages of `fst compile SOURCE`: for a source that is not a vocabulary of a tokenizer, the command that compiles it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 LOOKED_AT = 1 << 14  # bytes read for a hint
 COLUMNAR = (".csv", ".tsv", ".parquet", ".arrow", ".feather", ".ipc")
-JIEBA = re.compile(r"\S+ \d+( \S+)?\s*")  # a line of the file format
+JIEBA = re.compile(r"\S+ \d+( \S+)?\s*")  # a line of jieba's dict.txt
 WORDS = "; to compile keywords, run `fst compile keywords {0}`; to compile a dictionary, `fst compile maxmatch {0}`"
 OTHERS = {
     "mecab": "; to compile a dictionary of MeCab, run `fst compile mecab {0}`",
@@ -17,7 +17,7 @@ OTHERS = {
 
 
 def hint(source: str) -> str:
-    """The end of a message about a source that is not a vocabulary; empty if its file format is unknown.
+    """The hint at the end of a message about a source that is not a vocabulary; empty if no command compiles the source.
 
     Raises:
         OSError: the source cannot be read.
@@ -41,7 +41,7 @@ def _of_text(path: Path) -> str:
     if begun.startswith(b"{") or path.name.removesuffix(".gz").endswith(SINGLE) or mistaken(path):
         return ""
     try:
-        lines = (begun[: begun.rfind(b"\n") + 1] or begun).decode().splitlines()  # whole lines only
+        lines = (begun[: begun.rfind(b"\n") + 1] or begun).decode().splitlines()  # without a last line that is cut off
     except UnicodeDecodeError:
         return ""
     return OTHERS["jieba"] if all(map(JIEBA.fullmatch, lines)) else WORDS

@@ -22,12 +22,12 @@ def write_table(
     """Compile a source, and write the table.
 
     Args:
-        function: the name of the compiling function, in the form for `pkgutil.resolve_name`.
+        function: the name of the compiling function, as `module:function`.
         source: the name or the URL of a file or a folder.
         output: the file to write.
         user: a file with additional words, or None.
-        named: the name of the function's argument for a local file.
-        options: options of the function; None values are left out.
+        named: a function from the name of a local file to the first argument of the compiling function.
+        options: options of the compiling function; None values are left out.
 
     Raises:
         click.UsageError: the output is an input or not a regular file, or an option has an invalid value.
@@ -52,7 +52,7 @@ def write_table(
 
 
 def _files_of(source: Path) -> list[str]:
-    """The files of a vocabulary: one file, or the files in a folder."""
+    """The files that the compiler may read for a source: the source itself, or the files in a folder."""
     if not source.is_dir():
         return [str(source)]
     from fst.compile.sources.pretrained.folder import FILES

@@ -14,17 +14,17 @@ from fst.cli.parameters import FileName, special_tokens
 
 
 class Unnamed(click.Context):
-    """The context of a command without a name."""
+    """The context of a command without a name, whose usage shows the name of its group."""
 
     @property
     def command_path(self) -> str:
-        """The path of the group."""
+        """The command line of the group, `fst compile`."""
         assert self.parent is not None
         return self.parent.command_path
 
 
 class TokenizerCommand(CliCommand):
-    """The command of a group for arguments that name no subcommand."""
+    """The command that a group runs if the first argument names no subcommand."""
 
     context_class = Unnamed
 

@@ -13,10 +13,10 @@ from fst.runtime.files.with_pyarrow import pa
 
 
 class IdsColumns:
-    """Columns of ids, and by option of tokens and spans.
+    """A conversion of encoded documents to columns of ids and, by option, of tokens and spans.
 
     Args:
-        spellings: the tokens by their ids; None: no tokens are written.
+        spellings: id → token; None: no tokens are written.
         with_offsets: whether spans are written.
     """
 
@@ -39,7 +39,7 @@ class IdsColumns:
 
 
 def _lists(encoded: Encoded, values: Any) -> Any:
-    """Ids, or one value for each id, as an array of lists."""
+    """Values, one for each id, as an array with a list for each document."""
     offsets = np.zeros(len(encoded.ends) + 1, np.int32)
     offsets[1:] = encoded.ends
     mask = None if encoded.nulls is None else pa.array(encoded.nulls)

@@ -1,4 +1,4 @@
-"""The rows of ids that `fst encode` writes for documents: by option random, with a token after each document, in windows, or packed."""
+"""The rows of ids that `fst encode` writes. Options make ids random, add a token after each document, cut windows, or pack documents."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Rows:
 
     Attributes:
         form: the format of the output.
-        special: whether documents get special tokens around them.
+        special: whether special tokens such as [CLS] and [SEP] are put around documents.
         tokens, offsets: whether tokens and spans are written in addition to ids.
         text: the name of the field for the texts; None: texts are not written.
         max_length: the maximum number of ids in a row; None: no limit.
@@ -67,7 +67,7 @@ class Rows:
 
     @property
     def takes_pieces(self) -> bool:
-        """Whether long documents may be read in pieces."""
+        """Whether long documents may be read and encoded in parts."""
         return self.stride is None and not self.offsets
 
     def check(self, tables: WordPieceTable) -> None:
@@ -99,11 +99,11 @@ class Rows:
         return encode if form is None else _in_windows(encode, form)
 
     def packed(self, results: Generator[Encoded, None, None]) -> Generator[Encoded, None, None]:
-        """The rows of encoded documents."""
+        """Pack the ids of encoded documents into rows, if the option is given."""
         return results if self.pack is None else _packed(results, self.pack)
 
     def _window(self, tables: WordPieceTable) -> Any:
-        """The form of overlapping rows, or None; the maximum length is checked."""
+        """The form of overlapping windows, or None without --stride. A usage error is raised for a maximum length that is too small."""
         from fst.runtime.rows.overflow import window
         from fst.runtime.text.templates import frame
 
@@ -124,7 +124,7 @@ def _plain(tokenizer: Tokenizer, options: Mapping[str, Any]) -> Encode:
 
 
 def _at_random(tokenizer: Tokenizer, options: Mapping[str, Any], randomness: Randomness) -> Encode:
-    """A function that encodes documents with random ids. The ids from its calls are those of a single call with all documents."""
+    """A function that encodes documents at random. Its calls together give the ids that a single call with all documents would give."""
     following = randomness.seeded()
     try:
         tokenizer.encode("", randomness=following)
@@ -141,7 +141,7 @@ def _at_random(tokenizer: Tokenizer, options: Mapping[str, Any], randomness: Ran
 
 
 def _with_texts(encode: Encode, name: str) -> Encode:
-    """A function that encodes documents, and adds the texts to their other fields."""
+    """A function that encodes documents, and adds each text to its document as a field `name`."""
 
     def carry(documents: Documents, errors: str) -> Encoded:
         documents = documents.mended() if errors == "replace" else documents
@@ -179,7 +179,7 @@ def _in_windows(encode: Encode, form: Any) -> Encode:
 
 
 def _without_nulls(encoded: Encoded, nulls: Any) -> Encoded:
-    """The rows; null rows have no ids."""
+    """Remove the ids of null rows."""
     lengths = np.diff(encoded.ends, prepend=0)
     is_text = np.repeat(~nulls, lengths)
     offsets = None if encoded.offsets is None else encoded.offsets[is_text]
@@ -187,7 +187,7 @@ def _without_nulls(encoded: Encoded, nulls: Any) -> Encoded:
 
 
 def _packed(results: Generator[Encoded, None, None], size: int) -> Generator[Encoded, None, None]:
-    """Rows of `size` ids; the last one may be shorter."""
+    """Cut the ids of all documents into rows of `size` ids; the last row may be shorter."""
     waiting, count = NO_IDS, 0
     for encoded in results:
         ids = np.concatenate([waiting, encoded.ids])

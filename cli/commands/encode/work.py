@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
 
 class Encoding:
-    """The encoding of files into outputs.
+    """The encoding of input files into output files.
 
     Args:
         outputs: the files to write.
-        how: the options for reading.
+        how: the options for reading inputs.
         errors: the treatment of documents that are not text, as in `Policy`.
         rows: the arguments of `Rows`, without the form.
 

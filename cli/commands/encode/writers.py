@@ -1,4 +1,4 @@
-"""Writers of ids: lines of text, JSON lines, columns, and arrays with the row splits in a separate file."""
+"""Write ids as lines of text, JSON lines, columns, or arrays with the row splits in a separate file."""
 
 from __future__ import annotations
 
@@ -29,16 +29,14 @@ Value = TypeVar("Value")
 def writing(
     name: str, form: str, tables: WordPieceTable, *, with_tokens: bool = False, with_offsets: bool = False
 ) -> Iterator[Write[Encoded]]:
-    """A function that writes ids, and by option tokens and spans, to a file, or to standard output for "-". A file appears whole or not at
-    all.
-    """
+    """A function that writes ids, and by option tokens and spans, to a file, or to standard output for "-"."""
     if form in FORMS.lines:
         with lines_of(name) as data:
             writer = Objects(data, IdsMembers(tables, with_tokens)) if form == "json" else Lines(data, form, tables)
             yield writer.write
         return
     if form in ARRAYS:
-        # The ids are moved last: if the file of ids exists, the splits exist.
+        # The file of ids gets its name last: if it exists, the file of splits exists.
         with written(name) as ids, written(splits_name(name)) as splits:
             arrays = Arrays(ids, splits) if form == "npy" else Arrays(ids, splits, raw_type(tables), header=0)
             yield arrays.write
@@ -55,11 +53,11 @@ def _ids_columns(tables: WordPieceTable, with_tokens: bool, with_offsets: bool) 
 
 
 class Lines:
-    """Writes lines of text, one for each document.
+    """A writer of one line of text for each document.
 
     Args:
         file: the output.
-        form: "ids" or "tokens", separated by spaces.
+        form: "ids" or "tokens", which the line contains, separated by spaces.
         tables: the vocabulary, for the names of tokens.
     """
 
@@ -90,17 +88,17 @@ class Lines:
 
 
 def _rows(encoded: Encoded) -> Iterator[list[int]]:
-    """The ids of each document, including an unfinished one."""
+    """The ids of each document, followed by those of an unfinished document, or an empty list."""
     return _by_row(encoded.ids.tolist(), encoded)
 
 
 def _by_row(values: list[Value], encoded: Encoded) -> Iterator[list[Value]]:
-    """A list of values for each document, with one value per id, including an unfinished document."""
+    """Values, one for each id, in a list for each document; the last list is for an unfinished document."""
     return (values[first:last] for first, last in pairwise([0, *encoded.ends.tolist(), len(values)]))
 
 
 class IdsMembers:
-    """JSON members for ids, and for tokens and spans by option.
+    """A conversion of encoded documents to JSON members: ids and, by option, tokens and spans.
 
     Args:
         tables: the vocabulary, for the names of tokens.
@@ -136,12 +134,12 @@ def raw_type(tables: WordPieceTable) -> str:
 
 
 class Arrays:
-    """Writes the ids, and a `.npy` file of the row splits, int64[rows + 1].
+    """A writer of ids to one file, and of row splits, int64[rows + 1], to a `.npy` file.
 
     Args:
-        ids, splits: the output files; the headers contain lengths, so they are written last.
+        ids, splits: the output files. Headers contain lengths, so they are written last.
         dtype: the dtype of the ids.
-        header: the size of the header of the ids in bytes; 0: no header.
+        header: the size of the header before the ids in bytes; 0: no header.
     """
 
     def __init__(self, ids: IO[bytes], splits: IO[bytes], dtype: str = "<i4", header: int = NPY_HEADER) -> None:

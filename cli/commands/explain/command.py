@@ -39,7 +39,7 @@ def command(table: str, text: str) -> None:
 
 
 def explained(tables: Table, text: str) -> Iterator[str]:
-    """The explanation of a text, in lines.
+    """Yield the lines that explain how a text becomes tokens.
 
     Raises:
         TextError: the text contains a lone surrogate.

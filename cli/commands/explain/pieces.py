@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def explained_bytes(tables: BpeTable | UnigramTable, text: str) -> Iterator[str]:
-    """The explanation of a text in lines: each special token, and each pre-token."""
+    """Yield the lines that explain a text: its special tokens and pre-tokens, in order."""
     from fst.machines.bpe.table import BpeTable
 
     names = dict(zip(tables.token_ids.tolist(), tables.tokens, strict=True))
@@ -77,5 +77,5 @@ def _paths(tables: UnigramTable, piece: bytes, names: dict[int, str]) -> Iterato
 
 
 def _shown(text: str, tables: UnigramTable) -> str:
-    """Text spelled as in tokens."""
+    """Text with spaces written as in tokens, such as "▁"."""
     return text.replace(" ", tables.symbol) if tables.symbol else text

@@ -12,12 +12,12 @@ if TYPE_CHECKING:
     from fst.compile.machines.wordpiece.compiler import WordPieceModel
     from fst.compile.text.source import Source
 
-END_OF_WORD = "(end)"  # shown as the character at the end of a word
+END_OF_WORD = "(end)"  # shown in place of a character at the end of a word
 START = "(root)"  # the node of the empty string
 
 
 class Explanation:
-    """The readable form of the automaton of a vocabulary."""
+    """The automaton of a vocabulary, with names for its states and symbols, to explain texts."""
 
     def __init__(self, source: Source[WordPieceModel]) -> None:
         from fst.compile.machines.wordpiece.compiler import automaton
@@ -29,7 +29,7 @@ class Explanation:
         self._names = {number: token for token, number in [*source.model.tokens.items(), *source.added.specials.items()]}
 
     def lines(self, text: str) -> Iterator[str]:
-        """The explanation of a text: each special token, and each word."""
+        """Yield the lines that explain a text: its special tokens and words, in order."""
         if self._added.contextual:
             yield f"added tokens that depend on normalised text or on what is beside them are not looked for: {len(self._added.contextual)}"
             yield ""
@@ -101,7 +101,7 @@ class Explanation:
 
 
 def character(char: str) -> str:
-    """A character as shown in a table; the empty string is the end of a word."""
+    """A character as the output shows it; the empty string means the end of a word."""
     if not char:
         return END_OF_WORD
     return f"U+{ord(char):04X}" if char.isspace() or unicodedata.combining(char) else visible(char)

@@ -1,1 +1,1 @@
-"""`fst search`: find keywords in documents."""
+"""The command `fst search`: find keywords in documents."""

@@ -13,10 +13,10 @@ from fst.runtime.files.with_pyarrow import pa
 
 
 class MatchColumns:
-    """A column of lists of matches. Each match has the keyword, or its number, and its position.
+    """A conversion of matches to a column of lists. A match is a struct of the keyword, or its number, and of its start and end.
 
     Args:
-        keywords: the keywords; None: their numbers are written.
+        keywords: the keywords; None: the numbers of keywords are written.
     """
 
     def __init__(self, keywords: Sequence[str] | None) -> None:
@@ -40,7 +40,7 @@ class MatchColumns:
 
 
 class NoColumns:
-    """No columns in addition to those of documents."""
+    """A conversion that adds no columns; the input's own columns are written."""
 
     added: Sequence[tuple[str, Any]] = ()
 

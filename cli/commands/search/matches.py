@@ -14,7 +14,7 @@ from fst.runtime.files.documents import Documents
 if TYPE_CHECKING:
     from fst import Matches, Searcher
 
-MATCHES = "matches"  # the name in JSON lines and tables
+MATCHES = "matches"  # the name of the JSON field, and of the column in Arrow and Parquet
 PLACES = ("start", "end")
 
 
@@ -39,7 +39,7 @@ Find = Callable[[Documents, str], Found]
 
 
 def finding(searcher: Searcher, threads: int | None, text_name: str | None) -> Find:
-    """A function that finds matches in documents; with `text_name`, it adds the texts to their other fields under this name."""
+    """A function that finds matches in documents; with `text_name`, it also adds each text to its document as a field of this name."""
 
     def find(documents: Documents, errors: str) -> Found:
         documents = documents.mended() if errors == "replace" else documents
@@ -61,7 +61,7 @@ def counting(searcher: Searcher, threads: int | None) -> Find:
 
 
 def replacing(searcher: Searcher, by: str, threads: int | None, text_name: str | None) -> Callable[[Documents, str], Documents]:
-    """A function that replaces matches; with `text_name`, it adds the new texts to the other fields under this name."""
+    """A function that replaces matches; with `text_name`, it also adds each new text to its document as a field of this name."""
     def rewrite(documents: Documents, errors: str) -> Documents:
         documents = documents.mended() if errors == "replace" else documents
         texts = documents.replace(searcher, by, threads)

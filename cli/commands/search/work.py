@@ -21,10 +21,10 @@ Advance = Callable[[int], None]
 
 
 class Search:
-    """A search of files.
+    """A search for keywords in files.
 
     Args:
-        searcher: finds keywords.
+        searcher: the searcher, with the keywords.
         how: the options for reading files.
         errors: the treatment of documents that are not text, as in `Policy`.
         threads: the maximum number of threads.
@@ -53,7 +53,7 @@ class Search:
         form, how = output.form, how_for(output, self._how, in_pieces=output.form in TAKE_PIECES)
         colored = is_colored(color, output.name)
         name = how.text_name if how.others else None
-        is_counted = form == "lines" and not colored  # the output has no positions
+        is_counted = form == "lines" and not colored  # without colour, the output needs no positions
         find = counting(self._searcher, self._threads) if is_counted else finding(self._searcher, self._threads, name)
         keywords, file_names = self._searcher.keywords if names else None, len(output.inputs) > 1
         with (

@@ -1,4 +1,4 @@
-"""Writers of matches: documents with a match in the style of grep, lines for matches, JSON lines, arrays, and columns."""
+"""Write the results of a search: documents with a match in the style of grep, a line for each match, JSON lines, arrays or columns."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def check_replacing(tables: KeywordTable) -> None:
 
 
 def is_colored(color: str, output: str) -> bool:
-    """Whether matches are shown in colour, by the option; by default on a terminal, unless NO_COLOR is set."""
+    """Whether matches are shown in colour: as the option requires, and by default on a terminal, unless NO_COLOR is set."""
     if color != "auto":
         return color == "always"
     return output == STANDARD and standard_output().isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
@@ -68,15 +68,15 @@ def is_colored(color: str, output: str) -> bool:
 def writing(
     name: str, form: str, *, keywords: Sequence[str] | None, file_names: bool, colored: bool, end: bytes | None
 ) -> Iterator[Write[Found]]:
-    """A function that writes results of a search to a file, or to standard output for "-". A file appears whole or not at all.
+    """A function that writes results of a search to a file, or to standard output for "-".
 
     Args:
         name: the file.
         form: one of `FORMS`.
-        keywords: the keywords, which replace their numbers in the output; None: numbers are written.
-        file_names: whether lines begin with the name of the file.
+        keywords: the keywords; None: the numbers of keywords are written.
+        file_names: whether each line begins with the name of the input file.
         colored: whether matches are shown in colour.
-        end: the bytes at the end of a document in lines; None: nothing.
+        end: the bytes to write after each document in the form "lines"; None: nothing.
     """
     if form in FORMS.lines:
         with lines_of(name) as file:
@@ -96,7 +96,7 @@ def writing(
 
 @contextmanager
 def writing_texts(name: str, form: str, end: bytes | None) -> Iterator[Write[Documents]]:
-    """A function that writes documents as lines that end with `end`."""
+    """A function that writes documents after the replacement of matches. In the form "lines", `end` follows each document."""
     if form == "lines":
         with lines_of(name) as file:
             yield lambda documents: _write_texts(file, documents, end or b"")
@@ -127,13 +127,13 @@ def _no_columns() -> ColumnsOf[Documents]:
 
 
 class DocumentLines:
-    """Writes the documents with a match, in the style of grep.
+    """A writer of the documents that contain a match, in the style of grep.
 
     Args:
         file: the output.
-        file_names: whether each line begins with the name of the file.
+        file_names: whether each line begins with the name of the input file.
         colored: whether matches are shown in colour.
-        end: the bytes at the end of a document; None: nothing.
+        end: the bytes to write after each document; None: nothing.
     """
 
     def __init__(self, file: IO[bytes], file_names: bool, colored: bool, end: bytes | None) -> None:
@@ -158,7 +158,7 @@ class DocumentLines:
 
 
 def _colored(text: str, matches: Matches, row: int) -> bytes:
-    """A text in UTF-8 with its matches in colour. Characters in several matches are coloured once, and empty matches are invisible."""
+    """A text in UTF-8 with its matches in colour. A character in several matches is coloured once, and empty matches are invisible."""
     parts, at = list[bytes](), 0
     for _, start, end in sorted(matches[row], key=lambda match: match.start):
         if end > at:
@@ -169,10 +169,10 @@ def _colored(text: str, matches: Matches, row: int) -> bytes:
 
 
 class KeywordSpellings(dict[int, str]):
-    """The spelling of each keyword by its number. Each keyword is formatted once.
+    """A mapping from the number of a keyword to its spelling in the output. Each keyword is formatted once.
 
     Args:
-        spell: returns the spelling of a keyword.
+        spell: a function from the number of a keyword to its spelling.
     """
 
     def __init__(self, spell: Callable[[int], str]) -> None:
@@ -185,18 +185,18 @@ class KeywordSpellings(dict[int, str]):
 
 
 def _columns(matches: Matches) -> tuple[list[int], list[int], list[int]]:
-    """Lists of the keyword, start and end of all matches."""
+    """The keyword numbers, the starts and the ends of all matches, as lists."""
     return matches.ids.tolist(), matches.starts.tolist(), matches.ends.tolist()
 
 
 class MatchLines:
-    """Writes a line for each match, with fields separated by tabs: the numbers of the document and the keyword, and the match's first
-    character and one past its last.
+    """A writer of a line for each match: the number of the document, the keyword or its number, and the start and end of the match in
+    characters, separated by tabs.
 
     Args:
         file: the output.
         keywords: as in `writing`.
-        file_names: whether the name of the file comes first.
+        file_names: whether each line begins with the name of the input file.
     """
 
     def __init__(self, file: IO[bytes], keywords: Sequence[str] | None, file_names: bool) -> None:
@@ -215,7 +215,7 @@ class MatchLines:
 
 
 class MatchMembers:
-    """JSON members for a list of matches. Each match is an object with the keyword, or its number, and its position.
+    """A conversion of matches to a JSON member, a list. A match is an object with the keyword, or its number, a start and an end.
 
     Args:
         keywords: as in `writing`.
@@ -227,7 +227,7 @@ class MatchMembers:
         )
 
     def of(self, found: Found, /) -> tuple[Documents, Any, dict[str, list[bytes]]]:
-        """See `fst.cli.files.formats.MembersOf`."""
+        """See `fst.cli.files.writers.MembersOf`."""
         assert found.matches is not None
         rows = zip(*_columns(found.matches), strict=True)
         objects = [f'{{{self._spellings[keyword]},"start":{start},"end":{end}}}' for keyword, start, end in rows]
@@ -236,15 +236,15 @@ class MatchMembers:
 
 
 class NoMembers:
-    """No members in addition to the fields of documents."""
+    """A conversion that adds no members; the document's own fields are written."""
 
     def of(self, documents: Documents, /) -> tuple[Documents, Any, Mapping[str, list[bytes]]]:
-        """See `fst.cli.files.formats.MembersOf`."""
+        """See `fst.cli.files.writers.MembersOf`."""
         return documents, None, {}
 
 
 class Arrays:
-    """Writes the arrays of `fst.Matches` as .npz. The arrays are collected in temporary files, since a zip has one member after another.
+    """A writer of the arrays of `fst.Matches` as .npz. Temporary files collect the arrays, because a zip file stores them one by one.
 
     Args:
         file: the output.
@@ -267,7 +267,7 @@ class Arrays:
             name = found.documents.file
             raise TextError(f"{name}: a document has more than {MAX_PLACE:,} characters; split it, or pass --format matches")
         arrays = {name: getattr(found.matches, name) for name in ARRAYS}
-        arrays["row_splits"] = (arrays["row_splits"][1:] + self._count)[: len(found.documents)]  # empty if the document continues
+        arrays["row_splits"] = (arrays["row_splits"][1:] + self._count)[: len(found.documents)]  # empty while the document continues
         self._count += len(found.matches.ids)
         for name, dtype in ARRAYS.items():
             self._waiting[name].write(np.ascontiguousarray(arrays[name], dtype).data)

@@ -14,7 +14,7 @@ KIND = pa.list_(pa.string())
 
 
 class TokenColumns:
-    """A column of lists of tokens."""
+    """A conversion of segmented documents to a column of lists of tokens."""
 
     added: Sequence[tuple[str, Any]] = ((TOKENS, KIND),)
 

@@ -19,7 +19,8 @@ class Segmented:
 
     Attributes:
         documents: the documents.
-        tokens: a list of str for each document; or a pyarrow array of these lists, with nulls; in MeCab's form, the lines of each document.
+        tokens: a list of str for each document, or a pyarrow array of lists with nulls. For the form "mecab", the lists contain lines of
+            MeCab's output.
     """
 
     documents: Documents
@@ -32,7 +33,7 @@ class Segmented:
 
 
 def segmenting(segmenter: Segmenter, threads: int | None, text_name: str | None) -> Callable[[Documents, str], Segmented]:
-    """A function that segments documents; with `text_name`, it adds the texts to their other fields under this name."""
+    """A function that segments documents; with `text_name`, it also adds each text to its document as a field of this name."""
 
     def segment(documents: Documents, errors: str) -> Segmented:
         documents = documents.mended() if errors == "replace" else documents

@@ -1,4 +1,4 @@
-"""Writers of tokens from dictionaries: lines of text, JSON lines, and columns."""
+"""Segment files, and write the tokens as lines of text, JSON lines or columns."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ FORMS = forms_of("wakati", MECAB, "json", advice="write JSON lines (.jsonl), or 
 def segment(
     outputs: Sequence[Output], how: Reading, policy: Policy, segmenter: Any, threads: int | None, advance: Callable[[int], None]
 ) -> None:
-    """Segment the inputs of outputs, and write the tokens."""
+    """Segment the input files of each output, and write the tokens."""
     for output in outputs:
         reading = how_for(output, how)
         name = reading.text_name if reading.others else None
@@ -40,7 +40,7 @@ def segment(
 
 @contextmanager
 def writing(name: str, form: str) -> Iterator[Write[Segmented]]:
-    """A function that writes tokens to a file, or to standard output for "-". A file appears whole or not at all."""
+    """A function that writes tokens to a file, or to standard output for "-"."""
     if form == "wakati":
         with lines_of(name) as file:
             yield lambda segmented: _write_lines(file, segmented)
@@ -63,7 +63,7 @@ def _write_lines(file: IO[bytes], segmented: Segmented) -> None:
 
 
 def _write_words(file: IO[bytes], segmented: Segmented) -> None:
-    """Write the lines of each document."""
+    """Write the lines of MeCab's output for each document."""
     file.write("".join([f"{line}\n" for lines in segmented.rows() for line in lines or ()]).encode())
     file.flush()
 
@@ -75,7 +75,7 @@ def _token_columns() -> ColumnsOf[Segmented]:
 
 
 class TokenMembers:
-    """JSON members for a list of tokens."""
+    """A conversion of segmented documents to a JSON member, the list of tokens."""
 
     def of(self, segmented: Segmented, /) -> tuple[Documents, Any, dict[str, list[bytes]]]:
         """See `fst.cli.files.formats.MembersOf`."""

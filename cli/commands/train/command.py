@@ -1,4 +1,4 @@
-"""The commands ``fst train …``: their options and help. The work is done in `fst.cli.commands.train.work`."""
+"""The options and the help of the commands ``fst train …``; `fst.cli.commands.train.work` does the work."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def reference_option(*names: str) -> Option:
 
 
 class Trainers(click.Group):
-    """The group of the training commands, in the order of their definition."""
+    """The group of the training commands; the help lists them in the order of their definition."""
 
     command_class = CliCommand
 

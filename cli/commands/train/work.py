@@ -24,7 +24,7 @@ SPLITTING = ("splitter", "normalizer")
 COUNTING = (*SPLITTING, "errors", "threads", "min_count", "partition")  # options of `fst.train.words`
 KINDS = {"bpe": "BPE", "wordpiece": "WordPiece", "unigram": "Unigram", "wordlevel": "WordLevel"}  # trainer → type of the model
 KINDS_OF_TABLES = {kind: KINDS[kind] for kind in ("bpe", "unigram")}  # "wordpiece" is also the kind of a table of WordLevel
-AT_ONCE = ("wordlevel",)  # trainers without rounds
+AT_ONCE = ("wordlevel",)  # trainers that show no progress
 PARQUET = ".parquet"
 
 
@@ -68,8 +68,8 @@ def train(
         output: a file, whose name determines its format, or a folder.
         overwrite: whether existing files in the folder are replaced.
         report: a file of held-out texts; None: no report.
-        by: a column or field of this file: the report has figures for each of its values; None: for the whole file.
-        old: the old vocabulary, for `like` and `extend`; None: for other trainers.
+        by: a column or field of the file `report`, for figures of each of its values; None: figures of the whole file.
+        old: the old vocabulary, for `like` and `extend`; None for other trainers.
         options: the other options of the command. For options without a value, the default of the trainer applies.
 
     Raises:
@@ -105,12 +105,12 @@ def trim(
     by: str | None,
     **options: Any,
 ) -> None:
-    """Trim a vocabulary to the tokens that files use, and write it.
+    """Remove the tokens that texts use least from a vocabulary, and write the rest.
 
     Args:
         old: the vocabulary.
         keep: the number of tokens that stay.
-        ids: the file for the array from old ids to new ids; None: no file.
+        ids: the file to write the new id of each old id to; None: no file.
         files, output, overwrite, report, by, options: as in `train`.
 
     Raises:
@@ -135,7 +135,7 @@ def trim(
 
 @contextmanager
 def _telling_checkpoint(path: str | None) -> Iterator[None]:
-    """Print the path of the checkpoint if a run stops early."""
+    """Print the path of the checkpoint if the run leaves one."""
     try:
         yield
     finally:
@@ -168,7 +168,7 @@ def _tokenizer(old: str, command: str, output: str) -> Any:
 
 
 def _measured(report: str | None, by: str | None, reading: Mapping[str, Any]) -> Callable[[Trained], Any] | None:
-    """A function that measures a vocabulary on a file. The file is checked now and opened later."""
+    """A function that measures a vocabulary on a file. The file is checked at once, so that an error in its name precedes training."""
     from fst.runtime.files.reading import Files
 
     place = {name: reading[name] for name in ("column", "field") if name in reading}
@@ -191,18 +191,18 @@ def _write(result: Trained, output: str, measured: Callable[[Trained], Any] | No
 
 
 def _taken(options: Mapping[str, Any], names: Collection[str]) -> dict[str, Any]:
-    """The options with these names, without missing values."""
+    """The options with these names, except those without a value."""
     return {name: options[name] for name in names if options.get(name) not in (None, ())}
 
 
 def _words(files: Sequence[str], reading: Mapping[str, Any], counting: Mapping[str, Any]) -> Words:
-    """The words in text files or in tables of words."""
+    """Count the words of text files, or read tables of counted words."""
     import fst
     from fst.bridge.words import are_tables
     from fst.runtime.files.reading import Files
 
     if reading.keys() <= {"document"} and are_tables(files):
-        words: Words = fst.train.words([*files], **counting)  # already counted
+        words: Words = fst.train.words([*files], **counting)  # the files contain counted words
     else:
         source = Files(files, for_command=True, with_ends=True, **reading)
         with progress("counting", source.size) as source.advance:

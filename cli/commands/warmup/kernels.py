@@ -1,4 +1,4 @@
-"""Compile kernels ahead of time."""
+"""Compile kernels ahead of time, by using small tables of every kind."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ MECAB = {  # a dictionary of minimal size
 
 
 def compile_all(*, backward: bool = False) -> None:
-    """Compile every kernel: use tables of each kind for the first time.
+    """Compile every kernel.
 
     Args:
-        backward: whether to begin with the last part. Two simultaneous processes should run in opposite directions, since a process waits
-            if another one compiles the same kernel.
+        backward: whether to compile the parts in reverse order. Two processes at the same time should use opposite orders, since each waits
+            for a kernel that the other compiles.
     """
     compiler = Compiler()
     for part in reversed(PARTS) if backward else PARTS:
@@ -37,7 +37,7 @@ def compile_all(*, backward: bool = False) -> None:
 
 
 class Compiler:
-    """Compiles kernels."""
+    """The worker of a `Process` that compiles kernels."""
 
     def compile(self, part: str) -> tuple[bool, str]:
         """Compile the kernels of a part, a key of `PARTS`; return the result of `fst.core.jit.destination`."""
@@ -216,7 +216,7 @@ def _compile_mecab(folder: Path) -> None:
 def _compile_counting(_: Path) -> None:
     from fst import train
 
-    numbers = " ".join(map(str, range(1 << 15)))  # too many words for the first table, which must grow
+    numbers = " ".join(map(str, range(1 << 15)))  # too many words for the initial hash table, which must grow
     for normalizer in ("none", "nfkc"):
         train.words([numbers, "\ufb01"], splitter="gpt2", normalizer=normalizer)
 
@@ -226,17 +226,17 @@ def _compile_training(folder: Path) -> None:
     from fst.compile.train.scores import state
 
     letters = np.random.default_rng(0).integers(97, 101, 1 << 16, np.uint8).tobytes()
-    words = {letters[first : first + 12]: 20 for first in range(0, len(letters), 12)}  # too many pairs for the first table
+    words = {letters[first : first + 12]: 20 for first in range(0, len(letters), 12)}  # too many pairs for the initial hash table
     for criterion in ("frequency", "score"):
         train.wordpiece(words, vocab_size=600, criterion=criterion, min_frequency=10)
     train.unigram(words, vocab_size=600)
-    for deadline in (0, None):  # the second run resumes from the checkpoint of the first one, and proves it
+    for deadline in (0, None):  # the second run reads and verifies the checkpoint of the first run
         train.wordpiece({b"ab" * (1 << 21): 1}, vocab_size=20, deadline=deadline, checkpoint=folder / "run.npz")
-    state.is_tiled.call(np.zeros(1, np.int32), np.ones(1, np.int32))  # runs for checkpoints by score
+    state.is_tiled.call(np.zeros(1, np.int32), np.ones(1, np.int32))  # used only for checkpoints of training by score
 
 
 def _segment(table: Table, folder: Path) -> None:
-    """Use the table of a dictionary."""
+    """Segment texts with the table of a dictionary."""
     import fst
 
     table.save(folder / "dictionary.npz")
@@ -246,21 +246,21 @@ def _segment(table: Table, folder: Path) -> None:
 
 
 def _used(tables: Table, folder: Path) -> Any:
-    """A tokenizer with a table from a file; each of its kernels has run."""
+    """A tokenizer whose table comes from a file, after the first run of each of its kernels."""
     import fst
     from fst.runtime.rows import texts
 
     tables.save(folder / "table.npz")
     tokenizer = fst.Tokenizer.load(folder / "table.npz")
-    tokenizer.encode(b"ab")  # uses the kernels for str, and one more kernel
+    tokenizer.encode(b"ab")  # bytes use the kernels for str, and one more
     tokenizer.encode("ab")
     tokenizer.encode_batch(["ab"], offsets=True)
     room = np.empty(2 + texts.PAST_END, texts.UNIT_TYPES[tables.unit])
-    texts.of_utf_8(np.frombuffer(b"ab", np.uint8), np.array([0, 2]), room)  # a column
+    texts.of_utf_8(np.frombuffer(b"ab", np.uint8), np.array([0, 2]), room)  # the kernel for Arrow columns
     return tokenizer
 
 
-PARTS: dict[str, Callable[[Path], None]] = {  # the slowest first
+PARTS: dict[str, Callable[[Path], None]] = {  # the slowest part comes first
     "bpe": _compile_bpe,
     "unigram": _compile_unigram,
     "wordpiece": _compile_wordpiece,

@@ -18,10 +18,10 @@ MOST_PROCESSES = 8  # each process needs about 400 MB; the longest part takes as
 
 
 def warm_up() -> None:
-    """Compile all kernels, with a line for each part.
+    """Compile all kernels, and write a line after each part.
 
     Raises:
-        click.ClickException: no folder can be written.
+        click.ClickException: there is no folder in which kernels can be kept.
         FstError: a process failed.
     """
     begun, place = monotonic(), ""
@@ -37,7 +37,7 @@ def warm_up() -> None:
 
 @contextmanager
 def _telling() -> Iterator[None]:
-    """Write a line if the run is interrupted."""
+    """Write a line to standard error if the run is interrupted."""
     try:
         yield
     except (KeyboardInterrupt, SystemExit):
