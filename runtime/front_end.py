@@ -44,14 +44,14 @@ class TextFrontEnd(Protocol):
 
     Attributes:
         arguments: the kernels' argument ``table`` for rewritten texts.
-        growth: upper bound on rewritten bytes per byte of text.
+        expansion_bound: upper bound on rewritten bytes per byte of text.
         kernels: the kernels that a call runs before the kernels of the table, in order.
         restoring: the kernels that `restore` runs.
         keeps_cuts: whether a text that is rewritten may be cut at the same positions as a text that is not.
     """
 
     arguments: Any
-    growth: int
+    expansion_bound: int
     kernels: Sequence[Deferred]
     restoring: Sequence[Deferred] = ()
     keeps_cuts: bool = False

@@ -103,7 +103,7 @@ class Runner:
         self._is_bounded: bool = table.has_bounded_ids
         self.is_plain = not with_spans and not fallback and self._is_bounded
         self._ids_per_unit: int = table.ids_per_unit
-        self._ids_per_read = max(table.ids_per_unit // front_end.growth, 1) if front_end else table.ids_per_unit
+        self._ids_per_read = max(table.ids_per_unit // front_end.expansion_bound, 1) if front_end else table.ids_per_unit
         self.marks_rows = fallback is not None and fallback.marks_rows
         self._output: type[Output] = SpansOutput if with_spans or self.marks_rows else IdsOutput
         self._rows = kernel_of(table.kernel, "encode_rows", len(self._output._fields))

@@ -22,7 +22,7 @@ from fst.compile.text.edits.order import in_three
 from fst.compile.text.folding import Normalization, decomposition, normalization, strips
 from fst.errors import UnsupportedError, listed, quoted
 from fst.tables.header import AddedTokens, Context, ContextualToken
-from fst.text.arguments import MAX_GROWTH, growth
+from fst.text.arguments import MAX_EXPANSION, expansion_bound
 from fst.text.composition import Composition
 from fst.text.normalizer import NO_CUTS, NOTHING, Normalizer, NormalizerSteps, without_context
 from fst.text.whitespace import NO_WHITESPACE, Whitespace
@@ -48,8 +48,8 @@ def rewriting(normalizers: Sequence[Component], blanks: Whitespace) -> Normalize
     last = images_of(normal.second if normal.steps else normal.first)
     composition = _composition(normal) if normal.steps else None
     by = Normalizer(composition, last, blanks, NO_CUTS, tuple(map(edit_of, before)), tuple(map(edit_of, after)))
-    if growth(by) > MAX_GROWTH:
-        raise UnsupportedError(f"normalizers may make more than {MAX_GROWTH} bytes of one; at most {MAX_GROWTH} are possible")
+    if expansion_bound(by) > MAX_EXPANSION:
+        raise UnsupportedError(f"normalizers may make more than {MAX_EXPANSION} bytes of one; at most {MAX_EXPANSION} are possible")
     return by
 
 

@@ -68,14 +68,14 @@ class DoubleArray:
         units: uint32[n]; n is a multiple of `BLOCK`.
         texts: the texts in UTF-8, with a NUL after each text.
         longest: the maximum number of bytes of a string.
-        growth: the maximum number of bytes of a text per byte of its string.
+        expansion_bound: the maximum number of bytes of a text per byte of its string.
     """
 
     units: Units
     texts: bytes
     _edges: _Edges
     longest: int
-    growth: Fraction
+    expansion_bound: Fraction
 
     def text(self, value: int) -> str:
         """The text of a value."""
@@ -156,7 +156,7 @@ def read(data: bytes, deepest: int = MAX_STRING, lengths: int | None = MAX_LENGT
 
 
 def _measured(units: Units, texts: bytes, edges: _Edges, deepest: int, most: int | None) -> tuple[int, Fraction]:
-    """The size of the longest string, and the growth. Raise ValueError for invalid strings."""
+    """The size of the longest string, and the expansion bound. Raise ValueError for invalid strings."""
     begins_inside = np.frombuffer(texts, np.uint8) & 0xC0 == 0x80
     ends = np.flatnonzero(np.frombuffer(texts, np.uint8) == 0)
     lengths, grows, visited = [0], Fraction(1), 0

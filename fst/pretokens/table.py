@@ -31,7 +31,7 @@ from fst.pretokens.arguments import KEY_PARTS
 from fst.pretokens.boundaries import AROUND, MAX_WINDOW
 from fst.tables.proof import need, need_none
 from fst.tables.table import Table, member
-from fst.text.arguments import growth, marks
+from fst.text.arguments import expansion_bound, marks
 from fst.text.normalizer import NOTHING, without_context
 from fst.text.splitter import Splitter, prove_moves
 
@@ -116,10 +116,10 @@ class PretokenTable(Table):
         """The arguments of the table's kernel. `specials` maps special tokens, in UTF-8 or as marks, to ids."""
 
     @property
-    def growth(self) -> int:
+    def expansion_bound(self) -> int:
         """The maximum number of rewritten bytes per byte of text."""
         by = self.metadata.text.rewriting
-        return growth(by) if by else 1
+        return expansion_bound(by) if by else 1
 
     @property
     def class_count(self) -> int:

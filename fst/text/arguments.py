@@ -40,7 +40,7 @@ HAS_MAPS, COPIES, LEADS, PUTS_BEHIND = range(12, 16)
 NO_SYMBOL = 1 << 32
 KIND, LEFT, RIGHT, LEAST, CONTENT, CONTENT_END, STRING, STRING_END, RUN, RUN_END = range(10)  # indices into a row of `EditArguments.rows`
 MARK, MARK_BYTES, MARK_BITS = 0xFF, 5, 6
-MAX_GROWTH = 1 << 8
+MAX_EXPANSION = 1 << 8
 TRIMS_ALL, KEEPS_FIRST = 1, 2
 RANKS = 256
 
@@ -310,9 +310,9 @@ def mark(number: int) -> bytes:
     return bytes([MARK, *(0x80 | number >> shift & (1 << MARK_BITS) - 1 for shift in shifts)])
 
 
-def growth(by: Normalizer) -> int:
+def expansion_bound(by: Normalizer) -> int:
     """The maximum number of bytes that rewriting makes from one byte: of a character, or of a token of one byte and a space after it."""
-    return max(ceil(by.growth), MARK_BYTES + 1)
+    return max(ceil(by.expansion_bound), MARK_BYTES + 1)
 
 
 def prove_normalizer(by: Normalizer | None, added: AddedTokens) -> None:
@@ -320,7 +320,8 @@ def prove_normalizer(by: Normalizer | None, added: AddedTokens) -> None:
     need(by or not added.contextual, "there are contextual added tokens, and no rewriting finds them")
     if by is None:
         return
-    need(growth(by) <= MAX_GROWTH, f"rewriting may make {growth(by)} bytes of one; at most {MAX_GROWTH} are possible")
+    bound = expansion_bound(by)
+    need(bound <= MAX_EXPANSION, f"rewriting may make {bound} bytes of one; at most {MAX_EXPANSION} are possible")
     need(all(token.decoded for token in added.contextual.values()), "a contextual token is empty once it is normalised")
     product = sum(map(len, early(added))) * sum(map(len, late(added)))
     need(product <= MAX_OVERLAPS, f"the tokens in raw and in normalised text are too long together: {product} > {MAX_OVERLAPS}")

@@ -29,7 +29,7 @@ MAX_PASSES = 8  # passes over the pairs that compose; no composite has more mark
 Bounds = NDArray[np.int64]  # by code point, the maximum number of bytes that a character becomes
 
 
-class CharacterGrowth:
+class CharacterExpansion:
     """Bounds the number of bytes of a rewritten text.
 
     Args:

@@ -178,9 +178,9 @@ class Charsmap:
         return 2 * SHORT if self.manner == CLUSTERS else self.strings.longest
 
     @property
-    def growth(self) -> Fraction:
+    def expansion_bound(self) -> Fraction:
         """The maximum number of bytes that the charsmap makes from one byte."""
-        return max(self.strings.growth, Fraction(1))
+        return max(self.strings.expansion_bound, Fraction(1))
 
 
 def _aligned(replaced: Sequence[Replaced], places: Sequence[Place]) -> list[Place]:

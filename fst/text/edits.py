@@ -182,7 +182,7 @@ class Edit:
         return _size(self.string) if self.kind == REPLACE else 4 * self.least if self.kind == RUNS else 0
 
     @property
-    def growth(self) -> int:
+    def expansion_bound(self) -> int:
         """The maximum number of bytes that the edit makes from one byte."""
         size = _size(self.content)
         if self.kind in (REPLACE, RUNS):

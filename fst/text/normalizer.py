@@ -24,7 +24,7 @@ from fst.automata.matcher import overlapping
 from fst.automata.rows import WHITE_SPACE
 from fst.core.lazy import Lazy
 from fst.tables.header import AddedTokens, ContextualToken
-from fst.text import expansion as growth
+from fst.text import expansion
 from fst.text.charsmap import Charsmap
 from fst.text.composition import Composition, Images, Place
 from fst.text.edits import Edits, applied, edits_from_stored
@@ -176,11 +176,11 @@ class Normalizer:
         return self.blanks == NO_WHITESPACE and self.cuts == NO_CUTS and self.splitter is None
 
     @Lazy
-    def growth(self) -> Fraction:
+    def expansion_bound(self) -> Fraction:
         """The maximum number of output bytes for each byte of a stretch."""
-        composed = growth.of_composition(self.composition) if self.composition else Fraction(1)
-        edited = prod(edit.growth for edit in self.edits)
-        return composed * growth.of_images(self.last) * edited * spread(self)
+        composed = expansion.of_composition(self.composition) if self.composition else Fraction(1)
+        edited = prod(edit.expansion_bound for edit in self.edits)
+        return composed * expansion.of_images(self.last) * edited * spread(self)
 
     def normalized(self, text: str) -> tuple[str, Sequence[Place]]:
         """Normalize a stretch between added tokens; return the text and the span of each character."""

@@ -17,8 +17,8 @@ from fst.runtime.rows.texts import Ints, Units, characters
 from fst.runtime.text.pending import PendingBorder
 from fst.tables.header import AddedTokens
 from fst.tables.kernel_call import BEFORE, KEPT, KEPT_CHARACTERS, Output
-from fst.text.arguments import MARK_BYTES, PREFIX, PUTS_BEHIND, Normalized, growth, normalizer_arguments
-from fst.text.character_expansion import CharacterGrowth
+from fst.text.arguments import MARK_BYTES, PREFIX, PUTS_BEHIND, Normalized, expansion_bound, normalizer_arguments
+from fst.text.character_expansion import CharacterExpansion
 from fst.text.normalizer import Normalizer, early, late
 from fst.text.whitespace import FIRST, PREFIXES
 
@@ -78,9 +78,9 @@ class TextNormalizer(KeepingNormalizer):
     kernels = (is_unchanged, rewrite)
 
     def __init__(self, arguments: Any, by: Normalizer, added: AddedTokens, trimming: bool | None) -> None:
-        self.arguments, self.growth, self._rewriter = arguments, growth(by), normalizer_arguments(by, added, trimming)
+        self.arguments, self.expansion_bound, self._rewriter = arguments, expansion_bound(by), normalizer_arguments(by, added, trimming)
         self._needs_spans = self._rewriter.params[PREFIX] == PREFIXES.index(FIRST) or self._rewriter.params[PUTS_BEHIND]
-        self._of_characters = CharacterGrowth(by, [*early(added)], [*late(added)], MARK_BYTES + 1)
+        self._of_characters = CharacterExpansion(by, [*early(added)], [*late(added)], MARK_BYTES + 1)
 
     def leaves(self, text: Units, starts: Ints, state: Any, memo: Any) -> bool:
         """Whether texts need no rewriting, and no text is kept from the last call."""
@@ -107,7 +107,7 @@ class TextNormalizer(KeepingNormalizer):
     ) -> Normalized:
         """Rewrite texts. The first text continues the text that is kept from the last call."""
         kept, kept_characters = state[KEPT], state[KEPT_CHARACTERS]
-        size = self._size(text[starts[0] : starts[-1]]) + self.growth * len(starts) + MARK_BYTES
+        size = self._size(text[starts[0] : starts[-1]]) + self.expansion_bound * len(starts) + MARK_BYTES
         room.reserve(size, len(starts) - 1, with_spans=with_spans, needs_spans=self._needs_spans, kept=int(kept))
         ends = np.uint64(is_inside), np.uint64(more)
         room.before, state[BEFORE] = state[BEFORE], 0
@@ -116,5 +116,5 @@ class TextNormalizer(KeepingNormalizer):
 
     def _size(self, text: Units) -> int:
         """Upper bound on the rewritten bytes of texts, without additions at their ends. For long texts, it depends on their characters."""
-        most = self.growth * len(text)
+        most = self.expansion_bound * len(text)
         return most if len(text) <= LONG else min(most, self._of_characters.bytes_of(text.tobytes()))

@@ -28,7 +28,7 @@ from fst.runtime.text.normalizer import TextNormalizer
 from fst.tables.header import AddedTokens
 from fst.tables.kernel_call import BEFORE
 from fst.text.arguments import marks
-from fst.text.character_expansion import CharacterGrowth
+from fst.text.character_expansion import CharacterExpansion
 from fst.text.composition import Images
 from fst.text.normalizer import NOTHING, Normalizer
 from fst.text.whitespace import NO_WHITESPACE, SEPARATORS, Whitespace
@@ -193,7 +193,7 @@ def test_room_for_symbols(separator: str | None) -> None:
     by = Normalizer(None, Images([]), Whitespace("always", "▁", separator, keeps_symbol=True))
     for text in (1000 * "a ", 1000 * " "):
         written, _ = by_walk(by, added_tokens([], {}), text)
-        assert len(written) <= CharacterGrowth(by, [], [], 0).bytes_of(text.encode())
+        assert len(written) <= CharacterExpansion(by, [], [], 0).bytes_of(text.encode())
 
 
 @examples(100)

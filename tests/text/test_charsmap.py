@@ -38,7 +38,7 @@ from fst.runtime.front_end import Room
 from fst.runtime.rows.texts import ONE_TEXT, UNIT_TYPES, units
 from fst.runtime.text.normalizer import TextNormalizer
 from fst.text.arguments import MARK_BYTES
-from fst.text.character_expansion import CharacterGrowth
+from fst.text.character_expansion import CharacterExpansion
 from fst.text.charsmap import CLUSTERS, LONGEST
 from fst.text.normalizer import NOTHING, early, late
 from fst.text.whitespace import NO_WHITESPACE
@@ -138,10 +138,10 @@ def test_room_is_counted_by_character() -> None:
         maps, strings = [NFC, NFKD, LOWER, STRIP_ACCENTS], precompiled(some_replacements(draw))
         before, after = draw.choice([to("ﷺé", "a"), to("", "ab"), replaced("ﬁ", "x+"), prepend("ﷺ")]), draw.choice([strings, to("é", "b")])
         by = rewriting(components(in_turn(before, draw.choice(maps), after), WITH_PREPEND), NO_WHITESPACE)
-        growth = CharacterGrowth(by, [], [], 0)
+        expansion = CharacterExpansion(by, [], [], 0)
         for text in (*BITS, "\ufdfa", *(mixed(draw, 14) for _ in range(50))):
             normalized, _ = by.normalized(text)
-            assert len(normalized.encode()) <= growth.bytes_of(text.encode()) + AT_ENDS
+            assert len(normalized.encode()) <= expansion.bytes_of(text.encode()) + AT_ENDS
 
 
 @pytest.mark.sampled
@@ -151,11 +151,11 @@ def test_room_is_counted_with_added_tokens() -> None:
     draw, by, added = random.Random(1), table.metadata.text.rewriting, table.metadata.added_tokens
     assert by
     rewriter = TextNormalizer(None, by, added, None)
-    growth = CharacterGrowth(by, [*early(added)], [*late(added)], MARK_BYTES + 1)
+    expansion = CharacterExpansion(by, [*early(added)], [*late(added)], MARK_BYTES + 1)
     for _ in sample(range(4_000), 10):
         row = units(mixed(draw, 14), UNIT_TYPES["utf-8"])
         rewritten = rewriter.rewrite(row, np.array([0, len(row)]), np.zeros(12, np.uint64), Room(), is_inside=False, with_spans=False)
-        assert rewritten.starts[1] <= growth.bytes_of(row.tobytes()) + AT_ENDS
+        assert rewritten.starts[1] <= expansion.bytes_of(row.tobytes()) + AT_ENDS
 
 
 def test_memory_for_text_without_spaces() -> None:

@@ -71,8 +71,8 @@ class BpeTable(PretokenTable):
 
     @property
     def ids_per_unit(self) -> int:
-        """The room for ids per byte of text: the growth by rewriting, times the scratch of a queue of merges."""
-        return self.growth * (1 if self.has_automaton else merge_list.SCRATCH)
+        """The maximum number of ids per byte of text: the expansion bound, times the scratch of a queue of merges."""
+        return self.expansion_bound * (1 if self.has_automaton else merge_list.SCRATCH)
 
     @Lazy
     def tokens(self) -> tuple[str, ...]:

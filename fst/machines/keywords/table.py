@@ -175,8 +175,8 @@ class KeywordTable(Table):
 
     @property
     def ids_per_unit(self) -> int:
-        """Return the growth of the text: matches do not overlap, and no match is empty."""
-        return self.metadata.text.growth
+        """Return the expansion bound of the text: matches do not overlap, and no match is empty."""
+        return self.metadata.text.expansion_bound
 
     @Lazy
     def lengths(self) -> Array:

@@ -27,7 +27,7 @@ from fst.automata.rows import CODE_POINTS, Array
 from fst.core.json_fields import Rule, or_null, stored_as
 from fst.tables.header import AddedTokens, form_of
 from fst.tables.proof import need
-from fst.text.arguments import growth, prove_normalizer
+from fst.text.arguments import expansion_bound, prove_normalizer
 from fst.text.composition import Images, Place
 from fst.text.normalizer import NO_CUTS, Normalizer
 from fst.text.whitespace import NO_WHITESPACE
@@ -68,14 +68,14 @@ class KeywordText:
     words: Images | None = stored_as(_runs(2))
 
     @property
-    def spelling_growth(self) -> int:
+    def folding_bound(self) -> int:
         """The maximum number of bytes that folding and borders make from one byte."""
         return (FOLDED if self.folds else 1) + (BORDERED if self.words else 0)
 
     @property
-    def growth(self) -> int:
+    def expansion_bound(self) -> int:
         """The maximum number of bytes that one byte becomes."""
-        return (growth(self.rewriting) if self.rewriting else 1) * self.spelling_growth
+        return (expansion_bound(self.rewriting) if self.rewriting else 1) * self.folding_bound
 
     def prove(self) -> None:
         """Prove that rewriting makes texts grow little and matches `spelled`, and that ASCII is folded into ASCII.

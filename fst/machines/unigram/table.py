@@ -110,7 +110,7 @@ class UnigramTable(PretokenTable):
     @property
     def ids_per_unit(self) -> int:
         """The maximum number of ids per byte of text: the expansion by normalization, times the number of fallbacks for a space, if any."""
-        return self.growth * max(len(self.blank), 1)
+        return self.expansion_bound * max(len(self.blank), 1)
 
     @Lazy
     def path_scores(self) -> Array:

@@ -197,7 +197,7 @@ class DroppingRunners:
     def __init__(self, table: BpeTable, plain: Runner, workspaces: Workspaces) -> None:
         own = plain.arguments
         self._merging: MergeArguments = own if isinstance(own, MergeArguments) else merge_arguments(table, own.shared)
-        self._kernel = Kernel("bpe with dropout", table.unit, "fst.runtime.machines.bpe.kernels.dropout", table.growth * SCRATCH)
+        self._kernel = Kernel("bpe with dropout", table.unit, "fst.runtime.machines.bpe.kernels.dropout", table.expansion_bound * SCRATCH)
         self._front_end: Any = plain.front_end
         self._workspaces = workspaces
 

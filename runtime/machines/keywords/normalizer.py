@@ -37,7 +37,7 @@ def front_end_of(table: KeywordTable, arguments: Any) -> TextFrontEnd | None:
 class CaseFolder(TextFrontEnd):
     """Folds the case of texts."""
 
-    kernels, keeps_cuts, growth = (fold,), True, FOLDED
+    kernels, keeps_cuts, expansion_bound = (fold,), True, FOLDED
 
     def __init__(self, arguments: Any, text: KeywordText) -> None:
         self.arguments, self._codes = arguments, text.codes()
@@ -86,8 +86,8 @@ class KeywordNormalizer(KeepingNormalizer):
     """
 
     def __init__(self, arguments: Any, text: KeywordText, normalizer: PlainNormalizer | None) -> None:
-        self.arguments, self.growth = arguments, text.growth
-        self._codes, self._own_growth, self._normalizer = text.codes(), text.spelling_growth, normalizer
+        self.arguments, self.expansion_bound = arguments, text.expansion_bound
+        self._codes, self._own_bound, self._normalizer = text.codes(), text.folding_bound, normalizer
         self.kernels = (*(normalizer.kernels[1:] if normalizer else ()), spell)
 
     def pending(self) -> Pending | None:
@@ -108,7 +108,7 @@ class KeywordNormalizer(KeepingNormalizer):
             state[KEPT] = state[KEPT_CHARACTERS] = 0  # kept text is already folded
             raw = self._normalizer.rewrite(text, starts, state, room.normalised, is_inside=is_inside, with_spans=with_spans)
         state[BEFORE] = 0
-        size = self._own_growth * int(raw.starts[-1] - raw.starts[0]) + 1
+        size = self._own_bound * int(raw.starts[-1] - raw.starts[0]) + 1
         room.reserve(size, len(starts) - 1, with_spans=with_spans, kept=kept)
         at = room.before, np.uint64(state[IN_WORD] if is_inside else 0), np.uint64(more), np.uint64(kept), kept_characters
         state[IN_WORD] = spell.call(raw.text, raw.starts, *at, self._codes, raw, room.rewritten)

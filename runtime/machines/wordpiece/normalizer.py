@@ -28,7 +28,15 @@ from fst.runtime.text.pending import PendingBorder
 from fst.runtime.workspace import Workspace, Workspaces
 from fst.tables.header import AddedTokens
 from fst.tables.kernel_call import BEFORE, COUNT, OPEN, Output
-from fst.text.arguments import MARK_BYTES, Normalized, NormalizerArguments, all_normalizer_arguments, border_arguments, growth, marks
+from fst.text.arguments import (
+    MARK_BYTES,
+    Normalized,
+    NormalizerArguments,
+    all_normalizer_arguments,
+    border_arguments,
+    expansion_bound,
+    marks,
+)
 from fst.text.normalizer import NormalizerSteps
 
 KERNEL = "fst.runtime.machines.wordpiece.kernels.normalized"
@@ -70,7 +78,7 @@ class StepNormalizer:
 
     def __init__(self, steps: NormalizerSteps, added: AddedTokens) -> None:
         self._by, self._added = steps.rewritings, added
-        self._growths = [growth(by) for by in steps.rewritings]
+        self._bounds = [expansion_bound(by) for by in steps.rewritings]
 
     @Lazy
     def _steps(self) -> Sequence[NormalizerArguments]:
@@ -102,7 +110,7 @@ class StepNormalizer:
         """
         ends, nothing = (np.uint64(is_inside), np.uint64(more)), np.uint64(0)
         found, rooms = Normalized(text, starts, NOWHERE, starts), (room, room.normalised)
-        for number, (by, most) in enumerate(zip(self._steps, self._growths, strict=True)):
+        for number, (by, most) in enumerate(zip(self._steps, self._bounds, strict=True)):
             room, rows = rooms[number % 2], len(starts) - 1
             room.reserve(most * (int(found.starts[-1] - found.starts[0]) + rows) + MARK_BYTES, rows, with_spans=with_spans)
             rewrite.call(found.text, found.starts, nothing if number else before, *ends, nothing, nothing, by, room.work, room.rewritten)

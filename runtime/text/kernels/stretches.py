@@ -4,8 +4,8 @@ Most characters do not change. A *cluster* is a character and all directly follo
 before them. Text between clusters is copied. The characters of a cluster are replaced by their parts; the parts are sorted, composed and
 mapped, as `fst.text.composition.Composition` does with a whole stretch.
 
-`fst.text.arguments` describes the arguments. Kernels require that the arrays of `NormalizerWork` and `Normalized` have room for `growth`
-items for each byte of text, and for one more space for each row.
+`fst.text.arguments` describes the arguments. Kernels require that the arrays of `NormalizerWork` and `Normalized` hold `expansion_bound`
+items for each byte of text, and one more space for each row.
 """
 
 from __future__ import annotations
