@@ -1,8 +1,8 @@
 """Front ends prepare texts for the kernels of a table. The runner uses only the protocol `TextFrontEnd`.
 
-Kernels read a text in place if `leaves` returns True, as for most texts. Other texts are rewritten into the arrays of a `Room`. The kernels
-then read the rewritten text, and `restore` converts the spans of ids back into spans in the raw text. If the raw text continues in the next
-call, `resume` returns the position from which it must be passed again.
+Kernels read a text in place if `leaves` returns True, as for most texts. Other texts are rewritten into `TextBuffers`. The kernels then read
+the rewritten text, and `restore` converts the spans of ids back into spans in the raw text. If the raw text continues in the next call,
+`resume` returns the position from which it must be passed again.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Pending(Protocol):
 
 
 class TextFrontEnd(Protocol):
-    """A front end. It is immutable: only the arguments `state` and `room` change.
+    """A front end. It is immutable: only the arguments `state` and `buffers` change.
 
     By default, every text is rewritten; an unfinished text is rewritten up to its last known character.
 
@@ -71,26 +71,26 @@ class TextFrontEnd(Protocol):
         return int(starts[-1])
 
     def rewrite(
-        self, text: Units, starts: Ints, state: Any, room: Room, *, is_inside: bool, with_spans: bool, more: bool = False
+        self, text: Units, starts: Ints, state: Any, buffers: TextBuffers, *, is_inside: bool, with_spans: bool, more: bool = False
     ) -> Normalized:
         """Rewrite texts. The first text may continue a part that is kept from the last call.
 
         Args:
             text, starts, state: as for `leaves`.
-            room: the arrays to write to.
+            buffers: the arrays to write to.
             is_inside: whether the first text continues from a border.
             with_spans: whether spans of ids are needed.
             more: whether the last text continues in the next call, after a border.
         """
 
-    def goes_on(self, text: Units, room: Room) -> bool:  # noqa: ARG002
+    def goes_on(self, text: Units, buffers: TextBuffers) -> bool:  # noqa: ARG002
         """Whether kernels would again leave a rewritten text unread, as they did with a part of the text."""
         return False
 
     def restore(self, output: Output, first: Any, count: Any, rewritten: Normalized) -> None:
         """Convert the spans of ids `first` to `count` - 1 into spans in the raw text."""
 
-    def resume(self, text: Units, starts: Ints, rewritten: Normalized, read: int, state: Any, room: Room, *, more: bool) -> int:
+    def resume(self, text: Units, starts: Ints, rewritten: Normalized, read: int, state: Any, buffers: TextBuffers, *, more: bool) -> int:
         """The position from which the raw text must be passed again, if kernels have read a rewritten text up to `read`."""
 
     def pending(self) -> Pending | None:
@@ -98,25 +98,25 @@ class TextFrontEnd(Protocol):
         return None
 
 
-def grown(numbers: NDArray[Any], count: int, room: int) -> NDArray[Any]:
-    """Copy the first `count` numbers into an array of `room` numbers. The operating system commits only memory that is written."""
-    larger = np.empty(room, numbers.dtype)
+def grown(numbers: NDArray[Any], count: int, capacity: int) -> NDArray[Any]:
+    """Copy the first `count` numbers into an array of `capacity` numbers. The operating system commits only memory that is written."""
+    larger = np.empty(capacity, numbers.dtype)
     larger[:count] = numbers[:count]
     return larger
 
 
-class Room:
+class TextBuffers:
     """Growing arrays for the rewritten texts of one thread.
 
     Attributes:
         rewritten: the rewritten texts.
         work: the kernels' argument ``work``.
-        piece: the state of the front end in the unfinished text at the end of the rewritten text; None if no text is unfinished.
+        unfinished: the state of the front end in the unfinished text at the end of the rewritten text; None if no text is unfinished.
         before: the number of characters of the first text in earlier calls.
     """
 
     def __init__(self) -> None:
-        self.piece: Any = None
+        self.unfinished: Any = None
         self.before = np.uint64(0)
         self._asked: tuple[int, bool, bool] | None = None  # the arguments for which the arrays were last allocated
         self._text, self._places, self._own = np.empty(0, np.uint8), NOWHERE, (NOWHERE, NOWHERE)
@@ -124,12 +124,12 @@ class Room:
         self.reserve(0, 0, with_spans=False)
 
     @Lazy
-    def normalised(self) -> Room:
+    def normalised(self) -> TextBuffers:
         """Further arrays, for texts that are rewritten twice."""
-        return Room()
+        return TextBuffers()
 
     def reserve(self, size: int, rows: int, *, with_spans: bool, needs_spans: bool = False, kept: int = 0) -> None:
-        """Make room for `size` more rewritten bytes in `rows` texts.
+        """Make capacity for `size` more rewritten bytes in `rows` texts.
 
         Args:
             size, rows: the number of bytes and of texts.
@@ -137,16 +137,16 @@ class Room:
             needs_spans: whether rewriting needs the spans of stretches even without `with_spans`.
             kept: the number of earlier bytes, which are kept with their spans.
         """
-        asked, room = (rows, with_spans, needs_spans), kept + size
-        if asked == self._asked == (rows, False, False) and room + PAST_END <= len(self._text) and size <= len(self._work.items):
+        asked, capacity = (rows, with_spans, needs_spans), kept + size
+        if asked == self._asked == (rows, False, False) and capacity + PAST_END <= len(self._text) and size <= len(self._work.items):
             return
         self._asked = asked
-        if room + PAST_END > len(self._text):
+        if capacity + PAST_END > len(self._text):
             # Allocate 1.5 times the size, so that a growing text is copied only a few times.
-            self._text = grown(self._text, kept, max(room, len(self._text) + (len(self._text) >> 1)) + PAST_END)
+            self._text = grown(self._text, kept, max(capacity, len(self._text) + (len(self._text) >> 1)) + PAST_END)
         if size > len(self._work.items):
             self._work = _work(size)
-        if with_spans and room > len(self._places):
+        if with_spans and capacity > len(self._places):
             self._places = grown(self._places, min(kept, len(self._places)), len(self._text) - PAST_END)
         if (with_spans or needs_spans) and size > len(self._own[0]):
             self._own = np.empty(size, np.uint64), np.empty(size, np.uint64)

@@ -140,7 +140,7 @@ class Runner:
             uint64[n], ``first character | one past the last << 32``, a view: writes to it change the kept spans.
         """
         if self.front_end:
-            return workspace.rewriting.rewritten.places[: workspace.state.item(KEPT_CHARACTERS)]
+            return workspace.text_buffers.rewritten.places[: workspace.state.item(KEPT_CHARACTERS)]
         kept = workspace.state.item(KEPT)
         return workspace.work.spans[:kept] if kept else NO_SPANS
 
@@ -229,7 +229,7 @@ class Runner:
             if starts[0] == starts[1]:
                 return int(starts[0])
             text = text[: starts[1]]
-        state, room = workspace.state, workspace.rewriting
+        state, text_buffers = workspace.state, workspace.text_buffers
         is_inside, kept = bool(state[OPEN]), int(state[KEPT])
         reads = True
         if front_end.leaves(text, starts, state, workspace.memo):
@@ -238,19 +238,19 @@ class Runner:
                 return read
             reads = False  # keep the rewritten text, so that the piece is not read from its beginning again
         count = state[COUNT]  # later ids have spans in the rewritten text
-        rewritten = front_end.rewrite(text, starts, state, room, is_inside=is_inside, with_spans=self.with_spans, more=bool(more))
+        rewritten = front_end.rewrite(text, starts, state, text_buffers, is_inside=is_inside, with_spans=self.with_spans, more=bool(more))
         own = rewritten.text[: rewritten.starts[-1]]
         read = 0
-        if reads and not (more and kept and front_end.goes_on(own, room)):
+        if reads and not (more and kept and front_end.goes_on(own, text_buffers)):
             if len(own) > len(text):  # there is room for it
                 frame = output.prefix, output.suffix
                 buffers.reserve(int(count) + self.room_as_is(len(own), len(rewritten.starts), frame), int(count))
                 output = self._into(buffers, output)
             read, output = self._call(own, rewritten.starts, more, front_end.arguments, output, workspace, buffers, counted)
-            room.piece = None
+            text_buffers.unfinished = None
         if isinstance(output, SpansOutput) and self.with_spans and state[COUNT] <= len(output.ids):
             front_end.restore(output, count, state[COUNT], rewritten)
-        return front_end.resume(text, starts, rewritten, read, state, room, more=bool(more))
+        return front_end.resume(text, starts, rewritten, read, state, text_buffers, more=bool(more))
 
     def encode_text(self, text: str, frame: Frame) -> Ids | None:
         """The ids of one text of at most `SHORT` characters, without the overhead of a batch; None if the text needs a batch."""
@@ -258,7 +258,7 @@ class Runner:
         ids, own, starts, machine = None, workspace.text, workspace.short_starts, self.arguments
         is_read, by = lay_out(text, own, starts), self.front_end
         if is_read and by is not None and not by.leaves(own, starts, workspace.state, workspace.memo):
-            rewritten = by.rewrite(own, starts, workspace.state, workspace.rewriting, is_inside=False, with_spans=False)
+            rewritten = by.rewrite(own, starts, workspace.state, workspace.text_buffers, is_inside=False, with_spans=False)
             own, starts, machine = rewritten.text, rewritten.starts, by.arguments
         if is_read:
             if workspace.frame is not frame:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.core.lazy import Lazy
-from fst.runtime.front_end import Room
+from fst.runtime.front_end import TextBuffers
 from fst.runtime.rows.texts import ROOMS, UNIT_TYPES, Ints
 from fst.tables.kernel_call import COUNT, KEPT, IdsOutput, SpansOutput
 
@@ -78,9 +78,9 @@ class Workspace:
         return kept
 
     @Lazy
-    def rewriting(self) -> Room:
+    def text_buffers(self) -> TextBuffers:
         """The arrays for rewritten texts."""
-        return Room()
+        return TextBuffers()
 
     def start_anew(self, count: int) -> None:
         """Drop the unfinished text. The next ids follow the first `count` ids."""

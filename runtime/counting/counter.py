@@ -23,7 +23,7 @@ from fst.counting.arguments import AT, BYTES, DOCUMENT, DONE, HAS_ADDED, INLINE,
 from fst.counting.arguments import PLACE as WORD
 from fst.counting.words import PLACE, UNKNOWN_SPLIT, Words
 from fst.errors import TextError
-from fst.runtime.front_end import Room
+from fst.runtime.front_end import TextBuffers
 from fst.runtime.rows.texts import ROOMS, UNIT_TYPES, Ints, Limits, Source, not_text_at, units, whole, wrong_at
 from fst.runtime.text.normalizer import TextNormalizer
 from fst.tables.kernel_call import MOST_UNITS
@@ -95,7 +95,7 @@ class Counter:
 
     def __init__(self, splitter: Splitter, partition: int, errors: str, most: int, folder: Path) -> None:
         self._splitter, self._partition, self._errors, self._most, self._folder = splitter, partition, errors, most, folder
-        self._work, self._room = splitter.table.work(), Room()
+        self._work, self._text_buffers = splitter.table.work(), TextBuffers()
         self._memo, self._text = np.zeros(3, np.uint64), np.empty(ROOMS["utf-8"], UTF_8)
         self._counts = counts()
         self.runs: list[Words] = []
@@ -138,7 +138,7 @@ class Counter:
         rewriter = self._splitter.rewriter
         if rewriter is None or rewriter.leaves(text, starts, self._work.state, self._memo):
             return text, starts, self._splitter.arguments
-        rewritten = rewriter.rewrite(text, starts, self._work.state, self._room, is_inside=False, with_spans=False)
+        rewritten = rewriter.rewrite(text, starts, self._work.state, self._text_buffers, is_inside=False, with_spans=False)
         return rewritten.text, rewritten.starts, rewriter.arguments
 
     def _count(self, text: NDArray[np.uint8], starts: Ints, machine: Any, document: int) -> int | None:

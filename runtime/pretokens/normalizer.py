@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from fst.runtime.front_end import Room
+from fst.runtime.front_end import TextBuffers
 from fst.runtime.pretokens.pending import OpenPiece
 from fst.runtime.rows.texts import Units
 from fst.runtime.text.normalizer import TextNormalizer
@@ -19,11 +19,11 @@ class PretokenNormalizer(TextNormalizer):
         super().__init__(arguments, by, added, trimming)
         self._shared = arguments.shared
 
-    def goes_on(self, text: Units, room: Room) -> bool:
+    def goes_on(self, text: Units, buffers: TextBuffers) -> bool:
         """Whether the first pre-token of a rewritten text continues to the end of the text."""
-        if room.piece is None:
-            room.piece = OpenPiece(self._shared)
-        if room.piece.goes_on_in(text):
+        if buffers.unfinished is None:
+            buffers.unfinished = OpenPiece(self._shared)
+        if buffers.unfinished.goes_on_in(text):
             return True
-        room.piece = None
+        buffers.unfinished = None
         return False

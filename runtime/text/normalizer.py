@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from fst.core.jit import Deferred
-from fst.runtime.front_end import Pending, Room, TextFrontEnd
+from fst.runtime.front_end import Pending, TextBuffers, TextFrontEnd
 from fst.runtime.rows.texts import Ints, Units, characters
 from fst.runtime.text.pending import PendingBorder
 from fst.tables.header import AddedTokens
@@ -44,11 +44,11 @@ class KeepingNormalizer(TextFrontEnd):
         """Convert spans in the rewritten text to spans in the raw text."""
         restore.call(output, first, count, rewritten)
 
-    def resume(self, text: Units, starts: Ints, rewritten: Normalized, read: int, state: Any, room: Room, *, more: bool) -> int:
+    def resume(self, text: Units, starts: Ints, rewritten: Normalized, read: int, state: Any, buffers: TextBuffers, *, more: bool) -> int:
         """Keep the unread part of the rewritten text; return the end of the raw text, which need not be passed again."""
         self._keep(rewritten, read, state)
         stop = int(starts[-1])
-        state[BEFORE] = room.before + np.uint64(characters(text[starts[0] : stop])) if more else 0
+        state[BEFORE] = buffers.before + np.uint64(characters(text[starts[0] : stop])) if more else 0
         return stop
 
     def _keep(self, rewritten: Normalized, read: int, state: Any) -> None:
@@ -99,7 +99,7 @@ class TextNormalizer(KeepingNormalizer):
         text: Units,
         starts: Ints,
         state: Any,
-        room: Room,
+        buffers: TextBuffers,
         *,
         is_inside: bool,
         with_spans: bool,
@@ -108,11 +108,11 @@ class TextNormalizer(KeepingNormalizer):
         """Rewrite texts. The first text continues the text that is kept from the last call."""
         kept, kept_characters = state[KEPT], state[KEPT_CHARACTERS]
         size = self._size(text[starts[0] : starts[-1]]) + self.expansion_bound * len(starts) + MARK_BYTES
-        room.reserve(size, len(starts) - 1, with_spans=with_spans, needs_spans=self._needs_spans, kept=int(kept))
+        buffers.reserve(size, len(starts) - 1, with_spans=with_spans, needs_spans=self._needs_spans, kept=int(kept))
         ends = np.uint64(is_inside), np.uint64(more)
-        room.before, state[BEFORE] = state[BEFORE], 0
-        rewrite.call(text, starts, room.before, *ends, kept, kept_characters, self._rewriter, room.work, room.rewritten)
-        return room.rewritten
+        buffers.before, state[BEFORE] = state[BEFORE], 0
+        rewrite.call(text, starts, buffers.before, *ends, kept, kept_characters, self._rewriter, buffers.work, buffers.rewritten)
+        return buffers.rewritten
 
     def _size(self, text: Units) -> int:
         """Upper bound on the rewritten bytes of texts, without additions at their ends. For long texts, it depends on their characters."""

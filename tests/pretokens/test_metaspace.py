@@ -23,7 +23,7 @@ from fst.compile.pretokens.metaspace import Pipeline
 from fst.compile.text import folding
 from fst.compile.text.added_tokens import added_tokens
 from fst.errors import UnsupportedError
-from fst.runtime.front_end import Room
+from fst.runtime.front_end import TextBuffers
 from fst.runtime.text.normalizer import TextNormalizer
 from fst.tables.header import AddedTokens
 from fst.tables.kernel_call import BEFORE
@@ -146,7 +146,7 @@ def test_pieces_are_those_of_the_reference(case: Case) -> None:
 
 def by_kernel(by: Normalizer, added: AddedTokens, rows: Sequence[str], cut: bool = False) -> tuple[list[bytes], list[Any]]:
     """Texts and spans as rewritten by the kernel; with `cut`, a single text in two steps, split at its border."""
-    way, state, room = TextNormalizer(None, by, added, None), np.zeros(10, np.uint64), Room()
+    way, state, buffers = TextNormalizer(None, by, added, None), np.zeros(10, np.uint64), TextBuffers()
     data, starts = np.frombuffer("".join(rows).encode() + bytes(40), np.uint8), np.cumsum([0, *(len(row.encode()) for row in rows)])
     steps = [(starts, False)]
     if cut:
@@ -155,7 +155,7 @@ def by_kernel(by: Normalizer, added: AddedTokens, rows: Sequence[str], cut: bool
     written, places = list[bytes](), list[list[tuple[int, int]]]()
     for edges, is_inside in steps:
         state[BEFORE] = len(rows[0].encode()[: edges[0]].decode()) if is_inside else 0
-        result = way.rewrite(data[: edges[-1]], edges, state, room, is_inside=is_inside, with_spans=True)
+        result = way.rewrite(data[: edges[-1]], edges, state, buffers, is_inside=is_inside, with_spans=True)
         written += [result.text[begin:end].tobytes() for begin, end in pairwise(result.starts.tolist())]
         spans = [(place & (1 << 32) - 1, place >> 32) for place in result.places.tolist()]
         places += [spans[begin:end] for begin, end in pairwise(result.firsts.tolist())]
@@ -189,7 +189,7 @@ def test_kernel_rewrites_as_the_walk(case: Case) -> None:
 
 @pytest.mark.parametrize("separator", SEPARATORS)
 def test_room_for_symbols(separator: str | None) -> None:
-    """The room for a text counts the bytes of the symbols that replace spaces, and of the symbols before words."""
+    """The buffer of a text counts the bytes of the symbols that replace spaces, and of the symbols before words."""
     by = Normalizer(None, Images([]), Whitespace("always", "▁", separator, keeps_symbol=True))
     for text in (1000 * "a ", 1000 * " "):
         written, _ = by_walk(by, added_tokens([], {}), text)

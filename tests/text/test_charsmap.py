@@ -34,7 +34,7 @@ from fst.compile.text.normalizer import rewriting
 from fst.errors import TableError, UnsupportedError, VocabularyError
 from fst.machines.bpe.table import BpeTable
 from fst.runtime.encoder import NO_FRAME
-from fst.runtime.front_end import Room
+from fst.runtime.front_end import TextBuffers
 from fst.runtime.rows.texts import ONE_TEXT, UNIT_TYPES, units
 from fst.runtime.text.normalizer import TextNormalizer
 from fst.text.arguments import MARK_BYTES
@@ -146,7 +146,7 @@ def test_room_is_counted_by_character() -> None:
 
 @pytest.mark.sampled
 def test_room_is_counted_with_added_tokens() -> None:
-    """A rewritten text with added tokens fits the allocated room, if that is counted by character."""
+    """A rewritten text with added tokens fits the allocated buffers, if that is counted by character."""
     table, _, _ = machine("after maps")
     draw, by, added = random.Random(1), table.metadata.text.rewriting, table.metadata.added_tokens
     assert by
@@ -154,7 +154,8 @@ def test_room_is_counted_with_added_tokens() -> None:
     expansion = CharacterExpansion(by, [*early(added)], [*late(added)], MARK_BYTES + 1)
     for _ in sample(range(4_000), 10):
         row = units(mixed(draw, 14), UNIT_TYPES["utf-8"])
-        rewritten = rewriter.rewrite(row, np.array([0, len(row)]), np.zeros(12, np.uint64), Room(), is_inside=False, with_spans=False)
+        state, buffers = np.zeros(12, np.uint64), TextBuffers()
+        rewritten = rewriter.rewrite(row, np.array([0, len(row)]), state, buffers, is_inside=False, with_spans=False)
         assert rewritten.starts[1] <= expansion.bytes_of(row.tobytes()) + AT_ENDS
 
 

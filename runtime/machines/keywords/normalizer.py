@@ -13,7 +13,7 @@ import numpy as np
 from fst.core.jit import Deferred
 from fst.machines.keywords.table import IN_WORD, KeywordTable
 from fst.machines.keywords.text import FOLDED, NO_TOKENS, KeywordText
-from fst.runtime.front_end import NOWHERE, Pending, Room, TextFrontEnd
+from fst.runtime.front_end import NOWHERE, Pending, TextBuffers, TextFrontEnd
 from fst.runtime.rows.texts import Ints, Units, characters
 from fst.runtime.text.normalizer import KeepingNormalizer, TextNormalizer
 from fst.tables.kernel_call import BEFORE, KEPT, KEPT_CHARACTERS
@@ -42,11 +42,11 @@ class CaseFolder(TextFrontEnd):
     def __init__(self, arguments: Any, text: KeywordText) -> None:
         self.arguments, self._codes = arguments, text.codes()
 
-    def rewrite(self, text: Units, starts: Ints, state: Any, room: Room, **_: Any) -> Normalized:  # noqa: ARG002
+    def rewrite(self, text: Units, starts: Ints, state: Any, buffers: TextBuffers, **_: Any) -> Normalized:  # noqa: ARG002
         """Fold texts, one character for one."""
-        room.reserve(FOLDED * int(starts[-1] - starts[0]), len(starts) - 1, with_spans=False)
-        fold.call(text, starts, self._codes, room.rewritten)
-        return room.rewritten
+        buffers.reserve(FOLDED * int(starts[-1] - starts[0]), len(starts) - 1, with_spans=False)
+        fold.call(text, starts, self._codes, buffers.rewritten)
+        return buffers.rewritten
 
     def restore(self, *_: Any) -> None:
         """Leave spans as they are."""
@@ -63,15 +63,17 @@ class PlainNormalizer(TextNormalizer):
     def __init__(self, arguments: Any, by: Normalizer) -> None:
         super().__init__(arguments, by, NO_TOKENS, None)
 
-    def rewrite(self, text: Units, starts: Ints, state: Any, room: Room, *, is_inside: bool, with_spans: bool, **_: Any) -> Normalized:
+    def rewrite(
+        self, text: Units, starts: Ints, state: Any, buffers: TextBuffers, *, is_inside: bool, with_spans: bool, **_: Any
+    ) -> Normalized:
         """Normalize texts."""
         kept_characters = state[KEPT_CHARACTERS]
-        found = super().rewrite(text, starts, state, room, is_inside=is_inside, with_spans=with_spans)
+        found = super().rewrite(text, starts, state, buffers, is_inside=is_inside, with_spans=with_spans)
         if with_spans:
-            cover.call(text, starts, room.before, kept_characters, found)
+            cover.call(text, starts, buffers.before, kept_characters, found)
         return found
 
-    def goes_on(self, text: Units, room: Room) -> bool:  # noqa: ARG002
+    def goes_on(self, text: Units, buffers: TextBuffers) -> bool:  # noqa: ARG002
         """Return False: keywords have no pre-tokens."""
         return False
 
@@ -99,17 +101,17 @@ class KeywordNormalizer(KeepingNormalizer):
         return self._normalizer.border(text, starts, memo) if self._normalizer else int(starts[-1])
 
     def rewrite(
-        self, text: Units, starts: Ints, state: Any, room: Room, *, is_inside: bool, with_spans: bool, more: bool = False
+        self, text: Units, starts: Ints, state: Any, buffers: TextBuffers, *, is_inside: bool, with_spans: bool, more: bool = False
     ) -> Normalized:
         """Fold texts, and put borders at both ends of words."""
-        kept, kept_characters, room.before = int(state[KEPT]), state[KEPT_CHARACTERS], state[BEFORE]
+        kept, kept_characters, buffers.before = int(state[KEPT]), state[KEPT_CHARACTERS], state[BEFORE]
         raw = Normalized(text, starts, NOWHERE, RAW)
         if self._normalizer:
             state[KEPT] = state[KEPT_CHARACTERS] = 0  # kept text is already folded
-            raw = self._normalizer.rewrite(text, starts, state, room.normalised, is_inside=is_inside, with_spans=with_spans)
+            raw = self._normalizer.rewrite(text, starts, state, buffers.normalised, is_inside=is_inside, with_spans=with_spans)
         state[BEFORE] = 0
         size = self._own_bound * int(raw.starts[-1] - raw.starts[0]) + 1
-        room.reserve(size, len(starts) - 1, with_spans=with_spans, kept=kept)
-        at = room.before, np.uint64(state[IN_WORD] if is_inside else 0), np.uint64(more), np.uint64(kept), kept_characters
-        state[IN_WORD] = spell.call(raw.text, raw.starts, *at, self._codes, raw, room.rewritten)
-        return room.rewritten
+        buffers.reserve(size, len(starts) - 1, with_spans=with_spans, kept=kept)
+        at = buffers.before, np.uint64(state[IN_WORD] if is_inside else 0), np.uint64(more), np.uint64(kept), kept_characters
+        state[IN_WORD] = spell.call(raw.text, raw.starts, *at, self._codes, raw, buffers.rewritten)
+        return buffers.rewritten

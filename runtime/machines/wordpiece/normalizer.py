@@ -19,7 +19,7 @@ from fst.core.jit import Deferred
 from fst.core.lazy import Lazy
 from fst.machines.wordpiece.arguments import Arguments, NormalizedArguments
 from fst.machines.wordpiece.table import WordPieceTable
-from fst.runtime.front_end import NOWHERE, Room
+from fst.runtime.front_end import NOWHERE, TextBuffers
 from fst.runtime.kernels.constants import HALF, LOW_HALF
 from fst.runtime.rows.texts import Ints, Units, characters
 from fst.runtime.run import Buffers, Kernel, Runner
@@ -97,26 +97,27 @@ class StepNormalizer:
         return int(last_border.call(text, np.uint64(starts[0]), np.uint64(starts[-1]), self._border, memo))
 
     def normalise(
-        self, text: Units, starts: Ints, before: np.uint64, room: Room, *, is_inside: bool, with_spans: bool, more: bool
+        self, text: Units, starts: Ints, before: np.uint64, buffers: TextBuffers, *, is_inside: bool, with_spans: bool, more: bool
     ) -> Normalized:
         """Normalize texts.
 
         Args:
             text, starts: UTF-8 of all texts, the start of each text, and the end of the last.
             before: the index of the first character in its text.
-            room: the arrays to write to.
+            buffers: the arrays to write to.
             is_inside, more: whether the first text continues from a border, and whether the last text continues after a border.
             with_spans: whether to write the spans of characters.
         """
         ends, nothing = (np.uint64(is_inside), np.uint64(more)), np.uint64(0)
-        found, rooms = Normalized(text, starts, NOWHERE, starts), (room, room.normalised)
+        found, both = Normalized(text, starts, NOWHERE, starts), (buffers, buffers.normalised)
         for number, (by, most) in enumerate(zip(self._steps, self._bounds, strict=True)):
-            room, rows = rooms[number % 2], len(starts) - 1
-            room.reserve(most * (int(found.starts[-1] - found.starts[0]) + rows) + MARK_BYTES, rows, with_spans=with_spans)
-            rewrite.call(found.text, found.starts, nothing if number else before, *ends, nothing, nothing, by, room.work, room.rewritten)
+            buffers, rows = both[number % 2], len(starts) - 1
+            buffers.reserve(most * (int(found.starts[-1] - found.starts[0]) + rows) + MARK_BYTES, rows, with_spans=with_spans)
+            first = nothing if number else before
+            rewrite.call(found.text, found.starts, first, *ends, nothing, nothing, by, buffers.work, buffers.rewritten)
             if number and with_spans:
-                _place(room.rewritten, found)
-            found = room.rewritten
+                _place(buffers.rewritten, found)
+            found = buffers.rewritten
         return found
 
 
@@ -168,7 +169,7 @@ class NormalizingRunner(Runner):
         state, stop = workspace.state, int(starts[-1])
         before, is_inside, count = state[BEFORE], bool(state[OPEN]), state.item(COUNT)
         flags = {"is_inside": is_inside, "more": bool(more), "with_spans": self.with_spans}
-        found = self.normalizer.normalise(text[:stop], starts, before, workspace.rewriting, **flags)
+        found = self.normalizer.normalise(text[:stop], starts, before, workspace.text_buffers, **flags)
         own = found.text[: found.starts[-1]]
         buffers.reserve(count + self.room_behind(workspace, len(own), len(starts) - 1, (output.prefix, output.suffix)), count)
         machine = NormalizedArguments(self.arguments, self._tokens, found.places)
