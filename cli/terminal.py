@@ -10,7 +10,7 @@ def table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> Iterator[str]:
     """Yield the lines of a table: the head, then the rows; all columns are left-aligned."""
     widths = [max(map(width, column)) for column in zip(head, *rows, strict=True)]
     for row in [head, *rows]:
-        cells = (cell + " " * (room - width(cell)) for cell, room in zip(row, widths, strict=True))
+        cells = (cell + " " * (wide - width(cell)) for cell, wide in zip(row, widths, strict=True))
         yield ("  " + "  ".join(cells)).rstrip()
 
 

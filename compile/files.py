@@ -82,12 +82,12 @@ def contents(path: Path) -> bytes:
 def _unpacked(data: bytes) -> bytes:
     """The contents of all members of a gzip file, concatenated; unpacking stops soon after the limit."""
     found: list[bytes] = []
-    room = MAX_SOURCE_BYTES + 1
-    while data and room > 0:
+    left = MAX_SOURCE_BYTES + 1
+    while data and left > 0:
         member = zlib.decompressobj(_WITH_GZIP_HEADER)
-        found.append(member.decompress(data, room))
-        room -= len(found[-1])
-        if room > 0 and not member.eof:
+        found.append(member.decompress(data, left))
+        left -= len(found[-1])
+        if left > 0 and not member.eof:
             raise EOFError
         data = member.unused_data
     return b"".join(found)

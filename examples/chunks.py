@@ -46,9 +46,9 @@ def chunks(tok: fst.Tokenizer, text: str, limit: int, overlap: int = 0) -> Itera
     inner = np.flatnonzero(spans[1:, 0] >= spans[:-1, 1]) + 1  # the tokens that begin after the previous token has ended
     first = np.r_[0, inner, len(spans)]  # the tokens before which a chunk may begin or end
     cuts = np.r_[0, spans[inner - 1, 1], len(text)]  # where it begins or ends: at the end of the previous token
-    room, begin, last = limit - int(tok.count_tokens([""])[0]), 0, len(cuts) - 1
+    capacity, begin, last = limit - int(tok.count_tokens([""])[0]), 0, len(cuts) - 1
     while begin < last:
-        most = int(np.searchsorted(first, first[begin] + room, side="right")) - 1
+        most = int(np.searchsorted(first, first[begin] + capacity, side="right")) - 1
         end = at_white_space(text, cuts, range(most, (begin + most) // 2, -1))
         tokens = 0
         while end > begin and (tokens := int(tok.count_tokens([text[cuts[begin] : cuts[end]]])[0])) > limit:

@@ -16,7 +16,7 @@ from fst.runtime.rows.batch import Batch, Job
 from fst.runtime.rows.overflow import in_windows, window
 from fst.runtime.rows.texts import MOST_UNITS, Ints, Source, Texts, batch_of, check, listed, rows_of
 from fst.runtime.rows.trim import cut, in_bytes
-from fst.runtime.run import SHORT, Runner, room_for
+from fst.runtime.run import SHORT, Runner, capacity_for
 from fst.runtime.safe_cuts import SafeCuts
 from fst.runtime.stream import Stream
 from fst.runtime.workspace import Frame, Ids, Workspace, Workspaces
@@ -305,7 +305,7 @@ class Encoder:
     @Lazy
     def _workspaces(self) -> Workspaces:
         table = self._table
-        short = room_for(table.ids_per_unit, SHORT * MOST_UNITS[table.unit], 1, self._frame)
+        short = capacity_for(table.ids_per_unit, SHORT * MOST_UNITS[table.unit], 1, self._frame)
         return Workspaces(lambda: Workspace(table.work(), table.unit, short))
 
     @Lazy

@@ -1,8 +1,8 @@
 """Front ends prepare texts for the kernels of a table. The runner uses only the protocol `TextFrontEnd`.
 
-Kernels read a text in place if `leaves` returns True, as for most texts. Other texts are rewritten into `TextBuffers`. The kernels then read
-the rewritten text, and `restore` converts the spans of ids back into spans in the raw text. If the raw text continues in the next call,
-`resume` returns the position from which it must be passed again.
+Kernels read a text in place if `leaves` returns True, as for most texts. Other texts are rewritten into `TextBuffers`. The kernels then
+read the rewritten text, and `restore` converts the spans of ids back into spans in the raw text. If the raw text continues in the next
+call, `resume` returns the position from which it must be passed again.
 """
 
 from __future__ import annotations

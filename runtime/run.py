@@ -41,7 +41,7 @@ class Kernel(NamedTuple):
     has_bounded_ids: bool = True
 
 
-def room_for(ids_per_unit: int, units: int, rows: int, frame: Frame) -> int:
+def capacity_for(ids_per_unit: int, units: int, rows: int, frame: Frame) -> int:
     """An upper bound on the number of ids of `rows` rows with `units` units of text in total, plus `SLACK`."""
     return units * ids_per_unit + (len(frame[0]) + len(frame[1])) * rows + SLACK
 
@@ -58,14 +58,14 @@ class Buffers:
         self._with_spans = with_spans
         self.ids = self.offsets = self.words = NOTHING
 
-    def reserve(self, room: int, count: int, expected: int = 0) -> None:
-        """If there is no room for `room` ids, grow to the maximum of `room` and `expected`, and keep the first `count` ids."""
-        if len(self.ids) >= room:
+    def reserve(self, capacity: int, count: int, expected: int = 0) -> None:
+        """If fewer than `capacity` ids fit, grow to the maximum of `capacity` and `expected`, and keep the first `count` ids."""
+        if len(self.ids) >= capacity:
             return
-        room = max(room, expected)
-        self.ids = grown(self.ids, count, room)
+        capacity = max(capacity, expected)
+        self.ids = grown(self.ids, count, capacity)
         if self._with_spans:
-            self.offsets, self.words = grown(self.offsets, 2 * count, 2 * room), grown(self.words, count, room)
+            self.offsets, self.words = grown(self.offsets, 2 * count, 2 * capacity), grown(self.words, count, capacity)
 
 
 class Runner:
@@ -117,17 +117,17 @@ class Runner:
         after = [[kernel] for kernel in self.front_end.restoring] if self.front_end and self.with_spans else []
         return [[gather_strings[self.unit_type], gather_bytes[self.unit_type]], *before, [self._rows, self._find], *after]
 
-    def room(self, units: int, rows: int, frame: Frame) -> int:
-        """The result of `room_for` for the runner's machine."""
-        return room_for(self._ids_per_unit, units, rows, frame)
+    def capacity(self, units: int, rows: int, frame: Frame) -> int:
+        """The result of `capacity_for` for the runner's machine."""
+        return capacity_for(self._ids_per_unit, units, rows, frame)
 
-    def room_as_is(self, units: int, rows: int, frame: Frame) -> int:
-        """The result of `room` for rows that are not rewritten. For rewritten rows, `encode` makes more room once their size is known."""
-        return room_for(self._ids_per_read, units, rows, frame)
+    def capacity_as_is(self, units: int, rows: int, frame: Frame) -> int:
+        """The result of `capacity` for rows that are not rewritten. `encode` reserves more for rewritten rows, once their size is known."""
+        return capacity_for(self._ids_per_read, units, rows, frame)
 
-    def room_behind(self, workspace: Workspace, units: int, rows: int, frame: Frame) -> int:
-        """The result of `room_as_is` for rows after the text that a workspace keeps from the last call."""
-        return workspace.symbols + self.room_as_is(units + (0 if self.front_end else workspace.kept), rows, frame)
+    def capacity_after(self, workspace: Workspace, units: int, rows: int, frame: Frame) -> int:
+        """The result of `capacity_as_is` for rows after the text that a workspace keeps from the last call."""
+        return workspace.symbols + self.capacity_as_is(units + (0 if self.front_end else workspace.kept), rows, frame)
 
     def suspects(self, rows: int) -> NDArray[np.uint8]:
         """The array in which kernels mark rows for the fallback; empty if they mark no rows."""
@@ -163,8 +163,8 @@ class Runner:
         """Encode rows of text, and return the position where reading stopped. With `more`, there is only one row, and it continues in the
         next call.
 
-        The buffers of `output` grow if rewritten texts need more room. If the table has no bound on the number of ids, they also grow for
-        more than `room` ids, unless ids are only `counted`.
+        The buffers of `output` grow if rewritten texts need more capacity. If the table has no bound on the number of ids, they also grow
+        for more than `capacity` ids, unless ids are only `counted`.
 
         Raises:
             TextError: a word is too long for one call (see `MOST_UNITS`); there are more ids than `MOST_IDS`; or a kernel has no room for
@@ -242,9 +242,9 @@ class Runner:
         own = rewritten.text[: rewritten.starts[-1]]
         read = 0
         if reads and not (more and kept and front_end.goes_on(own, text_buffers)):
-            if len(own) > len(text):  # there is room for it
+            if len(own) > len(text):  # the reserved capacity may be too small
                 frame = output.prefix, output.suffix
-                buffers.reserve(int(count) + self.room_as_is(len(own), len(rewritten.starts), frame), int(count))
+                buffers.reserve(int(count) + self.capacity_as_is(len(own), len(rewritten.starts), frame), int(count))
                 output = self._into(buffers, output)
             read, output = self._call(own, rewritten.starts, more, front_end.arguments, output, workspace, buffers, counted)
             text_buffers.unfinished = None
@@ -296,7 +296,7 @@ class Runner:
         rewritten.
 
         Returns:
-            int32[n], the ids, followed by unused room; int64[rows + 1], the bounds of the ids of each text.
+            int32[n], the ids, followed by unused capacity; int64[rows + 1], the bounds of the ids of each text.
         """
         workspace = self.workspaces.take()
         try:
@@ -306,7 +306,7 @@ class Runner:
         found = None
         leaves = self.front_end is None or self.front_end.leaves(text, starts, workspace.state, workspace.memo)
         if len(starts) > 1 and leaves:
-            ids, splits = np.empty(self.room(len(text), len(texts), frame), np.int32), np.zeros(len(starts), np.int64)
+            ids, splits = np.empty(self.capacity(len(text), len(texts), frame), np.int32), np.zeros(len(starts), np.int64)
             self._rows.call(text, starts, NO_MORE, self.arguments, IdsOutput(*frame, ids, splits[1:]), workspace.work)
             found = ids, splits
         self.workspaces.give_back(workspace)

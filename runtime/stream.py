@@ -197,7 +197,7 @@ class Stream:
         runner, workspace, state = self._runner, self._workspace, self._workspace.state
         first = self._spans.number(self._characters, len(text)) if self._spans else 0
         state[COUNT], state[BEFORE], workspace.short_starts[1] = 0, first, len(read_from)
-        self._buffers.reserve(runner.room_behind(workspace, len(read_from), 1, self._frame), 0)
+        self._buffers.reserve(runner.capacity_after(workspace, len(read_from), 1, self._frame), 0)
         ends = workspace.short_ends[:0] if more else workspace.short_ends
         output = runner.output(self._frame, self._buffers, ends)
         stopped = runner.encode(read_from, workspace.short_starts, more, output, workspace, self._buffers)

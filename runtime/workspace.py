@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from fst.core.lazy import Lazy
 from fst.runtime.front_end import TextBuffers
-from fst.runtime.rows.texts import ROOMS, UNIT_TYPES, Ints
+from fst.runtime.rows.texts import CAPACITY, UNIT_TYPES, Ints
 from fst.tables.kernel_call import COUNT, KEPT, IdsOutput, SpansOutput
 
 Ids = NDArray[np.int32]
@@ -23,7 +23,7 @@ class ShortSearch(NamedTuple):
     Attributes:
         text: uint8[n], the text in UTF-8.
         starts: int64[2], 0 and the end of the text.
-        output: room for all matches.
+        output: arrays for all matches.
         found: int32[3 * n], the keyword, the start and the end of each match.
     """
 
@@ -45,7 +45,7 @@ class Workspace:
         work: the argument; `state` is one of its arrays.
         symbols: the maximum number of symbols kept from call to call.
         memo: uint64[3], scratch for the examination of a text before kernels read it.
-        text: uint16[n] or uint8[n], for texts, see `fst.runtime.rows.texts.ROOMS`.
+        text: uint16[n] or uint8[n], for texts, see `fst.runtime.rows.texts.CAPACITY`.
         short_ids, short_starts, short_ends: arrays for one short text.
         frame, short_output: the frame of the previous short text, and the output for texts with this frame.
     """
@@ -54,7 +54,7 @@ class Workspace:
         self.work, self.state = work, work.state
         self.symbols = len(work.symbols)
         self.memo = np.zeros(3, np.uint64)
-        self.text = np.empty(ROOMS[unit], UNIT_TYPES[unit])  # the operating system commits only memory that is written
+        self.text = np.empty(CAPACITY[unit], UNIT_TYPES[unit])  # the operating system commits only memory that is written
         self.short_ids = np.empty(short, np.int32)
         self.short_starts, self.short_ends = np.zeros(2, np.int64), np.zeros(1, np.int64)
         self.frame: Frame | None = None
@@ -66,10 +66,10 @@ class Workspace:
     @Lazy
     def short_search(self) -> ShortSearch:
         """The arrays for one short text, for machines that find matches."""
-        nothing, room = np.empty(0, np.int32), len(self.short_ids)
-        offsets, words = np.empty(2 * room, np.int32), np.empty(room, np.int32)
+        nothing, capacity = np.empty(0, np.int32), len(self.short_ids)
+        offsets, words = np.empty(2 * capacity, np.int32), np.empty(capacity, np.int32)
         output = SpansOutput(nothing, nothing, self.short_ids, self.short_ends, offsets, words, np.empty(0, np.uint8))
-        return ShortSearch(self.text, self.short_starts, output, np.empty(3 * room, np.int32))
+        return ShortSearch(self.text, self.short_starts, output, np.empty(3 * capacity, np.int32))
 
     @property
     def kept(self) -> int:

@@ -223,8 +223,8 @@ class Bar(Log):
 
     def _line(self, total: int) -> str:
         width, text = _columns() - 1, self._text()  # a terminal may wrap after its last column
-        room = min(width - len(f"{self._label}  []{text}"), MAX_BAR)
-        bar = f"[{'#' * (room * min(self.seen, total) // total):-<{room}}]" if room >= MIN_BAR else ""
+        bar_width = min(width - len(f"{self._label}  []{text}"), MAX_BAR)
+        bar = f"[{'#' * (bar_width * min(self.seen, total) // total):-<{bar_width}}]" if bar_width >= MIN_BAR else ""
         return f"{self._label}  {bar}{text}"[:width].ljust(width)
 
 

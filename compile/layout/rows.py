@@ -34,10 +34,10 @@ def placed(rows: RowFormat, starts: Ints, labels: Ints, order: Ints, letters: in
     bases = np.empty(len(order), np.int64)
     shapes = shapes_of(starts, labels, letters) if shapes is None else shapes
     tried, free = np.zeros(int(shapes.max()) + 1, np.int64), np.empty(WORDS_AT_A_TIME, np.uint64)
-    room = len(labels) + len(order) + 2 * (letters + 1)
+    capacity = len(labels) + len(order) + 2 * (letters + 1)
     while True:
-        room *= 2
-        occupied = np.zeros((room + 2 * (letters + 1)) // WORD_BITS + WORDS_AT_A_TIME + 4, np.uint64)
+        capacity *= 2
+        occupied = np.zeros((capacity + 2 * (letters + 1)) // WORD_BITS + WORDS_AT_A_TIME + 4, np.uint64)
         tried[:] = 0
         if place.call(order, starts, rows.first + labels, shapes, bases, occupied, tried, free) >= 0:
             return bases

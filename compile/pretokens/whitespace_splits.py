@@ -164,8 +164,8 @@ def _strings(part: Component, absent: Collection[str], early: Collection[str]) -
     found = [string for string in known if not _holds(string, absent)]
     others = [string for string in spellings if string not in found]
     are_apart = len({*found}) == len(found) and not any(one.startswith(other) for one, other in permutations(found, 2))
-    have_room = all(any(map(str.isascii, string)) for string in found) and sum(map(len, found)) <= MAX_CUTS
-    return found if are_apart and have_room and not any(_holds(string, found) for string in others) else []
+    fit = all(any(map(str.isascii, string)) for string in found) and sum(map(len, found)) <= MAX_CUTS
+    return found if are_apart and fit and not any(_holds(string, found) for string in others) else []
 
 
 def _spellings(part: Component) -> list[str]:

@@ -83,7 +83,7 @@ def _folded(described: str) -> Folded:
     rows, ranks = _settled(rows, ranks)
     ranks, hidden = _renumbered(ranks, hidden)
     rows = _isolated(rows)
-    _need_room(codes, rows)
+    _need_capacity(codes, rows)
     return Folded(normal, Alphabet(codes, rows, ranks, passes & ranks.any(), hidden, {}, composed, placed))
 
 
@@ -145,7 +145,7 @@ def _isolated(rows: Symbols) -> Symbols:
     return np.where(alone[:, None], isolated, rows)
 
 
-def _need_room(codes: Ints, rows: Symbols) -> None:
+def _need_capacity(codes: Ints, rows: Symbols) -> None:
     """Refuse a character that becomes more symbols than a table allows."""
     symbols = counts(rows >= 0)
     if symbols.max(initial=0) > MAX_LISTED:

@@ -147,16 +147,16 @@ def longest(nodes: Nodes, unseen: Array, most: int, excess: str, rules: Rules = 
         UnsupportedError: there are too many pops.
     """
     packed, (links, lasts) = nodes.packed(), np.empty((2, len(nodes.parents)), np.int32)
-    used, room = len(rules.pops), len(rules.pops) + 2 * len(nodes.parents)
+    used, capacity = len(rules.pops), len(rules.pops) + 2 * len(nodes.parents)
     while True:
-        pops = np.zeros((room, len(POP)), np.int64)
+        pops = np.zeros((capacity, len(POP)), np.int64)
         pops[:used] = rules.pops
         count = link_longest.call(*packed, nodes.of_root, unseen, with_leaves, rules.first, rules.lasts, links, lasts, pops, used)
-        if count <= room:
+        if count <= capacity:
             return Longest(links, lasts, pops[:count])
-        room *= 4
-        if room > most:
-            raise UnsupportedError(excess.format(room // 4))
+        capacity *= 4
+        if capacity > most:
+            raise UnsupportedError(excess.format(capacity // 4))
 
 
 class Step(NamedTuple):

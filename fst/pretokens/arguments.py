@@ -89,11 +89,11 @@ class Work(NamedTuple):
             dropout, `FIRST_ROW` is the number of the first row, set by the caller; `PLACE_IN_ROW` is the number of bytes in the row's
             previous pre-tokens. `IN_WORD`: with `JOINS_WORDS`, 1 if the text read so far ends inside a word.
         symbols: empty; the kernels keep no symbols between calls.
-        begins: uint32[room], the positions where pre-tokens begin or may begin, see `fst.runtime.pretokens.kernels.find`.
-        pieces: uint32[room], the positions where pre-tokens begin, with their kind in the highest three bits, see
+        begins: uint32[capacity], the positions where pre-tokens begin or may begin, see `fst.runtime.pretokens.kernels.find`.
+        pieces: uint32[capacity], the positions where pre-tokens begin, with their kind in the highest three bits, see
             `fst.runtime.pretokens.kernels.find`.
-        slots, pending: uint64[room]; scratch: int32[room], ids with gaps; special_ids: int32[room].
-        active, tokens: uint64[2 * room]; longer: uint64[LONGEST + 2], zeros between rounds.
+        slots, pending: uint64[capacity]; scratch: int32[capacity], ids with gaps; special_ids: int32[capacity].
+        active, tokens: uint64[2 * capacity]; longer: uint64[LONGEST + 2], zeros between rounds.
         memo: uint64[FAILED + (1 << FAILED_BITS)]. The first three numbers are as in `fst.runtime.kernels.tries.match_at`. `STRETCH`: the
             end of the text without special tokens around a long pre-token; 0 if the end is unknown. `STRETCH_ENDS`: 1 if this text
             certainly ends there. `HAS_FAILED`: 1 if a search has failed. From `FAILED` on: a hash table without chains for the positions of
@@ -162,20 +162,20 @@ def arguments(table: Any, specials: Mapping[bytes, int]) -> Arguments:
 def work() -> Work:
     """Allocate the working arrays."""
 
-    def room(dtype: type[np.generic], times: int = 1) -> NDArray[Any]:
+    def array(dtype: type[np.generic], times: int = 1) -> NDArray[Any]:
         return np.empty(times * PIECES, dtype)
 
     return Work(
         state=np.zeros(11, np.uint64),
         symbols=np.empty(0, np.uint8),
-        begins=room(np.uint32),
-        pieces=room(np.uint32),
-        slots=room(np.uint64),
-        pending=room(np.uint64),
-        scratch=room(np.int32),
-        special_ids=room(np.int32),
-        active=room(np.uint64, 2),
-        tokens=room(np.uint64, 2),
+        begins=array(np.uint32),
+        pieces=array(np.uint32),
+        slots=array(np.uint64),
+        pending=array(np.uint64),
+        scratch=array(np.int32),
+        special_ids=array(np.int32),
+        active=array(np.uint64, 2),
+        tokens=array(np.uint64, 2),
         longer=np.zeros(LONGEST + 2, np.uint64),
         memo=np.zeros(FAILED + (1 << FAILED_BITS), np.uint64),
         masks=np.zeros(2, np.uint64),

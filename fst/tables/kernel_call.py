@@ -74,11 +74,12 @@ class Work(NamedTuple):
             `READ_ROW`: its row. For a run of marks: `RANKS`, a bit for each rank still to be read; `RUN_BEGIN`, `RUN_STOP`, `RUN_AT`, the
             begin, the end and the current position of the run; `RUN_TURN`, the position from which the next span is searched; `RUN_SPAN`,
             the last span returned.
-        symbols: uint16[room], classes; the first `KEPT` classes are kept between calls.
-        spans: uint64[room], the span of each symbol, ``first character | one past the last << 32``; kept like `symbols`.
-        masks: uint64[room // 32], bit masks of symbols; begins, stops: uint32[room], the bounds of words.
-        slots, results: uint64[room]; scratch: int32[2 * room], ids with gaps; pending, active: uint64[2 * room], pending words.
-        tokens, pieces: uint64[2 * room], added tokens inside words, and the other parts of these words.
+        symbols: uint16[capacity], classes; the first `KEPT` classes are kept between calls.
+        spans: uint64[capacity], the span of each symbol, ``first character | one past the last << 32``; kept like `symbols`.
+        masks: uint64[capacity // 32], bit masks of symbols; begins, stops: uint32[capacity], the bounds of words.
+        slots, results: uint64[capacity]; scratch: int32[2 * capacity], ids with gaps.
+        pending, active: uint64[2 * capacity], pending words.
+        tokens, pieces: uint64[2 * capacity], added tokens inside words, and the other parts of these words.
         memo, symbol_memo: uint64[3], see `fst.runtime.kernels.tries.match_at`.
     """
 
@@ -102,22 +103,22 @@ class Work(NamedTuple):
 
 def work_of(longest: int) -> Work:
     """Allocate the working arrays of a kernel that looks up words of at most `longest` symbols."""
-    room = -(-(CHUNK + 2 * (longest + 1) + MARGIN) // 64) * 64
+    capacity = -(-(CHUNK + 2 * (longest + 1) + MARGIN) // 64) * 64
     return Work(
         state=np.zeros(7, np.uint64),
         reading=np.zeros(8, np.uint64),
-        symbols=np.zeros(room, np.uint16),
-        spans=np.empty(room, np.uint64),
-        masks=np.empty(room // 32, np.uint64),
-        begins=np.empty(room, np.uint32),
-        stops=np.empty(room, np.uint32),
-        slots=np.empty(room, np.uint64),
-        results=np.empty(room, np.uint64),
-        scratch=np.empty(2 * room, np.int32),
-        pending=np.empty(2 * room, np.uint64),
-        active=np.empty(2 * room, np.uint64),
-        tokens=np.empty(2 * room, np.uint64),
-        pieces=np.empty(2 * room, np.uint64),
+        symbols=np.zeros(capacity, np.uint16),
+        spans=np.empty(capacity, np.uint64),
+        masks=np.empty(capacity // 32, np.uint64),
+        begins=np.empty(capacity, np.uint32),
+        stops=np.empty(capacity, np.uint32),
+        slots=np.empty(capacity, np.uint64),
+        results=np.empty(capacity, np.uint64),
+        scratch=np.empty(2 * capacity, np.int32),
+        pending=np.empty(2 * capacity, np.uint64),
+        active=np.empty(2 * capacity, np.uint64),
+        tokens=np.empty(2 * capacity, np.uint64),
+        pieces=np.empty(2 * capacity, np.uint64),
         memo=np.zeros(3, np.uint64),
         symbol_memo=np.zeros(3, np.uint64),
     )

@@ -153,10 +153,11 @@ class NormalizerWork(NamedTuple):
     """The working arrays for rewriting in one thread.
 
     Attributes:
-        items: uint64[room], parts of characters, ``code point | number of raw characters replaced << 32``.
-        sorted_items: uint64[room], counts: uint64[257], for sorting.
-        origins: uint32[room], the index in the raw text of each replaced character.
-        stretch: uint8[room], a normalised stretch; stretch_places: uint64[room], the span of each of its characters; empty without spans.
+        items: uint64[capacity], parts of characters, ``code point | number of raw characters replaced << 32``.
+        sorted_items: uint64[capacity], counts: uint64[257], for sorting.
+        origins: uint32[capacity], the index in the raw text of each replaced character.
+        stretch: uint8[capacity], a normalised stretch.
+        stretch_places: uint64[capacity], the span of each of its characters; empty without spans.
         spare, spare_places: the same, for a stretch before its edits.
         memo, late_memo: uint64[3], see `fst.runtime.kernels.tries.match_at`; cut_memo: as `memo` of `fst.pretokens.arguments.Work`.
     """
@@ -178,9 +179,9 @@ class Normalized(NamedTuple):
     """Normalized texts.
 
     Attributes:
-        text: uint8[room], UTF-8 with marks.
+        text: uint8[capacity], UTF-8 with marks.
         starts: int64[rows + 1], the start of each text in `text`, and the end of the last text.
-        places: uint64[room], the span of each character in its raw text, ``first | one past the last << 32``; empty without spans.
+        places: uint64[capacity], the span of each character in its raw text, ``first | one past the last << 32``; empty without spans.
         firsts: int64[rows + 1], the start of each text in `places`, and the end of the last text.
     """
 

@@ -1,7 +1,7 @@
 """Upper bounds on the rewritten size of one text, from a bound for each character; `fst.text.expansion` has a single bound for all
 characters.
 
-Few characters grow much: U+FDFA becomes 18 letters. The room for a long text is the sum over its characters.
+Few characters grow much: U+FDFA becomes 18 letters. The capacity for a long text is the sum over its characters.
 
 Bounds are computed backwards, from the last step of rewriting to the first. A replaced string counts at its first character, a composite at
 its first part. Cuts and tokens of normalized text are rare, so they simply multiply the sum.

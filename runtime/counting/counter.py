@@ -24,7 +24,7 @@ from fst.counting.arguments import PLACE as WORD
 from fst.counting.words import PLACE, UNKNOWN_SPLIT, Words
 from fst.errors import TextError
 from fst.runtime.front_end import TextBuffers
-from fst.runtime.rows.texts import ROOMS, UNIT_TYPES, Ints, Limits, Source, not_text_at, units, whole, wrong_at
+from fst.runtime.rows.texts import CAPACITY, UNIT_TYPES, Ints, Limits, Source, not_text_at, units, whole, wrong_at
 from fst.runtime.text.normalizer import TextNormalizer
 from fst.tables.kernel_call import MOST_UNITS
 
@@ -96,7 +96,7 @@ class Counter:
     def __init__(self, splitter: Splitter, partition: int, errors: str, most: int, folder: Path) -> None:
         self._splitter, self._partition, self._errors, self._most, self._folder = splitter, partition, errors, most, folder
         self._work, self._text_buffers = splitter.table.work(), TextBuffers()
-        self._memo, self._text = np.zeros(3, np.uint64), np.empty(ROOMS["utf-8"], UTF_8)
+        self._memo, self._text = np.zeros(3, np.uint64), np.empty(CAPACITY["utf-8"], UTF_8)
         self._counts = counts()
         self.runs: list[Words] = []
 
@@ -148,10 +148,10 @@ class Counter:
         while (reason := count_words.call(text, starts, machine, self._work, self._counts)) != DONE:
             if reason == HAS_ADDED:
                 return int(state[DOCUMENT])
-            self._make_room(reason)
+            self._grow(reason)
         return None
 
-    def _make_room(self, reason: int) -> None:
+    def _grow(self, reason: int) -> None:
         """Enlarge the table; if this would exceed the memory, write its words as a run instead."""
         state, slots, pool = self._counts.state, len(self._counts.slots) // SLOT, len(self._counts.pool)
         if reason == NO_SLOTS:

@@ -40,7 +40,7 @@ class Whole:
         self._stream: Stream | None = None
         self._search: MatchStream | None = None
         self._after = NO_IDS  # ids to add after the document
-        self._room: int | None = None  # number of ids that may still be added; None: no limit
+        self._left: int | None = None  # number of ids that may still be added; None: no limit
 
     def wrong_byte(self, piece: bytes, is_last: bool) -> int | None:
         """The position of the first malformed byte in the document; None if this piece does not reveal it."""
@@ -66,9 +66,9 @@ class Whole:
 
             self._stream = tokenizer.stream(add_special_tokens=False, errors="replace")
             before, self._after = frame(tokenizer._metadata.templates.single) if add_special_tokens else (NO_IDS, NO_IDS)
-            self._room = None if max_length is None else max_length - len(before) - len(self._after)
+            self._left = None if max_length is None else max_length - len(before) - len(self._after)
             parts.append(before)
-        for part in _parts(piece) if self._room != 0 else ():
+        for part in _parts(piece) if self._left != 0 else ():
             self._stream.write(part)
             parts.append(self._wanted(self._stream.read().ids))
         if is_last:
@@ -91,9 +91,9 @@ class Whole:
         return Matches(ids, starts, ends, np.array([0, len(ids)]))
 
     def _wanted(self, ids: Any) -> Any:
-        if self._room is not None:
-            ids = ids[: self._room]
-            self._room -= len(ids)
+        if self._left is not None:
+            ids = ids[: self._left]
+            self._left -= len(ids)
         return ids
 
 

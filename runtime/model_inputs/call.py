@@ -195,7 +195,7 @@ def _batch(model: Model, inputs: Inputs, options: Options, with_spans: bool, thr
 
 
 def _encoded(model: Model, inputs: Inputs, options: Options, threads: int | None) -> tuple[Ids, Ints]:
-    """The ids of texts, perhaps with unused room at the end; and the start of each text's ids, with the end of the last."""
+    """The ids of texts, perhaps with unused capacity at the end; and the start of each text's ids, with the end of the last."""
     short = _encoded_short(model, inputs.texts)
     if short:
         return short

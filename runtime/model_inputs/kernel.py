@@ -28,23 +28,23 @@ from fst.runtime.model_inputs.plan import (
 
 
 @inlined
-def kept(first, second, paired, strategy, room):
+def kept(first, second, paired, strategy, capacity):
     """The number of ids to keep of the first text, and of the second; -1 for a text that the strategy cannot cut enough."""
-    over = first + second - room
+    over = first + second - capacity
     if strategy == KEEP or over <= 0:
         return first, second
-    if room == 0:
+    if capacity == 0:
         return 0, 0
     if strategy == ONLY_FIRST:
         return (first - over if first > over else -1), second
     if strategy == ONLY_SECOND:
         return first, (second - over if paired and second > over else -1)
     if not paired:
-        return room, second
+        return capacity, second
     short = min(first, second)
-    long = max(short, room - short)
-    if short + long > room:
-        short, long = room >> 1, room - (room >> 1)
+    long = max(short, capacity - short)
+    if short + long > capacity:
+        short, long = capacity >> 1, capacity - (capacity >> 1)
     return (long, short) if first > second else (short, long)
 
 

@@ -80,7 +80,7 @@ def planned(splits: Ints, samples: Ints, options: Options) -> Layout:
     """Truncate samples, and return the plan of the rows."""
     cut = options.cut
     if options.tight:
-        _check_room(samples, cut)
+        _check_capacity(samples, cut)
     plan = np.empty((len(samples), PLAN_FIELDS), np.int64)
     rows, longest, least, most, wrong = plan_rows.call(splits, samples, cut, plan)
     if wrong >= 0:
@@ -93,23 +93,23 @@ def planned(splits: Ints, samples: Ints, options: Options) -> Layout:
     return Layout(plan, width, size if least >= size or width == size or not rows else None, options)
 
 
-def _check_room(samples: Ints, cut: Ints) -> None:
+def _check_capacity(samples: Ints, cut: Ints) -> None:
     """Refuse a `max_length` that is less than the number of special tokens around a text or a pair."""
     for paired in set(samples[:, PAIRED].tolist()):
-        room, added = int(cut[ROOM + paired]), int(cut[ADDED + paired])
-        if room < 0:
-            raise ValueError(f"max_length is {room + added}; expected at least {added}, the number of special tokens around a text")
+        capacity, added = int(cut[ROOM + paired]), int(cut[ADDED + paired])
+        if capacity < 0:
+            raise ValueError(f"max_length is {capacity + added}; expected at least {added}, the number of special tokens around a text")
 
 
 def _refusal(row: int, sample: list[int], splits: Ints, cut: Ints) -> ValueError:
     """The error for a sample that cannot be truncated to the given length."""
     first, first_end, second, second_end, paired = sample
-    strategy, room, stride = int(cut[STRATEGY]), int(cut[ROOM + paired]), int(cut[STRIDE])
+    strategy, capacity, stride = int(cut[STRATEGY]), int(cut[ROOM + paired]), int(cut[STRIDE])
     lengths = [int(splits[first_end] - splits[first]), int(splits[second_end] - splits[second])]
-    found = f"row {row} has {' and '.join(map(str, lengths[: 1 + paired]))} ids; expected at most {room}"
+    found = f"row {row} has {' and '.join(map(str, lengths[: 1 + paired]))} ids; expected at most {capacity}"
     if strategy == ONLY_SECOND and not paired:
         return ValueError(f"{found}; truncation is 'only_second', and the row has no second text; pass 'longest_first'")
     for name, only, length in (("only_first", ONLY_FIRST, lengths[0]), ("only_second", ONLY_SECOND, lengths[1])):
-        if strategy == only and length <= sum(lengths) - room:
+        if strategy == only and length <= sum(lengths) - capacity:
             return ValueError(f"{found}; truncation is {name!r}, which leaves nothing of this text; pass 'longest_first'")
     return ValueError(f"{found}; stride is {stride}, and a window must go beyond the previous window; pass a smaller stride")

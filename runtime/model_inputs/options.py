@@ -143,7 +143,7 @@ class Resolver:
         if strategy != KEEP and 0 <= left < _count("stride", stride):
             raise ValueError(f"stride is {stride}; expected at most {left}, the number of ids of a text in a row of {longest}")
         added = self._added if add_special_tokens else (0, 0)
-        rooms = [longest - number for number in added]
+        capacities = [longest - number for number in added]
         pad_left = _choice("padding_side", self.pad_side if padding_side is None else padding_side, SIDES) == "left"
         cut_left = _choice("truncation_side", self._cut_side if truncation_side is None else truncation_side, SIDES) == "left"
         asked = {
@@ -156,9 +156,9 @@ class Resolver:
         windows = bool(return_overflowing_tokens)
         return Options(
             special=bool(add_special_tokens),
-            cut=np.array([strategy, *rooms, stride, cut_left, windows, *added, self._reverse], np.int64),
-            tight=strategy != KEEP and min(rooms) < 0,
-            max_ids=None if strategy == KEEP or cut_left or windows else rooms[0] + 1,  # one extra id shows that the text is longer
+            cut=np.array([strategy, *capacities, stride, cut_left, windows, *added, self._reverse], np.int64),
+            tight=strategy != KEEP and min(capacities) < 0,
+            max_ids=None if strategy == KEEP or cut_left or windows else capacities[0] + 1,  # one extra id shows that the text is longer
             windows=windows,
             padding=filling,
             width=longest,
@@ -183,7 +183,8 @@ class Resolver:
             words: whether texts are lists of words.
         """
         added = self._added if special else (0, 0)
-        rooms = [NO_LIMIT if truncation is None or truncation.max_length < n else min(truncation.max_length - n, NO_LIMIT) for n in added]
+        longest = NO_LIMIT if truncation is None else truncation.max_length
+        capacities = [NO_LIMIT if longest < n else min(longest - n, NO_LIMIT) for n in added]
         strategy, stride, cut_left = KEEP, 0, False
         if truncation is not None:
             strategy, stride = TRUNCATION[truncation.strategy], min(truncation.stride, NO_LIMIT)
@@ -191,9 +192,9 @@ class Resolver:
         filler = self._filler if padding is None else Filler(padding.pad_id, padding.pad_type_id, padding.pad_token)
         return Options(
             special=special,
-            cut=np.array([strategy, *rooms, stride, cut_left, False, *added, self._reverse], np.int64),
+            cut=np.array([strategy, *capacities, stride, cut_left, False, *added, self._reverse], np.int64),
             tight=False,
-            max_ids=None if strategy == KEEP or cut_left or rooms[0] == NO_LIMIT else rooms[0] + 1,
+            max_ids=None if strategy == KEEP or cut_left or capacities[0] == NO_LIMIT else capacities[0] + 1,
             windows=False,
             padding=NOTHING if padding is None else LONGEST if padding.length is None else FIXED,
             width=0 if padding is None else padding.length or 0,

@@ -197,9 +197,9 @@ class Job:
         text, starts = self.source.gather(0, rows, Limits(short, short, rows), workspace.text, self.errors)
         block = None
         if len(starts) > 1:
-            room = runner.room_as_is(len(text), rows, self.frame)
-            buffers.ids = workspace.short_ids if room <= len(workspace.short_ids) and not runner.with_spans else NOTHING
-            buffers.reserve(room, 0)
+            capacity = runner.capacity_as_is(len(text), rows, self.frame)
+            buffers.ids = workspace.short_ids if capacity <= len(workspace.short_ids) and not runner.with_spans else NOTHING
+            buffers.reserve(capacity, 0)
             suspects = runner.suspects(rows)
             if runner.first_row is not None:
                 workspace.state[FIRST_ROW] = runner.first_row
@@ -317,7 +317,7 @@ class Worker:
     """Encodes chunks on one thread.
 
     Attributes:
-        buffers: the ids of all chunks, concatenated, with unused room at the end.
+        buffers: the ids of all chunks, concatenated, with unused capacity at the end.
         count: the number of ids in `buffers`.
         results: the result of each chunk.
         suspects: the rows that the fallback must encode.
@@ -408,8 +408,8 @@ class Worker:
     def _run(self, text: Units, starts: Ints, more: np.uint64, ends: Ints, row: int) -> int:
         """Run the kernel over rows, from `row` on; return the position where it stopped reading."""
         job, runner, workspace, rows = self._job, self._runner, self._workspace, len(starts) - 1
-        room = self.count + runner.room_behind(workspace, len(text), rows, job.frame)
-        self.buffers.reserve(room, self.count, self._expected())
+        capacity = self.count + runner.capacity_after(workspace, len(text), rows, job.frame)
+        self.buffers.reserve(capacity, self.count, self._expected())
         suspects = runner.suspects(rows)
         if runner.first_row is not None:
             workspace.state[FIRST_ROW] = runner.first_row + row
@@ -424,7 +424,7 @@ class Worker:
         return read
 
     def _expected(self) -> int:
-        """The number of ids to make room for: first half the characters of the batch, enough for most texts; later twice as many."""
+        """The number of ids to reserve: first half the characters of the batch, enough for most texts; later twice as many."""
         if self._job.counted:
             return 0
         return 2 * len(self.buffers.ids) or self._job.total // 2

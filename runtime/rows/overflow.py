@@ -18,12 +18,12 @@ class Window(NamedTuple):
     """The form of windows.
 
     Attributes:
-        room: the maximum number of ids of a text in a window, greater than `stride`.
+        capacity: the maximum number of ids of a text in a window, greater than `stride`.
         stride: the number of ids that a window shares with the window before it.
         frame: the special ids around each window.
     """
 
-    room: int
+    capacity: int
     stride: int
     frame: Frame
 
@@ -37,12 +37,12 @@ def window(max_ids: int | None, stride: int, frame: Frame) -> Window:
     if max_ids is None:
         raise ValueError(f"stride is {quoted(stride)} without max_length; pass max_length, the length of windows")
     try:
-        shared, room = index(stride), max_ids - len(frame[0]) - len(frame[1])
+        shared, capacity = index(stride), max_ids - len(frame[0]) - len(frame[1])
     except TypeError:
         raise ValueError(f"stride is {quoted(stride)}; expected a whole number") from None
-    if not 0 <= shared < room:
-        raise ValueError(f"stride is {shared}; expected at least 0 and less than {room}, the number of ids of a text in a window")
-    return Window(room, shared, frame)
+    if not 0 <= shared < capacity:
+        raise ValueError(f"stride is {shared}; expected at least 0 and less than {capacity}, the number of ids of a text in a window")
+    return Window(capacity, shared, frame)
 
 
 def in_windows(batch: Batch, form: Window) -> tuple[Batch, Ints]:
@@ -61,12 +61,12 @@ def in_windows(batch: Batch, form: Window) -> tuple[Batch, Ints]:
         >>> [row.tolist() for row in found], splits.tolist()
         ([[1, 10, 11, 12, 2], [1, 12, 13, 14, 2], [1, 15, 16, 2]], [0, 2, 3])
     """
-    room, stride, (before, after) = form
-    sizes, step = np.diff(batch.row_splits), room - stride
-    counts = 1 + np.maximum(-(-(sizes - room) // step), 0)
+    capacity, stride, (before, after) = form
+    sizes, step = np.diff(batch.row_splits), capacity - stride
+    counts = 1 + np.maximum(-(-(sizes - capacity) // step), 0)
     numbers = spread(np.zeros(len(counts), np.int64), counts)  # the number of each window in its row
     firsts = numbers * step
-    lengths = np.minimum(np.repeat(sizes, counts) - firsts, room)
+    lengths = np.minimum(np.repeat(sizes, counts) - firsts, capacity)
     chosen = spread(np.repeat(batch.row_splits[:-1], counts) + firsts, lengths)
     splits = np.concatenate([[0], np.cumsum(lengths + len(before) + len(after))])
     places = spread(splits[:-1] + len(before), lengths)

@@ -25,7 +25,7 @@ encode_utf_16 = utf_16_le_encode if sys.byteorder == "little" else utf_16_be_enc
 MAX_GATHERED = 1 << 18  # maximum number of characters or bytes gathered at a time
 PAST_END = 64  # number of units that a kernel may read or write past the last one
 MOST_UNITS = {"utf-16": 2, "utf-8": 4}  # maximum number of units in a character
-ROOMS = {unit: most * MAX_GATHERED + PAST_END for unit, most in MOST_UNITS.items()}  # units to reserve for `MAX_GATHERED`
+CAPACITY = {unit: most * MAX_GATHERED + PAST_END for unit, most in MOST_UNITS.items()}  # units to reserve for `MAX_GATHERED`
 
 Texts = Iterable[str] | Iterable[bytes]
 Text = str | bytes | memoryview  # bytes and memoryview contain UTF-8
@@ -71,7 +71,7 @@ class Source(Protocol):
         Args:
             first, last: the first row, and one past the last row; at least one row.
             limits: the limits on the rows.
-            text: the array to fill: uint16 for UTF-16, or uint8 for UTF-8, with the length in `ROOMS`.
+            text: the array to fill: uint16 for UTF-16, or uint8 for UTF-8, with the length in `CAPACITY`.
             errors: "strict"; or "replace": malformed units become U+FFFD, as in ``bytes.decode``.
 
         Returns:

@@ -95,19 +95,19 @@ def test_windows(table: Path, lines: Path, column: Path, tmp_path: Path, tok: fs
 
 @examples(100)
 @given(some.lists(some.integers(0, 9), max_size=8), some.integers(1, 5), some.data())
-def test_windows_of_any_rows(sizes: list[int], room: int, data: Any) -> None:
-    """Windows begin every `room - stride` ids, until a window contains the last id of its row."""
-    stride = data.draw(some.integers(0, room - 1))
+def test_windows_of_any_rows(sizes: list[int], capacity: int, data: Any) -> None:
+    """Windows begin every `capacity - stride` ids, until a window contains the last id of its row."""
+    stride = data.draw(some.integers(0, capacity - 1))
     splits = np.concatenate([[0], np.cumsum(np.array(sizes, np.int64))])
     batch = fst.Batch(np.arange(splits[-1], dtype=np.int32), splits)
     expected = list[list[list[int]]]()
     for row in batch:
         ids, windows = row.tolist(), list[list[int]]()
         while not windows or windows[-1][-1:] != ids[-1:]:
-            first = len(windows) * (room - stride)
-            windows.append(ids[first : first + room])
+            first = len(windows) * (capacity - stride)
+            windows.append(ids[first : first + capacity])
         expected.append(windows)
-    found, rows = in_windows(batch, window(room, stride, NO_FRAME))
+    found, rows = in_windows(batch, window(capacity, stride, NO_FRAME))
     assert [[window.tolist() for window in found[first:last]] for first, last in pairwise(rows)] == expected
 
 

@@ -188,7 +188,7 @@ def test_kernel_rewrites_as_the_walk(case: Case) -> None:
 
 
 @pytest.mark.parametrize("separator", SEPARATORS)
-def test_room_for_symbols(separator: str | None) -> None:
+def test_capacity_for_symbols(separator: str | None) -> None:
     """The buffer of a text counts the bytes of the symbols that replace spaces, and of the symbols before words."""
     by = Normalizer(None, Images([]), Whitespace("always", "▁", separator, keeps_symbol=True))
     for text in (1000 * "a ", 1000 * " "):

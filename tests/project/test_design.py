@@ -355,11 +355,11 @@ def test_masks_of_words_keep_their_symbols() -> None:
 def test_chunks_have_room(longest: int) -> None:
     """A chunk has room for the longest looked-up word, the symbols before it and the symbols that may be written past the limit."""
     work = kernel_call.work_of(longest)
-    room = len(work.symbols)
-    assert room - kernel_call.MARGIN >= longest + 2 + kernel_call.CHUNK
-    assert room == 32 * len(work.masks)
-    assert {len(getattr(work, name)) for name in ("begins", "stops", "results", "slots", "spans")} == {room}
-    assert {len(getattr(work, name)) for name in ("scratch", "pending", "active", "tokens", "pieces")} == {2 * room}
+    capacity = len(work.symbols)
+    assert capacity - kernel_call.MARGIN >= longest + 2 + kernel_call.CHUNK
+    assert capacity == 32 * len(work.masks)
+    assert {len(getattr(work, name)) for name in ("begins", "stops", "results", "slots", "spans")} == {capacity}
+    assert {len(getattr(work, name)) for name in ("scratch", "pending", "active", "tokens", "pieces")} == {2 * capacity}
     assert [len(work.memo), len(work.symbol_memo)] == [3, 3]
     assert kernel_call.MARGIN >= 64 + reading_table.MAX_LISTED + rows.WORD_SYMBOLS
 

@@ -131,7 +131,7 @@ def test_every_way_through_the_package() -> None:
 
 
 @pytest.mark.sampled
-def test_room_is_counted_by_character() -> None:
+def test_capacity_is_counted_by_character() -> None:
     """A rewritten text has at most the bytes that its characters may become, by any steps between maps, charsmaps and other edits."""
     for seed in sample(range(60), 15):
         draw = random.Random(seed)
@@ -145,7 +145,7 @@ def test_room_is_counted_by_character() -> None:
 
 
 @pytest.mark.sampled
-def test_room_is_counted_with_added_tokens() -> None:
+def test_capacity_is_counted_with_added_tokens() -> None:
     """A rewritten text with added tokens fits the allocated buffers, if that is counted by character."""
     table, _, _ = machine("after maps")
     draw, by, added = random.Random(1), table.metadata.text.rewriting, table.metadata.added_tokens

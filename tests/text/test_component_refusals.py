@@ -38,7 +38,7 @@ from tokenizers.pre_tokenizers import Split
 import fst
 from fst.compile.machines.wordpiece.compiler import source_of
 from fst.compile.text import folding
-from fst.runtime.rows.texts import ONE_TEXT, ROOMS, rows_of
+from fst.runtime.rows.texts import CAPACITY, ONE_TEXT, rows_of
 from fst.runtime.run import NO_SUSPECTS
 from fst.text.composition import Composition
 
@@ -158,7 +158,7 @@ def test_second_reading(normalizer: list[Part], tmp_path: Path) -> None:
     tokenizer = fst.Tokenizer(wordpiece(tmp_path / "tokenizer.json"))
     texts = [*COMPOSED_TEXTS, *mixtures(6, 1000), *map("[MASK]".join, itertools.pairwise(mixtures(7, 300)))]
     rows = rows_of(texts)
-    gathered = rows.gather(0, len(rows), ONE_TEXT, np.empty(ROOMS["utf-16"], np.uint16), "strict")
+    gathered = rows.gather(0, len(rows), ONE_TEXT, np.empty(CAPACITY["utf-16"], np.uint16), "strict")
     fallback = tokenizer._ids_runner.fallback
     assert fallback
     suspected = fallback.suspected(*gathered, NO_SUSPECTS).tolist()

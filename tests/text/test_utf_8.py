@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from support.tiers import examples
 
 from fst.errors import TextError
-from fst.runtime.rows.texts import MAX_GATHERED, PAST_END, ROOMS, Column, Limits, of_utf_8, rows_of, units
+from fst.runtime.rows.texts import CAPACITY, MAX_GATHERED, PAST_END, Column, Limits, of_utf_8, rows_of, units
 
 UTF_8 = np.dtype(np.uint8)
 LIMITS = Limits(MAX_GATHERED, MAX_GATHERED)
@@ -23,7 +23,7 @@ STRINGS = st.lists(st.one_of(st.text(st.sampled_from(CHARACTERS)), st.text(st.sa
 
 def gathered(rows: Sequence[str] | Sequence[bytes], errors: str = "strict") -> list[bytes]:
     """The rows in the kernel's layout."""
-    text, starts = rows_of(rows).gather(0, len(rows), LIMITS, np.empty(ROOMS["utf-8"], UTF_8), errors)
+    text, starts = rows_of(rows).gather(0, len(rows), LIMITS, np.empty(CAPACITY["utf-8"], UTF_8), errors)
     assert len(starts) == len(rows) + 1
     return [text[begin:end].tobytes() for begin, end in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True)]
 
@@ -43,7 +43,7 @@ def test_bytes_and_columns_are_copied(rows: list[str]) -> None:
     assert gathered(encoded) == encoded
     ends = np.cumsum([0, *map(len, encoded)])
     column = Column(np.frombuffer(b"".join(encoded), UTF_8), ends)
-    text, starts = column.gather(0, len(rows), LIMITS, np.empty(ROOMS["utf-8"], UTF_8), "strict")
+    text, starts = column.gather(0, len(rows), LIMITS, np.empty(CAPACITY["utf-8"], UTF_8), "strict")
     assert text.tobytes() == b"".join(encoded)
     assert starts.tolist() == ends.tolist()
 

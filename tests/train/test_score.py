@@ -75,11 +75,11 @@ def test_vocabulary_of_the_course() -> None:
     assert trained.stopped == "size"
 
 
-@given(words=CORPORA, room=st.integers(1, 30), least=st.sampled_from([1, 1, 2, 5]))
+@given(words=CORPORA, added=st.integers(1, 30), least=st.sampled_from([1, 1, 2, 5]))
 @examples(4000)
-def test_vocabularies_of_short_words_are_those_of_the_course(words: Mapping[str, int], room: int, least: int) -> None:
+def test_vocabularies_of_short_words_are_those_of_the_course(words: Mapping[str, int], added: int, least: int) -> None:
     """Words of up to three letters have the vocabulary of the course's code, with its ties and its rounding."""
-    size = letters_of(words) + room
+    size = letters_of(words) + added
     assert learned(words, size, least) == naive_training.wordpiece_by_score(words, size, max(least, 1))
 
 

@@ -240,9 +240,9 @@ def as_bars(result: Compared) -> Iterator[str]:
     labels, speeds, _ = zip(*result.bars(), strict=True)
     figures = [f"{speed:,.1f} MB/s" for speed in speeds]
     width = max(map(len, labels))
-    room = min(max(shutil.get_terminal_size().columns - width - max(map(len, figures)) - len("    "), 1), MAX_BAR)
+    bar_width = min(max(shutil.get_terminal_size().columns - width - max(map(len, figures)) - len("    "), 1), MAX_BAR)
     for label, speed, figure in zip(labels, speeds, figures, strict=True):
-        yield f"{label:{width}}  {bar(speed / max(speeds) * room)}  {figure}"
+        yield f"{label:{width}}  {bar(speed / max(speeds) * bar_width)}  {figure}"
 
 
 def bar(columns: float) -> str:

@@ -255,8 +255,8 @@ def _used(tables: Table, folder: Path) -> Any:
     tokenizer.encode(b"ab")  # bytes use the kernels for str, and one more
     tokenizer.encode("ab")
     tokenizer.encode_batch(["ab"], offsets=True)
-    room = np.empty(2 + texts.PAST_END, texts.UNIT_TYPES[tables.unit])
-    texts.of_utf_8(np.frombuffer(b"ab", np.uint8), np.array([0, 2]), room)  # the kernel for Arrow columns
+    column = np.empty(2 + texts.PAST_END, texts.UNIT_TYPES[tables.unit])
+    texts.of_utf_8(np.frombuffer(b"ab", np.uint8), np.array([0, 2]), column)  # the kernel for Arrow columns
     return tokenizer
 
 

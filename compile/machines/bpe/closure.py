@@ -32,7 +32,7 @@ def last_merges(symbols, starts, lengths, atoms, order, own, result, pairs, part
         order: int64[n], the tokens of two or more bytes, short ones first, so that the pairs of their parts are already in the table.
         own: int32[tokens], the rank at which any two parts make the token; -1 if only listed pairs make it.
         result: int32[ranks], the token that the merge of each rank makes.
-        pairs: uint64[2 * slots], see `fst.machines.bpe.merge_list.room_for`. If a token has an `own` rank, its last pair is inserted.
+        pairs: uint64[2 * slots], see `fst.machines.bpe.merge_list.capacity_for`. If a token has an `own` rank, its last pair is inserted.
         parts, pair_ranks: int32[longest token], scratch.
         left, right, rank: output for canonical tokens, int32[tokens], initially -1.
     """

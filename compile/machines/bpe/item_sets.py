@@ -17,7 +17,7 @@ from fst.machines.bpe.automaton import ENTRY, FINISH, LABELS, MAX_LENGTH
 
 MAX_SLOTS = ENTRY.max_target + 1
 MAX_COMPLETIONS = 1 << 26  # maximum sum of |T(u)|; o200k has 6 million, and sorting takes 8 bytes per element
-FIRST_ROOM = 8  # number of items and states per token that the first attempt has room for
+FIRST_CAPACITY = 8  # number of items and states per token that the first attempt has room for
 intern_items, close_states = (Deferred("fst.compile.machines.bpe.closure", name) for name in ("intern_items", "close_states"))
 
 
@@ -70,12 +70,12 @@ def close(tokens: Canonical) -> States:
     widest = 256 * (items.depth + 2)  # a state has at most one item per number of bytes read
     kids, counts, done, touched = np.empty(widest, np.int32), np.zeros(256, np.int32), np.zeros(256, np.int32), np.empty(256, np.uint8)
     key = np.empty(items.depth + 3, np.int32)
-    room = FIRST_ROOM * len(tokens.rank)
+    capacity = FIRST_CAPACITY * len(tokens.rank)
     labels, targets = np.empty(MAX_SLOTS + 256, np.uint8), np.empty(MAX_SLOTS + 256, np.int32)  # memory is committed when it is written
     while True:
-        last, depths, starts, held_from = (np.empty(room + 1, np.int32) for _ in range(4))
-        held = np.empty(8 * room + 2 * widest, np.int32)
-        slots = np.zeros(1 << (2 * room).bit_length(), np.int32)
+        last, depths, starts, held_from = (np.empty(capacity + 1, np.int32) for _ in range(4))
+        held = np.empty(8 * capacity + 2 * widest, np.int32)
+        slots = np.zeros(1 << (2 * capacity).bit_length(), np.int32)
         of_items = items.roots, items.starts, items.edges, tokens.tokens.atoms[:256]
         scratch = kids, counts, done, touched, key
         count = close_states.call(*of_items, last, depths, starts, labels, targets, held_from, held, slots, *scratch)
@@ -83,9 +83,9 @@ def close(tokens: Canonical) -> States:
             size = starts[count]
             of_states = last[:count].copy(), depths[:count].copy(), starts[: count + 1].copy()
             return States(*of_states, labels[:size].copy(), targets[:size].copy())
-        if room > MAX_SLOTS or count == -2:
+        if capacity > MAX_SLOTS or count == -2:
             raise UnsupportedError(f"the automaton of these merges has more than {MAX_SLOTS} transitions and states: a table has no room")
-        room *= 2
+        capacity *= 2
 
 
 def items_of(tokens: Canonical) -> Items:
@@ -100,17 +100,17 @@ def items_of(tokens: Canonical) -> Items:
     depth = int(lengths.max(initial=0))
     spelled = tokens.tokens.symbols, tokens.tokens.starts, tokens.tokens.lengths
     stack, open_at = np.empty(len(by_suffix) + depth + 1, np.uint64), np.empty(depth + 1, np.int64)
-    room = FIRST_ROOM * len(tokens.rank)
+    capacity = FIRST_CAPACITY * len(tokens.rank)
     while True:
         roots = np.zeros(len(tokens.rank), np.int32)
-        starts, edges = np.empty(room + 2, np.int32), np.empty(4 * room, np.uint64)
-        slots = np.zeros(1 << (2 * room).bit_length(), np.int32)
+        starts, edges = np.empty(capacity + 2, np.int32), np.empty(4 * capacity, np.uint64)
+        slots = np.zeros(1 << (2 * capacity).bit_length(), np.int32)
         count = intern_items.call(keys, by_suffix, tokens.right, *spelled, roots, starts, edges, slots, stack, open_at)
         if count >= 0:
             return Items(roots, starts[: count + 1].copy(), edges[: starts[count]].copy(), depth)
-        if room > MAX_SLOTS:
-            raise UnsupportedError(f"the merges have more than {room} items: a table has no room")
-        room *= 2
+        if capacity > MAX_SLOTS:
+            raise UnsupportedError(f"the merges have more than {capacity} items: a table has no room")
+        capacity *= 2
 
 
 def _by_suffix(tokens: Canonical) -> Ints:

@@ -38,18 +38,18 @@ def automaton(trie: Trie) -> Automaton:
     children = np.diff(firsts)
     nodes = Nodes(trie.parent, np.append(0, labels), trie.level, trie.token, firsts)
     links = suffixes(nodes).links
-    tails, room = _tails(trie, labels), 4 * len(trie) + LABELS + SYMBOLS
+    tails, capacity = _tails(trie, labels), 4 * len(trie) + LABELS + SYMBOLS
     while True:
         defaults, goes_on, lists = np.zeros((3, len(trie)), np.int64)
-        starts, row_labels, targets = np.zeros(len(trie) + 1, np.int64), np.empty(room, np.int64), np.empty(room, np.int64)
-        blocks, seen = np.full(BLOCK * room, NONE, np.int32), np.full(SYMBOLS, NULL)
+        starts, row_labels, targets = np.zeros(len(trie) + 1, np.int64), np.empty(capacity, np.int64), np.empty(capacity, np.int64)
+        blocks, seen = np.full(BLOCK * capacity, NONE, np.int32), np.full(SYMBOLS, NULL)
         used, count = fold.call(
             *(firsts, labels, children >= BUSY, trie.token, trie.level, tails, links),
             *(starts, row_labels, targets, defaults, goes_on, lists, blocks, seen),
         )
         if count:
             break
-        room *= 2
+        capacity *= 2
     inner = np.flatnonzero((children > 0) | (np.arange(len(trie)) == ROOT))
     counts = np.diff(starts)[inner]
     steps, slots = lay_out(np.append(0, np.cumsum(counts)), row_labels[:used], by_rank(trie)[inner], trie.level[inner])

@@ -98,10 +98,10 @@ def _numbers(state: Merging, first: Merging) -> Checks:
 def _lengths(state: Merging, first: Merging) -> Checks:
     """Check that the lengths of the arrays fit together."""
     numbers = state.numbers
-    room, records, symbols = len(first.made), len(state.keys), len(state.lengths)
-    for name, size in [("made", room), ("heads", room), *((name, 2 * room) for name in ("left", "right", "touched"))]:
+    capacity, records, symbols = len(first.made), len(state.keys), len(state.lengths)
+    for name, size in [("made", capacity), ("heads", capacity), *((name, 2 * capacity) for name in ("left", "right", "touched"))]:
         yield name, len(getattr(state, name)) == size
-    yield "lengths", room <= symbols and numbers[SYMBOLS] <= symbols
+    yield "lengths", capacity <= symbols and numbers[SYMBOLS] <= symbols
     for name in ("ids", "firsts", *(["others"] if numbers[CAREFUL] else [])):
         yield name, len(getattr(state, name)) == symbols
     for name in ("kinds", "hashes"):

@@ -151,13 +151,13 @@ def begin(
         suspects: pairs (first id, length) of known strings. Before a merge into such a string, the kernel returns `NEW_STRING`.
         text: for the rules of SentencePiece; None: the rules of `tokenizers`.
     """
-    room = tokens + min(max(size - tokens, 0), 4 * len(cells)) + 1  # a merge makes at most three new pairs
+    capacity = tokens + min(max(size - tokens, 0), 4 * len(cells)) + 1  # a merge makes at most three new pairs
     numbers = np.zeros(NUMBERS, np.int64)
-    numbers[[TOKENS, SIZE, SYMBOLS, FLOOR]] = tokens, min(size, room - 1), tokens, max(least, 0 if text else 1)
+    numbers[[TOKENS, SIZE, SYMBOLS, FLOOR]] = tokens, min(size, capacity - 1), tokens, max(least, 0 if text else 1)
     numbers[LEAST] = numbers[FLOOR] if careful or text else max(len(cells) // (RARE * size + 1), numbers[FLOOR])
     numbers[[LONGEST, CAREFUL, KNOWN]] = longest, careful, ASK
     numbers[[BY_TEXT, SPACE]] = text is not None, text.space if text else NONE
-    of_single = np.arange(room, dtype=np.int32)
+    of_single = np.arange(capacity, dtype=np.int32)
     starts = np.flatnonzero(cells[:-1] == WORD_END).astype(np.int32) + np.int32(1)
     return Merging(
         cells=cells,
@@ -165,25 +165,25 @@ def begin(
         word_starts=starts[: len(counts)] if careful else starts[:0],
         counts=counts,
         ids=of_single,
-        lengths=np.ones(room, np.int32),
+        lengths=np.ones(capacity, np.int32),
         heads=np.where(of_single < tokens, of_single, np.int32(NONE)),
-        others=np.full(room if careful else 0, NONE, np.int32),
+        others=np.full(capacity if careful else 0, NONE, np.int32),
         firsts=of_single.copy(),
-        kinds=np.append(text.kinds, np.zeros(room - tokens, np.int32)) if text else np.empty(0, np.int32),
+        kinds=np.append(text.kinds, np.zeros(capacity - tokens, np.int32)) if text else np.empty(0, np.int32),
         letters=cells.copy() if text else cells[:0],
-        hashes=np.arange(1, room + 1, dtype=np.uint64) * FACTOR if text else np.empty(0, np.uint64),
+        hashes=np.arange(1, capacity + 1, dtype=np.uint64) * FACTOR if text else np.empty(0, np.uint64),
         pool=np.empty(0, np.int32),
         records=np.empty(0, np.int64),
         keys=np.empty(0, np.uint64),
         pairs=np.empty(0, np.uint64),
         heap_counts=np.empty(0, np.int64),
         heap_records=np.empty(0, np.int32),
-        left=np.zeros(2 * room, np.int64),
-        right=np.zeros(2 * room, np.int64),
-        touched=np.empty(2 * room, np.int32),
-        merges=np.empty(3 * (room - tokens), np.int32),
-        made=np.zeros(room, np.int64),
-        suspects=room_for(room) if text else suspects,
+        left=np.zeros(2 * capacity, np.int64),
+        right=np.zeros(2 * capacity, np.int64),
+        touched=np.empty(2 * capacity, np.int32),
+        merges=np.empty(3 * (capacity - tokens), np.int32),
+        made=np.zeros(capacity, np.int64),
+        suspects=room_for(capacity) if text else suspects,
         numbers=numbers,
     )
 
@@ -200,13 +200,13 @@ def with_pairs(state: Merging) -> Merging:
     while not count_pairs.call(state, sizes := np.zeros(len(state.pairs) // 2, np.int64)):
         state = state._replace(pairs=np.full(4 * len(state.pairs), EMPTY))
     total, pairs = int(sizes.sum()), int(state.numbers[USED])
-    room = 4 * pairs + 64
+    capacity = 4 * pairs + 64
     state = state._replace(
         pool=np.empty(2 * total + 64, np.int32),
-        records=np.empty(2 * room, np.int64),
-        keys=np.empty(room, np.uint64),
-        heap_counts=np.empty(room, np.int64),
-        heap_records=np.empty(room, np.int32),
+        records=np.empty(2 * capacity, np.int64),
+        keys=np.empty(capacity, np.uint64),
+        heap_counts=np.empty(capacity, np.int64),
+        heap_records=np.empty(capacity, np.int32),
     )
     record_pairs.call(state, sizes)
     state.numbers[HAS_PAIRS] = True

@@ -39,9 +39,9 @@ class State(NamedTuple):
     made: NDArray[np.int64]
 
 
-def widened(state: State, room: int) -> State:
+def widened(state: State, capacity: int) -> State:
     """A copy of a state with room for more merges."""
-    parts = {name: np.concatenate([part := getattr(state, name), np.zeros(room, part.dtype)]) for name in ("lefts", "rights", "counts")}
+    parts = {name: np.concatenate([part := getattr(state, name), np.zeros(capacity, part.dtype)]) for name in ("lefts", "rights", "counts")}
     return state._replace(cells=state.cells.copy(), **parts)
 
 
@@ -126,13 +126,13 @@ class Merger:
 
     def _checks(self, state: State) -> Iterator[tuple[str, bool]]:
         """The name of each array, and whether it is as expected."""
-        room = len(state.lefts)
-        yield "made", state.made.shape == (1,) and 0 <= int(state.made[0]) <= room
+        capacity = len(state.lefts)
+        yield "made", state.made.shape == (1,) and 0 <= int(state.made[0]) <= capacity
         made, gaps = int(state.made[0]), self.cells == GAP
         for name in ("lefts", "rights"):
             part = getattr(state, name)
-            yield name, len(part) == room and bool(np.all((part[:made] >= 0) & (part[:made] < self.atoms + np.arange(made))))
-        yield "counts", len(state.counts) == room and bool(np.all(state.counts >= 0))
+            yield name, len(part) == capacity and bool(np.all((part[:made] >= 0) & (part[:made] < self.atoms + np.arange(made))))
+        yield "counts", len(state.counts) == capacity and bool(np.all(state.counts >= 0))
         yield "counts", sum(state.counts[:made].tolist()) <= int(self.counts[self.words[~gaps]].sum())  # each occurrence removes a token
         yield "cells", np.array_equal(state.cells == GAP, gaps)
         lengths = self._lengths(state)

@@ -99,8 +99,8 @@ def unigram(
     specials = _specials(special_tokens, unk_token)
     text = letters_of(words, pipeline)
     alphabet = _alphabet(text, initial_alphabet, specials, reference)
-    room = vocab_size - len(specials)
-    if len(alphabet) > room:
+    capacity = vocab_size - len(specials)
+    if len(alphabet) > capacity:
         raise VocabularyError(
             f"vocab_size is {vocab_size:,}; expected at least {len(specials) + len(alphabet):,}, for {len(specials):,} special tokens and "
             f"{len(alphabet):,} characters; raise it, or normalize the texts"
@@ -110,13 +110,13 @@ def unigram(
     run = _Run(text, seeds, most, shrinking_factor, n_sub_iterations, reference)
     digest = digest_of(words, options)
     state, finished = (control or Control()).run(run.begin(), run.advance, total=run.rounds, digest=digest, prove=run.prove)
-    pieces, of_pieces = run.end(state, alphabet, specials, room)
+    pieces, of_pieces = run.end(state, alphabet, specials, capacity)
     _refuse_pieces(specials, pieces)
     return Trained(
         kind="Unigram",
         vocabulary={token: index for index, token in enumerate([*specials, *pieces])},
         counts=np.concatenate([np.zeros(len(specials), np.int64), run.count(of_pieces, np.array([*pieces.values()]))]),
-        stopped=DEADLINE if not finished else SIZE if len(pieces) >= room else NO_PAIR,
+        stopped=DEADLINE if not finished else SIZE if len(pieces) >= capacity else NO_PAIR,
         scores=np.array([0.0] * len(specials) + [*pieces.values()], np.float64),
         special_tokens=tuple(special_tokens),
         pipeline=pipeline,
@@ -271,9 +271,9 @@ class _Run:
             )
             self._enlarge(begin < len(state.pieces))
         kept, weighed = np.flatnonzero(verdicts == KEPT), np.flatnonzero(verdicts == WEIGHED)
-        room = max(self.most, int(len(state.pieces) * self.factor)) - len(kept)
-        if room >= 0 or self.is_exact:  # if the room is negative, the reference keeps all
-            weighed = weighed[np.argsort(-losses[weighed], kind="stable")][: max(room, 0)]
+        capacity = max(self.most, int(len(state.pieces) * self.factor)) - len(kept)
+        if capacity >= 0 or self.is_exact:  # if the capacity is negative, the reference keeps all
+            weighed = weighed[np.argsort(-losses[weighed], kind="stable")][: max(capacity, 0)]
         stay = np.concatenate([kept, weighed])
         return state.pieces[stay], state.scores[stay]
 
@@ -289,14 +289,16 @@ class _Run:
         if is_full:
             self.nodes, self.paths = Nodes.of(2 * len(self.nodes.seed)), Paths.of(2 * len(self.paths.node))
 
-    def end(self, state: State, alphabet: Sequence[str], specials: Sequence[str], room: int) -> tuple[dict[str, float], NDArray[np.int64]]:
+    def end(
+        self, state: State, alphabet: Sequence[str], specials: Sequence[str], capacity: int
+    ) -> tuple[dict[str, float], NDArray[np.int64]]:
         """The vocabulary: all characters, and other pieces up to the size, sorted by score.
 
         Args:
             state: the last state.
             alphabet: the characters; characters that are not pieces get scores in this order.
             specials: the special tokens; with "exact", they are left out of the pieces.
-            room: the number of tokens without special tokens.
+            capacity: the number of tokens without special tokens.
 
         Returns:
             The score of each token, in the order of their ids without special tokens; and the seed of each, or -1.
@@ -313,8 +315,8 @@ class _Run:
         others = [token for token in tokens if token not in left_out]
         if self.is_exact:
             others.sort(key=lambda token: -scores[token])
-        if self.is_exact or len(chosen) < room:  # the reference checks for the exact size after each piece, so it may miss it and add all
-            others = others[: room - len(chosen)]
+        if self.is_exact or len(chosen) < capacity:  # the reference checks for the exact size after each piece: it may miss it and add all
+            others = others[: capacity - len(chosen)]
         chosen |= {token: scores[token] for token in others}
         ended = dict(sorted(chosen.items(), key=lambda pair: -pair[1]))
         letters = dict(zip(map(chr, self.text.alphabet), self.seeds.letters.tolist(), strict=True))

@@ -110,7 +110,7 @@ def room_for(count: int) -> NDArray[np.uint64]:
 
 
 def pairs_of(merges: Array) -> NDArray[np.uint64]:
-    """The hash table of the pairs of merges, see `room_for`."""
+    """The hash table of the pairs of merges, see `capacity_for`."""
     pairs, wide = room_for(len(merges)), merges.astype(np.uint64)
     insert_pairs.call(wide[:, LEFT] << np.uint64(32) | wide[:, RIGHT], pairs)
     return pairs

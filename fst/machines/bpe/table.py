@@ -110,8 +110,8 @@ class BpeTable(PretokenTable):
     @Lazy
     def byte_tokens(self) -> Array:
         """int32[CODES], the id of the one-byte token for each code, see `fst.machines.bpe.affixes`; -1 without a token."""
-        known, room = self.metadata.model.model_tokens, 1 + len(self.affixes.prefix) + len(self.affixes.suffix)
-        short = np.flatnonzero(np.diff(self.token_ends[:known], prepend=0) <= room).tolist()
+        known, longest = self.metadata.model.model_tokens, 1 + len(self.affixes.prefix) + len(self.affixes.suffix)
+        short = np.flatnonzero(np.diff(self.token_ends[:known], prepend=0) <= longest).tolist()
         return self.affixes.atoms({self.content(token): int(self.token_ids[token]) for token in short})
 
     @Lazy

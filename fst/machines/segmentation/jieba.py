@@ -334,8 +334,8 @@ class JiebaTable(UnitTrieTable):
 
     def work(self) -> Work:
         """The kernel's working arrays for one thread."""
-        room = 1 << self.metadata.settings.longest.bit_length()
-        return Work(np.zeros(7, np.uint64), np.empty(0, np.uint16), np.empty(room, np.float64), np.empty(room, np.uint32))
+        capacity = 1 << self.metadata.settings.longest.bit_length()
+        return Work(np.zeros(7, np.uint64), np.empty(0, np.uint16), np.empty(capacity, np.float64), np.empty(capacity, np.uint32))
 
     def prove(self, each: Each = map) -> None:
         """Prove what kernels may assume."""

@@ -376,13 +376,13 @@ class MecabTable(UnitTrieTable):
     def work(self) -> Work:
         """The kernel's working arrays for one thread; unwritten memory is not committed."""
         lefts, rights = self.matrix.shape
-        room = MOST_NODES + self.most_words + 2
+        capacity = MOST_NODES + self.most_words + 2
         return Work(
             state=np.zeros(7, np.uint64),
             symbols=np.empty(0, np.uint16),
             heads=np.zeros(1 << (self._reach + 1).bit_length(), np.uint32),
-            nodes=np.empty(room << NODE_SHIFT, np.uint32),
-            totals=np.empty(room, np.int64),
+            nodes=np.empty(capacity << NODE_SHIFT, np.uint32),
+            totals=np.empty(capacity, np.int64),
             clock=np.zeros(1, np.uint64),
             right_stamps=np.zeros(rights, np.uint64),
             right_slots=np.empty(rights, np.uint32),

@@ -82,9 +82,9 @@ class UnigramWork(NamedTuple):
             `fst.pretokens.arguments.Work`.
         tokens: the array of the same class; here, the list at each place of the pending pieces, see
             `fst.runtime.machines.unigram.kernels.viterbi`.
-        best: uint64[2 * room], the best node that ends at each of these places, as in `Ends.nodes`.
-        best_sums: float64[2 * room] or float32, the sum of the best path to each place.
-        counts: uint32[room], the number of ids of each pending piece; used if spans are requested.
+        best: uint64[2 * capacity], the best node that ends at each of these places, as in `Ends.nodes`.
+        best_sums: float64[2 * capacity] or float32, the sum of the best path to each place.
+        counts: uint32[capacity], the number of ids of each pending piece; used if spans are requested.
         sums: float64[2 ** n] or float32, see `fst.machines.unigram.viterbi_kernels.find_best`.
         total: one element of the same dtype, the sum before the next piece; used if sums continue from piece to piece.
     """
@@ -197,8 +197,8 @@ class SamplingWork(NamedTuple):
     Attributes:
         state, symbols, begins, pieces, pending, special_ids, active, tokens, longer, memo, masks, best, counts: as in
             `fst.machines.unigram.arguments.UnigramWork`.
-        best_sums: float64[2 * room], the weight of all paths to each place of the listed pieces. `best` is never written; it is here only
-            because `find_nodes` refers to it.
+        best_sums: float64[2 * capacity], the weight of all paths to each place of the listed pieces. `best` is never written; `find_nodes`
+            refers to it.
         found, sizes: see `fst.runtime.machines.unigram.kernels.viterbi.nodes_from`.
         weights, exponents: float64[2 ** n] and int64[2 ** n], the weights of the last places, see
             `fst.runtime.machines.unigram.kernels.sampling.draw`.
@@ -239,14 +239,14 @@ def most_narrow_bytes(numbers: Array, exponents: Array) -> int:
 
 def sampling_work(own: UnigramWork, longest: int) -> SamplingWork:
     """The working arrays of sampling. They include arrays of `own`, which must be idle; a token has at most `longest` bytes."""
-    room = 1 << longest.bit_length()
+    capacity = 1 << longest.bit_length()
     shared = _shared(own, SamplingWork)
     return SamplingWork(
         **{**shared, "best_sums": np.zeros(len(own.best_sums))},  # weights are float64, but sums may be float32
-        found=np.zeros(room, np.int32),
-        sizes=np.zeros(room, np.uint32),
-        weights=np.zeros(room, np.float64),
-        exponents=np.zeros(room, np.int64),
+        found=np.zeros(capacity, np.int32),
+        sizes=np.zeros(capacity, np.uint32),
+        weights=np.zeros(capacity, np.float64),
+        exponents=np.zeros(capacity, np.int64),
     )
 
 

@@ -108,7 +108,8 @@ class UnigramTokenizer(PretokenTokenizer):
 
     @Lazy
     def _sampling_runners(self) -> SamplingRunners:
-        return SamplingRunners(self._table, self._ids_runner, self._ids_runner.room(SHORT * MOST_UNITS[self._table.unit], 1, self._frame))
+        short = self._ids_runner.capacity(SHORT * MOST_UNITS[self._table.unit], 1, self._frame)
+        return SamplingRunners(self._table, self._ids_runner, short)
 
 
 ONE_ROW = Limits(2 * BLOCK, 2 * BLOCK)
@@ -169,11 +170,11 @@ class SamplingRunners:
         runner = self._best_runner(most, 1, 0.0, np.zeros(1, np.uint64), False, 0)
         workspace = runner.workspaces.take()
         text, starts = source.gather(0, 1, ONE_ROW, workspace.text, errors)
-        room = most * runner.room(len(text), 1, frame)
-        if len(starts) == 1 or room > MOST_IDS:
+        capacity = most * runner.capacity(len(text), 1, frame)
+        if len(starts) == 1 or capacity > MOST_IDS:
             raise TextError(f"the text is too long for its {most} best segmentations: cut it, or ask for fewer")
         buffers, ends = Buffers(with_spans=False), np.zeros(most, np.int64)
-        buffers.reserve(room, 0)
+        buffers.reserve(capacity, 0)
         runner.encode(text, starts, NO_MORE, runner.output(frame, buffers, ends), workspace, buffers)
         count = int(workspace.state[ROW])
         rows = np.split(buffers.ids[: int(ends[count - 1])].copy(), ends[: count - 1])

@@ -171,7 +171,7 @@ class NormalizingRunner(Runner):
         flags = {"is_inside": is_inside, "more": bool(more), "with_spans": self.with_spans}
         found = self.normalizer.normalise(text[:stop], starts, before, workspace.text_buffers, **flags)
         own = found.text[: found.starts[-1]]
-        buffers.reserve(count + self.room_behind(workspace, len(own), len(starts) - 1, (output.prefix, output.suffix)), count)
+        buffers.reserve(count + self.capacity_after(workspace, len(own), len(starts) - 1, (output.prefix, output.suffix)), count)
         machine = NormalizedArguments(self.arguments, self._tokens, found.places)
         self._call(own, found.starts, more, machine, self._into(buffers, output), workspace, buffers, counted)
         state[BEFORE] = before + np.uint64(characters(text[starts[0] : stop])) if more else 0

@@ -11,7 +11,7 @@ from fst.runtime.machines.wordpiece.normalizer import NormalizingRunner, StepNor
 from fst.runtime.machines.wordpiece.pending import Runs
 from fst.runtime.machines.wordpiece.safe_cuts import spaces
 from fst.runtime.rows.texts import MOST_UNITS
-from fst.runtime.run import SHORT, Runner, room_for
+from fst.runtime.run import SHORT, Runner, capacity_for
 from fst.runtime.safe_cuts import AfterSpaces, SafeCuts
 from fst.runtime.tokenizer import Tokenizer
 from fst.runtime.workspace import Workspace, Workspaces
@@ -57,7 +57,7 @@ class WordPieceTokenizer(Tokenizer):
 
     @Lazy
     def _normalized_workspaces(self) -> Workspaces:
-        short = room_for(self._table.ids_per_unit, SHORT * MOST_UNITS["utf-8"], 1, self._frame)
+        short = capacity_for(self._table.ids_per_unit, SHORT * MOST_UNITS["utf-8"], 1, self._frame)
         return Workspaces(lambda: Workspace(self._table.work(), "utf-8", short))
 
     def _streaming_runner(self, with_spans: bool) -> Runner:

@@ -33,38 +33,38 @@ def slow_windows(ids: list[int], size: int, stride: int, from_left: bool) -> lis
     return found
 
 
-def slow_lengths(first: int, second: int | None, strategy: str, room: int) -> tuple[int, int]:
+def slow_lengths(first: int, second: int | None, strategy: str, capacity: int) -> tuple[int, int]:
     """Return the number of ids of each of two texts that are kept."""
     total = first + (second or 0)
-    if strategy == "do_not_truncate" or total <= room:
+    if strategy == "do_not_truncate" or total <= capacity:
         return first, second or 0
-    if room == 0:
+    if capacity == 0:
         return 0, 0
     if strategy == "longest_first":
         if second is None:
-            return room, 0
+            return capacity, 0
         swap = first > second
         low, high = sorted((first, second))
-        high = low if low > room else max(low, room - low)
-        if low + high > room:
-            low = room // 2
-            high = low + room % 2
+        high = low if low > capacity else max(low, capacity - low)
+        if low + high > capacity:
+            low = capacity // 2
+            high = low + capacity % 2
         return (high, low) if swap else (low, high)
     kept = [first, second or 0]
     place = int(strategy == "only_second")
     if place and second is None:
         raise ValueError("no second text")
-    if kept[place] <= total - room:
+    if kept[place] <= total - capacity:
         raise ValueError("too short")
-    kept[place] -= total - room
+    kept[place] -= total - capacity
     return kept[0], kept[1]
 
 
 def slow_rows(
-    first: list[int], second: list[int] | None, strategy: str, room: int, stride: int, from_left: bool, every: bool, reverse: bool
+    first: list[int], second: list[int] | None, strategy: str, capacity: int, stride: int, from_left: bool, every: bool, reverse: bool
 ) -> list[tuple[list[int], list[int]]]:
     """Return the ids of both texts in each row of a sample."""
-    size, second_size = slow_lengths(len(first), None if second is None else len(second), strategy, room)
+    size, second_size = slow_lengths(len(first), None if second is None else len(second), strategy, capacity)
     a, b = slow_windows(first, size, stride, from_left), slow_windows(second or [], second_size, stride, from_left)
     outer, inner = (b, a) if reverse else (a, b)
     found = [(outer[0], inner[0])]
@@ -78,27 +78,27 @@ def slow_rows(
 @given(
     samples=st.lists(st.tuples(st.integers(0, 9), st.none() | st.integers(0, 9)), max_size=4),
     strategy=st.sampled_from(STRATEGIES),
-    room=st.integers(0, 12),
+    capacity=st.integers(0, 12),
     stride=st.integers(0, 4),
     from_left=st.booleans(),
     every=st.booleans(),
     reverse=st.booleans(),
 )
 def test_the_plan_is_that_of_its_slow_twin(
-    samples: list[tuple[int, int | None]], strategy: str, room: int, stride: int, from_left: bool, every: bool, reverse: bool
+    samples: list[tuple[int, int | None]], strategy: str, capacity: int, stride: int, from_left: bool, every: bool, reverse: bool
 ) -> None:
     """Rows, their order, their lengths and refusals match truncation by definition."""
     lengths = [length or 0 for sample in samples for length in sample]
     splits = np.cumsum([0, *lengths])
     table = np.array([[2 * n, 2 * n + 1, 2 * n + 1, 2 * n + 2, pair is not None] for n, (_, pair) in enumerate(samples)], np.int64)
-    cut = np.array([STRATEGIES.index(strategy), room, room, stride, from_left, every, 2, 3, reverse], np.int64)
+    cut = np.array([STRATEGIES.index(strategy), capacity, capacity, stride, from_left, every, 2, 3, reverse], np.int64)
     plan = np.empty((1000, 7), np.int64)
     expected: list[tuple[list[int], list[int], int, int]] = []
     longest, wrong = 0, -1
     for number, (_, pair) in enumerate(samples):
         ids = [list(range(splits[place], splits[place + 1])) for place in (2 * number, 2 * number + 1)]
         try:
-            rows = slow_rows(ids[0], None if pair is None else ids[1], strategy, room, stride, from_left, every, reverse)
+            rows = slow_rows(ids[0], None if pair is None else ids[1], strategy, capacity, stride, from_left, every, reverse)
         except ValueError:
             wrong = number
             break

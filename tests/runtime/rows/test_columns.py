@@ -18,7 +18,7 @@ from support.tiers import examples, sample
 
 import fst
 from fst.runtime.rows import batch
-from fst.runtime.rows.texts import MAX_GATHERED, PAST_END, ROOMS, Column, Limits, of_utf_8, rows_of
+from fst.runtime.rows.texts import CAPACITY, MAX_GATHERED, PAST_END, Column, Limits, of_utf_8, rows_of
 
 KINDS = (pa.string(), pa.large_string(), pa.string_view(), pa.binary(), pa.large_binary(), pa.binary_view())
 TEXTS = [*PIECES, "", None, "un b", None, "é", "\U0001f600 世", "", "a" * 40]
@@ -324,8 +324,8 @@ def decoded(rows: list[bytes]) -> list[str] | int:
 def transcoded(rows: list[bytes]) -> list[str] | int:
     """Decode rows with the kernel."""
     try:
-        room = np.empty(ROOMS["utf-16"], np.uint16)
-        text, starts = rows_of(rows).gather(0, len(rows), Limits(MAX_GATHERED, MAX_GATHERED), room, "strict")
+        units = np.empty(CAPACITY["utf-16"], np.uint16)
+        text, starts = rows_of(rows).gather(0, len(rows), Limits(MAX_GATHERED, MAX_GATHERED), units, "strict")
     except fst.TextError as error:
         return -1 if error.row is None else error.row
     pieces = itertools.pairwise(starts.tolist())
@@ -370,4 +370,4 @@ def test_characters_do_not_span_rows() -> None:
             assert transcoded([b"a" * 30, b"b" + data[:cut], data[cut:] + b"c" * 40]) == 1
     column = Column(np.frombuffer("世".encode(), np.uint8), np.array([0, 1, 3]))
     with pytest.raises(fst.TextError, match="row 0, position 0"):
-        column.gather(0, 2, Limits(MAX_GATHERED, MAX_GATHERED), np.empty(ROOMS["utf-16"], np.uint16), "strict")
+        column.gather(0, 2, Limits(MAX_GATHERED, MAX_GATHERED), np.empty(CAPACITY["utf-16"], np.uint16), "strict")

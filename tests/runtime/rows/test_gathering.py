@@ -15,7 +15,7 @@ from support.tiers import examples
 
 import fst
 from fst.runtime.rows import batch as batches
-from fst.runtime.rows.texts import MAX_GATHERED, ROOMS, UTF_16, Limits
+from fst.runtime.rows.texts import CAPACITY, MAX_GATHERED, UTF_16, Limits
 from fst.runtime.rows.texts import rows_of as batch_rows
 
 UNWRITTEN = 0xD8D8
@@ -35,13 +35,13 @@ def check_gathered(rows: list[Any], limits: Limits, errors: str = "strict") -> N
     """Compare gathered rows with the definition."""
     texts = [row if isinstance(row, str) else row.decode() for row in rows]
     taken = texts[: fitting(list(map(len, rows)), limits)]
-    room = np.full(ROOMS["utf-16"], UNWRITTEN, np.uint16)
-    text, starts = batch_rows(rows).gather(0, len(rows), limits, room, errors)
+    units = np.full(CAPACITY["utf-16"], UNWRITTEN, np.uint16)
+    text, starts = batch_rows(rows).gather(0, len(rows), limits, units, errors)
     assert text.tobytes() == "".join(taken).encode(UTF_16)
     assert starts.tolist() == [len("".join(taken[:row]).encode(UTF_16)) // 2 for row in range(len(taken) + 1)]
     assert (text.dtype.name, starts.dtype.name) == ("uint16", "int64")
     if isinstance(rows[0], str):
-        assert np.all(room[len(text) :] == UNWRITTEN)
+        assert np.all(units[len(text) :] == UNWRITTEN)
 
 
 @examples(400)
@@ -118,11 +118,11 @@ def test_texts_are_what_they_are_whatever_they_say(times: int, tokenizer: fst.To
 GATHER = """
 import ast, hashlib, sys
 import numpy as np
-from fst.runtime.rows.texts import MAX_GATHERED, ROOMS, Limits, rows_of
+from fst.runtime.rows.texts import MAX_GATHERED, CAPACITY, Limits, rows_of
 told = []
 for rows in ast.literal_eval(sys.stdin.read()):
     try:
-        text, starts = rows_of(rows).gather(0, len(rows), Limits(MAX_GATHERED, 70, 2), np.empty(ROOMS["utf-16"], np.uint16), "strict")
+        text, starts = rows_of(rows).gather(0, len(rows), Limits(MAX_GATHERED, 70, 2), np.empty(CAPACITY["utf-16"], np.uint16), "strict")
         told.append((text.tolist(), starts.tolist()))
     except Exception as error:
         told.append(str(error))
@@ -145,5 +145,5 @@ def test_rows_are_laid_out_without_the_compiler_as_with_it() -> None:
 
 
 def test_block_fits() -> None:
-    """The room for gathered text is at least one block."""
+    """The capacity for gathered text is at least one block."""
     assert 2 * batches.BLOCK <= MAX_GATHERED
