@@ -8,6 +8,7 @@ from fst.core.jit import inlined, kernel
 from fst.runtime.kernels.constants import U0, U1
 from fst.runtime.model_inputs.plan import (
     ADDED,
+    CAPACITY,
     CUT_LEFT,
     FIRST_BEGIN,
     FIRST_END,
@@ -17,7 +18,6 @@ from fst.runtime.model_inputs.plan import (
     ONLY_SECOND,
     PAIRED,
     REVERSED,
-    ROOM,
     SAMPLE,
     SECOND_BEGIN,
     SECOND_END,
@@ -80,7 +80,7 @@ def plan_rows(splits, samples, cut, plan):
     Args:
         splits: int64[texts + 1], the start of each text's ids, and the end of the last text's.
         samples: int64[samples, 5], see `fst.runtime.model_inputs.plan`.
-        cut: int64[9], see `fst.runtime.model_inputs.plan`; room and stride >= 0.
+        cut: int64[9], see `fst.runtime.model_inputs.plan`; capacity and stride >= 0.
         plan: int64[rows, 7], filled. Rows that do not fit are counted, but not written.
 
     Returns:
@@ -93,7 +93,7 @@ def plan_rows(splits, samples, cut, plan):
         paired = samples[sample, PAIRED]
         begin, end = splits[samples[sample, FIRST_BEGIN]], splits[samples[sample, FIRST_END]]
         begin_2, end_2 = splits[samples[sample, SECOND_BEGIN]], splits[samples[sample, SECOND_END]]
-        size, size_2 = kept(end - begin, end_2 - begin_2, paired, strategy, cut[ROOM + paired])
+        size, size_2 = kept(end - begin, end_2 - begin_2, paired, strategy, cut[CAPACITY + paired])
         count, count_2 = count_windows(end - begin, size, stride), count_windows(end_2 - begin_2, size_2, stride)
         if min(size, size_2) < 0 or count * count_2 == 0:
             return rows, longest, least, most, sample

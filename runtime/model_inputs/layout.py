@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from fst.core.jit import Deferred
 from fst.runtime.model_inputs.encoding import Ints, as_tensor
 from fst.runtime.model_inputs.options import Options
-from fst.runtime.model_inputs.plan import ADDED, LENGTH, ONLY_FIRST, ONLY_SECOND, PAIRED, PLAN_FIELDS, ROOM, STRATEGY, STRIDE
+from fst.runtime.model_inputs.plan import ADDED, CAPACITY, LENGTH, ONLY_FIRST, ONLY_SECOND, PAIRED, PLAN_FIELDS, STRATEGY, STRIDE
 from fst.runtime.model_inputs.templates import Template
 
 plan_rows, lay_out = (Deferred("fst.runtime.model_inputs.kernel", name) for name in ("plan_rows", "lay_out"))
@@ -96,7 +96,7 @@ def planned(splits: Ints, samples: Ints, options: Options) -> Layout:
 def _check_capacity(samples: Ints, cut: Ints) -> None:
     """Refuse a `max_length` that is less than the number of special tokens around a text or a pair."""
     for paired in set(samples[:, PAIRED].tolist()):
-        capacity, added = int(cut[ROOM + paired]), int(cut[ADDED + paired])
+        capacity, added = int(cut[CAPACITY + paired]), int(cut[ADDED + paired])
         if capacity < 0:
             raise ValueError(f"max_length is {capacity + added}; expected at least {added}, the number of special tokens around a text")
 
@@ -104,7 +104,7 @@ def _check_capacity(samples: Ints, cut: Ints) -> None:
 def _refusal(row: int, sample: list[int], splits: Ints, cut: Ints) -> ValueError:
     """The error for a sample that cannot be truncated to the given length."""
     first, first_end, second, second_end, paired = sample
-    strategy, capacity, stride = int(cut[STRATEGY]), int(cut[ROOM + paired]), int(cut[STRIDE])
+    strategy, capacity, stride = int(cut[STRATEGY]), int(cut[CAPACITY + paired]), int(cut[STRIDE])
     lengths = [int(splits[first_end] - splits[first]), int(splits[second_end] - splits[second])]
     found = f"row {row} has {' and '.join(map(str, lengths[: 1 + paired]))} ids; expected at most {capacity}"
     if strategy == ONLY_SECOND and not paired:

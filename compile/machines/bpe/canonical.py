@@ -25,7 +25,7 @@ from fst.core.jit import Deferred
 from fst.errors import UnsupportedError, VocabularyError, listed, quoted
 from fst.machines.bpe.affixes import NO_AFFIXES, Affixes, Part, codes_of_parts
 from fst.machines.bpe.automaton import MAX_ID, MAX_LENGTH
-from fst.machines.bpe.merge_list import room_for
+from fst.machines.bpe.merge_list import pairs_for
 
 last_merges, insert_pairs = Deferred("fst.compile.machines.bpe.closure", "last_merges"), Deferred("fst.machines.bpe.pairs", "insert_pairs")
 
@@ -62,7 +62,7 @@ class Merges:
         by_rank = np.argsort(spelled.ids, kind="stable")
         own = np.empty(len(by_rank), np.int32)
         own[by_rank] = np.arange(len(by_rank), dtype=np.int32)
-        left, right, _ = _last_merges(spelled, own, by_rank.astype(np.int32), room_for(len(by_rank)))
+        left, right, _ = _last_merges(spelled, own, by_rank.astype(np.int32), pairs_for(len(by_rank)))
         names = list(ranks)
         made = by_rank[left[by_rank] != NULL]
         return cls(ranks, [(names[a], names[b]) for a, b in zip(left[made].tolist(), right[made].tolist(), strict=True)])
@@ -149,7 +149,7 @@ def canonical(merges: Merges) -> Canonical:
     """
     spelled = Spelled.of(merges.tokens, merges.affixes)
     keys, result = _numbered(merges)
-    pairs = room_for(len(keys))
+    pairs = pairs_for(len(keys))
     insert_pairs.call(keys, pairs)
     left, right, rank = _last_merges(spelled, np.full(len(spelled.ids), NULL, np.int32), result, pairs)
     made = left != NULL

@@ -33,7 +33,7 @@ from fst.compile.train.merges.state import (
     NEED_SYMBOLS,
     NEW_STRING,
     NO_PAIR_LEFT,
-    OUT_OF_ROOM,
+    OUT_OF_CAPACITY,
     OUT_OF_STEPS,
     POOL,
     RECORDS,
@@ -76,7 +76,7 @@ def may_be_known(left, right, state):
 
 
 @inlined
-def has_room(occurrences, neighbours, state):
+def has_capacity(occurrences, neighbours, state):
     """Whether all arrays have room for the new pairs of a merge. The required room is written to `numbers`."""
     numbers = state.numbers
     numbers[NEED_POOL], numbers[NEED_RECORDS] = 2 * occurrences + 1, neighbours + 1
@@ -120,7 +120,7 @@ def merge(record, left, right, made, state):
         begin, end = numbers[POOL], numbers[POOL] + found
         numbers[POOL] += found
     kept, lefts, rights, total, between = collect(begin, end, left, right, made, state)
-    if not has_room(kept - begin, lefts + rights, state):
+    if not has_capacity(kept - begin, lefts + rights, state):
         forget(lefts, rights, state)
         if numbers[CAREFUL]:
             numbers[POOL] = begin
@@ -170,9 +170,9 @@ def merge_pairs(state):
         state: `Merging`; changed.
 
     Returns:
-        The reason for stopping. `OUT_OF_STEPS`: the round is over. `OUT_OF_ROOM`: an array is too short. `NEW_STRING`: the caller must set
-        `numbers[KNOWN]`. `AT_SIZE`: the vocabulary is full. `NO_PAIR_LEFT`: no pair remains. `TOO_RARE`: all pairs are rarer than `FLOOR`.
-        `TO_RECOUNT`: all recorded pairs are rarer than `LEAST`.
+        The reason for stopping. `OUT_OF_STEPS`: the round is over. `OUT_OF_CAPACITY`: an array is too short. `NEW_STRING`: the caller
+        must set `numbers[KNOWN]`. `AT_SIZE`: the vocabulary is full. `NO_PAIR_LEFT`: no pair remains. `TOO_RARE`: all pairs are rarer
+        than `FLOOR`. `TO_RECOUNT`: all recorded pairs are rarer than `LEAST`.
     """
     numbers = state.numbers
     while numbers[TOKENS] < numbers[SIZE]:
@@ -197,6 +197,6 @@ def merge_pairs(state):
             continue
         made = numbers[KNOWN] if numbers[KNOWN] >= 0 else numbers[TOKENS]
         if not merge(record, left, right, made, state):
-            return OUT_OF_ROOM
+            return OUT_OF_CAPACITY
         numbers[KNOWN] = ASK
     return AT_SIZE

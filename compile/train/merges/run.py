@@ -15,7 +15,7 @@ from fst.compile.train.merges.proof import longest_word, prove
 from fst.compile.train.merges.state import NONE, Merging, Text, merge_pairs
 from fst.compile.train.symbols import Symbols
 from fst.errors import VocabularyError
-from fst.machines.bpe.merge_list import insert_pairs, room_for
+from fst.machines.bpe.merge_list import insert_pairs, pairs_for
 
 NO_LIMIT = 1 << 62
 STEPS = 1 << 21  # positions read in a round, about 0.1 s
@@ -142,7 +142,7 @@ def merged(
     """
     tokens = len(symbols.names)
     need_size(vocab_size, tokens)
-    known = room_for(len(symbols.known))
+    known = pairs_for(len(symbols.known))
     insert_pairs.call(np.array([first << 32 | size for first, size in symbols.known], np.uint64), known)
     names = Names(symbols, prefix)
 
@@ -153,7 +153,7 @@ def merged(
             state = merge_state.with_pairs(state)
         while True:
             reason = merge_pairs.call(state)
-            if reason == merge_state.OUT_OF_ROOM:
+            if reason == merge_state.OUT_OF_CAPACITY:
                 state = merge_state.enlarge(state)
             elif reason == merge_state.TO_RECOUNT:
                 state = merge_state.recounted(state)

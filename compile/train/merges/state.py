@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from fst.automata.rows import MULTIPLIERS
 from fst.core.jit import Deferred
-from fst.machines.bpe.merge_list import EMPTY, room_for
+from fst.machines.bpe.merge_list import EMPTY, pairs_for
 
 RARE = 4  # the first `LEAST` is cells / (RARE × ids)
 LOWER = 3  # `LEAST` is divided by this at each recount
@@ -37,7 +37,7 @@ ASK = -2  # a value of `KNOWN`: the caller has not yet looked up the string of t
 NUMBERS = 22
 TOKENS, SIZE, SYMBOLS, RECORDS, POOL, HEAP, USED, MERGES, ADJACENT, LEAST, LONGEST, CAREFUL, KNOWN, STEPS = range(14)
 REASON, NEED_POOL, NEED_RECORDS, NEED_SYMBOLS, HAS_PAIRS, BY_TEXT, SPACE, FLOOR = range(14, NUMBERS)
-OUT_OF_STEPS, OUT_OF_ROOM, NEW_STRING, AT_SIZE, NO_PAIR_LEFT, TOO_RARE, TO_RECOUNT = range(7)  # reasons for the return of a kernel
+OUT_OF_STEPS, OUT_OF_CAPACITY, NEW_STRING, AT_SIZE, NO_PAIR_LEFT, TOO_RARE, TO_RECOUNT = range(7)  # reasons for the return of a kernel
 
 
 class Text(NamedTuple):
@@ -89,7 +89,7 @@ class Merging(NamedTuple):
               at the left end of tokens.
             - `KNOWN`: the id of the next merge's string; `NONE`: it is new; or `ASK`.
             - `STEPS`: the steps left in this round. `REASON`: why the last round ended. `HAS_PAIRS`: `with_pairs` was called.
-            - `NEED_…`: the additional entries needed after `OUT_OF_ROOM`.
+            - `NEED_…`: the additional entries needed after `OUT_OF_CAPACITY`.
     """
 
     cells: Any
@@ -183,7 +183,7 @@ def begin(
         touched=np.empty(2 * capacity, np.int32),
         merges=np.empty(3 * (capacity - tokens), np.int32),
         made=np.zeros(capacity, np.int64),
-        suspects=room_for(capacity) if text else suspects,
+        suspects=pairs_for(capacity) if text else suspects,
         numbers=numbers,
     )
 
@@ -196,7 +196,7 @@ def recounted(state: Merging) -> Merging:
 
 def with_pairs(state: Merging) -> Merging:
     """The state with the pairs of all words and their positions."""
-    state = state._replace(pairs=room_for(max(len(state.cells) >> 5, 64)))
+    state = state._replace(pairs=pairs_for(max(len(state.cells) >> 5, 64)))
     while not count_pairs.call(state, sizes := np.zeros(len(state.pairs) // 2, np.int64)):
         state = state._replace(pairs=np.full(4 * len(state.pairs), EMPTY))
     total, pairs = int(sizes.sum()), int(state.numbers[USED])
@@ -214,7 +214,7 @@ def with_pairs(state: Merging) -> Merging:
 
 
 def enlarge(state: Merging) -> Merging:
-    """The state with more room, after `OUT_OF_ROOM`. All arrays except the hash table grow in place."""
+    """The state with more room, after `OUT_OF_CAPACITY`. All arrays except the hash table grow in place."""
     numbers = state.numbers
     _grow(int(numbers[POOL] + numbers[NEED_POOL]), state.pool)
     _grow(int(numbers[RECORDS] + numbers[NEED_RECORDS]), state.keys, state.heap_counts, state.heap_records)
@@ -225,7 +225,7 @@ def enlarge(state: Merging) -> Merging:
     used = int(numbers[USED] + numbers[NEED_RECORDS])
     if 4 * used < len(state.pairs):
         return state
-    move_pairs.call(state.pairs, pairs := room_for(used))
+    move_pairs.call(state.pairs, pairs := pairs_for(used))
     return state._replace(pairs=pairs)
 
 

@@ -34,7 +34,7 @@ class MergeArguments(NamedTuple):
 
     Attributes:
         shared: the arrays by which a text is cut into pieces, and pieces are looked up.
-        pairs: uint64[2 * slots], the hash table of pairs, see `fst.machines.bpe.merge_list.room_for`.
+        pairs: uint64[2 * slots], the hash table of pairs, see `fst.machines.bpe.merge_list.pairs_for`.
         made: int32[merges], the token that each merge makes.
         atoms: int32[CODES], the id that each byte becomes, by its code, see `fst.machines.bpe.affixes`; -1 if the byte is removed.
         fused: int32[1], the id whose runs become a single id; `fst.pretokens.characters.NOT_FUSED` without one.

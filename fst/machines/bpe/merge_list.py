@@ -99,7 +99,7 @@ def atoms_of_characters(piece: str, characters: Mapping[tuple[int, bytes], int],
     return found + [unknown] * waits
 
 
-def room_for(count: int) -> NDArray[np.uint64]:
+def pairs_for(count: int) -> NDArray[np.uint64]:
     """Return an empty hash table with room for `count` pairs.
 
     Returns:
@@ -111,7 +111,7 @@ def room_for(count: int) -> NDArray[np.uint64]:
 
 def pairs_of(merges: Array) -> NDArray[np.uint64]:
     """The hash table of the pairs of merges, see `capacity_for`."""
-    pairs, wide = room_for(len(merges)), merges.astype(np.uint64)
+    pairs, wide = pairs_for(len(merges)), merges.astype(np.uint64)
     insert_pairs.call(wide[:, LEFT] << np.uint64(32) | wide[:, RIGHT], pairs)
     return pairs
 

@@ -1,4 +1,4 @@
-"""Kernels of the hash table of pairs, see `fst.machines.bpe.merge_list.room_for`. The compiler of BPE and the merging kernels share them.
+"""Kernels of the hash table of pairs, see `fst.machines.bpe.merge_list.pairs_for`. The compiler of BPE and the merging kernels share them.
 
 A pair is in the slot of its hash, or in the next free slot after it. Some slots are free, so every search ends.
 """
@@ -51,7 +51,7 @@ def insert_pairs(keys, pairs):
 
     Args:
         keys: uint64[n], the pair of each rank.
-        pairs: uint64[2 * slots], from `fst.machines.bpe.merge_list.room_for`; filled.
+        pairs: uint64[2 * slots], from `fst.machines.bpe.merge_list.pairs_for`; filled.
     """
     for rank in range(len(keys)):
         insert(keys[rank], rank, pairs)

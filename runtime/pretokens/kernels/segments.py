@@ -48,7 +48,7 @@ def sort_pieces(pieces, pending, waiting, active, longer, widest, stride, apart)
         own = longer[length]
         longer[length] = before
         before += own
-    room = U0
+    base = U0
     for item in range(waiting):
         begin, _, length = bounds_of(pieces, pending[item] >> HALF)
         length = read_together(length, widest, stride)
@@ -57,7 +57,7 @@ def sort_pieces(pieces, pending, waiting, active, longer, widest, stride, apart)
             size, at = min(left, widest), length - left
             rank = longer[size] << U1
             longer[size] += U1
-            active[rank], active[rank | U1] = ROOT, begin + at | room + at << HALF
+            active[rank], active[rank | U1] = ROOT, begin + at | base + at << HALF
             left -= size if size == left else stride
-        room += length + apart if length else U0
+        base += length + apart if length else U0
     return most

@@ -112,7 +112,7 @@ def encode_long(text, begin, end, table, ids, at):
 def emit(text, pieces, scratch, written, pending, waiting, row, table, output, work):
     """Write ids to the output, and the frames and ends of texts. Returns the row after the last complete row."""
     tokens, special_ids, ids, at = work.tokens, work.special_ids, output.ids, work.state[COUNT]
-    begin = room = special = U0
+    begin = base = special = U0
     for item in range(waiting):
         gap, index = pending[item] & LOW_HALF, pending[item] >> HALF
         kind = np.uint64(pieces[index]) >> KIND << KIND
@@ -120,8 +120,8 @@ def emit(text, pieces, scratch, written, pending, waiting, row, table, output, w
         at = copy(scratch, begin, gap, ids, at)
         begin = gap
         if length <= LONGEST:
-            at = put_tokens(tokens, room, room + length, ids, at)
-            room += length
+            at = put_tokens(tokens, base, base + length, ids, at)
+            base += length
         elif kind == U0:
             at = encode_long(text, first, last, table, ids, at)
         elif kind == LONG:

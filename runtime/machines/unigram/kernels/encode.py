@@ -3,7 +3,7 @@
 A round has the loops of `fst.runtime.machines.bpe.kernels.encode`, with the best path in place of the automaton. The table of words finds
 pieces that are one token. For other pieces, `find_nodes` or `fst.machines.unigram.viterbi_kernels` finds the best node that ends at each
 byte; the path is then read backwards. A search keeps only the sums within reach of a token, and takes linear time. It stores the sizes of
-its nodes in the room of its ids: one byte for each byte of text, or two if a token may have more than 255 bytes.
+its nodes in the slots of its ids: one byte for each byte of text, or two if a token may have more than 255 bytes.
 
 If sums continue from piece to piece (`fst.machines.unigram.viterbi`), `emit` adds them up.
 
@@ -51,7 +51,7 @@ def search(text, begin, end, table, work, ids, at):
 
 
 @part
-def room_of(begin, end, table, sums, ids, at):
+def capacity_of(begin, end, table, sums, ids, at):
     """The number of elements of `ids`, from `at` on, that `line_up` needs, so that it overwrites no size or node before reading it."""
     sizes, shift = ids.view(np.uint8), shift_of(sums)
     most, nodes = end - begin if len(table.fallbacks) else U0, U0  # an unknown node may become one id for each of its bytes
@@ -70,7 +70,7 @@ def line_up(text, begin, end, table, sums, ids, at):
         The index of the first node.
     """
     sizes, shift = ids.view(np.uint8), shift_of(sums)
-    out = at + room_of(begin, end, table, sums, ids, at)
+    out = at + capacity_of(begin, end, table, sums, ids, at)
     while end > begin:
         size = size_at(sizes, at << U2, end - begin - U1, shift)
         out -= U1
@@ -180,22 +180,22 @@ def encode_piece(text, begin, end, table, work, output, at):
 
 
 @part
-def encode_listed(text, begin, end, table, work, output, at, room):
-    """Write the ids of a piece that `find_nodes` has read; its room in `work` begins at `room`. Returns the next index."""
+def encode_listed(text, begin, end, table, work, output, at, base):
+    """Write the ids of a piece that `find_nodes` has read; its slice of `work` begins at `base`. Returns the next index."""
     total, size = work.total[0], end - begin
     if not is_near(total, size, table):
         return encode_piece(text, begin, end, table, work, output, at)
     if total != 0 or table.rules[RESTART] == AT_STRETCH or size > table.ends.widest[0]:
-        find_path(text, begin, end, total, table.ends, work, room)
-    work.total[0] = work.best_sums[room + size]
-    return put_nodes(text, begin, end, line_up_listed(work.best, room, size, output.ids, at), table, output, at)
+        find_path(text, begin, end, total, table.ends, work, base)
+    work.total[0] = work.best_sums[base + size]
+    return put_nodes(text, begin, end, line_up_listed(work.best, base, size, output.ids, at), table, output, at)
 
 
 @part
 def emit(text, pieces, scratch, written, pending, waiting, row, table, output, work):
     """Write ids to the output, and the frames and ends of texts. Returns the row after the last complete row."""
     special_ids, ids, ends, at = work.special_ids, output.ids, table.ends, work.state[COUNT]
-    begin = room = special = following = U0  # `following`: the index after the last pending piece
+    begin = base = special = following = U0  # `following`: the index after the last pending piece
     for item in range(waiting):
         gap, index = pending[item] & LOW_HALF, pending[item] >> HALF
         kind = np.uint64(pieces[index]) >> KIND << KIND
@@ -207,8 +207,8 @@ def emit(text, pieces, scratch, written, pending, waiting, row, table, output, w
         if kind == U0:
             before = at
             if read_together(length, ends.widest[0], ends.stride[0]):
-                at = encode_listed(text, first, last, table, work, output, at, room)
-                room += length + U1
+                at = encode_listed(text, first, last, table, work, output, at, base)
+                base += length + U1
             else:
                 at = encode_piece(text, first, last, table, work, output, at)
             work.counts[item] = at - before

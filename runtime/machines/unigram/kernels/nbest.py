@@ -70,7 +70,7 @@ def list_paths(text, begin, end, table, most, work):
     """List the best paths to each place of a piece, in ``work.scores``, ``nodes`` and ``ranks`` from ``place * most`` on.
 
     Args:
-        text, begin, end: the piece; `work` has room for it.
+        text, begin, end: the piece; `work` has capacity for it.
         table: `fst.machines.unigram.arguments.UnigramArguments`.
         most: the maximum number of paths to a place.
         work: `fst.machines.unigram.arguments.NBestWork`.
@@ -115,7 +115,7 @@ def join(work, most, count, size, index):
     """Extend the best segmentations of a text by the best paths through its next piece. Returns the number of segmentations.
 
     Args:
-        work: `totals` and `steps` have the best segmentations so far, and room for the new ones.
+        work: `totals` and `steps` have the best segmentations so far, and capacity for the new ones.
         most, count: the maximum number of segmentations, and their number so far.
         size: the number of bytes of the piece.
         index: the number of pieces before it.
@@ -158,7 +158,7 @@ def next_pieces(text, row, at, shared, work):
 
 @part
 def scan(text, table, work):
-    """Find the best segmentations of a row. Returns their number; 0 if there is no room for the paths of a piece."""
+    """Find the best segmentations of a row. Returns their number; 0 if the capacity is too small for the paths of a piece."""
     most, pieces, own = table.most[0], work.pieces, table.own
     row, at, index, texts = U0, np.uint64(work.bounds[0]), U0, U1
     work.totals[0], work.steps[0] = 0.0, 0
@@ -230,7 +230,7 @@ def encode_rows(text, starts, more, table, output, work):
     After a call with `is_every`, ``work.state[ROW]`` is the number of segmentations, and ``work.totals`` contains their scores.
 
     Returns:
-        The position where reading stopped; beyond the end if the text continues in the next call, or if the room is too small.
+        The position where reading stopped; beyond the end if the text continues in the next call, or if the capacity is too small.
     """
     state = work.state
     if more:

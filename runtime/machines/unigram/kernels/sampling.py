@@ -119,19 +119,19 @@ def weight_at(item, place, nodes, numbers, weights):
 
 
 @part
-def weigh(text, begin, size, room, lists, nodes, numbers, weights):
+def weigh(text, begin, size, base, lists, nodes, numbers, weights):
     """Write the weight of all paths to each place of a piece. Weights inside a character are never read.
 
     Args:
         text, begin, size: the piece.
-        room: the start of the piece's room in `lists`, which has the list at each place, and in `weights`, which is filled.
+        base: the start of the piece's slice of `lists`, which has the list at each place, and in `weights`, which is filled.
         nodes: see `fst.machines.unigram.arguments.Ends`.
         numbers: as in `fst.machines.unigram.arguments.SamplingArguments`.
     """
     unknown = numbers[np.uint64(len(numbers)) - U2]
-    weights[room] = 1.0
+    weights[base] = 1.0
     for index in range(U1, size + U1):
-        place = room + np.uint64(index)
+        place = base + np.uint64(index)
         block = lists[place] * BLOCK
         if block == U0:
             at = begin + np.uint64(index)
@@ -174,24 +174,24 @@ def choice_at(block, left, place, nodes, numbers, weights, stream):
 
 
 @part
-def draw_listed(text, begin, size, room, table, stream, work, drawn, at):
+def draw_listed(text, begin, size, base, table, stream, work, drawn, at):
     """Draw a path through a piece that `find_nodes` has read: the node that ends at each place on the path.
 
     Args:
         text, table, stream, at: as in `draw`; `drawn` is as its `nodes`.
         begin, size: the piece, which has at most ``table.most_bytes[0]`` bytes.
-        room: the start of its room in ``work.tokens`` and ``work.best_sums``.
+        base: the start of its slice of ``work.tokens`` and ``work.best_sums``.
     """
     lists, nodes, numbers, weights = work.tokens, table.own.ends.nodes, table.numbers, work.best_sums
-    weigh(text, begin, size, room, lists, nodes, numbers, weights)
+    weigh(text, begin, size, base, lists, nodes, numbers, weights)
     left = size
     while left:
-        block, length = lists[room + left] * BLOCK, U0
+        block, length = lists[base + left] * BLOCK, U0
         if block == U0:
             length = begin + left - start_before(text, begin + left)
             drawn[at + left - U1] = -np.int32(length)
         else:
-            node = nodes[choice_at(block, left, room + left, nodes, numbers, weights, stream)]
+            node = nodes[choice_at(block, left, base + left, nodes, numbers, weights, stream)]
             length = node >> HALF & SIZE
             drawn[at + left - U1] = np.int32(node & LOW_HALF)
         left -= length
@@ -213,7 +213,7 @@ def line_up(nodes, at, size, lengths):
 def emit(text, pieces, count, row, table, output, work):
     """Write the ids of all pieces to the output, and the frames and ends of texts. Returns the row after the last complete row."""
     state, special_ids, ids, own, seed = work.state, work.special_ids, output.ids, table.own, table.seed[0]
-    at, place, special, room, key = state[COUNT], state[PLACE_IN_ROW], U0, U0, key_of(seed, state[FIRST_ROW] + row)
+    at, place, special, base, key = state[COUNT], state[PLACE_IN_ROW], U0, U0, key_of(seed, state[FIRST_ROW] + row)
     for index in range(count):
         kind = np.uint64(pieces[index]) >> KIND << KIND
         first, last, length = bounds_of(pieces, np.uint64(index))
@@ -221,10 +221,10 @@ def emit(text, pieces, count, row, table, output, work):
             before, stream = at, key + place * GAMMA
             listed = read_together(length, own.ends.widest[0], own.ends.stride[0])
             if U0 < listed <= table.most_bytes[0]:
-                draw_listed(text, first, length, room, table, stream, work, ids, at)
+                draw_listed(text, first, length, base, table, stream, work, ids, at)
             else:
                 draw(text, first, last, table, stream, work, ids, at)
-            room += listed + np.uint64(listed > U0)
+            base += listed + np.uint64(listed > U0)
             at = put_nodes(text, first, last, line_up(ids, at, length, own.shared.lengths), own, output, at)
             work.counts[index] = at - before
             place += length

@@ -8,7 +8,7 @@ first. Blocks of four items are compared without branches, which would be mispre
 The sums of each piece begin with 0, which is nearly always the true sum before the piece. For other pieces, `find_path` reads the lists
 again.
 
-Each pending piece has a *room* in the arrays that pieces share: a place before its first byte, and a place after each byte.
+Each pending piece has a *slice* of the arrays that pieces share: a place before its first byte, and a place after each byte.
 """
 
 from __future__ import annotations
@@ -112,26 +112,26 @@ def put_best(text, at, place, ends, work):
 
 
 @part
-def find_path(text, begin, end, before, ends, work, room):
+def find_path(text, begin, end, before, ends, work, base):
     """Find the best nodes of a piece, and their sums.
 
     Args:
         text, begin, end: the piece.
         before: the sum before the piece.
         ends: `fst.machines.unigram.arguments.Ends`.
-        work: `tokens` has the list at each place, from `room` on; `best` and `best_sums` are filled from `room` on.
+        work: `tokens` has the list at each place, from `base` on; `best` and `best_sums` are filled from `base` on.
     """
-    work.best_sums[room] = before
+    work.best_sums[base] = before
     for at in range(begin + U1, end + U1):
-        put_best(text, np.uint64(at), room + (np.uint64(at) - begin), ends, work)
+        put_best(text, np.uint64(at), base + (np.uint64(at) - begin), ends, work)
 
 
 @part
-def line_up(best, room, size, ids, at):
+def line_up(best, base, size, ids, at):
     """Write the nodes of the best path, in order, to the end of ``ids[at : at + size]``. Returns the index of the first node."""
     left = out = size
     while left:
-        node = best[room + left]
+        node = best[base + left]
         out -= U1
         ids[at + out] = np.int32(node & LOW_HALF)
         left -= node >> HALF
