@@ -1,6 +1,6 @@
 """The compiler: it turns vocabularies into tables, before run time.
 
-Each step is one file: source → alphabet and trie → failure links and pops → transducer → rows and classes → tables.
+The steps of a compilation: source → alphabet and trie → failure links and pops → transducer → rows and classes → tables.
 """
 
 from fst.compile.api import bpe, tokenizer, unigram, wordpiece

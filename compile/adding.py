@@ -1,4 +1,4 @@
-"""Add tokens to a table. The parts that depend on added tokens are compiled again; the model is not."""
+"""Add tokens to a table: compile only those parts again that depend on added tokens."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ def add(table: Any, tokens: Iterable[Any]) -> Any:
     """A table with more added tokens, or with new flags for existing added tokens.
 
     Args:
-        table: a table of tokens.
+        table: the table of a tokenizer.
         tokens: as in `fst.Tokenizer.with_added_tokens`.
 
     Returns:
-        A new table; the given table if nothing changes.
+        A new table, or `table` itself if nothing changes.
 
     Raises:
         UnsupportedError, VocabularyError, TypeError: as from `fst.Tokenizer.with_added_tokens`.
-        TableError: the table's components are not sound.
+        TableError: a component in the table's header is malformed.
     """
     added, reference = table.metadata.added_tokens, _reference(table)
     if reference.startswith(SENTENCEPIECE):
@@ -74,7 +74,7 @@ def _stated(tokens: Iterable[Any]) -> Iterator[dict[str, Any]]:
 
 
 def _token(token: Any) -> AddedToken:
-    """An added token from a string, from a mapping, or from an object with the same members."""
+    """An added token, from a string, from a mapping, or from an object with the attributes of ``tokenizers.AddedToken``."""
     if isinstance(token, str):
         return AddedToken(token)
     stated = token if isinstance(token, Mapping) else {name: getattr(token, name, None) for name in ("content", *FLAGS)}
@@ -86,7 +86,7 @@ def _token(token: Any) -> AddedToken:
 
 
 def _numbered(table: Any, parts: Mapping[str, Any], reference: str) -> dict[str, int]:
-    """The ids of added tokens. The first new id is the number of tokens, as in ``tokenizers``; for other references, the highest id plus 1.
+    """The id of each added token. The first new id is the number of tokens, as in ``tokenizers``; for other libraries, the highest id + 1.
 
     Raises:
         UnsupportedError: a new id is already the id of another token, or is too high.
@@ -105,7 +105,7 @@ def _numbered(table: Any, parts: Mapping[str, Any], reference: str) -> dict[str,
 
 
 def _named(table: Any, new: Collection[str]) -> Any:
-    """The table with roles for new tokens with usual names, such as pad_token for [PAD], unless another token has the role."""
+    """Return the table, with roles for new tokens that have usual names, such as pad_token for [PAD], unless another token has the role."""
     metadata = table.metadata
     named = {**named_tokens(new, None, None), **metadata.settings.named_tokens}
     return replace(table, about=replace(metadata, settings=replace(metadata.settings, named_tokens=named)).to_json())

@@ -35,13 +35,13 @@ def wordpiece(
 ) -> WordPieceTable:
     """Compile a WordPiece vocabulary.
 
-    Normalization, pre-tokenisation and WordPiece become one transducer over the characters of raw text. For every string the ids equal
-    those of ``tokenizers.Tokenizer.from_file``; for a folder, those of ``transformers.AutoTokenizer.from_pretrained``. If an option is
-    None, the source determines its value. A ``vocab.txt`` or a list of tokens contains no options: then the value is BERT's, given below in
-    brackets.
+    Normalization, pre-tokenization and WordPiece become one transducer over the characters of raw text. The ids of every string equal those
+    of ``tokenizers.Tokenizer.from_file``; for a folder, those of ``transformers.AutoTokenizer.from_pretrained``. If an option is None, the
+    source determines its value. A ``vocab.txt`` or a list of tokens contains no options; for these sources, the default is BERT's value,
+    given below in brackets.
 
     Args:
-        source: a ``vocab.txt`` (one token per line); a ``tokenizer.json``; a folder with one of these and files such as
+        source: a ``vocab.txt`` (one token per line); a ``tokenizer.json``; a folder with one of these files, and with others such as
             ``tokenizer_config.json``; the tokens in the order of their ids; a live tokenizer of tokenizers or transformers; or the name of
             a model on the Hugging Face Hub, if no file has this name.
         lowercase: convert the text to lower case [True].
@@ -56,9 +56,8 @@ def wordpiece(
             replace most transitions, for alphabets of thousands of characters; "auto": chosen by the compiler.
 
     Raises:
-        VocabularyError: the source is not a vocabulary or lacks the unknown token, or the Hub does not have it or is out of reach.
-        UnsupportedError: the source needs an unsupported feature; the message names it. Or huggingface_hub is not
-            installed.
+        VocabularyError: the source is not a vocabulary or lacks the unknown token, or the Hub lacks the model or cannot be reached.
+        UnsupportedError: the source needs an unsupported feature, which the message names, or huggingface_hub is not installed.
         OSError: the source cannot be read.
 
     Examples:
@@ -94,7 +93,7 @@ def bpe(
 ) -> BpeTable:
     """Compile a BPE vocabulary, over bytes or over characters.
 
-    For every string the ids equal those of the reference for the source: ``tokenizers.Tokenizer.from_file`` for a ``tokenizer.json``,
+    The ids of every string equal those of the library that defines the source: ``tokenizers.Tokenizer.from_file`` for a ``tokenizer.json``,
     ``transformers.AutoTokenizer.from_pretrained`` for a folder, tiktoken for its encodings, mistral-common for a ``tekken.json``, and
     sentencepiece for a ``.model``.
 
@@ -107,14 +106,14 @@ def bpe(
             ``tekken.json``, one ``.tiktoken`` file or one ``.model``; a ``tiktoken.Encoding``; a live tokenizer of tokenizers or
             transformers; or the name of a model on the Hugging Face Hub, if no file has this name.
         encoding: the encoding of a ``.tiktoken`` file: "cl100k_base", "o200k_base", "p50k_base", "r50k_base" or "gpt2".
-        pattern: the regular expression that matches pre-tokens, in the syntax of tiktoken; it replaces the pattern of the encoding.
+        pattern: the regular expression whose matches are the pre-tokens, in the syntax of tiktoken; it replaces the pattern of the
+            encoding.
         special: additional special tokens and their ids.
-        no_special: leave out the special tokens of the encoding, which then count as plain text.
+        no_special: leave out the special tokens of the encoding; texts that contain them are then encoded as ordinary text.
 
     Raises:
-        VocabularyError: the source is not a vocabulary, or is incomplete, or the Hub does not have it or is out of reach.
-        UnsupportedError: the source needs an unsupported feature; the message names it. Or huggingface_hub is not
-            installed.
+        VocabularyError: the source is not a vocabulary or is incomplete, or the Hub lacks the model or cannot be reached.
+        UnsupportedError: the source needs an unsupported feature, which the message names, or huggingface_hub is not installed.
         OSError: the source cannot be read.
     """
     options = {"encoding": encoding, "pattern": pattern, "special": special, "no_special": no_special}
@@ -126,7 +125,7 @@ def bpe(
 def unigram(source: Any) -> UnigramTable:
     """Compile a Unigram vocabulary, such as those of T5, XLM-R and ALBERT.
 
-    For every string the ids equal those of ``tokenizers.Tokenizer.from_file``; for a folder, those of
+    The ids of every string equal those of ``tokenizers.Tokenizer.from_file``; for a folder, those of
     ``transformers.AutoTokenizer.from_pretrained``; for a ``.model``, those of sentencepiece.
 
     Args:
@@ -134,9 +133,8 @@ def unigram(source: Any) -> UnigramTable:
             tokenizer of tokenizers or transformers; or the name of a model on the Hugging Face Hub, if no file has this name.
 
     Raises:
-        VocabularyError: the source is not a vocabulary, or the Hub does not have it or is out of reach.
-        UnsupportedError: the source needs an unsupported feature; the message names it. Or huggingface_hub is not
-            installed.
+        VocabularyError: the source is not a vocabulary, or the Hub lacks the model or cannot be reached.
+        UnsupportedError: the source needs an unsupported feature, which the message names, or huggingface_hub is not installed.
         OSError: the source cannot be read.
 
     Source: Kudo 2018, *Subword Regularization*.
@@ -152,12 +150,12 @@ def tokenizer(source: Any, *, layout: str = "auto", **options: Any) -> Table:
     Args:
         source: any source of `fst.compile.wordpiece`, `fst.compile.bpe` or `fst.compile.unigram`; also a WordLevel vocabulary.
         layout: the layout of a WordPiece table; see `fst.compile.wordpiece`.
-        options: options of the function for the source's kind; they override the source.
+        options: the options of `fst.compile.wordpiece` or `fst.compile.bpe`, for sources of their kinds; they override the source.
 
     Raises:
-        VocabularyError: the source is not a vocabulary, or the Hub does not have it or is out of reach.
-        UnsupportedError: the source needs an unsupported feature, or an option does not fit its kind; the message names it. Or
-            huggingface_hub is not installed.
+        VocabularyError: the source is not a vocabulary, or the Hub lacks the model or cannot be reached.
+        UnsupportedError: the source needs an unsupported feature, or an option does not fit the kind of the source; the message names the
+            feature or the option. Or huggingface_hub is not installed.
         OSError: the source cannot be read.
         TypeError: an option is unknown.
 
@@ -173,7 +171,7 @@ def tokenizer(source: Any, *, layout: str = "auto", **options: Any) -> Table:
 
 
 def _compiled(source: Any, found: Source[Any], layout: str) -> Table:
-    """The table of a source that was read. An error names the source's file or folder."""
+    """Compile a source that is already read; an error names the source's file or folder."""
     try:
         return assembled(found, layout)
     except (UnsupportedError, VocabularyError) as error:

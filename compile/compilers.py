@@ -1,4 +1,4 @@
-"""The models that can be compiled. Each entry has the functions that read the model and its text pipeline, and compile its source."""
+"""The kinds of models that can be compiled: each has functions that read its model and its text pipeline, and that make a table of them."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ class Compiler(NamedTuple):
 
     Attributes:
         kind: the type of the model in a ``tokenizer.json``.
-        function: the public function for models of this kind.
+        function: the name of the public function that compiles models of this kind.
         text: reads the ``normalizer`` and the ``pre_tokenizer`` of a ``tokenizer.json``.
-        model: reads its ``model``, given the text pipeline.
-        decoder: the type of the ``decoder`` that is supported.
-        assemble: compiles a source of this kind, in a layout.
+        model: reads the ``model`` of a ``tokenizer.json``, given the text pipeline.
+        decoder: the only supported type of the ``decoder``.
+        assemble: compiles a source of this kind into a table with a given layout.
     """
 
     kind: str
@@ -49,7 +49,7 @@ def _words(normalizer: Component | None, pre_tokenizer: Component | None) -> Tex
 
 
 def _alone(read: Callable[[Mapping[str, Any]], Model]) -> Callable[[Mapping[str, Any], TextPipeline], Model]:
-    """A reader of a model that does not depend on the text pipeline."""
+    """Adapt the reader of a model that does not depend on the text pipeline: the pipeline is ignored."""
     return lambda model, _: read(model)
 
 
@@ -78,13 +78,13 @@ def compiler_of(model: Mapping[str, Any]) -> Compiler:
     """The compiler for the model of a ``tokenizer.json``.
 
     Raises:
-        UnsupportedError: no compiler reads its type.
+        UnsupportedError: no compiler reads models of this type.
     """
     return _compiler(model.get("type") or _kind_by_fields(model))
 
 
 def assembled(source: Source[Model], layout: str) -> Table:
-    """The table of a source."""
+    """Compile a source into a table."""
     return COMPILERS[source.model.kind].assemble(source, layout)
 
 
@@ -100,10 +100,10 @@ def need_kind(found: str, wanted: str | None) -> None:
 
 
 def model_of(document: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The model of a ``tokenizer.json``. Its type may be missing in older files.
+    """The model of a ``tokenizer.json``. In older files, the model has no type.
 
     Raises:
-        UnsupportedError: no compiler reads its type.
+        UnsupportedError: no compiler reads models of this type.
         ValueError: the document has no model, or the model is malformed.
     """
     model = mapping(field_of(document, "model", "it"), "model")

@@ -80,7 +80,7 @@ def contents(path: Path) -> bytes:
 
 
 def _unpacked(data: bytes) -> bytes:
-    """The contents of all members of a gzip file, concatenated; unpacking stops soon after the limit."""
+    """The contents of all members of a gzip file, concatenated; unpacking stops soon after `MAX_SOURCE_BYTES`."""
     found: list[bytes] = []
     left = MAX_SOURCE_BYTES + 1
     while data and left > 0:

@@ -1,1 +1,1 @@
-"""Word lists from files and columns: words with their values, for any machine over words."""
+"""Read lists of words, with frequencies and parts of speech, from files and columns."""

@@ -1,4 +1,4 @@
-"""Words in columns of Parquet and Arrow files, and of libraries that export Arrow arrays. This module needs pyarrow."""
+"""Read words from columns of Parquet and Arrow files, and of libraries that export Arrow arrays. This module needs pyarrow."""
 
 from __future__ import annotations
 
@@ -33,10 +33,11 @@ def words_of(column: Any) -> Sequence[Any]:
 
 
 def words_of_file(path: Path, form: str, column: str | None) -> Sequence[Any]:
-    """Read the words of a column of a file. Without a name, the file must have only one column.
+    """Read the words of a column of a file. If `column` is None, the file must have only one column.
 
     Raises:
-        VocabularyError: the file is a pipe or a device, is damaged, or has no single column with the name; or a value is null.
+        VocabularyError: the file is a pipe or a device, or is damaged, or has no column or several columns with the name; or a value is
+            null.
         OSError: the file cannot be read.
     """
     need_regular(path, VocabularyError)

@@ -1,17 +1,17 @@
-"""Words in UTF-8, within the limits of the compilers over words."""
+"""Encode the words of a dictionary in UTF-8, and check the size limits of compilers."""
 
 from __future__ import annotations
 
 from fst.compile.dictionaries.words import Words
 from fst.errors import UnsupportedError, VocabularyError, quoted, reason
 
-MAX_BYTES = 1 << 16  # the maximum length of a word: compilers visit a trie level by level
-MAX_TOTAL = 1 << 27  # the maximum size of all words together; compiling takes up to 100 bytes of memory per byte
+MAX_BYTES = 1 << 16  # the maximum length of a word in bytes; compilers visit a trie level by level
+MAX_TOTAL = 1 << 27  # the maximum length of all words together; compiling takes up to 100 bytes of memory for each of these bytes
 MAX_MATCHES = 1 << 24  # the maximum number of matches in the outputs of a table
 
 
 def spelled_words(given: Words, noun: str, *, allow_empty: bool = False) -> list[bytes]:
-    """Encode words in UTF-8 and check their lengths. `noun`: the word's name in messages.
+    """Encode words in UTF-8 and check their lengths. Messages call a word `noun`.
 
     Raises:
         VocabularyError, UnsupportedError: a word is not text, is empty or is too long, or all words together are too long.

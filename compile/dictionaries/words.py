@@ -1,6 +1,6 @@
 r"""Read the words of a dictionary with their values, from a list, a column, or a file.
 
-The ending of a file's name determines the file format, unless the caller gives it. The content never does, because any line may be a word:
+The caller or the ending of the file's name determines the file format. The content does not, because any line may be a word:
 
 ======= ============================ =================================================================
 format  endings                      a word
@@ -8,9 +8,9 @@ format  endings                      a word
 lines   all others, as in vocab.txt  a line, spaces included, without "\n" or "\r\n" at its end
 jieba   none                         a line ``word frequency`` or ``word frequency part-of-speech``
 csv     .csv                         a field of each record: of the named column, or the first field
-tsv     .tsv                         the same, separated by tabs
+tsv     .tsv                         as in csv, but separated by tabs
 parquet .parquet                     a value of the named column, or of the only column
-arrow   .arrow, .feather, .ipc       the same
+arrow   .arrow, .feather, .ipc       as in parquet
 ======= ============================ =================================================================
 
 Text is UTF-8, with or without a byte-order mark, and may be packed with gzip, as in ``words.csv.gz``.
@@ -37,13 +37,13 @@ ASCII_SPACE = " \t\n\r\v\f"
 
 
 class Words(NamedTuple):
-    """Words in the order of their numbers.
+    """The words of a dictionary; the number of a word is its position.
 
     Attributes:
-        words: the words, which can be iterated once. If the source is an iterable, they may have any type, and the iteration may never end.
+        words: the words; iterate only once. If the source is an iterable, its elements may have any type, and it may be endless.
         frequencies: the frequency of each word, in jieba's format; None for other formats.
         tags: the part of speech of each word, or "", in jieba's format; None for other formats.
-        origin: the file of the words, or the noun for a word of a list.
+        origin: the path of the file, or, for a list, the noun for a word.
         unit, places: for a file, "line" or "row", and the number of each word's line or row, from 1; for a list, "" and no places.
     """
 
@@ -55,21 +55,21 @@ class Words(NamedTuple):
     places: Sequence[int] = ()
 
     def place(self, number: int) -> str:
-        """The position of a word, for messages."""
+        """The position of a word, for messages, such as "words.csv, line 3"."""
         return f"{self.origin}, {self.unit} {self.places[number]}" if self.unit else f"{self.origin} {number}"
 
 
 def read_words(source: Any, *, form: str | None = None, column: str | None = None, noun: str = "word") -> Words:
-    """Read words.
+    """Read the words of a dictionary.
 
     Args:
-        source: the path of a file, as a str or `Path`; a column, which is an array that pyarrow can import; or an iterable.
+        source: the path of a file, as a str or `Path`; an array that pyarrow can import; or an iterable.
         form: the file format, one of `FORMATS`; None: determined by the ending of the file's name.
         column: the name of the column, if the file has columns.
-        noun: the noun for a word of a list, in messages.
+        noun: the name of a word of a list in messages, such as "keyword".
 
     Raises:
-        VocabularyError: the file does not follow its format, or lacks the column, or a word is null; the message has the position.
+        VocabularyError: the file does not follow its format, or lacks the column, or a word is null; the message gives the position.
         UnsupportedError: the format is unknown, or the source cannot have a format or column, or pyarrow is needed but not installed.
         OSError: the file cannot be read.
     """

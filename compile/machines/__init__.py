@@ -1,1 +1,1 @@
-"""The compilers of machines, one folder each."""
+"""The compilers of the machines, one folder per machine."""

@@ -8,7 +8,7 @@ MAX_STEPS = 2_000_000  # a few seconds, and about 600 MB; patterns of known mode
 
 
 class Budget:
-    """A counter of the steps of compiling a pipeline.
+    """A counter of the steps of compiling the patterns of one pipeline.
 
     Examples:
         >>> budget = Budget()
@@ -22,7 +22,7 @@ class Budget:
         self._left = MAX_STEPS
 
     def take(self, steps: int) -> None:
-        """Count steps; call it before the steps.
+        """Count steps before they are taken.
 
         Raises:
             UnsupportedError: the total exceeds `MAX_STEPS`.

@@ -33,7 +33,7 @@ def of_runs(runs: Iterable[tuple[int, int]]) -> Set:
 
 
 def of_text(text: Iterable[str]) -> Set:
-    """The set of some characters."""
+    """Make the set of the given characters."""
     return of_runs((ord(char), ord(char)) for char in text)
 
 
@@ -81,7 +81,7 @@ class Classes:
     Attributes:
         starts: int64[runs], the first code point of each run, from 0.
         numbers: int64[runs], the class of each run.
-        held: bool[sets, classes], whether a set contains a class.
+        held: bool[sets, classes], whether each set contains each class.
     """
 
     starts: NDArray[np.int64]

@@ -1,4 +1,4 @@
-"""Generate ``properties.tsv``: the characters with each property, according to the reference's regex engines.
+"""Generate ``properties.tsv``: the characters with each property, according to the regex engines of the references.
 
 ``tokenizers`` uses Oniguruma, and ``tiktoken`` uses fancy-regex. Both have the same version of Unicode, but different word characters, so
 these are generated for both engines. This takes about twenty seconds::
@@ -60,7 +60,7 @@ BRACKETS = ("graph", "print", "punct")  # the other brackets are properties in t
 
 
 def named(listed: str) -> list[str]:
-    """The entries of a list above; an entry contains the names of one property."""
+    """Split a list above into its entries; each entry contains the names of one property."""
     return listed.replace("\n", "|").split("|")
 
 
@@ -68,7 +68,7 @@ class Engine(Protocol):
     """A regex engine."""
 
     def matched(self, pattern: str, text: str) -> set[str]:
-        """The characters of a text in matches of a pattern."""
+        """The characters of `text` in matches of `pattern`."""
 
 
 class Oniguruma:
@@ -80,7 +80,7 @@ class Oniguruma:
         self._regex, self._split = Regex, pre_tokenizers.Split
 
     def matched(self, pattern: str, text: str) -> set[str]:
-        """The characters of a text in matches of a pattern."""
+        """The characters of `text` in matches of `pattern`."""
         split = self._split(self._regex(pattern), "removed", invert=True)
         return {char for piece, _ in split.pre_tokenize_str(text) for char in piece}
 
@@ -89,7 +89,7 @@ class FancyRegex:
     """The engine of ``tiktoken``, which drops the text between matches."""
 
     def matched(self, pattern: str, text: str) -> set[str]:
-        """The characters of a text in matches of a pattern."""
+        """The characters of `text` in matches of `pattern`."""
         import tiktoken
 
         ranks = {bytes([byte]): byte for byte in range(256)}
@@ -138,7 +138,7 @@ def cased() -> set[str]:
 def _folds(engine: Oniguruma) -> Iterator[str]:
     """Lines for the classes of ``(?i)``. The engine compares all pairs of characters that have a case."""
     characters = sorted(cased())
-    apart = "\n".join(characters)  # no match includes two characters
+    apart = "\n".join(characters)  # no match includes two characters, since line feeds separate them
     left = set(characters)
     for char in characters:
         if char in left:

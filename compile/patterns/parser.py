@@ -35,7 +35,7 @@ MAX_PATTERN = 1 << 14  # the maximum length in characters; parsing takes up to 0
 
 END_OF_TEXT = LookAhead(Characters(ANY), negative=True)
 END_OF_LINE = LookAhead(Characters(NO_NEWLINE), negative=True)
-# In Oniguruma, no line follows the last newline.
+# In Oniguruma, no line begins after a newline at the end of the text.
 START_OF_LINE = Sequence((LookBehind(NO_NEWLINE, True, "^"), LookAhead(Characters(ANY), negative=False)))
 START_OF_ANY_LINE = LookBehind(NO_NEWLINE, True, "^")
 
@@ -109,7 +109,7 @@ class Parser(SetParser):
         return (parts[0] if len(parts) == 1 else Sequence(tuple(parts))), flags
 
     def repeated(self, flags: Flags) -> Node:
-        """Read an atom and its quantifiers. Only in Oniguruma, and only after braces, may a second quantifier follow."""
+        """Read an atom and its quantifiers. A second quantifier may follow only in Oniguruma, and only after braces."""
         node, possible = self.atom(flags), 2
         while True:
             while self.blanks(flags):
@@ -184,7 +184,7 @@ class Parser(SetParser):
         return found is not None
 
     def start(self, flags: Flags) -> Node:
-        """The meaning of ``^``."""
+        """The assertion for ``^``."""
         if not flags.multiline:
             return LookBehind(ANY, True, "^")
         return START_OF_LINE if self.oniguruma else START_OF_ANY_LINE

@@ -23,7 +23,7 @@ MAX_DEPTH = 100  # the maximum depth of nested groups and brackets
 
 @dataclass(frozen=True)
 class Flags:
-    """The current options: ``(?i)``, whether ``.`` matches newlines, whether ``^`` and ``$`` match at lines, and ``(?x)``."""
+    """The current options: ``(?i)``, ``.`` matches newlines, ``^`` and ``$`` match at lines, and ``(?x)``."""
 
     ignore_case: bool = False
     dot_all: bool = False
@@ -32,7 +32,7 @@ class Flags:
 
 
 class SetParser:
-    """A pattern, and the index of the next character to read."""
+    """A reader of a pattern; `place` is the index of the next character."""
 
     def __init__(self, pattern: str, dialect: Dialect) -> None:
         self.pattern, self.oniguruma = pattern, dialect == "oniguruma"
@@ -111,7 +111,7 @@ class SetParser:
     # Brackets.
 
     def bracket(self, flags: Flags) -> tuple[Set, bool]:
-        """Read a set after its opening bracket; also return whether the brackets mean its complement."""
+        """Read a set after its opening bracket; also return whether it is negated."""
         self.depth += 1
         if self.depth > MAX_DEPTH:
             raise UnsupportedError(f"the pattern has more than {MAX_DEPTH} brackets inside one another")
@@ -217,7 +217,7 @@ class SetParser:
         return self.pattern[first : self.place]
 
     def blanks(self, flags: Flags) -> bool:
-        """Skip a comment or, with ``(?x)``, a space; False if neither follows."""
+        """Skip a comment or, with ``(?x)``, a whitespace character; False if neither follows."""
         if self.skip("(?#"):
             self.place = self.pattern.find(")", self.place) + 1 or len(self.pattern)
             return True

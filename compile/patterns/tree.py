@@ -1,6 +1,6 @@
 r"""Patterns as trees over sets of code points.
 
-The two assertions are `LookAhead` and `LookBehind`, which tests one character. All other assertions consist of these: ``$`` is a
+There are two assertions: `LookAhead`, and `LookBehind`, which tests one character. Other assertions are composed of these: ``$`` is a
 look-ahead, ``^`` is a look-behind, and ``\b`` is a choice of sequences of both.
 """
 
@@ -14,7 +14,7 @@ from fst.compile.patterns.code_points import Set
 
 @dataclass(frozen=True, eq=False)
 class Characters:
-    """One character of a set.
+    """One character that is in a set.
 
     Attributes:
         letter: the character, if the node is a single character of the pattern and ignores case; otherwise "".
@@ -33,7 +33,7 @@ class Sequence:
 
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """Alternatives; the first one with which the whole pattern matches is used."""
+    """Alternatives; the first with which the whole pattern matches is used."""
 
     parts: tuple[Node, ...]
 
@@ -65,7 +65,7 @@ class LookAhead:
 
 @dataclass(frozen=True, eq=False)
 class LookBehind:
-    """An assertion that the previous character is in a set or, if negative, is not. At the beginning of a text, it is in no set.
+    """An assertion that the previous character is in a set or, if negative, is not. The start of a text counts as a character in no set.
 
     Attributes:
         name: the construct, for messages.

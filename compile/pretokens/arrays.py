@@ -33,7 +33,7 @@ def splitter_arrays(split: Splitter, known: PretokenTable | None = None) -> tupl
 
 
 def more_tokens(table: PretokenTable, added: Mapping[str, int]) -> dict[str, NDArray[Any]]:
-    """The arrays of a table's tokens, by name; added tokens that the table lacks are appended."""
+    """The arrays of the tokens of a table, by name; added tokens that the table lacks are appended."""
     known = {name for name in table.tokens if name in added}
     more = {name: number for name, number in added.items() if name not in known}
     encoded, end = [name.encode() for name in more], int(table.token_ends[-1])

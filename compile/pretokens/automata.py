@@ -1,4 +1,4 @@
-"""Automata of splitters without gaps. Every pre-token is a match, so consecutive searches cut a whole text."""
+"""Automata of splitters without gaps: there is no text between matches, so consecutive matches cut a whole text into pre-tokens."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Automaton:
         return [[*zip(targets, ends, strict=True)] for targets, ends in rows]
 
     def surely_ends(self) -> NDArray[np.bool_]:
-        """Whether a match certainly ends after each state, for any text that follows."""
+        """bool[states], whether a match ends after the state, for every text that follows."""
         found: NDArray[np.bool_] = np.arange(len(self.targets)) != DEAD
         while True:
             fewer = found & (self.ends | found[self.targets]).all(axis=1)
@@ -63,7 +63,7 @@ def explored(
     symbols: int,
     budget: Budget,
 ) -> Automaton:
-    """Build the automaton that has a state for each situation.
+    """Build an automaton from situations: each situation that a search can reach becomes a state.
 
     Args:
         begin: returns the situation after the first symbol of a search, and False.
@@ -110,7 +110,7 @@ def reduced(classes: NDArray[Any], automaton: Automaton, drops: NDArray[np.bool_
     Raises:
         UnsupportedError: the splitter has more classes than the limit.
     """
-    # Drop ends that a later end certainly replaces.
+    # Remove the ends that, for every text that follows, a later end of the same match replaces.
     targets, ends = minimal(automaton.targets, automaton.ends & ~automaton.surely_ends()[automaton.targets], budget)
     moves = (targets * 2 + ends).astype(np.uint16)
     merged, columns = code_points.distinct(np.vstack([moves[:, :-1], drops]))

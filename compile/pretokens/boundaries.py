@@ -2,7 +2,7 @@
 
 The splitter (`fst.text.splitter`) is a state machine, so each step has to wait for the previous one. However, the characters around a
 position decide most boundaries in every state: no pre-token of English begins between two letters. The compiler therefore simulates the
-splitter over each window, from every possible state, and with every end that a search may find after the window. If all simulations agree
+splitter over each window, from every possible state, and with every end that a match may have after the window. If all simulations agree
 whether a pre-token begins before the second-to-last symbol, the window decides; otherwise the kernel runs the splitter there. After
 `MAX_STEPS` steps of simulation, all further windows remain undecided.
 
@@ -28,8 +28,8 @@ from fst.text.splitter import DEAD, START, Splitter
 SYMBOL_BITS = (3, 4, 5, 6)  # the numbers of bits per symbol to try
 MAX_STEPS = 8_000_000  # simulation steps, about ten seconds; o200k's pattern takes 4.7 million, most others under one million
 ROUNDS = 50  # rounds of power iteration; enough, because a text leaves most states within a few characters
-# The expected share of an ASCII character in a text, in percent: the number next to the first string with the character. It affects only
-# speed.
+# The expected share of an ASCII character in a text, in percent: the number after the first string that contains the character. Only speed
+# depends on it.
 FREQUENCIES = ((" etaoinshrdlu", 5.0), ("cmfwypvbgkjqxz", 1.0), (".,\n", 1.0), ("0123456789'\"-()", 0.2), ("", 0.05))
 
 Moves = Sequence[Sequence[Sequence[int]]]
@@ -37,7 +37,7 @@ Moves = Sequence[Sequence[Sequence[int]]]
 
 @dataclass(frozen=True, eq=False)
 class Windows:
-    """The decisions of windows.
+    """The decision of each window.
 
     Attributes:
         symbols: uint8[classes + 2], the symbol of each class, of END and of BEGIN.
@@ -70,8 +70,8 @@ def _prior(splitter: Splitter) -> NDArray[np.float64]:
 def _merges(moves: NDArray[np.uint16], prior: NDArray[np.float64]) -> list[tuple[int, int]]:
     """Pairs of classes in merging order; the second class is merged into the first.
 
-    The cost of a merge is the expected uncertainty: the share of the rarer class in texts, in states in which the two classes have
-    different moves.
+    The cost of a merge is the expected share of positions that become undecided: positions of the rarer class, in states in which the two
+    classes have different moves.
     """
     visits = _visits(moves, prior)
     costs = {}
@@ -87,7 +87,7 @@ def _visits(moves: NDArray[np.uint16], prior: NDArray[np.float64]) -> NDArray[np
     visits = np.eye(len(moves))[START]
     for _ in range(ROUNDS):
         visits = np.bincount(targets.ravel(), (visits[:, None] * prior).ravel(), len(moves))
-    visits[START] += visits @ ((moves[:, :-1] >> 1) == DEAD) @ prior  # also at the ends of searches
+    visits[START] += visits @ ((moves[:, :-1] >> 1) == DEAD) @ prior  # START is also the state at the end of each search
     shares: NDArray[np.float64] = visits / visits.sum()
     return shares
 
@@ -132,7 +132,7 @@ def _of_symbols(moves: NDArray[np.uint16], symbols: NDArray[np.uint8], steps: It
 
 
 def _decide(table: NDArray[np.uint8], simulation: _Simulation, known: tuple[int, ...], begin: int, end: int) -> None:
-    """Decide all windows that end in the known symbols; if these do not suffice, add one more symbol."""
+    """Decide all windows that end with the symbols `known`; if these are too few, extend them by each possible symbol before them."""
     decided = simulation.decide(known, len(known) - 2)
     if decided != UNDECIDED or len(known) == table.ndim or simulation.is_over:
         table[_ending(known)] = decided
@@ -145,7 +145,7 @@ def _decide(table: NDArray[np.uint8], simulation: _Simulation, known: tuple[int,
 
 
 def _ending(known: tuple[int, ...]) -> Any:
-    """The index of all windows that end in the known symbols."""
+    """The index of all windows that end with the symbols `known`."""
     return ..., *known
 
 
@@ -177,8 +177,9 @@ class _Simulation:
         return BEGINS if answers.pop() else INSIDE
 
     def _simulate(self, text: Sequence[int], asked: int, at_begin: bool) -> Iterator[bool]:
-        """Yield the results of a search that begins with the window; and, unless the text begins there, of searches that reach the window
-        in any state.
+        """Yield the answer of every search that can contain the window.
+
+        One search begins with the window. Unless the text also begins there, other searches reach the window, in any state.
         """
         yield from self._search(text, asked, 0)
         if not at_begin:
@@ -193,7 +194,7 @@ class _Simulation:
             yield from self._go_on(text, asked, START, begin, begin, None)
 
     def _go_on(self, text: Sequence[int], asked: int, state: int, at: int, begin: int | None, end: int | None) -> Iterator[bool]:
-        """Simulate the rest of a search.
+        """Simulate a search from a state to its end.
 
         Args:
             text, asked: as in `decide`.
@@ -217,9 +218,9 @@ class _Simulation:
                 yield from self._go_on(text, asked, move >> 1, at + 1, begin, match)
 
     def _restart(self, text: Sequence[int], asked: int, begin: int | None, end: int | None) -> Iterator[bool]:
-        """Simulate the next search: it begins at the end of the previous match or, without a match, one symbol after the previous start."""
+        """Simulate the next search: from the end of the match or, without a match, from one symbol after the previous start."""
         if end is None and begin is not None:
             end = begin + 1
-        # A search that began and ended before the window cannot have reached the window.
+        # A search cannot reach the window if it began and ended before the window.
         if end is not None and (end > 0 or begin is not None):
             yield from self._search(text, asked, end)

@@ -2,8 +2,8 @@
 
 Characters that are adjacent in a token are *joined*. The classes of two characters determine whether they may be joined.
 
-- For merges, each of the largest groups of joined characters has a class. All other groups share a class, as if their characters were
-  joined. Most groups are the letters of a script, or signs. A space is joined to the character after it, and rarely to the character before
+- For merges, each of the largest groups of joined characters has its own class. All other groups share one class, as if they were one
+  group. Most groups are the letters of a script, or signs. A space is joined to the character after it, and rarely to the character before
   it.
 - For paths, each group of letters has a class, because nearly all pairs of letters of a script occur in some token. Each ASCII sign and
   punctuation mark has a class, so a word and a comma after it are two pre-tokens. Two unknown characters have no boundary between them,
@@ -27,7 +27,7 @@ from fst.text.splitter import Splitter
 from fst.text.whitespace import BLANK
 
 GROUPS = 3  # the number of groups of joined characters that have a separate class
-NOT_KNOWN, BLANKS, ALONE, BEHIND, OTHERS = range(5)  # ALONE: not joined; BEHIND: joined to a space before; from OTHERS: groups
+NOT_KNOWN, BLANKS, ALONE, BEHIND, OTHERS = range(5)  # ALONE: not joined; BEHIND: joined to a space before it; OTHERS and above: groups
 SINGLE = (range(0x80), range(0x2010, 0x2040))  # each of these characters has a class, if it is a sign
 UNKNOWN = "unknown"  # the class of characters that are in no token
 
@@ -39,7 +39,7 @@ def between_merges(tokens: Iterable[str], known: Collection[str]) -> Splitter:
 
     Args:
         tokens: all results of merges.
-        known: the characters that are tokens. The splitter does not cut between two other characters.
+        known: the characters that are tokens. The splitter does not cut between two characters that are not tokens.
     """
     pairs = {pair for token in tokens for pair in pairwise(token)}
     behind, before = {after for char, after in pairs if char == BLANK}, {char for char, after in pairs if after == BLANK}
@@ -65,7 +65,7 @@ def between_paths(tokens: Iterable[str], known: Collection[str], *, before_blank
 
     Args:
         tokens: the tokens, spelled as in texts.
-        known: the characters that are tokens. The splitter does not cut between two other characters.
+        known: the characters that are tokens. The splitter does not cut between two characters that are not tokens.
         before_blanks: whether the splitter also cuts before each space.
     """
     pairs = {pair for token in tokens for pair in pairwise(token)}
@@ -85,7 +85,7 @@ def between_paths(tokens: Iterable[str], known: Collection[str], *, before_blank
 
 
 def _splitter(classes: NDArray[np.uint8], count: int, joins: Callable[[int, int], bool]) -> Splitter:
-    """The splitter that cuts between characters whose classes are not joined. Classes are numbers below `count`."""
+    """The splitter that cuts between two characters if their classes are not joined. Classes are numbers below `count`."""
     over, budget = -1, Budget()
 
     def step(now: int, symbol: int) -> Step:

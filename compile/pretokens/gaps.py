@@ -178,17 +178,18 @@ class _String:
         return OVER if kind == GAP else _Read(0, MATCHED if self.joins else GAP)
 
     def _longest(self, count: int, symbol: int) -> int:
-        """The length of the longest prefix of the string with which its first `count` symbols, followed by `symbol`, end."""
+        """The length of the longest prefix of the string that ends the text of its first `count` symbols and `symbol`."""
         read = (*self.symbols[:count], symbol)
         return next((size for size in range(len(read), 0, -1) if read[-size:] == tuple(self.symbols[:size])), 0)
 
 
 class _Gap(NamedTuple):
-    """The state of a search in a gap, or in text that may be one.
+    """The state of a search in a gap, or in text that may become a gap.
 
     Attributes:
         search: the state of the pattern's search from the last reported end of the gap; DEAD: no such search is alive.
-        later: the states of the searches from later positions; or only MATCHED, if one of these searches has a match or certainly will.
+        later: the states of the searches from later positions; or only MATCHED, if one of these searches has a match or will have one in
+            every text.
         is_first: whether `search` began at the beginning of the gap, so the gap may still turn out to be a match.
     """
 
@@ -200,9 +201,9 @@ class _Gap(NamedTuple):
 class _Gaps:
     """A pattern's automaton, and the gaps between its matches.
 
-    A gap ends at the first position from which a search of the pattern finds a match, which is known only later. The automaton therefore
-    reports an end of the gap at the first possible position; if the search from there fails, the gap continues. The true end of the gap may
-    then lie before the current symbol, unreported, so a pattern is refused if a search from a later position is still alive.
+    A gap ends at the first position from which the pattern matches, but the match is found only later. The automaton therefore reports an
+    end of the gap at the first possible position; if the search from there fails, the gap continues. The true end of the gap may then lie
+    before the current symbol, unreported, so a pattern is refused if a search from a later position is still alive.
     """
 
     def __init__(self, automaton: Automaton) -> None:
@@ -210,7 +211,7 @@ class _Gaps:
         self._symbols = automaton.targets.shape[1]
 
     def automaton(self, budget: Budget) -> Automaton:
-        """The automaton without gaps. A situation is a `_Gap`, or the state of a search that has a match or certainly will."""
+        """The automaton without gaps. A situation is a `_Gap`, or the state of a search that has a match or will have one in every text."""
         over: int | _Gap = DEAD
         return explored(self._begin, self._next, over, self._symbols, budget)
 
@@ -241,7 +242,7 @@ class _Gaps:
         return frozenset(state for state, _ in steps) - {DEAD}
 
     def _resumed(self, symbol: int) -> tuple[int | _Gap, bool]:
-        """The step of a gap that may end before this symbol, but not earlier."""
+        """The step of a gap that may end directly before this symbol, but not earlier."""
         search, _ = self._steps[START][symbol]
         if self._surely[search] or symbol == self._symbols - 1:
             return DEAD, True

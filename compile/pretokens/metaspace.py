@@ -126,7 +126,7 @@ class Pipeline(NamedTuple):
         return token[1].lstrip or token[1].rstrip or not {BLANK, self.blanks.symbol}.isdisjoint(token[0])
 
     def splitter(self) -> Splitter:
-        """The splitter of rewritten texts.
+        """The splitter of normalized texts.
 
         Raises:
             UnsupportedError: no splitter has the same effect.

@@ -20,7 +20,7 @@ class Match:
 
 @dataclass(frozen=True)
 class Read:
-    """Read one symbol of some classes."""
+    """Read one symbol whose class is in `classes`."""
 
     classes: frozenset[int]
     following: int
@@ -28,7 +28,7 @@ class Read:
 
 @dataclass(frozen=True)
 class Fork:
-    """Continue at any of some places; the first is preferred."""
+    """Continue at one of `places`; the first place is preferred."""
 
     places: tuple[int, ...]
 
@@ -44,7 +44,7 @@ class Ahead:
 
 @dataclass(frozen=True)
 class Behind:
-    """Continue if the previous symbol is in some classes; if negative, continue if it is in none of them."""
+    """Continue if the class of the previous symbol is in `classes` or, if negative, is not in it."""
 
     classes: frozenset[int]
     negative: bool
@@ -68,8 +68,8 @@ class Inner:
 
 
 Instruction = Match | Read | Fork | Ahead | Behind | Inner
-# The automaton of an atomic group: for each state and class, the next state, and whether a match ends. State 0 is dead; state 1 is the
-# first.
+# The automaton of an atomic group: for each state and class, the next state, and whether a match ends. State 0 is dead; a match begins in
+# state 1.
 Moves = list[list[tuple[int, bool]]]
 
 
@@ -82,7 +82,7 @@ class Program:
 
 
 def program(tree: Node, classes_of: Callable[[Node], frozenset[int]], automaton: Callable[[Program], Moves]) -> Program:
-    """The program of a tree.
+    """Compile a tree into a program.
 
     Args:
         tree: the tree.
@@ -95,7 +95,7 @@ def program(tree: Node, classes_of: Callable[[Node], frozenset[int]], automaton:
 
 
 class _Compiler:
-    """Add instructions from back to front: successors come first."""
+    """Build the instructions from the end of a pattern to its start: an instruction is added after its successors."""
 
     def __init__(self, classes_of: Callable[[Node], frozenset[int]], automaton: Callable[[Program], Moves]) -> None:
         self.instructions: list[Instruction] = [Match()]
@@ -132,8 +132,9 @@ class _Compiler:
         return start
 
     def _atomic(self, node: Atomic, following: int) -> int:
-        """Add an atomic group as its automaton. A group at the end of the pattern is added as a normal group, because nothing backtracks
-        into it.
+        """Add an atomic group as its automaton.
+
+        A group at the end of the pattern is added as a normal group, because nothing backtracks into it.
         """
         if following == MATCH:
             return self.place_of(node.body, following)
@@ -159,7 +160,7 @@ def _fork(node: Repeat, again: int, following: int) -> Fork:
 
 
 def _settled(moves: Moves) -> set[int]:
-    """The states after which another match certainly ends, for any text that follows."""
+    """The states after which another match ends, for every text that follows."""
     sources: list[list[int]] = [[] for _ in moves]  # sources of the moves with which no match ends
     for state, row in enumerate(moves):
         for target in {target for target, ends in row if not ends}:

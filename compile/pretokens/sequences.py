@@ -1,12 +1,12 @@
 """Splits in sequence: compile several splits into one splitter without gaps. Each split cuts the pre-tokens of the previous one.
 
-The automata of two splits run in parallel over a pre-token of the first. For the second automaton, the end of this pre-token is the end of
-the text. Both automata report an end one symbol late, so a single automaton can report the ends of the second. The compiler explores both
-automata over all texts, and refuses the splits unless two conditions hold:
+The automata of two splits run in parallel over a pre-token of the first split. For the second automaton, the end of this pre-token is the
+end of the text. Both automata report an end one symbol late, so a single automaton can report the ends of the second. The compiler explores
+both automata over all texts, and refuses the splits unless two conditions hold:
 
-- At each symbol, the same end can be reported, whether the pre-token of the first ends here or continues.
-- The search begins again after a reported end. If the second cuts inside a pre-token of the first, a search of the first from the cut must
-  therefore end where this pre-token ends.
+- At each symbol, the same end can be reported, whether the pre-token of the first split ends here or continues.
+- The search begins again after a reported end. If the second split cuts inside a pre-token of the first, a search of the first split from
+  the cut must therefore end where this pre-token ends.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def chained(splits: Sequence[Splitter], budget: Budget) -> Splitter:
 
 
 def split_of(part: Component, absent: Collection[str], budget: Budget) -> Splitter:
-    """The splitter of one split, with gaps."""
+    """The splitter of one split; it may leave gaps."""
     ((form, pattern),) = part["pattern"].items()
     behavior, dialect = BEHAVIORS[part["behavior"]], part.get("dialect", "oniguruma")
     present = dialect == "fancy-regex"  # in tiktoken, a user may encode special tokens as ordinary text
@@ -77,7 +77,7 @@ def composed(first: Splitter, second: Splitter, budget: Budget) -> Splitter:
     """The splitter that cuts the pre-tokens of `first` as `second` does; neither leaves gaps.
 
     Raises:
-        UnsupportedError: one of the two conditions does not hold.
+        UnsupportedError: a condition of this module does not hold.
     """
     classes, pairs = _common(first.classes, second.classes)
     automaton = _Composition(first, second, pairs).automaton(budget)
@@ -86,8 +86,9 @@ def composed(first: Splitter, second: Splitter, budget: Budget) -> Splitter:
 
 
 def _common(one: NDArray[np.uint8], other: NDArray[np.uint8]) -> tuple[NDArray[np.uint16], list[tuple[int, int]]]:
-    """The common class of each code point, and the pair of classes of each common class. Common classes are numbered in the order of first
-    occurrence.
+    """The common class of each code point, and for each common class, the pair of original classes.
+
+    Common classes are numbered in the order of first occurrence.
     """
     width = int(other.max()) + 1
     keys = one * np.uint16(width) + other
@@ -128,7 +129,7 @@ class _Side:
     Attributes:
         moves: the steps by state and common class; the last class is the end of the text.
         drops: for each common class, whether pre-tokens that begin with it are dropped.
-        surely: for each state, whether a match certainly ends later, for any text that follows.
+        surely: for each state, whether a match ends later, for every text that follows.
     """
 
     moves: list[list[Step]]
@@ -147,7 +148,7 @@ class _Side:
 
 
 class _Composition:
-    """Two automata side by side."""
+    """Two automata that run in parallel."""
 
     def __init__(self, first: Splitter, second: Splitter, pairs: Sequence[tuple[int, int]]) -> None:
         self._first = _Side.of(first, [one for one, _ in pairs])

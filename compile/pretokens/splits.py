@@ -1,13 +1,13 @@
 """Pre-tokenizers of byte-level BPE, rewritten as splits by patterns and a conversion of each pre-token to bytes.
 
-The result is a list of
+The result is a list of these components:
 
 - ``{"type": "Split", "pattern": {"Regex": …} or {"String": …}, "behavior": …, "invert": …}``, as in a ``tokenizer.json``. ``"dialect":
   "fancy-regex"`` marks the patterns of tiktoken; all others are Oniguruma's.
-- ``{"type": "PrefixSpace"}``: each part gets a leading space, unless it begins with a space or is empty. (This is ByteLevel's
+- ``{"type": "PrefixSpace"}``: each part of the text gets a leading space, unless it begins with a space or is empty. (This is ByteLevel's
   ``add_prefix_space``, which precedes ByteLevel's pattern.)
 - ``{"type": "ByteLevel", "add_prefix_space": false, "use_regex": false}``, in every list.
-- After it, pre-tokenizers that split bytes: ``{"type": "Digits", "individual_digits": …}``, and splits of ASCII characters as above.
+- After it, pre-tokenizers that split bytes: ``{"type": "Digits", "individual_digits": …}``, and Splits by ASCII characters.
 """
 
 from __future__ import annotations
@@ -105,5 +105,5 @@ def _behavior(part: Component) -> str:
 
 
 def _class(name: str) -> Pattern:
-    r"""A bracket with the reference's characters of a property. Their Unicode version differs from the version of ``\p{…}`` in patterns."""
+    r"""A bracket of the characters with a property in the reference, whose Unicode version differs from that of ``\p{…}`` in patterns."""
     return "[" + "".join(f"\\x{{{first:X}}}-\\x{{{last:X}}}" for first, last, _ in reference.properties()[name]) + "]"

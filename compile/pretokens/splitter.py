@@ -29,7 +29,7 @@ def splitter(
     absent: Collection[str] = (),
     budget: Budget | None = None,
 ) -> Splitter:
-    r"""Compile a pattern.
+    r"""Compile a pattern into a splitter.
 
     Args:
         pattern: the pattern.
@@ -70,7 +70,7 @@ class Alphabet:
     """The classes of code points that the sets of a pattern distinguish.
 
     Attributes:
-        classes: the classes.
+        classes: the classes, as runs of code points.
         held: the `id` of a node → the classes in the node's set.
         budget: the budget of the pipeline.
     """
@@ -81,7 +81,7 @@ class Alphabet:
 
     @classmethod
     def of(cls, tree: Node, budget: Budget) -> Alphabet:
-        """The alphabet of a tree."""
+        """The alphabet of a pattern's tree."""
         nodes = [node for node in walk(tree) if isinstance(node, Characters | LookBehind)]
         distinct = {node.edges.tobytes(): node.edges for node in nodes}
         classes = code_points.Classes.of([*distinct.values()])
@@ -89,7 +89,7 @@ class Alphabet:
         return cls(classes, {id(node): held[node.edges.tobytes()] for node in nodes}, budget)
 
     def program(self, tree: Node) -> Program:
-        """The program of a tree; the alphabet contains all its nodes."""
+        """Compile a tree into a program; the alphabet contains all its nodes."""
         return program(tree, lambda node: self.held[id(node)], self.automaton)
 
     def automaton(self, instructions: Program) -> Moves:

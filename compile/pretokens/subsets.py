@@ -1,6 +1,6 @@
 """Automata of programs, by ordered subset construction: a state is the list of threads that backtracking would try, in order of preference.
 
-Threads after a match are dropped. The match that backtracking finds is therefore the last one that ends before the automaton is dead.
+Threads that are less preferred than a match are dropped. So the match that backtracking finds is the last one before the automaton is dead.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ DEAD = State((), 0)
 
 
 class Construction:
-    """The states of a program.
+    """The subset construction for a program.
 
     Args:
         program: the program.
@@ -118,10 +118,11 @@ def _distinct(threads: tuple[Thread, ...]) -> tuple[Thread, ...]:
 
 
 def minimal(targets: NDArray[np.int64], ends: NDArray[np.bool_], budget: Budget) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """The smallest automaton with the same effect. State 0 is dead, state 1 is the first; the others are in the order in which they are
-    reached.
+    """The smallest automaton with the same effect.
 
-    Blocks of states are split until no symbol splits a block (Moore). The caller may then merge symbols with equal columns.
+    State 0 is dead, state 1 is the first; the others are in the order in which they are reached.
+
+    Blocks of states are split until no symbol splits a block (Moore's algorithm). The caller may then merge symbols with equal columns.
 
     Args:
         targets: int64[states, symbols], the next state.
@@ -143,8 +144,9 @@ def minimal(targets: NDArray[np.int64], ends: NDArray[np.bool_], budget: Budget)
 
 
 def _numbered(targets: NDArray[np.int64], ends: NDArray[np.bool_], start: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Number states in the order in which they are reached; the dead state is 0. If a pattern never matches, its first state is a copy of
-    the dead state.
+    """Number states in the order in which they are reached; the dead state is 0.
+
+    If a pattern never matches, its first state is a copy of the dead state.
     """
     order = [0, start]
     seen = {0, start}

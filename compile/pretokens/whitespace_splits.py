@@ -34,13 +34,13 @@ from fst.text.normalizer import MAX_CUTS, NO_CUTS, Cuts, Normalizer
 from fst.text.splitter import DEAD, START, Span, Splitter
 from fst.text.whitespace import BLANK, NEVER
 
-LITERAL = {("Isolated", False), ("Isolated", True), ("Removed", True)}  # (behavior, invert) that keeps each match as a pre-token
+LITERAL = {("Isolated", False), ("Isolated", True), ("Removed", True)}  # the pairs (behavior, invert) that keep each match as a pre-token
 NO_WHITE_SPACE = "."
 UNCLEAR = -1  # used instead of an end
 
 
 def are_separators(chars: Iterable[str], split: Splitter) -> bool:
-    """Whether all characters are separators of a splitter without gaps and have the same effect."""
+    """Whether all given characters are separators of a splitter without gaps, and have the same effect."""
     classes = {int(split.classes[ord(char)]) for char in chars}
     if not classes <= split.dropped:
         return False
@@ -68,7 +68,7 @@ def _reached(steps: Sequence[Sequence[Step]], firsts: Iterable[int], others: Ite
 
 
 def makes_white_space(part: Component) -> bool:
-    """Whether a normalizer is a `Replace` of whitespace alone by whitespace, except a `Replace` of one character, which is a map."""
+    """Whether a normalizer is a `Replace` of whitespace by whitespace, except a `Replace` of one character, which is compiled as a map."""
     if part["type"] != "Replace" or not part["content"]:
         return False
     return not is_character(part["pattern"]) and {*_replaced(part["pattern"]), *part["content"]} <= {*WHITE_SPACE}
@@ -84,7 +84,7 @@ def need_without_effect(part: Component, after: Normalizer, late: Mapping[str, C
         split: the splitter.
 
     Raises:
-        UnsupportedError: a later step may distinguish the two.
+        UnsupportedError: a later step may distinguish the old whitespace from the new.
     """
     chars = {*_replaced(part["pattern"]), *part["content"]}
     images = {image for char in chars for image in _images(after, char)} | ({BLANK} if after.blanks.prefix != NEVER else set())
@@ -118,7 +118,7 @@ def _taken(node: Node) -> Iterator[code_points.Set]:
 
 
 def _images(after: Normalizer, char: str) -> str | tuple[str]:
-    """The characters that `char` becomes; an empty string if it may vanish, or if the result depends on its neighbours."""
+    """The characters that `char` becomes; an empty string if `char` may vanish, or if the result depends on its neighbours."""
     image, _ = after.normalized(char)
     parts, step = image, after.composition
     if step:
@@ -179,10 +179,9 @@ def _holds(string: str, others: Iterable[str]) -> bool:
 
 
 def _inside(split: Splitter, strings: Sequence[str]) -> list[list[int]] | None:
-    """Runs of characters. If one of the strings follows such a character, no pre-token begins between the two; after any other character,
-    one begins.
+    """The runs of characters after which no pre-token begins if one of the strings follows; None if this is unknown.
 
-    None if the result is unknown.
+    After all other characters, a pre-token begins before the string.
     """
     steps, symbols = Automaton.of(split.moves).steps(), range(split.moves.shape[1] - 1)
     rows = [[int(split.classes[ord(char)]) for char in string] for string in strings]
@@ -198,7 +197,7 @@ def _inside(split: Splitter, strings: Sequence[str]) -> list[list[int]] | None:
 
 
 def _end(steps: Sequence[Sequence[Step]], state: int, symbols: Sequence[int]) -> int | None:
-    """The number of symbols that a search in some state adds to its pre-token; None if the pre-token ended before them."""
+    """The number of symbols that a search in `state` adds to its pre-token; None if the pre-token ends before them; or `UNCLEAR`."""
     end = None
     for place, symbol in enumerate(symbols):
         state, ends = steps[state][symbol]

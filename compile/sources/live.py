@@ -1,6 +1,7 @@
 """Live tokenizers: objects of ``tokenizers`` and of ``transformers``, which can write themselves as a tokenizer.json.
 
-Some classes rebuild their tokenizer in a special way. For a folder with such a class, ``transformers`` makes the tokenizer.
+Some classes of ``transformers`` rebuild their tokenizer in their own way. If a folder names such a class, ``transformers`` makes the
+tokenizer.
 """
 
 from __future__ import annotations

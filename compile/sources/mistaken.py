@@ -1,4 +1,4 @@
-"""Files that users pass by mistake instead of a vocabulary: their first bytes, and a remedy for each kind."""
+"""Recognize files that users pass by mistake instead of a vocabulary, by their first bytes, and suggest a remedy."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _BEGINNINGS = (
     (rb"GGUF", "is a GGUF model: name a vocab.txt or a tokenizer.json"),
 )
 BEGINNINGS = tuple((re.compile(pattern, re.DOTALL | re.IGNORECASE), said) for pattern, said in _BEGINNINGS)
-LOOKED_AT = 1024  # bytes
+LOOKED_AT = 1024  # number of bytes
 
 
 def mistaken(path: Path) -> str | None:

@@ -1,4 +1,4 @@
-"""Read a source of any form: find its file, apply the compiler's options, and refuse sources that would fail later or silently."""
+"""Read a source of any form: find its file, apply the compiler's options, and refuse sources that would fail later or give wrong ids."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def _found(source: str | Path) -> Path:
 
 
 def _of_path(path: Path, given: Given, where: str, kind: str | None) -> Source[Any]:
-    """Read a file or a folder. If this fails, the message contains the kind of the file, if its first bytes identify it."""
+    """Read a file or a folder. If this fails, the message names the kind of file that its first bytes identify."""
     try:
         return _checked(_of_folder(path, given, kind) if path.is_dir() else _of_file(path, given, kind), where)
     except VocabularyError:
@@ -123,8 +123,9 @@ def is_model(path: Path) -> bool:
 
 
 def stated(source: Any) -> tuple[Any, Given] | None:
-    """The ``tokenizer.json`` of a source, and settings that it lacks, named as in `fst.tables.header.Settings`; None for other forms of
-    source.
+    """The ``tokenizer.json`` of a source, and the settings that it lacks; None for other forms of source.
+
+    The settings are named as in `fst.tables.header.Settings`.
 
     Args:
         source: a live tokenizer, a file, a folder, or the name of a model.

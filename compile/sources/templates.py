@@ -1,7 +1,7 @@
 """Templates: the ids that a post-processor adds around a text, or around the texts of a pair.
 
-A template is a sequence of pieces; each piece has a type id. A piece is either the ids of special tokens, or the place of a text, "A" or
-"B". If special tokens are left out, a text keeps the type id of its piece.
+A template is a sequence of parts, each with a type id. A part is either the ids of special tokens, or "A" or "B", which is the position of
+a text. If special tokens are left out, a text keeps the type id of its part.
 """
 
 from __future__ import annotations

@@ -116,8 +116,9 @@ def source_of(model: BpeModel, pattern: Pattern, added: AddedTokens, reference: 
 
 
 def _encoding(path: Path, given: Mapping[str, Any]) -> Encoding:
-    """The encoding of a file: the given encoding or, if no pattern is given, the encoding in the file name. Options override the pattern,
-    add special tokens, or drop the special tokens of the encoding.
+    """The encoding of a file: the given encoding or, if no pattern is given, the encoding in the file name.
+
+    Options override the pattern, add special tokens, or drop the special tokens of the encoding.
     """
     stem = path.name.partition(".")[0]
     name = given.get("encoding", stem if stem in ENCODINGS and "pattern" not in given else None)
@@ -171,7 +172,7 @@ def base64_bytes(token: str, where: str) -> bytes:
 
 
 def _need_apart(ranks: Mapping[bytes, int], special: Mapping[str, int], where: str) -> None:
-    """Refuse special tokens that have the id or the text of another token, or that tiktoken finds at random."""
+    """Refuse special tokens that have the id or the text of another token, or that tiktoken finds only by chance."""
     by_id = {rank: token for token, rank in ranks.items()}
     holders: dict[int, str] = {}
     for token, number in special.items():

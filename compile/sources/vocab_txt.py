@@ -1,4 +1,4 @@
-"""Bare WordPiece vocabularies: a ``vocab.txt`` with one token per line, or a list of tokens. All settings are BERT's."""
+"""WordPiece vocabularies without settings: a ``vocab.txt`` with one token per line, or a list of tokens. All settings are BERT's."""
 
 from __future__ import annotations
 
@@ -21,8 +21,9 @@ BERT_TEXT = TextPipeline(
 
 
 def parse_lines(text: str) -> dict[str, int]:
-    r"""Read the tokens of a ``vocab.txt`` as the reference does: only "\n" ends a line, whitespace at the end of a line is dropped, and the
-    last of equal tokens counts.
+    r"""Read the tokens of a ``vocab.txt`` as the reference does.
+
+    Only "\n" ends a line, whitespace at the end of a line is dropped, and the last of equal tokens counts.
     """
     lines = text.split("\n")
     if not lines[-1]:

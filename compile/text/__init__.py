@@ -1,1 +1,1 @@
-"""The text pipeline before the model: normalizers, pre-tokenizers and added tokens, folded into one map per character."""
+"""The text pipeline before the model: normalizers, pre-tokenizers and added tokens, folded into one map from characters to symbols."""

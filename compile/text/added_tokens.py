@@ -1,10 +1,10 @@
 """Added tokens: strings that the reference cuts out of a text before the model reads the text between them.
 
 A trie finds most of them while the raw text is read (`fst.text.reading.ReadingTable.specials`). The others are *contextual*: they are found
-in normalized text, depend on their neighbours, include the whitespace around them, or begin with a letter or a digit. (The trie would look
-for the last kind at nearly every character.) In WordPiece, the kernel finds contextual tokens by their symbols in normalized words, and
-marks texts that may contain further tokens; `fst.text.normalizer.NormalizerSteps` finds the tokens in marked texts. In byte-level BPE,
-`fst.text.normalizer` finds them.
+in normalized text, depend on their neighbours, include the whitespace around them, or begin with a letter or a digit. (The trie would have
+to look for tokens of the last kind at nearly every character.) In WordPiece, the kernel finds contextual tokens by their symbols in
+normalized words, and flags texts that may contain further tokens; `fst.text.normalizer.NormalizerSteps` finds the tokens in these texts. In
+byte-level BPE, `fst.text.normalizer` finds them.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def added_tokens(parts: Sequence[Mapping[str, Any]], tokens: Mapping[str, int]) 
     """Number added tokens as the reference does.
 
     A token of the vocabulary keeps its id. The others get consecutive ids from the size of the vocabulary, even if another token already
-    has such an id. If two added tokens share an id, the reference finds only the last. `completed` adds the fields that depend on the text
+    has this id. If two added tokens share an id, the reference finds only the last. `completed` adds the fields that depend on the text
     pipeline.
 
     Args:
@@ -81,7 +81,7 @@ def numbered(ids: Mapping[str, int]) -> AddedTokens:
 
 
 def _told_apart(found: Mapping[str, ContextualToken], special: Iterable[str]) -> AddedTokens:
-    """Group added tokens by how they are found. Decoding skips the special tokens."""
+    """Group added tokens: those that the trie finds, and contextual tokens. Decoding skips the special tokens."""
     contextual = _contextual(found)
     return AddedTokens(
         specials={content: token.id for content, token in found.items() if content not in contextual},
@@ -108,8 +108,9 @@ def _content(part: Mapping[str, Any]) -> str:
 
 
 def _contextual(found: Mapping[str, ContextualToken]) -> dict[str, ContextualToken]:
-    """The contextual tokens: tokens that the trie over raw text cannot find, and tokens that may overlap with a contextual token in raw
-    text.
+    """The contextual tokens.
+
+    These are the tokens that the trie over raw text cannot find, and those that may overlap with a contextual token in raw text.
     """
     contextual = {content for content, token in found.items() if _has_flags(token) or content[0].isalnum()}
     fresh = {content for content in contextual if not found[content].normalized}
@@ -205,7 +206,7 @@ def completed(added: AddedTokens, alphabet: Alphabet, normal: Normalization) -> 
 
 
 def _normalized(normal: Normalization, text: str) -> str:
-    """The text with each character normalized alone."""
+    """Normalize each character of a text by itself."""
     codes = np.array(list(map(ord, text)))
     for part in (normal.first, normal.second):
         images = part.apply(codes).ravel()

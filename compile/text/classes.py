@@ -1,6 +1,4 @@
-"""Fold the alphabet into classes: equivalent characters share a class, so that tables have one row per class instead of one per
-character.
-"""
+"""Fold the alphabet into classes of equivalent characters, so that tables have one row per class instead of one per character."""
 
 from __future__ import annotations
 
@@ -84,7 +82,7 @@ class Letters(NamedTuple):
         number = table.classes_of(np.arange(CODE_POINTS)).astype(np.int64)
         of_symbol = np.where(is_list[number], listed[first[number]], number)  # correct for characters that map to themselves
         own, used = number[alphabet.codes], alphabet.symbols >= 0
-        place = np.cumsum(used, axis=1) - 1 + (listed[first[own]] == 0)[:, None]  # a list may begin with class 0, a mark without a symbol
+        place = np.cumsum(used, axis=1) - 1 + (listed[first[own]] == 0)[:, None]  # class 0 first in a list: a mark without a symbol
         found = np.where(is_list[own][:, None], listed.take(first[own][:, None] + place * used, mode="clip"), own[:, None])
         is_letter = used & (alphabet.symbols < CODE_POINTS)
         of_symbol[alphabet.symbols[is_letter]] = found[is_letter]
@@ -100,7 +98,7 @@ def classify(
     apart: Collection[int],
     normalized: Alphabet | None = None,
 ) -> Classes:
-    """Compute the classes.
+    """Compute the classes of code points, symbols and letters.
 
     Args:
         alphabet: the symbols of every code point.
@@ -156,7 +154,7 @@ def _symbol_classes(alphabet: Alphabet, letters: Letters, word_of_one: Mapping[s
 
 
 def _kept_apart(found: SymbolClasses, letters: Letters, symbols: Collection[int]) -> SymbolClasses:
-    """Give each of some symbols a new class. Parts of words still come first."""
+    """Give each of the given symbols a class of its own. The classes of parts of words still come first."""
     class_of_symbol, class_of_letter, class_of_id, records = found
     own = np.array(sorted(symbols))
     of_record = np.append(np.arange(len(records)), class_of_symbol[own])  # the existing classes, then the new ones

@@ -22,7 +22,7 @@ MAX_COMPONENTS = 100
 
 
 def mapping(value: Any, role: str) -> Mapping[str, Any]:
-    """A part of a file, if it is a mapping.
+    """Check that a part of a file is a mapping, and return it.
 
     Raises:
         ValueError: the part is not a mapping; the message names its role.
@@ -33,7 +33,7 @@ def mapping(value: Any, role: str) -> Mapping[str, Any]:
 
 
 def sequence(value: Any, role: str) -> Sequence[Any]:
-    """A part of a file, if it is a list.
+    """Check that a part of a file is a list, and return it.
 
     Raises:
         ValueError: the part is not a list; the message names its role.

@@ -1,13 +1,14 @@
 """Merge lists of byte-pair encoding (BPE), and their canonical form.
 
-BPE begins with the single bytes of a piece. While any adjacent pair is in the list, it merges the pair of lowest rank; in a tie, the
-leftmost pair. `fst.compile.machines.bpe.item_sets` and `fst.machines.bpe.automaton` use the same notation:
+BPE begins with the single bytes of a pre-token. It merges the adjacent pair of lowest rank, the leftmost in a tie, until no adjacent pair
+is in the list. `fst.compile.machines.bpe.item_sets` and `fst.machines.bpe.automaton` use the same notation:
 
 - t, u, w: tokens; |t|: the number of bytes of t. Tokens of one byte are *atoms*.
 - pre t, suc t: the left and the right part of the last merge when BPE runs on the bytes of t alone.
 - ρ(t): the rank of this merge; -1 for an atom.
-- A token is *canonical* if BPE makes it from its own bytes. From any text, BPE makes only canonical tokens: as long as no merge crosses the
-  ends of a token's bytes, BPE runs between these ends as on the bytes alone. For the same reason, only the pair (pre t, suc t) makes t.
+- A token is *canonical* if BPE makes it from its own bytes. From any text, BPE makes only canonical tokens: no merge crosses the ends of
+  the bytes that become a token, so BPE merges these bytes as if they were the only text. For the same reason, only the pair (pre t, suc t)
+  makes t.
 - A merge list is *proper* if ρ(pre t) < ρ(t) and ρ(suc t) < ρ(t) for every canonical t that is not an atom. Then the ranks of the merges
   that BPE executes never decrease.
 """
@@ -47,7 +48,8 @@ class Merges:
 
     @classmethod
     def of_ranks(cls, ranks: Mapping[bytes, int]) -> Merges:
-        """Return the merge list of a vocabulary that has only ranks, as in tiktoken's files: a pair has the rank of its concatenation.
+        """Return the merge list of a vocabulary that has only ranks, as in tiktoken's files. The rank of a pair is the rank of its
+        concatenation.
 
         The list has only the last merge of each canonical token, because BPE executes no other merges.
 
@@ -55,7 +57,7 @@ class Merges:
             ranks: the bytes of each token → its rank.
 
         Raises:
-            VocabularyError: the tokens are not a valid vocabulary.
+            VocabularyError: an id is out of range, or two tokens share an id.
             UnsupportedError: a token is too long.
         """
         spelled = Spelled.of(ranks)
@@ -74,12 +76,12 @@ class Spelled:
 
     Attributes:
         symbols: uint8[n], the bytes of all tokens, concatenated, without affixes.
-        codes: uint16[n], the codes of these bytes, see `fst.machines.bpe.affixes`.
+        codes: uint16[n], the codes of these bytes; see `fst.machines.bpe.affixes`.
         starts: int64[tokens], the start of each token in `symbols`.
         lengths: int64[tokens], |t|.
         ids: int64[tokens], the id of each token.
-        atoms: int32[CODES], the token of each single byte, by the code of the byte; or -1.
-        whole: bool[tokens], whether the affixes of the token allow it to be a whole piece.
+        atoms: int32[CODES], for each code of a byte, the token that is this byte alone; or -1.
+        whole: bool[tokens], whether the affixes of the token allow it to be a complete pre-token.
     """
 
     symbols: NDArray[np.uint8]
@@ -99,7 +101,7 @@ class Spelled:
             affixes: the prefix and the suffix in the names.
 
         Raises:
-            VocabularyError: an id is out of range, or two tokens share one.
+            VocabularyError: an id is out of range, or two tokens share an id.
             UnsupportedError: a token is too long.
         """
         wrong = [number for number in tokens.values() if not 0 <= number <= MAX_ID]
@@ -144,7 +146,7 @@ def canonical(merges: Merges) -> Canonical:
     """Find the last merge of every token.
 
     Raises:
-        VocabularyError: the tokens are not a valid vocabulary, or a part or the result of a pair is not a token.
+        VocabularyError: an id is out of range or shared, or a part or the result of a pair is not a token.
         UnsupportedError: a token is too long.
     """
     spelled = Spelled.of(merges.tokens, merges.affixes)
@@ -158,7 +160,9 @@ def canonical(merges: Merges) -> Canonical:
 
 
 def pairs_of_ranks(ranks: Mapping[bytes, int]) -> Iterator[tuple[bytes, bytes]]:
-    """All pairs of tokens that concatenate to a token, sorted by its rank, then by theirs; the order of ``transformers``."""
+    """All pairs of tokens that concatenate to a token, sorted as in ``transformers``: by the ranks of the concatenation, the left and the
+    right token.
+    """
     for token in sorted(ranks, key=ranks.__getitem__):
         halves = ((token[:place], token[place:]) for place in range(1, len(token)))
         known = [(left, right) for left, right in halves if left in ranks and right in ranks]
@@ -174,7 +178,7 @@ def _refuse_shared_ids(tokens: Iterable[bytes], ids: Ints) -> None:
 
 
 def _numbered(merges: Merges) -> tuple[NDArray[np.uint64], NDArray[np.int32]]:
-    """The pairs as ``left << 32 | right``, and the tokens that they make; a token is its position in the vocabulary."""
+    """The merges as arrays: the keys ``left << 32 | right``, and the tokens that they make. A token is its position in the vocabulary."""
     number_of = {token: number for number, token in enumerate(merges.tokens)}
     found = []
     for rank, (left, right) in enumerate(merges.pairs):
@@ -188,7 +192,7 @@ def _numbered(merges: Merges) -> tuple[NDArray[np.uint64], NDArray[np.int32]]:
 
 
 def _fault(rank: int, left: bytes, right: bytes, made: bytes, tokens: Mapping[bytes, int]) -> str | None:
-    """A message for the fault of a pair; None without a fault."""
+    """The error message for a malformed pair; None if the pair is correct."""
     told = f"merge {rank}, {quoted(left)} with {quoted(right)}"
     if not left or not right:
         return f"{told}: a part is empty"

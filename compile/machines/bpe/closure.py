@@ -1,7 +1,7 @@
-"""Kernels of the BPE compiler: find the last merge of every token, the items of every token, and the states that consist of items.
+"""Kernels of the BPE compiler: they find the last merge of every token, and the items and states of `fst.compile.machines.bpe.item_sets`.
 
 Kernels allocate nothing: the caller provides the arrays. A kernel whose arrays are too small returns -1, and is called again with larger
-    ones.
+arrays.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ LOW = np.uint64(0xFFFFFFFF)
 
 @part
 def mixed(key):
-    """A 64-bit hash; its low bits are also mixed."""
+    """A 64-bit hash; each of its low bits depends on all bits of the key."""
     key = (key ^ key >> HALF) * FACTOR
     return key ^ key >> HALF
 
@@ -29,10 +29,12 @@ def last_merges(symbols, starts, lengths, atoms, order, own, result, pairs, part
 
     Args:
         symbols, starts, lengths, atoms: `codes`, `starts`, `lengths` and `atoms` of `fst.compile.machines.bpe.canonical.Spelled`.
-        order: int64[n], the tokens of two or more bytes, short ones first, so that the pairs of their parts are already in the table.
-        own: int32[tokens], the rank at which any two parts make the token; -1 if only listed pairs make it.
+        order: int64[n], the tokens of two or more bytes. Short tokens come first, so that the pairs inside a token are inserted before its
+            turn.
+        own: int32[tokens], the rank of any pair that concatenates to the token; -1: only the listed pairs have ranks.
         result: int32[ranks], the token that the merge of each rank makes.
-        pairs: uint64[2 * slots], see `fst.machines.bpe.merge_list.capacity_for`. If a token has an `own` rank, its last pair is inserted.
+        pairs: uint64[2 * slots], see `fst.machines.bpe.merge_list.capacity_for`. For a token with an `own` rank, the last pair is
+            inserted.
         parts, pair_ranks: int32[longest token], scratch.
         left, right, rank: output for canonical tokens, int32[tokens], initially -1.
     """
@@ -72,7 +74,7 @@ def last_merges(symbols, starts, lengths, atoms, order, own, result, pairs, part
 
 @part
 def freeze(first, top, stack, starts, edges, slots, count):
-    """Return the number of the item whose edges are on top of a stack: an equal earlier item, or `count` for a new item."""
+    """Return the number of the item with the edges ``stack[first:top]``: that of an equal earlier item, or `count` for a new item."""
     if first == top:
         return 0
     mask = np.uint64(len(slots) - 1)
@@ -99,10 +101,11 @@ def freeze(first, top, stack, starts, edges, slots, count):
 
 @kernel
 def intern_items(keys, by_suffix, right, symbols, starts_of, lengths, roots, starts, edges, slots, stack, open_at):
-    """Build the trie of every T(u) from its sorted strings, and number the nodes from the leaves up; equal nodes have the same number.
+    """Build the trie of every set T(u) of `fst.compile.machines.bpe.item_sets`, and number the nodes from the leaves up; equal nodes get
+    the same number.
 
     As in the construction of a minimal automaton from sorted strings (Daciuk et al. 2000), the nodes on the path of the last string are
-    open. Their edges are on a stack; edges of deeper nodes are above.
+    open: they may get more edges. Their edges are on a stack, those of deeper nodes on top.
 
     Args:
         keys: uint64[n], sorted: ``u << 32 | index of t in by_suffix`` for each t ∈ T(u).
@@ -115,7 +118,7 @@ def intern_items(keys, by_suffix, right, symbols, starts_of, lengths, roots, sta
         open_at: int64[depth + 1], scratch: the position on the stack where the edges of each open node begin.
 
     Returns:
-        The number of items, or -1 if there is no room.
+        The number of items, or -1 if an array is too small.
     """
     starts[0], starts[1], count = 0, 0, 1
     top, length, before = 0, 0, 0
@@ -200,7 +203,7 @@ def close_states(
         key: int32[maximum number of items + 2], scratch.
 
     Returns:
-        The number of states; -1 if there is no room for states, -2 if there is no room for transitions.
+        The number of states; -1 if an array of states is too small, -2 if an array of transitions is too small.
     """
     most = len(kids) // 256
     last[0], depths[0], held_from[0], held_from[1], count, size = -1, 0, 0, 0, 1, 0

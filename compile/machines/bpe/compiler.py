@@ -104,7 +104,7 @@ def with_added(table: BpeTable, added: AddedTokens) -> BpeTable:
     """Return the table with different added tokens. Its merges do not change; its splitter changes only if it depends on added tokens.
 
     Raises:
-        UnsupportedError: as when the whole source is compiled.
+        UnsupportedError: as from `assemble`.
     """
     stated, names = table.metadata.text, table.tokens
     text = TextPipeline(tuple(stated.normalizers or ()), tuple(stated.pre_tokenizers or ()))
@@ -146,7 +146,9 @@ def _merges(model: BpeModel) -> NDArray[np.int32]:
 
 
 def _around_blank(text: TextPipeline) -> tuple[Sequence[Component], bool, Sequence[Component]]:
-    """The splits before pieces get a leading space, whether pieces get one, and all later splits; without a space, all splits are later."""
+    """Divide the splits at the step that adds a leading space: the splits before it, whether the step exists, and the splits after it, else
+    all.
+    """
     parts = [*text.pre_tokenizers]
     count = parts.index(BYTES) if BYTES in parts else len(parts)
     splits = [*parts[:count], *splits_of_text(parts[count + 1 :])]
@@ -158,7 +160,7 @@ Text = tuple[AddedTokens, Normalizer | None, Splitter]
 
 
 def _text(source: Source[BpeModel]) -> Text:
-    """The text pipeline of a source: its added tokens, its rewriting and its splitter.
+    """The text pipeline of a source: its added tokens, its normalizer and its splitter.
 
     Raises:
         UnsupportedError: a table cannot express the pipeline.
@@ -191,12 +193,12 @@ def _text_of_characters(source: Source[BpeModel]) -> Text:
 
 
 def _line(source: Source[BpeModel]) -> metaspace.Pipeline:
-    """The text pipeline before BPE over characters. If no token contains the symbol for spaces, texts keep the symbol."""
+    """The text pipeline before BPE over characters. If no token contains the symbol for spaces, the symbol remains in texts."""
     return metaspace.pipeline(source.text.normalizers, source.text.pre_tokenizers, keeps_symbol=not source.model.letters.symbol)
 
 
 def _is_cut_by_tokens(source: Source[BpeModel]) -> bool:
-    """Whether cuts are found from the tokens: the source has no cuts, and its model allows them."""
+    """Whether cuts are derived from the tokens: the source has no cuts or splits, and its model allows cuts."""
     if source.model.letters.are_bytes or not source.model.may_be_cut:
         return False
     line = _line(source)
@@ -204,7 +206,7 @@ def _is_cut_by_tokens(source: Source[BpeModel]) -> bool:
 
 
 def _without_white_space(text: TextPipeline, given: AddedTokens) -> Text:
-    """The text pipeline without the normalizers that replace white space by white space, if they have no effect.
+    """The text pipeline without the normalizers that replace whitespace by whitespace, if they have no effect.
 
     Raises:
         UnsupportedError: such a normalizer has an effect, or a table cannot express the pipeline.
@@ -223,12 +225,12 @@ def _without_white_space(text: TextPipeline, given: AddedTokens) -> Text:
 
 
 def _text_by(text: TextPipeline, given: AddedTokens, normalizers: Sequence[Component]) -> Text:
-    """The text pipeline with the given normalizers."""
+    """The text pipeline with `normalizers` in place of its own."""
     before, adds_blank, splits = _around_blank(text)
     added, by = told_apart(given, rewriting(normalizers, Whitespace(ALWAYS if adds_blank else NEVER)))
     if by is None:
         return added, None, in_sequence(splits, absent=[*added.specials])
-    # These tokens are cut out before the splitter. Rewriting may create others.
+    # Texts between added tokens contain no string of `absent`; normalization may produce a string of `raw` again.
     absent, raw = ([spelling for spelling, token in found.items() if not flagged(token)] for found in (late(added), early(added)))
     if before:
         return added, replace(by, splitter=in_sequence(before, absent)), chained([at_edges(), in_sequence(splits)], Budget())
@@ -237,10 +239,10 @@ def _text_by(text: TextPipeline, given: AddedTokens, normalizers: Sequence[Compo
 
 
 def _need_clear_blanks(added: AddedTokens, names: Collection[str]) -> None:
-    """Refuse added tokens whose spans cannot be trimmed, because the id does not determine the white space at the ends of the token.
+    """Refuse added tokens whose spans cannot be trimmed, because the id does not determine the whitespace at the ends of the token.
 
-    This happens if a token of the model has the same id and different white space, or if a token with white space at an end also strips
-    white space next to it.
+    This happens if a token of the model has the same id and different whitespace, or if an added token with whitespace at an end also
+    strips the whitespace next to it.
     """
     for content in added.ids:
         if content.strip("Ġ") != content:
@@ -255,12 +257,14 @@ def _need_clear_blanks(added: AddedTokens, names: Collection[str]) -> None:
 
 
 def _blanks(text: str) -> tuple[int, int]:
-    """The numbers of white space characters at the start and at the end of a text."""
+    """The numbers of whitespace characters at the start and at the end of a text."""
     return len(text) - len(text.lstrip(WHITE_SPACE)), len(text) - len(text.rstrip(WHITE_SPACE))
 
 
 def _word_table(model: BpeModel, tokens: Canonical) -> tuple[NDArray[np.uint64], NDArray[np.uint16]]:
-    """``words`` and ``displacements``: the pieces that are one token. These are canonical tokens, or all tokens with `ignore_merges`."""
+    """The arrays ``words`` and ``displacements``: the pre-tokens that are one token. All tokens with `ignore_merges`, else the canonical
+    tokens.
+    """
     spelled, left = tokens.tokens, tokens.left
     is_whole = spelled.whole & ((left != NULL) | (spelled.lengths == 1) | model.ignore_merges)
     is_whole[len(model.vocabulary) :] = False
@@ -303,9 +307,9 @@ def _long_pieces(model: BpeModel, tokens: Canonical, words: NDArray[np.uint64]) 
 
 
 def _need_clear(model: BpeModel) -> None:
-    """Refuse ambiguous names: the name of a token must determine its bytes and its position in a piece.
+    """Refuse ambiguous names: the name of a token must determine its bytes and its position in a pre-token.
 
-    By induction, it is enough to check the single symbols and the results of merges.
+    By induction over the merges, checks of the single symbols and of the results of merges are enough.
     """
     affixes = model.affixes
     if not affixes:
@@ -319,18 +323,18 @@ def _need_clear(model: BpeModel) -> None:
             raise UnsupportedError(f"{told}, so that it stands for {quoted(part.body)} and for {quoted(parts[affixes.name(part)].body)}")
 
 
-PRINTABLE, ASCII_DIGITS = range(0x21, 0x7F), np.arange(0x30, 0x3A)  # PRINTABLE: characters whose letter is the same character
+PRINTABLE, ASCII_DIGITS = range(0x21, 0x7F), np.arange(0x30, 0x3A)  # PRINTABLE: ASCII characters that ByteLevel does not replace
 
 
 def without_cuts(model: BpeModel, parts: Sequence[Component]) -> BpeModel:
-    """Return the model without the merges that join tokens across a cut.
+    """Return the model without the merges across a cut; the pre-tokenizers after ``ByteLevel`` make these cuts.
 
     Args:
         model: the model.
         parts: the pre-tokenizers, in the form of `fst.compile.pretokens.splits`.
 
     Raises:
-        UnsupportedError: the tokens of a piece do not depend only on merges.
+        UnsupportedError: there are cuts, and the model also has `ignore_merges`, affixes or missing bytes.
     """
     kinds = kinds_of_bytes(parts)
     if not len(kinds):
@@ -344,13 +348,13 @@ def without_cuts(model: BpeModel, parts: Sequence[Component]) -> BpeModel:
 
 
 def splits_of_text(parts: Sequence[Component]) -> Iterator[Component]:
-    """Return the splits of text that are equivalent to splits of the letters for its bytes.
+    """Return splits of the text that have the same effect as splits of its bytes, which ``ByteLevel`` writes as letters.
 
     Args:
         parts: the pre-tokenizers after ``ByteLevel``, in the form of `fst.compile.pretokens.splits`.
 
     Raises:
-        UnsupportedError: a Split may have different matches in the text.
+        UnsupportedError: a Split may match differently in the text than in the letters.
     """
     has_cuts = False
     for part in parts:

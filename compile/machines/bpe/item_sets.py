@@ -17,13 +17,13 @@ from fst.machines.bpe.automaton import ENTRY, FINISH, LABELS, MAX_LENGTH
 
 MAX_SLOTS = ENTRY.max_target + 1
 MAX_COMPLETIONS = 1 << 26  # maximum sum of |T(u)|; o200k has 6 million, and sorting takes 8 bytes per element
-FIRST_CAPACITY = 8  # number of items and states per token that the first attempt has room for
+FIRST_CAPACITY = 8  # initial capacity of arrays, in items or states per token
 intern_items, close_states = (Deferred("fst.compile.machines.bpe.closure", name) for name in ("intern_items", "close_states"))
 
 
 @dataclass(frozen=True, eq=False)
 class Items:
-    """The tries of all T(u). Equal nodes are shared.
+    """The tries of all sets T(u). An item is a node; equal nodes are one item.
 
     Attributes:
         roots: int32[tokens], the root of the trie of T(u), or 0 if T(u) is empty.
@@ -40,7 +40,7 @@ class Items:
 
 @dataclass(frozen=True, eq=False)
 class States:
-    """The automaton. State 0 is the root: no byte has been read.
+    """The states and the transitions of the automaton. State 0 is the root, where no byte has been read.
 
     Attributes:
         last: int32[states], F of each state; -1 for the root.
@@ -62,7 +62,7 @@ def close(tokens: Canonical) -> States:
     """Find all states that are reachable from the root, in breadth-first order.
 
     Raises:
-        UnsupportedError: the merge list is improper, or a table has no room for the states.
+        UnsupportedError: the merge list is improper, or the states exceed the capacity of a table.
     """
     if not tokens.proper:
         raise UnsupportedError("the merge list is improper: it makes a token before one of its parts; no automaton does that")
@@ -89,7 +89,7 @@ def close(tokens: Canonical) -> States:
 
 
 def items_of(tokens: Canonical) -> Items:
-    """The items of all tokens.
+    """Build the items of all tokens.
 
     Raises:
         UnsupportedError: there are too many items.
@@ -128,7 +128,7 @@ def _completions(tokens: Canonical, by_suffix: Ints) -> NDArray[np.uint64]:
     left, right, rank = tokens.left, tokens.right, tokens.rank.astype(np.int64)
     place_of = np.zeros(len(rank), np.int64)
     place_of[by_suffix] = np.arange(len(by_suffix))
-    siblings = tokens.made[np.lexsort((rank[tokens.made], left[tokens.made]))]  # C(0), C(1), …, each sorted by rank
+    siblings = tokens.made[np.lexsort((rank[tokens.made], left[tokens.made]))]  # C(0), C(1), …: the tokens by `left`, then by rank
     keys = left[siblings].astype(np.int64) << 32 | rank[siblings]
     found, size = [np.empty(0, np.uint64)], 0
     u = np.flatnonzero((left != NULL) | (tokens.tokens.lengths == 1))
@@ -152,7 +152,7 @@ count_visits = Deferred("fst.compile.machines.bpe.closure", "count_visits")
 
 @dataclass(frozen=True, eq=False)
 class MergeRows:
-    """The arrays of `fst.machines.bpe.automaton`.
+    """The automaton of one merge list, in the arrays of `fst.machines.bpe.automaton`.
 
     Attributes:
         entries: uint32[slots].
@@ -168,10 +168,10 @@ class MergeRows:
 
 
 def lay_out(tokens: Spelled, states: States) -> MergeRows:
-    """Lay out the rows.
+    """Lay out the automaton as rows of entries.
 
     Raises:
-        UnsupportedError: the rows take more slots than an entry can address.
+        UnsupportedError: the rows need more slots than an entry can address.
     """
     starts, labels, targets = _with_whole_root(states)
     kept = labels < LABELS
@@ -188,7 +188,7 @@ def lay_out(tokens: Spelled, states: States) -> MergeRows:
 
 
 def _with_whole_root(states: States) -> tuple[Ints, Ints, NDArray[np.int32]]:
-    """The transitions, with a root that has every label. Bytes without tokens do not occur in texts; they lead to the target of byte 0."""
+    """The transitions, with a root that has every label. Bytes without tokens, never in texts, lead to the target of byte 0."""
     held = int(states.starts[1])
     labels = states.labels.astype(np.int64)
     lacking = np.setdiff1d(np.arange(LABELS), labels[:held])

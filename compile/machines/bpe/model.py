@@ -18,30 +18,30 @@ Merge = tuple[bytes, bytes]
 
 UTF8_LENGTH = 4  # maximum number of bytes of a character
 
-COMMENT = "#version"  # the reference ignores every line of a file of merges with this prefix
+COMMENT = "#version"  # the reference ignores the lines of ``merges.txt`` that begin with it
 FIELDS = "type vocab merges dropout unk_token continuing_subword_prefix end_of_word_suffix fuse_unk byte_fallback ignore_merges"
 
 
 @dataclass(frozen=True)
 class BpeModel:
-    """A BPE model over bytes or characters. Fields have the names in Hugging Face's ``tokenizers`` where it has them.
+    """A BPE model over bytes or characters. A field that Hugging Face's ``tokenizers`` has, too, has the same name there.
 
-    In byte-level BPE, symbols are bytes; otherwise, symbols are characters. If a character is not a token, it becomes the fallback tokens
-    of its bytes, if all of them exist; otherwise it becomes the `unk_token`.
+    In byte-level BPE, symbols are bytes; otherwise, symbols are characters. A character that is not a token becomes the fallback tokens of
+    its bytes if all of them exist, else the `unk_token`.
 
     Attributes:
-        vocabulary: the bytes of each token → id. The bytes that have only a fallback are last.
+        vocabulary: the bytes of each token → id. Bytes whose only token is a fallback are last.
         merges: pairs of tokens, the lowest rank first. None, as in tiktoken: a pair may merge if its bytes are a token, and the id of this
             token is the rank.
-        ignore_merges: whether a whole pre-token that equals a token is this token, regardless of merges; always true in tiktoken.
+        ignore_merges: whether a pre-token that equals a token becomes this token, regardless of merges; always true in tiktoken.
         names: the name of each token, as users see it → id. This includes tokens that do not occur in texts, for example special tokens.
         unk_token: the unknown token of the source. It replaces symbols without a token, which are rare in byte-level BPE.
         fuse_unk: whether one `unk_token` replaces a whole run of symbols without a token.
         byte_fallback: whether tokens like ``<0x0A>`` replace the bytes of symbols without a token.
         affixes: ``continuing_subword_prefix`` and ``end_of_word_suffix``, as bytes. The tokens in `vocabulary` and `merges` include them.
-        dropout: the probability of skipping a merge in the source. The table contains it, but calls ignore it.
+        dropout: the source's probability of skipping a merge. The table contains it, but calls ignore it.
         letters: the letters for bytes in the names of tokens, and whether symbols are bytes.
-        fallbacks: the number of bytes in `vocabulary` that have only a fallback.
+        fallbacks: the number of bytes in `vocabulary` whose only token is a fallback.
     """
 
     kind: ClassVar[str] = "BPE"
@@ -125,10 +125,10 @@ class BpeModel:
 
     @property
     def may_be_cut(self) -> bool:
-        """Whether a piece may be cut between characters that are adjacent in no token.
+        """Whether a pre-token may be cut between characters that are adjacent in no token.
 
-        It may not if the position in a piece matters; if unknown characters are deleted, so that the characters around one become adjacent;
-        or if unknown characters can fuse or change places. There is no cut between two unknown characters, except at spaces.
+        Cuts could change ids if the position in a pre-token matters; if an unknown character is deleted, so that its neighbors become
+        adjacent; or if unknown characters can fuse or change places. There is no cut between two unknown characters, except at spaces.
         """
         is_told = not self.missing or (self.unk_token is not None and b" " in self.vocabulary and not self.fallbacks)
         return is_told and not self.ignore_merges and not self.affixes
@@ -160,12 +160,12 @@ class BpeModel:
 
     @cached_property
     def missing(self) -> Sequence[int]:
-        """The bytes that can occur in text and that are not tokens at some position in a piece."""
+        """The bytes of UTF-8 text that lack a token for some position in a pre-token."""
         names = ((byte, map(self.affixes.name, self.affixes.places(byte))) for byte in UTF8_BYTES)
         return [byte for byte, places in names if any(name not in self.vocabulary for name in places)]
 
     def _check_unknown(self, lacking: str) -> None:
-        """Raise an error if the result for missing symbols is not clear; its message begins with `lacking`."""
+        """Raise an error if symbols without tokens cannot be compiled; its message begins with `lacking`."""
         if self.letters.are_bytes:
             self._check_missing_bytes(lacking)
         if self.fallbacks and self.affixes:
@@ -181,7 +181,7 @@ class BpeModel:
             raise UnsupportedError(f"{lacking}, and with ignore_merges their unk_token {quoted(self.unk_token)} may also be a whole piece")
 
     def _check_missing_bytes(self, lacking: str) -> None:
-        """Raise an error if all bytes must be tokens; its message begins with `lacking`."""
+        """Raise an error if the model does not allow missing bytes; its message begins with `lacking`."""
         flags = {"ignore_merges": self.ignore_merges, "byte_fallback": self.byte_fallback, "affixes": bool(self.affixes)}
         hindering = [name for name, flag in flags.items() if flag]
         if self.merges is None or hindering:
@@ -237,7 +237,7 @@ def _need_ids(names: Mapping[str, Any]) -> None:
 
 
 def _pairs(merges: Sequence[Any]) -> Sequence[tuple[str, str]]:
-    """Return merges as pairs. A file has either strings or lists."""
+    """Return merges as pairs. A file lists them either as strings or as lists."""
     if all(isinstance(merge, str) for merge in merges):
         return pairs(merges)
     for rank, merge in enumerate(merges, 1):
@@ -247,7 +247,7 @@ def _pairs(merges: Sequence[Any]) -> Sequence[tuple[str, str]]:
 
 
 def _known(merges: Sequence[tuple[str, str]], names: Mapping[str, int], prefix: str) -> Sequence[tuple[str, str]]:
-    """Return the merges, and check that their parts and results are tokens. A merge removes the prefix length from its second part."""
+    """Return the merges, and check that their parts and results are tokens. The result drops the prefix of the second part."""
     for rank, (first, second) in enumerate(merges, 1):
         rest = second.encode()[len(prefix.encode()) :].decode(errors="replace") if prefix else second
         for token in (first, second, first + rest):
@@ -270,7 +270,7 @@ def _need_apart(merges: Sequence[tuple[str, str]], fallbacks: Mapping[str, bytes
 
 
 def _ranked(merges: Iterable[tuple[str, str]], affixes: Affixes, letters: Letters) -> list[Merge]:
-    """Return merges of bytes, the lowest rank first. If a merge is listed twice, its last rank counts.
+    """Convert merges to bytes, the lowest rank first. If a merge is listed twice, its last rank counts.
 
     Merges that never apply are omitted: their tokens match no text, or cannot be adjacent.
     """

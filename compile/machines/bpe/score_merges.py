@@ -1,4 +1,4 @@
-"""Merge lists from scores, as in SentencePiece, and from merges over characters."""
+"""Make merge lists: from scores, as in SentencePiece, and from merges over characters."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def merges_of_scores(scores: Mapping[str, float], characters: Collection[str]) -
         characters: the characters that are pieces.
 
     Raises:
-        UnsupportedError: pieces have equal scores, and no order of these pieces has the same effect.
+        UnsupportedError: pieces have equal scores, and no order of these pieces has the effect of equal scores.
     """
     keys = {piece: _key(score) for piece, score in scores.items()}
     splits = dict[str, list[Pair]]()
@@ -42,7 +42,7 @@ def merges_of_scores(scores: Mapping[str, float], characters: Collection[str]) -
 
 
 def _key(score: float) -> Key:
-    """The key of a score. SentencePiece compares bits, so 0 is greater than -0."""
+    """The sort key of a score. SentencePiece compares the bits of scores, so 0 is greater than -0."""
     return -score, -copysign(1, score)
 
 
@@ -55,10 +55,10 @@ def _splits(piece: str, made: Collection[str], characters: Collection[str]) -> I
 
 
 def _ordered(tied: Sequence[str], keys: Mapping[str, Key], splits: Mapping[str, Sequence[Pair]]) -> Sequence[str]:
-    """Order pieces with equal scores so that ranks have the same effect as the equal scores.
+    """Order pieces with equal scores so that different ranks have the same effect as the equal scores.
 
-    If the last part of piece a is the first part of piece b, a is ordered before b, because it is on the left. This requires that no piece
-    has the same score as one of its parts.
+    If the second part of piece a is the first part of piece b, the two can overlap in a text. Then a is ordered before b, because a is on
+    the left, and the leftmost of equal scores wins. A piece that contains one of these pieces as a part must have a lower score.
     """
     if len(tied) == 1:
         return tied
@@ -95,7 +95,7 @@ def _users(pieces: Collection[str], keys: Mapping[str, Key], splits: Mapping[str
 
 
 def last_merge(piece: str, keys: Mapping[str, Key]) -> Pair | None:
-    """The last merge when a piece is merged alone, in ascending order of keys; None if its characters do not merge into the piece.
+    """The last merge of BPE on a piece alone; None if its characters do not merge into the piece.
 
     Examples:
         >>> last_merge("hug", {"ug": (1.0, 0.0), "hu": (2.0, 0.0), "hug": (3.0, 0.0)})
@@ -112,10 +112,11 @@ def last_merge(piece: str, keys: Mapping[str, Key]) -> Pair | None:
 
 
 def _runs(tied: Sequence[str], splits: Mapping[str, Sequence[Pair]]) -> list[str] | None:
-    """Order pieces if they are all runs of one character, and no other piece has two of this character in a row; otherwise None.
+    """Order pieces if each of them repeats the same character, and no other piece has two of this character in a row; otherwise None.
 
-    The leftmost piece grows first, so the longest piece is first. An order by the powers of two in the sizes is preferred if it has the
-    same result: then a piece comes after its parts, and the merges have an automaton.
+    In a run of this character, SentencePiece extends the leftmost piece first, so the longest piece comes first in the order. If an order
+    by the powers of two in the sizes has the same result, it is preferred: a piece then comes after its parts, so the merges have an
+    automaton.
     """
     char = tied[0][0]
     if any({*piece} != {char} for piece in tied) or any(char * 2 in piece and {*piece} != {char} for piece in splits):
@@ -130,7 +131,7 @@ def _runs(tied: Sequence[str], splits: Mapping[str, Sequence[Pair]]) -> list[str
 
 
 def _cut(count: int, order: Iterable[int]) -> list[int]:
-    """The sizes of the pieces of a run of `count` characters, if pieces are made in the given order of sizes."""
+    """The sizes of the pieces that a run of `count` equal characters becomes, if the pieces are merged in this order of their sizes."""
     ranks = {size: rank for rank, size in enumerate(order)}
     parts = [1] * count
     while True:
@@ -168,14 +169,13 @@ def _building(affixes: Affixes, name: bytes) -> Iterator[Merge]:
 
 
 def stand_ins(tokens: Iterable[bytes], known: int) -> NDArray[np.int32]:
-    """For each token, its number; for a partial token, the number of its last byte.
+    """The number of each token; for a partial character, the number of its last byte.
 
-    A backward walk reaches a partial token only if its character is unknown. It then reaches the previous bytes of the character one by
-    one.
+    A backward walk arrives at a partial character only if the character is unknown. The walk then visits the previous bytes one by one.
 
     Args:
         tokens: the tokens of the result of `over_bytes`, without affixes.
-        known: the number of tokens that are not new in this result.
+        known: the number of old tokens, which come first in this result.
     """
     names = [*tokens]
     number_of = {name: number for number, name in enumerate(names)}

@@ -40,7 +40,7 @@ EXCESS = "the keywords have more than {:,} matches in each other: leave out some
 
 
 class Rows(NamedTuple):
-    """The rows of a trie.
+    """The slots of the rows of a trie.
 
     Attributes:
         slots: int32[nodes], the slot of each node; for leaves, the slot of an empty row.
@@ -60,8 +60,8 @@ class Outputs(NamedTuple):
 
     Attributes:
         links: int32[nodes], the link of each node.
-        goes_on: int32[nodes], the node where the search continues: the node itself, unless it ends with a match or is a leaf.
-        lasts: int32[nodes], the output of each node.
+        goes_on: int32[nodes], the node where the search continues: the node itself, unless a match ends there or the node is a leaf.
+        lasts: int32[nodes], the output of each node: a row of `matches`, or 0.
         is_hit: bool[nodes], whether the transition to each node has the output of this node.
         matches: uint32[n, columns], the matches of the outputs.
     """
@@ -95,7 +95,7 @@ def keywords(
 ) -> KeywordTable:
     """Compile keywords for search.
 
-    The speed of a search does not depend on the keywords: it takes at most two look-ups for each byte of text, plus the matches.
+    The time of a search does not depend on the number of keywords: at most two look-ups per byte of text, plus the time to report matches.
 
     Args:
         source: the keywords: str or UTF-8 bytes, a pyarrow column (or an object that Arrow can import), or the path of a file. The number
@@ -119,8 +119,8 @@ def keywords(
             has no header line; the only column of Parquet and Arrow.
 
     Raises:
-        VocabularyError: there are no keywords; a keyword is empty, is not text, or is empty after the normalizer; or the file does not have
-            its format. The message gives the place.
+        VocabularyError: there are no keywords; a keyword is empty, is not text, or is empty after the normalizer; or the file does not
+            follow its format. The message gives the position.
         UnsupportedError: a keyword has more than 65,536 bytes; all keywords together have more than 134,217,728 bytes (compiling takes up
             to 100 bytes of memory per byte); keywords have too many matches in each other; the automaton or the normalizer does not fit
             into a table; or `format` or `column` does not match the source.
@@ -225,7 +225,7 @@ def lay_out(trie: Nodes, read: Sequence[bytes], match_kind: str) -> Automaton:
 
 
 def _rows(trie: Nodes) -> Rows:
-    """Place the rows of a trie, level by level, because searches visit the first levels most."""
+    """Place the rows of a trie, level by level, because searches visit the first levels most often."""
     _need_slots(len(trie.parents))
     starts, is_leaf = trie.firsts, trie.are_leaves
     is_leaf[ROOT] = False
@@ -261,7 +261,7 @@ def _linked(trie: Nodes, is_leaf: NDArray[np.bool_], read: Sequence[bytes], matc
 
 
 def _standard(trie: Nodes, read: Sequence[bytes]) -> Outputs:
-    """Link for a standard search: it restarts after each match. The match that ends at a node is the longest keyword that ends there."""
+    """Link the nodes for a standard search, which restarts after each match. The longest keyword that ends at a node is the match."""
     links, ends = suffixes(trie)
     is_hit = ends > ROOT
     hits = np.flatnonzero(is_hit)
@@ -280,7 +280,7 @@ def _matches(keywords: Ints, ends: Ints, before: Ints, read: Sequence[bytes]) ->
 
 
 def _overlapping(trie: Nodes, is_leaf: NDArray[np.bool_], read: Sequence[bytes]) -> Outputs:
-    """Link for an overlapping search: each keyword is reported at its end, the longest first, and equal keywords one after the other."""
+    """Link the nodes for an overlapping search: it reports each keyword at its end, the longest first, then equal keywords in order."""
     links, ends = suffixes(trie)
     goes_on, leaves = np.arange(len(links), dtype=np.int32), np.flatnonzero(is_leaf)
     while len(leaves):
@@ -302,7 +302,7 @@ def _overlapping(trie: Nodes, is_leaf: NDArray[np.bool_], read: Sequence[bytes])
 
 
 def _equal(read: Sequence[bytes]) -> tuple[Ints, Ints]:
-    """Chains of equal keywords. For the first keyword of a chain, the last one; for each keyword, the previous one, or `NULL`."""
+    """Chain equal keywords: return the last keyword of each chain, by its first one; and the previous keyword of each, or `NULL`."""
     last, before = np.arange(len(read)), np.full(len(read), NULL)
     first: dict[bytes, int] = {}
     for number, keyword in enumerate(read):

@@ -1,4 +1,4 @@
-"""The spelling of texts and keywords for search: the steps of `fst.machines.keywords.text`, applied to all keywords at once."""
+"""Spell keywords for search: apply the steps of `fst.machines.keywords.text` to all keywords at once."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ Codes = NDArray[np.uint32]
 
 WORDS = "L", "M", "N", "Pc"  # general categories
 IDEOGRAPHS, KANA = ("Han", "Ideographic"), ("Hiragana", "Katakana")
-MARKS_OF_KANA = (0x3099, 0x309A), (0x30FC, 0x30FC), (0xFF70, 0xFF70), (0xFF9E, 0xFF9F)  # marks of voice and length, shared by both scripts
+MARKS_OF_KANA = (0x3099, 0x309A), (0x30FC, 0x30FC), (0xFF70, 0xFF70), (0xFF9E, 0xFF9F)  # marks of voicing and length, used in both scripts
 
 
 def keyword_text(normalizer: Any, ignore_case: bool, whole_words: bool) -> KeywordText:
-    """The steps for the options of `fst.compile.keywords`.
+    """The spelling steps for the options of `fst.compile.keywords`.
 
     Raises:
         UnsupportedError: `fst.text.normalizer.Normalizer` cannot express the normalizer.
@@ -55,14 +55,14 @@ def _stored(normalizer: Any) -> str:
 
 @lru_cache(4)
 def _rewriting(stored: str) -> Normalizer | None:
-    """The rewriting of a normalizer; None if it changes nothing. It is cached: computing it for all characters takes 0.1 s."""
+    """Compile a normalizer; None if it changes nothing. The result is cached, because compiling takes 0.1 s."""
     by = rewriting(folding.components(json.loads(stored)), NO_WHITESPACE)
     return None if by == NOTHING else by
 
 
 @cache
 def folds() -> Images:
-    """Simple case folding: map each character to its first case that is not a capital, so that ASCII stays ASCII."""
+    """Simple case folding: map each character to the first of its cases that is not a capital, so that ASCII stays ASCII."""
     capitals = {*members(union(properties.named("Lu"), properties.named("Lt"))).tolist()}
     chosen = {code: min(cases, key=lambda case: (case in capitals, case)) for cases in properties.cases() for code in cases}
     return Images([[code, code, image] for code, image in sorted(chosen.items()) if code != image])
@@ -100,14 +100,14 @@ def _normalized(keywords: Sequence[str], by: Normalizer) -> list[str]:
 
 
 def _bordered(codes: Codes, lengths: Ints) -> tuple[Codes, Ints]:
-    """Insert borders into concatenated keywords.
+    """Insert the borders of words into concatenated keywords.
 
     Args:
         codes: the characters of all keywords; word characters have the bit `WORD`.
         lengths: the length of each keyword.
 
     Returns:
-        The characters without the bit, with `WORD` for each border; and the new length of each keyword.
+        The characters without the bit, with the code `WORD` at each border; and the new length of each keyword.
     """
     # With a non-word character before and after each keyword, each border is between two adjacent characters.
     ends = np.cumsum(lengths)
@@ -121,7 +121,7 @@ def _bordered(codes: Codes, lengths: Ints) -> tuple[Codes, Ints]:
 
 
 def _in_bytes(codes: Codes, lengths: Ints) -> list[bytes]:
-    """The UTF-8 of each of some concatenated strings; a border is `WORD`."""
+    """Encode concatenated strings in UTF-8, and separate them; the code `WORD` is a border."""
     is_border = codes == WORD
     data = np.where(is_border, 0, codes).astype("<u4").tobytes().decode("utf-32-le").encode()
     sizes = np.where(is_border, 1, 1 + (codes > 0x7F) + (codes > 0x7FF) + (codes > 0xFFFF))

@@ -13,7 +13,7 @@ BYTE_BITS = 8
 
 
 def trie_of(numbers: Mapping[bytes, int]) -> Nodes:
-    """Build the trie of distinct, non-empty keywords from their numbers.
+    """Build the trie of distinct, non-empty keywords; its tokens are the numbers of the keywords.
 
     The nodes of a level are the distinct pairs (parent, byte) of the keywords that reach this level.
     """

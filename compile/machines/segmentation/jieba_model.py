@@ -1,4 +1,4 @@
-"""An installed jieba: its model for unknown words, and its dictionary."""
+"""Find an installed jieba: its dictionary, and its model for unknown words."""
 
 from __future__ import annotations
 

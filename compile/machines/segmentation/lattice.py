@@ -35,18 +35,18 @@ from fst.machines.segmentation.mecab import about as about_mecab
 from fst.machines.segmentation.strings import stored
 from fst.machines.segmentation.unit_trie import MAX_VALUE, UNITS
 
-MAX_FREQUENCY = 10**18  # the same limit as for files
+MAX_FREQUENCY = 10**18  # frequencies in files also have at most 18 digits
 DEFAULT_GROUPING = 24  # MeCab's default
 Entry = tuple[str, int]
 
-JIEBA_SIGNS = "+#&._%-"  # signs in blocks; blocks also contain ASCII letters and digits, and U+4E00 to U+9FD5
+JIEBA_SIGNS = "+#&._%-"  # signs that jieba allows in blocks, next to ASCII letters, digits, and U+4E00 to U+9FD5
 FIRST_CHINESE, LAST_CHINESE = 0x4E00, 0x9FD5
 
 
 def jieba(
     dictionary: str | Path | Iterable[Entry], *, user: str | Path | Iterable[Entry] | None = None, hmm: bool = False
 ) -> JiebaTable:
-    """Compile a dictionary for jieba's segmentation. The tokens equal the result of ``jieba.cut(text, HMM=False)``, or with `hmm` of
+    """Compile a dictionary for jieba's segmentation. Tokens are those of ``jieba.cut(text, HMM=False)``; with `hmm`, of
     ``jieba.cut(text)``.
 
     Args:
@@ -58,7 +58,7 @@ def jieba(
 
     Raises:
         VocabularyError: a word is empty or not text; a frequency is not a whole number; or no frequency is greater than 0. The message
-            gives the place.
+            gives the position.
         UnsupportedError: a word has more than 511 UTF-16 units; there are more than 4 million words; or `hmm` is True and jieba is not
             installed.
         OSError: a file cannot be read.
@@ -120,15 +120,15 @@ def mecab(
     max_grouping_size: int = DEFAULT_GROUPING,
     skip_spaces: bool = True,
 ) -> MecabTable:
-    """Compile a dictionary of MeCab. The words, their features and the total cost are the same as in MeCab's best path.
+    """Compile a dictionary of MeCab. The words, their features and the total cost equal those of MeCab's best path.
 
     Args:
         folder: the source folder of the dictionary, for example IPADIC: all ``*.csv``, ``matrix.def``, ``char.def``, ``unk.def``, and
             optionally ``dicrc``. The number of a word is its position in all CSV files, in the order of their names, then in ``unk.def``.
         user: CSV files with more words, in UTF-8 or the encoding of the dictionary. Their numbers follow the numbers of the dictionary.
         encoding: the encoding of the files. None: ``dictionary-charset`` or ``config-charset`` in ``dicrc``, or UTF-8 without them.
-        max_grouping_size: the maximum number of characters after the first one in an unknown word that is a run of related characters; the
-            same as MeCab's option ``--max-grouping-size``. (MeCab ignores the setting in ``dicrc``.)
+        max_grouping_size: the maximum length of an unknown word that groups characters of a category, without its first character; as
+            MeCab's option ``--max-grouping-size``. (MeCab ignores the setting in ``dicrc``.)
         skip_spaces: whether to skip spaces before words, as MeCab does. Otherwise spaces are ordinary characters, as in Vibrato by default,
             and spaces before a surface in CSV files are part of it.
 
@@ -256,7 +256,7 @@ def _check_word(word: Any, where: str) -> None:
 
 
 def _jieba_kinds() -> NDArray[np.uint32]:
-    """The kind of each unit, according to jieba's patterns ``re_han_default``, ``re_skip_default`` and ``re_eng``."""
+    """The kind of each UTF-16 unit, according to jieba's patterns ``re_han_default``, ``re_skip_default`` and ``re_eng``."""
     kinds = np.full(UNITS, OTHER, np.uint32)
     kinds[[code for code in range(UNITS) if chr(code).isspace()]] = SPACE
     kinds[FIRST_CHINESE : LAST_CHINESE + 1] = CHINESE

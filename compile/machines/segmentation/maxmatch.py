@@ -33,9 +33,9 @@ def maxmatch(
 ) -> MaxMatchTable:
     """Compile a dictionary for segmentation by MaxMatch.
 
-    The next token is the longest word of the dictionary at this place, or a single character if no word begins there. So every text has a
-    segmentation, and the concatenated tokens are the text. The speed does not depend on the words: each UTF-16 unit of text takes at most
-    two look-ups.
+    From position to position, the next token is the longest word that begins there, or a single character if no word does. So every text
+    has a segmentation, and the concatenated tokens are the text. The time does not depend on the number of words: each UTF-16 unit of text
+    takes at most two look-ups.
 
     Args:
         dictionary: the words: a list of str, a pyarrow column (or an object that Arrow can import), or the path of a file. The id of a word
@@ -48,8 +48,8 @@ def maxmatch(
         format, column: as in `fst.compile.keywords`.
 
     Raises:
-        VocabularyError: there are no words; a word is empty or not text; the file does not have its format; the sides of a rule differ; or
-            the left side of a rule is not the segmentation of its string. The message gives the place.
+        VocabularyError: there are no words; a word is empty or not text; the file does not follow its format; the sides of a rule differ;
+            or the left side of a rule is not the segmentation of its string. The message gives the position.
         UnsupportedError: a word has more than 65,536 bytes; there are more than 4 million words; words contain too many tokens of each
             other; or `format` or `column` does not match the source.
         ValueError: `direction` has an invalid value.
@@ -80,7 +80,7 @@ def maxmatch(
 def _table(
     words: Sequence[str], direction: str, added: Sequence[str] = (), rules: Mapping[str, Sequence[tuple[int, int]]] | None = None
 ) -> MaxMatchTable:
-    """The table of a dictionary.
+    """Compile the table of a dictionary.
 
     Args:
         words: the words of the dictionary.
@@ -129,7 +129,7 @@ def _listed(rules: Sequence[Sequence[tuple[int, int]]]) -> tuple[Ints, Ints]:
 
 
 def _linked(table: MaxMatchTable, trie: UnitTrie, rules: Rules) -> MaxMatchTable:
-    """Return a table with its jumps.
+    """Add the jumps to a table.
 
     Raises:
         UnsupportedError: the jumps have too many tokens.

@@ -1,7 +1,7 @@
 """Read a folder of MeCab's dictionary sources: words in CSV, ``matrix.def``, ``char.def``, ``unk.def`` and ``dicrc``.
 
-The files are not trusted. They are read according to the rules of ``mecab-dict-index``. Some input is refused, with file and line, because
-MeCab accepts but misreads it: for example, numbers followed by letters, or costs of more than 16 bits.
+The files are not trusted. They are read by the rules of ``mecab-dict-index``, but input that MeCab accepts and misreads is refused, with
+file and line: for example, numbers followed by letters, or costs of more than 16 bits.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from fst.machines.segmentation.mecab import CATEGORIES, HIGHEST_COST, LOWEST_COS
 
 MAX_FILE_BYTES = 1 << 30
 MAX_ELEMENTS = 1 << 28  # maximum number of elements of a matrix
-MAX_EMPTY = 1 << 20  # maximum number of elements of a matrix in excess of the bytes of its file
+MAX_EMPTY = 1 << 20  # maximum by which the number of elements of a matrix may exceed the bytes of its file
 PART_OF_MATRIX = 1 << 22  # number of bytes of a matrix to read at a time
 LAST_CODE = 0xFFFE  # last code point that char.def can contain
 DEFAULT, SPACE = "DEFAULT", "SPACE"
 BLANKS = " \t"
 NUMBER = re.compile(r"-?[0-9]{1,9}")
 CODES = re.compile(r"0[xX]([0-9A-Fa-f]{1,6})(?:\.\.0[xX]([0-9A-Fa-f]{1,6}))?")
-PLAIN = re.compile(r'([^ \t,"][^,"]*),(-?[0-9]{1,9}),(-?[0-9]{1,9}),(-?[0-9]{1,9}),(.*)')  # matches most entries; `_entry` parses all
+PLAIN = re.compile(r'([^ \t,"][^,"]*),(-?[0-9]{1,9}),(-?[0-9]{1,9}),(-?[0-9]{1,9}),(.*)')  # fast path; `_fields` parses the other entries
 NO_ENTRY = "", 0, 0, 0, ""
 CONNECTIONS = re.compile(rb"(?:[ \t]*(?:-?[0-9]{1,9}[ \t]+){2}-?[0-9]{1,9}[ \t\r]*(?:\n|\Z)|[ \t\r]*\n)*[ \t\r]*")
 SETTING = re.compile(rb"[ \t]*([\w-]+)[ \t]*=[ \t]*(.*?)[ \t\r]*")
@@ -36,7 +36,7 @@ UTF_8 = "utf-8"
 
 
 class Entries(NamedTuple):
-    """Entries of CSV files, in order.
+    """The entries of CSV files, in order.
 
     Attributes:
         surfaces, features: the surface and the features of each entry. For unknown words, the surface is the name of the category.
@@ -70,7 +70,7 @@ class Categories(NamedTuple):
 
 
 class Settings(NamedTuple):
-    """The relevant settings of ``dicrc``."""
+    """The settings of ``dicrc`` that affect a table."""
 
     encoding: str
     bos_feature: str
@@ -81,7 +81,7 @@ def read_settings(folder: Path, encoding: str | None) -> Settings:
     """Read ``dicrc``.
 
     Args:
-        folder: the dictionary.
+        folder: the folder of the dictionary.
         encoding: the encoding of all files; None: the encoding in ``dicrc``, or UTF-8 without one.
 
     Raises:
@@ -120,7 +120,7 @@ def read_entries(path: Path, encodings: Sequence[str], *, into: Entries, shape: 
     for line_number, line in enumerate(_lines(path, encodings), 1):
         where = f"{path}, line {line_number}"
         surface, left, right, cost, features = _entry(line, where, keep_blanks) if line else NO_ENTRY
-        if not surface:  # MeCab skips these
+        if not surface:  # MeCab skips empty lines, and entries with an empty surface
             continue
         if left < 0 or right < 0:
             raise UnsupportedError(f"{where}, {quoted(surface)}: ids of -1 are to be found by its features: give the left and the right id")
@@ -195,7 +195,7 @@ def read_categories(path: Path, encoding: str, *, skip_spaces: bool) -> Categori
 
     Raises:
         VocabularyError: the file is missing or malformed; the message names the line.
-        UnsupportedError: a space also has a different category; or there are too many lists of categories.
+        UnsupportedError: a character shares a category with U+0020, but not all; or there are too many lists of categories.
     """
     categories: dict[str, Kind] = {}
     ranges: list[tuple[int, int, tuple[str, ...]]] = []

@@ -15,12 +15,12 @@ from fst.machines.segmentation.unit_trie import ENTRY, KIND_SHIFT, LEAF, UNITS
 
 
 class UnitTrie(NamedTuple):
-    """A trie, laid out.
+    """A trie of words, laid out as entries.
 
     Attributes:
         labels: uint32[65536], the label of each unit.
         entries: uint64[slots].
-        slots: int64[words], the slot of each word's last entry.
+        slots: int64[words], the slot of the entry for each word's last unit.
         longest: the number of units of the longest word.
         trie: the trie; its tokens are the words.
         values: int64[words], the value of each word.
@@ -43,12 +43,12 @@ class UnitTrie(NamedTuple):
         return Nodes.of(trie.parent, trie.letters[trie.label], trie.level, tokens)
 
     def units(self, kinds: NDArray[Any]) -> NDArray[np.uint32]:
-        """The member `units` of a table."""
+        """The array ``units`` of a table: the label and the kind of each UTF-16 unit."""
         return self.labels | kinds.astype(np.uint32) << np.uint32(KIND_SHIFT)
 
 
 def unit_trie(words: Sequence[str], values: Ints) -> UnitTrie:
-    """Build the trie of some words.
+    """Build the trie of words, and lay it out.
 
     Args:
         words: distinct, non-empty strings.
@@ -57,7 +57,7 @@ def unit_trie(words: Sequence[str], values: Ints) -> UnitTrie:
     Raises:
         UnsupportedError: the words take too many slots.
     """
-    encoded = [word.encode("utf-16-le", "surrogatepass") for word in words]  # reversed surrogates do not form pairs
+    encoded = [word.encode("utf-16-le", "surrogatepass") for word in words]  # words that are read backward contain reversed surrogate pairs
     lengths = np.fromiter(map(len, encoded), np.int64, len(words)) // 2
     symbols = np.frombuffer(b"".join(encoded), "<u2").astype(np.int64)
     places = np.arange(len(words))

@@ -17,7 +17,7 @@ from fst.machines.unigram.viterbi import ENTRY, HEAD, LABELS, LEAF
 
 fold = Deferred("fst.compile.machines.unigram.fold", "fold")
 SYMBOLS = 256
-BUSY = 4  # minimum number of children of a default; with 2, 3, 6 and 8, the tables of T5 and XLM-R are larger
+BUSY = 4  # minimum number of children of a node that may be a default; with 2, 3, 6 and 8, the tables of T5 and XLM-R are larger
 
 
 class Automaton(NamedTuple):
@@ -77,10 +77,10 @@ def _tails(trie: Trie, labels: Ints) -> Ints:
 
 
 def trie_of(symbols: NDArray[np.uint8], starts: Ints, lengths: Ints, ids: Ints) -> Trie:
-    """Build the trie of some tokens, which are distinct and not empty.
+    """Build the trie of distinct, non-empty tokens.
 
     Args:
-        symbols: bytes.
+        symbols: uint8[n], the bytes of the tokens.
         starts, lengths, ids: int64[tokens], the position of each token in `symbols`, its length, and its id.
     """
     return build(("",), Strings(symbols.astype(np.int64), starts, lengths), np.zeros(len(starts), np.int64), ids)
@@ -122,7 +122,7 @@ def lay_out(starts: Ints, labels: Ints, rank: Ints, depths: Ints) -> tuple[NDArr
 
 
 def byte_trie(trie: Trie) -> NDArray[np.uint64]:
-    """The entries of a trie."""
+    """Lay out the trie of tokens as entries."""
     parents, labels = edges_of(trie)
     counts = np.bincount(parents, minlength=len(trie))
     inner = np.flatnonzero((counts > 0) | (np.arange(len(trie)) == 0))

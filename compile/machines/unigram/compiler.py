@@ -41,15 +41,15 @@ find_whole = Deferred("fst.compile.machines.unigram.whole_pretokens", "find_whol
 
 @dataclass(frozen=True)
 class UnigramModel:
-    """A Unigram model. Fields have the names in Hugging Face's ``tokenizers`` where it has them.
+    """A Unigram model. A field that Hugging Face's ``tokenizers`` has, too, has the same name there.
 
     Attributes:
         names: the tokens in the order of their ids.
         scores: the score of each token.
         unk_id: the id of the unknown token, for characters that are not tokens.
         byte_fallback: whether tokens like ``<0x0A>`` represent the bytes of characters that are not tokens.
-        sums: `fst.machines.unigram.viterbi.WORDS` for sums as in ``tokenizers``, or `fst.machines.unigram.viterbi.WHOLE` for sums as in
-            ``sentencepiece``.
+        sums: the way to add scores: `fst.machines.unigram.viterbi.WORDS`, as in ``tokenizers``, or `fst.machines.unigram.viterbi.WHOLE`, as
+            in ``sentencepiece``.
         types: with `WHOLE`, the type of each token as in a ``.model``, for example `fst.machines.unigram.viterbi.NORMAL`; otherwise empty.
         has_words: whether tokens are whole words, as in SentencePiece's model type ``word``. If True, scores have no effect.
     """
@@ -120,7 +120,7 @@ def _score(name: str, score: float) -> float:
 
 @dataclass(frozen=True, eq=False)
 class _Spelled:
-    """The tokens that can occur in texts, spelled as in texts.
+    """The tokens that can occur in texts, spelled as after the text pipeline.
 
     Attributes:
         symbols: uint8[n], the bytes of the tokens, concatenated.
@@ -139,7 +139,7 @@ class _Spelled:
 
     @classmethod
     def of(cls, model: UnigramModel, line: Pipeline) -> _Spelled:
-        """Return the tokens of a model, spelled as in texts after the text pipeline."""
+        """Spell the tokens of a model as they occur in texts after the text pipeline."""
         spellings = ((line.spelled(model.names[number]), number) for number in model.in_text)
         kept = [(spelling.encode(), number) for spelling, number in spellings if spelling]
         lengths = np.array([len(spelling) for spelling, _ in kept], np.int64)
@@ -200,7 +200,7 @@ def with_added(table: UnigramTable, added: AddedTokens) -> UnigramTable:
     """Return the table with different added tokens. Its trie and its splitter do not change.
 
     Raises:
-        UnsupportedError: as when the whole source is compiled.
+        UnsupportedError: as from `assemble`.
     """
     stated = table.metadata.text
     found, by = metaspace.pipeline(stated.normalizers or (), stated.pre_tokenizers or ()).rewriting(added)
@@ -209,8 +209,10 @@ def with_added(table: UnigramTable, added: AddedTokens) -> UnigramTable:
 
 
 def _splitter(model: UnigramModel, line: Pipeline) -> tuple[Splitter, str]:
-    """The splitter of texts, and the places where sums restart. The splitter cuts texts at places that no token can cross, but uses the
-    words of the pipeline if words are not separated by spaces, or if tokens are whole words.
+    """The splitter of texts, and the positions where sums restart.
+
+    The splitter cuts a text at positions that no token can cross. But it makes the words of the pipeline if spaces do not separate words,
+    or if tokens are whole words.
     """
     if model.has_words:
         return line.splitter(), WORD
@@ -226,7 +228,7 @@ def _splitter(model: UnigramModel, line: Pipeline) -> tuple[Splitter, str]:
 
 
 def _word_table(tables: UnigramTable, spelled: _Spelled) -> tuple[NDArray[np.uint64], NDArray[np.uint16]]:
-    """The word table of the tokens that are the best path through their own bytes, or of all tokens if tokens are whole words."""
+    """The word table: the tokens that are the best path through their own bytes, or all tokens if tokens are whole words."""
     if tables.has_words:
         return word_table(spelled.symbols, spelled.starts, spelled.lengths, spelled.ids)
     found, gaps, longest = np.zeros(len(spelled.ids), np.uint8), np.zeros(len(spelled.ids)), int(spelled.lengths.max())
@@ -240,7 +242,7 @@ def _word_table(tables: UnigramTable, spelled: _Spelled) -> tuple[NDArray[np.uin
 
 
 def _need_known_blank(model: UnigramModel, line: Pipeline) -> None:
-    """Refuse byte fallbacks for the symbol of a space: texts have one byte for a space, but the symbol has several bytes with fallbacks.
+    """Refuse a symbol for spaces that becomes byte fallbacks: a space in a text is one byte, but the symbol has several bytes.
 
     A model of whole words is not refused: its kernel writes the fallbacks of the symbol, see `UnigramArguments.blank`.
     """

@@ -10,7 +10,7 @@ from fst.machines.unigram.viterbi import LABELS
 
 @part
 def copy_row(source, node, used, starts, row_labels, targets, seen):
-    """Append the transitions of a state whose bytes are not yet in the row of a node. Return the end of the row."""
+    """Append to the row of `node` the transitions of `source` on bytes that the row lacks. Return the end of the row."""
     for at in range(starts[source], starts[source + 1]):
         byte = row_labels[at]
         if seen[byte] != node:
@@ -57,12 +57,12 @@ def put_list(token, tail, depth, rest, count, blocks):
     Args:
         token: the id of the token.
         tail, depth: the number of bytes of its last character, and of the token.
-        rest: the number of the list of its longest proper suffix, with the other tokens that end there.
+        rest: the number of the list at the longest proper suffix of the token; it contains the other tokens that end there.
         count: the number of blocks.
         blocks: int32[n], `NONE` after the last block.
 
     Returns:
-        The new number of blocks; 0 if there is no room.
+        The new number of blocks; 0 if `blocks` is too small.
     """
     at = BLOCK * count
     blocks[at] = token
@@ -94,7 +94,7 @@ def fold(firsts, labels, is_busy, tokens, depths, tails, links, starts, row_labe
         is_busy: bool[nodes], whether a node may be a default.
         tokens: int64[nodes], the id of the token that ends at each node, or `NULL`.
         depths: int64[nodes], the number of bytes of each node.
-        tails: int64[nodes], the number of bytes of its last character; 0 if the character is incomplete.
+        tails: int64[nodes], the number of bytes of the last character of each node; 0 if the character is incomplete.
         links: the links of `fst.automata.links.Suffixes`.
         starts: output, int64[nodes + 1], initially 0: the start of each node's row in `row_labels` and `targets`.
         row_labels, targets: output, int64[n]: the transitions of each node that its default and the root do not share. Targets are nodes.
@@ -105,7 +105,7 @@ def fold(firsts, labels, is_busy, tokens, depths, tails, links, starts, row_labe
         seen: int64[256], scratch, initially `NULL`.
 
     Returns:
-        The number of transitions and the number of blocks; both 0 if there is no room.
+        The number of transitions and the number of blocks; both 0 if an array is too small.
     """
     used, count = put_root(firsts, labels, row_labels, targets), 1
     starts[ROOT + 1] = used

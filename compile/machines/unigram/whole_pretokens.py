@@ -1,4 +1,4 @@
-"""The compiler's kernel that finds tokens that are the best path through their own bytes. A piece that equals such a token needs no search.
+"""Find the tokens that are the best path through their own bytes; a pre-token that equals such a token needs no search.
 
 It also computes the difference between the score of a token and the best score of all other paths through its bytes.
 """
@@ -13,7 +13,7 @@ from fst.machines.unigram.viterbi_kernels import U0, U1, character_size, find_be
 
 @part
 def best_other(symbols, begin, end, trie, scores, unknown, sums):
-    """The sum of the best path of two or more nodes through a token; minus infinity without such a path. For `sums` see `find_best`."""
+    """The sum of the best path of two or more nodes through a token; minus infinity if there is none. For `sums` see `find_best`."""
     best, place, mask = -np.inf, begin + character_size(symbols[begin]), np.uint64(len(sums)) - U1
     while place < end:
         after = place + character_size(symbols[place])

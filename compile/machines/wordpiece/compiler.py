@@ -1,4 +1,4 @@
-"""Compile WordPiece: the model, and the layout of its automaton as a table."""
+"""Compile a WordPiece vocabulary into a table."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class WordPieceModel:
             raise VocabularyError(f"{where}: max_input_chars_per_word is {quoted(limit)}; it is a whole number from 0 to {MAX_WORD}")
 
     def words_of_one(self) -> dict[str, int]:
-        """The ids of the tokens of one character, by their characters; these are also words."""
+        """The tokens of one character → id; a word that equals one of them becomes this token."""
         if self.max_input_chars_per_word == 0:
             return {}
         return {token: number for token, number in self.tokens.items() if len(token) == 1}
@@ -100,7 +100,7 @@ def _linked(source: Source[WordPieceModel]) -> tuple[Alphabet, Failure]:
 
 
 def _is_linked(failure: Failure, layout: str) -> bool:
-    """Whether to lay out failure links instead of folding them. With "auto", links are used if folding makes far more transitions."""
+    """Whether to lay out failure links instead of folding them; with "auto", if folding would make too many transitions."""
     if layout != "auto":
         return layout == LINKED
     return count_explicit(failure) > max(MOST_A_STATE * len(failure.trie), DENSE_SLOTS)
@@ -162,7 +162,7 @@ def with_added(tables: WordPieceTable, added: AddedTokens) -> WordPieceTable:
     """Return the table with different added tokens. The trie and its transitions do not change.
 
     Raises:
-        UnsupportedError: as when the whole source is compiled.
+        UnsupportedError: as from `assemble`.
         TableError: the components in the table are malformed.
     """
     source = replace(source_of(tables), added=added)
@@ -205,7 +205,7 @@ def _arrays(source: Source[WordPieceModel], classes: Classes) -> dict[str, NDArr
 
 
 def _need_untrimmed(tokens: list[str]) -> None:
-    """Refuse tokens that trim_offsets would shorten; it also treats the letter Ġ as whitespace."""
+    """Refuse tokens that trim_offsets would shorten: it trims whitespace, and also the letter Ġ."""
     for token in tokens:
         if token.strip(WHITE_SPACE + "Ġ") != token:
             raise UnsupportedError(f"post_processor with trim_offsets, which would shorten the token {quoted(token)}: set it to false")

@@ -57,7 +57,7 @@ def normalizer_of(parts: Sequence[Component], added: AddedTokens, alphabet: Alph
 
 
 def is_stepwise(added: AddedTokens, alphabet: Alphabet) -> bool:
-    """Whether the alphabet cannot express the normalization of some texts, so that these are normalized step by step."""
+    """Whether some texts must be normalized step by step, because the alphabet cannot express their normalization."""
     return bool(added.contextual or alphabet.composition or len(alphabet.placed))
 
 
@@ -79,7 +79,7 @@ def _summary(parts: Sequence[Component], berts: Sequence[Component]) -> dict[str
 
 
 def _pre_tokenizer(parts: Sequence[Component]) -> PreTokenizer:
-    """The name of common pre-tokenizers; for others, their components."""
+    """A common pre-tokenizer as its name, others as their components."""
     name = {(): "none", ("BertPreTokenizer",): "bert"}.get(tuple(part["type"] for part in parts), "other")
     return PreTokenizer(name, parts if name == "other" else None)
 

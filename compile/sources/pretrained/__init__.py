@@ -1,1 +1,1 @@
-"""Folders in the form of ``save_pretrained``, and names on the Hugging Face Hub."""
+"""Read folders in the form of ``save_pretrained``, and models by their names on the Hugging Face Hub."""

@@ -21,18 +21,18 @@ QWEN2 = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L
 
 @dataclass(frozen=True)
 class ByteLevelFamily:
-    """A class of tokenizers.
+    """The properties of a class of tokenizers.
 
     Attributes:
         names: the special tokens, unless a setting overrides them.
         normalizer: the normalizer.
         pattern: the pattern that splits text; None: ByteLevel's pattern.
-        post_processor: the post-processor; None: the post-processor of the ``tokenizer.json``. The settings define the tokens and flags of
-            RoBERTa's.
+        post_processor: the post-processor; None: the post-processor of the ``tokenizer.json``. If it is RoBERTa's, the settings define its
+            tokens and flags.
         keeps_flags: whether special tokens keep flags such as lstrip.
-        inputs: the inputs of a model.
-        greedy: names of special tokens that, given as strings, include a space before them.
-        kind: the kind of model.
+        inputs: the names of the model's inputs.
+        greedy: the roles of special tokens that include a space before them if a setting gives them as strings.
+        kind: the type of the model.
     """
 
     names: Mapping[str, str]
@@ -56,8 +56,7 @@ FAMILIES = {
     "Qwen2Tokenizer": ByteLevelFamily(_QWEN2, NFC, QWEN2, keeps_flags=False),
     "RobertaTokenizer": ByteLevelFamily(_ROBERTA, post_processor=ROBERTA),
 }
-# The types of model that have one of these classes. For other types, the reference may use a different class from the one that the files
-# name.
+# The model types for which the reference uses one of these classes. For other types, it may use another class than the files name.
 MODEL_TYPES = {
     **dict.fromkeys(["codegen", "gpt2", "gpt_neo", "gptj", "opt", "phi", "starcoder2"], "GPT2Tokenizer"),
     **dict.fromkeys(["gpt_neox", "mamba", "mpt", "olmo", "olmoe"], "GPTNeoXTokenizer"),
@@ -67,7 +66,7 @@ MODEL_TYPES = {
 
 
 def rebuilt(family: ByteLevelFamily, document: Json, config: Json, tokens: SpecialTokens, vocabulary: Mapping[str, int]) -> Json:
-    """Make the tokenizer.json of a class.
+    """Make the tokenizer.json that a class rebuilds.
 
     Args:
         family: the class.

@@ -1,7 +1,7 @@
-"""Chat templates of a folder or of a live tokenizer, as text. Tables contain them for `fst.hf`; this package does not run them.
+"""Read the chat templates of a folder or of a live tokenizer, as text. Tables contain them for `fst.hf`; this package does not run them.
 
-As in ``transformers``, template files take precedence. A ``tokenizer_config.json``, with a text or a list of named texts, is used only
-without these files.
+As in ``transformers``, template files take precedence. The templates in ``tokenizer_config.json``, a text or a list of named texts, are
+used only if there are no template files.
 """
 
 from __future__ import annotations

@@ -12,7 +12,8 @@ ROBERTA_NAMES = {"sep_token": "</s>", "pad_token": "<pad>", "cls_token": "<s>", 
 
 
 def named_tokens(specials: Container[str], unk_token: str | None, padding: Any) -> dict[str, str]:
-    """Map names to special tokens: tokens with a usual spelling, the unknown token (if any), and the padding token of `padding`.
+    """Map roles such as pad_token to special tokens: to tokens with a usual spelling, the unknown token, and the padding token of
+    `padding`.
 
     Examples:
         >>> named_tokens({"[PAD]", "<s>", "<x>"}, "<unk>", None)

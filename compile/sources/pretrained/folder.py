@@ -1,10 +1,10 @@
 """Read a folder in the form of ``save_pretrained``: several files that together define a tokenizer.
 
-The reference is ``transformers.AutoTokenizer.from_pretrained``, version 5.24. The class in the files determines which parts are used. Some
-classes use a ``tokenizer.json`` without changes; ConvBERT's class ignores its post-processor. BERT's class and related classes use only its
-tokens, and rebuild the rest from the settings in ``tokenizer_config.json``. This module makes one ``tokenizer.json`` with the same effect.
-For any other class, ``transformers`` makes it, if it is installed. A folder of ``vocab.json`` and ``merges.txt`` without a class is read as
-``ByteLevelBPETokenizer`` of ``tokenizers`` reads it.
+The reference is ``transformers.AutoTokenizer.from_pretrained``, version 5.24. The class that the files name determines which parts are
+used. Some classes use a ``tokenizer.json`` without changes; ConvBERT's class ignores its post-processor. BERT's class and related classes
+use only its tokens, and rebuild the rest from the settings in ``tokenizer_config.json``. This module makes one ``tokenizer.json`` with the
+same effect. For any other class, ``transformers`` makes the tokenizer, if it is installed. A folder of ``vocab.json`` and ``merges.txt``
+without a class is read as ``ByteLevelBPETokenizer`` of ``tokenizers`` reads it.
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ class Family:
 
     Attributes:
         names: the special tokens, unless a setting overrides them.
-        inputs: the inputs of a model.
+        inputs: the names of the model's inputs.
         post_processor: the post-processor without its tokens cls and sep.
-        greedy: names of special tokens that, given as strings, include a space before them.
+        greedy: the names of special tokens that include a space before them if a setting gives them as strings.
         keeps_document: whether a ``tokenizer.json`` is used without changes, except its post-processor.
-        kind: the kind of model.
+        kind: the type of the model.
     """
 
     names: Mapping[str, str]
@@ -78,7 +78,7 @@ FAMILIES = {
     "MPNetTokenizer": MPNET,
 }  # fmt: skip
 AS_IT_STANDS = ("PreTrainedTokenizer", "TokenizersBackend")
-# The class by the type of model in config.json, if no file names one.
+# The type of model in config.json → the class, if no file names a class.
 MODEL_TYPES = {
     **dict.fromkeys(
         ["align", "bark", "bert", "blip", "bros", "chinese_clip", "convbert", "distilbert", "electra", "ernie", "flava", "git",
@@ -132,7 +132,7 @@ class Files:
 
     @cached_property
     def unigram(self) -> UnigramModel | None:
-        """The Unigram model of the document; None for other models. Its JSON lists tokens without ids, and the id of the unknown token."""
+        """The Unigram model of the document; None for other models. In its JSON, the position of a token is its id."""
         if self.document is None:
             return None
         model = model_of(self.document)
@@ -144,7 +144,7 @@ class OtherClassError(UnsupportedError):
 
 
 def read(folder: Path) -> tuple[Json, dict[str, Any]]:
-    """Read a folder.
+    """Read the tokenizer of a folder.
 
     Returns:
         The tokenizer.json that all files together define, and further settings, named as in `fst.tables.header.Settings`.
@@ -225,7 +225,7 @@ def _files(folder: Path) -> Files:
 
 
 def without_vocabulary(folder: Path) -> Files:
-    """The contents of the files without a vocabulary.
+    """Read the files that contain settings; the vocabulary is left out.
 
     Raises:
         VocabularyError: a file is malformed.
@@ -324,7 +324,7 @@ def _class(files: Files) -> str | None:
 
 
 def _usual(files: Files, family: AnyFamily | None) -> tuple[Mapping[str, str], tuple[str, ...]]:
-    """The default special tokens by name, and the names of tokens that include a space before them."""
+    """The default special tokens by name, and the names of special tokens that include a space before them."""
     if family is not None:
         return family.names, family.greedy
     padding = (files.document or {}).get("padding")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from fst.errors import UnsupportedError, VocabularyError
 
-# A model, or an owner and a model. A name with the ending of a file means a missing file.
+# A model, or an owner and a model. A name that ends like a file means a missing file, not a model.
 NAME = re.compile(r"(?!.*\.(json|txt|npz|tiktoken|gz)$)[A-Za-z0-9][\w.-]*(/[\w.-]+)?", re.ASCII)
 
 

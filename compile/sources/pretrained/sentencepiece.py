@@ -75,11 +75,11 @@ class PieceFamily:
     Attributes:
         names: the special tokens, unless a setting overrides them.
         file: the name of the model file, in addition to `USUAL_FILE`.
-        types: the types of model in config.json that imply this class.
+        types: the types of model in config.json for which this is the class.
         build: the parts of the tokenizer.json: model, normalizer, pre_tokenizer and decoder.
         templates: the special tokens around a text, and around the texts of a pair.
         extras: the default special tokens without a name; a setting may override them.
-        greedy: names of special tokens that, given as strings, include a space before them.
+        greedy: the names of special tokens that include a space before them if a setting gives them as strings.
         padding_side: the side of padding, unless a setting overrides it.
         refused: settings that would change ids with any value.
     """
@@ -106,11 +106,11 @@ def names_class(folder: Path) -> bool:
 
 
 def read(folder: Path, path: Path) -> tuple[Json, Json]:
-    """Read a folder.
+    """Read the tokenizer of a folder.
 
     Args:
         folder: the folder.
-        path: the model in the folder.
+        path: the ``.model`` in the folder.
 
     Returns:
         The tokenizer.json that all files define together, and further settings, named as in `fst.tables.header.Settings`.
@@ -245,8 +245,9 @@ def _albert_templates(parts: Parts) -> tuple[Template, Template]:
 
 
 def _fairseq_rows(parts: Parts, *more: str) -> list[list[Any]]:
-    """The pieces in the order of fairseq: four special tokens replace the first three pieces, and the tokens `more` follow the last
-    piece.
+    """The pieces in the order of fairseq.
+
+    Four special tokens replace the first three pieces. The tokens `more` and the mask token follow the last piece.
     """
     first = [parts.tokens.content(name) for name in ("bos_token", "pad_token", "eos_token", "unk_token")]
     last = [*more, parts.tokens.content("mask_token")]
@@ -338,5 +339,5 @@ FAMILIES = {
     "LlamaTokenizer": PieceFamily(_ENDS, USUAL_FILE, ("idefics", "idefics2"), _llama, _llama_templates, padding_side="left"),
 }
 MODEL_TYPES = {kind: name for name, family in FAMILIES.items() for kind in family.types}
-# Further types of model for which the class that a file names is used.
+# Further types of model: for these, a file must name the class.
 OTHER_TYPES = ("llama", *pretrained.MODEL_TYPES)

@@ -22,7 +22,7 @@ NAMES = ("bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_t
 
 @dataclass(frozen=True)
 class AddedToken:
-    """An added token of the reference; a `normalized` of None means the opposite of `special`."""
+    """An added token of the reference. If `normalized` is None, it is the opposite of `special`."""
 
     content: str
     single_word: bool = False
@@ -41,7 +41,7 @@ class SpecialTokens:
     """The special and added tokens of a folder.
 
     Attributes:
-        named: name → token.
+        named: name, such as pad_token → token.
         extras: special tokens without a name.
         numbered: number → added token; the numbers determine the order.
         lists_extras: whether a setting lists the special tokens without a name; the list may be empty.
@@ -53,7 +53,7 @@ class SpecialTokens:
     lists_extras: bool
 
     def content(self, name: str) -> str:
-        """The token with a name.
+        """The content of the special token with a name.
 
         Raises:
             ValueError: no token has this name.
@@ -73,8 +73,9 @@ class SpecialTokens:
         return [{"id": ids.get(token.content, 0), **token.listed()} for token in tokens]
 
     def _additions(self, there: Mapping[str, Json]) -> list[AddedToken]:
-        """The tokens to add: first numbered tokens that are missing or differ, then other missing tokens. A token that has a name becomes
-        special.
+        """The tokens to add: first numbered tokens that are missing or have other flags, then other missing tokens.
+
+        A token that has a name becomes special.
         """
         names = {token.content for token in self.named.values()}
         numbered, others = (
@@ -95,7 +96,7 @@ def special_tokens(config: Json, older: Json, added: Json, document: Json, defau
         added: added_tokens.json.
         document: tokenizer.json.
         defaults: name → token, for names that no file defines.
-        greedy: names of tokens that, given as strings, include a space before them.
+        greedy: the names of special tokens that include a space before them if a file gives them as strings.
 
     Raises:
         KeyError, TypeError, ValueError: a file is malformed.
@@ -126,7 +127,7 @@ def _need_lists(file: Json) -> None:
 
 
 def _stated(config: Json, older: Json) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The settings of tokenizer_config.json, overridden by special_tokens_map.json; and the tokens with names that no class has.
+    """The settings of tokenizer_config.json, overridden by special_tokens_map.json; and the tokens whose names are not in `NAMES`.
 
     The steps follow the reference: they determine the precedence of settings and the order in which tokens are added.
     """
@@ -146,8 +147,9 @@ def _stated(config: Json, older: Json) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def _numbered(config: Json, added: Json, document: Json, said: Iterable[Any]) -> dict[int, AddedToken]:
-    """The added tokens by number. A token of added_tokens.json is special if another file lists it as a special token; mappings in
-    tokenizer_config.json do not count.
+    """The added tokens by number.
+
+    A token of added_tokens.json is special if another file lists it as a special token; mappings in tokenizer_config.json do not count.
     """
     if "added_tokens_decoder" in config:
         numbered = mapping(config["added_tokens_decoder"], "added_tokens_decoder")

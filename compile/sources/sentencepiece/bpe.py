@@ -48,7 +48,7 @@ def bpe_model(model: SentencePieceModel) -> BpeModel:
 
 
 def _bytes_alone(model: SentencePieceModel, vocabulary: Mapping[bytes, int]) -> dict[bytes, int]:
-    """The bytes that have only a fallback piece, each with the id of this piece."""
+    """The bytes whose only token is a fallback piece → the id of this piece."""
     if not model.byte_fallback:
         return {}
     blank = SYMBOL if model.normalizer.escape_whitespaces else BLANK
@@ -60,9 +60,10 @@ def _bytes_alone(model: SentencePieceModel, vocabulary: Mapping[bytes, int]) -> 
 
 
 def _need_known_parts(model: SentencePieceModel, characters: Collection[str], scores: Collection[str]) -> None:
-    """Refuse pieces that merges may make from unknown characters, and unused pieces that merges may make and sentencepiece splits again.
+    """Refuse pieces that merges may make from unknown characters, and pieces of type UNUSED that merges may make and sentencepiece splits
+    again.
 
-    User-defined pieces take no part in merges.
+    Merges do not use user-defined pieces.
     """
     unused = {piece for piece, kind in zip(model.pieces, model.types, strict=True) if kind == UNUSED and len(piece) > 1}
     own = {piece for piece, kind in zip(model.pieces, model.types, strict=True) if kind == USER_DEFINED}

@@ -129,7 +129,7 @@ def parse(data: bytes, where: str) -> SentencePieceModel:
 
 
 def description(where: str) -> Any:
-    """The protobuf description of the fields.
+    """The protobuf description of the fields of a ``.model``.
 
     Args:
         where: the name of the file, for the message if a package is not installed.
@@ -145,7 +145,7 @@ def description(where: str) -> Any:
 
 
 def _proto(data: bytes, where: str) -> Any:
-    """The fields of a file."""
+    """Parse the fields of a file."""
     proto = description(where).ModelProto()
     from google.protobuf.message import DecodeError
 

@@ -1,4 +1,4 @@
-"""Sources from sentencepiece's ``.model`` files. The reference is sentencepiece 0.2.3, without ids around a text."""
+"""Make sources of sentencepiece's ``.model`` files. The reference is sentencepiece 0.2.3, without special ids around a text."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def _of_model(model: SentencePieceModel) -> Source[Model]:
 
 
 def _decoder(model: SentencePieceModel) -> Step:
-    """The decoder step with the effect of sentencepiece."""
+    """The decoder step that restores texts as sentencepiece does."""
     by = model.normalizer
     leading = ALL if by.remove_extra_whitespaces else FIRST if by.add_dummy_prefix else NONE
     names = {"unknown": model.pieces[model.unk_id], "surface": model.unk_surface}
@@ -91,7 +91,7 @@ def _decoder(model: SentencePieceModel) -> Step:
 
 
 def _refuse(model: SentencePieceModel) -> None:
-    """Refuse unsupported features."""
+    """Refuse an `unk_surface` that decoding cannot use, and pieces that look like byte pieces but are not."""
     if not model.unk_surface or byte_of(model.unk_surface) is not None:
         raise UnsupportedError(f"unk_surface {quoted(model.unk_surface)}")
     for piece in model.pieces if model.byte_fallback else ():

@@ -1,1 +1,1 @@
-"""Maps of characters, and the reference's maps."""
+"""Maps of characters, and the maps that the reference applies."""

@@ -1,7 +1,7 @@
 """Determine the classes of characters in grapheme clusters by running the reference; see `fst.text.clusters`.
 
-A charsmap replaces every character by the same text. The reference then turns a cluster of fewer than six bytes into one text, and any
-other cluster into one text per character. The number of texts therefore shows where clusters end.
+A charsmap replaces every character by the same text. The reference then turns a cluster of fewer than six bytes into one copy of this text,
+and any other cluster into one copy per character. The number of copies therefore shows where clusters end.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from fst.compile.text.edits.double_arrays import of_every_character
 APART = "\n"  # it always ends a cluster, and the charsmap keeps it
 MANY = 10_000  # characters per call of the reference
 
-# For each property: a text with the character, and the number of texts that the reference makes of it if the character has the property. An
-# accent makes a cluster long enough to distinguish it from two clusters.
+# For each property: a text with the character, and the number of copies that the reference makes of it if the character has the property.
+# An accent makes a cluster long enough to distinguish it from two clusters.
 PROBES = {
     "joins": ("a{}", 1),
     "begins": ("{}a", 1),

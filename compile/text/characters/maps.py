@@ -1,4 +1,4 @@
-"""Maps of code points to lists of symbols. They are independent of neighbours, so they compose."""
+"""Maps of code points to lists of symbols. The list of a code point does not depend on its neighbours, so maps compose."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class Map:
         """
         sources = union(self.sources, following.sources)
         first = self.apply(sources)
-        changed = np.flatnonzero(counts(following._rows(first) > 0))  # only a few
+        changed = np.flatnonzero(counts(following._rows(first) > 0))  # only a few images change again
         row, column = np.nonzero(first[changed] >= 0)
         parts = following.apply(first[changed[row], column])  # the image of each symbol
         present = parts >= 0
@@ -104,7 +104,7 @@ class Map:
 
 
 def _need_short(sources: Ints, sizes: Ints) -> None:
-    """Refuse images that would be too long; check their sizes before they are built."""
+    """Refuse images that would be too long, before they are built."""
     if sizes.max(initial=0) > MAX_IMAGE:
         longest = int(np.argmax(sizes))
         raise UnsupportedError(f"normalizers make {sizes[longest]:,} symbols of U+{sources[longest]:04X}; at most {MAX_IMAGE} are possible")
@@ -118,12 +118,12 @@ def union(*sources: Ints) -> Ints:
 
 
 def counts(are: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """The number of true values in each row. For short rows, adding columns takes numpy a tenth of the time of adding rows."""
+    """The number of true values in each row. If rows are short, numpy adds columns ten times faster than rows."""
     return reduce(np.add, are.T, np.zeros(len(are), np.int64))
 
 
 def closed_up(rows: Symbols | Ints, *beside: NDArray[Any]) -> list[NDArray[Any]]:
-    """Move the symbols of each row to the front, and cut rows to the longest. Parallel arrays are moved along, and padded with 0.
+    """Move the symbols of each row to the front, and cut rows to the longest. Parallel arrays move with them, and are padded with 0.
 
     >>> [array.tolist() for array in closed_up(np.array([[-1, 5, 6], [7, -1, -1]]), np.array([[1, 2, 3], [4, 5, 6]]))]
     [[[5, 6], [7, -1]], [[2, 3], [4, 0]]]

@@ -1,4 +1,4 @@
-"""The reference's maps and sets of characters, from ``characters.tsv``."""
+"""The maps and the sets of characters of the reference, from ``characters.tsv``."""
 
 from __future__ import annotations
 
