@@ -1,1 +1,1 @@
-"""The runtime: it encodes, searches and segments text with tables."""
+"""The runtime encodes, searches and segments text with compiled tables."""

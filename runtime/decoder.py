@@ -1,4 +1,4 @@
-"""Decoding of byte-level tokens: kernels decode ids to bytes, which become text, either all at once or as the ids arrive."""
+"""Decoding of byte-level tokens: kernels convert ids to bytes, and Python decodes the bytes to text, either all at once or in a stream."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from fst.pretokens.decoding import SIZE_BITS, STEP
 from fst.runtime.rows.batch import Batch
 from fst.runtime.rows.texts import Ints
 
-MAX_ID = (1 << 32) - 1  # as in the reference
+MAX_ID = (1 << 32) - 1  # the highest id that ``tokenizers`` accepts
 KERNELS = "fst.runtime.kernels.decoding"
-TYPES = tuple(map(np.dtype, (np.int32, np.uint32, np.int64)))  # of the ids that kernels read in place
+TYPES = tuple(map(np.dtype, (np.int32, np.uint32, np.int64)))  # types of ids that kernels read without a copy
 measure, write = ({dtype: Deferred(KERNELS, name) for dtype in TYPES} for name in ("measure", "write"))
 
 IdsLike = Sequence[int] | NDArray[Any]
@@ -44,7 +44,7 @@ def row_of(ids: Any) -> list[int]:
 
 
 def array_of(ids: Any) -> NDArray[Any]:
-    """A row of ids as an array of one of `TYPES`. The range of the numbers is not checked.
+    """Convert a row of ids to an array with a dtype of `TYPES`, without a check of the numbers' range.
 
     Raises:
         TypeError, OverflowError: as in `row_of`.
@@ -53,20 +53,20 @@ def array_of(ids: Any) -> NDArray[Any]:
         return np.ascontiguousarray(ids)
     numbers = ids.tolist() if isinstance(ids, np.ndarray) else ids
     try:
-        # Unlike numpy, `array` refuses fractions. Convert a bytes object to a list first: `array` would read eight of its bytes as one
-        # number.
+        # Unlike numpy, `array` refuses fractions. A bytes object is converted to a list first, because `array` would combine eight bytes
+        # into one number.
         return np.asarray(array("q", numbers if isinstance(numbers, list) else list(numbers)), np.int64)
     except (TypeError, OverflowError):
         return np.asarray(row_of(ids), np.int64)
 
 
 class Decoded(NamedTuple):
-    """Rows of bytes.
+    """The decoded bytes of rows of ids.
 
     Attributes:
         data: the bytes of all rows, concatenated.
         ends: int64[rows], the end of each row in `data`.
-        empty: the number of ids without bytes.
+        empty: the number of ids that have no bytes, in all rows.
     """
 
     data: memoryview
@@ -75,24 +75,24 @@ class Decoded(NamedTuple):
 
 
 class ByteDecoder:
-    """A decoder of ids into the bytes of their tokens. Numbers that are not ids are skipped.
+    """A decoder from ids to the bytes of their tokens. It skips numbers that are not ids.
 
     Args:
-        contents: uint8[n], the bytes of all tokens, and `STEP` more bytes.
-        spans: uint64[highest id + 2], see `fst.pretokens.decoding`; 0 for numbers that are not ids, and in the last element.
+        contents: uint8[n], the bytes of all tokens, followed by `STEP` bytes of padding.
+        spans: uint64[highest id + 2], see `fst.pretokens.decoding`; the last element, and the element of a number that is not an id, are 0.
     """
 
     def __init__(self, contents: NDArray[np.uint8], spans: NDArray[np.uint64]) -> None:
         self._contents, self._spans = contents, spans
 
     def skipping(self, ids: Collection[int]) -> ByteDecoder:
-        """A decoder that also skips these ids."""
+        """Return a decoder that skips `ids`, too."""
         spans = self._spans.copy()
         spans[[number for number in ids if number < len(spans)]] = 0
         return ByteDecoder(self._contents, spans)
 
     def bytes_of(self, ids: Any) -> Decoded:
-        """The bytes of one row of ids.
+        """Decode one row of ids to bytes.
 
         Raises:
             TypeError: `ids` is not a row of whole numbers.
@@ -102,7 +102,7 @@ class ByteDecoder:
         return self._decoded(numbers, np.array([0, len(numbers)]))
 
     def bytes_of_rows(self, sequences: Iterable[Any]) -> Decoded:
-        """The bytes of a `Batch`, or of rows of ids.
+        """Decode the rows of a `Batch`, or rows of ids, to bytes.
 
         Raises:
             TypeError, OverflowError: as in `bytes_of`.
@@ -125,7 +125,7 @@ class ByteDecoder:
 
 
 def decoder_of_contents(contents: Mapping[int, bytes]) -> ByteDecoder:
-    """A decoder from a mapping of ids to bytes."""
+    """Make a decoder from a mapping of ids to bytes."""
     sizes = np.array([len(content) for content in contents.values()], np.uint64)
     spans = np.zeros(max(contents, default=0) + 2, np.uint64)
     spans[[*contents]] = (np.cumsum(sizes) - sizes) << np.uint64(SIZE_BITS) | sizes
@@ -133,31 +133,31 @@ def decoder_of_contents(contents: Mapping[int, bytes]) -> ByteDecoder:
 
 
 def _is_whole(batch: Batch) -> bool:
-    """Whether the rows of a batch, concatenated, are all of its ids."""
+    """Whether the row splits of a batch are in order and cover all ids, so that kernels can read them without a copy."""
     splits = batch.row_splits
     is_kernels = splits.dtype == np.int64 and splits.flags.c_contiguous and len(splits) > 0
     return is_kernels and splits[0] == 0 and splits[-1] == len(batch.ids) and not (np.diff(splits) < 0).any()
 
 
 def text_of(data: Any) -> str:
-    """The text of bytes. Bytes that are not UTF-8 become U+FFFD, as in the reference."""
+    """Decode bytes to text. Malformed UTF-8 becomes U+FFFD, as in ``tokenizers``."""
     return utf_8_decode(data, "replace", True)[0]
 
 
 def texts_of(decoded: Decoded) -> list[str]:
-    """The text of each row."""
+    """Decode the bytes of each row to text."""
     return [text_of(decoded.data[begin:end]) for begin, end in pairwise([0, *decoded.ends.tolist()])]
 
 
 class DecodeStream:
     """A decoder of ids that arrive one after another, for example from a model.
 
-    The texts from `write` and `close`, joined, equal the text of `fst.Tokenizer.decode` for all ids. The stream keeps only bytes of an
-    unfinished character, at most three.
+    The joined results of `write` and `close` equal the result of `fst.Tokenizer.decode` for all ids. Between calls, the stream stores only
+    the bytes of an incomplete character, at most three.
 
-    There is one exception, in vocabularies with byte tokens such as ``<0xC3>``. If a run of byte tokens is not valid UTF-8, `decode`
-    replaces each of its bytes by U+FFFD. A stream has already returned the complete characters of this run; only the bytes after them
-    become U+FFFD.
+    The texts differ only for vocabularies with byte tokens such as ``<0xC3>``. If consecutive byte tokens are not valid UTF-8, `decode`
+    replaces each of their bytes by U+FFFD. A stream has already returned the complete characters at the beginning of this run, and replaces
+    only the bytes after them.
     """
 
     def __init__(self) -> None:
@@ -170,8 +170,8 @@ class DecodeStream:
             ids: as in `fst.Tokenizer.decode`; any number of them.
 
         Returns:
-            The text that no later id can change: complete characters, and U+FFFD for bytes that cannot be part of a character. It may be
-            empty.
+            The new text that no later id can change: complete characters, and U+FFFD for bytes that cannot be part of a character; possibly
+            an empty string.
 
         Raises:
             TypeError, OverflowError: as in `fst.Tokenizer.decode`; the ids are ignored.
@@ -194,11 +194,11 @@ class DecodeStream:
         return self._rest()
 
     def _added(self, ids: IdsLike) -> str:
-        """The text that ids add."""
+        """Return the complete text that `ids` add."""
         raise NotImplementedError
 
     def _rest(self) -> str:
-        """The text that is left at the end."""
+        """Return the text of the incomplete bytes at the end of the stream."""
         raise NotImplementedError
 
     def _check_open(self) -> None:
@@ -207,10 +207,10 @@ class DecodeStream:
 
 
 class ByteStream(DecodeStream):
-    """A decoder of ids whose bytes, concatenated, are UTF-8.
+    """A stream for tokens whose concatenated bytes are UTF-8.
 
     Args:
-        bytes_of: returns the bytes of a row of ids.
+        bytes_of: a function that decodes a row of ids to bytes.
     """
 
     def __init__(self, bytes_of: Callable[[Any], bytes]) -> None:
@@ -221,7 +221,7 @@ class ByteStream(DecodeStream):
     def _added(self, ids: IdsLike) -> str:
         text = self._decoder.decode(self._bytes_of(ids))
         held, _ = self._decoder.getstate()
-        if held[:1] == b"\xed" and held[1:] >= b"\xa0":  # a surrogate: Python holds it back, although it is not a character
+        if held[:1] == b"\xed" and held[1:] >= b"\xa0":  # a surrogate is malformed: do not wait for its end
             self._decoder.reset()
             text += text_of(held)
         return text

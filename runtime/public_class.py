@@ -1,6 +1,6 @@
-"""The public class of a table: the class that runs it, named in ``table.public_class``.
+"""The public class of a table: ``table.public_class`` contains its dotted name.
 
-``fst.Tokenizer(table)`` and `fst.load` return an object of this class, possibly a subclass of ``fst.Tokenizer``.
+`fst.load` returns an object of this class. So does ``fst.Tokenizer(table)``, if the class is a subclass of ``fst.Tokenizer``.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ Public = TypeVar("Public")
 
 
 def class_of(table: Any) -> type[Any]:
-    """The public class of a table."""
+    """Import the public class of a table."""
     module, _, name = table.public_class.rpartition(".")
     found: type[Any] = getattr(import_module(module), name)
     return found
 
 
 def class_for(asked: type[Public], table: Any) -> type[Public]:
-    """The class of the object ``asked(table)``: the public class of the table, which is `asked` or a subclass.
+    """Return the public class of a table, and check that it is `asked` or a subclass of `asked`.
 
     Raises:
         UnsupportedError: the table belongs to another public class.
@@ -35,12 +35,12 @@ def class_for(asked: type[Public], table: Any) -> type[Public]:
 
 
 def load(path: str | Path) -> Any:
-    """Load a table file as an object of its public class; see `fst.load`."""
+    """Load a table file, and return an object of the table's public class; see `fst.load`."""
     return load_as(object, path)
 
 
 def load_as(asked: type[Public], path: str | Path) -> Public:
-    """Load a table file as an object of `asked` or of a subclass.
+    """Load a table file, and return an object of the table's public class, which must be `asked` or a subclass of `asked`.
 
     Raises:
         UnsupportedError: the table belongs to another public class.

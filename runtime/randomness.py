@@ -1,4 +1,4 @@
-"""Randomness: the random choice of ids. `fst.Dropout` and `fst.Sampling` are its two kinds."""
+"""Randomness: settings for a random choice of ids. Its two kinds are `fst.Dropout` and `fst.Sampling`."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ Kind = TypeVar("Kind")
 
 
 class Randomness(Protocol):
-    """The properties of randomness that an encoder reads. Each public class lists the kinds that it accepts."""
+    """The properties that `fst.Dropout` and `fst.Sampling` share. Each public class lists the kinds of randomness that it accepts."""
 
     @property
     def first_row(self) -> int:
-        """The number of the first row."""
+        """The number of the first row; the random choices of a row depend on its number."""
 
     @property
     def needs_whole_rows(self) -> bool:
-        """Whether an id depends on the text after it."""
+        """Whether an id may depend on the whole text after it, so that a text cannot be encoded in parts."""
 
     def seeded(self: Kind) -> Kind:
-        """The same randomness with a seed."""
+        """Return these settings with a random seed, unless they already have a seed."""
 
     def after(self: Kind, rows: int) -> Kind:
-        """The same randomness for the rows after the first `rows` rows."""
+        """Return these settings for the rows after the next `rows` rows."""

@@ -1,17 +1,18 @@
-"""Streams encode one text that arrives in parts of any size, cut anywhere. Each id is returned as soon as it is certain.
+"""A stream encodes one text that arrives in parts of any size, cut at any position. It returns each id as soon as no later text can change
+it.
 
-Kernels can read a text in parts: they keep the symbols of an unfinished word, and stop before a prefix of a special token, or before a run
-of marks that may continue. A stream collects small parts until they are worth a call, keeps the bytes of a character that is cut in two,
-and passes unread characters to the kernel again, together with the next characters.
+Kernels can read a text in parts. They store the symbols of an unfinished word for the next call, and stop before characters that may begin
+a special token, or before a run of marks that may continue. A stream collects small parts until a call is worth its time, stores the first
+bytes of a character that is cut in two, and passes unread characters to the kernel again, together with the next characters.
 
-A kernel reads pending text, such as a pre-token of a million letters, from its beginning in each call. A stream therefore first examines
-only the new text: if the pending text continues to its end, no kernel is called, see `fst.runtime.front_end`. A read takes time linear in
-the text since the last read.
+Pending text is text that a kernel has to read again from its beginning in each call, such as an unfinished pre-token of a million letters.
+A stream therefore first examines only the new text. It calls no kernel if the pending text continues to the end of the new text, see
+`fst.runtime.front_end`. So a read takes time linear in the text that arrived since the last read.
 
-Memory does not grow with the stream. A kernel keeps only enough symbols of a long word to show that the word is too long to be looked up. A
-prefix of a special token is shorter than the token. The only exception is a run of marks, which is kept whole, since canonical ordering may
-move its last mark to the front. Without offsets, this applies only to runs that begin with one of the few characters that canonical
-ordering may move; with offsets, to runs that begin with any mark.
+Memory does not grow with the stream. Of a long word, a kernel stores only enough symbols to detect that the word is too long to look up. A
+prefix of a special token is shorter than the token. The only exception is a run of marks: it is stored completely, since canonical ordering
+may move its last mark to the front. With offsets, this applies to all runs of marks; without offsets, only to runs that begin with one of
+the few marks that canonical ordering may move.
 """
 
 from __future__ import annotations
@@ -34,8 +35,8 @@ from fst.tables.kernel_call import BEFORE, COUNT, WORD
 
 Trim = Callable[[Ids, Ints, Ints], None]
 
-MOST_NUMBERS = (1 << 31) - 1  # the highest position in a call of a kernel
-STREAM_BLOCK = 1 << 15  # characters or bytes encoded at a time; a smaller rest waits for `read` or `close`
+MOST_NUMBERS = (1 << 31) - 1  # the highest position that a call of a kernel can express
+STREAM_BLOCK = 1 << 15  # characters or bytes per call of a kernel; less text waits for `read` or `close`
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,10 +45,9 @@ class Part:
 
     Attributes:
         ids: int32[n].
-        offsets: int64[n, 2], the span of each id in the whole stream: its first character and one past the last; (0, 0) for the special
-            tokens around the text. None if offsets were not requested.
-        words: int64[n], the index of each id's word in the whole stream; -1 for the special tokens around the text. None if offsets were
-            not requested.
+        offsets: int64[n, 2], the span of each id in the stream: its first character and one past its last; (0, 0) for the special tokens
+            around the text. None without offsets.
+        words: int64[n], the index of each id's word in the stream; -1 for the special tokens around the text. None without offsets.
     """
 
     ids: Ids
@@ -62,11 +62,11 @@ class Stream:
 
     Args:
         runner: runs the kernels.
-        pending: a test for unfinished text that may be long; None if the machine has no long unfinished text.
-        frame: the ids around the text.
+        pending: recognises long unfinished text; None if the machine has no long unfinished text.
+        frame: the ids of the special tokens before and after the text.
         errors: "strict" or "replace", as in `fst.Tokenizer.encode`.
-        trim: removes the spaces at the ends of tokens from the offsets, in place. Its last argument contains the index of the text's first
-            id, if this id is among the ids.
+        trim: removes the spaces at the ends of tokens from the offsets, in place. Its last argument is an array with the index of the
+            text's first id; empty if this id is in an earlier part.
     """
 
     def __init__(self, runner: Runner, pending: Pending | None, frame: Frame, errors: str, trim: Trim) -> None:
@@ -75,25 +75,25 @@ class Stream:
         self._spans = Spans(runner, self._workspace) if runner.with_spans else None
         self._kind: Any = ()  # the type of all pieces, str or bytes; () before the first piece and after `close`
         self._is_closed = False
-        self._pieces: list[Any] = []  # not decoded yet
-        self._size = 0  # of all these pieces, plus one per piece, so that empty pieces cannot pile up
+        self._pieces: list[Any] = []  # pieces to decode
+        self._size = 0  # total size of `_pieces`, plus 1 per piece, so that empty pieces count, too
         self._decoder: IncrementalDecoder | None = None
         self._decoded = 0  # bytes decoded so far
-        self._unread: list[str] = []  # decoded, but not read by a kernel yet
-        self._is_pending = False  # whether `_unread` is pending, so that a kernel would read nothing of it
-        self._characters = self._count = 0  # characters that kernels have read so far, and the number of their ids
+        self._unread: list[str] = []  # decoded text that no kernel has read
+        self._is_pending = False  # whether `_unread` is pending text, of which a kernel can read nothing yet
+        self._characters = self._count = 0  # number of characters that kernels have read, and number of their ids
         self._buffers = Buffers(runner.with_spans)
-        self._parts: list[Part] = []  # certain, but not returned yet
+        self._parts: list[Part] = []  # finished parts that `read` has not returned
 
     def write(self, piece: str | bytes) -> None:
         """Append a piece to the text.
 
         Args:
-            piece: str, or bytes of UTF-8, cut anywhere, even inside a character. All pieces of a stream must have the same type.
+            piece: str, or bytes in UTF-8, cut at any position, even inside a character. All pieces of a stream must have the same type.
 
         Raises:
-            TextError: the piece has a different type; it is ignored. Or the stream is not text; the message names the position in the whole
-                stream, possibly in an earlier piece. The stream is then closed, and ids that were not read are lost.
+            TextError: the piece has a different type; it is ignored. Or the stream is malformed; the message contains the position in the
+                stream, possibly in an earlier piece. Malformed text closes the stream, and ids that were not read are lost.
             ValueError: the stream is closed.
         """
         if not isinstance(piece, self._kind):
@@ -106,11 +106,11 @@ class Stream:
     def read(self) -> Part:
         """Return the new ids that no later text can change.
 
-        Three kinds of text wait: an unfinished word; characters that may begin a special token; and an unfinished run of marks that
-        canonical ordering may change.
+        Three kinds of text at the end have no ids yet: an unfinished word, characters that may begin a special token, and an unfinished run
+        of marks that canonical ordering may change.
 
         Returns:
-            A `Part`: ``ids`` and, for a stream with offsets, ``offsets`` and ``words``. All are empty if no new id is certain.
+            A `Part`: ``ids`` and, for a stream with offsets, ``offsets`` and ``words``. The arrays are empty if there are no new ids.
 
         Raises:
             TextError, ValueError: as for `write`.
@@ -136,7 +136,7 @@ class Stream:
             raise ValueError("the stream is closed")
 
     def _take_kind(self, piece: Any) -> None:
-        """Set the type of all pieces to the type of the first piece; refuse a piece of a different type."""
+        """Take the type of the first piece as the type of all pieces; raise an error for a piece of a different type."""
         self._check_open()
         if self._kind or not isinstance(piece, str | bytes):
             raise TextError(f"a piece is {type(piece).__name__}; the pieces of a stream are all str or all bytes")
@@ -149,12 +149,12 @@ class Stream:
         self._runner.workspaces.give_back(self._workspace)
 
     def _given(self) -> Part:
-        """Remove the finished parts, and return them joined into one."""
+        """Join the finished parts into one part, and remove them from the stream."""
         parts, self._parts = self._parts, []
         return parts[0] if len(parts) == 1 else _joined(parts, self._runner.with_spans)
 
     def _encode(self, is_last: bool = False) -> None:
-        """Encode the pieces up to the last certain id, or up to the end of the text."""
+        """Encode the collected pieces, up to the last id that is certain; with `is_last`, up to the end."""
         pieces = (b"" if self._kind is bytes else "").join(self._pieces)
         self._pieces, self._size = [], 0
         cuts = [*range(0, max(len(pieces) - STREAM_BLOCK, 1), STREAM_BLOCK), len(pieces)]
@@ -164,12 +164,12 @@ class Stream:
     def _encode_block(self, block: Any, is_last: bool) -> None:
         text = self._text_of(block, is_last)
         self._unread.append(text)
-        # With each block, a kernel would read long pending text from its beginning, in quadratic time.
+        # Skip the kernel for pending text: it would read the text from its beginning for each block, in quadratic time.
         if is_last or not (self._is_pending and self._pending and self._pending.go_on(text)):
             self._run(NO_MORE if is_last else MORE)
 
     def _text_of(self, block: Any, is_last: bool) -> str:
-        """Decode a block. The decoder keeps the bytes of an incomplete character at the end."""
+        """Decode a block. The decoder stores the bytes of an incomplete character at the end of the block."""
         if self._decoder is None:
             text: str = block
             return text
@@ -183,12 +183,12 @@ class Stream:
         return text
 
     def _not_text(self, what: str, place: int) -> TextError:
-        """Close the stream, and return the error for a malformed position."""
+        """Close the stream, and make the error for malformed text at a position."""
         self._end()
         return TextError(f"position {place} of the stream: {what}; mend the text, or pass errors='replace'")
 
     def _run(self, more: np.uint64) -> None:
-        """Pass the unread characters to the kernel, which reads as far as it can."""
+        """Call the kernel for the unread characters, and store the characters that it cannot read yet."""
         text = "".join(self._unread)
         try:
             read_from = units(text, self._runner.unit_type)
@@ -208,7 +208,7 @@ class Stream:
         self._is_pending = bool(self._unread) and self._pending is not None and self._pending.begins(text[read:])
 
     def _keep_ids(self, count: int) -> None:
-        """Copy the ids and spans that the kernel has written, since it will overwrite them."""
+        """Copy the new ids and spans out of the buffers, which the next call of the kernel overwrites."""
         buffers = self._buffers
         part = Part(buffers.ids[:count].copy())
         if self._spans:
@@ -222,34 +222,34 @@ class Stream:
 
 
 class Spans:
-    """Spans in a text of any length.
+    """A converter of spans from the 32 bits of a kernel to a text of any length.
 
-    A kernel's positions have only 32 bits, so positions in the whole text are numbered. The lowest numbers are the bounds of the symbols or
-    rewritten characters that are kept at the time of numbering, two for each; the other numbers ascend with the characters. When the
-    numbers run out, all positions are numbered again.
+    A kernel's positions have only 32 bits, so it receives numbers that represent positions in the text. The lowest numbers represent the
+    begin and the end of each symbol or rewritten character that is stored between two calls; the numbers after them ascend with the
+    characters. When the numbers run out, numbering starts again.
 
     Args:
         runner: runs the kernels.
-        workspace: their workspace.
+        workspace: the workspace of the kernels.
     """
 
     def __init__(self, runner: Runner, workspace: Workspace) -> None:
         self._runner, self._workspace = runner, workspace
-        self._known = np.empty(0, np.int64)  # for each of the lowest numbers, the position in the whole text
-        self._first = self._origin = 0  # the first number after them, and the position that it represents
+        self._known = np.empty(0, np.int64)  # position in the text for each of the lowest numbers
+        self._first = self._origin = 0  # the first ascending number, and its position in the text
         self._words = 0  # number of words before the current call
 
     @property
     def kept(self) -> Ints:
-        """The bounds of the kept symbols or characters in the whole text: begin and end of each."""
+        """The positions in the text of the symbols or characters that the workspace stores: begin and end of each."""
         kept = self._runner.kept_spans(self._workspace)
         return self._actual(np.stack([kept & LOW_HALF, kept >> HALF], axis=1).ravel().astype(np.int64))
 
     def number(self, characters: int, size: int) -> int:
-        """Number the next `size` characters, which follow the first `characters` characters, and restart the count of words.
+        """Number the `size` characters after the first `characters` characters of the text, and reset the kernel's count of words.
 
         Returns:
-            The number of the first of these characters; only the first character of the whole text has the number 0.
+            The number of the first of the `size` characters; 0 only at the beginning of the text.
         """
         self._workspace.state[WORD] = 0
         if self._first + (characters - self._origin) + size > MOST_NUMBERS:
@@ -260,7 +260,7 @@ class Spans:
         return self._first + (characters - self._origin)
 
     def of_ids(self, offsets: Ids, words: Ids) -> tuple[Ints, Ints]:
-        """Convert the offsets and words of a call to offsets and words in the whole text."""
+        """Convert the offsets and word numbers of one call to offsets and word numbers in the complete text."""
         is_framed = words < 0
         actual = self._actual(offsets.astype(np.int64)).reshape(-1, 2)
         actual[is_framed] = 0
@@ -269,13 +269,13 @@ class Spans:
         return actual, numbers
 
     def _actual(self, numbers: Ints) -> Ints:
-        """Convert numbers to positions in the whole text."""
+        """Convert numbers to positions in the text."""
         known, new = len(self._known), numbers + (self._origin - self._first)
         return np.where(numbers < known, self._known[np.minimum(numbers, known - 1)], new) if known else new
 
 
 def _joined(parts: list[Part], is_located: bool) -> Part:
-    """Join parts into one part."""
+    """Concatenate parts."""
     ids = np.concatenate([NOTHING, *(part.ids for part in parts)])
     if not is_located:
         return Part(ids)

@@ -1,4 +1,4 @@
-"""The tokenizer: it encodes texts into token ids, and decodes them."""
+"""The tokenizer encodes texts to token ids, and decodes ids to texts."""
 
 from __future__ import annotations
 
@@ -31,18 +31,19 @@ if TYPE_CHECKING:
 class Tokenizer(Encoder):
     """A tokenizer encodes texts and decodes ids. It is immutable, so threads can share it without a lock.
 
-    The kind of the table determines the subclass of the object. For methods of one kind only, such as ``nbest``, type checkers need the
-    subclass: ``fst.UnigramTokenizer(table)`` or ``fst.BpeTokenizer.load(path)``.
+    ``fst.Tokenizer(table)`` returns an object of the subclass for the table's kind. Some methods belong to one subclass, such as ``nbest``.
+    For type checkers, name this subclass: ``fst.UnigramTokenizer(table)`` or ``fst.BpeTokenizer.load(path)``.
 
     Args:
-        table: from `fst.compile.wordpiece`, `fst.compile.bpe`, `fst.compile.unigram` or `fst.compile.tokenizer`; for a file use `load`.
+        table: a result of `fst.compile.wordpiece`, `fst.compile.bpe`, `fst.compile.unigram` or `fst.compile.tokenizer`. For a table file,
+            use `load`.
 
     Raises:
         UnsupportedError: the table does not belong to a tokenizer.
     """
 
     def __new__(cls, table: Table) -> Self:
-        """A tokenizer of the subclass for the table's machine."""
+        """Make an object of the subclass for the table's kind."""
         return super().__new__(class_for(cls, table))
 
     def __init__(self, table: Table) -> None:
@@ -50,7 +51,7 @@ class Tokenizer(Encoder):
         self._metadata = self._table.metadata
         self._settings: Settings = self._metadata.settings
         self._frame = frame(self._metadata.templates.single)
-        _ = self._ids_runner  # make it now, so that forked processes share it
+        _ = self._ids_runner  # compute it now, so that forked processes share its memory
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
@@ -83,22 +84,22 @@ class Tokenizer(Encoder):
         ``unk_id``, ``unk_token``, ``model_tokens``, ``continuing_subword_prefix``, ``max_input_chars_per_word``
             the model; ``model_tokens`` is the number of tokens without added tokens
         ``lowercase``, ``strip_accents``, ``clean_text``, ``handle_chinese_chars``, ``normalizer_parts``, ``composition``, ``placing``
-            the normalizer; its parts are listed if it is not BERT's
+            the normalizer; ``normalizer_parts`` lists its steps unless it is BERT's normalizer
         ``pre_tokenizer``, ``pre_tokenizer_parts``
             the pre-tokenizer
         ``specials``, ``late``, ``context``, ``skipped``, ``normalized_specials``
-            added tokens found in raw text, contextual added tokens and their context, the ids that `decode` skips, and the ids of the
-            ``specials`` that the source marks as normalized
+            the added tokens that are found in raw text; contextual added tokens and their context; the ids that `decode` skips; and the ids
+            of those ``specials`` that are normalized in the vocabulary's source
         ``single``, ``pair``
-            the templates of one text and of two: rows of [ids, type id] or ["A" or "B", type id]
+            the templates of one text and of a pair of texts: rows of [ids, type id] or ["A" or "B", type id]
         ``decoder``, ``clean_up_tokenization_spaces``
-            the joining of tokens by `decode`
+            how `decode` joins tokens
         ``named_tokens``, ``extra_special_tokens``, ``model_max_length``, ``model_input_names``
             settings of the model, from the vocabulary's source
         ``chat_templates``
             the chat templates of the source by name; only `fst.hf` runs them, in the sandbox of transformers
         ``truncation``, ``truncation_side``, ``padding``, ``padding_side``
-            settings of calls, from the vocabulary's source; by default, calls use only the sides
+            settings from the vocabulary's source. A call uses only the two sides, unless its arguments request truncation or padding.
         """
         about: Mapping[str, Any] = self._table.about
         return about
@@ -184,33 +185,33 @@ class Tokenizer(Encoder):
         return_length: bool = False,
         threads: int | None = None,
     ) -> BatchEncoding[Any]:
-        """Make a model's inputs from texts. Arguments and result are as in ``transformers.PreTrainedTokenizerFast.__call__``.
+        """Convert texts to the inputs of a model. Arguments and result follow ``transformers.PreTrainedTokenizerFast.__call__``.
 
         Args:
-            text: a str, or a batch: a list of str or of pairs of str. With `is_split_into_words`, each text is a list of words instead of a
-                str.
-            text_pair: the second text; for a batch, the list of second texts.
-            add_special_tokens: put [CLS] and [SEP], or the vocabulary's equivalents, around texts.
-            padding: True or "longest": pad rows to the length of the longest; "max_length": to `max_length`; False or "do_not_pad": no
-                padding.
+            text: a str, or a batch: a list of str or of pairs of str. With `is_split_into_words`, pass a list of words instead of each str.
+            text_pair: the second text of a pair; for a batch, the list of the second texts.
+            add_special_tokens: add [CLS] and [SEP], or the vocabulary's equivalents, before, between and after the texts.
+            padding: True or "longest": pad each row to the length of the longest row; "max_length": pad each row to `max_length`; False or
+                "do_not_pad": no padding.
             truncation: True or "longest_first", "only_first", "only_second": truncate rows to `max_length`; False or "do_not_truncate": no
-                truncation. None: True if `max_length` is given without padding, otherwise False.
-            max_length: the maximum number of ids in a row, special tokens included. None: the model's maximum; if it is unknown, nothing is
-                truncated.
+                truncation. None: True if `max_length` is given and `padding` is False, otherwise False.
+            max_length: the maximum number of ids in a row, special tokens included. None: the maximum of the model; without this maximum,
+                rows are not truncated.
             stride: the number of ids that consecutive windows share.
-            is_split_into_words: whether texts are lists of words.
+            is_split_into_words: whether each text is a list of words.
             pad_to_multiple_of: round the length of padded rows up to a multiple of this number.
             padding_side, truncation_side: "right" or "left"; None: the side in the vocabulary's source, by default "right".
             return_tensors: "np" or "pt": arrays of int64; None: lists.
-            return_token_type_ids, return_attention_mask, return_special_tokens_mask, return_offsets_mapping, return_length: the members of
-                the result besides "input_ids"; None: include the member if it is one of the model's inputs.
-            return_overflowing_tokens: split a text that is too long into windows that overlap by `stride` ids. Each window is a row. The
-                member "overflow_to_sample_mapping" contains the index of each row's text.
+            return_token_type_ids, return_attention_mask, return_special_tokens_mask, return_offsets_mapping, return_length: whether the
+                result contains "token_type_ids", "attention_mask", "special_tokens_mask", "offset_mapping", "length"; None: include the
+                member if it is an input of the model.
+            return_overflowing_tokens: split a text that is too long into windows that overlap by `stride` ids. Each window becomes a row,
+                and the member "overflow_to_sample_mapping" contains the index of its text.
             threads: as in `encode_batch`.
 
         Returns:
-            A dictionary of the members. Its methods map tokens to characters and words, and back. For type checkers, the type of
-            ``["input_ids"]`` depends on `return_tensors` and the type of `text`.
+            A dictionary with "input_ids" and the members above. Its methods convert positions of tokens to positions of characters and
+            words, and back. For type checkers, the type of ``["input_ids"]`` depends on `return_tensors` and the type of `text`.
 
         Raises:
             TextError: an item is not text; the message names its row.
@@ -251,7 +252,7 @@ class Tokenizer(Encoder):
         return Caller(self._metadata, self._ids_by_token)
 
     def tokenize(self, text: str | bytes, *, errors: str = "strict") -> list[str]:
-        """The tokens of one text, without special tokens around it.
+        """Encode one text to tokens, without special tokens before and after it.
 
         Args:
             text, errors: as in `encode`.
@@ -274,15 +275,15 @@ class Tokenizer(Encoder):
         """Decode a row of ids into a text, with the vocabulary's decoder.
 
         Args:
-            ids: whole numbers in an array, a list or a tuple. Ids without a token are skipped, as in the reference.
+            ids: whole numbers in an array, a list or a tuple. Numbers that are not ids are skipped, as in ``tokenizers``.
             skip_special_tokens: skip special tokens, such as [CLS] and [SEP].
 
         Returns:
-            The text. Decoding does not undo normalization, and unknown words become the unknown token.
+            The text. It is a normalized text, and contains the unknown token in place of each unknown word.
 
         Raises:
             TypeError: `ids` is not a row of whole numbers.
-            OverflowError: a number is negative, such as -100 in labels, or needs more than 32 bits.
+            OverflowError: a number is negative, such as the label -100, or needs more than 32 bits.
 
         Examples:
             >>> from fst.compile import wordpiece
@@ -314,16 +315,16 @@ class Tokenizer(Encoder):
         return self._decoded_rows(sequences, skip_special_tokens)
 
     def decode_stream(self, *, skip_special_tokens: bool = True) -> DecodeStream:
-        """Decode ids as a model generates them.
+        """Make a stream that decodes ids while a model generates them.
 
         Args:
             skip_special_tokens: as in `decode`.
 
         Returns:
-            A stream with `write` and `close`. It returns each character as soon as it is complete.
+            A stream with the methods `write` and `close`. It returns each character as soon as its bytes are complete.
 
         Raises:
-            UnsupportedError: the text of a token depends on its neighbours, as in WordPiece.
+            UnsupportedError: the decoded text of a token depends on the tokens next to it, as in WordPiece.
         """
         return self._stream_of(skip_special_tokens)
 
@@ -337,13 +338,13 @@ class Tokenizer(Encoder):
 
     @property
     def _has_control(self) -> bool:
-        """Whether the tokens to skip are control pieces of sentencepiece."""
+        """Whether the special tokens are control pieces of sentencepiece."""
         decoder = self._settings.decoder
         return isinstance(decoder, StepsDecoder) and any(step["type"] == PIECES for step in decoder.steps)
 
     @Lazy
     def _by_steps(self) -> tuple[StepDecoder, StepDecoder] | None:
-        """The decoder of all ids, and the decoder without skipped ids; None if the source has no decoder in steps."""
+        """Two decoders, for all ids and for ids without special tokens; None if the vocabulary's decoder does not consist of steps."""
         if not isinstance(self._settings.decoder, StepsDecoder):
             return None
         whole = StepDecoder(self._tokens_by_id, self._settings.decoder.steps)
@@ -363,25 +364,25 @@ class Tokenizer(Encoder):
         return [self._decoded(ids, skip_special_tokens) for ids in sequences]
 
     def with_added_tokens(self, tokens: Iterable[Any]) -> Tokenizer:
-        """A tokenizer with more added tokens. Added tokens are cut out of a text before the model reads the rest. This tokenizer does not
-        change.
+        """Return a new tokenizer with more added tokens: tokens that are cut out of a text before the model encodes the rest. The present
+        tokenizer does not change.
 
-        The ids equal those of ``tokenizers`` after ``add_tokens`` with the same tokens: existing tokens keep their ids; the first new id is
-        the number of tokens. The model is not compiled again.
+        The ids equal those of ``tokenizers`` after ``add_tokens`` with the same tokens: existing tokens keep their ids, and the first new
+        id is the number of tokens. The model is not compiled again.
 
         Args:
             tokens: strings; or mappings or objects, such as ``tokenizers.AddedToken``, with the content of the token and the flags
-                single_word, lstrip, rstrip, special and normalized. The default of normalized is the opposite of special. An existing added
-                token gets the new flags. A new token with a usual name, such as [PAD] or <pad>, gets the usual role if no other token has
-                this role.
+                single_word, lstrip, rstrip, special and normalized. By default, normalized is the opposite of special. An existing added
+                token gets the new flags. A new token with a usual name gets the role of this name if no other token has it: [PAD] or <pad>,
+                for example, becomes the padding token.
 
         Returns:
-            A new tokenizer; this tokenizer if it already has the tokens.
+            A new tokenizer; the present tokenizer if it already has these tokens.
 
         Raises:
             TypeError: an item is not a token.
             VocabularyError: a token has a lone surrogate.
-            UnsupportedError: no table can find the token as the reference does, for example because normalizers remove the whole token; or
+            UnsupportedError: no table can find the token exactly as ``tokenizers`` does, for example because the normalizer removes it; or
                 a new id is already in use; or the table has the ids of sentencepiece, which has no added tokens.
 
         Examples:
@@ -396,7 +397,7 @@ class Tokenizer(Encoder):
         return with_added_tokens(self, tokens)
 
     def save(self, path: str | Path) -> None:
-        """Write the table, for example with added tokens, to a file that `fst.load` reads.
+        """Write the table, added tokens included, to a file for `fst.load`.
 
         Raises:
             OSError: `path` cannot be written.
@@ -404,15 +405,15 @@ class Tokenizer(Encoder):
         self._table.save(path)
 
     def token_to_id(self, token: str) -> int | None:
-        """The id of a token; None if there is no such token."""
+        """Return the id of a token; None if the vocabulary does not contain the token."""
         return self._ids_by_token.get(token)
 
     def id_to_token(self, number: int) -> str | None:
-        """The token of an id; None if no token has this id."""
+        """Return the token of an id; None if no token has this id."""
         return self._tokens_by_id.get(number)
 
     def get_vocab(self) -> dict[str, int]:
-        """A new dictionary of all tokens and their ids, added tokens included."""
+        """Return a new dictionary from all tokens, added tokens included, to their ids."""
         return dict(self._ids_by_token)
 
     def __len__(self) -> int:
@@ -420,7 +421,7 @@ class Tokenizer(Encoder):
 
     @property
     def vocab_size(self) -> int:
-        """The number of tokens, added tokens included; ``len(tok)`` is the same."""
+        """The number of tokens, added tokens included; equal to ``len(tok)``."""
         return len(self._table.token_ids)
 
     def _padding(self) -> tuple[int, str]:
@@ -437,8 +438,8 @@ class Tokenizer(Encoder):
 
     @Lazy
     def _skipped(self) -> frozenset[int]:
-        # The reference compares spellings: it skips a token found in normalized text only if the decoded spelling is that of a special
-        # token. Control pieces of sentencepiece occur in no text; they are skipped.
+        # tokenizers compares strings: it skips an added token that it finds in normalized text only if the decoded token equals the content
+        # of a special token. Control pieces of sentencepiece occur in no text, so their ids suffice.
         added = self._metadata.added_tokens
         if self._has_control:
             return frozenset(added.skipped)

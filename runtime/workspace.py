@@ -1,4 +1,4 @@
-"""Workspaces: the working arrays of kernels, one set per thread, reused for each text."""
+"""Workspaces: the working arrays of kernels. Each thread has its own workspace, and uses it again for each text."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Frame = tuple[Ids, Ids]  # the ids before and after a text
 
 
 class ShortSearch(NamedTuple):
-    """The arrays for the search in one short text, an argument of `fst.runtime.machines.keywords.kernels.search.find_in_string`.
+    """The arrays of a search in one short text, an argument of `fst.runtime.machines.keywords.kernels.search.find_in_string`.
 
     Attributes:
         text: uint8[n], the text in UTF-8.
@@ -34,11 +34,11 @@ class ShortSearch(NamedTuple):
 
 
 class Workspace:
-    """The arrays of one thread.
+    """The working arrays of one thread.
 
     Args:
         work: the kernels' argument ``work``, see `fst.tables.kernel_call.Work`.
-        unit: the machine's unit of text, "utf-16" or "utf-8".
+        unit: the unit of text that the machine reads, "utf-16" or "utf-8".
         short: the maximum number of ids of a short text.
 
     Attributes:
@@ -60,7 +60,9 @@ class Workspace:
         self.frame: Frame | None = None
 
     def frame_short(self, frame: Frame) -> None:
-        """Make and keep the output for one short text with a frame. A new output would take a tenth of the time of a sentence."""
+        """Make the output for short texts with a frame, and store it for the next text. A new output for each text would add 10% to the
+        time of a sentence.
+        """
         self.frame, self.short_output = frame, IdsOutput(*frame, self.short_ids, self.short_ends)
 
     @Lazy
@@ -73,7 +75,7 @@ class Workspace:
 
     @property
     def kept(self) -> int:
-        """The number of symbols, or of rewritten bytes, kept from the last call."""
+        """The number of symbols, or of bytes of normalized text, that the last call has stored for the next call."""
         kept: int = self.state.item(KEPT)
         return kept
 
@@ -83,16 +85,16 @@ class Workspace:
         return TextBuffers()
 
     def start_anew(self, count: int) -> None:
-        """Drop the unfinished text. The next ids follow the first `count` ids."""
+        """Drop the unfinished text; the kernel writes the next ids after the first `count` ids."""
         self.state.fill(0)
         self.state[COUNT] = count
 
 
 class Workspaces:
-    """A pool of idle workspaces. ``list.pop`` and ``list.append`` are atomic, so no lock is needed.
+    """A pool of unused workspaces. It needs no lock, because ``list.pop`` and ``list.append`` are atomic.
 
     Args:
-        make: makes a new workspace.
+        make: a function that makes a new workspace.
     """
 
     def __init__(self, make: Callable[[], Workspace]) -> None:
@@ -100,7 +102,7 @@ class Workspaces:
         self._idle: list[Workspace] = []
 
     def take(self) -> Workspace:
-        """Take a workspace, with its state reset, for the caller only. A workspace that is not given back is garbage collected."""
+        """Take a workspace out of the pool, or make one, and reset its state. A workspace that is not given back is garbage collected."""
         try:
             workspace = self._idle.pop()
         except IndexError:
@@ -109,5 +111,5 @@ class Workspaces:
         return workspace
 
     def give_back(self, workspace: Workspace) -> None:
-        """Return a workspace for reuse."""
+        """Put a workspace back into the pool."""
         self._idle.append(workspace)

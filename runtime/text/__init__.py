@@ -1,1 +1,1 @@
-"""Normalize text at run time, before it is split; and decode ids to text."""
+"""Normalization of texts before kernels read them, and decoding of ids to text."""

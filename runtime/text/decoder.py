@@ -1,4 +1,4 @@
-"""Join tokens into a text, as decoders of ``tokenizers`` do."""
+"""Join tokens to a text, like the decoders of ``tokenizers``."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ CLEANED = (
 
 
 def decoded(tokens: Sequence[str], decoder: AnyDecoder | None) -> str:
-    """Join tokens into a text.
+    """Join tokens to a text.
 
     Args:
         tokens: the tokens.
-        decoder: the settings of the decoder; None: join tokens with spaces.
+        decoder: the settings of the decoder; None: join the tokens with spaces.
 
     Examples:
         >>> from fst.tables.header import Decoder

@@ -1,7 +1,8 @@
-"""Decode ids to text by steps (`fst.tables.decoder_steps`), all at once or as the ids arrive.
+"""Decode ids to text by the steps of a vocabulary's decoder (`fst.tables.decoder_steps`), all at once or in a stream.
 
-Nearly all decoders change each token by itself, decode runs of bytes, and strip the text at the end. For these decoders, the changed tokens
-are stored as bytes, and kernels join them. If the joined bytes of a row are not UTF-8, the row is decoded again step by step.
+Nearly all decoders change each token independently, decode runs of byte tokens, and strip the text at the end. For these decoders, the
+changed tokens are stored as bytes, and kernels concatenate them. If the bytes of a row are not UTF-8, the row is decoded again, step by
+step.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ from fst.tables.decoder_steps import (
 
 
 class StepDecoder:
-    """Decodes ids to texts. Numbers that are not ids are skipped.
+    """A decoder from ids to texts. It skips numbers that are not ids.
 
     Args:
         names: a mapping from id to token.
@@ -52,23 +53,23 @@ class StepDecoder:
         self._pieces = next((step for step in steps if step["type"] == PIECES and step["leading"] != NONE), None)
 
     def skipping(self, ids: Collection[int]) -> StepDecoder:
-        """A decoder that also skips `ids`. With steps of sentencepiece, skipped ids end runs of bytes."""
+        """Return a decoder that skips `ids`, too. With steps of sentencepiece, a skipped id ends a run of byte tokens."""
         if any(step["type"] == PIECES for step in self._steps):
             return StepDecoder({number: "" if number in ids else name for number, name in self._names.items()}, self._steps)
         return StepDecoder({number: name for number, name in self._names.items() if number not in ids}, self._steps)
 
     def text(self, ids: Any) -> str:
-        """The text of a row of ids.
+        """Decode a row of ids to a text.
 
         Raises:
             TypeError: `ids` is not a row of whole numbers.
-            OverflowError: a number is less than 0, or has more than 32 bits.
+            OverflowError: a number is negative or needs more than 32 bits.
         """
         (text,) = self.texts([ids])
         return text
 
     def texts(self, sequences: Iterable[Any]) -> list[str]:
-        """The text of each row of ids.
+        """Decode each row of ids to a text.
 
         Raises:
             TypeError, OverflowError: as in `text`.
@@ -81,7 +82,7 @@ class StepDecoder:
         return [self._text(ids, bytes(found.data[begin:end]), self._plan) for ids, (begin, end) in zip(rows, spans, strict=True)]
 
     def stream(self) -> DecodeStream:
-        """Return a stream that decodes ids as they arrive.
+        """Make a stream that decodes ids as they arrive.
 
         Raises:
             UnsupportedError: the text of the first ids may depend on all ids after them.
@@ -91,7 +92,7 @@ class StepDecoder:
         return StepStream(self._names, self._plan)
 
     def _text(self, ids: NDArray[Any], data: bytes, by: Plan) -> str:
-        """The text of a row, from the joined bytes of its tokens."""
+        """Decode a row from the concatenated bytes of its tokens."""
         if by.has_bytes and self._breaks and not self._breaks.isdisjoint(ids.tolist()):
             return self._slowly(ids)
         if self._has_ends:
@@ -105,7 +106,7 @@ class StepDecoder:
         return joined(by.tail, [text]) if by.tail else text
 
     def _with_ends(self, ids: NDArray[Any], data: bytes, by: Plan) -> bytes:
-        """Replace the bytes of a row's first and last tokens, which may differ from their bytes inside a row."""
+        """Replace the bytes of a row's first and last token: the steps may change a token at the end of a row differently."""
         first, last = self._first(ids.tolist()), self._first(ids[::-1].tolist())
         if first is None or last is None:
             return data
@@ -116,7 +117,7 @@ class StepDecoder:
         return by.content(first_name, is_first=True) + inner + by.content(last_name, is_last=True)
 
     def _leading(self, ids: NDArray[Any], step: Step) -> int:
-        """The number of spaces to remove at the beginning of a row."""
+        """Count the spaces to remove at the beginning of a row."""
         count = 0
         for name in (self._names[int(number)] for number in ids if int(number) in self._names):
             count += leading(step, name)
@@ -125,7 +126,7 @@ class StepDecoder:
         return count
 
     def _first(self, ids: Sequence[int]) -> tuple[int, str] | None:
-        """The position and the name of the first id that is not skipped; None: all are skipped."""
+        """Find the first id that is not skipped: its position and its token; None if all ids are skipped."""
         return next(((place, self._names[number]) for place, number in enumerate(ids) if number in self._names), None)
 
     def _slowly(self, ids: Any) -> str:
@@ -138,10 +139,10 @@ class StepDecoder:
 
 
 class StepStream(DecodeStream):
-    """Decodes ids by steps as they arrive.
+    """A stream that decodes ids by steps as they arrive.
 
-    The joined texts from `write` and `close` equal the result of `fst.Tokenizer.decode` for all ids, with one exception: in a run of bytes
-    that is not UTF-8 as a whole, the complete characters before the error are kept, and each byte after them becomes U+FFFD.
+    The joined results of `write` and `close` equal the result of `fst.Tokenizer.decode` for all ids, with one exception: if a run of byte
+    tokens is not UTF-8, the stream returns the complete characters before the error, and U+FFFD for each byte after them.
 
     Args:
         names: a mapping from id to token.
@@ -154,8 +155,8 @@ class StepStream(DecodeStream):
         self._is_first, self._holds = True, any(step["type"] == SUFFIX for step in by.alone)
         self._has_pieces = any(step["type"] == PIECES for step in by.alone)
         self._is_greedy = any(step["type"] == PIECES and step["leading"] == ALL for step in by.alone)
-        self._held: str | None = None  # the last token, if its text depends on whether it is the last of all
-        self._run, self._is_spoilt = b"", False  # incomplete bytes of the current run; whether the run is not UTF-8
+        self._held: str | None = None  # the latest token, if a suffix is removed from the last token of a row
+        self._run, self._is_spoilt = b"", False  # incomplete bytes of the current run of byte tokens; whether the run is malformed
         self._cuts = [(step["content"], step["start"]) for step in by.tail]
 
     def _added(self, ids: IdsLike) -> str:
@@ -167,7 +168,9 @@ class StepStream(DecodeStream):
         return self._cut(last + self._ended())
 
     def _following(self, token: str) -> str:
-        """The text to return after a token arrives; the text of the token before it if the last token is held back."""
+        """Return the text of a new token; or the text of the token before it, if the text of a token depends on whether another token
+        follows.
+        """
         if self._has_pieces and not token:
             return self._ended()
         if not self._holds:
@@ -181,7 +184,7 @@ class StepStream(DecodeStream):
         return self._ended() + found if isinstance(found, str) else self._taken(found)
 
     def _taken(self, byte: int) -> str:
-        """The text to return after a byte of a run: the character that it completes, or U+FFFD for malformed bytes."""
+        """Return the text that a byte token completes: a character, U+FFFD for each malformed byte, or nothing."""
         if self._is_spoilt:
             return UNKNOWN
         self._run += bytes([byte])
@@ -197,12 +200,12 @@ class StepStream(DecodeStream):
         return text
 
     def _ended(self) -> str:
-        """End the current run of bytes: U+FFFD for each incomplete byte."""
+        """End the current run of byte tokens, and return U+FFFD for each byte of an incomplete character."""
         text, self._run, self._is_spoilt = UNKNOWN * len(self._run), b"", False
         return text
 
     def _cut(self, text: str) -> str:
-        """Strip a part of the text if it is at the beginning of the whole text."""
+        """Strip characters from the beginning of the stream; `text` is its next part."""
         for place, (content, most) in enumerate(self._cuts):
             rest = text.lstrip(content)
             count = min(len(text) - len(rest), most)

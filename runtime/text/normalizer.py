@@ -1,7 +1,8 @@
-"""Rewrite texts before the kernels of a table read them, see `fst.text.normalizer`.
+"""Normalization of texts before the kernels of a table read them, see `fst.text.normalizer`.
 
-A text that arrives in parts is rewritten up to a *border*: a position where the rewriting of each side is independent of the other side.
-The caller passes the rest again with the next part. Rewritten text that kernels have not read is kept for the next call.
+A text that arrives in parts is normalized up to a *border*: a position such that the text on each side is normalized independently of the
+other side. The caller passes the text after the border again with the next part. Normalized text that kernels have not read is stored for
+the next call.
 """
 
 from __future__ import annotations
@@ -26,22 +27,22 @@ rewrite, restore, last_border = (Deferred("fst.runtime.text.kernels.normalizer",
 is_unchanged = Deferred("fst.runtime.text.kernels.unchanged", "is_unchanged")
 Known = TypeVar("Known", bound="KeepingNormalizer")
 
-LONG = 1 << 20  # bytes; for shorter texts, a tighter bound on the size is not worth its time. Most blocks of text are shorter.
+LONG = 1 << 20  # bytes; most texts are shorter, and a tight upper bound on their normalized size would cost more time than it saves
 
 
 class KeepingNormalizer(TextFrontEnd):
-    """A front end that keeps the rewritten text that kernels have not read. The next rewritten text begins with it."""
+    """A front end that stores the normalized text that kernels have not read, and puts it at the beginning of the next normalized text."""
 
     restoring = (restore,)
 
     def reading_by(self: Known, arguments: Any) -> Known:
-        """A copy of this front end, for kernels with other arguments."""
+        """Copy this front end for kernels with other arguments."""
         other = copy(self)
         other.arguments = arguments
         return other
 
     def restore(self, output: Output, first: Any, count: Any, rewritten: Normalized) -> None:
-        """Convert spans in the rewritten text to spans in the raw text."""
+        """Convert spans in the normalized text to spans in the raw text."""
         restore.call(output, first, count, rewritten)
 
     def resume(self, text: Units, starts: Ints, rewritten: Normalized, read: int, state: Any, buffers: TextBuffers, *, more: bool) -> int:
@@ -52,7 +53,7 @@ class KeepingNormalizer(TextFrontEnd):
         return stop
 
     def _keep(self, rewritten: Normalized, read: int, state: Any) -> None:
-        """Keep the part of the rewritten text that kernels have not read, from `read` on."""
+        """Store the normalized text from `read` on, which kernels have not read."""
         end, last = int(rewritten.starts[-1]), int(rewritten.firsts[-1])
         if read == 0:
             state[KEPT], state[KEPT_CHARACTERS] = end, last
@@ -66,11 +67,11 @@ class KeepingNormalizer(TextFrontEnd):
 
 
 class TextNormalizer(KeepingNormalizer):
-    """Rewrites texts for the kernels of a table.
+    """A front end that normalizes texts for the kernels of a table.
 
     Args:
-        arguments: the argument ``table`` of the kernels, for rewritten texts.
-        by: the rules of rewriting.
+        arguments: the argument ``table`` of the kernels that read normalized texts.
+        by: the rules of normalization.
         added: the added tokens.
         trimming: as in `fst.pretokens.header.PretokenText`.
     """
@@ -83,15 +84,15 @@ class TextNormalizer(KeepingNormalizer):
         self._of_characters = CharacterExpansion(by, [*early(added)], [*late(added)], MARK_BYTES + 1)
 
     def leaves(self, text: Units, starts: Ints, state: Any, memo: Any) -> bool:
-        """Whether texts need no rewriting, and no text is kept from the last call."""
+        """Whether normalization leaves texts unchanged, and no text is stored from the last call."""
         return not state[KEPT] and bool(is_unchanged.call(text, starts, self._rewriter, memo))
 
     def pending(self) -> Pending:
-        """Return an object that recognises text without a border."""
+        """Make an object that recognises text without a border."""
         return PendingBorder(self._rewriter)
 
     def border(self, text: Units, starts: Ints, memo: Any) -> int:
-        """The last border of a text that continues; its beginning if it has no border."""
+        """Find the last border of a text that continues; return the beginning of the text if it has no border."""
         return int(last_border.call(text, np.uint64(starts[0]), np.uint64(starts[-1]), self._rewriter, memo))
 
     def rewrite(
@@ -105,7 +106,7 @@ class TextNormalizer(KeepingNormalizer):
         with_spans: bool,
         more: bool = False,
     ) -> Normalized:
-        """Rewrite texts. The first text continues the text that is kept from the last call."""
+        """Normalize texts. The first text continues the text that is stored from the last call."""
         kept, kept_characters = state[KEPT], state[KEPT_CHARACTERS]
         size = self._size(text[starts[0] : starts[-1]]) + self.expansion_bound * len(starts) + MARK_BYTES
         buffers.reserve(size, len(starts) - 1, with_spans=with_spans, needs_spans=self._needs_spans, kept=int(kept))

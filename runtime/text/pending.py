@@ -1,6 +1,6 @@
-"""Recognise pending text before it is normalized: text without a border.
+"""Recognition of pending raw text: text without a border cannot be normalized yet.
 
-A stream keeps it even if it is long, see `fst.runtime.front_end.Pending`.
+A stream stores pending text even if it is long, see `fst.runtime.front_end.Pending`.
 """
 
 from __future__ import annotations
@@ -16,19 +16,20 @@ UTF_8 = UNIT_TYPES["utf-8"]
 
 
 class PendingBorder:
-    """Recognises pending text before rewriting: text without a border.
+    """A test for pending raw text: text without a border cannot be normalized yet.
 
     Args:
-        rewriter: the kernel's arguments for rewriting.
+        rewriter: the kernel's arguments for normalization.
     """
 
     def __init__(self, rewriter: NormalizerArguments) -> None:
         self._rewriter, self._memo, self._noted = rewriter, np.zeros(3, np.uint64), np.zeros(3, np.uint64)
-        self._reach = 2 * int(rewriter.params[REACH] + rewriter.params[LONGEST]) + 16  # more bytes than a border depends on
+        self._reach = 2 * int(rewriter.params[REACH] + rewriter.params[LONGEST]) + 16  # more bytes than determine a border
         self._before, self._has_lag = b"", False
 
     def begins(self, text: str) -> bool:
-        """Begin with text that the rewriter has left, which has no border. If a splitter cuts it or spans may lag, no border follows later.
+        """Start with text that the normalizer has not read, because it has no border. If a splitter cuts the text or spans may lag, no
+        border follows later.
 
         Return True.
         """
@@ -39,12 +40,12 @@ class PendingBorder:
         return True
 
     def go_on(self, text: str) -> bool:
-        """Whether the text still has no border after `text` is appended."""
+        """Whether the pending text still has no border after `text` is appended."""
         data = units_or_none(text, UTF_8)
         return data is not None and (self._has_lag or not self._has_border(data))
 
     def _has_border(self, more: Units) -> bool:
-        """Whether a border is in new text, or shortly before it."""
+        """Whether there is a border in new text or shortly before it."""
         size = len(self._before) + len(more)
         data = np.frombuffer(self._before + more.tobytes() + bytes(PAST_END), np.uint8)[:size]
         found = bool(has_border.call(data, np.uint64(max(size - self._reach, 0)), self._rewriter, self._memo, self._noted))

@@ -1,4 +1,4 @@
-"""The ids around a text, from a template."""
+"""The special ids around a text, read from a template."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from fst.tables.header import Template
 
 
 def frame(single: Template) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """The ids before and after a text.
+    """Return the special ids before a text and after it.
 
     Args:
         single: the template of one text.

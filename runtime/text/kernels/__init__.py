@@ -1,1 +1,1 @@
-"""Kernels over text before it is split."""
+"""Kernels that normalize text, convert it to symbols, and search it for pre-tokens."""

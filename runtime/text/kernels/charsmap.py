@@ -1,7 +1,8 @@
-"""Replace the strings of a charsmap in a stretch. `fst.text.charsmap.Charsmap.apply` specifies the result.
+"""Replace the strings of a charsmap in a stretch, the text between two added tokens. `fst.text.charsmap.Charsmap.apply` specifies the
+result.
 
-A *hit* is a character that is a string of the charsmap, or the second character of a string. At a hit, the characters around it are
-searched for strings; all other characters are copied.
+A *hit* is a character that is a string of the charsmap, or the second character of a string. Kernels search for strings only around hits,
+and copy all other characters.
 
 `fst.text.charsmap_arguments` describes the arguments. The requirements of `fst.runtime.text.kernels.stretches` apply, and
 `fst.automata.double_array.read` must have checked the double array.
@@ -40,7 +41,7 @@ ASCII = np.uint8(0x80)
 
 @inlined
 def base_of(node, units):
-    """The base of a node of the double array."""
+    """Compute the base of a node in the double array: the position of its children."""
     unit = np.uint64(units[node])
     return node ^ (unit >> OFFSET_SHIFT & OFFSET) << (SHIFT if unit & IS_SHIFTED else U0)
 
@@ -69,13 +70,15 @@ def find(text, at, stop, is_shortest, charsmap):
 
 @inlined
 def class_before(text, at, classes):
-    """The class of the character before a position."""
+    """Look up the cluster class of the character before a position."""
     return classes[code_at(text, start_before(text, at))[0]]
 
 
 @part
 def is_joined(text, at, found, classes):
-    """Whether a character is in the cluster of the character before it, for a rule `found` that depends on the text before both."""
+    """Whether a character belongs to the cluster of the character before it, if the rule `found` depends on the text before these two
+    characters.
+    """
     has_linker = False
     if found == IN_PICTOGRAPH:
         at = start_before(text, at)  # the joiner
@@ -91,20 +94,20 @@ def is_joined(text, at, found, classes):
 
 @inlined
 def is_together(text, at, kind, charsmap):
-    """Whether a character of class `kind` is in the cluster of the character before it."""
+    """Whether the character at a position, of class `kind`, belongs to the cluster of the character before it."""
     found = charsmap.pairs[class_before(text, at, charsmap.classes), kind]
     return found == TOGETHER or (found > TOGETHER and is_joined(text, at, found, charsmap.classes))
 
 
 @inlined
 def are_apart(text, at, code, charsmap):
-    """Whether a character always begins a cluster after the character before it; true if the charsmap does not use clusters."""
+    """Whether no cluster contains both a character and the character before it; true if the charsmap does not use clusters."""
     return not charsmap.params[IN_CLUSTERS] or charsmap.pairs[class_before(text, at, charsmap.classes), charsmap.classes[code]] == APART
 
 
 @part
 def cluster_at(text, at, stop, charsmap):
-    """The start and the end of the cluster around a character; `at` and `at` if it has `SHORT` or more bytes."""
+    """Find the start and the end of the cluster around a character; return `at` and `at` for a cluster of `SHORT` or more bytes."""
     classes = charsmap.classes
     code, end = code_at(text, at)
     begin, kind = at, classes[code]
@@ -121,7 +124,9 @@ def cluster_at(text, at, stop, charsmap):
 
 @part
 def string_in_cluster(text, at, after, code, stop, charsmap):
-    """The string to replace at a hit: its begin, its end, and the index of its replacement text plus 1; 0 if it is not replaced."""
+    """Find the string at a hit by clusters; return its begin, its end, and the index of its replacement text plus 1, or 0 for no
+    replacement.
+    """
     begin, end = cluster_at(text, at, stop, charsmap)
     if end - begin > after - at:
         first, _ = code_at(text, begin)
@@ -135,7 +140,7 @@ def string_in_cluster(text, at, after, code, stop, charsmap):
 
 @part
 def longest_string(text, lowest, at, after, code, stop, charsmap):
-    """The longest string to replace at a hit, as by `string_in_cluster`; text before `lowest` is already processed."""
+    """Find the longest string at a hit, not before `lowest`; the result has the form of `string_in_cluster`."""
     if at > lowest and charsmap.kinds[code] & IS_SECOND:
         before = start_before(text, at)
         size, value = find(text, before, stop, False, charsmap)
@@ -147,7 +152,7 @@ def longest_string(text, lowest, at, after, code, stop, charsmap):
 
 @part
 def next_hit(text, at, stop, kinds):
-    """The next hit: its position, the position after it, and its code point; `stop`, `stop` and 0 at the end."""
+    """Find the next hit; return its position, the position after it, and its code point; without a hit `stop`, `stop` and 0."""
     while at < stop:
         byte = text[at]
         if byte < ASCII:
@@ -164,7 +169,7 @@ def next_hit(text, at, stop, kinds):
 
 @inlined
 def put_text(texts, place, into, filled):
-    """Write a text up to its NUL; return the position after it, and its number of characters."""
+    """Copy a replacement text, which ends at a NUL; return the new number of bytes, and the number of characters of the text."""
     count = U0
     while texts[place]:
         byte = texts[place]
@@ -176,16 +181,16 @@ def put_text(texts, place, into, filled):
 
 @inlined
 def align(own, read, old, new, is_added, places, written):
-    """Write the spans of characters that replace other characters, as `fst.text.charsmap._aligned` does.
+    """Write the spans of the characters in a replacement text, as `fst.text.charsmap._aligned` does.
 
     Args:
-        own, read: the spans of the old characters, and the index of the first.
-        old, new: the number of old and of new characters.
-        is_added: whether the last replacement had more new than old characters, and directly precedes this one.
-        places, written: the array for spans, and the number of spans in it.
+        own, read: the spans of the stretch, and the index of the first replaced character.
+        old, new: the number of replaced characters, and the number of characters in the replacement text.
+        is_added: whether this replacement directly follows another replacement that added characters.
+        places, written: the output array of spans, and the number of spans in it.
 
     Returns:
-        The new number of spans, and whether `new` is greater than `old`.
+        The new number of spans, and whether this replacement added characters.
     """
     if not new and is_added:
         places[written - U1] = own[read]
@@ -197,7 +202,7 @@ def align(own, read, old, new, is_added, places, written):
 
 @inlined
 def consume(own, read, old, new, extends, places, written):
-    """Write the spans of characters that replace other characters, as `fst.text.charsmap._consumed` does; return the number of spans."""
+    """Write the spans of the characters in a replacement text, as `fst.text.charsmap._consumed` does; return the new number of spans."""
     begin, end = own[read] & LOW_HALF, own[read + old - U1] >> HALF
     if not new and written and extends:
         places[written - U1] = places[written - U1] & LOW_HALF | end << HALF
@@ -213,12 +218,12 @@ def replace_strings(text, stop, own, charsmap, into, places):
 
     Args:
         text, stop: the stretch.
-        own: the spans of its characters; empty if spans are not requested.
+        own: the spans of the stretch's characters; empty if spans are not requested.
         charsmap: the charsmap.
-        into, places: the arrays for the bytes of the result and the spans of its characters.
+        into, places: the output arrays: bytes, and the span of each character.
     """
     in_clusters, has_spans = charsmap.params[IN_CLUSTERS] > U0, len(own) > 0
-    at = index = filled = written = lag = U0  # `lag`: number of characters removed at the start, see `fst.text.charsmap._aligned`
+    at = index = filled = written = lag = U0  # `lag`: number of characters removed at the start, see `_aligned`
     is_added = False
     while at < stop:
         lowest = at

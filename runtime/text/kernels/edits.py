@@ -1,6 +1,7 @@
-"""Apply edits to a stretch between added tokens. `fst.text.edits.Edit.apply` specifies the result.
+"""Apply edits to a stretch, the text between two added tokens. `fst.text.edits.Edit.apply` specifies the result.
 
-Each edit reads the stretch from one array and writes it to another. The requirements of `fst.runtime.text.kernels.stretches` apply.
+Each edit reads the stretch from one array and writes the result to another array. The requirements of `fst.runtime.text.kernels.stretches`
+apply.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ BEFORE, ALL = 0, 1  # indices into `EditArguments.counts`
 
 @inlined
 def copy(text, begin, stop, own, index, into, filled, places, written):
-    """Copy characters, and their spans from `index` on; return the new number of bytes and of characters."""
+    """Copy characters and their spans, of which the first is ``own[index]``; return the new number of bytes and of characters."""
     filled = copy_run(text, begin, stop, into, filled)
     if len(own):
         for _ in range(count_characters(text, begin, stop)):
@@ -39,7 +40,7 @@ def copy(text, begin, stop, own, index, into, filled, places, written):
 
 @inlined
 def put_content(row, index, own, strings, into, filled, places, written):
-    """Write the content of an edit, with span `index` for each character; return the new number of bytes and of characters."""
+    """Write the replacement of an edit, each character with the span ``own[index]``; return the new number of bytes and of characters."""
     for at in range(row[CONTENT], row[CONTENT_END]):
         into[filled] = strings[np.uint64(at)]
         filled += U1
@@ -52,7 +53,7 @@ def put_content(row, index, own, strings, into, filled, places, written):
 
 @inlined
 def holds(row, code, runs):
-    """Whether a character belongs to the runs of an edit."""
+    """Whether an edit applies to a character: its code point lies in one of the edit's runs of code points."""
     at = row[RUN]
     while at < row[RUN_END] and code > runs[at, 1]:
         at += U1
@@ -61,7 +62,7 @@ def holds(row, code, runs):
 
 @part
 def length_at(row, text, at, stop, edits):
-    """The number of bytes that an edit replaces at a position."""
+    """Find how many bytes an edit replaces at a position."""
     if row[KIND] == REPLACE:
         size = row[STRING_END] - row[STRING]
         if size > stop - at:
@@ -81,17 +82,17 @@ def length_at(row, text, at, stop, edits):
 
 @part
 def replace(row, firsts, seconds, text, stop, own, edits, into, places):
-    """Replace all matches of an edit by its content; return the size of the result.
+    """Replace all matches of an edit; return the size of the result in bytes.
 
     Args:
-        row, firsts, seconds: the edit, and the two parts of its `EditArguments.bytes`.
+        row, firsts, seconds: the edit, and the first and the second row of its `EditArguments.bytes`.
         text, stop, own: the stretch, and the spans of its characters.
         edits: all edits.
-        into, places: the arrays for the bytes of the result and the spans of its characters.
+        into, places: the output arrays: bytes, and the span of each character.
     """
     at = copied = index = filled = written = U0
     while at < stop:
-        while at + U1 < stop and firsts[text[at]] + seconds[text[at + U1]] != BOTH:  # the sum avoids an unpredictable branch
+        while at + U1 < stop and firsts[text[at]] + seconds[text[at + U1]] != BOTH:  # one sum instead of two unpredictable branches
             at += U1
         length = length_at(row, text, at, stop, edits) if firsts[text[at]] else U0
         if length:
@@ -106,7 +107,7 @@ def replace(row, firsts, seconds, text, stop, own, edits, into, places):
 
 @inlined
 def copy_more(text, begin, stop, own, index, into, filled, places, written):
-    """Copy, as `copy` does; also return the index of the next character."""
+    """Copy characters and spans as in `copy`; return also the index of the next character."""
     before = written
     filled, written = copy(text, begin, stop, own, index, into, filled, places, written)
     return filled, written, index + (written - before)
@@ -114,7 +115,7 @@ def copy_more(text, begin, stop, own, index, into, filled, places, written):
 
 @part
 def strip(row, text, stop, own, is_inside, kinds, into, places):
-    """Copy a stretch without whitespace at its ends, and return the size; the start is kept if text precedes the stretch."""
+    """Copy a stretch without whitespace at its ends, and return the size. At the start, whitespace stays if text precedes the stretch."""
     begin = U0
     while row[RIGHT] and stop > U0 and kinds[code_at(text, start_before(text, stop))[0]] & WHITE:
         stop = start_before(text, stop)
@@ -126,7 +127,7 @@ def strip(row, text, stop, own, is_inside, kinds, into, places):
 
 @inlined
 def stands_at_end(row, text, stop, edits):
-    """The number of bytes of a space, or of the string of an edit, at the end of a text; 0 if neither is there."""
+    """Return the size of the space, or of the edit's string, at the end of a text; 0 if the text ends with neither of them."""
     if stop and text[stop - U1] == BLANK_BYTE:
         return U1
     size = row[STRING_END] - row[STRING]
@@ -140,11 +141,11 @@ def stands_at_end(row, text, stop, edits):
 
 @part
 def space(row, text, stop, own, origin, end, is_inside, more, edits, into, places):
-    """Apply an edit `SPACES`, see `fst.text.edits.Edit`; return the size. Other arguments are as in `strip`.
+    """Apply an edit of kind `SPACES`, see `fst.text.edits.Edit`; return the size of the result. Other arguments are as in `strip`.
 
     Args:
-        origin, end: the index of the stretch's first character in the raw text, and one past the last.
-        more: whether text follows, so that no space is added at the end.
+        origin, end: the index of the stretch's first character in the raw text, and one past the last. more: whether text follows, so that
+            no space is added at the end.
     """
     removes, has_spans, puts = row[RIGHT] > U0, len(own) > 0, row[CONTENT_END] > row[CONTENT] and not more
     at = index = filled = written = U0
@@ -187,12 +188,12 @@ def space(row, text, stop, own, origin, end, is_inside, more, edits, into, place
 
 @part
 def edit(first, last, origin, end, is_inside, more, size, is_spare, rewriter, work):
-    """Apply edits to the stretch in `work`; return its size, and whether it is now in the spare array.
+    """Apply edits to the stretch in `work`; return the size of the result, and whether the result is in the spare array.
 
     Args:
         first, last: the index of the first edit, and one past the last.
         origin, end: the index of the stretch's first character in the raw text, and one past the last.
-        is_inside, more: whether text directly precedes the stretch, and directly follows it, without a token between.
+        is_inside, more: whether text, not an added token, directly precedes the stretch, and directly follows it.
         size, is_spare: the size of the stretch, and whether it is in the spare array.
         rewriter, work: as in `fst.runtime.text.kernels.normalizer.rewrite`.
     """
@@ -222,7 +223,8 @@ def edit(first, last, origin, end, is_inside, more, size, is_spare, rewriter, wo
 
 @part
 def normalise_and_edit(text, begin, stop, origin, is_inside, more, rewriter, work):
-    """Normalize a stretch between tokens of the raw text, with all edits; return its size, and whether it is in the spare array.
+    """Normalize a stretch of the raw text, and apply all edits; return the size of the result, and whether the result is in the spare
+    array.
 
     The arguments are as in `fst.runtime.text.kernels.normalizer.put_stretch`.
     """

@@ -1,4 +1,4 @@
-"""Rewrite texts before they are split. `fst.text.normalizer.Normalizer.stretches` specifies the result.
+"""Normalize texts before they are split. `fst.text.normalizer.Normalizer.stretches` specifies the result.
 
 The requirements of `fst.runtime.text.kernels.stretches` apply.
 """
@@ -32,13 +32,13 @@ MARK, MARK_BITS, DIGITS = np.uint8(of.MARK), np.uint64(of.MARK_BITS), np.uint64(
 FOUND_ALONE, NO_SYMBOL = np.int32(of.FOUND_ALONE), np.uint64(of.NO_SYMBOL)
 NONE = np.uint64(1 << 32)  # no token
 EDGE = np.uint64(ord(EDGE_CHARACTER))
-GOES_ON = ~U0  # instead of a number of characters: the text continues from the last call
-NEAR = np.uint64(1 << 10)  # number of bytes at the end of a text that are searched first for a border
+GOES_ON = ~U0  # a value of `row` in `put_stretch`
+NEAR = np.uint64(1 << 10)  # number of bytes at the end of a text that are searched for a border first
 
 
 @inlined
 def put_mark(number, into, filled):
-    """Write the mark of a token, and return the position after it."""
+    """Write the mark of an added token, see `fst.text.arguments`; return the new number of bytes."""
     into[filled] = MARK
     for index in range(DIGITS):
         digit = DIGITS - U1 - np.uint64(index)
@@ -48,26 +48,25 @@ def put_mark(number, into, filled):
 
 @inlined
 def is_word_at(text, at, kinds):
-    """Whether the character at a position is a word character."""
+    """Whether the character at a position is a word character, for the flag `SINGLE_WORD`."""
     code, _ = code_at(text, at)
     return kinds[code] & WORD > 0
 
 
 @part
 def next_token(text, start, at, begun, white, stop, trie, rewriter, memo):
-    """Find the next added token of a text, searched from a position on.
+    """Find the next added token in a text.
 
     Args:
-        text, start, stop: the text to search for tokens.
-        at: the position.
-        begun: the end of the last token, with the whitespace that it includes.
+        text, start, stop: the text to search.
+        at: the position where the search begins. begun: the end of the last token, with the whitespace that the token includes.
         white: the end of the whitespace that the last token with `RSTRIP` includes.
-        trie: the tokens.
+        trie: the trie of the tokens.
         rewriter, memo: as in `rewrite`.
 
     Returns:
-        The start and the end of the token with whitespace; its start and its end without whitespace, where the next search begins; `white`;
-        and the token's row, or `NONE`.
+        The start and the end of the token with its whitespace; the start and the end of the token without whitespace; the new `white`; and
+        the token's row, or `NONE`. The next search begins at the end without whitespace.
     """
     kinds, nodes, tokens = rewriter.kinds, trie.nodes, rewriter.tokens
     at = at if len(nodes) > 1 else stop
@@ -98,10 +97,10 @@ def next_token(text, start, at, begun, white, stop, trie, rewriter, memo):
 
 @inlined
 def without_blanks(text, first, begin, end, last, left, right, is_first, rewriter):
-    """The span of a token in characters; if spans are trimmed, without the whitespace next to the token.
+    """Compute the span of a token in characters: without the token's whitespace if spans are trimmed, otherwise with it.
 
     Args:
-        text, first, last: the token, with whitespace.
+        text, first, last: the token with its whitespace.
         begin, end: the token without whitespace.
         left, right: the span of the token with whitespace.
         is_first: whether the text begins with the token, or the token is the first id of the text.
@@ -118,14 +117,14 @@ def without_blanks(text, first, begin, end, last, left, right, is_first, rewrite
 
 @part
 def next_cut(text, begin, stop, rewriter, memo):
-    """Find the next position where the splitter begins again, see `fst.text.normalizer.Cuts`.
+    """Find the next position where the splitter must begin a new pre-token, see `fst.text.normalizer.Cuts`.
 
     Args:
-        text, begin, stop: the part of a text, or the rest of the part after the last position.
+        text, begin, stop: the text to search, which begins after the last position found.
         rewriter, memo: as in `rewrite`.
 
     Returns:
-        The position, or the end of the part; and whether to write a space there.
+        The position, and True; without a position `stop`, and False. At the position, the caller writes a space.
     """
     nodes, at = rewriter.cuts.nodes, begin if len(rewriter.cuts.nodes) > 1 else stop
     while at < stop:
@@ -140,7 +139,7 @@ def next_cut(text, begin, stop, rewriter, memo):
 
 @part
 def put_pieces(text, own, begin, stop, index, rewriter, memo, into, filled, places, written):
-    """Write a part of a normalized stretch, split into pre-tokens by the rewriter's splitter. The arguments are as in `put_part`."""
+    """Split a part of a normalized stretch into pre-tokens by ``rewriter.splitter``, and write them. The arguments are as in `put_part`."""
     splitter, is_first = rewriter.splitter, True
     forget(memo)
     while begin < stop:
@@ -162,12 +161,12 @@ def put_pieces(text, own, begin, stop, index, rewriter, memo, into, filled, plac
 
 @part
 def put_part(text, own, begin, stop, index, goes_on, rewriter, memo, into, filled, places, written):
-    """Write a part of a normalized stretch without tokens.
+    """Write the text between two added tokens of a normalized stretch.
 
     Args:
-        text, own, begin, stop: the part, and the spans of the stretch's characters.
-        index: the index of its first character in the stretch.
-        goes_on: whether text directly precedes the part, without a token between.
+        text, own, begin, stop: the stretch, the spans of its characters, and the bounds of the part to write.
+        index: the index of the part's first character in the stretch.
+        goes_on: whether text, not a token, directly precedes the part.
         rewriter, memo: as in `rewrite`.
         into, filled, places, written: as in `normalise`.
     """
@@ -193,13 +192,13 @@ def put_part(text, own, begin, stop, index, goes_on, rewriter, memo, into, fille
 
 @part
 def put_stretch(text, begin, stop, origin, is_inside, more, row, rewriter, work, into, filled, places, written):
-    """Write a stretch between tokens of the raw text.
+    """Normalize and write a stretch, the text between two added tokens of the raw text.
 
     Args:
         text, begin, stop: the stretch.
-        origin: the index of its first character in the raw text.
-        is_inside, more: whether text directly precedes the stretch, and directly follows it, without a token between.
-        row: the number of characters written before the text; `GOES_ON` for a text that continues from the last call.
+        origin: the index of the stretch's first character in the raw text. is_inside, more: whether text, not a token, directly precedes
+            the stretch, and directly follows it.
+        row: the number of characters that were written before the present text; `GOES_ON` for a text that continues from the last call.
         rewriter, work, into, filled, places, written: as in `normalise`.
     """
     if not rewriter.params[LONGEST] and not rewriter.params[PREFIX] and not rewriter.params[EDITS]:
@@ -230,9 +229,10 @@ def put_stretch(text, begin, stop, origin, is_inside, more, row, rewriter, work,
 
 @inlined
 def rewrite_row(text, begin, stop, origin, is_inside, more, rewriter, work, into, filled, places, written):
-    """Write a text. The arguments are as in `put_stretch`. `is_inside`: whether a border precedes the text; `more`: whether one follows.
+    """Normalize and write a text. The arguments are as in `put_stretch`; `is_inside` and `more` mean that a border is before and after the
+    text.
 
-    Inlined, because a call would pass about 45 arrays of `rewriter` and `work`, and take longer than rewriting a short text.
+    Inlined, because a call would pass about 45 arrays of `rewriter` and `work`, and take longer than the normalization of a short text.
     """
     reset(begin, work.memo)
     row = GOES_ON if is_inside else written
@@ -257,16 +257,16 @@ def rewrite_row(text, begin, stop, origin, is_inside, more, rewriter, work, into
 
 @kernel
 def rewrite(text, starts, origin, is_inside, more, kept, kept_characters, rewriter, work, rewritten):
-    """Rewrite texts.
+    """Normalize texts.
 
     Args:
         text: uint8[n], all texts in UTF-8.
         starts: int64[rows + 1], the start of each text, and the end of the last text.
-        origin: uint64, the index of the first character in its text.
-        is_inside, more: uint64, 1 if the first text continues from a border, and if the last text continues after a border; see
+        origin: uint64, the index of the first character of `text` in its complete text, which may have begun in an earlier call.
+        is_inside, more: uint64, 1 if the first text begins at a border inside a text, and if the last text ends at such a border; see
             `last_border`.
-        kept, kept_characters: uint64, the number of bytes and of characters of the first text that are in `rewritten` already.
-        rewriter, work, rewritten: see `fst.text.arguments`; `rewritten` is filled.
+        kept, kept_characters: uint64, the number of bytes and of characters of the first text that `rewritten` already contains.
+        rewriter, work, rewritten: see `fst.text.arguments`. `rewritten` receives the result.
     """
     into, places, filled, written = rewritten.text, rewritten.places, kept, kept_characters
     rewritten.starts[0] = rewritten.firsts[0] = 0
@@ -284,12 +284,12 @@ def rewrite(text, starts, origin, is_inside, more, kept, kept_characters, rewrit
 
 @kernel
 def restore(output, begin, end, rewritten):
-    """Convert the spans of ids from rewritten texts to raw texts.
+    """Convert the spans of ids from positions in normalized texts to positions in raw texts.
 
     Args:
         output: `fst.tables.kernel_call.SpansOutput`.
-        begin, end: the first id of the rewritten texts, and one past the last id.
-        rewritten: the rewritten texts.
+        begin, end: the index of the first id of the normalized texts, and one past the last.
+        rewritten: the normalized texts.
     """
     offsets, words, ends, places, firsts = output.offsets, output.words, output.ends, rewritten.places, rewritten.firsts
     row = U0
@@ -305,11 +305,13 @@ def restore(output, begin, end, rewritten):
 
 @kernel
 def last_border(text, begin, stop, rewriter, memo):
-    """Find the last border of a text that continues: a position where the rewriting of each side is independent of the other side.
+    """Find the last border of a text that continues: a position such that the text on each side is normalized independently of the other
+    side.
 
-    No token contains or touches a border. On both sides, characters within the reach of a token of normalized text do not change, and the
-    characters next to the border are not whitespace. With edits, text that tokens or edits may match counts as changed, and whitespace
-    after it, too. If the rewriter has a splitter, no position is a border: the start of a pre-token may depend on all text before it.
+    No token contains or touches a border. On both sides, normalization changes no character within the length of the longest token of
+    normalized text, and the characters next to the border are not whitespace. With edits, text that a token or an edit may match counts as
+    changed, together with the whitespace after it. If `rewriter` has a splitter, no position is a border: the start of a pre-token may
+    depend on all text before it.
 
     Returns:
         The border; `begin` if no border is found.
@@ -331,7 +333,7 @@ def last_border(text, begin, stop, rewriter, memo):
 
 @part
 def first_lag(text, begin, stop, rewriter):
-    """The first character after which spans may lag behind, because it is removed at the start of a stretch; see `fst.text.charsmap`."""
+    """Find the first character that may be removed at the start of a stretch; after it, spans may lag, see `fst.text.charsmap`."""
     at, is_first = begin, True
     while at < stop:
         code, after = code_at(text, at)
@@ -350,12 +352,13 @@ def border_between(text, begin, stop, covered, stays, limit, rewriter, memo):
     Args:
         text, rewriter, memo: as in `rewrite`.
         begin, stop: the positions.
-        covered: the maximum position that tokens from before `begin` may reach.
-        stays: the number of bytes directly before `begin` that certainly do not change.
+        covered: the maximum end of tokens that begin before `begin`.
+        stays: the number of bytes directly before `begin` that are certain not to change.
         limit: the maximum position where the next search may continue.
 
     Returns:
-        The border, or `begin` without one; the position where the next search may continue, and its `covered` and `stays`.
+        The border, or `begin` if there is none; the position where the next search may continue, and the arguments `covered` and `stays` of
+        that search.
     """
     kinds, nodes, longest, has_edits = rewriter.kinds, rewriter.every.nodes, rewriter.params[LONGEST], rewriter.params[EDITS] > U0
     reset(begin, memo)
@@ -379,7 +382,7 @@ def border_between(text, begin, stop, covered, stays, limit, rewriter, memo):
             if is_free and is_letter and is_after_letter and at - same + stays >= longest and waiting == begin:
                 waiting = at
             is_after_letter = is_letter
-            # A mark may follow the last character that was read.
+            # Accept the border only after a whole character more, since a mark may follow the last character read.
             if waiting > begin and (not longest or after - waiting > longest + U3):
                 border, waiting = waiting, begin
         at = after

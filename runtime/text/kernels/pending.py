@@ -1,4 +1,4 @@
-"""Find out from new text alone whether a kernel would still read nothing of a stream's pending text.
+"""Test a stream's pending raw text for a border, with a search of the new text only.
 
 The requirements of `fst.runtime.text.kernels.normalizer` apply.
 """
@@ -21,8 +21,8 @@ def has_border(text, limit, rewriter, memo, noted):
     Args:
         text: uint8[n], UTF-8.
         limit, rewriter, memo: as in `fst.runtime.text.kernels.normalizer.border_between`.
-        noted: uint64[3], changed. `PLACE` is set to the position where the next search may continue. `COVERED` and `STAYS` are arguments of
-            `border_between`, and are set to their values at this position.
+        noted: uint64[3], the state of the search, updated. ``noted[PLACE]`` is the position where the next search may continue;
+            ``noted[COVERED]`` and ``noted[STAYS]`` are the arguments of `border_between` at this position.
     """
     found = border_between(text, U0, np.uint64(len(text)), noted[COVERED], noted[STAYS], limit, rewriter, memo)
     border, noted[PLACE], noted[COVERED], noted[STAYS] = found
@@ -31,5 +31,5 @@ def has_border(text, limit, rewriter, memo, noted):
 
 @kernel
 def has_lag(text, rewriter):
-    """Whether spans may lag behind somewhere in a text. From there on, no border is searched."""
+    """Whether spans may lag at some position of a text; after this position, no border is searched."""
     return first_lag(text, U0, np.uint64(len(text)), rewriter) < np.uint64(len(text))

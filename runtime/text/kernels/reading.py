@@ -1,10 +1,10 @@
-"""Convert text to symbols: the first stage of every machine over normalized text.
+"""Convert text to symbols, the first stage of WordPiece and keywords.
 
-A symbol is a class of characters (uint16). Most characters become one symbol with one look-up in `bmp_classes`. `read_other` reads the
-rest: special tokens, characters that become no symbol or several symbols, and runs of marks, which canonical ordering may permute.
+A symbol is the number of a class of characters (uint16). One look-up in `bmp_classes` converts most characters to one symbol. `read_other`
+reads special tokens, characters that become no symbol or several symbols, and runs of marks, which canonical ordering may permute.
 
-`read` fills `work.symbols` until it is full or the texts end, and stores in `work.reading` where to resume. The machine encodes the
-symbols, moves the symbols of an incomplete word to the front, and calls `read` again.
+`read` appends symbols to `work.symbols` until the array is full or the texts end, and stores in `work.reading` where to resume. The machine
+encodes the symbols, moves the symbols of an incomplete word to the front, and calls `read` again.
 
 If spans are requested, `work.spans` contains the span of each symbol, ``first character | one past the last << 32``.
 """
@@ -42,14 +42,14 @@ from fst.text.reading_arguments import NOT_PLAIN as NOT_PLAIN_BIT
 
 NOT_PLAIN = np.uint16(NOT_PLAIN_BIT)
 RANK_SHIFT, CLASS = np.uint64(16), np.uint64(0xFFFF)  # a symbol in a list is class | rank << 16
-PAST_LIMIT = np.uint64(MARGIN)  # number of symbols that may be written past the limit
+PAST_LIMIT = np.uint64(MARGIN)  # number of array elements past the limit
 STEP = np.uint64((1 << 32) + 1)  # the span of the next character minus the span of a character
 AT_START = np.uint64(1 << 32)  # the span of the first character
 
 
 @inlined
 def class_of(code, reader):
-    """The class of a code point."""
+    """Look up the class of a code point."""
     pages, blocks = reader.pages, reader.blocks
     return np.uint64(blocks[np.uint64(pages[code >> U7]) << U7 | code & LOW_7])
 
@@ -63,22 +63,22 @@ def class_at(text, at, reader):
 
 @inlined
 def may_begin_special(text, at, stop, seconds, unknown):
-    """Filter: whether a special token may begin at a position, by its next unit. The first unit is checked by the caller.
+    """Filter: whether a special token may begin at a position, by its second unit.
 
-    Earlier walks have shown that no token begins before the position `unknown`, see `match_at`.
+    The caller has checked the first unit. Earlier calls of `match_at` have shown that no token begins before the position `unknown`.
     """
     return at >= unknown and (at + U1 == stop or seconds >> (np.uint64(text[at + U1]) & U63) & U1 > U0)
 
 
 @inlined
 def is_other(found, text, at, stop, seconds, unknown):
-    """Whether `read_other` must read a character; `found` is its item in `bmp_classes`."""
+    """Whether `read_other` must read a character, of which `found` is the element in `bmp_classes`."""
     return found == NOT_PLAIN or (found > NOT_PLAIN and may_begin_special(text, at, stop, seconds, unknown))
 
 
 @part
 def read_plain(text, at, stop, symbols, filled, bmp_classes, seconds, unknown):
-    """Read characters that are one symbol each; return the position of the first other character, and the new number of symbols."""
+    """Read characters that become one symbol each, up to one for `read_other`; return its position, and the new number of symbols."""
     while at + U32 <= stop:
         unsure = classes_of(bmp_classes, U0, text, at, symbols, filled)
         if unsure and not bmp_classes[text[at + trailing_zeros(unsure)]] & NOT_PLAIN:
@@ -106,11 +106,11 @@ def read_plain(text, at, stop, symbols, filled, bmp_classes, seconds, unknown):
 
 @part
 def special_at(text, at, end, more, trie, memo):
-    """Find the longest special token that begins at a position, up to `end`.
+    """Find the longest special token that begins at a position and ends by `end`.
 
     Returns:
-        The end of the token, or the position `at` without a token; the class of the token; and whether the text after `end` could complete
-        a token, or a longer one.
+        The end of the token, or `at` if no token is found; the class of the token; and whether text after `end` could complete a longer
+        token.
     """
     node, is_open = match_at(text, UTF_16, at, end, more, trie, memo)
     return at + np.uint64(trie.nodes[node, LENGTH]), np.uint64(trie.nodes[node, VALUE]), is_open
@@ -118,7 +118,7 @@ def special_at(text, at, end, more, trie, memo):
 
 @inlined
 def ranks_of(record, lists):
-    """A bit mask: bit i is set if canonical rank i occurs in a record's list of symbols."""
+    """Return a bit mask of the canonical ranks in a record's list of symbols: bit i is set if a symbol has rank i."""
     ranks = U0
     first = record & NEXT
     for index in range(np.uint64(lists[first])):
@@ -128,11 +128,11 @@ def ranks_of(record, lists):
 
 @inlined
 def run_end(text, at, end, more, record, reader, memo):
-    """Find the end of a run of marks. `record` is the record of its first character, and `at` is the position after this character.
+    """Find the end of a run of marks, from the record of its first character and the position `at` after this character.
 
     Returns:
-        The end; with `more`, the end of the text if a special token may continue after it. And a bit mask of the ranks in the run; 0 if the
-        run leaves no symbol.
+        The end of the run, or `end` if text after `end` could complete a special token; and a bit mask of the canonical ranks in the run,
+        or 0 if the run leaves no symbol.
     """
     records, lists = reader.records, reader.lists
     ranks, seen = ranks_of(record, lists), record >> OUTPUT_SHIFT
@@ -156,15 +156,15 @@ def run_end(text, at, end, more, record, reader, memo):
 
 @inlined
 def is_fence(record):
-    """Whether a record is a fence: a space with an output."""
+    """Whether a record belongs to a fence: a space that produces output."""
     return record > U0 and record & ~FENCE == U0
 
 
 @inlined
 def put_list(number, rank, filled, span, reader, work):
-    """Append the symbols of a list that have a rank, all with the same span; return the new number of symbols.
+    """Append the symbols of canonical rank `rank` in a character's list, all with the same span; return the new number of symbols.
 
-    Two equal fences next to each other cancel out. A mark that leaves no symbol is not appended.
+    Two equal fences next to each other cancel out. A mark that leaves no symbol, of class 0, is not appended.
     """
     records, lists = reader.records, reader.lists
     symbols, spans = work.symbols, work.spans
@@ -184,15 +184,16 @@ def put_list(number, rank, filled, span, reader, work):
 
 @inlined
 def read_other(text, at, stop, more, run_flags, filled, span, reader, work):
-    """Read a special token, a list of symbols, or a character beyond `bmp_classes`; or find the end of a run of marks.
+    """Read a special token, a character that becomes a list of symbols, or a character beyond `bmp_classes`; or find the end of a run of
+    marks.
 
-    A nonempty list with one of `run_flags` begins a run of marks. `read_run` reads the run later, unless it leaves no symbol or has only
-    one character. With `more`, the text continues after `stop`: if a token or a run could also continue there, nothing is read. Inlined,
-    because a call would pass all arrays, and take four times as long as reading a character of four bytes.
+    A character with a nonempty list and one of `run_flags` begins a run of marks. `read_run` reads the run later, unless the run leaves no
+    symbol or has only one character. With `more`, the text continues after `stop`, and nothing is read if the token or the run could also
+    continue after `stop`. Inlined, because a call would pass all arrays, and take 4× as long as to read a character of four bytes.
 
     Returns:
-        The position after the last character read; the new number of symbols; and a bit mask of the ranks of a run that `read_run` must
-        read, or 0.
+        The position after the last character read; the new number of symbols; and, for a run that `read_run` must read, a bit mask of its
+        ranks, otherwise 0.
     """
     records = reader.records
     symbols, spans, memo = work.symbols, work.spans, work.memo
@@ -224,14 +225,14 @@ def read_other(text, at, stop, more, run_flags, filled, span, reader, work):
 
 @inlined
 def number_spans(spans, begin, end, span):
-    """Write the spans of consecutive characters to consecutive symbols; `span` is the first span."""
+    """Write the spans of symbols that represent one character each; `span` is the span of the first symbol."""
     for index in range(end - begin):
         spans[begin + np.uint64(index)] = span + np.uint64(index) * STEP
 
 
 @inlined
 def next_span(text, turn, span, reader):
-    """Find the next character with a nonempty list; return the position after it, and its span."""
+    """Find the next character of a run that has symbols; return the position after it, and its span."""
     records, lists = reader.records, reader.lists
     while True:
         number, turn = class_at(text, turn, reader)
@@ -242,10 +243,10 @@ def next_span(text, turn, span, reader):
 
 @part
 def read_run(text, filled, reader, work):
-    """Continue to read a run of marks, in canonical order, until the room is full; return the new number of symbols.
+    """Append symbols of a run of marks in canonical order, until `work.symbols` is full or the run ends; return the new number of symbols.
 
-    Each rank in the run takes one pass over it. Spans ascend although symbols are permuted: the first symbol of each character has the span
-    of the next character in the text that has symbols, and the character's other symbols repeat this span.
+    Each rank in the run takes one pass over the run. Spans ascend although symbols are permuted: the n-th character in canonical order gets
+    the span of the n-th character in the text that has symbols, and all symbols of a character have the same span.
     """
     reading, records, lists = work.reading, reader.records, reader.lists
     limit = np.uint64(len(work.symbols)) - PAST_LIMIT
@@ -275,11 +276,13 @@ def begin_run(ranks, begin, stop, span, reading):
 
 @inlined
 def begin_reading(starts, work):
-    """Begin to read texts. Kept symbols and the number of characters do not change, for a text that continues from the last call."""
+    """Begin to read new texts. The first text may continue from the last call, so the stored symbols and the number of characters stay the
+    same.
+    """
     reading, memo = work.reading, work.memo
     reading[AT] = memo[START] = memo[READ] = np.uint64(starts[0])
     reading[READ_ROW] = reading[RANKS] = memo[NODE] = U0
-    # Now the position of a character, plus `BEFORE`, is its index in its text.
+    # From now on, position + `state[BEFORE]` is the index of a character in its text.
     work.state[BEFORE] -= reading[AT]
 
 
@@ -295,13 +298,13 @@ def read(text, starts, more, end, with_spans, reader, work):
 
     Args:
         text, starts, more: as in `fst.runtime.machines.wordpiece.kernels.encode.encode_rows`.
-        end: the class to append after each text.
-        with_spans: whether spans are requested. Only with spans, a run may begin with a mark that leaves no symbol.
+        end: the symbol to append after each text.
+        with_spans: whether spans are requested. With spans, a run may also begin with a mark that leaves no symbol.
         reader: `fst.text.reading_arguments.Reader`.
-        work: the fields symbols, spans, state, reading and memo are used.
+        work: the working arrays, of which symbols, spans, state, reading and memo are used.
 
     Returns:
-        The number of symbols, kept symbols included; and whether text is left to read.
+        The number of symbols in `work.symbols`, and whether unread text remains.
     """
     symbols, spans, state, reading, memo = work.symbols, work.spans, work.state, work.reading, work.memo
     bmp_classes, second_units = reader.bmp_classes, reader.second_units[0]

@@ -1,14 +1,15 @@
-"""Search for one pre-token with the automaton of a splitter, see `fst.text.splitter.Splitter`.
+"""Search for a pre-token with the automaton of a splitter, see `fst.text.splitter.Splitter`.
 
-A search may read far past the end of its match: for example, a search for ``a+b`` in a run of a. The next search would read the same text
-again. So a search that read far without success stores its states in a memo: a later search with the same state at the same position fails,
-too.
+A search may read far past the end of its match, such as a search for ``a+b`` in a long run of ``a``, and the next search would read the
+same text again. So a search that reads far past its match stores its states in a memo: a later search with the same state at the same
+position finds no longer match, either.
 
-A search uses the memo only after `FEW` bytes, so that short searches are not slower. The memo is a hash table without chains. A lost entry
-costs only time, because each entry contains its position and its state. Near the end of a match, failures are stored about every 16 bytes,
-and far from it every 16,384 bytes, so that long searches lose few entries. Later searches take some steps to the next entry.
+A search reads the memo only after `FEW` bytes, so that short searches are not slower. The memo is a hash table without chains: a new entry
+overwrites an old entry in the same slot. An overwritten entry costs only time, because each entry contains its position and its state. Near
+the end of a match, states are stored about every 16 bytes, and far from it every 16,384 bytes, so that few entries of a long search are
+overwritten. A later search has to read on to the next stored position.
 
-Kernels clear the memo at the start of each call, because its positions refer to one text.
+Kernels clear the memo at the start of each call, because its positions refer to the texts of one call.
 """
 
 from __future__ import annotations
@@ -21,14 +22,14 @@ from fst.runtime.kernels.unicode import CONTINUATION, character_at
 from fst.text.splitter import COLUMNS, FAILED, FAILED_BITS, HAS_FAILED, START, STRETCH
 
 SEARCHES = np.uint64(START)
-FEW, FAIRLY_FEW = np.uint64(32), np.uint64(64)  # number of bytes read before a search uses the memo; read in vain before it writes to it
-NEAR, FAR = np.uint64(4), np.uint64(14)  # failures are stored at multiples of 1 << NEAR bytes, and far away at multiples of 1 << FAR
+FEW, FAIRLY_FEW = np.uint64(32), np.uint64(64)  # bytes before a search reads the memo; bytes past a match before it writes the memo
+NEAR, FAR = np.uint64(4), np.uint64(14)  # states are stored at multiples of 1 << NEAR bytes near a match, else of 1 << FAR
 SLOT_SHIFT = np.uint64(64 - FAILED_BITS)
 
 
 @inlined
 def class_at(text, at, table):
-    """The class of the character at a position, and the position of the next character."""
+    """Look up the class of the character at a position; return also the position of the next character."""
     code, length = np.uint64(text[at]), U1
     if code >= CONTINUATION:
         code, length = character_at(text, at, U4)
@@ -38,16 +39,16 @@ def class_at(text, at, table):
 
 @inlined
 def slot_of(failure):
-    """The index in the memo of a failure: the position and the state of a search that fails."""
+    """Compute the index in the memo of a failure: the position and the state of a search that finds no longer match."""
     return np.uint64(FAILED) + (failure * HASH_MULTIPLIER >> SLOT_SHIFT)
 
 
 @part
 def search_on(text, at, end, state, stop, table, memo):
-    """Continue a search until it ends, until the memo shows that it fails, or up to `stop`.
+    """Continue a search until it ends, until the memo contains its state as a failure, or up to `stop`.
 
     Returns:
-        The position where the search stopped; the end of its match; and its state, 0 if no later end is possible.
+        The position where the search stopped; the end of its match; and its state, 0 if no longer match is possible.
     """
     moves, columns = table.moves, table.params[COLUMNS]
     while state and at < stop:
@@ -64,7 +65,7 @@ def search_on(text, at, end, state, stop, table, memo):
 
 @part
 def remember(text, begin, end, reached, table, memo):
-    """Store the states of a search that began at `begin`, has its match end at `end`, and read up to `reached` without success."""
+    """Store the states of a search that began at `begin`, found a match up to `end`, and read on to `reached` without a longer match."""
     moves, columns = table.moves, table.params[COLUMNS]
     memo[HAS_FAILED] = U1
     at, state = begin, SEARCHES
@@ -80,10 +81,10 @@ def remember(text, begin, end, reached, table, memo):
 
 @part
 def search(text, begin, stop, at_end, table, memo):
-    """Search for the pre-token that begins at `begin`, and read up to `stop`. `at_end`: whether the text ends at `stop`.
+    """Search for the pre-token that begins at `begin`, and read at most up to `stop`. `at_end`: whether the text ends at `stop`.
 
     Returns:
-        The end of the pre-token if it ends by `stop`; and whether the text after `stop` could make it longer.
+        The end of the longest pre-token up to `stop`; and whether text after `stop` could make the pre-token longer.
     """
     moves, columns = table.moves, table.params[COLUMNS]
     at, end, state, near = begin, begin, SEARCHES, min(stop, begin + FEW)
@@ -106,7 +107,7 @@ def search(text, begin, stop, at_end, table, memo):
 
 @part
 def forget(memo):
-    """Clear the memo: its positions refer to the texts of one call."""
+    """Clear the memo before the texts of a new call."""
     memo[STRETCH] = U0
     if memo[HAS_FAILED]:
         memo[HAS_FAILED:] = U0

@@ -1,8 +1,8 @@
-"""Normalize a stretch between added tokens. `fst.text.normalizer.Normalizer.normalized` specifies the result.
+"""Normalize a stretch, the text between two added tokens. `fst.text.normalizer.Normalizer.normalized` specifies the result.
 
-Most characters do not change. A *cluster* is a character and all directly following characters that may change, or may change the character
-before them. Text between clusters is copied. The characters of a cluster are replaced by their parts; the parts are sorted, composed and
-mapped, as `fst.text.composition.Composition` does with a whole stretch.
+Most characters do not change. A *cluster* is a character together with all directly following characters that may change, or may change the
+character before them. Text between clusters is copied. The characters of a cluster are replaced by their parts, and the parts are sorted,
+composed and mapped, as in `fst.text.composition.Composition`.
 
 `fst.text.arguments` describes the arguments. Kernels require that the arrays of `NormalizerWork` and `Normalized` hold `expansion_bound`
 items for each byte of text, and one more space for each row.
@@ -25,14 +25,14 @@ CHANGES, FIRST_PART = np.uint8(of.CHANGES), np.uint64(composition.FIRST_PART)
 ITSELF, HANGUL, SYLLABLES = np.uint64(composition.ITSELF), np.uint64(composition.HANGUL), np.uint64(composition.SYLLABLES)
 LEADING, VOWELS, TRAILING = np.uint64(composition.LEADING), np.uint64(composition.VOWELS), np.uint64(composition.TRAILING)
 VOWEL_COUNT, TRAILING_COUNT = np.uint64(composition.VOWEL_COUNT), np.uint64(composition.TRAILING_COUNT)
-TAKEN = U1 << HALF  # added to an item that replaces one character
-FEW = np.uint64(16)  # maximum number of marks to sort by insertion
+TAKEN = U1 << HALF  # added to an item: the item replaces one raw character
+FEW = np.uint64(16)  # maximum number of marks for insertion sort
 RANKS, NO_ASCII, ASCII_END = of.RANKS, np.uint8(composition.NO_ASCII), np.uint8(0x80)
 
 
 @inlined
 def code_at(text, at):
-    """The code point at a position, and the position after it."""
+    """Decode the character at a position; return its code point, and the position after it."""
     code = np.uint64(text[at])
     if code < CONTINUATION:
         return code, at + U1
@@ -42,7 +42,7 @@ def code_at(text, at):
 
 @inlined
 def start_before(text, at):
-    """The start of the character before a position."""
+    """Find the start of the character before a position."""
     at -= U1
     while np.uint64(text[at]) & ~LOW_6 == CONTINUATION:
         at -= U1
@@ -51,7 +51,9 @@ def start_before(text, at):
 
 @inlined
 def put_parts(code, origin, count, characters, rewriter, work):
-    """Append the parts of a character, and its index for each `FIRST_PART`; return the new number of parts and of indices."""
+    """Append the parts of a character to `work.items`, and its index in the raw text to `work.origins`; return the new number of elements
+    of each.
+    """
     items, origins = work.items, work.origins
     number = np.uint64(rewriter.numbers[code])
     if number:
@@ -69,7 +71,7 @@ def put_parts(code, origin, count, characters, rewriter, work):
 
 @inlined
 def put_syllable(code, taken, count, rewriter, items):
-    """Append a part; decompose a Hangul syllable if the normalizers decompose. Return the new number of parts."""
+    """Append a part, and decompose it if it is a Hangul syllable and the normalizer decomposes; return the new number of parts."""
     index = code - HANGUL
     if not rewriter.params[DECOMPOSES] or index >= SYLLABLES:
         items[count] = code | taken
@@ -83,7 +85,7 @@ def put_syllable(code, taken, count, rewriter, items):
 
 @part
 def sort_marks(count, ranks, work):
-    """Put marks in canonical order: sort each run of marks by rank; marks of equal rank keep their order."""
+    """Put marks in canonical order: a stable sort by rank of each run of marks."""
     items, at = work.items, U0
     while at < count:
         begin = at
@@ -103,7 +105,7 @@ def sort_marks(count, ranks, work):
 
 @part
 def sort_many(begin, stop, ranks, work):
-    """Sort a run of marks by rank, with a counting sort."""
+    """Sort a long run of marks by rank, with a counting sort."""
     items, spare, counts = work.items, work.sorted_items, work.counts
     for rank in range(RANKS + 1):
         counts[rank] = U0
@@ -121,7 +123,7 @@ def sort_many(begin, stop, ranks, work):
 
 @inlined
 def composite(first, second, pairs):
-    """The character that two characters compose to; 0 if they do not compose."""
+    """Return the composition of two characters; 0 if they do not compose."""
     leading, vowel, trailing, syllable = first - LEADING, second - VOWELS, second - TRAILING, first - HANGUL
     if leading * VOWEL_COUNT * TRAILING_COUNT < SYLLABLES and first >= LEADING and vowel < VOWEL_COUNT:
         return HANGUL + (leading * VOWEL_COUNT + vowel) * TRAILING_COUNT
@@ -132,7 +134,9 @@ def composite(first, second, pairs):
 
 @part
 def compose(items, count, ranks, pairs):
-    """Compose the items of a cluster in place; return the new number of items. A composite replaces the characters of its parts."""
+    """Compose the items of a cluster in place; return the new number of items. A composed item replaces the raw characters of both its
+    parts.
+    """
     starter, has_starter, last, filled = U0, False, np.uint8(0), U0
     for index in range(count):
         item = items[np.uint64(index)]
@@ -152,7 +156,7 @@ def compose(items, count, ranks, pairs):
 
 @inlined
 def put_place(first, last, places, written):
-    """Write the span of a character if spans are requested; return the new number of characters."""
+    """Append the span of a character if spans are requested; return the new number of characters in any case."""
     if len(places):
         places[written] = first | last << HALF
     return written + U1
@@ -160,7 +164,7 @@ def put_place(first, last, places, written):
 
 @part
 def put_cluster(count, rewriter, work, text, filled, places, written):
-    """Map and write the items of a cluster; return the position after the last byte, and the number of characters."""
+    """Map the items of a cluster to characters and write them; return the new number of bytes and of characters."""
     items, origins, following = work.items, work.origins, U0
     numbers, ends, lists = rewriter.last_numbers, rewriter.last_ends, rewriter.last_lists
     for index in range(count):
@@ -182,7 +186,7 @@ def put_cluster(count, rewriter, work, text, filled, places, written):
 
 @inlined
 def copy_text(text, at, stop, origin, into, filled, places, written):
-    """Copy text that does not change; return the position after the last byte, and the number of characters."""
+    """Copy text that does not change, with its spans; return the new number of bytes and of characters."""
     if len(places):
         for index in range(at, stop):
             if np.uint64(text[np.uint64(index)]) & ~LOW_6 != CONTINUATION:
@@ -193,17 +197,17 @@ def copy_text(text, at, stop, origin, into, filled, places, written):
 
 @part
 def normalise(text, at, stop, origin, rewriter, work, into, filled, places, written):
-    """Normalize and write a stretch between added tokens.
+    """Normalize and write a stretch, the text between two added tokens.
 
     Args:
         text, at, stop: the stretch.
-        origin: the index of its first character in the raw text.
+        origin: the index of the stretch's first character in the raw text.
         rewriter, work: as in `rewrite`.
-        into, filled: the array for its bytes, and the position of the first.
-        places, written: the array for the spans of its characters, and the position of the first.
+        into, filled: the output array of bytes, and the number of bytes in it. places, written: the output array of spans, and the number
+            of characters in the output.
 
     Returns:
-        The position after the last byte, and the number of characters.
+        The new number of bytes and of characters.
     """
     kinds = rewriter.kinds
     while at < stop:
@@ -215,7 +219,7 @@ def normalise(text, at, stop, origin, rewriter, work, into, filled, places, writ
             at, origin = at + U1, origin + U1
         if at == stop:
             break
-        if at > begin:  # the next character may change the character before it
+        if at > begin:  # undo the last character, because the next character may change it
             at, origin, filled, written = at - U1, origin - U1, filled - U1, written - U1
         begin, first, last, last_origin = at, origin, at, origin
         code, after = code_at(text, at)

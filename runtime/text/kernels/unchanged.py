@@ -1,4 +1,5 @@
-"""Recognise texts that rewriting does not change, or only by a prefix. These texts are read in place, or copied.
+"""Recognise texts that normalization leaves unchanged, or to which it only adds a prefix. Unchanged texts are read in place; the others are
+copied.
 
 The requirements of `fst.runtime.text.kernels.stretches` apply.
 """
@@ -30,7 +31,7 @@ FOUND_ALONE, FOUND_ANYWAY = np.int32(of.FOUND_ALONE), np.int32(of.FOUND_ANYWAY)
 
 @inlined
 def may_begin(text, at, stop, rewriter):
-    """Filter: whether an added token may begin at a position, by the first two bytes."""
+    """Filter: whether an added token may begin at a position, by its first two bytes."""
     return rewriter.bytes[text[at]] & FIRST and (at + U1 >= stop or rewriter.bytes[text[at + U1]] & SECOND)
 
 
@@ -42,15 +43,15 @@ def has_blank_ends(text, begin, stop, kinds):
 
 @inlined
 def is_stop(text, at, stop, stops, table):
-    """Whether a text may change at a position, see `fst.text.arguments.NormalizerArguments.stops`."""
+    """Whether a text may change at a position, according to a table in `fst.text.arguments.NormalizerArguments.stops`."""
     byte = stops[table + np.uint64(text[at])]
     return byte & STOP or (byte & FIRST and (at + U1 >= stop or stops[table + np.uint64(text[at + U1])] & SECOND))
 
 
 @inlined
 def next_stop(text, at, stop, stops, table):
-    """The first position from `at` on where a text may change; its end if no position is found."""
-    while AT_ONCE and at + FEW <= stop and text[at] < NOT_ASCII:  # bytes that are not ASCII are stops
+    """Find the first position from `at` on where a text may change; return `stop` if there is no such position."""
+    while AT_ONCE and at + FEW <= stop and text[at] < NOT_ASCII:  # every byte that is not ASCII is a stop
         found = stops_in(text, at, stops, table)
         at += trailing_zeros(found)
         if found:
@@ -62,14 +63,14 @@ def next_stop(text, at, stop, stops, table):
 
 @part
 def stays(text, at, stop, table, most, rewriter, memo):
-    """Whether no character of a text changes, and the text contains no strings of `every`.
+    """Whether no character of a text changes, and the text contains no string of ``rewriter.every``.
 
     Args:
         text, at, stop: the text.
-        table: the table in ``rewriter.stops``, `IF_FOUND_ALONE` or `IF_FOUND_ANYWAY`.
-        most: strings with a higher value are ignored.
+        table: the offset of a table in ``rewriter.stops``: `IF_FOUND_ALONE` or `IF_FOUND_ANYWAY`.
+        most: the maximum value of a string in ``rewriter.every``; strings with a higher value are ignored.
         rewriter: `fst.text.arguments.NormalizerArguments`.
-        memo: uint64[3], scratch.
+        memo: uint64[3], the memo of the search, see `fst.runtime.kernels.tries.match_at`.
     """
     every = rewriter.every
     reset(at, memo)
@@ -88,7 +89,7 @@ def stays(text, at, stop, table, most, rewriter, memo):
 
 @kernel
 def is_unchanged(text, starts, rewriter, memo):
-    """Whether rewriting does not change texts, and finds no tokens except those that a search without rewriting finds, too."""
+    """Whether normalization leaves texts unchanged, and every added token is found without it, too."""
     if rewriter.params[PREFIX] or rewriter.params[PUTS]:
         return False
     if rewriter.params[STRIPS]:
@@ -100,7 +101,7 @@ def is_unchanged(text, starts, rewriter, memo):
 
 @inlined
 def may_copy(text, begin, stop, rewriter, memo):
-    """Whether rewriting only adds a prefix to a text and maps its bytes by ``rewriter.mapped``, and finds no tokens."""
+    """Whether a text has no added tokens, and normalization only adds a prefix and maps bytes by ``rewriter.mapped``."""
     if not rewriter.params[COPIES] or (rewriter.params[STRIPS] and has_blank_ends(text, begin, stop, rewriter.kinds)):
         return False
     return stays(text, begin, stop, IF_FOUND_ANYWAY, FOUND_ANYWAY, rewriter, memo)
@@ -108,14 +109,18 @@ def may_copy(text, begin, stop, rewriter, memo):
 
 @inlined
 def put_front(byte, origin, width, into, filled, places, written):
-    """Write an ASCII character before a text, with a span of `width` characters; return the new number of bytes and of characters."""
+    """Write an ASCII character before a text, with a span of `width` characters from `origin`; return the new number of bytes and of
+    characters.
+    """
     into[filled] = byte
     return filled + U1, put_place(origin, origin + width, places, written)
 
 
 @part
 def put_places(text, begin, stop, origin, joins, places, written):
-    """Write the spans of the characters of a text. With `joins`, a space belongs to the word after it: its span is the next character."""
+    """Write the span of each character of a text. With `joins`, the span of a space is the character after it, because the space belongs to
+    the next word.
+    """
     for at in range(begin, stop):
         byte = text[np.uint64(at)]
         if byte & LEAD_MASK != CONTINUES:
@@ -126,7 +131,7 @@ def put_places(text, begin, stop, origin, joins, places, written):
 
 @part
 def copy_row(text, begin, stop, origin, is_inside, rewriter, into, filled, places, written):
-    """Write a text for which `may_copy` is true. The arguments are as in `fst.runtime.text.kernels.normalizer.rewrite_row`."""
+    """Copy a text for which `may_copy` is true. The arguments are as in `fst.runtime.text.kernels.normalizer.rewrite_row`."""
     if begin < stop and not is_inside:
         for index in range(len(rewriter.lead)):
             filled, written = put_front(rewriter.lead[index], origin, rewriter.params[LEADS], into, filled, places, written)

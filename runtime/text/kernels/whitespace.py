@@ -1,4 +1,5 @@
-"""Write the spaces in a part of a text without added tokens. `fst.text.whitespace.Whitespace.written` specifies the result.
+"""Write the words and spaces of a part of a text that contains no added tokens. `fst.text.whitespace.Whitespace.written` specifies the
+result.
 
 The requirements of `fst.runtime.text.kernels.stretches` apply.
 """
@@ -22,7 +23,9 @@ KEEPS_WHITE, HAS_BREAKS = (np.uint64(SEPARATORS.index(separator)) for separator 
 
 @inlined
 def copy_place(own, first, last, places, written):
-    """Write the span of characters `first` to `last` of a normalized stretch if spans are requested; return the new number of spans."""
+    """Append the span of the characters `first` to `last` of a normalized stretch if spans are requested; return the new number of
+    characters in any case.
+    """
     if len(places):
         places[written] = own[first] & LOW_HALF | own[last] >> HALF << HALF
     return written + U1
@@ -30,14 +33,14 @@ def copy_place(own, first, last, places, written):
 
 @inlined
 def put_byte(byte, own, index, into, filled, places, written):
-    """Write an ASCII character with the span of another character; return the new number of bytes and of characters."""
+    """Write an ASCII character with the span ``own[index]``; return the new number of bytes and of characters."""
     into[filled] = byte
     return filled + U1, copy_place(own, index, index, places, written)
 
 
 @inlined
 def put_blank(own, index, rewriter, into, filled, places, written):
-    """Write the bytes ``rewriter.blank`` of a space, with the span of another character; return the new number of bytes and characters."""
+    """Write ``rewriter.blank``, the symbol for a space, with the span ``own[index]``; return the new number of bytes and characters."""
     for place in range(len(rewriter.blank)):
         into[filled] = rewriter.blank[place]
         filled += U1
@@ -46,18 +49,18 @@ def put_blank(own, index, rewriter, into, filled, places, written):
 
 @inlined
 def takes_prefix(index, own, rewriter):
-    """Whether to write a space before a word; `index` is the index of the word's first character."""
+    """Whether a word gets a prefix space; `index` is the index of the word's first character."""
     prefix = rewriter.params[PREFIX]
     return prefix == IS_ALWAYS or (prefix == IS_FIRST and own[index] & LOW_HALF == U0)
 
 
 @part
 def put_words(text, own, begin, stop, index, goes_on, rewriter, into, filled, places, written):
-    """Write a part of a normalized stretch without tokens, if a symbol represents spaces.
+    """Write a part of a normalized stretch that contains no added tokens, for a normalizer that writes spaces as a symbol such as ▁.
 
     Args:
         text, own, begin, stop, index: as in `fst.runtime.text.kernels.normalizer.put_part`. The prefix `FIRST` requires spans.
-        goes_on: whether the first word began before the part.
+        goes_on: whether the first word continues from text before the part.
         rewriter, into, filled, places, written: as in `fst.runtime.text.kernels.normalizer.put_part`.
     """
     kinds, symbol, separator = rewriter.kinds, rewriter.params[SYMBOL], rewriter.params[SEPARATOR]
