@@ -1,1 +1,1 @@
-"""Keyword search at run time."""
+"""The searcher of keywords."""

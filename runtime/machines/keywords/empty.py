@@ -1,8 +1,9 @@
-"""Matches of empty keywords, inserted between the matches that a kernel has found.
+"""Matches of empty keywords, which are inserted between the matches that a kernel finds.
 
-An empty keyword matches before each character of a text, and at the end of the text. With overlapping matches, it matches at all of these
-positions, after all other matches that end there. Otherwise, it matches only where no other match begins, continues or ends. The positions
-are those of the raw text, which a kernel may not see. So kernels do not report these matches.
+An empty keyword matches before each character of the raw text, and at its end. Overlapping matches include all of these positions; an empty
+match comes after all other matches with the same end. Without overlap, an empty keyword matches only at positions where no other match
+begins, continues or ends. A kernel may read a normalized text, and cannot find positions in the raw text. So this module adds the empty
+matches.
 """
 
 from __future__ import annotations
@@ -18,11 +19,11 @@ from fst.runtime.stream import Part, Stream
 
 
 class EmptyKeywords:
-    """The matches of empty keywords.
+    """The empty keywords of a searcher.
 
     Args:
-        numbers: the numbers of the empty keywords that match at each position.
-        overlapping: whether empty keywords match at all positions.
+        numbers: the numbers of the empty keywords, which all match at the same positions.
+        overlapping: whether matches may overlap: then, empty keywords match at all positions.
     """
 
     def __init__(self, numbers: Sequence[int], *, overlapping: bool) -> None:
@@ -32,11 +33,12 @@ class EmptyKeywords:
         """The positions at which empty keywords match.
 
         Args:
-            starts, ends: the other matches, in order.
+            starts, ends: the matches of nonempty keywords, in order.
             first, last: the first position, and one past the last.
 
         Returns:
-            The positions, once for each empty keyword if matches overlap; and for each, the number of other matches before it.
+            The positions, each repeated for all empty keywords if matches overlap; and for each position, the number of nonempty matches
+            before it.
         """
         if self.overlapping:
             places = np.repeat(np.arange(first, last), len(self._numbers))
@@ -47,11 +49,11 @@ class EmptyKeywords:
         return places, np.searchsorted(starts, places)
 
     def ids(self, places: Ints) -> Any:
-        """The numbers of the keywords that match at positions from `between`."""
+        """Return the keyword numbers for positions that `between` has returned."""
         return np.resize(self._numbers, len(places))
 
     def put(self, batch: Batch, lengths: Ints) -> Batch:
-        """Insert the matches of empty keywords into a batch with spans; `lengths` are the numbers of characters of the rows."""
+        """Insert the matches of empty keywords into a batch with spans; `lengths` contains the number of characters of each row."""
         assert batch.offsets is not None
         borders = lengths + 1
         bases = np.cumsum(borders) - borders
@@ -73,14 +75,14 @@ class EmptyStream(Stream):
 
     Args:
         empties: the empty keywords.
-        with_spans: whether to return spans.
-        others: as in `Stream`; the runner finds spans.
+        with_spans: whether the stream returns spans.
+        others: the arguments of `Stream`; the runner must find spans.
     """
 
     def __init__(self, empties: EmptyKeywords, with_spans: bool, *others: Any) -> None:
         super().__init__(*others)
         self._empties, self._asked = empties, with_spans
-        self._next = self._end_of_last = 0  # the first undecided position; the end of the last match
+        self._next = self._end_of_last = 0  # the first position where an empty match is undecided; the end of the last match
 
     def _given(self) -> Part:
         part = super()._given()
@@ -97,7 +99,7 @@ class EmptyStream(Stream):
         return Part(ids, np.insert(part.offsets, before, places[:, None], axis=0), np.insert(part.words, before, 0))
 
     def _decided(self) -> int:
-        """One past the last decided position: further text cannot change whether empty keywords match there."""
+        """Return the end of the decided positions: later text cannot change whether an empty keyword matches before this end."""
         if self._is_closed:
             return self._characters + 1
         if self._empties.overlapping:
@@ -108,7 +110,7 @@ class EmptyStream(Stream):
 
 
 def lengths_of(source: Source, errors: str) -> Ints:
-    """The number of characters of each row."""
+    """Count the characters of each row."""
     return np.fromiter((_length(source.text(row), errors) for row in range(len(source))), np.int64, len(source))
 
 

@@ -1,7 +1,7 @@
 """Front ends of keyword search, see `fst.machines.keywords.text`.
 
-A `CaseFolder` only folds the case of a text, one character for one, so spans do not change. A `PlainNormalizer` runs the normalizers. A
-`KeywordNormalizer` runs all other steps, after the `PlainNormalizer` if the table has normalizers.
+A `CaseFolder` replaces each character by its folded character, so spans do not change. A `PlainNormalizer` normalizes texts. A
+`KeywordNormalizer` runs all other steps, after a `PlainNormalizer` if the table has normalizers.
 """
 
 from __future__ import annotations
@@ -26,7 +26,9 @@ RAW = np.empty(0, np.int64)
 
 
 def front_end_of(table: KeywordTable, arguments: Any) -> TextFrontEnd | None:
-    """The front end that prepares texts in the same way as the table's keywords; `arguments` are the arguments of its kernel."""
+    """Make the front end that changes texts in the same way as the table's keywords were changed; `arguments` are the arguments of the
+    table's kernel.
+    """
     text = table.metadata.text
     normalizer = PlainNormalizer(arguments, text.rewriting) if text.rewriting else None
     if not (text.folds or text.words):
@@ -49,16 +51,16 @@ class CaseFolder(TextFrontEnd):
         return buffers.rewritten
 
     def restore(self, *_: Any) -> None:
-        """Leave spans as they are."""
+        """Leave spans unchanged, because folding keeps the number of characters."""
 
     def resume(self, text: Units, starts: Ints, rewritten: Normalized, read: int, *_: Any, **__: Any) -> int:
-        """The position of the first character that kernels have not read."""
+        """Find the position in the raw text of the first character that kernels have not read."""
         stop, end = int(starts[-1]), int(rewritten.starts[-1])
         return int(back.call(text, np.uint64(stop), np.uint64(characters(rewritten.text[read:end])))) if read < end else stop
 
 
 class PlainNormalizer(TextNormalizer):
-    """Runs the normalizers of keywords. The span of a new character covers its source character and the characters removed after it."""
+    """A front end that normalizes texts. The span of a new character covers its source character and the removed characters after it."""
 
     def __init__(self, arguments: Any, by: Normalizer) -> None:
         super().__init__(arguments, by, NO_TOKENS, None)
@@ -79,12 +81,12 @@ class PlainNormalizer(TextNormalizer):
 
 
 class KeywordNormalizer(KeepingNormalizer):
-    """Folds the case of texts, and puts borders at both ends of words.
+    """A front end that folds the case of texts, and inserts borders before and after words.
 
     Args:
         arguments: the kernels' argument ``table``.
-        text: how texts are prepared.
-        normalizer: runs before these steps; may be None.
+        text: the rules by which texts change.
+        normalizer: the front end that runs before these steps, or None.
     """
 
     def __init__(self, arguments: Any, text: KeywordText, normalizer: PlainNormalizer | None) -> None:
@@ -93,11 +95,11 @@ class KeywordNormalizer(KeepingNormalizer):
         self.kernels = (*(normalizer.kernels[1:] if normalizer else ()), spell)
 
     def pending(self) -> Pending | None:
-        """Return the normalizer's `Pending`; no other step holds back text."""
+        """Return the `Pending` of the normalizer, since no other step holds text back."""
         return self._normalizer.pending() if self._normalizer else None
 
     def border(self, text: Units, starts: Ints, memo: Any) -> int:
-        """The last border of the normalizer. Other steps need no border."""
+        """Find the last border of the normalizer, since other steps can begin at any position."""
         return self._normalizer.border(text, starts, memo) if self._normalizer else int(starts[-1])
 
     def rewrite(

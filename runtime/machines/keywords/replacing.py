@@ -1,4 +1,4 @@
-"""Replace matches in many texts by kernels, which read the joined texts and the joined replacements in UTF-8."""
+"""Replace matches in many texts by kernels, which read all texts and all replacements, concatenated, in UTF-8."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ measure, write = (Deferred("fst.runtime.machines.keywords.kernels.replacing", na
 
 
 class Found(NamedTuple):
-    """Matches in rows of text.
+    """The matches in rows of text.
 
     Attributes:
-        ids: int32[matches], the keyword of each match.
+        ids: int32[matches], the number of each match's keyword.
         offsets: int32[matches, 2], the first character of each match in its row, and one past its last.
         row_splits: int64[rows + 1], the index of the first match of each row, and the number of matches.
     """
@@ -34,13 +34,12 @@ class Found(NamedTuple):
 
 
 class Chosen(NamedTuple):
-    """Matches and their replacements.
+    """Matches with the replacement that was chosen for each match.
 
     Attributes:
         found: the matches.
-        numbers: int32[matches], the number of the replacement of each match.
-        data: uint8[n], the joined replacements, UTF-8.
-        ends: int64[replacements + 1], the start of each replacement, and the end of the last.
+        numbers: int32[matches], the number of each match's replacement. data: uint8[n], the replacements in UTF-8, concatenated.
+        ends: int64[replacements + 1], the start of each replacement in `data`, and the end of the last replacement.
     """
 
     found: Found
@@ -50,7 +49,7 @@ class Chosen(NamedTuple):
 
 
 def check_replacements(by: Replacements, keywords: int) -> None:
-    """Raise an error for a value of a different type, or a list without one item for each keyword.
+    """Check the type of replacements, and that a list has one item for each keyword.
 
     Raises:
         TypeError: `by` is not a str, a list or a dict.
@@ -63,7 +62,7 @@ def check_replacements(by: Replacements, keywords: int) -> None:
 
 
 def chosen(by: Replacements, found: Found, keywords: Sequence[str]) -> Chosen:
-    """Choose the replacement of each match by its keyword. Only replacements of found keywords are read.
+    """Choose the replacement of each match by its keyword. Only replacements of keywords with a match are read.
 
     Raises:
         TextError: a replacement is not text.
@@ -80,13 +79,13 @@ def chosen(by: Replacements, found: Found, keywords: Sequence[str]) -> Chosen:
 
 
 def _some(found: Found, is_kept: NDArray[np.bool_]) -> Found:
-    """The matches with `is_kept`, and their rows."""
+    """Return only the matches for which `is_kept` is true."""
     before = np.concatenate([np.zeros(1, np.int64), np.cumsum(is_kept, dtype=np.int64)])
     return Found(found.ids[is_kept], found.offsets[is_kept], before[found.row_splits])
 
 
 def _ranked(ids: Ids, count: int) -> tuple[list[int], Ids]:
-    """The different ids in ascending order, and the rank of each id among them."""
+    """Return the distinct ids in ascending order, and the index of each element of `ids` in this list."""
     if count > 4 * len(ids):
         different, ranks = np.unique(ids, return_inverse=True)
         return different.tolist(), ranks.astype(np.int32)
@@ -115,21 +114,20 @@ def _chosen(found: Found, numbers: Ids, texts: Sequence[str]) -> Chosen:
 
 
 def ends_of(texts: Sequence[bytes]) -> Ints:
-    """The start of each text in the joined texts, and the end of the last."""
+    """Return the start of each text in the concatenation of all texts, and the end of the last text."""
     return np.cumsum([0, *map(len, texts)], dtype=np.int64)
 
 
 def replaced_rows(text: Bytes, starts: Ints, by: Chosen) -> tuple[Ints, Callable[[], Bytes]]:
-    """Replace the matches in rows of UTF-8. The new rows are measured before they are made.
+    """Replace the matches in rows of UTF-8. Return the sizes of the new rows, and make the rows only on request.
 
     Args:
-        text: uint8[n], the joined rows.
-        starts: int64[rows + 1], the start of each row, and the end of the last.
-        by: the matches of these rows, and their replacements.
+        text: uint8[n], the rows, concatenated.
+        starts: int64[rows + 1], the start of each row, and the end of the last row. by: the matches of these rows, and their replacements.
 
     Returns:
-        int64[rows + 1], the start of each new row, from 0 on, and the end of the last; and a function that makes the joined new rows,
-        uint8[n].
+        int64[rows + 1], the start of each new row, and the end of the last new row; and a function that returns the new rows, concatenated,
+        as uint8[n].
     """
     splits, ends = by.found.row_splits, np.zeros(len(starts), np.int64)
     places, offsets = np.empty(2 * len(by.numbers), np.int64), np.ascontiguousarray(by.found.offsets).reshape(-1)
@@ -144,7 +142,7 @@ def replaced_rows(text: Bytes, starts: Ints, by: Chosen) -> tuple[Ints, Callable
 
 
 def replaced_strings(texts: Sequence[str], by: Chosen) -> list[str]:
-    """Replace the matches in each str. A str without a match stays the same object."""
+    """Replace the matches in each str. For a str without a match, the result contains the same object."""
     rows, splits = [*texts], by.found.row_splits
     changed = np.flatnonzero(np.diff(splits))
     spelled = [texts[row].encode() for row in changed.tolist()]
@@ -156,7 +154,7 @@ def replaced_strings(texts: Sequence[str], by: Chosen) -> list[str]:
 
 
 def _strings(data: Bytes, ends: Ints) -> list[str]:
-    """Rows of UTF-8 as str."""
+    """Decode rows of UTF-8 to a list of str."""
     contents: memoryview = data.data
     whole = str(contents, "utf-8")
     if len(whole) == len(data):

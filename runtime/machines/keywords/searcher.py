@@ -1,4 +1,4 @@
-"""Keyword search: find the keywords in texts."""
+"""The searcher finds keywords in texts, and replaces them."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ from fst.runtime.workspace import Ids
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-PIECE = 1 << 16  # number of characters of a long text that are searched at a time
+PIECE = 1 << 16  # number of characters of a long text per piece
 NO_PLACES = np.empty(0, np.int32)
 OFFSETS: Mapping[str | None, bool | str] = {"characters": True, "bytes": "bytes", None: False}
 
-FEW = 16  # the maximum number of matches that Python replaces faster than kernels
+FEW = 16  # maximum number of matches for which Python is faster than kernels
 
 Replacement = str | Sequence[str] | Mapping[str, str] | Callable[["Match", str], str] | Callable[["Match"], str]
 Chooser = Callable[["Match", str], str]
@@ -56,7 +56,7 @@ class Match(NamedTuple):
 
     Attributes:
         id: the number of the keyword.
-        start, end: the position of its first character, or byte, and one past its last.
+        start, end: the position of the keyword's first character (or byte) in the text, and one past its last.
     """
 
     id: int
@@ -64,22 +64,22 @@ class Match(NamedTuple):
     end: int
 
 
-# Make matches from the result of `fst.runtime.run.Runner.find_in_text`, without a Python call for each match.
+# Functions that make each match of a result of `fst.runtime.run.Runner.find_in_text` without a call of Python code.
 unpacked = Struct(f"{len(Match._fields)}i").iter_unpack
 as_match: Callable[[tuple[int, ...]], Match] = partial(tuple.__new__, Match)
 
 
 @dataclass(frozen=True, eq=False)
 class Matches:
-    """The matches in texts, one after the other.
+    """The matches in a batch of texts.
 
     ``len(matches)`` is the number of rows, and ``matches[r]`` is the list of the matches in row r.
 
     Attributes:
         ids: int32[n], the number of each match's keyword.
-        starts, ends: int32[n], the position in its row of each match's first character, or byte, and one past its last; int64[n] from a
+        starts, ends: int32[n], the position of each match's first character (or byte) in its row, and one past its last; int64[n] from a
             stream. Empty if only ids were requested.
-        row_splits: int64[rows + 1]; row r has the matches from ``row_splits[r]`` to before ``row_splits[r + 1]``.
+        row_splits: int64[rows + 1]; row r contains the matches ``row_splits[r]`` to ``row_splits[r + 1] - 1``.
     """
 
     ids: Ids
@@ -104,10 +104,10 @@ class Matches:
 
 
 class Searcher:
-    """Searches texts for keywords. Immutable: any number of threads can share it without a lock.
+    """A searcher finds keywords in texts. It is immutable, so threads can share it without a lock.
 
     Args:
-        table: from `fst.compile.keywords`; for a file use `load`.
+        table: a result of `fst.compile.keywords`. For a table file, use `load`.
 
     Raises:
         UnsupportedError: the table is not for keyword search.
@@ -122,7 +122,7 @@ class Searcher:
     """
 
     def __new__(cls, table: KeywordTable) -> Self:
-        """Return the searcher of a table of keywords."""
+        """Make a searcher, and check that the table belongs to keyword search."""
         return super().__new__(class_for(cls, table))
 
     def __init__(self, table: KeywordTable) -> None:
@@ -158,16 +158,16 @@ class Searcher:
     def find_batch(
         self, texts: Texts, *, offsets: str | None = "characters", threads: int | None = None, errors: str = "strict"
     ) -> Matches:
-        """The matches in many texts.
+        """Find the matches in many texts.
 
         Args:
             texts: as in `fst.Tokenizer.encode_batch`.
-            offsets: "characters": spans count characters, as for Python's slices; "bytes": they count bytes of UTF-8; None: return only
+            offsets: "characters": spans count characters, as in slices of a str; "bytes": spans count bytes of UTF-8; None: return only
                 ids, which is faster.
             threads, errors: as in `fst.Tokenizer.encode_batch`.
 
         Raises:
-            TextError: a row is not text; the message names it.
+            TextError: a row is not text; the message contains the row's number.
             ValueError: `offsets`, `threads` or `errors` has an invalid value.
         """
         if offsets not in OFFSETS:
@@ -175,9 +175,11 @@ class Searcher:
         return _matches(self._matcher.encode_batch(texts, offsets=OFFSETS[offsets], threads=threads, errors=errors))
 
     def find_iter(self, text: str | bytes, *, errors: str = "strict") -> Iterator[Match]:
-        """The matches in one text. Spans count characters in a str, and bytes in bytes. The arguments are as in `find_batch`.
+        """Iterate over the matches in one text. Spans count the characters of a str, or the bytes of a bytes object. The arguments are as
+        in `find_batch`.
 
-        A long str is read piece by piece, only as far as matches are requested. A lone surrogate raises its error when its piece is read.
+        A long str is searched piece by piece, as the iterator advances. So the error for a lone surrogate is raised when the iterator
+        reaches its piece.
         """
         if type(text) is str and len(text) <= SHORT and errors == "strict" and self._matcher.is_plain:
             found = self._matcher._spans_runner.find_in_text(text)
@@ -189,17 +191,17 @@ class Searcher:
         return iter(self.find_batch(batch_of(text), offsets=offsets, threads=1, errors=errors)[0])
 
     def find(self, text: str | bytes, *, errors: str = "strict") -> Match | None:
-        """The first match in a text, or None; see `find_iter`."""
+        """Find the first match in a text; return None without a match. The arguments are as in `find_iter`."""
         return next(self.find_iter(text, errors=errors), None)
 
     def is_match(self, text: str | bytes, *, errors: str = "strict") -> bool:
-        """Whether a text contains a keyword. Little text is read after the first match; see `find_iter`."""
+        """Whether a text contains a keyword. The search stops soon after the first match. The arguments are as in `find_iter`."""
         if isinstance(text, str) and len(text) > PIECE and not self._is_overlapping:
             return self.find(text, errors=errors) is not None
-        return self.count(batch_of(text), threads=1, errors=errors).item() > 0  # there may be many overlapping matches: only count them
+        return self.count(batch_of(text), threads=1, errors=errors).item() > 0  # count, because a list of overlapping matches may be long
 
     def count(self, texts: Texts, *, threads: int | None = None, errors: str = "strict") -> Ints:
-        """int64[rows], the number of matches in each text. The arguments are as in `find_batch`."""
+        """Count the matches in each text; return int64[rows]. The arguments are as in `find_batch`."""
         return self._matcher.count_tokens(texts, threads=threads, errors=errors)
 
     @overload
@@ -209,18 +211,20 @@ class Searcher:
     def replace(self, text: list[str] | tuple[str, ...], by: Replacement, *, threads: int | None = None) -> list[str]: ...
 
     def replace(self, text: str | list[str] | tuple[str, ...], by: Replacement, *, threads: int | None = None) -> str | list[str]:
-        """Replace all matches. A character that is normalized to several may be part of two matches; then both replace it.
+        """Replace all matches. A character that is normalized to several characters may belong to two matches; then both replacements are
+        written.
 
         Args:
             text: a str, or a batch of str as in `find_batch`.
-            by: a str for all keywords; a list with a str for each keyword; a dict from keyword to str, which leaves other keywords
-                unchanged; or a function that returns a str. It gets the match, as in `re.sub`, or the match and its text.
+            by: a str for all keywords; a list with a str for each keyword; a dict from keyword to str, where missing keywords are left
+                unchanged; or a function that returns a str. The arguments of the function are the match, as in `re.sub`, or the match and
+                its text.
             threads: as in `find_batch`.
 
         Raises:
-            TextError: a text, or a replacement, is not text.
-            TypeError: `by` has a different type.
-            ValueError: `by` is a list without one str for each keyword; or the keywords were compiled for overlapping matches.
+            TextError: a text or a replacement is malformed.
+            TypeError: `by` has another type.
+            ValueError: `by` is a list with more or fewer items than keywords; or the keywords were compiled for overlapping matches.
         """
         by = self._checked_replacement(by)
         texts: Any = [text] if isinstance(text, str) else listed(text)
@@ -233,18 +237,18 @@ class Searcher:
         return rows[0] if isinstance(text, str) else rows
 
     def find_arrow(self, column: Any, *, threads: int | None = None, errors: str = "strict") -> Any:
-        """The matches in a column of texts, as a column. Requires pyarrow.
+        """Find the matches in a column of texts; return a column of lists of matches. This method needs pyarrow.
 
         Args:
             column: as in `fst.Tokenizer.encode_arrow`.
             threads, errors: as in `find_batch`.
 
         Returns:
-            ``list<struct<id: int32, start: int32, end: int32>>``, with positions in characters; null rows stay null. An Array gives an
-            Array, any other column a ChunkedArray with the same chunks.
+            ``list<struct<id: int32, start: int32, end: int32>>``, with positions in characters; null rows stay null. For an Array, the
+            result is an Array; for any other column, a ChunkedArray with the same chunks.
 
         Raises:
-            TextError: a row is not text, or the column does not contain texts; the message names the row, or the type.
+            TextError: a row is not text, or the column does not contain texts; the message contains the row's number or the column's type.
             ValueError: as in `find_batch`.
             ImportError: pyarrow is not installed.
 
@@ -259,19 +263,19 @@ class Searcher:
         return matched(column, lambda rows: self._found(rows, threads, errors))
 
     def replace_arrow(self, column: Any, by: Replacement, *, threads: int | None = None) -> Any:
-        """Replace all matches in a column of texts. Requires pyarrow.
+        """Replace all matches in a column of texts. This method needs pyarrow.
 
         Args:
             column: as in `fst.Tokenizer.encode_arrow`.
-            by: as in `replace`. If it is a function, each text is converted to a str.
+            by: as in `replace`. For a function, each text is converted to a str.
             threads: as in `find_batch`.
 
         Returns:
             A column of the same type, with the same chunks; null rows stay null.
 
         Raises:
-            TextError, TypeError, ValueError: as in `replace`; or the column does not contain texts, or its type has no room
-                for the new texts.
+            TextError, TypeError, ValueError: as in `replace`; or the column does not contain texts, or the new texts are too long for its
+                type.
             ImportError: pyarrow is not installed.
 
         Examples:
@@ -295,14 +299,15 @@ class Searcher:
         return rewritten(column, rewrite)
 
     def stream(self, *, errors: str = "strict") -> MatchStream:
-        """Search one text that arrives in pieces. The matches are those in the whole text; each can be read as soon as it is certain.
+        """Search one text that arrives in pieces, for the same matches as in the complete text. A match can be read as soon as no later
+        text can change it.
 
         Args:
             errors: as in `find_batch`.
 
         Returns:
-            A stream with `write`, `read` and `close`, for one thread at a time. Its memory does not grow with the text, except for unread
-            matches.
+            A stream with the methods `write`, `read` and `close`, for one thread at a time. Its memory does not grow with the text, except
+            for unread matches.
 
         Raises:
             ValueError: `errors` has an unknown value.
@@ -332,7 +337,7 @@ class Searcher:
         yield from stream.close()[0]
 
     def _checked_replacement(self, by: Replacement) -> Chooser | Replacements:
-        """Check replacements, and return them; a function becomes a function of the match and its text."""
+        """Check replacements, and return them; convert a function to a function of the match and its text."""
         if self._is_overlapping:
             raise ValueError('replace: matches overlap; compile the keywords with another match_kind than "overlapping"')
         if callable(by):
@@ -344,7 +349,7 @@ class Searcher:
         return self._matcher._encode(rows, frame=NO_FRAME, with_spans=True, threads=threads, errors=errors)
 
     def _chosen(self, by: Replacements, found: Matches) -> Chosen:
-        """The replacement of each match, computed by kernels."""
+        """Choose the replacement of each match, in the arrays that kernels read."""
         return chosen(by, Found(found.ids, np.stack([found.starts, found.ends], axis=1), found.row_splits), self.keywords)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -352,12 +357,12 @@ class Searcher:
 
 
 class MatchStream:
-    """Searches one text that arrives in pieces; made by `fst.Searcher.stream`.
+    """A search in one text that arrives in pieces; made by `fst.Searcher.stream`.
 
     Only one thread at a time may use a stream. Different streams are independent.
 
     Args:
-        stream: the stream of ids and spans.
+        stream: the stream that runs the kernels.
     """
 
     def __init__(self, stream: Stream) -> None:
@@ -367,7 +372,7 @@ class MatchStream:
         """Append a piece to the text.
 
         Args:
-            piece: str, or bytes of UTF-8, cut anywhere, even inside a character. All pieces of a stream have one type.
+            piece: str, or bytes in UTF-8, cut at any position, even inside a character. All pieces of a stream must have the same type.
 
         Raises:
             TextError, ValueError: as in `fst.Stream.write`.
@@ -375,10 +380,11 @@ class MatchStream:
         self._stream.write(piece)
 
     def read(self) -> Matches:
-        """Return the new matches that no further text can change.
+        """Return the new matches that no later text can change.
 
         Returns:
-            One row. Positions are int64 and count characters of the whole stream, even if its pieces are bytes.
+            `Matches` with one row. Positions are int64, and count characters from the beginning of the stream, even if the pieces are
+            bytes.
 
         Raises:
             TextError, ValueError: as in `fst.Stream.write`.
@@ -386,7 +392,7 @@ class MatchStream:
         return _of_part(self._stream.read())
 
     def close(self) -> Matches:
-        """End the text, and return all remaining matches, as `read` does. Every later call raises a ValueError.
+        """End the text, and return all remaining matches in the form of `read`. Every later call raises a ValueError.
 
         Raises:
             TextError, ValueError: as in `fst.Stream.write`.
@@ -395,7 +401,7 @@ class MatchStream:
 
 
 class _Matcher(Encoder):
-    """Runs the kernel, which writes the keyword number and the span of each match."""
+    """The encoder that runs the kernel for keyword numbers and spans of matches."""
 
     @Lazy
     def _ids_runner(self) -> Runner:
@@ -409,7 +415,7 @@ class _Matcher(Encoder):
 
     @Lazy
     def is_plain(self) -> bool:
-        """Whether short texts have a shorter code path: no empty keywords, no case folding or word borders, and a plain runner."""
+        """Whether short texts have a faster code path: it supports no empty keywords, no case folding and no word borders."""
         text = self._table.metadata.text
         return not (self._empties or text.folds or text.words) and self._ids_runner.is_plain
 
@@ -433,7 +439,7 @@ class _Matcher(Encoder):
 
     @Lazy
     def _safe_cuts(self) -> SafeCuts | None:
-        """A text may be cut after a character without transitions, since no match continues there."""
+        """The finder of safe cuts: after a character that occurs in no keyword, since no match contains it."""
         held = self._table.bytes_read
         absent = "".join(char for char in CANDIDATES if not held[ord(char)])
         return AfterSpaces(absent) if absent else None
@@ -450,18 +456,18 @@ def _of_part(part: Part) -> Matches:
 
 
 def of_two(by: Callable[..., str]) -> Chooser:
-    """Return a function of a match and its text; `by` may accept only the match."""
+    """Convert a function of a match, or of a match and its text, to a function of a match and its text."""
     try:
         signature(by).bind(None, None)
     except TypeError:
         return lambda match, _: by(match)
-    except ValueError:  # the function is not written in Python, and has no signature
+    except ValueError:  # a function that is not written in Python may have no signature
         pass
     return by
 
 
 def _replacing(by: Chooser | Replacements, keywords: Sequence[str]) -> Chooser:
-    """A function from a match and its text to the replacement."""
+    """Make a function from a match and its text to the replacement."""
     if callable(by):
         return by
     if isinstance(by, Mapping):
@@ -477,7 +483,7 @@ def _checked(replacement: str) -> str:
 
 
 def _replaced(text: str, found: Sequence[Match], replaced: Chooser) -> str:
-    """The text with its matches replaced. Characters that several matches share are removed once."""
+    """Replace the matches in a text. A character that several matches share is removed once."""
     parts, at = list[str](), 0
     for match in found:
         parts += text[at : match.start], replaced(match, text[match.start : match.end])

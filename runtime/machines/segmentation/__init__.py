@@ -1,1 +1,1 @@
-"""Segmentation at run time."""
+"""Segmenters, which cut texts into words."""

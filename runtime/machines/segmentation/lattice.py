@@ -1,4 +1,4 @@
-"""Segmentation by the best path through a lattice: the modes of jieba, and the full results of MeCab."""
+"""The segmenters of jieba and MeCab, which find the best path through a lattice of words."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from fst.runtime.rows.texts import Texts, batch_of
 
 
 class JiebaSegmenter(Segmenter):
-    """Segments texts as jieba does; made by ``fst.Segmenter(table)``.
+    """A segmenter with the tokens of jieba; made by ``fst.Segmenter(table)``.
 
     Args:
-        table: from `fst.compile.lattice.jieba`; for a file use `fst.load`.
+        table: a result of `fst.compile.lattice.jieba`. For a table file, use `fst.load`.
 
     Examples:
         >>> import fst
@@ -29,12 +29,12 @@ class JiebaSegmenter(Segmenter):
     _table: JiebaTable
 
     def with_mode(self, mode: str) -> JiebaSegmenter:
-        """A segmenter with the same dictionary and the given mode.
+        """Return a segmenter with the same dictionary and another mode.
 
         Args:
-            mode: "default": the tokens of ``jieba.cut(text, HMM=hmm)``, with the `hmm` of the compiler; "search": the tokens of
-                ``jieba.cut_for_search(text, HMM=hmm)``; "all": the tokens of ``jieba.cut(text, cut_all=True)``. Tokens of the last two
-                overlap.
+            mode: "default": the tokens of ``jieba.cut(text, HMM=hmm)``, where `hmm` is the argument of the compiler; "search": the tokens
+                of ``jieba.cut_for_search(text, HMM=hmm)``; "all": the tokens of ``jieba.cut(text, cut_all=True)``. In the modes "search"
+                and "all", tokens overlap.
 
         Raises:
             ValueError: the mode is unknown.
@@ -42,7 +42,7 @@ class JiebaSegmenter(Segmenter):
         return self if mode == self._table.mode else JiebaSegmenter(self._table.with_mode(mode))
 
     def segment(self, text: str | bytes, *, mode: str | None = None, errors: str = "strict") -> list[str]:
-        """The tokens of one text. `mode` is as in `with_mode`; None: the segmenter's mode. Other arguments: see `Segmenter.segment`."""
+        """Segment one text. `mode` is as in `with_mode`; None: the segmenter's mode. For other arguments, see `Segmenter.segment`."""
         return super(JiebaSegmenter, self._in(mode)).segment(text, errors=errors)
 
     def segment_batch(
@@ -54,7 +54,7 @@ class JiebaSegmenter(Segmenter):
         threads: int | None = None,
         errors: str = "strict",
     ) -> Segments:
-        """The tokens of many texts. `mode` is as in `segment`. Other arguments: see `Segmenter.segment_batch`."""
+        """Segment many texts. `mode` is as in `segment`. For other arguments, see `Segmenter.segment_batch`."""
         return super(JiebaSegmenter, self._in(mode)).segment_batch(texts, offsets=offsets, threads=threads, errors=errors)
 
     def _in(self, mode: str | None) -> JiebaSegmenter:
@@ -66,21 +66,21 @@ class JiebaSegmenter(Segmenter):
 
     @Lazy
     def _others(self) -> dict[str, JiebaSegmenter]:
-        """Mode → segmenter, for the other modes that calls have requested."""
+        """The segmenters for other modes, by mode; each is made at the first call with its mode."""
         return {}
 
 
 class Token(NamedTuple):
-    """A word in a text, by MeCab's rules.
+    """A word of a text with the values that MeCab computes.
 
     Attributes:
-        surface: the word in the text.
-        feature: its features from the dictionary, separated by commas.
-        start, end: the position of its first character, and one past its last.
-        id: its number, see `fst.compile.lattice.mecab`.
-        left_id, right_id, word_cost: its connection ids, and its cost.
-        cost: the cost of the path from the beginning of the text to the end of this word, its own cost included.
-        is_unknown: whether the word is not in the dictionary.
+        surface: the word as it occurs in the text.
+        feature: the word's features from the dictionary, separated by commas.
+        start, end: the position of the word's first character, and one past its last.
+        id: the word's number, see `fst.compile.lattice.mecab`.
+        left_id, right_id, word_cost: the word's connection ids, and its cost.
+        cost: the cost of the path from the beginning of the text to the end of the word, including `word_cost`.
+        is_unknown: whether the word is missing in the dictionary.
     """
 
     surface: str
@@ -96,24 +96,24 @@ class Token(NamedTuple):
 
 
 class MecabSegmenter(Segmenter):
-    """Segments texts as MeCab does; made by ``fst.Segmenter(table)``.
+    """A segmenter with the words of MeCab; made by ``fst.Segmenter(table)``.
 
-    In MeCab, each line is a sentence. Here, each text is a sentence, and a line feed has its category in ``char.def``. In IPADIC this is
-    SPACE, so words may connect across lines.
+    MeCab segments each line as a sentence. A `MecabSegmenter` segments each text as a sentence: a line feed is a character with a category
+    from ``char.def``. In IPADIC its category is SPACE, so words may connect across lines.
 
     Args:
-        table: from `fst.compile.lattice.mecab`; for a file use `fst.load`.
+        table: a result of `fst.compile.lattice.mecab`. For a table file, use `fst.load`.
     """
 
     _table: MecabTable
 
     @property
     def features(self) -> Sequence[str]:
-        """By id, the features from the dictionary."""
+        """The features of each word from the dictionary; the index is the word's id."""
         return self._table.features
 
     def analyse(self, text: str | bytes, *, errors: str = "strict") -> list[Token]:
-        """The words of a text with all facts that MeCab returns. The arguments are as in `segment`."""
+        """Segment a text to words with features, ids and costs. The arguments are as in `segment`."""
         found = self.segment_batch(batch_of(text), offsets=True, threads=1, errors=errors)
         assert found.starts is not None
         assert found.ends is not None
@@ -127,11 +127,11 @@ class MecabSegmenter(Segmenter):
         return tokens
 
     def cost(self, text: str | bytes, *, errors: str = "strict") -> int:
-        """The total cost of the best path through a text, its end included. The arguments are as in `segment`."""
+        """Compute the cost of the best path through a text, including the connection to the end. The arguments are as in `segment`."""
         tokens = self.analyse(text, errors=errors)
         right, cost = (tokens[-1].right_id, tokens[-1].cost) if tokens else (0, 0)
         return cost + int(self._table.matrix[0, right])
 
     def parse(self, text: str | bytes, *, errors: str = "strict") -> str:
-        """A text in MeCab's default format: for each word a line with surface, tab and features; then the line "EOS"."""
+        """Segment a text, and return MeCab's default output: for each word a line with surface, tab and features; then the line "EOS"."""
         return "".join(f"{token.surface}\t{token.feature}\n" for token in self.analyse(text, errors=errors)) + "EOS\n"

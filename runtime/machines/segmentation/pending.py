@@ -11,7 +11,7 @@ UTF_16 = UNIT_TYPES["utf-16"]
 
 
 class PendingBlock:
-    """Recognises a block of jieba that may continue.
+    """A test for an unfinished block of jieba.
 
     Args:
         numbers: `fst.machines.segmentation.jieba.Arguments.units`.
@@ -21,10 +21,10 @@ class PendingBlock:
         self._is_inside = numbers >> KIND_SHIFT >= LETTER
 
     def begins(self, text: str) -> bool:
-        """Whether the text is part of a block."""
+        """Whether all characters of the text belong to blocks."""
         return self.go_on(text)
 
     def go_on(self, text: str) -> bool:
-        """Whether the block continues."""
+        """Whether the block continues to the end of `text`."""
         data = units_or_none(text, UTF_16)
         return data is not None and bool(self._is_inside[data].all())

@@ -1,12 +1,12 @@
-"""Segmentation: cut texts into the words of a dictionary and the tokens between them.
+"""Segmenters cut texts into the words of a dictionary and the tokens between these words.
 
-A `Segmenter` runs every table whose kernel writes an id and a span for each token. An id is an index into the words; the id of a token
-outside of the dictionary is negative. If a text can be read in pieces, the last token of each piece has the greatest end. The table has
-three members in addition to the members of `fst.tables.table.Table`:
+A `Segmenter` runs any table whose kernel writes an id and a span for each token. The id of a word is its index in ``words``; the id of a
+token that is not in the dictionary is negative. If the table can read a text in parts, the last token of each part has the greatest end. In
+addition to the members of `fst.tables.table.Table`, the table has three members:
 
 - ``words``, the words of the dictionary;
-- ``streams``, whether the kernel reads texts in pieces;
-- ``cuts``, the ASCII characters after which any text may be cut; may be "".
+- ``streams``, whether the kernel can read a text in parts;
+- ``cuts``, the ASCII characters after which every text may be cut without a change of its tokens; may be "".
 """
 
 from __future__ import annotations
@@ -39,16 +39,16 @@ WITH_SPANS: Mapping[bool | str, bool | str] = {False: False, True: True, "charac
 
 @dataclass(frozen=True, eq=False)
 class Segments:
-    """The tokens of texts, one after the other.
+    """The tokens of a batch of texts.
 
-    ``len(segments)`` is the number of rows, and ``segments[r]`` is the list of the token strings of row r. The strings are cut from the
-    texts. Without offsets in characters, indexing segments the texts again.
+    ``len(segments)`` is the number of rows, and ``segments[r]`` is the list of the token strings of row r. The strings are cut out of the
+    texts. Without offsets in characters, each access to a row segments its text again.
 
     Attributes:
-        ids: int32[n], the id of each token: its index in the segmenter's `words`; -1 for a token outside of the dictionary.
-        starts, ends: int32[n], the position in its row of each token's first character, or byte, and one past its last; None without
+        ids: int32[n], the id of each token: its index in the segmenter's `words`; -1 for a token that is not in the dictionary.
+        starts, ends: int32[n], the position of each token's first character (or byte) in its row, and one past its last; None without
             offsets.
-        row_splits: int64[rows + 1]; row r has the tokens from ``row_splits[r]`` to before ``row_splits[r + 1]``.
+        row_splits: int64[rows + 1]; row r contains the tokens ``row_splits[r]`` to ``row_splits[r + 1] - 1``.
     """
 
     ids: Ids
@@ -75,10 +75,10 @@ class Segments:
 
 
 class Segmenter:
-    """Segments texts with a dictionary. Immutable: any number of threads can share it without a lock.
+    """A segmenter cuts texts into words with a dictionary. It is immutable, so threads can share it without a lock.
 
     Args:
-        table: from `fst.compile.maxmatch` or a function of `fst.compile.lattice`; for a file use `load`.
+        table: a result of `fst.compile.maxmatch` or of a function of `fst.compile.lattice`. For a table file, use `load`.
 
     Raises:
         UnsupportedError: the table is not for segmentation.
@@ -93,7 +93,7 @@ class Segmenter:
     """
 
     def __new__(cls, table: Table) -> Self:
-        """Return a segmenter of the class for the table's machine, which may be a subclass."""
+        """Make an object of the class for the table's kind, which may be a subclass."""
         return super().__new__(class_for(cls, table))
 
     def __init__(self, table: Table) -> None:
@@ -102,7 +102,7 @@ class Segmenter:
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
-        """Load the table file of a dictionary; see `fst.load`.
+        """Load the table file of a segmenter; see `fst.load`.
 
         Args:
             path: as in `fst.load`.
@@ -129,11 +129,11 @@ class Segmenter:
         return words
 
     def segment(self, text: str | bytes, *, errors: str = "strict") -> list[str]:
-        """The tokens of one text.
+        """Segment one text to a list of tokens.
 
         Args:
-            text: str, or bytes of UTF-8.
-            errors: "strict": raise an error; "replace": replace lone surrogates, and bytes that are not UTF-8, by U+FFFD.
+            text: str, or bytes in UTF-8.
+            errors: "strict": raise an error; "replace": replace lone surrogates and malformed UTF-8 by U+FFFD.
 
         Raises:
             TextError: the argument is not text.
@@ -142,16 +142,16 @@ class Segmenter:
         return _Source(self._encoder, batch_of(text), errors, 1).strings(0)
 
     def segment_batch(self, texts: Texts, *, offsets: bool | str = False, threads: int | None = None, errors: str = "strict") -> Segments:
-        """The tokens of many texts.
+        """Segment many texts.
 
         Args:
             texts: as in `fst.Tokenizer.encode_batch`.
-            offsets: "characters" (or True): also return the span of each token in characters, as for Python's slices; "bytes": in bytes of
-                UTF-8.
+            offsets: "characters" (or True): include the span of each token in characters, as in slices of a str; "bytes": include the span
+                in bytes of UTF-8.
             threads, errors: as in `fst.Tokenizer.encode_batch`.
 
         Raises:
-            TextError: a row is not text; the message names it.
+            TextError: a row is not text; the message contains the row's number.
             ValueError: `offsets`, `threads` or `errors` has an invalid value.
         """
         if offsets not in WITH_SPANS:
@@ -159,17 +159,18 @@ class Segmenter:
         return _Source(self._encoder, listed(texts), errors, threads).segments(WITH_SPANS[offsets])
 
     def segment_arrow(self, column: Any, *, threads: int | None = None) -> Any:
-        """The tokens of a column of texts, as a column. Neither texts nor tokens are copied. Requires pyarrow.
+        """Segment a column of texts to a column of lists of tokens, without a copy of texts or tokens. This method needs pyarrow.
 
         Args:
             column: as in `fst.Tokenizer.encode_arrow`.
             threads: as in `segment_batch`.
 
         Returns:
-            ``list<string>``; null rows stay null. An Array gives an Array, any other column a ChunkedArray with the same chunks.
+            ``list<string>``; null rows stay null. For an Array, the result is an Array; for any other column, a ChunkedArray with the same
+            chunks.
 
         Raises:
-            TextError: a row is not text, or the column does not contain texts; the message names the row, or the type.
+            TextError: a row is not text, or the column does not contain texts; the message contains the row's number or the column's type.
             ValueError: as in `segment_batch`.
             ImportError: pyarrow is not installed.
 
@@ -184,21 +185,22 @@ class Segmenter:
         return segmented(column, lambda rows: self._encoder.segment_rows(rows, threads))
 
     def count(self, texts: Texts, *, threads: int | None = None, errors: str = "strict") -> Ints:
-        """int64[rows], the number of tokens of each text. The arguments are as in `segment_batch`."""
+        """Count the tokens of each text; return int64[rows]. The arguments are as in `segment_batch`."""
         return self._encoder.count_tokens(texts, threads=threads, errors=errors)
 
     def stream(self, *, errors: str = "strict") -> SegmentStream:
-        """Segment one text that arrives in pieces. The tokens are the same as from `segment`; a token can be read as soon as it is certain.
+        """Segment one text that arrives in pieces, to the same tokens as `segment`. A token can be read as soon as no later text can change
+        it.
 
         Args:
             errors: as in `segment`.
 
         Returns:
-            A stream with `write`, `read` and `close`, for one thread at a time. Its memory does not grow with the text, except for unread
-            tokens.
+            A stream with the methods `write`, `read` and `close`, for one thread at a time. Its memory does not grow with the text, except
+            for unread tokens.
 
         Raises:
-            UnsupportedError: the dictionary segments texts from their end.
+            UnsupportedError: the dictionary was compiled for segmentation from the end of a text.
             ValueError: `errors` has an unknown value.
 
         Examples:
@@ -220,7 +222,7 @@ class Segmenter:
 
 
 class _TokenEncoder(Encoder):
-    """Runs the kernel, which writes the ids and spans of tokens."""
+    """The encoder that runs the kernel for ids and spans of tokens."""
 
     @Lazy
     def _spans_runner(self) -> Runner:
@@ -235,40 +237,40 @@ class _TokenEncoder(Encoder):
         return PendingBlock(table.units) if isinstance(table, JiebaTable) else super()._pending(with_spans)
 
     def segment_rows(self, rows: Source, threads: int | None) -> Batch:
-        """The tokens of rows, with their spans in characters."""
+        """Segment rows, with spans in characters."""
         return self._encode(rows, frame=NO_FRAME, with_spans=True, threads=threads)
 
 
 class SegmentStream:
-    """Segments one text that arrives in pieces; made by `fst.Segmenter.stream`.
+    """A segmenter of one text that arrives in pieces; made by `fst.Segmenter.stream`.
 
     Only one thread at a time may use a stream. Different streams are independent.
 
     Args:
-        encoder: encodes the text.
+        encoder: the encoder that segments the text.
         errors: "strict" or "replace", as in `fst.Segmenter.segment`.
     """
 
     def __init__(self, encoder: _TokenEncoder, errors: str) -> None:
         check(errors)
         self._stream = _RecordedStream(encoder, errors)
-        self._text, self._before = "", 0  # the text after the returned tokens, and the number of characters before it
+        self._text, self._before = "", 0  # text after the last returned token, and number of characters before this text
 
     def write(self, piece: str | bytes) -> None:
         """Append a piece to the text.
 
         Args:
-            piece: str, or bytes of UTF-8, cut anywhere, even inside a character. All pieces of a stream have one type.
+            piece: str, or bytes in UTF-8, cut at any position, even inside a character. All pieces of a stream must have the same type.
 
         Raises:
-            TextError: the piece has a different type; it is ignored. Or the stream is not text; the message has the position in the whole
-                stream, which may be in an earlier piece. This error closes the stream, and unread tokens are lost.
+            TextError: the piece has a different type; it is ignored. Or the stream is malformed; the message contains the position in the
+                stream, possibly in an earlier piece. Malformed text closes the stream, and unread tokens are lost.
             ValueError: the stream is closed.
         """
         self._stream.write(piece)
 
     def read(self) -> list[str]:
-        """Return the new tokens that no further text can change.
+        """Return the new tokens that no later text can change.
 
         Raises:
             TextError, ValueError: as in `write`.
@@ -295,14 +297,14 @@ class SegmentStream:
 
 
 class _RecordedStream(Stream):
-    """A stream that also keeps the decoded text."""
+    """A stream that also stores the decoded text, from which tokens are cut."""
 
     def __init__(self, encoder: _TokenEncoder, errors: str) -> None:
         super().__init__(encoder._spans_runner, encoder._pending(True), NO_FRAME, errors, encoder._trim)
         self._texts: list[str] = []
 
     def taken(self) -> str:
-        """Return the decoded text, and remove it from the stream."""
+        """Remove the stored text from the stream, and return it."""
         text = "".join(self._texts)
         self._texts.clear()
         return text
@@ -317,16 +319,16 @@ class _Source:
     """The texts of `Segments`, and the encoder that segments them.
 
     Args:
-        encoder: encodes the texts.
+        encoder: the encoder that segments the texts.
         texts, errors, threads: as in `Segmenter.segment_batch`.
-        in_characters: whether the spans of tokens are known in characters.
+        in_characters: whether the `Segments` contain spans in characters.
     """
 
     def __init__(self, encoder: _TokenEncoder, texts: Sequence[Any], errors: str, threads: int | None, in_characters: bool = False) -> None:
         self._encoder, self._texts, self._errors, self._threads, self.in_characters = encoder, texts, errors, threads, in_characters
 
     def segments(self, offsets: bool | str) -> Segments:
-        """The tokens of all texts; `offsets` is as in `fst.Tokenizer.encode_batch`."""
+        """Segment all texts; `offsets` is as in `fst.Tokenizer.encode_batch`."""
         batch = self._encoder.encode_batch(self._texts, offsets=offsets, threads=self._threads, errors=self._errors)
         source = _Source(self._encoder, [*self._texts], self._errors, self._threads, offsets is True)  # the caller may change the list
         if batch.offsets is None:
@@ -334,14 +336,14 @@ class _Source:
         return Segments(batch.ids, batch.offsets[:, 0], batch.offsets[:, 1], batch.row_splits, source)
 
     def text(self, row: int) -> str:
-        """A row, with U+FFFD for malformed units."""
+        """Return the text of a row, with U+FFFD for malformed units."""
         text = self._texts[row]
         if isinstance(text, str) and self._errors == "strict":
             return text
         return replaced(text)
 
     def strings(self, row: int) -> list[str]:
-        """The tokens of a row; segments it again."""
+        """Segment the text of a row again, to strings."""
         one: Any = [self._texts[row]]
         offsets = self._encoder.encode_batch(one, offsets=True, threads=1, errors=self._errors).offsets
         assert offsets is not None
@@ -349,5 +351,5 @@ class _Source:
 
 
 def strings(text: str, starts: Ids | Ints, ends: Ids | Ints) -> list[str]:
-    """The parts of a text with the given spans."""
+    """Cut the tokens with these spans out of a text."""
     return [text[start:end] for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]

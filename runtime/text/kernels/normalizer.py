@@ -32,7 +32,7 @@ MARK, MARK_BITS, DIGITS = np.uint8(of.MARK), np.uint64(of.MARK_BITS), np.uint64(
 FOUND_ALONE, NO_SYMBOL = np.int32(of.FOUND_ALONE), np.uint64(of.NO_SYMBOL)
 NONE = np.uint64(1 << 32)  # no token
 EDGE = np.uint64(ord(EDGE_CHARACTER))
-GOES_ON = ~U0  # a value of `row` in `put_stretch`
+GOES_ON = ~U0  # the value of `row` for a text that continues from the last call
 NEAR = np.uint64(1 << 10)  # number of bytes at the end of a text that are searched for a border first
 
 

@@ -1,4 +1,4 @@
-"""Convert text to symbols, the first stage of WordPiece and keywords.
+"""Convert text to symbols, which WordPiece reads.
 
 A symbol is the number of a class of characters (uint16). One look-up in `bmp_classes` converts most characters to one symbol. `read_other`
 reads special tokens, characters that become no symbol or several symbols, and runs of marks, which canonical ordering may permute.

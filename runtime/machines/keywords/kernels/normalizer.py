@@ -1,6 +1,7 @@
-"""Prepare texts for keyword search. `fst.machines.keywords.text.KeywordText.spelled` specifies the result.
+"""Fold the case of texts and mark word borders for keyword search. `fst.machines.keywords.text.KeywordText.spelled` specifies the result.
 
-Kernels check nothing. They require UTF-8, `codes` from a proven table, and room for four bytes for each byte of text.
+Kernels check nothing. They require UTF-8, `codes` from a table that has passed its proof, and output arrays with a capacity of four bytes
+for each byte of text.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ CASE, FIRST, LETTERS, CONTINUES = np.uint8(ord("a") - ord("A")), np.uint8(ord("A
 
 @inlined
 def put_block(text, at, into, filled):
-    """Fold 64 bytes as ASCII. Returns whether all of them are ASCII."""
+    """Copy 64 bytes, and convert ASCII letters to lower case; return whether all bytes are ASCII."""
     wide = np.uint8(0)
     for index in range(U64):
         byte = text[at + np.uint64(index)]
@@ -30,13 +31,13 @@ def put_block(text, at, into, filled):
 
 @kernel
 def fold(text, starts, codes, folded):
-    """Fold the case of texts, one character for one.
+    """Fold the case of texts: each character becomes one character.
 
     Args:
         text: uint8[n], UTF-8 of all texts.
-        starts: int64[rows + 1], the start of each text, and the end of the last.
-        codes: uint32[0x110000], by character: the folded character.
-        folded: `fst.text.arguments.Normalized`; its `text` and `starts` are filled.
+        starts: int64[rows + 1], the start of each text, and the end of the last text. codes: uint32[0x110000], the folded character of each
+            code point.
+        folded: the output, `fst.text.arguments.Normalized`, of which `text` and `starts` are written.
     """
     into, filled, at = folded.text, U0, np.uint64(starts[0])
     folded.starts[0] = 0
@@ -55,7 +56,7 @@ def fold(text, starts, codes, folded):
 
 @kernel
 def back(text, at, count):
-    """The position `count` characters before `at`."""
+    """Find the position `count` characters before `at`."""
     for _ in range(count):
         at = start_before(text, at)
     return at
@@ -67,8 +68,8 @@ def cover(text, starts, origin, kept_characters, normalised):
 
     Args:
         text, starts, origin: as in `spell`.
-        kept_characters: uint64, the number of characters of the first text, with spans, that were kept from the last call.
-        normalised: `fst.text.arguments.Normalized`; its `places` are changed.
+        kept_characters: uint64, the number of characters of the first text that are stored from the last call; their spans do not change.
+        normalised: `fst.text.arguments.Normalized`, of which `places` is changed.
     """
     places, at = normalised.places, kept_characters
     for row in range(len(starts) - 1):
@@ -84,21 +85,21 @@ def cover(text, starts, origin, kept_characters, normalised):
 
 @kernel
 def spell(text, starts, origin, in_word, more, kept, kept_characters, codes, normalised, spelled):
-    """Fold the case of texts, and put borders at both ends of words.
+    """Fold the case of texts, and insert the byte `BORDER` before and after each word.
 
     Args:
         text: uint8[n], UTF-8 of all texts, normalized.
         starts: int64[rows + 1], the start of each text, and the end of the last.
         origin: uint64, the index of the first character in its text.
-        in_word: uint64, 1 if the first text continues after a character of a word.
+        in_word: uint64, 1 if the first text continues after a word character.
         more: uint64, 1 if the last text continues in the next call.
-        kept, kept_characters: uint64, the numbers of bytes and characters of the first text that are already in `spelled`.
+        kept, kept_characters: uint64, the number of bytes and of characters of the first text that `spelled` already contains.
         codes: uint32[0x110000], see `fst.machines.keywords.text.KeywordText.codes`.
-        normalised: `fst.text.arguments.Normalized`, the spans of the characters; without spans if texts are raw.
-        spelled: `fst.text.arguments.Normalized`, filled; without spans if it has no room for spans.
+        normalised: `fst.text.arguments.Normalized`, the spans of the characters; without spans for raw texts.
+        spelled: the output, `fst.text.arguments.Normalized`; spans are written only if its array `places` is not empty.
 
     Returns:
-        1 if the last text continues after a character of a word.
+        1 if the last character is a word character, and its text continues in the next call.
     """
     into, places, filled, written = spelled.text, spelled.places, kept, kept_characters
     own, index = normalised.places, U0
@@ -112,7 +113,7 @@ def spell(text, starts, origin, in_word, more, kept, kept_characters, codes, nor
             folded = np.uint64(codes[code])
             is_word = np.uint64(folded > CODE)
             first, last = (own[index] & LOW_HALF, own[index] >> HALF) if len(own) else (origin, origin + U1)
-            # Always write a border, and overwrite it if no word begins or ends here: a branch would often be mispredicted.
+            # Always write a border, and overwrite it if no word begins or ends here, because the processor would often mispredict a branch.
             into[filled] = BORDER
             put_place(first, max(first, end), places, written)
             filled, written = filled + (is_word ^ was_word), written + (is_word ^ was_word)

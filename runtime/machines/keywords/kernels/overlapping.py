@@ -1,14 +1,14 @@
-"""Keyword search with overlapping matches. `fst.machines.keywords.overlapping` describes the automaton; its slow walk specifies the
-matches.
+"""The kernel of keyword search with overlapping matches. `fst.machines.keywords.overlapping` describes the automaton, and its slow walk
+specifies the matches.
 
-As in `fst.runtime.machines.keywords.kernels.search`, a text of n bytes needs at most 2n look-ups. A text may have many more matches than
-bytes. The kernel counts all matches, and writes them as long as the output has room. If it has too little, the caller enlarges it, and
-calls again.
+A text of n bytes needs at most 2n look-ups, as in `fst.runtime.machines.keywords.kernels.search`, but it may have many more matches than
+bytes. The kernel counts all matches, and writes only as many as the output can hold. If the output is too small, the caller enlarges it and
+calls the kernel again.
 
-If a text continues, the kernel stops before the bytes of the state, in which keywords may begin, and the caller passes these bytes again.
-The next call does not report matches that end in these bytes.
+If a text continues, the kernel stops before the bytes that its state represents, because keywords may begin in them. The caller passes
+these bytes again, and the next call does not repeat matches that end in them.
 
-Kernels check nothing. They require a proven table, and UTF-8.
+The kernel checks nothing. It requires a table that has passed its proof, and UTF-8.
 """
 
 from __future__ import annotations
@@ -29,15 +29,16 @@ NEXT, SIZE = np.uint64(overlapping.NEXT), np.uint64(overlapping.COUNT)
 
 @part
 def report(row, first, end, table, output, place):
-    """Write the matches that end at a position, if the output has room for all of them.
+    """Write the matches that end at a position, if the output can hold all of them.
 
     Args:
-        row: the row of the longest keyword.
-        first, end: the index of the first character in `text`, and one past the last character of the matches.
-        place: the index of the first match in the output, which may have no room for it.
+        row: the row in ``table.matches`` of the longest keyword that ends at the position.
+        first, end: the indices of two characters: the first character in the kernel's `text`, and one past the last character of the
+            matches.
+        place: the output index of the first match, possibly past the end of the output.
 
     Returns:
-        The index after the last match.
+        The output index after the last match, whether written or not.
     """
     matches, has_spans = table.matches, len(output) > IDS_ALONE
     after = place + np.uint64(matches[row << U1 | SIZE])
@@ -56,7 +57,7 @@ def report(row, first, end, table, output, place):
 
 @inlined
 def step(entries, state, byte):
-    """The entry that reads a byte: of the state, or of the first state along its links with a transition on this byte."""
+    """Follow failure links from a state to the first state with a transition on a byte; return the entry of this transition."""
     entry = entries[state + U1 + byte]
     while entry >> LABEL_SHIFT != byte and state != ROOT:
         state = entries[state] & STATE
@@ -66,8 +67,8 @@ def step(entries, state, byte):
 
 @kernel
 def encode_rows(text, starts, more, table, output, work):
-    """Search texts. Arguments and result are as in `fst.runtime.machines.keywords.kernels.search.encode_rows`; `table` comes from a table
-    for overlapping matches.
+    """Search texts. Arguments and result are as in `fst.runtime.machines.keywords.kernels.search.encode_rows`; `table` belongs to a table
+    with overlapping matches.
     """
     entries, call, rows = table.entries, work.state, np.uint64(len(starts)) - U1
     place, at, first, state = call[COUNT], np.uint64(starts[0]), call[BEFORE] if call[OPEN] else U0, ROOT

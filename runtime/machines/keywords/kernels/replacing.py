@@ -1,13 +1,16 @@
-"""Replace matches in rows of UTF-8: `measure` computes the bounds of matches and the ends of the new rows; `write` writes the new rows.
+"""Replace matches in rows of UTF-8: `measure` computes the bounds of matches in bytes and the ends of the new rows; `write` writes the new
+rows.
 
 Kernels check nothing. They require:
 
-- ``text`` is UTF-8. ``starts`` contains the start of each row in ``text``, and the end of the last.
-- ``splits`` ascends from 0 to the number of matches. The matches of a row lie in this row, and both their bounds ascend. Matches may share
-  a character that was normalized to several for the search. Then all matches are replaced, and the shared character is removed once.
-- ``numbers`` has the replacement of each match. ``by_ends`` ascends: the start of each replacement in ``by``, and the end of the last.
+- ``text`` is UTF-8. ``starts`` contains the start of each row in ``text``, and the end of the last row.
+- ``splits`` ascends from 0 to the number of matches. The matches of a row lie in this row, and both their bounds ascend. Two matches may
+  share a character that the search has normalized to several characters. Then both matches are replaced, and the shared character is
+  removed once.
+- ``numbers`` contains the number of each match's replacement. ``by_ends`` ascends, and contains the start of each replacement in ``by``,
+  and the end of the last replacement.
 
-`fst.runtime.machines.keywords.replacing` ensures this.
+`fst.runtime.machines.keywords.replacing` ensures these requirements.
 """
 
 from __future__ import annotations
@@ -19,22 +22,22 @@ from fst.runtime.kernels.constants import U0, U1, U32
 from fst.runtime.kernels.copying import put_bytes
 from fst.runtime.kernels.utf_8 import CONTINUES, LEAD_MASK, count_characters
 
-BLOCK = U32  # characters counted at a time
+BLOCK = U32  # bytes in which characters are counted at once
 
 
 @inlined
 def size_of(by_ends, number):
-    """The number of bytes of a replacement."""
+    """Return the number of bytes of a replacement."""
     return by_ends[number + 1] - by_ends[number]
 
 
 @part
 def after(text, at, stop, count):
-    """The position `count` characters after `at`. The text has at least `count` characters from `at` to `stop`."""
+    """Find the position `count` characters after `at`. The text must have `count` characters or more from `at` to `stop`."""
     while count >= BLOCK and at + BLOCK <= stop:
         count -= count_characters(text, at, at + BLOCK)
         at += BLOCK
-    while at < stop and text[at] & LEAD_MASK == CONTINUES:  # skip the rest of a character that the last block has cut
+    while at < stop and text[at] & LEAD_MASK == CONTINUES:  # skip to the end of a character that the last block has cut in two
         at += U1
     while count:
         at += U1
@@ -49,9 +52,9 @@ def moved(text, at, stop, characters, count):
     """The position of a character in a row.
 
     Args:
-        at, characters: another position in the row, and the number of characters before it.
+        at, characters: a position in the row where the search begins, and the number of the row's characters before it.
         stop: the end of the row.
-        count: the number of characters of the row before the wanted position.
+        count: the index of the character in the row.
     """
     if count >= characters:
         return after(text, at, stop, count - characters)
@@ -65,7 +68,7 @@ def moved(text, at, stop, characters, count):
 
 @kernel
 def measure(text, starts, splits, offsets, numbers, by_ends, places, ends):
-    """Find the bounds of matches, and the ends of the new rows.
+    """Convert the bounds of matches to bytes, and compute the ends of the new rows.
 
     Args:
         text: uint8[n].
@@ -74,13 +77,13 @@ def measure(text, starts, splits, offsets, numbers, by_ends, places, ends):
         offsets: int32[2 * matches], the first character of each match in its row, and one past its last.
         numbers: int32[matches], the replacement of each match.
         by_ends: int64[replacements + 1].
-        places: int64[2 * matches], filled: the bounds of each match in `text`.
-        ends: int64[rows], filled.
+        places: int64[2 * matches], an output: the bounds of each match in `text`, in bytes.
+        ends: int64[rows], an output: the end of each new row, in bytes.
     """
     end = 0
     for row in range(len(starts) - 1):
         at, stop, characters = np.uint64(starts[row]), np.uint64(starts[row + 1]), U0
-        done = starts[row]  # the end of the matches so far
+        done = starts[row]  # the end of the matches that have been read
         for match in range(splits[row], splits[row + 1]):
             for bound in (2 * match, 2 * match + 1):
                 count = np.uint64(offsets[bound])
@@ -98,9 +101,9 @@ def write(text, starts, splits, places, numbers, by, by_ends, out):
 
     Args:
         text, starts, splits, numbers, by_ends: as in `measure`.
-        places: as `measure` has filled it.
-        by: uint8[n], the joined replacements.
-        out: uint8[n], filled; its length is the last of the `ends` that `measure` wrote.
+        places: the output of `measure`.
+        by: uint8[n], the replacements, concatenated.
+        out: uint8[n], the output; its length is the last element of `ends` from `measure`.
     """
     at, filled = np.uint64(starts[0]), U0
     for match in range(splits[0], splits[len(splits) - 1]):

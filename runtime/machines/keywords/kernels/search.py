@@ -1,19 +1,22 @@
-"""Keyword search. `fst.machines.keywords.table` describes the automaton; its slow walk specifies the matches.
+"""The kernel of keyword search. `fst.machines.keywords.table` describes the automaton, and its slow walk specifies the matches.
 
-To read a byte, the automaton follows failure links to a state with a transition on this byte, and then this transition. A link leads to a
-smaller depth, and a transition adds at most 1. So a text of n bytes needs at most 2n look-ups, for any keywords. The kernel keeps nothing
-between calls: if a text continues, it stops before the bytes that may still belong to a match, and the caller passes these bytes again.
+To read a byte, the automaton follows failure links up to a state with a transition on this byte, and then follows this transition. A
+failure link reduces the depth of the state, and a transition adds at most 1 to the depth. So a text of n bytes needs at most 2n look-ups,
+for any keywords. The kernel stores nothing between calls: if a text continues, the kernel stops before the bytes that may still belong to a
+match, and the caller passes these bytes again.
 
-There are three ways to read, with the same matches:
+Three algorithms read texts, and find the same matches:
 
-- *walk*: four walks take turns, each over one segment, and note events, see `fst.runtime.machines.keywords.kernels.walk`;
-- *join*: at the end of a segment, the true state may differ from the root, where the walk over the next segment began. Both walks read on
-  until their states agree; then the events of the second walk up to this position are dropped. The states nearly always agree after a few
-  bytes, and always at the end of a row;
-- *follow*: a single walk, which skips bytes that begin no keyword and writes matches at once. It reads short texts, and texts in which
-  keywords are rare. It has branches: a processor that predicts a branch does not wait for the look-up.
+- *walk*: four walks take turns, each over one segment of the text, and write events, see `fst.runtime.machines.keywords.kernels.walk`;
+- *join*: the walk over a segment began at the root, but the true state at the end of the segment before it may be another state. So the
+  walk from the true state, and the walk from the root again, read the next segment until their states agree; then the events of the walk
+  from the root up to this position are dropped. The states nearly always agree after a few bytes, and always at the end of a row;
+- *follow*: a single walk skips bytes that begin no keyword, and writes matches instead of events. This algorithm reads short texts, and
+  texts in which keywords are rare. Its code has branches, because a processor that predicts a branch correctly does not wait for the
+  look-up.
 
-Kernels check nothing. They require a proven table, UTF-8, and room for an id for each byte of text.
+The kernel checks nothing. It requires a table that has passed its proof, UTF-8, and an output with a capacity of one id for each byte of
+text.
 """
 
 from __future__ import annotations
@@ -50,7 +53,7 @@ from fst.tables.kernel_call import BEFORE, COUNT, IDS_ALONE, OPEN
 
 OWN, WALKS, FEW = np.uint64(keywords.OWN), np.uint64(keywords.WALKS), np.uint64(keywords.FEW)
 RARE = U3  # keywords are rare if at most one byte in 2 ** RARE is not skipped
-PATIENCE = np.uint64(16)  # number of times to read in turns before a single walk is tried again
+PATIENCE = np.uint64(16)  # number of rounds of four walks before `follow` is tried again
 
 
 @part
@@ -58,9 +61,9 @@ def in_characters(text, begin, before, offsets, first, last):
     """Convert positions in a row of text from bytes to characters.
 
     Args:
-        begin: the position at which the row begins, or continues.
+        begin: the position where the row begins, or continues from the last call.
         before: the number of characters of the row before `begin`.
-        offsets: int32[n]; the items from `first` to before `last` are ascending positions, and are converted.
+        offsets: int32[n]; the elements `first` to `last`, which ascend, are converted in place.
     """
     block, bits, behind = count_from(text, begin, before)
     for index in range(first, last):
@@ -74,8 +77,8 @@ def report(begin, number, table, output, notes):
     """Write the matches of an output.
 
     Args:
-        begin: the position of the state's first byte in the text.
-        number: the number of the last match.
+        begin: the position in the text of the first byte that the state represents.
+        number: the output, which is the number of its last match.
     """
     matches, last, place = table.matches, number << U2, notes[PLACE]
     after, before = place + U1, last
@@ -95,7 +98,7 @@ def report(begin, number, table, output, notes):
 
 @inlined
 def report_own(at, state, table, output, notes):
-    """Write the matches on the failure link of a state. Returns the state after the link."""
+    """Write the matches in the output of a state's failure link; return the state that the link leads to."""
     own = table.entries[state]
     if output_of(own):
         report(at - np.uint64(table.depths[state]), output_of(own), table, output, notes)
@@ -104,14 +107,14 @@ def report_own(at, state, table, output, notes):
 
 @part
 def report_rest(at, state, table, output, notes):
-    """Write the matches at the end of a row: those on the failure links from its last state to the root."""
+    """Write the last matches of a row: the outputs of the failure links from its last state to the root."""
     while state != ROOT:
         state = report_own(at, state, table, output, notes)
 
 
 @inlined
 def end_matches(text, begin, output, notes):
-    """End the matches of a row that begins at a position: convert them to characters."""
+    """Convert the spans of a row's matches from bytes to characters; the row begins at `begin`."""
     if len(output) > IDS_ALONE and len(output.offsets) and notes[FIRST] < notes[PLACE]:
         in_characters(text, begin, notes[BEFORE_ROW], output.offsets, notes[FIRST] << U1, notes[PLACE] << U1)
     notes[FIRST] = notes[PLACE]
@@ -119,7 +122,7 @@ def end_matches(text, begin, output, notes):
 
 @inlined
 def close_rows(text, starts, before, output, notes):
-    """Close all rows that end at a position or before it."""
+    """Finish all rows that end at the position `before` or earlier."""
     row = notes[ROW]
     while row < np.uint64(len(output.ends)) and np.uint64(starts[row + U1]) <= before:
         output.ends[row] = notes[PLACE]
@@ -131,7 +134,7 @@ def close_rows(text, starts, before, output, notes):
 
 @part
 def expand(text, starts, first, last, table, output, work):
-    """Write the matches of events."""
+    """Write the matches of the events `first` to `last`."""
     notes = work.notes
     for index in range(first, last):
         event = work.events[np.uint64(index)]
@@ -152,7 +155,7 @@ def expand(text, starts, first, last, table, output, work):
 
 @part
 def follow(text, starts, closed, at, end, state, table, output, work):
-    """Read with one walk. Returns the state, and the number of bytes that took a transition."""
+    """Read text with a single walk; return the state, and the number of bytes that were read by a transition."""
     entries, roots, notes, read = table.entries, table.roots, work.notes, U0
     row, stop = stop_of(starts, closed, notes[ROW], at, end)
     while at < end:
@@ -181,17 +184,17 @@ def follow(text, starts, closed, at, end, state, table, output, work):
 
 @part
 def join(text, starts, closed, at, end, state, first, table, output, work):
-    """Read on from the end of a segment, until the state agrees with the state of the other walk, which began there at the root.
+    """Read a segment from the true state, until this state agrees with the state of the segment's walk, which began at the root.
 
-    The other walk is repeated at the same time, to count its events that are dropped.
+    The segment's walk is repeated at the same time, to count its events up to this position, which are dropped.
 
     Args:
-        at, end: the bounds of the other walk's segment.
-        state: the true state at `at`.
-        first: the index of the other walk's first event.
+        at, end: the bounds of the segment. state: the true state at `at`.
+        first: the index of the first event of the segment's walk.
 
     Returns:
-        The true state when both agree, or at the end of the segment; whether they agree; and the index of the first event to keep.
+        The true state at the position where the states agree, or at the end of the segment; whether they agree; and the index of the first
+        event that is not dropped.
     """
     events, spare = work.events, WALKS * REGION
     row, stop = stop_of(starts, closed, work.notes[ROW], at, end)
@@ -215,7 +218,7 @@ def join(text, starts, closed, at, end, state, first, table, output, work):
 
 @part
 def read_in_turns(text, starts, closed, at, size, state, table, output, work):
-    """Read four segments, and join them. Returns the state."""
+    """Walk over four segments in turns, and join them; return the state at the end."""
     walk(text, starts, closed, work.notes[ROW], at, size, table, work)
     for number in range(WALKS):
         index = np.uint64(number)
@@ -266,7 +269,7 @@ def find_in_string(rows, table, short, work):
     Args:
         rows: the address of the list.
         table, work: as in `encode_rows`.
-        short: `fst.runtime.workspace.ShortSearch`, filled.
+        short: `fst.runtime.workspace.ShortSearch`; `found` receives the matches.
 
     Returns:
         The number of matches; -1 if the str has a lone surrogate.

@@ -1,10 +1,11 @@
-"""Walks of the keyword automaton over bytes, which note events.
+"""Walks of the keyword automaton over bytes, which write events.
 
-An event is a position at which a look-up found an output, and the slot of this look-up:
-``position 32 | slot 28 | 0 3 | FINISH 1``. The bit `FINISH` means that a text ends at the position, in the state of the slot.
+An event is a position where a look-up found an output, and the slot of this look-up in ``table.entries``: ``position 32 | slot 28 | 0 3 |
+FINISH 1``. The bit `FINISH` means that a text ends at the position; then the slot is the state.
 
-A walk waits for memory more than it computes, so four walks take turns: each reads a quarter of the text, and begins at the root. The root
-is the wrong state if a match continues from one quarter to the next. `fst.runtime.machines.keywords.kernels.search` corrects this.
+A walk spends more time on memory accesses than on computation, so four walks take turns: each walk reads a quarter of the text, and begins
+at the root. If a match continues from one quarter to the next, the root is the wrong state; `fst.runtime.machines.keywords.kernels.search`
+corrects this error.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ STATE, OUTPUT = np.uint64(keywords.ENTRY.max_target), np.uint64(keywords.ENTRY.m
 OUTPUT_SHIFT, LABEL_SHIFT = np.uint64(keywords.ENTRY.value_shift), np.uint64(keywords.ENTRY.label_shift)
 KEYWORD, START, END, BEFORE_IT = (np.uint64(column) for column in keywords.COLUMNS)
 PLACE, FIRST, ROW, BEFORE_ROW, TURNS = (np.uint64(index) for index in range(keywords.NOTES))
-WORD = 0  # the word number of all matches; -1 would mean the frame of a text
+WORD = 0  # the element of ``output.words`` for every match; -1 would mean a special id
 FINISH = np.uint64(1 << 63)
 SEGMENT = np.uint64(keywords.SEGMENT)
 REGION = np.uint64(keywords.REGION)
@@ -29,21 +30,22 @@ TOP = np.int64(63)
 
 @inlined
 def is_zero(number):
-    """All bits set if a number is 0; otherwise 0. The number is below 2**63."""
+    """Return a mask: all bits are set if a number below 2**63 is 0, otherwise no bit."""
     return np.uint64(np.int64(number - U1) >> TOP)
 
 
 @inlined
 def output_of(entry):
-    """The number of the last match of an entry; 0 without a match."""
+    """Return the output of an entry: the number of its last match, or 0 without a match."""
     return entry >> OUTPUT_SHIFT & OUTPUT
 
 
 @inlined
 def step(text, table, state, at, events, count):
-    """Follow a state's transition on a byte, or its failure link. A link to the root also reads the byte there.
+    """Follow a state's transition on a byte, or else its failure link; a link to the root is followed by the root's transition.
 
-    The code has no branch, since a misprediction costs more than all loads: an event is always written, and counted only with an output.
+    The code has no branch, since a misprediction costs more time than all loads. So an event is always written, but counted only if it has
+    an output.
 
     Returns:
         The state, the position of the next byte, and the number of events.
@@ -61,7 +63,7 @@ def step(text, table, state, at, events, count):
 
 @inlined
 def stop_of(starts, closed, row, at, end):
-    """Find the row in which a walk continues, and the position at which it stops: the end of this row, or of the segment."""
+    """Find the row where a walk continues, and the position where the walk must stop: the end of this row, or of the segment."""
     while row < closed and np.uint64(starts[row + U1]) <= at:
         row += U1
     return row, min(np.uint64(starts[row + U1]), end) if row < closed else end
@@ -69,7 +71,7 @@ def stop_of(starts, closed, row, at, end):
 
 @inlined
 def pause(starts, closed, row, at, end, state, events, count):
-    """Stop a walk; end its row if the row ends here. Returns the next row and stop, the state, and the number of events."""
+    """End the row of a walk if the row ends at `at`; return the next row and its stop, the new state, and the number of events."""
     if row == closed or np.uint64(starts[row + U1]) > at:
         return row, end, state, count
     if state != ROOT:
@@ -81,7 +83,7 @@ def pause(starts, closed, row, at, end, state, events, count):
 
 @part
 def walk_alone(text, starts, closed, row, at, end, state, table, events, count):
-    """Walk to the end of a segment. Returns the state, and the number of events."""
+    """Continue one walk to the end of its segment; return the state, and the number of events."""
     row, stop = stop_of(starts, closed, row, at, end)
     while at < end:
         while at < stop:
@@ -92,14 +94,14 @@ def walk_alone(text, starts, closed, row, at, end, state, table, events, count):
 
 @part
 def walk(text, starts, closed, row, begin, size, table, work):
-    """Walk over four segments, in turns.
+    """Run four walks in turns, each over one segment.
 
     Args:
         text, starts, table: as in `fst.runtime.machines.keywords.kernels.search.encode_rows`.
         closed: the number of rows that end in this call.
-        row: the row of `begin`.
+        row: the row that contains the position `begin`.
         begin, size: the position of the first segment; the size of each segment, at least 1.
-        work: `fst.machines.keywords.table.Work`; its `events`, `states` and `counts` are filled.
+        work: `fst.machines.keywords.table.Work`; `events`, `states` and `counts` receive the results.
     """
     events = work.events
     at_0, at_1, at_2, at_3 = begin, begin + size, begin + U2 * size, begin + U3 * size

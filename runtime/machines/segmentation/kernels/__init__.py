@@ -1,1 +1,1 @@
-"""Kernels of segmentation."""
+"""Kernels of MaxMatch, jieba and MeCab."""

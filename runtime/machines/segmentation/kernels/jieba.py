@@ -1,14 +1,15 @@
-"""jieba's segmentation. `fst.machines.segmentation.jieba` describes it; its slow walk specifies the tokens.
+"""The kernel of jieba's segmentation. `fst.machines.segmentation.jieba` describes the segmentation, and its slow walk specifies the tokens.
 
-At the start of a block, and often in all of it, no word joins a character to the next one: the tokens are certain. The rest is read
-twice: from right to left for the best word at each position, and from left to right for the tokens. The best words are stored in the
-output, where tokens overwrite them. Each best word is read before it is overwritten, since no word is empty. Only the scores within reach
-of a word are kept. So a block of any length needs no other memory.
+At the start of a block, and often in the whole block, no word contains two adjacent characters, so each character is a token. The rest of
+the block is read twice: from right to left for the best word at each position, and from left to right for the tokens. The best words are
+stored in the output array, where tokens overwrite them. No word is empty, so each best word is read before a token overwrites it. Scores
+are stored only for as many positions as the longest word has units. So a block of any length needs no other memory.
 
-The kernel keeps nothing between calls: if a text continues, it stops before a block or a character that may continue, and the caller passes
-these units again.
+The kernel stores nothing between calls: if a text continues, the kernel stops before an unfinished block or character at the end, and the
+caller passes its units again.
 
-Kernels check nothing. They require a proven table, UTF-16, and room for the table's number of ids for each unit.
+The kernel checks nothing. It requires a table that has passed its proof, text in UTF-16, and an output array with a capacity of
+`ids_per_unit` ids for each unit.
 """
 
 from __future__ import annotations
@@ -29,17 +30,17 @@ SPACE, LETTER = np.uint64(jieba.SPACE), np.uint64(jieba.LETTER)
 ALL = jieba.MODES.index(jieba.ALL)
 CR, LF = np.uint64(jieba.CR), np.uint64(jieba.LF)
 LENGTH_BITS, LENGTH, SLOT = np.uint64(jieba.LENGTH_BITS), np.uint64(jieba.MAX_LENGTH), np.uint64(jieba.MAX_SLOT)
-FIRST_IN_BLOCK = LETTER << KIND_SHIFT  # the least element of `units` for units in blocks
+FIRST_IN_BLOCK = LETTER << KIND_SHIFT  # the smallest element of ``table.units`` for units in blocks
 LEAST = -np.inf
 
 
 @inlined
 def choose_longer(at, slot, best, choice, table, scores, labels):
-    """Choose among the words of at least two characters that begin at a position.
+    """Choose the best word at a position, after the words of one character, among the longer words.
 
     Args:
-        slot: the slot of the first two characters.
-        best, choice: the score and the choice so far. If this choice is not a word, any word replaces it.
+        slot: the slot in the trie of the first two characters.
+        best, choice: the score and the choice for one character. If the character is not a word, any longer word replaces the choice.
 
     Returns:
         The best score, and the choice, see `find_best`.
@@ -65,13 +66,13 @@ def find_best(text, begin, end, table, output, place, scores, labels):
     """Find the best word at each position of a block, from right to left.
 
     Args:
-        output, place: `output.ids[place + n]` becomes the choice n units after the begin: ``slot << LENGTH_BITS | length`` of the best
-            word. Slot 0 means a character that begins no word.
-        scores, labels: rings of the scores at the last positions, and of the labels of the units there.
+        output, place: ``output.ids[place + n]`` becomes the choice at ``begin + n``: ``slot << LENGTH_BITS | length`` of the best word.
+            Slot 0 means a single character that is not a word.
+        scores, labels: ring buffers of the scores at the latest positions, and of the labels of their units.
     """
     entries, values, mask = table.entries, table.scores, np.uint64(len(scores)) - U1
     after, following, at = 0.0, U0, end
-    labels[end & mask] = 0  # no entry has this label
+    labels[end & mask] = 0  # a label that no entry has
     while at > begin:
         scores[at & mask] = after
         at -= U1
@@ -91,10 +92,10 @@ def find_best(text, begin, end, table, output, place, scores, labels):
 
 @inlined
 def put_words(text, begin, end, table, output, place, best, row, characters):
-    """Write the words of the best path of a block, with single letters joined.
+    """Write the words of a block's best path; adjacent single letters become one token.
 
     Args:
-        best: the index in the output of the choices of `find_best`.
+        best: the index in `output.ids` of the first choice from `find_best`.
         row, characters: as in `put`.
 
     Returns:
@@ -120,7 +121,7 @@ def put_words(text, begin, end, table, output, place, best, row, characters):
 
 @inlined
 def put_letters(output, place, word, start, end, row, characters):
-    """Write the token of joined letters, if there are any; `word` is the word of the last letter."""
+    """Write the letters from `start` to `end` as one token, unless there are none; `word` is the word number of the last letter."""
     if start < end:
         place = put(output, place, word if end == start + U1 else NO_WORD, start, end, row, characters)
     return place
@@ -128,13 +129,13 @@ def put_letters(output, place, word, start, end, row, characters):
 
 @inlined
 def put_single(text, begin, stop, table, output, place, characters):
-    """Write the tokens of a block before the first character that may begin a word with the next one.
+    """Write the tokens of a block before the first character that may begin a word of two characters.
 
     These tokens are the same in all modes.
 
     Returns:
-        The position of this character, or the end of the block or text; the position of the letters directly before it; the index after
-        the last token, without these letters; and the word of the last letter.
+        The position of this character, or the end of the block or text; the begin of the letters directly before this position, which are
+        not written yet; the index after the last token; and the word number of the last letter.
     """
     at = letters = begin
     word = own = NO_WORD
@@ -162,9 +163,9 @@ def put_single(text, begin, stop, table, output, place, characters):
 
 @part
 def put_all(text, begin, end, table, output, place, row, characters):
-    """Write all words of a block. Arguments and result are as in `put_words`."""
-    beyond = begin  # the end of the words so far
-    letters, letters_end = end, end  # the bounds of joined letters; no letters yet
+    """Write all words of a block, for the mode "all". Arguments and result are as in `put_words`."""
+    beyond = begin  # the end of the words that are written
+    letters, letters_end = end, end  # the bounds of the letters to join; empty
     at = begin
     while at < end:
         is_letter = kind_of(table, text[at]) == LETTER
@@ -206,15 +207,15 @@ def put_all(text, begin, end, table, output, place, row, characters):
 
 @inlined
 def put_outside(text, begin, stop, is_open, table, output, place, characters):
-    """Write the tokens of a text outside of blocks, from a position on.
+    """Write the tokens of a text from a position up to the next block.
 
     Args:
-        stop: the end of the known text; `is_open` if the text continues.
-        characters: the number of characters of the text before the position.
+        stop, is_open: the end of the text in this call, and whether the text continues in the next call.
+        characters: the number of characters before `begin`.
 
     Returns:
-        The position of the next block, or of the end of the text, or of a carriage return at the end that a line feed may follow; the index
-        after the last token; and the number of characters before the position.
+        The begin of the next block, the end of the text, or the position of a carriage return at the end, which a line feed may follow; the
+        index after the last token; and the number of characters before this position.
     """
     is_all = table.mode[0] == ALL
     at, begun = begin, characters
@@ -245,7 +246,7 @@ def put_outside(text, begin, stop, is_open, table, output, place, characters):
 
 @inlined
 def end_of_block(text, at, stop, table):
-    """The end of the block that contains a position. Prefetches the entries that `find_best` will read."""
+    """Find the end of the block that contains a position, and prefetch the entries that `find_best` will read."""
     state = LEAF
     while at < stop:
         unit = np.uint64(table.units[text[at]])
@@ -278,7 +279,7 @@ def encode_rows(text, starts, more, table, output, work):
                 at, place, characters = end, after, count
                 continue
             reached, first, after, word = at, at, place, np.int64(NO_WORD)
-            if not has_model:  # the model joins single characters
+            if not has_model:  # with a model, all single characters go to the model
                 reached, first, after, word = put_single(text, at, stop, table, output, place, characters)
             end = end_of_block(text, reached, stop, table)
             if is_open and end == stop:

@@ -1,13 +1,16 @@
-"""jieba's model for unknown words. `fst.machines.segmentation.jieba_model` describes it; its slow functions specify the tokens.
+"""Kernels of jieba's model for unknown words. `fst.machines.segmentation.jieba_model` describes the model, and its slow functions specify
+the tokens.
 
-A run of unknown characters is read twice: from left to right for the best state before each state, and back for the states of the best
-path. Both results overwrite the run's choices of words (see `fst.runtime.machines.segmentation.kernels.jieba`), which have been read:
+A run of unknown characters is read twice: from left to right for the best predecessor of each state, and from right to left for the states
+of the best path. Both results overwrite the run's choices in the output array, which are no longer needed (see
+`fst.runtime.machines.segmentation.kernels.jieba`):
 
     choices of a run:   a bit for each state: the choice of the state before it      →      1 where a word ends, otherwise 0
 
-The four sums at a character depend on the previous four. So each character takes four additions and comparisons, in parallel.
+The four sums at a character depend only on the four sums at the character before. So each character takes four comparisons, which run in
+parallel.
 
-Kernels check nothing. They require the same as `fst.runtime.machines.segmentation.kernels.jieba`.
+Kernels check nothing. They have the requirements of `fst.runtime.machines.segmentation.kernels.jieba`.
 """
 
 from __future__ import annotations
@@ -29,13 +32,13 @@ BEGIN, END, SINGLE = (np.uint64(state) for state in (jieba_model.BEGIN, jieba_mo
 
 @inlined
 def is_han(unit):
-    """Whether a unit is a character of the model, a Han character."""
+    """Whether a unit is a Han character, to which the model applies."""
     return np.uint64(unit) - FIRST_HAN < HAN
 
 
 @inlined
 def better(one, other, emission):
-    """The greater of two sums after the emission is added, and 1 if it is the second sum, which wins a tie."""
+    """Add an emission to two sums; return the greater result, and 1 if it is the second, otherwise 0. In a tie, the second wins."""
     one, other = one + emission, other + emission
     is_other = other >= one
     return (other if is_other else one), np.uint64(is_other)
@@ -43,10 +46,10 @@ def better(one, other, emission):
 
 @inlined
 def find_ends(text, begin, stop, table, noted, place):
-    """Find the ends of the words of a run of characters of the model.
+    """Find the ends of words in a run of Han characters, by the best path of the model.
 
     Args:
-        noted, place: ``noted[place + n]`` becomes 1 if a word ends with the character n units after the begin, otherwise 0.
+        noted, place: the output: ``noted[place + n]`` becomes 1 if a word ends with the character at ``begin + n``, otherwise 0.
     """
     emits, chances = table.emits, table.chances
     row = (np.uint64(text[begin]) - FIRST_HAN) << U2
@@ -72,7 +75,7 @@ def find_ends(text, begin, stop, table, noted, place):
 
 @inlined
 def is_forced(slot, forced):
-    """Whether a slot is in `forced`, which ascends."""
+    """Whether the sorted array `forced` contains a slot: the word is always split into characters."""
     low, high = 0, len(forced)
     while low < high:
         middle = (low + high) >> 1
@@ -85,7 +88,7 @@ def is_forced(slot, forced):
 
 @part
 def put_apart(text, begin, stop, table, output, place, row, characters):
-    """Write each character as a token."""
+    """Write each character from `begin` to `stop` as a token."""
     at = begin
     while at < stop:
         place = put(output, place, word_between(text, at, at + U1, table), at, at + U1, row, characters)
@@ -95,7 +98,7 @@ def put_apart(text, begin, stop, table, output, place, row, characters):
 
 @inlined
 def end_of_letters(text, at, stop, table):
-    """The end of letters and digits, with a fraction and a percent sign."""
+    """Find the end of a run of letters and digits; a fraction such as ``.5`` and a percent sign belong to the run."""
     while at < stop and kind_of(table, text[at]) == LETTER:
         at += U1
     if at < stop and np.uint64(text[at]) == POINT:
@@ -108,7 +111,7 @@ def end_of_letters(text, at, stop, table):
 
 @inlined
 def end_of_signs(text, at, stop, table):
-    """The end of a run of signs."""
+    """Find the end of a run of characters that are neither letters nor Han characters."""
     while at < stop and kind_of(table, text[at]) != LETTER and not is_han(text[at]):
         at += U1
     return at
@@ -116,7 +119,7 @@ def end_of_signs(text, at, stop, table):
 
 @inlined
 def end_of_han(text, at, stop):
-    """The end of a run of characters of the model."""
+    """Find the end of a run of Han characters."""
     while at < stop and is_han(text[at]):
         at += U1
     return at
@@ -124,7 +127,7 @@ def end_of_han(text, at, stop):
 
 @inlined
 def put_han(text, begin, stop, table, output, place, noted, row, characters):
-    """Write the words of a run of characters of the model, see `find_ends`."""
+    """Write the words that `find_ends` finds in a run of Han characters."""
     find_ends(text, begin, stop, table, output.ids, noted)
     at = start = begin
     while at < stop:
@@ -142,10 +145,10 @@ def put_han(text, begin, stop, table, output, place, noted, row, characters):
 
 @part
 def put_unknown(text, begin, stop, table, output, place, noted, row, characters):
-    """Write the tokens of unknown characters of a block.
+    """Write the tokens of a run of unknown characters in a block.
 
     Args:
-        noted: the index in `output.ids` of the choice at `begin`; the choices up to `stop` are overwritten.
+        noted: the index in `output.ids` of the choice at `begin`. The choices from `begin` to `stop` are overwritten.
         row, characters: as in `fst.runtime.machines.segmentation.kernels.jieba_tokens.put`.
 
     Returns:
@@ -168,7 +171,7 @@ def put_unknown(text, begin, stop, table, output, place, noted, row, characters)
 
 @part
 def put_words_and_unknown(text, begin, end, table, output, place, best, row, characters):
-    """Write the words of the best path of a block; the model replaces words of one character. Arguments and result are as in
+    """Write the words of a block's best path, but segment each run of single characters by the model. Arguments and result are as in
     `fst.runtime.machines.segmentation.kernels.jieba.put_words`.
     """
     at = unknown = begin

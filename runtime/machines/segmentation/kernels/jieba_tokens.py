@@ -1,6 +1,6 @@
-"""Parts of the kernels of jieba's segmentation that look up words, and write tokens. See `fst.machines.segmentation.jieba`.
+"""Functions of jieba's kernels that look up words and write tokens, see `fst.machines.segmentation.jieba`.
 
-Kernels check nothing. They require the same as `fst.runtime.machines.segmentation.kernels.jieba`.
+Kernels check nothing. They have the requirements of `fst.runtime.machines.segmentation.kernels.jieba`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from fst.tables.kernel_call import IDS_ALONE
 
 NO_WORD = jieba.NO_WORD
 SEARCH = jieba.MODES.index(jieba.SEARCH)
-WORD = 0  # the word number of all tokens; -1 would mean the frame of a text
+WORD = 0  # the element of ``output.words`` for every token; -1 would mean a special id
 
 
 @inlined
@@ -21,10 +21,10 @@ def put(output, place, word, start, end, row, characters):
     """Write a token.
 
     Args:
-        word: the number of its word, or -1.
-        start, end: the position of its first unit, and one past its last.
-        row, characters: a position before the token, and the number of characters of the text before this position. All characters from
-            there to the token's end are one unit.
+        word: the number of the token's word; -1 if it is not in the dictionary.
+        start, end: the position of the token's first unit, and one past its last.
+        row, characters: a position at or before the token, and the number of characters before this position. All characters from this
+            position to the token's end have one unit.
 
     Returns:
         The index after the token.
@@ -38,7 +38,7 @@ def put(output, place, word, start, end, row, characters):
 
 @inlined
 def slot_between(text, at, stop, table):
-    """The slot of the last unit from `at` to before `stop`; `ROOT` if the trie does not contain these units."""
+    """Look up the units from `at` to `stop` in the trie; return the slot of the last unit, or `ROOT` if the trie does not contain them."""
     state, slot = ROOT, ROOT
     while at < stop:
         label = label_of(table, text[at])
@@ -52,13 +52,13 @@ def slot_between(text, at, stop, table):
 
 @inlined
 def word_between(text, at, stop, table):
-    """The number of the word from `at` to before `stop`, or -1."""
+    """Look up the word from `at` to `stop`; return its number, or -1 if the dictionary does not contain it."""
     return table.numbers[slot_between(text, at, stop, table)]
 
 
 @inlined
 def put_parts(text, start, end, table, output, place, row, characters):
-    """Write the words of two and three characters inside a word."""
+    """Write the dictionary's words of two characters inside a word, and then the words of three characters."""
     for size in (U2, U3):
         at = start
         while at + size <= end and size < end - start:
@@ -71,7 +71,7 @@ def put_parts(text, start, end, table, output, place, row, characters):
 
 @inlined
 def put_whole(text, start, end, word, table, output, place, row, characters):
-    """Write a word of a block; before it, the words inside it if the mode requests them."""
+    """Write a word of a block; in the mode "search", write the shorter words inside it first."""
     if table.mode[0] == SEARCH:
         place = put_parts(text, start, end, table, output, place, row, characters)
     return put(output, place, word, start, end, row, characters)

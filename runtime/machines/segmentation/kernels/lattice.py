@@ -1,20 +1,21 @@
-"""The lattice: nodes for words, linked along the paths of least cost, and the output of words that are certain.
+"""The lattice of MeCab's segmentation: a node for each word that may occur, with a link to the node before it on the path of least cost.
 
-A node is a word in a text. Each position has a list of the nodes that end there. Where words begin, `gather` reads this list: of the nodes
-with equal right ids, only the best can be on the best path. For each left id of a word that begins there, the best of these nodes is found
-once. So the work at a position is the number of different left ids times the number of different right ids, for any number of words.
+A node represents a word at a position of the text. Each position has a list of the nodes that end there. At a position where words begin,
+`gather` reads this list and stores the best node of each right id in a *slot*: only this node can be on the best path. For each left id of
+the words that begin at the position, the best slot is found once. So the work at a position is the number of different left ids times the
+number of different right ids, for any number of words.
 
-A key contains a cost and, in its lower bits, a node. The least key has the least cost; of equal costs, it has the last node. The last node
-begins later, or is earlier in the dictionary, since lists of words begin with the last word.
+A key contains a cost and, in its lower bits, a node number, such that the least key has the least cost and, among nodes of equal cost, the
+last node. Of two nodes, the last node begins later in the text or comes earlier in the dictionary, since lists of words are in reverse
+order.
 
-Memory is bounded, but texts are not. From time to time, `settle` finds the last node that is on the paths to all nodes in lists. Words up
-to this node are certain, and are written; nodes that are not on these paths are dropped. If more than half of
-`fst.machines.segmentation.mecab.MOST_NODES` nodes remain, the kernel gives up the text.
+Memory is bounded, but texts are not. So `settle` finds, from time to time, the last *certain* node: the node through which the paths to all
+nodes in lists lead. It writes the words up to this node, and drops the nodes that are not on these paths. If more than half of
+`fst.machines.segmentation.mecab.MOST_NODES` nodes remain, the kernel reports that it cannot segment the text.
 
-A machine supplies `matrix`, the connection costs, and `lists` of words. A matrix of one element means a single connection class, as in a
-unigram model. Costs are whole numbers.
+A table contains `matrix`, the connection costs by left and right id, and `lists` of words. Costs are whole numbers.
 
-Kernels check nothing. They require a proven table, and room for one id for each unit of text.
+Kernels check nothing. They require a table that has passed its proof, and an output array with a capacity of one id for each unit of text.
 """
 
 from __future__ import annotations
@@ -33,18 +34,18 @@ NODE_SHIFT = np.uint64(mecab.NODE_SHIFT)
 PREVIOUS, NEXT, START, END, WORD, RIGHT, MOVED = (np.uint64(field) for field in mecab.NODE_FIELDS)
 RIGHTS, LAST_SHIFT = mecab.RIGHTS, np.uint64(mecab.LAST_SHIFT)
 KEY_SHIFT, LAST_NODE, MOST_KEY = np.int64(mecab.KEY_SHIFT), np.uint64((1 << mecab.KEY_SHIFT) - 1), np.int64((1 << 63) - 1)
-NONE, CERTAIN = U0, U1  # nodes
+NONE, CERTAIN = U0, U1  # numbers of nodes: no node, and the certain node
 
 
 @inlined
 def field(nodes, node, name):
-    """A field of a node."""
+    """Read a field of a node."""
     return np.uint64(nodes[node << NODE_SHIFT | name])
 
 
 @inlined
 def begin(right, at, work):
-    """Make the certain node, which ends at a position. Returns the number of nodes."""
+    """Make the certain node, which ends at a position; return the number of nodes."""
     nodes = work.nodes
     base = CERTAIN << NODE_SHIFT
     nodes[base | PREVIOUS] = nodes[base | NEXT] = NONE
@@ -57,7 +58,7 @@ def begin(right, at, work):
 
 @inlined
 def gather(head, work):
-    """Fill the slots with the best node of a list for each right id. Returns the number of slots."""
+    """Fill the slots: for each right id in a list of nodes, the key of the best node. Return the number of slots."""
     nodes, totals, stamps, keys, rights = work.nodes, work.totals, work.right_stamps, work.slot_keys, work.slot_rights
     work.clock[0] += U1
     clock, count, node = work.clock[0], U0, np.uint64(head)
@@ -76,7 +77,7 @@ def gather(head, work):
 
 @inlined
 def best_for(left, slots, table, work):
-    """Find the best path to a word with a left id; the slots must be filled. Returns the key with the path's cost and last node."""
+    """Find the best path to a word with a left id, among the paths in the slots; return the key with the path's cost and its last node."""
     if work.left_stamps[left] != work.clock[0]:
         row, keys, rights = left * table.params[RIGHTS], work.slot_keys, work.slot_rights
         best = MOST_KEY
@@ -90,17 +91,17 @@ def best_for(left, slots, table, work):
 
 @inlined
 def node_of(key):
-    """The node of a key."""
+    """Return the node in a key."""
     return LAST_NODE - (np.uint64(key) & LAST_NODE)
 
 
 @inlined
 def add_words(place, at, stop, slots, count, table, work):
-    """Add nodes for the words of a list, which have the same begin and end.
+    """Add nodes for the words of a list, which all have the same begin and end.
 
     Args:
         place: the index of the list's first word.
-        slots, count: the number of slots, and of nodes.
+        slots, count: the number of slots, and the number of nodes.
 
     Returns:
         The number of nodes.
@@ -125,14 +126,14 @@ def add_words(place, at, stop, slots, count, table, work):
 
 @part
 def write(text, node, table, output, work, place, counted, characters):
-    """Write the words on the path from the certain node to a node.
+    """Write the words on the path from the certain node to `node`.
 
     Args:
-        place: the index of the first word in the output.
-        counted, characters: a position before these words, and the number of characters of the row before it.
+        place: the output index of the first word.
+        counted, characters: a position before the words, and the number of characters of the row before this position.
 
     Returns:
-        The index after the last word, and `counted` and `characters` for its end.
+        The output index after the last word; and `counted` and `characters` for the end of the last word.
     """
     nodes = work.nodes
     count, back = U0, node
@@ -158,7 +159,7 @@ def write(text, node, table, output, work, place, counted, characters):
 
 @inlined
 def mark_live(work):
-    """Mark the nodes of all lists. Returns the number of these nodes."""
+    """Mark the nodes of all lists; return their number."""
     live = U0
     for index in range(len(work.heads)):
         node = np.uint64(work.heads[np.uint64(index)])
@@ -171,14 +172,14 @@ def mark_live(work):
 
 @inlined
 def unmark(count, work):
-    """Clear the marks of all nodes."""
+    """Remove the marks from all nodes."""
     for index in range(count):
         work.nodes[np.uint64(index) << NODE_SHIFT | MOVED] = 0
 
 
 @inlined
 def last_certain(count, work):
-    """The last node that is on the paths to all nodes in lists."""
+    """Find the last node that is on the paths to all nodes in lists."""
     nodes = work.nodes
     unmark(count, work)
     live, node = mark_live(work), count
@@ -196,9 +197,9 @@ def last_certain(count, work):
 
 @inlined
 def keep(certain, count, work):
-    """Keep only a certain node and the nodes on the paths from it to nodes in lists. Returns the number of nodes.
+    """Drop all nodes except a certain node and the nodes on the paths from it to nodes in lists; return the number of nodes.
 
-    Costs are now counted from the certain node.
+    The cost of the certain node is subtracted from all costs.
     """
     nodes, totals = work.nodes, work.totals
     unmark(count, work)
@@ -226,13 +227,13 @@ def keep(certain, count, work):
 
 @part
 def settle(text, count, table, output, work, place, counted, characters):
-    """Write the words that are certain, and drop the nodes that are no longer needed.
+    """Write the words up to the last certain node, and drop the nodes that cannot be on the best path.
 
     Args:
         place, counted, characters: as in `write`.
 
     Returns:
-        The number of nodes, and the results of `write`.
+        The number of nodes that remain, and the results of `write`.
     """
     nodes, heads = work.nodes, work.heads
     certain = last_certain(count, work)

@@ -1,13 +1,14 @@
-"""MaxMatch. `fst.machines.segmentation.maxmatch` describes the tokens; its slow walk specifies them.
+"""The kernel of MaxMatch. `fst.machines.segmentation.maxmatch` describes the tokens, and its slow walk specifies them.
 
-A row is read from its begin, or backward from its end. *Positions* count in this order, from the row's begin in the text; `unit_at` returns
-the unit at a position. Tokens are written when they are found, with their sizes if spans are requested. At the end of the row, backward
-tokens are reversed, and sizes are converted to spans in characters.
+A row is read forward or backward. A *position* counts units in reading order: backward, the first position means the row's last unit;
+`unit_at` returns the unit at a position. Tokens are written when they are found, with their sizes if spans are requested. At the end of a
+row, the tokens of a backward row are reversed, and sizes are converted to spans in characters.
 
-The kernel keeps nothing between calls: if a text continues, it stops before the first token that is not certain, and the caller passes the
-units from there on again. Backward, the kernel reads only up to the last cut of this text.
+The kernel stores nothing between calls: if a text continues, the kernel stops before the first token that later text may change, and the
+caller passes the units after this position again. A backward kernel reads a text that continues only up to the text's last cut.
 
-Kernels check nothing. They require a proven table, UTF-16, and room for one id for each unit.
+Kernels check nothing. They require a table that has passed its proof, text in UTF-16, and an output array with a capacity of one id for
+each unit.
 """
 
 from __future__ import annotations
@@ -25,12 +26,12 @@ ALONE = np.uint64(maxmatch.ALONE)
 TOKENS, STATE, VALUE, SIZE = (np.uint64(column) for column in maxmatch.JUMP)
 LISTED, END, NUMBER, BEFORE_IT = (np.uint64(column) for column in maxmatch.TOKEN)
 ASCII = np.uint64(0x80)
-WORD = 0  # the word number of all tokens; -1 would mean the frame of a text
+WORD = 0  # the element of ``output.words`` for every token; -1 would mean a special id
 
 
 @inlined
 def unit_at(text, at, is_backward, bounds):
-    """The unit at a position; `bounds` is the sum of the row's begin and end."""
+    """Return the unit at a position in reading order; `bounds` is the sum of the row's begin and end."""
     return text[bounds - U1 - at if is_backward else at]
 
 
@@ -44,7 +45,7 @@ def put(output, place, value, size):
 
 @part
 def put_list(last, table, output, place):
-    """Write the tokens of a list; `last` is the index in `lists` of the last token. Returns the index after them."""
+    """Write a list of tokens, of which the last token is at ``lists[last]``; return the output index after the last token."""
     lists = table.lists
     after = place + np.uint64(lists[last + NUMBER])
     while last:
@@ -59,10 +60,10 @@ def put_tokens(text, begin, stop, is_open, table, output, place):
     """Write the tokens of a row.
 
     Args:
-        begin, stop: the bounds of the row, or of its known part; `is_open` if the row continues.
+        begin, stop, is_open: the bounds of the row in this call, and whether the row continues in the next call.
 
     Returns:
-        The position after the tokens, and the index after the last token.
+        The position after the last token, and the output index after the last token.
     """
     entries, words, is_backward, bounds = table.entries, table.words[0], table.is_backward[0], begin + stop
     while True:
@@ -109,7 +110,7 @@ def put_tokens(text, begin, stop, is_open, table, output, place):
 
 @part
 def turn_round(numbers, first, end, step, column):
-    """Reverse a column of tokens: the numbers ``step * token + column`` for the tokens from `first` to before `end`."""
+    """Reverse the values of the tokens `first` to `end`; the value of a token is ``numbers[step * token + column]``."""
     while first + U1 < end:
         end -= U1
         low, high = first * step + column, end * step + column
@@ -123,11 +124,11 @@ def locate(text, at, first, end, characters, output):
 
     Args:
         at: the position of the first unit of the first token.
-        first, end: the range of the tokens.
-        characters: the number of characters of the row before the tokens.
+        first, end: the output index of the first token, and one past the last.
+        characters: the number of characters of the row before the first token.
 
     Returns:
-        The number of characters of the row up to the end of the tokens.
+        The number of characters of the row up to the end of the last token.
     """
     for index in range(first, end):
         token = np.uint64(index)
@@ -143,7 +144,9 @@ def locate(text, at, first, end, characters, output):
 
 @part
 def last_cut(text, begin, stop, table):
-    """The last position at which a row may be cut, see `fst.machines.segmentation.maxmatch.MaxMatchTable.cuts`; or the row's begin."""
+    """Find the last position where a row may be cut, see `fst.machines.segmentation.maxmatch.MaxMatchTable.cuts`; return `begin` if there
+    is none.
+    """
     while begin < stop and (np.uint64(text[stop - U1]) >= ASCII or label_of(table, text[stop - U1])):
         stop -= U1
     return stop

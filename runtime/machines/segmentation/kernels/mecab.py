@@ -1,9 +1,10 @@
-"""MeCab's segmentation. `fst.machines.segmentation.mecab` describes it; its slow walk specifies the words.
+"""The kernel of MeCab's segmentation. `fst.machines.segmentation.mecab` describes the segmentation, and its slow walk specifies the words.
 
-The lattice is in `fst.runtime.machines.segmentation.kernels.lattice`. If a text continues, the kernel stops after the last certain word. It
-keeps the right id of this word, and the caller passes the units after it again.
+`fst.runtime.machines.segmentation.kernels.lattice` contains the lattice. If a text continues, the kernel stops after the last word that
+later text cannot change, and stores the right id of this word. The caller passes the units after the word again.
 
-Kernels check nothing. They require a proven table, UTF-16, and room for one id for each unit of text.
+Kernels check nothing. They require a table that has passed its proof, text in UTF-16, and an output array with a capacity of one id for
+each unit.
 """
 
 from __future__ import annotations
@@ -39,30 +40,30 @@ FIRST_SHIFT, LENGTH_SHIFT, GROUP_SHIFT, INVOKE_SHIFT, SPACE_SHIFT = (
 )
 REACH, MAX_GROUP, LAST_RIGHT = mecab.REACH, mecab.MAX_GROUP, mecab.LAST_RIGHT
 SOFT_NODES, MOST_KEPT = np.uint64(mecab.SOFT_NODES), np.uint64(mecab.MOST_NODES // 2)
-END_OF_TEXT = U0  # its left id
+END_OF_TEXT = U0  # the left id of the end of a text
 
 
 @inlined
 def kind_at(text, at, table):
-    """The kind of the character at a position."""
+    """Look up the kind of the character at a position, see `fst.machines.segmentation.mecab`."""
     return np.uint64(table.kinds[kind_of(table, text[at])])
 
 
 @inlined
 def after(text, at, stop):
-    """The position after a character."""
+    """Return the position after a character of one or two units."""
     return at + U1 + np.uint64(np.uint64(text[at]) & SURROGATE == HIGH_SURROGATE and at + U1 < stop)
 
 
 @inlined
 def is_space(kind):
-    """Whether characters of a kind are spaces, which are skipped."""
+    """Whether a kind of characters belongs to the category SPACE: the segmenter skips these characters."""
     return kind >> SPACE_SHIFT & U1 != U0
 
 
 @part
 def end_of_run(text, at, stop, table):
-    """The end of the run of characters from a position on in which any two neighbours share a category."""
+    """Find the end of a run of characters in which all pairs of adjacent characters share a category."""
     categories = kind_at(text, at, table) & CATEGORIES
     at = after(text, at, stop)
     while at < stop:
@@ -75,7 +76,7 @@ def end_of_run(text, at, stop, table):
 
 @part
 def end_of_spaces(text, at, stop, table):
-    """The end of the run of spaces from a position on."""
+    """Find the end of a run of spaces."""
     while at < stop and is_space(kind_at(text, at, table)):
         at += U1
     return at
@@ -83,7 +84,9 @@ def end_of_spaces(text, at, stop, table):
 
 @inlined
 def move(at, is_at_end, work):
-    """Move the list of a position with a space to the next position. At the end of a text, only the list of the last position counts."""
+    """Skip a space: move the list of nodes that end before it to the position after it. At the end of a text, move only to a position
+    without a list.
+    """
     heads, nodes, mask = work.heads, work.nodes, np.uint64(len(work.heads) - 1)
     head, following = np.uint64(heads[at & mask]), np.uint64(heads[at + U1 & mask])
     heads[at & mask] = NONE
@@ -98,14 +101,14 @@ def move(at, is_at_end, work):
 
 @inlined
 def clear(heads):
-    """Empty all lists."""
+    """Make the lists of all positions empty."""
     for index in range(len(heads)):
         heads[np.uint64(index)] = NONE
 
 
 @inlined
 def add_known(text, at, stop, slots, count, table, work):
-    """Add nodes for the words of the dictionary that begin at a position. Returns the number of nodes."""
+    """Add nodes for the words of the dictionary that begin at a position; return the number of nodes."""
     state, end = ROOT, at
     while end < stop and state != LEAF:
         label = label_of(table, text[end])
@@ -121,20 +124,20 @@ def add_known(text, at, stop, slots, count, table, work):
 
 @inlined
 def unknown_words(kind, table):
-    """The index of the first unknown word of a kind of characters."""
+    """Return the index in `lists` of the unknown words for a kind of characters."""
     return np.uint64(table.unknowns[kind >> FIRST_SHIFT & MASK_FIRST])
 
 
 @part
 def add_unknown(text, at, stop, run_end, kind, slots, count, table, work):
-    """Add nodes for the unknown words that begin at a position, by the rules of the character's categories.
+    """Add nodes for the unknown words that begin at a position, by the rules for the first character's kind.
 
     Args:
-        run_end: the end of the last run that was searched.
+        run_end: the latest result of `end_of_run`.
         kind: the kind of the character at the position.
 
     Returns:
-        The number of nodes, and `run_end`.
+        The number of nodes, and the new `run_end`.
     """
     words, categories, end = unknown_words(kind, table), kind & CATEGORIES, after(text, at, stop)
     is_grouped, most = kind >> GROUP_SHIFT & U1 != U0, table.params[MAX_GROUP]
@@ -155,7 +158,7 @@ def add_unknown(text, at, stop, run_end, kind, slots, count, table, work):
 
 @part
 def finish(text, stop, table, output, work, place, counted, characters):
-    """Write the words of the best path to the end of a text. Returns the index after them."""
+    """Write the words of the best path to the end of a text; return the output index after the last word."""
     heads, last = work.heads, stop & np.uint64(len(work.heads) - 1)
     slots = gather(heads[last], work)
     heads[last] = NONE
@@ -167,8 +170,8 @@ def finish(text, stop, table, output, work, place, counted, characters):
 @kernel
 def encode_rows(text, starts, more, table, output, work):
     """Segment texts. Arguments and result are as in `fst.runtime.machines.bpe.kernels.encode.encode_rows`, except for `table`, which is
-    `fst.machines.segmentation.mecab.Arguments`, and `work`, which is `fst.machines.segmentation.mecab.Work`. If there is no room for more
-    nodes, the result is one past the end of `text`.
+    `fst.machines.segmentation.mecab.Arguments`, and `work`, which is `fst.machines.segmentation.mecab.Work`. If too many nodes remain, the
+    result is one past the end of `text`.
     """
     call, heads, rows, mask = work.state, work.heads, np.uint64(len(starts)) - U1, np.uint64(len(work.heads) - 1)
     place, at, characters = call[COUNT], np.uint64(starts[0]), call[BEFORE] if call[OPEN] else U0

@@ -1,4 +1,4 @@
-"""Parts of kernels over tries of UTF-16 units, see `fst.machines.segmentation.unit_trie`."""
+"""Functions of kernels that read a trie over UTF-16 units, see `fst.machines.segmentation.unit_trie`."""
 
 from __future__ import annotations
 
@@ -16,29 +16,29 @@ ROOT, LEAF = np.uint64(rows.ROOT), np.uint64(unit_trie.LEAF)
 
 @inlined
 def state_of(entry):
-    """The state after an entry, or `LEAF`."""
+    """Return the state that an entry leads to; `LEAF` for a state without transitions."""
     return entry & STATE
 
 
 @inlined
 def value_of(entry):
-    """The value of the word that ends with an entry; 0 without a word."""
+    """Return the value of the word that ends with an entry; 0 if no word ends there."""
     return entry >> VALUE_SHIFT & VALUE
 
 
 @inlined
 def leads(entry, label):
-    """Whether an entry is the transition on a label."""
+    """Whether an entry belongs to the transition on a label, and not to a different transition."""
     return entry >> LABEL_SHIFT == label
 
 
 @inlined
 def label_of(table, unit):
-    """The label of a unit."""
+    """Return the label of a unit, which is its number in the trie."""
     return np.uint64(table.units[unit]) & LABEL
 
 
 @inlined
 def kind_of(table, unit):
-    """The kind of a unit."""
+    """Return the kind of a unit, such as `fst.machines.segmentation.jieba.LETTER`."""
     return np.uint64(table.units[unit]) >> KIND_SHIFT
