@@ -22,8 +22,8 @@ class ShortSearch(NamedTuple):
 
     Attributes:
         text: uint8[n], the text in UTF-8.
-        starts: int64[2], 0 and the end of the text.
-        output: arrays for all matches.
+        starts: int64[2], 0 and the length of the text.
+        output: arrays with capacity for all matches.
         found: int32[3 * n], the keyword, the start and the end of each match.
     """
 
@@ -42,19 +42,19 @@ class Workspace:
         short: the maximum number of ids of a short text.
 
     Attributes:
-        work: the argument; `state` is one of its arrays.
-        symbols: the maximum number of symbols kept from call to call.
-        memo: uint64[3], scratch for the examination of a text before kernels read it.
-        text: uint16[n] or uint8[n], for texts, see `fst.runtime.rows.texts.CAPACITY`.
-        short_ids, short_starts, short_ends: arrays for one short text.
-        frame, short_output: the frame of the previous short text, and the output for texts with this frame.
+        work: the kernels' argument; `state` is one of its arrays.
+        symbols: the maximum number of symbols that are stored from one call to the next.
+        memo: uint64[3], temporary values of the kernels that examine a text before it is encoded.
+        text: uint16[n] or uint8[n], a buffer for texts; its size is in `fst.runtime.rows.texts.CAPACITY`.
+        short_ids, short_starts, short_ends: the ids, the bounds and the number of ids of one short text.
+        frame, short_output: the special ids around the previous short text, and the output for short texts with these ids.
     """
 
     def __init__(self, work: Any, unit: str, short: int) -> None:
         self.work, self.state = work, work.state
         self.symbols = len(work.symbols)
         self.memo = np.zeros(3, np.uint64)
-        self.text = np.empty(CAPACITY[unit], UNIT_TYPES[unit])  # the operating system commits only memory that is written
+        self.text = np.empty(CAPACITY[unit], UNIT_TYPES[unit])  # occupies only the memory that is written
         self.short_ids = np.empty(short, np.int32)
         self.short_starts, self.short_ends = np.zeros(2, np.int64), np.zeros(1, np.int64)
         self.frame: Frame | None = None
@@ -67,7 +67,7 @@ class Workspace:
 
     @Lazy
     def short_search(self) -> ShortSearch:
-        """The arrays for one short text, for machines that find matches."""
+        """The arrays of a search in one short text, made at the first search."""
         nothing, capacity = np.empty(0, np.int32), len(self.short_ids)
         offsets, words = np.empty(2 * capacity, np.int32), np.empty(capacity, np.int32)
         output = SpansOutput(nothing, nothing, self.short_ids, self.short_ends, offsets, words, np.empty(0, np.uint8))
@@ -81,7 +81,7 @@ class Workspace:
 
     @Lazy
     def text_buffers(self) -> TextBuffers:
-        """The arrays for rewritten texts."""
+        """The arrays for normalized texts."""
         return TextBuffers()
 
     def start_anew(self, count: int) -> None:

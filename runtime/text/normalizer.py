@@ -46,7 +46,7 @@ class KeepingNormalizer(TextFrontEnd):
         restore.call(output, first, count, rewritten)
 
     def resume(self, text: Units, starts: Ints, rewritten: Normalized, read: int, state: Any, buffers: TextBuffers, *, more: bool) -> int:
-        """Keep the unread part of the rewritten text; return the end of the raw text, which need not be passed again."""
+        """Store the unread part of the normalized text, and return the end of the raw text: the caller passes no part of it again."""
         self._keep(rewritten, read, state)
         stop = int(starts[-1])
         state[BEFORE] = buffers.before + np.uint64(characters(text[starts[0] : stop])) if more else 0
@@ -116,6 +116,8 @@ class TextNormalizer(KeepingNormalizer):
         return buffers.rewritten
 
     def _size(self, text: Units) -> int:
-        """Upper bound on the rewritten bytes of texts, without additions at their ends. For long texts, it depends on their characters."""
+        """Compute an upper bound on the size of normalized texts, without additions at their ends. For long texts, the characters are
+        examined.
+        """
         most = self.expansion_bound * len(text)
         return most if len(text) <= LONG else min(most, self._of_characters.bytes_of(text.tobytes()))

@@ -45,7 +45,7 @@ class CaseFolder(TextFrontEnd):
         self.arguments, self._codes = arguments, text.codes()
 
     def rewrite(self, text: Units, starts: Ints, state: Any, buffers: TextBuffers, **_: Any) -> Normalized:  # noqa: ARG002
-        """Fold texts, one character for one."""
+        """Replace each character by its folded character."""
         buffers.reserve(FOLDED * int(starts[-1] - starts[0]), len(starts) - 1, with_spans=False)
         fold.call(text, starts, self._codes, buffers.rewritten)
         return buffers.rewritten
@@ -76,7 +76,7 @@ class PlainNormalizer(TextNormalizer):
         return found
 
     def goes_on(self, text: Units, buffers: TextBuffers) -> bool:  # noqa: ARG002
-        """Return False: keywords have no pre-tokens."""
+        """Return False, since keyword search has no pre-tokens that could continue."""
         return False
 
 
@@ -105,11 +105,11 @@ class KeywordNormalizer(KeepingNormalizer):
     def rewrite(
         self, text: Units, starts: Ints, state: Any, buffers: TextBuffers, *, is_inside: bool, with_spans: bool, more: bool = False
     ) -> Normalized:
-        """Fold texts, and put borders at both ends of words."""
+        """Fold the case of texts, and insert borders before and after words."""
         kept, kept_characters, buffers.before = int(state[KEPT]), state[KEPT_CHARACTERS], state[BEFORE]
         raw = Normalized(text, starts, NOWHERE, RAW)
         if self._normalizer:
-            state[KEPT] = state[KEPT_CHARACTERS] = 0  # kept text is already folded
+            state[KEPT] = state[KEPT_CHARACTERS] = 0  # stored text is already folded
             raw = self._normalizer.rewrite(text, starts, state, buffers.normalised, is_inside=is_inside, with_spans=with_spans)
         state[BEFORE] = 0
         size = self._own_bound * int(raw.starts[-1] - raw.starts[0]) + 1

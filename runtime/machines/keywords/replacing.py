@@ -38,7 +38,8 @@ class Chosen(NamedTuple):
 
     Attributes:
         found: the matches.
-        numbers: int32[matches], the number of each match's replacement. data: uint8[n], the replacements in UTF-8, concatenated.
+        numbers: int32[matches], the number of each match's replacement.
+        data: uint8[n], the replacements in UTF-8, concatenated.
         ends: int64[replacements + 1], the start of each replacement in `data`, and the end of the last replacement.
     """
 
@@ -123,7 +124,8 @@ def replaced_rows(text: Bytes, starts: Ints, by: Chosen) -> tuple[Ints, Callable
 
     Args:
         text: uint8[n], the rows, concatenated.
-        starts: int64[rows + 1], the start of each row, and the end of the last row. by: the matches of these rows, and their replacements.
+        starts: int64[rows + 1], the start of each row, and the end of the last row.
+        by: the matches of these rows, and their replacements.
 
     Returns:
         int64[rows + 1], the start of each new row, and the end of the last new row; and a function that returns the new rows, concatenated,

@@ -144,8 +144,8 @@ def space(row, text, stop, own, origin, end, is_inside, more, edits, into, place
     """Apply an edit of kind `SPACES`, see `fst.text.edits.Edit`; return the size of the result. Other arguments are as in `strip`.
 
     Args:
-        origin, end: the index of the stretch's first character in the raw text, and one past the last. more: whether text follows, so that
-            no space is added at the end.
+        origin, end: the index of the stretch's first character in the raw text, and one past the last.
+        more: whether text follows, so that no space is added at the end.
     """
     removes, has_spans, puts = row[RIGHT] > U0, len(own) > 0, row[CONTENT_END] > row[CONTENT] and not more
     at = index = filled = written = U0

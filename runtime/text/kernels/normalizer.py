@@ -59,7 +59,8 @@ def next_token(text, start, at, begun, white, stop, trie, rewriter, memo):
 
     Args:
         text, start, stop: the text to search.
-        at: the position where the search begins. begun: the end of the last token, with the whitespace that the token includes.
+        at: the position where the search begins.
+        begun: the end of the last token, with the whitespace that the token includes.
         white: the end of the whitespace that the last token with `RSTRIP` includes.
         trie: the trie of the tokens.
         rewriter, memo: as in `rewrite`.
@@ -196,8 +197,8 @@ def put_stretch(text, begin, stop, origin, is_inside, more, row, rewriter, work,
 
     Args:
         text, begin, stop: the stretch.
-        origin: the index of the stretch's first character in the raw text. is_inside, more: whether text, not a token, directly precedes
-            the stretch, and directly follows it.
+        origin: the index of the stretch's first character in the raw text.
+        is_inside, more: whether text, not a token, directly precedes the stretch, and whether text directly follows it.
         row: the number of characters that were written before the present text; `GOES_ON` for a text that continues from the last call.
         rewriter, work, into, filled, places, written: as in `normalise`.
     """

@@ -4,8 +4,8 @@ Most characters do not change. A *cluster* is a character together with all dire
 character before them. Text between clusters is copied. The characters of a cluster are replaced by their parts, and the parts are sorted,
 composed and mapped, as in `fst.text.composition.Composition`.
 
-`fst.text.arguments` describes the arguments. Kernels require that the arrays of `NormalizerWork` and `Normalized` hold `expansion_bound`
-items for each byte of text, and one more space for each row.
+`fst.text.arguments` describes the arguments. Kernels require that the arrays of `NormalizerWork` and `Normalized` have a capacity of
+`expansion_bound` elements per byte of text, plus one space per row.
 """
 
 from __future__ import annotations
@@ -203,8 +203,8 @@ def normalise(text, at, stop, origin, rewriter, work, into, filled, places, writ
         text, at, stop: the stretch.
         origin: the index of the stretch's first character in the raw text.
         rewriter, work: as in `rewrite`.
-        into, filled: the output array of bytes, and the number of bytes in it. places, written: the output array of spans, and the number
-            of characters in the output.
+        into, filled: the output array of bytes, and the number of bytes in it.
+        places, written: the output array of spans, and the number of characters in the output.
 
     Returns:
         The new number of bytes and of characters.

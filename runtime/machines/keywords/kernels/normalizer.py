@@ -35,8 +35,8 @@ def fold(text, starts, codes, folded):
 
     Args:
         text: uint8[n], UTF-8 of all texts.
-        starts: int64[rows + 1], the start of each text, and the end of the last text. codes: uint32[0x110000], the folded character of each
-            code point.
+        starts: int64[rows + 1], the start of each text, and the end of the last text.
+        codes: uint32[0x110000], for each code point the folded character.
         folded: the output, `fst.text.arguments.Normalized`, of which `text` and `starts` are written.
     """
     into, filled, at = folded.text, U0, np.uint64(starts[0])

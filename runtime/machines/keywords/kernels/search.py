@@ -189,7 +189,8 @@ def join(text, starts, closed, at, end, state, first, table, output, work):
     The segment's walk is repeated at the same time, to count its events up to this position, which are dropped.
 
     Args:
-        at, end: the bounds of the segment. state: the true state at `at`.
+        at, end: the bounds of the segment.
+        state: the true state at `at`.
         first: the index of the first event of the segment's walk.
 
     Returns:
