@@ -1,4 +1,4 @@
-"""Tiers, settings of hypothesis, and fixtures of several files: kept tables, the reference for a list of tokens, a small table file."""
+"""Tiers, settings of hypothesis, and fixtures of several files: stored tables, the reference for a list of tokens, a small table file."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 from fst.cli.commands.warmup.kernels import compile_all
 from fst.runtime.rows import batch
 
-# Run the same examples each time, without a time limit: the machine may be busy, and the first call of a kernel compiles it.
+# Run the same examples each time, without a time limit, because the first call of a kernel compiles it.
 settings.register_profile("fst", derandomize=True, deadline=None, database=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("fst")
 
 WORKER = os.environ.get("PYTEST_XDIST_WORKER", "")
-MANY = 3_000  # tests, which use every kernel
+MANY = 3_000  # number of tests from which every kernel is used
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the option for the source of the reference's answers."""
+    """Add an option that selects stored or computed answers of the reference."""
     parser.addoption("--answers", choices=answers.MODES, default="kept", help="of the reference: kept ones; all asked; all asked and kept")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Choose the tier before tests are imported, and the mode of kernels before the compiler is imported."""
+    """Choose the tier before tests are imported, and the mode of kernels before numba is imported."""
     tiers.LONG = config.option.markexpr == "slow"
     if config.option.markexpr == "quick":
         config.option.markexpr = "quick and not slow"
@@ -43,14 +43,14 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Do not import files without quick tests in the quick tier."""
+    """In the quick tier, do not import files without quick tests."""
     is_test = collection_path.name.startswith("test_")
     return True if is_test and config.option.markexpr.startswith("quick") and tiers.name_of(collection_path) not in tiers.QUICK else None
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, Any, Any]:
-    """Disable garbage collection: the thousands of collected tests are kept to the end."""
+    """Disable garbage collection, because no collected test is garbage."""
     gc.disable()
     try:
         return (yield)
@@ -61,7 +61,7 @@ def pytest_collection() -> Generator[None, Any, Any]:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the quick tests, and also select the sampled tests for the long run."""
+    """Mark the quick tests, and select the sampled tests for the slow tier, too."""
     for item in items:
         if tiers.is_quick(item):
             item.add_marker(pytest.mark.quick)
@@ -71,20 +71,20 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtestloop(session: pytest.Session) -> None:
-    """Compile all kernels before many tests, with two workers from opposite ends, so that no test waits for a kernel of another worker."""
+    """Before a run of many tests, compile all kernels on two workers, one from each end of the list, so no test waits for a kernel."""
     if len(session.items) > MANY and WORKER in ("gw0", "gw1") and not os.environ.get("NUMBA_DISABLE_JIT"):
         compile_all(backward=WORKER == "gw1")
 
 
 def pytest_sessionfinish() -> None:
-    """Keep the answers of this run, if the option requests it."""
+    """Write the answers of this run if the option requests it."""
     if answers.mode == "anew":
         answers.keep()
 
 
 @pytest.fixture(scope="module", autouse=True)
 def _forget(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Empty the caches of a file's functions, and of `support` functions that it uses, at its end: all caches together take gigabytes."""
+    """At the end of each test file, empty the caches of its functions and of the `support` functions in it, which would take gigabytes."""
     yield
     for function in vars(request.module).values():
         if hasattr(function, "cache_clear") and function.__module__.startswith((request.module.__name__, "support.")):
@@ -93,11 +93,11 @@ def _forget(request: pytest.FixtureRequest) -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def _kept_tables(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Keep tables in a folder that all workers of a run share."""
+    """Store tables in a folder that all workers of a run share."""
     base = tmp_path_factory.getbasetemp()
     kept.FOLDER = (base.parent if WORKER else base) / "kept"
     kept.FOLDER.mkdir(exist_ok=True)
-    os.environ["XDG_CACHE_HOME"] = str(base / "cache")  # of tables of live tokenizers
+    os.environ["XDG_CACHE_HOME"] = str(base / "cache")  # the tables of tokenizers from other libraries
 
 
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
@@ -138,7 +138,7 @@ def reference() -> Callable[..., Tokenizer]:
 
 
 class Counting(ThreadPoolExecutor):
-    """Threads that count the submitted calls."""
+    """A thread pool that counts the submitted calls."""
 
     asked = 0
 
@@ -150,7 +150,7 @@ class Counting(ThreadPoolExecutor):
 
 @pytest.fixture
 def helpers(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., int]]:
-    """Call a function, and return the number of helper threads that it used besides the caller's."""
+    """Call a function, and return the number of threads that it used in addition to the caller's."""
     with Counting(8) as pool:
         monkeypatch.setattr(batch, "_pools", [pool])
 
@@ -164,7 +164,7 @@ def helpers(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., int]]:
 
 @pytest.fixture(scope="session")
 def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A table of a small vocabulary with a frame, for processes that find all kernels compiled, and print nothing about them."""
+    """A table of a small vocabulary with [CLS] and [SEP]; all kernels are compiled, so other processes print nothing about them."""
     compile_all(backward=WORKER == "gw1")
     path = tmp_path_factory.mktemp("tables") / "small.npz"
     kept.wordpiece(TOKENS).save(path)

@@ -1,4 +1,4 @@
-"""Fixtures of several files of this folder."""
+"""Fixtures for the tests of the command line."""
 
 from __future__ import annotations
 

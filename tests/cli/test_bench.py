@@ -39,7 +39,7 @@ from fst.cli.peers import libraries
 
 DOCUMENTS = "unaffable hello!\n\nun [SEP] é\nhello"
 Build = Callable[..., Tokenizer]
-# A tokenizer that puts [CLS] and [SEP] around a text.
+# A tokenizer.json whose template puts [CLS] and [SEP] around a text.
 FRAMED: dict[str, Any] = {
     "added_tokens": [],
     "normalizer": None,
@@ -53,7 +53,7 @@ FRAMED: dict[str, Any] = {
 
 @pytest.fixture(autouse=True)
 def _short(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Benchmark with two rounds of one pass each."""
+    """Measure two rounds of one pass each."""
     monkeypatch.setattr(comparison, "ROUNDS", 2)
     monkeypatch.setattr(comparison, "AT_LEAST", 0)
 
@@ -65,21 +65,21 @@ def documents(tmp_path: Path) -> Path:
 
 
 def document(folder: Path, tokenizer: Tokenizer) -> Path:
-    """A tokenizer.json."""
+    """Save a tokenizer as a tokenizer.json."""
     tokenizer.save(str(folder / "tokenizer.json"))
     return folder / "tokenizer.json"
 
 
 def ranks(folder: Path) -> Path:
-    """A file of tiktoken's ranks."""
+    """Write a file of tiktoken's ranks."""
     tokens = [*(bytes([byte]) for byte in range(256)), b"un", b"he"]
     lines = [f"{b64encode(token).decode()} {rank}\n" for rank, token in enumerate(tokens)]
     return written(folder / "cl100k_base.tiktoken", "".join(lines).encode())
 
 
 def model(folder: Path) -> Path:
-    """A model of sentencepiece."""
-    schema: Any = sentencepiece_model_pb2  # whose classes are created when it is imported
+    """Write a model of sentencepiece."""
+    schema: Any = sentencepiece_model_pb2  # a module that creates its classes when it is imported
     made = schema.ModelProto()
     for piece, score, kind in (("<unk>", 0, 2), ("▁", -3, 1), ("▁un", -1, 1), ("hello", -2, 1), ("e", -4, 1)):
         made.pieces.add(piece=piece, score=score, type=kind)
@@ -89,7 +89,7 @@ def model(folder: Path) -> Path:
 
 
 def compiled(source: Path) -> Path:
-    """The table of a source, next to it."""
+    """Compile a source, and save the table in the folder of the source."""
     from fst.compile.sources.read import read
 
     kept.assemble(read(source, {}), "auto").save(source.parent / "table.npz")
@@ -97,7 +97,7 @@ def compiled(source: Path) -> Path:
 
 
 def rows(done: Called) -> dict[str, list[str]]:
-    """The cells of each library in a printed comparison."""
+    """The cells of each library's row in a printed comparison."""
     _, _, printed = done.stdout.partition("\n\n")
     _, *lines = printed.splitlines()
     cells = [[cell.strip() for cell in line.split("  ") if cell] for line in lines]
@@ -105,16 +105,16 @@ def rows(done: Called) -> dict[str, list[str]]:
 
 
 class TestFigures:
-    """`fst bench`."""
+    """`fst bench` without `--against`."""
 
     @staticmethod
     def figures(stdout: str) -> dict[str, str]:
-        """The figures printed before the unknown words, as a mapping."""
+        """The printed figures as a mapping, without the unknown words."""
         lines = stdout.partition("\n\nmost frequent unknown words\n")[0].splitlines()
         return {name: value.strip() for name, _, value in (line.partition("  ") for line in lines)}
 
     def test_counts(self, table: Path, texts: Path) -> None:
-        """Line feeds, [CLS] and [SEP] are not counted in sizes and token counts."""
+        """`fst bench` counts bytes without line feeds, and tokens without [CLS] and [SEP]."""
         told = self.figures(call("bench", table, texts).stdout)
         assert (told["texts"], told["size"], told["tokens"]) == ("5", "0.00 MB of UTF-8 (38 bytes)", "9")
         assert (told["tokens per character"], told["tokens per word"]) == ("0.243", "1.500")
@@ -122,7 +122,7 @@ class TestFigures:
 
     @pytest.mark.parametrize(("cores", "head"), [(1, ["1 thread"]), (3, ["1 thread", "3 threads", "ratio"])])
     def test_speeds(self, table: Path, texts: Path, cores: int, head: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-        """The speeds are for one thread and, if there are more cores, for all of them."""
+        """Speeds are measured on one thread and, on a machine with several cores, also on all cores."""
         monkeypatch.setattr("fst.core.threads.usable_cores", lambda: cores)
         told = self.figures(call("bench", table, texts).stdout)
         assert told[""].split("  ") == head
@@ -131,12 +131,12 @@ class TestFigures:
 
     @staticmethod
     def unknown(stdout: str) -> list[tuple[int, str]]:
-        """The printed unknown words, with their counts."""
+        """The printed unknown words with their counts."""
         _, _, listed = stdout.partition("\n\nmost frequent unknown words\n")
         return [(int(count.replace(",", "")), word) for count, word in (line.lstrip().split("  ", 1) for line in listed.splitlines())]
 
     def test_unknown_words(self, table: Path, tmp_path: Path) -> None:
-        """The ten most frequent unknown words are listed with their spelling in the text, the most frequent first."""
+        """The ten most frequent unknown words are listed as they are spelled in the text, the most frequent first."""
         words = [f"Q{chr(97 + place)}é" for place in range(12)]
         texts = "\n".join(f"un {word} hello{word} xyz unaffable!" for place, word in enumerate(words) for _ in range(place + 1))
         told = self.unknown(call("bench", table, written(tmp_path / "words.txt", texts.encode())).stdout)
@@ -144,17 +144,17 @@ class TestFigures:
         assert told == most[:10]
 
     def test_no_unknown_words(self, table: Path, tmp_path: Path) -> None:
-        """If all words are known, no words are listed."""
+        """If every word has tokens, no unknown words are listed."""
         assert "unknown words" not in call("bench", table, written(tmp_path / "known.txt", b"hello un")).stdout
 
     def test_how_unknown_words_are_shown(self, table: Path, tmp_path: Path) -> None:
-        """A long word is shortened, and control characters for terminals are escaped."""
+        """In the list of unknown words, a long word is shortened, and characters that control a terminal are escaped."""
         text = "\N{FULLWIDTH LATIN SMALL LETTER Q}" * 99 + "\nq\N{RIGHT-TO-LEFT OVERRIDE}q q\N{RIGHT-TO-LEFT OVERRIDE}q"
         told = self.unknown(call("bench", table, written(tmp_path / "odd.txt", text.encode())).stdout)
         assert told == [(2, r"q\u202eq"), (1, "\N{FULLWIDTH LATIN SMALL LETTER Q}" * 39 + "…")]
 
     def test_many_unknown_words(self, table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Only a bounded number of different unknown words is kept; the frequent ones are among them, with all their occurrences."""
+        """The counter of unknown words stores a limited number of different words, and counts all occurrences of the most frequent."""
         monkeypatch.setattr(bench, "DIFFERENT", 100)
         monkeypatch.setattr(bench, "GROUP", 10)
         texts = [f"often q{number}q un twice{number // 2}".encode() for number in range(1000)]
@@ -163,7 +163,7 @@ class TestFigures:
         assert len(counts) <= 100
 
     def test_unknown_words_without_places(self, tmp_path: Path) -> None:
-        """For a vocabulary without the lengths of its tokens, the figures are printed without the words."""
+        """For a vocabulary without the lengths of its tokens, the figures are printed without the unknown words."""
         source = {"[UNK]": 0, "a": 1, "##bc": 1}
         document = {**FRAMED, "model": {**FRAMED["model"], "vocab": source}, "post_processor": None}
         (tmp_path / "tokenizer.json").write_text(json.dumps(document), encoding="utf-8")
@@ -173,32 +173,32 @@ class TestFigures:
 
     @pytest.mark.parametrize("dash", [[], ["-"]])
     def test_standard_input(self, table: Path, dash: list[str]) -> None:
-        """Without a file, or for "-", documents come from standard input; without a terminal, nothing is printed on standard error."""
+        """Without a file, or for "-", documents come from standard input, and nothing is printed on standard error."""
         done = run("bench", table, *dash, stdin=b"un\n\nhello un")
         told = self.figures(done.stdout.decode())
         assert (told["texts"], told["tokens"], done.stderr) == ("3", "3", b"")
 
     @pytest.mark.parametrize("text", [b"", b"\n\n", b" \n\0"])
     def test_nothing_to_measure(self, table: Path, tmp_path: Path, text: bytes) -> None:
-        """An input without a token is an error with this reason."""
+        """An input without a token is an error, and the message gives this reason."""
         said = call("bench", table, written(tmp_path / "empty.txt", text), code=1).stderr
         assert said == "Error: the input has no tokens; name a file with text in it\n"
 
     def test_missing_file(self, table: Path, texts: Path) -> None:
-        """A missing file is an error that names it."""
+        """The message about a missing file contains its name."""
         assert call("bench", table, texts, "none.txt", code=1).stderr.startswith("Error: none.txt: ")
 
     def test_invalid_utf_8(self, table: Path, tmp_path: Path) -> None:
-        """Bytes that are not UTF-8 are an error that names file and line."""
+        """The message about bytes that are not UTF-8 contains the file and the line."""
         file = written(tmp_path / "bad.txt", b"un\n\xff\n")
         assert call("bench", table, file, code=1).stderr == f"Error: {file}, line 2: not UTF-8 at byte 0; mend it\n"
 
 
 class TestIds:
-    """Comparisons of a library's ids with those of the table."""
+    """Comparisons of a library's ids with the ids of the table."""
 
     def test_tokenizers(self, tmp_path: Path, documents: Path, reference: Build) -> None:
-        """A table and its source tokenizer have equal ids, and a library with a cache has two speeds and two ratios."""
+        """For a tokenizer.json, the table has the ids of tokenizers, which has two speeds, with and without its cache."""
         source = document(tmp_path, reference(TOKENS))
         found = rows(call("bench", compiled(source), documents, "--against", "tokenizers", "--source", source))
         assert list(found) == ["fst", "tokenizers"]
@@ -207,23 +207,21 @@ class TestIds:
         assert (version, len([*map(float, figures)]), ids) == ("0.23.3", 4, "equal")
 
     def test_tiktoken(self, tmp_path: Path, documents: Path) -> None:
-        """A table and tiktoken have equal ids for a file of ranks, special tokens in texts included, and tiktoken, which has no cache, has
-        one speed.
-        """
+        """For a file of ranks, the table has the ids of tiktoken, also for special tokens in texts, and tiktoken has one speed."""
         source, special = ranks(tmp_path), written(tmp_path / "special.txt", b"un<|endoftext|>he")
         found = rows(call("bench", compiled(source), documents, special, "--against", "tiktoken", "--source", source, "--threads", "2"))
         _, *figures, ids = found["tiktoken"]
         assert (len([*map(float, figures)]), ids) == (2, "equal")
 
     def test_sentencepiece(self, tmp_path: Path, documents: Path) -> None:
-        """A table and sentencepiece have equal ids for a model of sentencepiece."""
+        """For a model of sentencepiece, the table has the ids of sentencepiece."""
         source = model(tmp_path)
         found = rows(call("bench", compiled(source), documents, "--against", "sentencepiece", "--source", source))
         assert found["sentencepiece"][-1] == "equal"
 
     @pytest.mark.parametrize("make", [ranks, model])
     def test_gigatoken(self, make: Callable[[Path], Path], tmp_path: Path, documents: Path) -> None:
-        """Ids of gigatoken are equal for a file of ranks, and its refusal of a model of Unigram is reported."""
+        """For a file of ranks, the table has the ids of gigatoken, whose refusal of a Unigram model is reported."""
         pytest.importorskip("gigatoken")
         source = make(tmp_path)
         if make is ranks:
@@ -234,7 +232,7 @@ class TestIds:
             assert "does not take it" in error_of(said)
 
     def test_another_vocabulary(self, tmp_path: Path, documents: Path, reference: Build) -> None:
-        """If ids differ, the number of such texts and the position of the first one, in any file, are reported."""
+        """If ids differ, the output contains the number of texts with different ids and the position of the first, in any file."""
         table = compiled(document(tmp_path, reference(TOKENS)))
         other = document(tmp_path, reference([token.replace("##able", "##abla") for token in TOKENS]))
         before = written(tmp_path / "before.txt", b"hello\nun")
@@ -242,7 +240,7 @@ class TestIds:
         assert found["tokenizers"][-1] == f"1 of 6 texts differ, first {documents}, line 1, from token 1 on"
 
     def test_places_leave_out_nulls(self, tmp_path: Path, reference: Build) -> None:
-        """A position counts all rows of a column, nulls included."""
+        """The row number of a difference counts all rows of the column, including nulls."""
         pa = pytest.importorskip("pyarrow")
         parquet = pytest.importorskip("pyarrow.parquet")
         parquet.write_table(pa.table({"text": ["un", None, "unaffable"]}), tmp_path / "texts.parquet")
@@ -262,7 +260,7 @@ class TestIds:
         ],
     )
     def test_differing(self, given: list[list[int]], expected: list[tuple[int, int]], table: Path) -> None:
-        """Each text with different ids has the first different position, which may be after the last id."""
+        """`differing` returns each text with different ids, and its first different position, which may follow the last id."""
         batch = fst.Tokenizer.load(table).encode_batch(["", "", ""])
         own = type(batch)(np.array([1, 2, 3], np.int32), np.array([0, 2, 2, 3]))
         flat = np.array([*chain.from_iterable(given)], np.int64)
@@ -270,10 +268,10 @@ class TestIds:
 
 
 class TestSources:
-    """The files that each library reads."""
+    """The files that each library reads as its source."""
 
     def test_all(self, tmp_path: Path, documents: Path, reference: Build) -> None:
-        """In a folder, each library reads its own file, and "all" leaves out libraries without a file."""
+        """In a folder, each library reads its own file, and "all" omits libraries without a file."""
         source = document(tmp_path, reference(TOKENS))
         table = compiled(source)
         ranks(tmp_path)
@@ -286,14 +284,14 @@ class TestSources:
     def test_library_is_not_installed(
         self, name: str, table: Path, documents: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """A named library that is not installed is an error with the command that installs it."""
+        """If a named library is not installed, the message contains the command that installs it."""
         monkeypatch.setitem(sys.modules, name, None)
         said = error_of(call("bench", table, documents, "--against", name, "--source", ranks(tmp_path), code=1))
         told = f"--against needs {name}, which is not installed: pip install {name}, or all that can be compared with "
         assert said == told + "the extra bench, in the repository pip install '.[bench]'"
 
     def test_nothing_is_installed(self, table: Path, documents: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        """If no library is installed, "all" is an error, too."""
+        """If no library is installed, "all" is an error, and the message contains the command that installs them."""
         for name in libraries.LIBRARIES:
             monkeypatch.setitem(sys.modules, name, None)
         said = error_of(call("bench", table, documents, "--against", "all", "--source", ranks(tmp_path), code=1))
@@ -301,7 +299,7 @@ class TestSources:
         assert said == told + "the extra bench, in the repository pip install '.[bench]'"
 
     def test_source_of_another_kind(self, table: Path, documents: Path, tmp_path: Path) -> None:
-        """A library that cannot read a source is an error that lists the sources it reads."""
+        """If a library cannot read the source, the message lists the kinds of sources that it reads."""
         source = ranks(tmp_path)
         said = error_of(call("bench", table, documents, "--against", "tokenizers", "--source", source, code=1))
         assert said == f"tokenizers does not read {source}; name a tokenizer.json with --source"
@@ -316,14 +314,14 @@ class TestSources:
         ],
     )
     def test_unknown_source(self, name: str, data: bytes | None, told: str, table: Path, documents: Path, tmp_path: Path) -> None:
-        """A source that no library can read is an error that names it."""
+        """The message about a source that no library reads contains its name."""
         if data is not None:
             written(tmp_path / name, data)
         said = error_of(call("bench", table, documents, "--against", "tokenizers", "--source", tmp_path / name, code=1))
         assert said.startswith(f"{tmp_path / name}: {told}")
 
     def test_libraries_are_those_of_the_option(self) -> None:
-        """The option offers every library, and "all"."""
+        """The option `--against` accepts every library, and "all"."""
         assert (*libraries.LIBRARIES, comparison.ALL) == PEERS
 
     @pytest.mark.parametrize(
@@ -336,26 +334,26 @@ class TestSources:
         ],
     )
     def test_wrong_usage(self, options: list[str], told: str, table: Path, documents: Path) -> None:
-        """Incompatible options are wrong usage."""
+        """Options that exclude each other are wrong usage."""
         assert told in call("bench", table, documents, *options, code=2).stderr
 
     def test_no_tokens(self, table: Path, tmp_path: Path) -> None:
-        """Documents without a token are an error, as without --against."""
+        """Documents without a token are an error, with `--against` as without it."""
         empty = written(tmp_path / "empty.txt", b"")
         said = error_of(call("bench", table, empty, "--against", "tiktoken", "--source", ranks(tmp_path), code=1))
         assert said.startswith("the input has no tokens")
 
 
 class TestDrawing:
-    """Bars."""
+    """The bars for speeds."""
 
     @posix
     @pytest.mark.parametrize(("encoding", "character"), [("utf-8", "█"), ("ascii", "#")])
     def test_terminal(
         self, encoding: str, character: str, tmp_path: Path, documents: Path, reference: Build, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """In a terminal, the table is followed by a bar for each speed, the longest one the widest, in characters that the terminal can
-        show.
+        """On a terminal, a bar for each speed follows the table, in characters of the terminal's encoding; the highest speed has the
+        longest bar.
         """
         import pty
 
@@ -376,7 +374,7 @@ class TestDrawing:
 
     @pytest.mark.parametrize(("columns", "expected"), [(0, "▏"), (1, "█"), (2.5, "██▌"), (3.01, "███")])
     def test_bars(self, columns: float, expected: str, monkeypatch: pytest.MonkeyPatch) -> None:
-        """A bar is drawn in eighths of a column, and is always visible."""
+        """A bar is drawn in eighths of a column, and even the shortest is visible."""
         monkeypatch.setattr(sys, "stdout", SimpleNamespace(encoding="utf-8"))
         assert comparison.bar(columns) == expected
         monkeypatch.setattr(sys, "stdout", SimpleNamespace(encoding="ascii"))
@@ -384,21 +382,21 @@ class TestDrawing:
 
     @pytest.mark.parametrize(("ratio", "told"), [(0.857, "0.86"), (5, "5.00"), (55.12, "55.1"), (117.3, "117"), (1234.5, "1,234")])
     def test_ratios(self, ratio: float, told: str) -> None:
-        """A ratio has three digits, or more if its integer part is longer."""
+        """A ratio has three digits, or more if its integer part has more."""
         assert comparison._rounded(ratio) == told
 
 
 class TestProcess:
-    """Workers in separate processes."""
+    """Libraries in separate processes."""
 
     def test_answers(self) -> None:
-        """A worker returns results, and its printed text is not a result."""
+        """A worker returns results, and text that it prints is not read as a result."""
         process = workers.Process("a printer", "subprocess:Popen", ["echo", "this"])
         assert process.ask("wait") == 0
         process.end()
 
     def test_exceptions(self) -> None:
-        """An exception in a worker is an error with its name, and the worker then continues to return results."""
+        """An exception in a worker is raised with its name, and the worker then continues to return results."""
         process = workers.Process("bytes", "io:BytesIO", b"abc")
         with pytest.raises(workers.WorkerError, match=r"AttributeError: .* 'none'"):
             process.ask("none")
@@ -406,7 +404,7 @@ class TestProcess:
         process.end()
 
     def test_end(self) -> None:
-        """A process that exits is an error that names it and its exit status."""
+        """The message about a worker that exits contains its name and its exit status."""
         process = workers.Process("a library", "os:_exit", 7)
         with pytest.raises(workers.WorkerError, match="the process of a library ended with status 7"):
             process.ask("read")

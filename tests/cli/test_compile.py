@@ -1,4 +1,4 @@
-"""`fst compile` and its commands: the tables equal those of the package, and messages name the command that accepts a source."""
+"""`fst compile` and its commands: tables equal those of the Python functions, and messages contain the command that accepts a source."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import fst
 from fst.cli.main import main
 
 COMMANDS = ("keywords", "maxmatch", "jieba", "mecab")
-MAX_HELP = 50  # lines
+MAX_HELP = 50  # number of lines
 OF_WORDS = "to compile keywords, run `fst compile keywords {0}`; to compile a dictionary, `fst compile maxmatch {0}`"
 
 
@@ -30,7 +30,7 @@ class TestTokenizer:
         assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
 
     def test_options(self, tmp_path: Path) -> None:
-        """Given options replace those of the source, and the others keep the source's values."""
+        """Options replace settings of the source; all other settings are those of the source."""
         source = written(tmp_path / "vocab.txt", b"[UNK]\n<oov>\na\n@@b\n")
         words = "--no-lowercase --strip-accents --no-clean-text --unk-token <oov> --continuing-subword-prefix @@"
         more = "--max-input-chars-per-word 7 --pre-tokenizer none --layout compact"
@@ -46,7 +46,7 @@ class TestTokenizer:
         assert (about["max_input_chars_per_word"], about["pre_tokenizer"], about["layout"]) == (7, "none", "compact")
 
     def test_refused_vocabulary(self, tmp_path: Path) -> None:
-        """A source that cannot be compiled is an error of one line, and leaves no file."""
+        """A source that cannot be compiled is an error of one line, and no file is written."""
         source = written(tmp_path / "vocab.txt", b"a\nb\n")
         said = error_of(call("compile", source, "-o", tmp_path / "t.npz", code=1))
         assert str(source) in said
@@ -54,19 +54,19 @@ class TestTokenizer:
         assert list(tmp_path.iterdir()) == [source]
 
     def test_no_folder(self, tmp_path: Path) -> None:
-        """A missing folder is reported by its given name, before anything is compiled."""
+        """The message about a missing folder contains the name as it was typed, and comes before the compilation."""
         said = call("compile", tmp_path / "none.txt", "-o", tmp_path / "none" / "t.npz", code=1).stderr
         assert said.startswith(f"Error: {tmp_path / 'none' / 't.npz'}: no folder")
 
     @posix
     def test_device(self) -> None:
-        """An output that is a device is never replaced by a table."""
+        """An output that is a device is not replaced by a table."""
         call("compile", "vocab.txt", "-o", os.devnull, code=2)
         assert not Path(os.devnull).is_file()
 
     @posix
     def test_terminal(self, tmp_path: Path) -> None:
-        """Progress is shown on standard error, and only on a terminal."""
+        """Progress is shown on standard error if it is a terminal, and nowhere else."""
         source = written(tmp_path / "vocab.txt", "\n".join(TOKENS).encode())
         done = call("compile", source, "-o", tmp_path / "t.npz")
         assert (done.stdout, done.stderr) == ("", "")
@@ -74,17 +74,17 @@ class TestTokenizer:
 
 
 class TestCommands:
-    """The commands of `fst compile`, and the compilation of a tokenizer, which has no command name."""
+    """The commands of `fst compile`, and the compilation of a tokenizer, which needs no command name."""
 
     @pytest.mark.parametrize("command", [(), *((name,) for name in COMMANDS)], ids=" ".join)
     def test_help(self, command: tuple[str, ...]) -> None:
-        """The help of each command fits one screen and has an example."""
+        """The help of each command fits on one screen and has an example."""
         shown = call("compile", *command, "--help").stdout
         assert len(shown.splitlines()) <= MAX_HELP
         assert " ".join(["fst compile", *command]) in shown.split("Examples:")[1]
 
     def test_shared_help(self) -> None:
-        """The help of `fst compile`, also after a source, has both usages."""
+        """The help of `fst compile`, even after a source, contains both forms of usage."""
         shown = call("compile", "--help").stdout
         assert shown.startswith("Usage: fst compile [OPTIONS] SOURCE\n       fst compile COMMAND [ARGS]...\n")
         assert all(f"\n  {name} " in shown for name in COMMANDS)
@@ -94,11 +94,11 @@ class TestCommands:
         ("command", "option"), [("", "--ignore-case"), ("keywords", "--lowercase"), ("maxmatch", "--whole-words"), ("mecab", "--hmm")]
     )
     def test_options_of_others(self, command: str, option: str) -> None:
-        """An option that belongs to another command is wrong usage."""
+        """An option of another command is wrong usage."""
         assert f"No such option '{option}'" in call("compile", *filter(None, [command]), "words.txt", "-o", "t.npz", option, code=2).stderr
 
     def test_source_with_the_name_of_a_command(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        """A tokenizer with the name of a command is compiled as ./NAME or after an option, and a message gives the form ./NAME."""
+        """A tokenizer whose name is also a command is compiled as ./NAME or after an option, and a message explains this."""
         monkeypatch.chdir(tmp_path)
         written(tmp_path / "keywords", b"[UNK]\na\n")
         for words in (["./keywords", "-o", "t.npz"], ["-o", "t.npz", "keywords"]):
@@ -119,19 +119,19 @@ class TestCommands:
         ],
     )
     def test_hints(self, name: str, data: bytes, said: str, tmp_path: Path) -> None:
-        """The message on a source that looks like words or a dictionary names the command that accepts it."""
+        """The message about a source that looks like a list of words or a dictionary contains the command that accepts it."""
         source = written(tmp_path / name, data)
         assert error_of(call("compile", source, "-o", tmp_path / "t.npz", code=1)).endswith(f"; {said.format(source)}")
 
     def test_hint_for_a_folder(self, tmp_path: Path) -> None:
-        """The message on a folder of MeCab names the command that accepts it."""
+        """The message about a folder of MeCab contains the command that accepts it."""
         written(tmp_path / "matrix.def", b"1 1\n0 0 0\n")
         said = error_of(call("compile", tmp_path, "-o", tmp_path / "t.npz", code=1))
         assert said.endswith(f"; to compile a dictionary of MeCab, run `fst compile mecab {tmp_path}`")
 
     @pytest.mark.parametrize("data", [b"", b"\xff\xfe", b"{}", b"#version: 0.2\na b\n"])
     def test_no_hint(self, data: bytes, tmp_path: Path) -> None:
-        """The message on a source that is not a list of words names no command."""
+        """The message about a source that is not a list of words contains no command."""
         assert "fst compile" not in error_of(call("compile", written(tmp_path / "x", data), "-o", tmp_path / "t.npz", code=1))
 
     @pytest.mark.parametrize(
@@ -145,7 +145,7 @@ class TestCommands:
         ],
     )
     def test_completion(self, words: list[str], incomplete: str, expected: set[str]) -> None:
-        """The shell completes commands and files, the options of a tokenizer, and the options of a command."""
+        """The shell completes commands and files, the options for a tokenizer, and the options of each command."""
         assert {item.value for item in ShellComplete(main, {}, "fst", "").get_completions(words, incomplete)} == expected
 
 
@@ -154,7 +154,7 @@ class TestKeywords:
     """`fst compile keywords`."""
 
     def test_words(self, tmp_path: Path) -> None:
-        """Keywords are read from a file, and options set the file's format and the kind of matches."""
+        """Keywords are read from a file, and options set the format of the file and the kind of matches."""
         source = written(tmp_path / "names.csv", b"n,name\n1,ab\n2,abc\n")
         out = tmp_path / "names.npz"
         call("compile", "keywords", source, "--column", "name", "-o", out)
@@ -166,7 +166,7 @@ class TestKeywords:
         assert fst.Searcher.load(out).keywords == ("n,name", "1,ab", "2,abc")
 
     def test_spelling(self, tmp_path: Path) -> None:
-        """Options set the normalization of texts for the search, and the keywords that count."""
+        """Options set how texts are normalized for the search, and which matches count."""
         source, out = written(tmp_path / "words.txt", b"Ann\nfi\n\n"), tmp_path / "out.npz"
         words: list[str | Path] = ["compile", "keywords", source, "-o", out]
         assert "line 3: the keyword is empty" in error_of(call(*words, code=1))
@@ -186,7 +186,7 @@ class TestKeywords:
         assert call("search", out, "--replace", "-", stdin=b"ab\n").data == b"-a-b-\n"
 
     def test_overlapping(self, tmp_path: Path) -> None:
-        """Overlapping matches are all found, and shown once; they are not replaced."""
+        """Overlapping matches are all listed, but each character is colored once, and --replace is refused."""
         source, out = written(tmp_path / "words.txt", b"he\nshe\nhers\n"), tmp_path / "out.npz"
         call("compile", "keywords", source, "-o", out, "--match-kind", "overlapping")
         assert call("search", out, "--names", stdin=b"ushers\n").data == b"1\tshe\t1\t4\n1\the\t2\t4\n1\thers\t2\t6\n"
@@ -195,7 +195,7 @@ class TestKeywords:
         assert call("verify", out).stdout == f"{out}: whole and safe\n"
 
     def test_errors(self, tmp_path: Path) -> None:
-        """Errors name the file, the line and the word, and no table is left."""
+        """Messages contain the file, the line and the word, and no table is written."""
         source = written(tmp_path / "words.txt", b"a\n\n")
         done = call("compile", "keywords", source, "-o", tmp_path / "out.npz", code=1)
         assert error_of(done) == f"{source}, line 2: the keyword is empty; leave it out, or allow it with allow_empty or --allow-empty"
@@ -207,7 +207,7 @@ class TestKeywords:
 
 
 def test_maxmatch(tmp_path: Path) -> None:
-    """A dictionary is read from a file, and --direction sets the end from which a text is segmented."""
+    """A dictionary is read from a file, and --direction sets the end at which the segmentation of a text begins."""
     source, out = written(tmp_path / "dict.txt", "研究 3 v\n研究生 1\n生命 2 n\n".encode()), tmp_path / "out.npz"
     call("compile", "maxmatch", source, "--input-format", "jieba", "-o", out)
     assert fst.Segmenter.load(out).segment("研究生命") == ["研究生", "命"]
@@ -219,7 +219,7 @@ def test_maxmatch(tmp_path: Path) -> None:
 
 
 def test_jieba(tmp_path: Path) -> None:
-    """Without a file, the dictionary of an installed jieba is compiled."""
+    """Without a file, `fst compile jieba` compiles the dictionary of the installed jieba."""
     jieba = pytest.importorskip("jieba")
     call("compile", "jieba", "-o", tmp_path / "t.npz")
     with Path(jieba.__file__).with_name("dict.txt").open(encoding="utf-8") as file:
@@ -227,6 +227,6 @@ def test_jieba(tmp_path: Path) -> None:
 
 
 def test_jieba_is_not_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without a file and without jieba, the message explains how to install it."""
+    """Without a file and without jieba, the message explains how to install jieba."""
     monkeypatch.setattr("fst.compile.machines.segmentation.jieba_model.find_spec", lambda _: None)
     assert "pip install jieba" in error_of(call("compile", "jieba", "-o", tmp_path / "t.npz", code=1))

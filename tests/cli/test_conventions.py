@@ -44,7 +44,7 @@ from fst.core import jit
 from fst.runtime.run import kernel_of
 
 COMMANDS = ("compile", "encode", "search", "segment", "decode", "info", "verify", "bench", "count", "explain", "warmup")
-# Runs command lines in one process, and prints the exit code, the standard error and the imported modules of each.
+# Runs command lines in one process, and prints for each its exit code, its standard error and the imported modules.
 IMPORTED = """
 import contextlib, io, json, sys
 from fst.cli.main import main
@@ -68,7 +68,7 @@ WRONG_USAGE = (
     "encode table a.csv",
     "count table a.jsonl",
 )
-# Raises SIGINT as soon as a process imports a module.
+# Raises SIGINT when a process imports a given module.
 INTERRUPTED_AT = """
 import os, signal, sys
 module = sys.argv.pop(1)
@@ -84,7 +84,7 @@ sys.meta_path.insert(0, Interrupter)
 from fst.__main__ import main
 main()
 """
-# Progress of 123 GB in 100,000 steps.
+# Shows the progress of 123 GB in 100,000 steps.
 WATCHED = """
 import sys
 from fst.cli.files import progress
@@ -96,11 +96,11 @@ with progress.progress(sys.argv[1], 123_456_000_000) as advance:
 
 
 class TestConventions:
-    """Rules for all commands."""
+    """Help, imports, exit codes, messages, pipes and signals."""
 
     @staticmethod
     def imports(lines: Sequence[Sequence[str | Path]], **more: Any) -> Iterator[tuple[int, str, set[str]]]:
-        """The exit code and standard error of each command line, and all modules imported by that time."""
+        """Yield for each command line its exit code, its standard error, and all modules imported so far."""
         done = execute([sys.executable, "-c", IMPORTED], json.dumps([list(map(str, words)) for words in lines]), **more)
         for line in done.stdout.decode().splitlines():
             if line.startswith("["):
@@ -108,7 +108,7 @@ class TestConventions:
                 yield code, said, set(modules)
 
     def test_help_needs_click_alone(self) -> None:
-        """Help and version import neither numba nor numpy."""
+        """Help and version import neither numba nor numpy nor tokenizers."""
         lines = [["--help"], ["--version"], *([command, "--help"] for command in COMMANDS)]
         for words, (code, _, modules) in zip(lines, self.imports(lines), strict=True):
             assert (code, modules & {"numba", "numpy", "tokenizers"}) == (0, set()), words
@@ -125,12 +125,12 @@ class TestConventions:
 
     @pytest.mark.parametrize("command", COMMANDS)
     def test_examples(self, command: str) -> None:
-        """Every help has an example."""
+        """The help of each command has an example."""
         assert f"fst {command}" in call(command, "--help").stdout.split("Example", 1)[1]
 
     @pytest.mark.parametrize("command", COMMANDS)
     def test_defaults(self, command: str) -> None:
-        """The help of an option with a value states its default, if there is one."""
+        """The help of each option with a default value contains the default."""
         found = main.get_command(click.Context(main), command)
         assert found is not None
         context = click.Context(found)
@@ -150,12 +150,12 @@ class TestConventions:
 
     @pytest.mark.parametrize("command", ["encode", "decode", "info", "verify", "bench", "explain"])
     def test_missing_table(self, command: str) -> None:
-        """A missing table has exit code 1 and a message of one line that names it."""
+        """A missing table gives exit code 1 and a message of one line with its name."""
         said = call(command, "none.npz", *["text"] * (command == "explain"), code=1).stderr
         assert said == f"Error: none.npz: {os.strerror(errno.ENOENT)}; check the name\n"
 
     def test_missing_file(self, table: Path, texts: Path) -> None:
-        """A missing file is reported before the file that precedes it is read."""
+        """A missing file is reported before the preceding file is read."""
         done = call("encode", table, texts, "none.txt", code=1)
         assert done.data == b""
         assert error_of(done) == f"none.txt: {os.strerror(errno.ENOENT)}; check the name"
@@ -173,7 +173,7 @@ class TestConventions:
     @pytest.mark.parametrize("words", ["encode {} -", "encode table {}", "encode table - -o {}", "compile {} -o t", "compile v -o {}"])
     @pytest.mark.parametrize("name", ["loop", "x" * 300 + ".txt"], ids=["loop", "long"])
     def test_names_of_no_file(self, name: str, words: str, table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Links that lead back to themselves, and names that are too long, are an error of one line with this reason."""
+        """A link that leads to itself, or a name that is too long, gives a message of one line with this reason."""
         (tmp_path / "loop").symlink_to("back")
         (tmp_path / "back").symlink_to("loop")
         written(tmp_path / "v", b"[UNK]")
@@ -183,16 +183,16 @@ class TestConventions:
         assert error_of(done) == f"{name}: {os.strerror(number)}; {remedy}"
 
     def test_folder(self, table: Path, tmp_path: Path) -> None:
-        """A folder is refused as the output of a command that writes one file."""
+        """A command that writes one file refuses a folder as its output."""
         assert "name a file in it" in error_of(call("compile", table, "--output", tmp_path, code=1))
 
     def test_no_table(self, texts: Path) -> None:
-        """A file of another kind is not accepted as a table."""
+        """A file that is not a table is refused as a table."""
         assert "fst compile" in call("info", texts, code=1).stderr
 
     @posix
     def test_broken_pipe(self, table: Path, tmp_path: Path) -> None:
-        """A reader that closes the pipe early, as `head` does, is not an error, and nothing is printed."""
+        """If the reader closes the pipe early, as `head` does, the exit code is 0 and nothing is printed."""
         file = written(tmp_path / "texts.txt", b"hello unaffable\n" * 200_000)
         with subprocess.Popen([FST, "encode", str(table), str(file)], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
             assert process.stdout is not None
@@ -213,7 +213,7 @@ class TestConventions:
 
     @posix
     def test_as_a_module(self, table: Path) -> None:
-        """`python -m fst` is the same as `fst`, also in its usage message."""
+        """`python -m fst` runs `fst`, and its usage message begins with `python -m fst`."""
         assert execute([sys.executable, "-m", "fst"], "info", table).stdout == run("info", table).stdout
         assert execute([sys.executable, "-m", "fst"], "--help").stdout.startswith(b"Usage: python -m fst ")
 
@@ -235,7 +235,7 @@ class TestConventions:
     @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is always full")
     @pytest.mark.parametrize("words", ["encode", "info"])
     def test_full_disk(self, table: Path, words: str) -> None:
-        """Output that cannot be written is an error."""
+        """An output that cannot be written is an error."""
         with Path("/dev/full").open("wb") as full:
             done = run(words, table, *["-"] * (words == "encode"), stdin=b"un\n", stdout=full, code=1)
         assert error_of(done) == f"{os.strerror(errno.ENOSPC)}; make room"
@@ -243,12 +243,12 @@ class TestConventions:
     @posix
     @pytest.mark.parametrize(("stream", "closing"), [("standard input", "<&-"), ("standard output", ">&-")])
     def test_closed_streams(self, table: Path, stream: str, closing: str) -> None:
-        """Standard input or output that is closed is an error."""
+        """Closed standard input or output is an error."""
         done = execute(["sh", "-c", f'exec "$0" "$@" {closing}', FST], "encode", table, code=1)
         assert error_of(done) == f"{stream}: it is closed"
 
     def test_warmup(self) -> None:
-        """`fst warmup` counts the compiled kernels, and prints on standard error how long it took and where kernels are kept."""
+        """`fst warmup` counts the compiled kernels on standard error, and then prints the time and the folder of the kernels."""
         done = run("warmup")
         _, *counted, last = done.stderr.decode().splitlines()
         assert done.stdout == b""
@@ -259,7 +259,7 @@ class TestConventions:
     @posix
     @pytest.mark.parametrize("command", ["encode", "warmup"])
     def test_a_signal_while_kernels_are_compiled(self, command: str, table: Path, tmp_path: Path) -> None:
-        """A signal during the compilation of kernels ends the command with one more line."""
+        """A signal while kernels are compiled ends the command after one more line."""
         words, cold = [FST, command, *[str(table)] * (command == "encode")], {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
         with subprocess.Popen(words, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, env=cold) as process:
             assert process.stderr is not None
@@ -272,9 +272,7 @@ class TestConventions:
     @pytest.mark.slow
     @posix
     def test_first_run(self, table: Path, tmp_path: Path) -> None:
-        """A user who waits for the compilation of kernels is told how long it takes and where they are kept, also without a terminal, and
-        data stays clean.
-        """
+        """The first run reports on standard error how long compilation takes and where kernels are stored, even without a terminal."""
         cold: dict[str, Any] = {"stdin": b"un\n", "env": {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}}
         done = run("encode", table, **cold)
         kept = f"up to 20 s; kept in {tmp_path / CACHE}"
@@ -289,7 +287,7 @@ class TestConventions:
     def test_commands_with_kernels(
         self, command: str, table: Path, texts: Path, tmp_path: Path, reference: Callable[..., Tokenizer], monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """Every command that uses kernels reports the kernel that it compiles, the total number of kernels, and the compile time."""
+        """Every command with kernels reports the kernel that it compiles, the number of kernels, and the time that it took."""
         monkeypatch.setattr(jit, "_kept_code", lambda *_: None)
         kernel_of.cache_clear()
         words: list[str | Path] = [table, texts]
@@ -302,13 +300,13 @@ class TestConventions:
         assert re.fullmatch(r"fst: compiled 1 kernel for wordpiece in [\d.]+ s", compiled)
 
     def test_the_collector_goes_on(self, table: Path, texts: Path) -> None:
-        """The garbage collector runs again once kernels are loaded."""
+        """The garbage collector runs again after kernels are loaded."""
         call("bench", table, texts)
         assert gc.isenabled()
 
 
 class TestProgress:
-    """The bar on standard error."""
+    """The progress bar on standard error."""
 
     class Terminal(io.StringIO):
         """A standard error that is a terminal."""
@@ -319,7 +317,7 @@ class TestProgress:
 
     @pytest.fixture
     def shown(self, monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
-        """The text shown during two steps from 0 to 100%."""
+        """A function that returns the text shown during two steps from 0 to 100%."""
 
         def show(
             total: int | None, *, patience: float = 0, hidden: bool = False, stream: io.StringIO | None = None, done: Any = None
@@ -338,7 +336,7 @@ class TestProgress:
     @posix
     @pytest.mark.parametrize("columns", [1, 20, 60, 80, 200])
     def test_fits_the_terminal(self, columns: int) -> None:
-        """A bar fits one line of a terminal of any width, and is redrawn only at intervals."""
+        """The bar fits on one line of a terminal of any width, and is redrawn only at intervals."""
         shown = on_terminal("encoding", program=[sys.executable, "-c", WATCHED], columns=columns).decode()
         lines = shown.removesuffix("\r\n").split("\r")[1:]
         assert len(lines) < 100
@@ -350,12 +348,12 @@ class TestProgress:
             assert f"[{'#' * 40}]" in lines[-1]
 
     def test_after_a_second(self, shown: Callable[..., str]) -> None:
-        """A bar appears after a delay."""
+        """The bar appears after a delay."""
         assert "counting" in shown(100)
         assert "100%" in shown(100)
 
     def test_what_is_quick(self, shown: Callable[..., str]) -> None:
-        """A short job has no bar."""
+        """A job that ends before the delay has no bar."""
         assert shown(100, patience=60) == ""
 
     def test_unknown_length(self, shown: Callable[..., str]) -> None:
@@ -367,7 +365,7 @@ class TestProgress:
         assert shown(100, hidden=True) == ""
 
     def test_nobody_watches(self, shown: Callable[..., str]) -> None:
-        """A stream that is not a terminal gets no bar; a long job writes a line at intervals."""
+        """Without a terminal there is no bar, but a long job writes lines at intervals."""
         assert shown(100, stream=io.StringIO(), patience=60) == ""
         first, second = shown(100, stream=io.StringIO()).splitlines()
         assert first.startswith("counting   50%  0.0 of 0.0 MB")

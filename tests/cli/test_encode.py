@@ -1,4 +1,4 @@
-"""`fst encode` and `fst decode`: lines and streams give the ids of the package."""
+"""`fst encode` and `fst decode` of lines and streams give the ids of the Python interface."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ class TestEncode:
         assert run("encode", table, *dash, stdin=b"un\nhello\n").stdout == ids_of(table, ["un", "hello"])
 
     def test_several_files(self, table: Path, texts: Path) -> None:
-        """Files are read in the order of the arguments, standard input included."""
+        """Files, including standard input, are read in the order of the arguments."""
         assert call("encode", table, texts, "-", texts, stdin=b"un\n").data == ids_of(table, [*TEXTS, "un", *TEXTS])
 
     def test_no_special_tokens(self, table: Path, texts: Path) -> None:
-        """--no-special-tokens leaves out the special tokens around a document."""
+        """--no-special-tokens omits the special tokens around a document."""
         assert call("encode", table, texts, "--no-special-tokens").data == ids_of(table, TEXTS, add_special_tokens=False)
 
     def test_tokens(self, table: Path) -> None:
@@ -57,7 +57,7 @@ class TestEncode:
 
     @pytest.mark.parametrize("form", ["ids", "tokens", "npy"])
     def test_tokens_that_have_no_place(self, form: str, table: Path, tmp_path: Path) -> None:
-        """--tokens is wrong usage for an output of ids alone, or of tokens alone."""
+        """--tokens is wrong usage for an output that contains only ids or only tokens."""
         done = call("encode", table, "--tokens", "--format", form, "-o", tmp_path / "out", code=2)
         assert f"--tokens cannot be combined with {form}" in done.stderr
 
@@ -70,16 +70,16 @@ class TestEncode:
         assert call("encode", table, stdin=b"").data == b""
 
     def test_missing_last_newline(self, table: Path) -> None:
-        """The last line is read, even without a line feed."""
+        """A last line without a line feed is a document."""
         assert call("encode", table, stdin=b"un\nhello").data == ids_of(table, ["un", "hello"])
 
     def test_lines_end_at_line_feeds_only(self, table: Path) -> None:
-        """Carriage returns, form feeds, U+0085 and U+2028 are part of a document."""
+        """Only line feeds end a document; carriage returns, form feeds, U+0085 and U+2028 are part of it."""
         lines = ["un\r", "\r", "un\fhello", "un\x0bhello", "un\x85hello", "un\u2028hello"]
         assert call("encode", table, stdin="\n".join(lines).encode()).data == ids_of(table, lines)
 
     def test_blocks_do_not_show(self, table: Path, tmp_path: Path) -> None:
-        """Files and lines longer than one read give the same ids."""
+        """A file or a line longer than one read has the same ids as in one read."""
         lines = [b"unable hello " * (CHUNK // 6), *[b"hello un", b"", b"!" * 40] * (CHUNK // 30), "é".encode() * CHUNK]
         data = b"\n".join(lines)
         assert call("encode", table, written(tmp_path / "long.txt", data)).data == ids_of(table, lines)
@@ -90,7 +90,7 @@ class TestEncode:
         assert call("encode", table, file, "--threads", "3").data == call("encode", table, file, "--threads", "1").data
 
     def test_a_number_of_threads_that_is_none(self, table: Path, texts: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        """An invalid number of threads in the environment is wrong usage, for any command."""
+        """If `FST_NUM_THREADS` is not a number, every command is wrong usage."""
         monkeypatch.setenv("FST_NUM_THREADS", "many")
         for words in (("encode", str(table), str(texts)), ("info", str(table))):
             assert "FST_NUM_THREADS='many': the number of threads" in call(*words, code=2).stderr
@@ -108,23 +108,23 @@ class TestEncode:
             assert process.wait(TIMEOUT) == 0
 
     def test_invalid_utf_8(self, table: Path, tmp_path: Path) -> None:
-        """Bytes that are not UTF-8 are an error that names file, line and byte, and gives a remedy."""
+        """The message about bytes that are not UTF-8 contains the file, the line, the byte and a remedy."""
         file = written(tmp_path / "bad.txt", b"un\n" * 500_000 + b"hello \xff\n")
         said = error_of(call("encode", table, file, code=1))
         assert said == f"{file}, line 500001: not UTF-8 at byte 6; mend it, or pass --errors replace or skip"
 
     def test_invalid_utf_8_of_standard_input(self, table: Path) -> None:
-        """A character split by a line feed is an error in the first of the two lines."""
+        """A character that a line feed cuts in two is an error in the first of the two lines."""
         said = error_of(call("encode", table, stdin=b"un\n\xc3\n\xa9\n", code=1))
         assert said.startswith("standard input, line 2: not UTF-8 at byte 0")
 
     def test_replace(self, table: Path) -> None:
-        """--errors replace replaces bytes that are not UTF-8 with U+FFFD."""
+        """--errors replace reads bytes that are not UTF-8 as U+FFFD."""
         done = call("encode", table, "--errors", "replace", stdin=b"un\xff\nhello\n")
         assert done.data == ids_of(table, ["un\ufffd", "hello"])
 
     def test_what_was_written_stays(self, table: Path, tmp_path: Path) -> None:
-        """Lines written to standard output before an error stay complete."""
+        """Standard output contains only complete lines if an error ends the command."""
         file = written(tmp_path / "bad.txt", b"un\n" * CHUNK + b"\xff\n")
         out = call("encode", table, file, code=1).data
         line = ids_of(table, ["un"])
@@ -132,26 +132,26 @@ class TestEncode:
         assert out == line * (len(out) // len(line))
 
     def test_output(self, table: Path, texts: Path, tmp_path: Path) -> None:
-        """--output writes a file and nothing to standard output."""
+        """--output writes to a file, and nothing to standard output."""
         out = tmp_path / "ids.txt"
         assert call("encode", table, texts, "--output", out).data == b""
         assert out.read_bytes() == ids_of(table, TEXTS)
 
     def test_no_half_written_output(self, table: Path, tmp_path: Path) -> None:
-        """After a failure there is no output file and no temporary file."""
+        """A failed command leaves no output file and no temporary file."""
         file = written(tmp_path / "bad.txt", b"un\n" * CHUNK + b"\xff\n")
         call("encode", table, file, "--output", tmp_path / "ids.txt", code=1)
         assert list(tmp_path.iterdir()) == [file]
 
     def test_the_old_output_stays(self, table: Path, tmp_path: Path) -> None:
-        """After a failure, the output of an earlier run is unchanged."""
+        """A failed command does not change the output of an earlier run."""
         old = written(tmp_path / "ids.txt", b"as it was")
         call("encode", table, "--output", old, stdin=b"\xff\n", code=1)
         assert old.read_bytes() == b"as it was"
 
     @posix
     def test_links_and_devices(self, table: Path, texts: Path, tmp_path: Path) -> None:
-        """An output that is a link or a pipe is written to, and not replaced."""
+        """If the output is a link or a pipe, the command writes to it, and does not replace it."""
         link = tmp_path / "link.txt"
         link.symlink_to(tmp_path / "ids.txt")
         call("encode", table, texts, "--output", link)
@@ -161,11 +161,11 @@ class TestEncode:
 
 
 class TestOutputsThatAreInputs:
-    """Outputs that would overwrite an input."""
+    """An output that is also an input."""
 
     @pytest.fixture
     def files(self, table: Path, tmp_path: Path) -> dict[str, Path]:
-        """Files to read, each of which contains its own name, and links to one of them."""
+        """Files that each contain their own name, and links to one of them."""
         paths = {name: written(tmp_path / name, name.encode()) for name in ("a.txt", "ids.splits.npy", "vocab.txt")}
         paths["table"] = written(tmp_path / "table", table.read_bytes())
         (tmp_path / "symbolic").symlink_to("a.txt")
@@ -185,7 +185,7 @@ class TestOutputsThatAreInputs:
         ],
     )
     def test_refused(self, words: str, files: dict[str, Path]) -> None:
-        """An output that is the table, the source or an input file is wrong usage, also through links, and is unchanged."""
+        """An output that is the table, the source or an input file, even through links, is wrong usage, and is not changed."""
         before = {path: path.read_bytes() for path in files.values() if path.is_file()}
         said = call(*(files.get(word, word) for word in words.split()), code=2).stderr
         assert "is also an input, and would be overwritten" in said
@@ -197,7 +197,7 @@ class TestOutputsThatAreInputs:
         thinned(["encode table a.txt", "encode table -", "count table a.txt", "decode table", "bench table a.txt", "info table"], 3),
     )
     def test_standard_output(self, words: str, files: dict[str, Path]) -> None:
-        """Standard output that is appended to an input file is refused: reading would never end."""
+        """Standard output that appends to an input file is refused, because reading would never end."""
         written(files["a.txt"], b"5\n")
         source = files["table" if words == "info table" else "a.txt"]
         before = source.read_bytes()
@@ -211,11 +211,11 @@ class TestOutputsThatAreInputs:
 
     @posix
     def test_devices(self, table: Path) -> None:
-        """A device may be input and output at once."""
+        """A device may be both input and output."""
         assert call("encode", table, os.devnull, "-o", os.devnull).data == b""
 
     def test_other_files(self, table: Path, texts: Path) -> None:
-        """An output that is not an input can be overwritten."""
+        """An existing output that is not an input is overwritten."""
         for _ in range(2):
             call("encode", table, texts, "-o", texts.with_suffix(".ids"))
 
@@ -224,17 +224,17 @@ class TestDecode:
     """`fst decode`."""
 
     def test_null(self, table: Path) -> None:
-        """A null that `fst encode` writes becomes an empty line."""
+        """`fst decode` reads a null of `fst encode` as an empty line."""
         assert call("decode", table, stdin=b'{"a":1,"input_ids":null}\n{"input_ids":[5],"tokens":["un"]}\n').data == b"\nun\n"
 
     @pytest.mark.parametrize("form", ["ids", "json"])
     def test_round_trip(self, table: Path, form: str) -> None:
-        """The ids that `fst encode` writes, plain or as JSON, decode to the text."""
+        """The ids that `fst encode` writes, as numbers or as JSON, decode to the text."""
         encoded = call("encode", table, "--format", form, stdin=b"unaffable!\n\nhello un\n").data
         assert call("decode", table, stdin=encoded).data == b"unaffable!\n\nhello un\n"
 
     def test_special_tokens(self, table: Path, tmp_path: Path) -> None:
-        """--keep-special-tokens leaves them in."""
+        """--keep-special-tokens includes special tokens in the decoded text."""
         file = written(tmp_path / "ids.txt", b"2 5 4 3\n")
         assert call("decode", table, file).stdout == "un\n"
         assert call("decode", table, file, "--keep-special-tokens").stdout == "[CLS] un [MASK] [SEP]\n"
@@ -256,6 +256,6 @@ class TestDecode:
         ],
     )
     def test_no_ids(self, table: Path, tmp_path: Path, line: str, what: str) -> None:
-        """A line that contains no ids is an error that names file and line."""
+        """The message about a line without ids contains the file and the line."""
         file = written(tmp_path / "ids.txt", f"5\n{line}\n".encode())
         assert call("decode", table, file, code=1).stderr.startswith(f"Error: {file}, line 2: {what}")

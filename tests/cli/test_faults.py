@@ -1,4 +1,4 @@
-"""Faults of files: each fault is one message and leaves no partial file, and nothing hangs."""
+"""Faults of files: each fault gives one message, no partial file remains, and no command hangs."""
 
 from __future__ import annotations
 
@@ -60,22 +60,22 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 def options_for(kind: str) -> list[str]:
-    """The options for a kind of file."""
+    """The options that read a kind of file."""
     return [] if kind in ("text", *PACKINGS) else ["--column", "text"]
 
 
 def on_its_own(folder: Path) -> Path:
-    """An empty folder for an output."""
+    """A new empty folder for an output."""
     (folder / "out").mkdir()
     return folder / "out"
 
 
 class TestInput:
-    """Files that are damaged, or not of the stated kind."""
+    """Files that are damaged, or not of the expected kind."""
 
     @pytest.mark.parametrize("kind", [*PACKINGS, "parquet", "arrow file", "arrow stream"])
     def test_cut_short(self, kind: str, table: Path, data: dict[str, Path], tmp_path: Path) -> None:
-        """A file that ends in the middle of a member, a frame, a page or a batch is an error that names it, and nothing is written."""
+        """The message about a file that ends inside a member, a frame, a page or a batch contains its name, and nothing is written."""
         whole, out = data[kind].read_bytes(), on_its_own(tmp_path)
         for place in (len(whole) // 3, len(whole) - 12):
             source = written(tmp_path / f"cut{data[kind].suffix}", whole[:place])
@@ -85,7 +85,7 @@ class TestInput:
         assert list(out.iterdir()) == []
 
     def test_arrow_file_cut_between_batches(self, table: Path, tmp_path: Path) -> None:
-        """An Arrow file that ends after a batch is truncated, too."""
+        """An Arrow file that ends after a batch, without a footer, is reported as cut short."""
         file = io.BytesIO()
         with pa.ipc.new_file(file, pa.schema([("text", pa.string())])) as writer:
             writer.write_batch(pa.record_batch({"text": ["un"]}))
@@ -95,7 +95,7 @@ class TestInput:
 
     @pytest.mark.parametrize("kind", [*PACKINGS, "parquet", "arrow file", "arrow stream"])
     def test_damaged(self, kind: str, table: Path, data: dict[str, Path], tmp_path: Path) -> None:
-        """Changed bytes end in an error or in other text, never in a traceback or a crash."""
+        """A file with changed bytes gives an error or other text, but never a traceback or a crash."""
         whole = data[kind].read_bytes()
         for place in (7, 40, len(whole) // 3, len(whole) - 20):
             damaged = bytes(byte ^ 0xA5 for byte in whole[place : place + 8])
@@ -106,22 +106,22 @@ class TestInput:
     @pytest.mark.parametrize("kind", ["parquet", "arrow file", "arrow stream"])
     @pytest.mark.parametrize(("column", "what"), [("txt", "no columns are called 'txt'"), ("number", "column 'number' is int64, no text")])
     def test_columns(self, column: str, what: str, kind: str, table: Path, data: dict[str, Path]) -> None:
-        """A column that is missing, or does not contain text, is an error that lists the columns with text."""
+        """If a column is missing or is not text, the message lists the columns with their types."""
         said = call("encode", table, data[kind], "--column", column, code=1).stderr
         assert said == f"Error: {data[kind]}: {what}; there are 'number' (int64), 'text' (string): name one of text with --column\n"
 
     @pytest.mark.parametrize("packing", ["bz2", "xz"])
     def test_what_follows_a_stream(self, packing: str, table: Path, tmp_path: Path) -> None:
-        """Bytes after a stream that do not begin another stream are reported as damage."""
+        """Bytes after a compressed stream that begin no other stream are reported as damage."""
         packed = bz2.compress(b"un\n") if packing == "bz2" else lzma.compress(b"un\n")
         source = written(tmp_path / "in", packed + b"hello\n")
         said = call("encode", table, source, code=1).stderr
         assert said.startswith(f"Error: {source}: its {packing} data is damaged or cut short")
 
     def test_xz_that_asks_for_memory(self, table: Path, tmp_path: Path) -> None:
-        """A file of xz that requests 4 GB of memory is refused."""
+        """An xz file that requests 4 GB of memory is refused."""
         packed = bytearray(lzma.compress(b"un\n"))
-        header = slice(12, 12 + 4 * (packed[12] + 1))  # of the first block: size, flags, LZMA2, one byte of properties, their value
+        header = slice(12, 12 + 4 * (packed[12] + 1))  # the first block: size, flags, LZMA2, one byte of properties, their value
         assert packed[14:16] == b"\x21\x01"
         packed[16] = 40
         packed[header.stop - 4 : header.stop] = zlib.crc32(packed[header.start : header.stop - 4]).to_bytes(4, "little")
@@ -130,7 +130,7 @@ class TestInput:
 
     @pytest.mark.parametrize("kind", PACKINGS)
     def test_nothing_packed(self, kind: str, table: Path, tmp_path: Path) -> None:
-        """An empty file, and a compressed empty file, have no documents."""
+        """An empty file and a compressed empty file contain no documents."""
         packs: dict[str, Callable[[bytes], bytes]] = {"gzip": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress}
         packed = packs[kind](b"") if kind in packs else pa.compress(b"", "zstd", asbytes=True)
         for content in (packed, b""):
@@ -138,14 +138,14 @@ class TestInput:
 
     @pytest.mark.parametrize("kind", ["parquet", "arrow"])
     def test_empty_file_as_a_table(self, kind: str, table: Path, tmp_path: Path) -> None:
-        """An empty file is not a table."""
+        """An empty file is refused as Parquet or Arrow."""
         source = written(tmp_path / "in", b"")
         said = call("encode", table, source, "--input-format", kind, "--column", "text", code=1).stderr
         assert said.startswith(f"Error: {source}: ")
 
     @pytest.mark.parametrize("kind", ["parquet", "arrow"])
     def test_all_null(self, kind: str, table: Path, tmp_path: Path) -> None:
-        """Rows that are all null stay null."""
+        """A column of nulls gives a column of nulls."""
         nulls, source, out = pa.table({"text": pa.nulls(3, pa.string())}), tmp_path / "in", tmp_path / "out.parquet"
         if kind == "parquet":
             pq.write_table(nulls, source)
@@ -157,7 +157,7 @@ class TestInput:
 
     @pytest.mark.parametrize("words", thinned([(["--field", "text"],), (["--format", "json"],)], 2))
     def test_long_documents(self, words: list[str], table: Path) -> None:
-        """A document that is too long for memory is refused before it is read into memory."""
+        """A document that is too long for memory is refused before all of it is read."""
         done = subprocess.run(
             [FST, "encode", table, "-", *words], input=b"a" * (3 * MOST_BYTES), capture_output=True, timeout=TIMEOUT, check=False
         )
@@ -167,14 +167,14 @@ class TestInput:
 
 @posix
 class TestOutput:
-    """Outputs that cannot be written, or only partly."""
+    """Outputs that cannot be written, or only in part."""
 
     @pytest.mark.parametrize(
         ("kind", "form"),
         thinned([("text", "ids"), ("text", "npy"), ("text", "parquet"), ("parquet", "arrow"), ("parquet", "parquet")], 5),
     )
     def test_full_disk(self, kind: str, form: str, table: Path, data: dict[str, Path], tmp_path: Path) -> None:
-        """A full disk is an error that names the output, and the partial output is removed."""
+        """The message about a full disk contains the output, and the partial output is removed."""
         out = on_its_own(tmp_path)
 
         def limit() -> None:
@@ -187,20 +187,20 @@ class TestOutput:
 
     @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is always full")
     def test_full_device(self, table: Path, data: dict[str, Path]) -> None:
-        """A device that accepts no data is an error that names it."""
+        """The message about a device that accepts no data contains its name."""
         assert error_of(run("encode", table, data["text"], "-o", "/dev/full", code=1)) == f"/dev/full: {os.strerror(28)}; make room"
 
     @pytest.mark.parametrize("form", FORMS)
     def test_no_folder(self, form: str, table: Path, data: dict[str, Path], tmp_path: Path) -> None:
-        """A missing folder is reported before anything is read."""
+        """The message about a missing folder comes before anything is read."""
         out = tmp_path / "none" / f"o.{form}"
         assert call("encode", table, data["text"], "-o", out, code=1).stderr.startswith(f"Error: {out}: no folder {out.parent}")
 
     def test_folder_of_another(self) -> None:
-        """A folder that cannot be written is named in the error."""
+        """The message about a folder without write permission contains its name."""
         with TemporaryDirectory() as folder:
             Path(folder).chmod(0o555)
-            # The process gives up superuser rights.
+            # Superusers may write anywhere, so the process gives up these rights.
             code = f"import os; from fst.cli.files.streams import target; os.geteuid() or os.setuid(65534); target({folder + '/ids.npy'!r})"
             done = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=TIMEOUT, check=False)
         said = done.stderr.decode().splitlines()[-1]
@@ -208,7 +208,7 @@ class TestOutput:
 
     @pytest.mark.parametrize("form", FORMS)
     def test_twice(self, form: str, table: Path, data: dict[str, Path], tmp_path: Path) -> None:
-        """A second run with the same output writes the same bytes, and replaces the first output."""
+        """A second run with the same output replaces it by the same bytes."""
         out = on_its_own(tmp_path)
         found = []
         for _ in range(2):
@@ -218,7 +218,7 @@ class TestOutput:
         assert len(found[0]) == (2 if form in ("npy", "bin") else 1)
 
     def test_two_at_once(self, table: Path, data: dict[str, Path], tmp_path: Path) -> None:
-        """If two processes write the same output at the same time, one wins, and the file is complete."""
+        """If two processes write the same output at the same time, the file is complete, and is from one of them."""
         out = on_its_own(tmp_path)
         words = [[FST, "encode", str(table), str(data[kind]), "-o", str(out / "ids.txt")] for kind in ("text", "gzip")]
         processes = [subprocess.Popen(words[number % 2]) for number in range(2)]
@@ -229,10 +229,10 @@ class TestOutput:
 
 @posix
 class TestSignals:
-    """Processes that a signal ends."""
+    """Processes that are ended by a signal."""
 
     def test_handlers_are_put_back(self, table: Path) -> None:
-        """After a program has run a command, a signal ends the program and its forks, as before."""
+        """After a program has called a command, signals end the program and its forks as before the call."""
         call("info", table)
         call("info", table.with_name("none.npz"), code=1)
         assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
@@ -242,7 +242,7 @@ class TestSignals:
         thinned([*((form, signal.SIGINT, 130) for form in FORMS), ("npy", signal.SIGTERM, 143), ("parquet", signal.SIGHUP, 129)], 8),
     )
     def test_in_the_middle(self, form: str, number: int, code: int, table: Path, data: dict[str, Path], tmp_path: Path) -> None:
-        """A signal ends the work at once, and no file is left."""
+        """A signal ends the command at once, and no file remains."""
         out = on_its_own(tmp_path)
         files = [data["text"]] * 2000 if form in ("ids", "json") else [data["parquet"]] * 2000
         words = ["encode", table, *files, *options_for("text" if form in ("ids", "json") else "parquet"), "-o", out / f"o.{form}"]
@@ -258,7 +258,7 @@ class TestSignals:
 
     @pytest.mark.parametrize(("number", "code"), thinned([(signal.SIGINT, 130), (signal.SIGTERM, 143)], 2))
     def test_when_nobody_reads(self, number: int, code: int, table: Path, data: dict[str, Path]) -> None:
-        """A signal ends a process whose output is not read."""
+        """A signal ends a command whose output nobody reads."""
         words = ["encode", table, *[data["text"]] * 100]
         with subprocess.Popen(
             [sys.executable, "-c", INTERRUPTIBLE, *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE
@@ -272,7 +272,7 @@ class TestSignals:
             assert process.stderr.read() == b""
 
     def test_a_reader_that_leaves(self, table: Path, data: dict[str, Path]) -> None:
-        """A reader that closes the pipe early also ends reading and encoding."""
+        """If the reader closes the pipe early, the command stops reading and encoding."""
         words = [FST, "encode", str(table), *[str(data["parquet"])] * 2000, "--column", "text"]
         with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
             assert process.stdout is not None
@@ -295,9 +295,7 @@ with replacing(sys.argv[1]) as file:
 
 @posix
 def test_what_a_killed_process_has_left(tmp_path: Path) -> None:
-    """The unfinished file of a killed process is removed by the next process that writes to its folder; the file of a running process
-    stays.
-    """
+    """A process that writes to a folder removes the unfinished files of killed processes there, but not those of running processes."""
     with npz.replacing(tmp_path / "other") as file:
         file.write(b"whole")
         subprocess.run([sys.executable, "-c", KILLED, tmp_path / "x"], check=False)
@@ -324,7 +322,7 @@ class TestWithoutPyarrow:
 
     @pytest.mark.parametrize("kind", thinned(["parquet", "arrow file", "arrow stream", "zstd"], 4))
     def test_what_takes_it(self, kind: str, table: Path, data: dict[str, Path]) -> None:
-        """Commands that need pyarrow explain how to install it."""
+        """A command that needs pyarrow explains how to install it."""
         words = [sys.executable, "-c", self.CODE, "encode", str(table), str(data[kind]), *options_for(kind)]
         done = subprocess.run(words, capture_output=True, timeout=TIMEOUT, check=False)
         assert done.returncode == 1
@@ -333,7 +331,7 @@ class TestWithoutPyarrow:
 
     @pytest.mark.parametrize("kind", thinned(["text", "gzip"], 2))
     def test_what_does_not(self, kind: str, table: Path, data: dict[str, Path], tmp_path: Path) -> None:
-        """All other commands work."""
+        """A command that does not need pyarrow works without it."""
         words = [sys.executable, "-c", self.CODE, "encode", str(table), str(data[kind]), "-o", str(tmp_path / "ids.npy")]
         subprocess.run(words, timeout=TIMEOUT, check=True)
         assert {path.name for path in tmp_path.iterdir()} == {"ids.npy", "ids.splits.npy"}

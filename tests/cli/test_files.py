@@ -1,4 +1,4 @@
-"""Files of every kind as inputs: all combinations of formats give the ids of the package, and each error has a position."""
+"""Input files of every kind: every combination of formats gives the ids of the Python interface, and each error contains a position."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ pq = pytest.importorskip("pyarrow.parquet", reason="tables take pyarrow: the ext
 
 @pytest.mark.parametrize(("kind", "packing", "form"), thinned(product(INPUTS, PACKINGS, OUTPUTS), 6))
 def test_all_ways(kind: str, packing: str, form: str, table: Path, tmp_path: Path) -> None:
-    """From any input format to any output format, the ids match `encode_batch`."""
+    """From any input format to any output format, the ids equal those of `encode_batch`."""
     source = written(tmp_path / "input", packed(as_input(kind, TEXTS), packing))
     out = tmp_path / f"out.{form}"
     call("encode", table, source, *options_for(kind), "-o", out, *(["--format", "tokens"] if form == "tokens" else []))
@@ -57,7 +57,7 @@ class TestInput:
     @pytest.mark.parametrize("name", ["in.jsonl", "in.ndjson", "in.json", "in.JSONL", "in.Ndjson"])
     @pytest.mark.parametrize("packing", PACKINGS)
     def test_json_by_its_name(self, name: str, packing: str, table: Path, tmp_path: Path) -> None:
-        """A file with a name for JSON lines is not read as plain text."""
+        """A file whose name ends as JSON lines is not read as plain text unless --input-format requests it."""
         source = written(tmp_path / (name + ENDINGS[packing].upper()), as_input("json", TEXTS))
         assert "JSON lines" in call("encode", table, source, code=2).stderr
         call("encode", table, source, "--input-format", "text")
@@ -65,7 +65,7 @@ class TestInput:
     @pytest.mark.parametrize("name", ["in.csv", "in.TSV", "in.csv.gz", "in.tar.gz", "in.zip"])
     @pytest.mark.parametrize("more", [[], ["--field", "text"]], ids=["plain", "field"])
     def test_what_is_not_read(self, name: str, more: list[str], table: Path, tmp_path: Path) -> None:
-        """A file with a name for an unsupported format is refused, unless --input-format sets another format."""
+        """A file whose name ends as an unsupported format is refused, unless --input-format requests another format."""
         source = written(tmp_path / name, b"un,hello\n")
         said = call("encode", table, source, *more, code=2).stderr
         assert f"{source}: " in said
@@ -79,7 +79,7 @@ class TestInput:
     @pytest.mark.parametrize("name", ["in.json", "in.jsonl.gz"])
     @pytest.mark.parametrize("more", [[], ["--field", "text"]], ids=["plain", "field"])
     def test_json_that_is_not_lines(self, data: bytes, what: str, name: str, more: list[str], table: Path, tmp_path: Path) -> None:
-        """JSON with one value over several lines, or an array, is refused, and the message explains how to convert it to JSON lines."""
+        """JSON that is an array, or an object over several lines, is refused, and the message explains how to convert it to JSON lines."""
         source = written(tmp_path / name, packed(data, "gzip") if name.endswith("gz") else data)
         said = call("encode", table, source, *more, code=2).stderr
         assert f"{source} is JSON, but {what}" in said
@@ -89,18 +89,18 @@ class TestInput:
         ("kind", "packing"), [*product(INPUTS, ("plain", "gzip", "zstd")), ("lines", "bz2"), ("json", "xz"), ("parquet", "xz")]
     )
     def test_standard_input(self, kind: str, packing: str, table: Path) -> None:
-        """The format of standard input is recognised as for files."""
+        """The format of standard input is recognized like the format of a file."""
         done = call("encode", table, "-", *options_for(kind), stdin=packed(as_input(kind, TEXTS), packing))
         assert done.data == ids_of(table, TEXTS)
 
     def test_text_that_begins_like_a_table(self, table: Path, tmp_path: Path) -> None:
-        """Text that begins like Parquet is text if --input-format sets it."""
+        """Text that begins like a Parquet file is read as text if --input-format requests it."""
         source = written(tmp_path / "in.txt", b"PAR1 un\n")
         assert "--column" in call("encode", table, source, code=2).stderr
         assert call("encode", table, source, "--input-format", "text").data == ids_of(table, ["PAR1 un"])
 
     def test_file_as_a_document(self, table: Path, tmp_path: Path) -> None:
-        """With --document file, each file is one document, line feeds included, and an empty file is an empty document."""
+        """With --document file, each file is one document, including its line feeds, and an empty file is an empty document."""
         texts = ["un\nhello\n", "", "hello " * (CHUNK // 2)]
         files = [written(tmp_path / f"{number}.txt", text.encode()) for number, text in enumerate(texts)]
         assert call("encode", table, *files, "--document", "file").data == ids_of(table, texts)
@@ -118,20 +118,20 @@ class TestInput:
         ],
     )
     def test_separator(self, text: str, documents: list[str], table: Path, tmp_path: Path) -> None:
-        """The text between separators is a document, and the text after the last separator is one unless it is whitespace."""
+        """A document ends at each separator, and the text after the last separator is a document unless it is whitespace."""
         source = written(tmp_path / "in.txt", text.encode())
         assert call("encode", table, source, "--separator", "<|e|>").data == ids_of(table, documents)
 
     @pytest.mark.sampled
     def test_separator_in_two_chunks(self, table: Path, tmp_path: Path) -> None:
-        """A separator is found at any position, also across the end of one read."""
+        """A separator is found at any position, even if it spans two reads."""
         parts = ["un " * (CHUNK // 3 - 1) + "!" * rest for rest in sample(range(12), 4)]
         for part in parts:
             source = written(tmp_path / "in.txt", f"{part}{SEPARATOR}hello".encode())
             assert call("encode", table, source, "--separator", SEPARATOR).data == ids_of(table, [part, "hello"])
 
     def test_lines_without_anything(self, table: Path, tmp_path: Path) -> None:
-        """Lines of whitespace between lines of JSON are not documents, but count as lines."""
+        """Lines of whitespace between JSON lines are not documents, but count in line numbers."""
         source = written(tmp_path / "in.jsonl", b'\n{"text": "un"}\n \r\n\n{"text": "hello"}\r\n{}')
         assert call("encode", table, source, "--field", "text", "--errors", "skip").data == ids_of(table, ["un", "hello"])
         assert call("encode", table, source, "--field", "text", code=1).stderr.startswith(f"Error: {source}, line 6: no field 'text'")
@@ -147,7 +147,7 @@ class TestInput:
     )
     @pytest.mark.parametrize("file", ["parquet", "arrow file"])
     def test_types_of_columns(self, kind: str, file: str, table: Path, tmp_path: Path) -> None:
-        """A column may be of any Arrow type for text."""
+        """A column may have any Arrow type for text."""
         texts = pa.array(TEXTS)
         values = texts.dictionary_encode() if kind == "dictionary" else texts.cast(pa.binary()).cast(getattr(pa, kind)())
         source = written(tmp_path / "in", as_table(file, pa.table({"text": values})))
@@ -180,13 +180,13 @@ class TestInput:
 
 
 class TestErrors:
-    """--errors."""
+    """The option --errors."""
 
     BAD = (b"un", b"\xffun", b"hello \xe4\xb8", b"!")
     GOOD = (b"un", b"!")
 
     def bad(self, kind: str) -> bytes:
-        """A file of some kind with texts that are not UTF-8."""
+        """A file of a kind with texts that are not UTF-8."""
         if kind == "lines":
             return b"\n".join(self.BAD)
         if kind == "json":
@@ -199,13 +199,13 @@ class TestErrors:
     KINDS = ("lines", "json", "parquet", "binary parquet", "arrow file", "binary arrow stream")
 
     def options(self, kind: str) -> list[str]:
-        """The options for a kind of file."""
+        """The options that read a kind of file."""
         return options_for(kind.removeprefix("binary "))
 
     @pytest.mark.parametrize("more", [[], ["--max-length", "3"]], ids=["whole", "cut"])
     @pytest.mark.parametrize("kind", KINDS)
     def test_strict(self, kind: str, more: list[str], table: Path, tmp_path: Path) -> None:
-        """By default, the first invalid text is an error with file, position, byte and remedy."""
+        """By default, the first invalid text is an error, and the message contains the file, the position, the byte and a remedy."""
         source = written(tmp_path / "in", self.bad(kind))
         unit, byte = ("line", 10) if kind == "json" else ("line", 0) if kind == "lines" else ("row", 0)
         said = call("encode", table, source, *self.options(kind), *more, code=1).stderr
@@ -213,7 +213,7 @@ class TestErrors:
 
     @pytest.mark.parametrize("kind", KINDS)
     def test_replace(self, kind: str, table: Path, tmp_path: Path) -> None:
-        """With replace, U+FFFD replaces the invalid bytes, and the documents are counted."""
+        """With --errors replace, invalid bytes become U+FFFD, and the number of repaired documents is printed."""
         source = written(tmp_path / "in", self.bad(kind))
         done = call("encode", table, source, *self.options(kind), "--errors", "replace")
         assert done.data == ids_of(table, self.BAD, errors="replace")
@@ -222,7 +222,7 @@ class TestErrors:
     @pytest.mark.parametrize("form", ["json", "parquet", "arrow", "npy"])
     @pytest.mark.parametrize("kind", KINDS)
     def test_skip(self, kind: str, form: str, table: Path, tmp_path: Path) -> None:
-        """With skip, invalid documents and their other fields are left out, and counted."""
+        """With --errors skip, invalid documents and their other fields are omitted, and their number is printed."""
         source = written(tmp_path / "in", self.bad(kind))
         out = tmp_path / f"out.{form}"
         done = call("encode", table, source, *self.options(kind), "--errors", "skip", "-o", out)
@@ -245,7 +245,7 @@ class TestErrors:
     )
     @pytest.mark.parametrize("errors", ["strict", "replace"])
     def test_no_text_in_json(self, errors: str, line: bytes, what: str, table: Path, tmp_path: Path) -> None:
-        """A line without a text is an error that names file and line; with skip, the line is left out."""
+        """The message about a JSON line without text contains the file and the line, and --errors skip omits the line."""
         source = written(tmp_path / "in", b'{"text": "un"}\n' + line + b'\n{"text": "!"}\n')
         said = call("encode", table, source, "--field", "text", "--errors", errors, code=1).stderr
         assert said.startswith(f"Error: {source}, line 2: {what}")
@@ -267,7 +267,7 @@ class TestCount:
 
     @pytest.mark.parametrize("kind", INPUTS)
     def test_tokens(self, kind: str, table: Path, tmp_path: Path) -> None:
-        """`fst count` counts documents and tokens by file, and in total."""
+        """`fst count` prints the numbers of documents and tokens of each file and in total."""
         tok = fst.Tokenizer.load(table)
         files = [written(tmp_path / name, as_input(kind, TEXTS * times)) for name, times in (("a", 1), ("b", 2))]
         told = json.loads(call("count", table, *files, *options_for(kind), "--json").stdout)
@@ -281,14 +281,14 @@ class TestCount:
         }
 
     def test_for_a_person(self, table: Path, tmp_path: Path) -> None:
-        """The output for a person has a line per file, and a total line if there are several files."""
+        """Without --json, the output has a line per file, and a line with the total if there are several files."""
         file = written(tmp_path / "in.txt", b"un\n" * 1000)
         assert call("count", table, file).stdout.splitlines() == ["documents  tokens  file", f"    1,000   3,000  {file}"]
         more = call("count", table, file, file, "--no-special-tokens").stdout.splitlines()
         assert more[2:] == [f"    1,000   1,000  {file}", "    2,000   2,000  total"]
 
     def test_errors(self, table: Path) -> None:
-        """Documents that are left out are not counted, but reported."""
+        """Documents that --errors skip omits are not counted, and their number is printed."""
         done = call("count", table, "--errors", "skip", "--json", stdin=b"un\n\xff\n")
         assert json.loads(done.stdout)["documents"] == 1
         assert done.stderr == "1 document skipped\n"
@@ -296,11 +296,11 @@ class TestCount:
 
 
 class TestOtherCommands:
-    """`fst verify` and `fst bench`."""
+    """Files of every kind in `fst verify` and `fst bench`."""
 
     @pytest.fixture
     def reference_of(self, reference: Callable[..., Tokenizer], tmp_path: Path) -> Callable[[Sequence[str]], Path]:
-        """Save the reference of a vocabulary, with the special tokens that the table puts around a text."""
+        """A function that saves the reference tokenizer of a vocabulary, with the special tokens that the table puts around a text."""
 
         def save(tokens: Sequence[str]) -> Path:
             tokenizer = reference(tokens)
@@ -312,7 +312,7 @@ class TestOtherCommands:
 
     @pytest.mark.parametrize("kind", INPUTS)
     def test_verify(self, kind: str, table: Path, reference_of: Callable[[Sequence[str]], Path], tmp_path: Path) -> None:
-        """Files of any format are compared document by document, and the first difference is reported with its position."""
+        """`fst verify` compares files of any format document by document, and reports the position of the first difference."""
         unit = {"lines": "line", "json": "line", "documents": "document"}.get(kind, "row")
         source = written(tmp_path / "in", as_input(kind, TEXTS))
         told = call("verify", table, "--against", reference_of(TOKENS), source, *options_for(kind)).stdout
@@ -323,7 +323,7 @@ class TestOtherCommands:
 
     @pytest.mark.parametrize("kind", INPUTS)
     def test_bench(self, kind: str, table: Path, tmp_path: Path) -> None:
-        """Only the texts of files are counted, in any format."""
+        """`fst bench` counts only the texts of a file, in any format."""
         source = written(tmp_path / "in", as_input(kind, TEXTS))
         told = dict(line.split("  ", 1) for line in call("bench", table, source, *options_for(kind)).stdout.splitlines()[:3])
         assert told["texts"].strip() == "7"
@@ -331,7 +331,7 @@ class TestOtherCommands:
         assert told["tokens"].strip() == str(fst.Tokenizer.load(table).count_tokens(TEXTS, add_special_tokens=False).sum())
 
     def test_nulls(self, table: Path, reference_of: Callable[[Sequence[str]], Path], tmp_path: Path) -> None:
-        """A null is not a document for either command, but counts as a row."""
+        """`fst bench` and `fst verify` do not read a null as a document, but count it as a row."""
         source = written(tmp_path / "in", as_input("parquet", [None, "un", None, "hello"]))
         assert "texts                 2" in call("bench", table, source, "--column", "text").stdout
         other = reference_of([token.replace("hello", "hallo") for token in TOKENS])
@@ -345,7 +345,7 @@ class TestOtherCommands:
     def test_no_text(
         self, data: bytes, what: str, command: str, table: Path, reference_of: Callable[[Sequence[str]], Path], tmp_path: Path
     ) -> None:
-        """A document that is not text is an error with its position, and does not mention options of other commands."""
+        """The message about a document that is not text contains its position, and no options of other commands."""
         source = written(tmp_path / "in", data)
         more = ["--against", str(reference_of(TOKENS))] if command == "verify" else []
         said = call(command, table, source, "--field", "text", *more, code=1).stderr
@@ -353,7 +353,7 @@ class TestOtherCommands:
 
     @pytest.mark.parametrize("command", ["bench", "verify", "count"])
     def test_what_needs_a_name(self, command: str, table: Path, reference_of: Callable[[Sequence[str]], Path], tmp_path: Path) -> None:
-        """Tables are not read as plain text."""
+        """Parquet and Arrow files are not read as plain text."""
         source = written(tmp_path / "in", as_input("parquet", TEXTS))
         more = ["--against", str(reference_of(TOKENS))] if command == "verify" else []
         assert "--column" in call(command, table, source, *more, code=2).stderr

@@ -1,4 +1,4 @@
-"""Documents that are longer than one chunk in memory, in the command line."""
+"""Documents longer than one chunk in memory, on the command line."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from fst.runtime.files.packing import CHUNK
 
 @pytest.fixture(scope="module")
 def decimals() -> Decimals:
-    """All numbers that can be ids."""
+    """The decimal forms of all possible ids."""
     return Decimals(4_194_304)
 
 
 @given(st.lists(st.lists(st.integers(0, 4_194_303), max_size=5)))
 @settings(derandomize=True, max_examples=200)
 def test_decimals(decimals: Decimals, rows: list[list[int]]) -> None:
-    """Ids are written as numbers with spaces between them, one line per row."""
+    """Ids are written in decimal with spaces between them, one line per row."""
     ids, ends = np.array([number for row in rows for number in row], np.int32), np.cumsum([len(row) for row in rows], dtype=np.int64)
     expected = b"".join(b" ".join(b"%d" % number for number in row) + b"\n" for row in rows)
     assert decimals.lines(ids, ends, is_begun=False) == expected
@@ -37,11 +37,11 @@ def test_decimals(decimals: Decimals, rows: list[list[int]]) -> None:
 
 
 class TestLongDocuments:
-    """Documents that are longer than one chunk in memory."""
+    """Documents longer than one chunk in memory."""
 
     @pytest.fixture
     def text(self, monkeypatch: pytest.MonkeyPatch) -> bytes:
-        """One document per line, every other one long: only a few, but longer than three chunks."""
+        """Lines of documents, some of which are longer than three chunks; the limits are lowered to suit."""
         monkeypatch.setattr(lines, "LONG_BYTES", CHUNK)
         monkeypatch.setattr(lines, "MOST_BYTES", 2 * CHUNK)
         long = "hello unaffable é! [MASK]".encode() * (CHUNK // 8)
@@ -52,7 +52,7 @@ class TestLongDocuments:
         thinned(product(("ids", "npy", "bin"), ([], ["--max-length", "1000"], ["--max-length", "2"], ["--no-special-tokens"])), 3),
     )
     def test_in_pieces(self, form: str, words: list[str], text: bytes, table: Path, tmp_path: Path) -> None:
-        """Long documents have the same ids as in one chunk, each in its row."""
+        """Long documents have the same ids as in one chunk, each in its own row."""
         out = tmp_path / f"out.{form}"
         call("encode", table, written(tmp_path / "in.txt", text), "-o", out, *words)
         options: dict[str, Any] = {"max_length": int(words[1])} if "--max-length" in words else {}
@@ -64,26 +64,26 @@ class TestLongDocuments:
             assert out.read_bytes() == b"".join(b" ".join(b"%d" % number for number in row.tolist()) + b"\n" for row in batch)
 
     def test_form_of_lines(self, text: bytes, table: Path, tmp_path: Path) -> None:
-        """Spaces separate ids, both of the same chunk and of different chunks."""
+        """One space separates two ids of a row, in the same chunk or in different chunks."""
         words = [table, written(tmp_path / "in.txt", text)]
         assert call("encode", *words).data == ids_of(table, text.split(b"\n"))
         assert call("encode", *words, "--no-special-tokens").data == ids_of(table, text.split(b"\n"), add_special_tokens=False)
 
     def test_one_file(self, text: bytes, table: Path, tmp_path: Path) -> None:
-        """A file that is one document, or has separators between documents, is also read in chunks."""
+        """A file that is one document, or has separators between documents, is read in chunks."""
         source = written(tmp_path / "in.txt", text)
         assert call("encode", table, source, "--document", "file").data == ids_of(table, [text])
         assert call("encode", table, source, "--separator", "hello\n").data == ids_of(table, text.split(b"hello\n"))
 
     def test_count(self, text: bytes, table: Path, tmp_path: Path) -> None:
-        """Long documents are counted as any others."""
+        """Long documents are counted like others."""
         told = json.loads(call("count", table, written(tmp_path / "in.txt", text), "--json").stdout)
         documents = text.split(b"\n")
         assert (told["documents"], told["tokens"]) == (len(documents), fst.Tokenizer.load(table).count_tokens(documents).sum())
 
     @pytest.mark.parametrize("bad", thinned([b"\xff", b"\xc3", b"\xf0\x9f\x98"], 3))
     def test_errors(self, bad: bytes, text: bytes, table: Path, tmp_path: Path) -> None:
-        """Bytes that are not UTF-8 are reported by position or replaced; a long document with them cannot be skipped."""
+        """In a long document, bytes that are not UTF-8 are reported with their position or replaced, but --errors skip is refused."""
         long = text.split(b"\n")[1]
         for place in (5, 3 * CHUNK - 1, len(long)):
             line = long[:place].decode("utf-8", "ignore").encode() + bad + long[place:].decode("utf-8", "ignore").encode()
@@ -99,7 +99,7 @@ class TestLongDocuments:
 
     @pytest.mark.parametrize("words", [["--format", "json"], ["-o", "out.parquet"], ["--field", "text"]], ids=" ".join)
     def test_whole_ones(self, words: list[str], text: bytes, table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Outputs of whole documents refuse long documents."""
+        """Outputs that need a document in one piece refuse long documents."""
         monkeypatch.chdir(tmp_path)
         said = call("encode", table, written(tmp_path / "in.txt", text.replace(b"\n", b"")), *words, code=1).stderr
         assert f"line 1: more than {2 * CHUNK:,} bytes; split it" in said

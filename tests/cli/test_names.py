@@ -1,4 +1,4 @@
-"""Folders and patterns on the command line: the files that they represent, and the outputs in a folder."""
+"""Folders and patterns on the command line, and folders of outputs."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FILES = {"a.txt": b"un\n", "b.jsonl": b'{"text": "##able un"}\n', "sub/c.txt": b
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A folder of documents, some of them hidden."""
+    """A folder of documents; some of the files are hidden."""
     for name, content in FILES.items():
         path = tmp_path / "corpus" / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -42,26 +42,26 @@ def table(tmp_path: Path) -> Path:
 
 
 def test_folder_stands_for_its_files(table: Path, folder: Path) -> None:
-    """A folder represents all files in it and in its subfolders, in the order of their names, without hidden ones."""
+    """A folder is read as all files in it and in its subfolders, in the order of their names, without hidden files."""
     listed = call("count", table, folder / "a.txt", folder / "b.jsonl", folder / "sub" / "c.txt", "--input-format", "text")
     assert call("count", table, folder, "--input-format", "text").stdout == listed.stdout
 
 
 @pytest.mark.parametrize(("pattern", "files"), [("*.txt", ["a.txt"]), ("**/*.txt", ["a.txt", "sub/c.txt"]), ("[ab].txt", ["a.txt"])])
 def test_pattern_stands_for_the_files_that_match(pattern: str, files: list[str], table: Path, folder: Path) -> None:
-    """A pattern represents the files that match it, in the order of their names."""
+    """A pattern is read as all files that match it, in the order of their names."""
     assert call("encode", table, folder / pattern).data == call("encode", table, *(folder / name for name in files)).data
 
 
 def test_file_whose_name_is_a_pattern(table: Path, tmp_path: Path) -> None:
-    """An existing file is never read as a pattern."""
+    """The name of an existing file is never read as a pattern."""
     written(tmp_path / "a[1].txt", b"un\n")
     written(tmp_path / "a1.txt", b"able able\n")
     assert call("encode", table, tmp_path / "a[1].txt").data == b"1\n"
 
 
 def test_no_files(table: Path, tmp_path: Path) -> None:
-    """A folder without files is wrong usage, not an empty input; a pattern that matches nothing is a missing file."""
+    """A folder without files is wrong usage, and a pattern without matches is a missing file."""
     (tmp_path / "empty").mkdir()
     assert "is empty; expected at least one file" in call("encode", table, tmp_path / "empty", code=2).stderr
     assert "none/*.txt: No such file" in error_of(call("encode", table, tmp_path / "none/*.txt", code=1))
@@ -69,7 +69,7 @@ def test_no_files(table: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("form", ["ids", "npy", "bin"])
 def test_folder_of_outputs(form: str, table: Path, folder: Path, tmp_path: Path) -> None:
-    """A folder as output is created, and has a file for each input with the output for this input alone."""
+    """A folder as the output is created, and gets a file for each input with the ids of this input."""
     texts = {"a": ["un"], "c": ["able", "un un"]}
     call("encode", table, folder / "a.txt", folder / "sub", "--format", form, "-o", f"{tmp_path / 'out'}/")
     for name, rows in texts.items():
@@ -84,7 +84,7 @@ def test_folder_of_outputs(form: str, table: Path, folder: Path, tmp_path: Path)
 
 
 def test_outputs_are_named_as_inputs(table: Path, tmp_path: Path) -> None:
-    """The output name is the input name with the ending of the output format instead of the input's endings."""
+    """The name of an output in a folder is the name of its input, with the ending of the output format."""
     (tmp_path / "out").mkdir()
     inputs = [written(tmp_path / "x.v1.jsonl.gz", gzip.compress(b'{"text": "un"}\n')), written(tmp_path / "y", b'{"text": "able"}\n')]
     call("encode", table, *inputs, "--field", "text", "--format", "json", "-o", tmp_path / "out")
@@ -93,7 +93,7 @@ def test_outputs_are_named_as_inputs(table: Path, tmp_path: Path) -> None:
 
 
 def encoded(table: Path, *words: str | Path) -> bytes:
-    """The output for one file alone."""
+    """The output for one file."""
     return call("encode", table, *words).data
 
 
@@ -119,7 +119,7 @@ def test_outputs_have_the_format_of_their_inputs(table: Path, tmp_path: Path) ->
 
 
 def test_texts_become_ids(table: Path, tmp_path: Path) -> None:
-    """Without --format, the output of plain text is ids, compressed as the input is."""
+    """Without --format, the output for plain text is ids, compressed like the input."""
     (tmp_path / "in").mkdir()
     written(tmp_path / "in" / "a.log.gz", gzip.compress(b"un\nable un\n"))
     call("encode", table, tmp_path / "in", "-o", f"{tmp_path / 'out'}/")
@@ -127,7 +127,7 @@ def test_texts_become_ids(table: Path, tmp_path: Path) -> None:
 
 
 def test_packed_columns_are_not_packed_again(table: Path, tmp_path: Path) -> None:
-    """The output of a compressed Parquet file is Parquet, and its name lacks the ending of the compression."""
+    """The output for a compressed Parquet file is Parquet, and its name omits the ending of the compression."""
     pq.write_table(pa.table({"text": ["un"]}), tmp_path / "a.parquet")
     packed = written(tmp_path / "a.parquet.gz", gzip.compress((tmp_path / "a.parquet").read_bytes()))
     call("encode", table, packed, "--column", "text", "-o", f"{tmp_path / 'out'}/")
@@ -135,7 +135,7 @@ def test_packed_columns_are_not_packed_again(table: Path, tmp_path: Path) -> Non
 
 
 def test_outputs_that_exist_are_refused(table: Path, folder: Path, tmp_path: Path) -> None:
-    """An existing output in a folder is refused before any output is written; --overwrite replaces it."""
+    """An existing output in a folder is refused before anything is written, and --overwrite replaces it."""
     (tmp_path / "out").mkdir()
     before = written(tmp_path / "out" / "c.txt", b"mine")
     words = (table, folder / "a.txt", folder / "sub", "-o", tmp_path / "out")
@@ -148,7 +148,7 @@ def test_outputs_that_exist_are_refused(table: Path, folder: Path, tmp_path: Pat
 
 @pytest.mark.parametrize("form", ["ids", "npy"])
 def test_resuming(form: str, table: Path, folder: Path, tmp_path: Path) -> None:
-    """With --resume, an output that is not older than its input and the table is kept, and all others are written."""
+    """With --resume, an output is written again only if it is missing, or older than its input or the table."""
     out = tmp_path / "out"
     words = (table, folder / "a.txt", folder / "sub" / "c.txt", "--format", form, "-o", f"{out}/")
     call("encode", *words)
@@ -170,7 +170,7 @@ def test_resuming(form: str, table: Path, folder: Path, tmp_path: Path) -> None:
 
 
 def test_ids_without_their_splits_are_not_complete(table: Path, folder: Path, tmp_path: Path) -> None:
-    """An array whose row splits are missing is written again."""
+    """With --resume, an array without its row splits is written again."""
     words = (table, folder / "a.txt", "--format", "npy", "-o", f"{tmp_path / 'out'}/")
     call("encode", *words)
     (tmp_path / "out" / "a.splits.npy").unlink()
@@ -187,12 +187,12 @@ def test_ids_without_their_splits_are_not_complete(table: Path, folder: Path, tm
     ],
 )
 def test_options_for_folders(words: list[str], message: str, table: Path, folder: Path) -> None:
-    """Options for existing files in a folder are refused for other outputs, and contradict each other."""
+    """--resume and --overwrite are refused for outputs that are not folders, and exclude each other."""
     assert message in call("encode", table, folder / "a.txt", *words, code=2).stderr
 
 
 def test_seeds_are_for_each_output(folder: Path, tmp_path: Path) -> None:
-    """Random ids of a file in a folder equal those of the file alone, so a resumed run gives the same ids."""
+    """With a seed, a file has the same random ids in a folder of outputs as alone, so a resumed run gives the same ids."""
     written(folder / "sub" / "c.txt", b"ab ab ab ab ab ab\n" * 20)
     assemble(of_document(byte_level(GPT2, [(b"a", b"b"), (b" ", b"ab")]), Path("tokenizer.json")), "auto").save(tmp_path / "bpe.npz")
     words = ("--dropout", "0.5", "--seed", "1")
@@ -219,7 +219,7 @@ def test_searching_into_a_folder(folder: Path, tmp_path: Path) -> None:
 
 
 def test_outputs_of_the_same_name(table: Path, folder: Path, tmp_path: Path) -> None:
-    """Two inputs whose outputs would have the same name are refused before any is encoded."""
+    """Two inputs whose outputs would have the same name are refused before either is encoded."""
     written(folder / "sub" / "a.txt", b"un\n")
     said = call("encode", table, folder / "a.txt", folder / "sub", "-o", f"{tmp_path / 'out'}/", code=2).stderr
     assert "would both be written to" in said
@@ -227,5 +227,5 @@ def test_outputs_of_the_same_name(table: Path, folder: Path, tmp_path: Path) -> 
 
 
 def test_standard_input_has_no_name(table: Path, tmp_path: Path) -> None:
-    """Standard input cannot be encoded into a folder."""
+    """Standard input cannot be encoded into a folder of outputs."""
     assert "standard input has no name" in call("encode", table, "-o", f"{tmp_path}/", code=2).stderr

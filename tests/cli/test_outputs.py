@@ -47,7 +47,7 @@ class TestOutput:
     @pytest.mark.parametrize("packing", PACKINGS)
     @pytest.mark.parametrize(("ending", "form"), [("txt", "ids"), ("tokens", "tokens"), ("JSONL", "json"), ("ndjson", "json")])
     def test_packed(self, packing: str, ending: str, form: str, table: Path, tmp_path: Path) -> None:
-        """Lines are compressed according to the ending of the name, and are the same lines."""
+        """Lines are compressed as the ending of the output's name requests, and decompress to the same lines."""
         source = written(tmp_path / "in", as_input("lines", TEXTS * 1000))
         out = tmp_path / f"out.{ending}{ENDINGS[packing]}"
         asked = ["--format", "tokens"] if form == "tokens" else []
@@ -58,7 +58,7 @@ class TestOutput:
 
     @pytest.mark.parametrize("packing", PACKINGS)
     def test_packed_nothing(self, packing: str, table: Path, tmp_path: Path) -> None:
-        """A compressed output without documents is complete."""
+        """A compressed output without documents is a complete file."""
         out = tmp_path / f"out.txt{ENDINGS[packing]}"
         call("encode", table, written(tmp_path / "in", b""), "-o", out)
         assert unpacked(out.read_bytes(), packing) == b""
@@ -67,13 +67,13 @@ class TestOutput:
         ("ending", "form"), [("NPY", "npy"), ("Bin", "bin"), ("Arrow", "arrow"), ("PARQUET", "parquet"), ("Json", "json")]
     )
     def test_endings_in_any_case(self, ending: str, form: str, table: Path, tmp_path: Path) -> None:
-        """The ending of an output name may have any case."""
+        """The ending of an output's name is recognized in any case."""
         call("encode", table, written(tmp_path / "in", as_input("lines", TEXTS)), "-o", tmp_path / f"out.{ending}")
         assert rows_of(tmp_path / f"out.{ending}", form) == [ids.tolist() for ids in fst.Tokenizer.load(table).encode_batch(TEXTS)]
 
     @pytest.mark.parametrize("ending", ["csv", "CSV.gz", "npz", "feather", "orc", "zip", "jsonl.lz4", "npy.gz", "arrow.xz", "parquet.zst"])
     def test_what_is_not_written(self, ending: str, table: Path, tmp_path: Path) -> None:
-        """A format that is known but cannot be written is refused with its name and an alternative."""
+        """A format that cannot be written is refused, and the message contains an alternative."""
         out = tmp_path / f"out.{ending}"
         said = call("encode", table, written(tmp_path / "in", b"un\n"), "-o", out, code=2).stderr
         assert f"Error: {out}: " in said
@@ -82,13 +82,13 @@ class TestOutput:
 
     @pytest.mark.parametrize("ending", ["ids", "out", "2024-01-31", "csv"])
     def test_other_endings(self, ending: str, table: Path, tmp_path: Path) -> None:
-        """An output with an unknown ending is a file of ids, as is any output with --format ids."""
+        """An output with an unknown ending, or with --format ids, is a file of ids."""
         out = tmp_path / f"out.{ending}"
         call("encode", table, written(tmp_path / "in", b"un\n"), "-o", out, *(["--format", "ids"] if ending == "csv" else []))
         assert out.read_bytes() == ids_of(table, ["un"])
 
     def test_other_columns(self, table: Path, tmp_path: Path) -> None:
-        """Parquet and Arrow keep the other columns, with their types and nulls and before the ids, without the text."""
+        """Parquet and Arrow outputs contain the other columns of the input with their types and nulls, then the ids, without the text."""
         others = {"b": pa.array([1, None, 3], pa.int16()), "d": pa.array(["x", "y", "x"]).dictionary_encode()}
         others["l"] = pa.array([[1], [], None])
         source = written(tmp_path / "in", as_table("parquet", pa.table({"text": ["un", None, "hello"], **others})))
@@ -104,7 +104,7 @@ class TestOutput:
             }
 
     def test_other_fields(self, table: Path, tmp_path: Path) -> None:
-        """JSON keeps the other fields of JSON lines as they are."""
+        """JSON outputs contain the other fields of JSON lines unchanged."""
         source = written(tmp_path / "in", b'{"a": {"b": [1.5, null]}, "text": "un", "c": "\\ud800\xc3\xa9"}\n{"text": "", "ids": 1}\n')
         written_lines = call("encode", table, source, "--field", "text", "--format", "json").stdout.splitlines()
         assert [json.loads(line) for line in written_lines] == [
@@ -115,7 +115,7 @@ class TestOutput:
     @pytest.mark.parametrize("kind", ["json", "parquet", "arrow file"])
     @pytest.mark.parametrize("form", ["json", "parquet", "arrow"])
     def test_tokens(self, kind: str, form: str, table: Path, tmp_path: Path) -> None:
-        """--tokens adds the tokens of every document, and other columns, nulls and ids are the same as without it."""
+        """--tokens adds the tokens of every document, and does not change ids, nulls and other columns."""
         texts = ["unaffable é!", "", "hello"] if kind == "json" else ["unaffable é!", None, "hello"]
         source = written(tmp_path / "in", as_input(kind, texts))
         found = {}
@@ -129,7 +129,7 @@ class TestOutput:
         assert [list(record) for record in found[1]] == [["number", "last", "input_ids", "tokens"]] * 3
 
     def test_columns_in_json(self, table: Path, tmp_path: Path) -> None:
-        """JSON lines keep the other columns of a table: times and decimals as strings, NaN as null."""
+        """JSON outputs contain the other columns of a table; times and decimals become strings, and NaN becomes null."""
         moment = datetime(2024, 1, 31, 12, 0, 0, 5)
         columns = {
             "bool": pa.array([True, None]),
@@ -164,14 +164,14 @@ class TestOutput:
         ids=["bytes", "duration", "map", "nested bytes"],
     )
     def test_columns_that_json_does_not_have(self, column: Any, table: Path, tmp_path: Path) -> None:
-        """A column with values that JSON cannot represent is refused with its name; a column that is not kept is not checked."""
+        """A column with values that JSON cannot represent is refused with its name, unless the output omits the column."""
         source = written(tmp_path / "in", as_table("arrow file", pa.table({"text": ["un"], "odd": column})))
         said = call("encode", table, source, "--column", "text", "--format", "json", code=1).stderr
         assert said.startswith(f"Error: {source}: column 'odd' is {column.type}, which JSON does not have; write Parquet or Arrow, ")
         assert call("encode", table, source, "--column", "text").data == ids_of(table, ["un"])
 
     def test_columns_of_one_name(self, table: Path, tmp_path: Path) -> None:
-        """Two columns of the same name, of which a JSON object would keep one, are refused in JSON."""
+        """For a JSON output, two columns of the same name are refused, because an object would contain only one."""
         columns = pa.table([pa.array(["un"]), pa.array([1]), pa.array([2])], ["text", "a", "a"])
         source = written(tmp_path / "in", as_table("arrow file", columns))
         assert "several columns are called 'a'" in call("encode", table, source, "--column", "text", "--format", "json", code=1).stderr
@@ -184,7 +184,7 @@ class TestOutput:
 
     @pytest.mark.parametrize("ending", ["arrow", "parquet"])
     def test_fields_as_columns(self, ending: str, table: Path, tmp_path: Path) -> None:
-        """Parquet and Arrow have a column for every other field of JSON lines, with nulls where the field is missing."""
+        """Parquet and Arrow outputs have a column for every other field of JSON lines, with nulls where the field is missing."""
         source = written(tmp_path / "in", b'{"text": "un", "a": 1}\n{"text": "un", "b": ["x"]}\n')
         out = tmp_path / f"out.{ending}"
         call("encode", table, source, "--field", "text", "-o", out)
@@ -193,7 +193,7 @@ class TestOutput:
 
     @pytest.mark.parametrize(("first", "second"), [("1", '"x"'), ("1", "1.5"), ("null", "1")])
     def test_fields_that_are_no_columns(self, first: str, second: str, table: Path, tmp_path: Path) -> None:
-        """A field with values of several types is refused as a column, with the lines and a remedy."""
+        """For a Parquet output, a field with values of several types is refused, and the message contains a remedy."""
         filling = b'{"text": "", "a": %s}\n' % first.encode()
         source = written(tmp_path / "in", filling * (2 * CHUNK // len(filling)) + b'{"text": "", "a": %s}\n' % second.encode())
         said = call("encode", table, source, "--field", "text", "-o", tmp_path / "out.parquet", code=1).stderr
@@ -202,7 +202,7 @@ class TestOutput:
         assert list(tmp_path.iterdir()) == [source]
 
     def test_field_that_comes_late(self, table: Path, tmp_path: Path) -> None:
-        """A field that is missing in the first lines is refused as a column."""
+        """For a Parquet output, a field that is missing in the first block of lines is refused."""
         filling = b'{"text": ""}\n'
         source = written(tmp_path / "in", filling * (CHUNK // 6) + b'{"text": "", "a": 1}\n')
         said = call("encode", table, source, "--field", "text", "-o", tmp_path / "out.parquet", code=1).stderr
@@ -220,7 +220,7 @@ class TestOutput:
         ],
     )
     def test_names_that_are_taken(self, kind: str, name: str, ending: str, table: Path, tmp_path: Path) -> None:
-        """A column with the same name as the ids is not overwritten."""
+        """A column with the name of an added column is refused, not overwritten."""
         data = b'{"text": "", "%s": 1}\n' % name.encode() if kind == "json" else as_table(kind, pa.table({name: [1], "text": ["un"]}))
         source, out = written(tmp_path / "in", data), tmp_path / f"o.{ending}"
         said = call("encode", table, source, *options_for(kind), "--tokens", "-o", out, code=1).stderr
@@ -228,14 +228,14 @@ class TestOutput:
         assert "rename it" in said
 
     def test_tables_with_different_columns(self, table: Path, tmp_path: Path) -> None:
-        """Files with different other columns are not written to one output."""
+        """Files with different other columns are refused for one output."""
         files = [written(tmp_path / name, as_table("parquet", pa.table({"text": ["un"], name: [1]}))) for name in "ab"]
         said = call("encode", table, *files, "--column", "text", "-o", tmp_path / "out.parquet", code=1).stderr
         assert said.startswith(f"Error: {files[1]}: its columns differ")
 
     @pytest.mark.parametrize("form", OUTPUTS)
     def test_nulls(self, form: str, table: Path, tmp_path: Path) -> None:
-        """A null stays null in formats with nulls, and has no ids in others."""
+        """A null remains null in formats with nulls, and is a row without ids in others."""
         source = written(tmp_path / "in", as_input("parquet", ["un", None, None]))
         out = tmp_path / f"out.{form}"
         call("encode", table, source, "--column", "text", "-o", out, *(["--format", "tokens"] if form == "tokens" else []))
@@ -245,7 +245,7 @@ class TestOutput:
     @pytest.mark.parametrize("form", OUTPUTS)
     @pytest.mark.parametrize("kind", INPUTS)
     def test_nothing(self, kind: str, form: str, table: Path, tmp_path: Path) -> None:
-        """An input without documents becomes a complete file without rows."""
+        """An input without documents gives a complete file without rows."""
         source = written(tmp_path / "in", as_input(kind, []))
         call("encode", table, source, *options_for(kind), "-o", tmp_path / f"out.{form}")
         assert rows_of(tmp_path / f"out.{form}", form) == []
@@ -265,7 +265,7 @@ class TestOutput:
             assert numbers["number"].to_pylist() == list(range(len(texts)))
 
     def test_many_row_groups(self, table: Path, tmp_path: Path) -> None:
-        """A table of many small row groups is written in few, and a table of one large row group in several."""
+        """Many small row groups of the input become one row group of the output."""
         texts = pa.table({"text": ["un hello"] * 5000})
         source = written(tmp_path / "in", as_table("parquet", texts, row_group_size=10))
         call("encode", table, source, "--column", "text", "-o", tmp_path / "out.parquet")
@@ -282,7 +282,7 @@ class TestOutput:
             assert rows_of(tmp_path / "out.npy", "npy") == expected
 
     def test_pairs_of_npy(self, table: Path, tmp_path: Path) -> None:
-        """The row splits are next to the ids, and are memory-mapped like them."""
+        """The row splits are in a file next to the ids, and both can be memory-mapped."""
         source = written(tmp_path / "in", as_input("lines", TEXTS))
         call("encode", table, source, "-o", tmp_path / "a.b.npy")
         assert {path.name for path in tmp_path.iterdir()} == {"in", "a.b.npy", "a.b.splits.npy"}
@@ -291,7 +291,7 @@ class TestOutput:
 
     @pytest.mark.parametrize(("highest", "dtype"), [(65_535, "<u2"), (65_536, "<u4")])
     def test_raw_ids(self, highest: int, dtype: str, tmp_path: Path) -> None:
-        """A .bin file contains only ids, two bytes each, or four if the vocabulary has an id above 65,535."""
+        """A .bin file contains only ids of two bytes each, or of four if the vocabulary has an id above 65,535."""
         tokens = ["[UNK]", "un", *(f"x{number}" for number in range(2, highest)), "last"]
         wordpiece(tokens).save(tmp_path / "large.npz")
         call("encode", tmp_path / "large.npz", written(tmp_path / "in", b"last un\n\nun\n"), "-o", tmp_path / "out.bin")

@@ -1,4 +1,4 @@
-"""URLs on the command line: remote files are read and written like local ones; in these tests they are in memory."""
+"""URLs on the command line: remote files are read and written like local files. These tests use files in memory."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ fsspec = pytest.importorskip("fsspec")
 
 @pytest.fixture
 def store() -> Iterator[Any]:
-    """A store in memory, with documents."""
+    """A remote file system in memory with some documents."""
     system = fsspec.filesystem("memory")
     system.pipe({"/in/a.txt": b"un\nable\n", "/in/b.txt.gz": gzip.compress(b"able un\n"), "/in/sub/c.jsonl": b'{"text": "un un"}\n'})
     with system.open("/in/d.parquet", "wb") as file:
@@ -55,12 +55,12 @@ def table(tmp_path: Path) -> Path:
     ],
 )
 def test_files_are_read(words: list[str], ids: bytes, table: Path) -> None:
-    """Text, JSON lines and columns are read from a URL, compressed or not; patterns and folders represent their files."""
+    """Text, JSON lines and columns are read from URLs, also compressed, and from patterns and folders of URLs."""
     assert call("encode", table, *words).data == ids
 
 
 def test_files_are_written(store: Any, table: Path) -> None:
-    """The whole output is sent, with the arrays next to it."""
+    """The output at a URL is complete, and its row splits are next to it."""
     call("encode", table, "memory://in/a.txt", "-o", "memory://out/x.npy")
     with store.open("/out/x.npy") as ids, store.open("/out/x.splits.npy") as splits:
         assert np.load(ids).tolist() == [1, 3]
@@ -73,14 +73,14 @@ def test_files_are_written(store: Any, table: Path) -> None:
 
 
 def test_failed_output_is_not_there(store: Any, table: Path) -> None:
-    """A failed command leaves no file."""
+    """A failed command leaves no file at the output's URL."""
     store.pipe("/in/wrong.txt", b"un\n\xff\n")
     assert "not UTF-8" in error_of(call("encode", table, "memory://in/wrong.txt", "-o", "memory://out/x.bin", code=1))
     assert store.find("/out") == []
 
 
 def test_tables_and_their_sources(store: Any, table: Path, tmp_path: Path) -> None:
-    """Tables are compiled from URLs to URLs, and all commands and `fst.load` accept them like files."""
+    """Tables are compiled from URLs to URLs, and all commands and `fst.load` accept these tables."""
     store.pipe({"/model/vocab.txt": b"[UNK]\nun\n##able\nable\n", "/words.txt": b"un\n"})
     call("compile", "memory://model/vocab.txt", "-o", "memory://tables/a.npz")
     call("compile", "memory://model", "-o", "memory://tables/b.npz")
@@ -99,7 +99,7 @@ def test_tables_and_their_sources(store: Any, table: Path, tmp_path: Path) -> No
 
 
 def test_tables_that_are_none(store: Any, table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The table at a URL is proven like that of a file, and at most the maximum size of a table is read."""
+    """A table at a URL is proven like a table in a file, and reading stops at the maximum size of a table."""
     store.pipe({"/x.npz": table.read_bytes()[:-1], "/y.npz": b"no table"})
     with pytest.raises(fst.TableError, match=r"memory://x\.npz: .*compile it again"):
         fst.load("memory://x.npz")
@@ -113,7 +113,7 @@ def test_tables_that_are_none(store: Any, table: Path, monkeypatch: pytest.Monke
 
 
 def test_folder_to_folder(store: Any, table: Path) -> None:
-    """A folder of a store is written like a local one: in the formats of the inputs, and with --resume."""
+    """A remote folder of outputs is written like a local one, also with --resume."""
     words = ("encode", table, "memory://in/a.txt", "memory://in/b.txt.gz", "-o", "memory://out")
     call(*words[:-1], "memory://out/")
     assert store.cat("/out/a.txt") == b"1\n3\n"
@@ -129,7 +129,7 @@ def test_folder_to_folder(store: Any, table: Path) -> None:
 
 
 def test_chained_urls(store: Any, table: Path, tmp_path: Path) -> None:
-    """URLs of files inside other files, and of cached files, are read, alone and by patterns."""
+    """URLs of files inside archives, and of cached files, are read, alone and as patterns."""
     with ZipFile(tmp_path / "x.zip", "w") as archive:
         archive.writestr("a.txt", "un\n")
         archive.writestr("b.txt", "able\n")
@@ -141,7 +141,7 @@ def test_chained_urls(store: Any, table: Path, tmp_path: Path) -> None:
 
 
 def test_files_of_this_machine(table: Path, tmp_path: Path) -> None:
-    """A URL of a local file is this file: as an input, as an output, as a table, and in the check that files are different."""
+    """A URL of a local file is the same file as its path: as input, output and table, and in the check for outputs that are inputs."""
     written(tmp_path / "a.txt", b"un\n")
     call("encode", f"file://{table}", f"file://{tmp_path}/*.txt", "-o", f"file://{tmp_path}/out.ids")
     assert (tmp_path / "out.ids").read_bytes() == b"1\n"
@@ -166,7 +166,7 @@ def test_what_is_not_there(words: list[str], message: str, code: int, table: Pat
 
 
 def test_without_fsspec(table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without fsspec, the message explains how to install it; a name that is not a URL needs no fsspec."""
+    """Without fsspec, a URL gives a message that explains how to install fsspec, and local files work."""
     load = builtins.__import__
 
     def without(name: str, *more: Any) -> Any:
@@ -180,7 +180,7 @@ def test_without_fsspec(table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_sizes_are_known(store: Any) -> None:
-    """The size of a URL in bytes is that of its file."""
+    """The size of a URL is the number of bytes of its file."""
     from fst.runtime.files.streams import size
 
     assert size(["memory://in/a.txt", "memory://in/b.txt.gz"]) == 8 + store.size("/in/b.txt.gz")

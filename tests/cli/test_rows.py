@@ -1,4 +1,4 @@
-"""Rows of `fst encode`: with spans and texts next to the ids, in windows, with a token after each document, and of one length."""
+"""Rows of `fst encode`: with spans and texts, in windows, with an appended token, and packed to one length."""
 
 from __future__ import annotations
 
@@ -33,31 +33,31 @@ def tok() -> fst.Tokenizer:
 
 @pytest.fixture
 def table(tmp_path: Path, tok: fst.Tokenizer) -> Path:
-    """Its table."""
+    """The table of the small tokenizer."""
     tok._table.save(tmp_path / "table.npz")
     return tmp_path / "table.npz"
 
 
 @pytest.fixture
 def lines(tmp_path: Path) -> Path:
-    """The texts as lines."""
+    """A file with the texts as lines."""
     return written(tmp_path / "texts.txt", "\n".join([*TEXTS, ""]).encode())
 
 
 @pytest.fixture
 def column(tmp_path: Path) -> Path:
-    """The texts, with a null among them, as a column next to numbers."""
+    """A Parquet file with the texts and a null in a column, next to a column of numbers."""
     pq.write_table(pa.table({"n": range(5), "text": [*TEXTS[:2], None, *TEXTS[2:]]}), tmp_path / "texts.parquet")
     return tmp_path / "texts.parquet"
 
 
 def objects(*words: str | Path) -> list[dict[str, Any]]:
-    """The JSON lines that `fst encode` writes."""
+    """The rows that `fst encode` writes as JSON lines."""
     return [json.loads(line) for line in call("encode", *words, "--format", "json").data.splitlines()]
 
 
 def test_offsets_and_texts(table: Path, lines: Path, column: Path, tmp_path: Path, tok: fst.Tokenizer) -> None:
-    """The spans that `encode_batch` gives, and the texts, are next to the ids."""
+    """--offsets adds the spans of `encode_batch` to the ids, and --keep text adds the text."""
     batch = tok.encode_batch(TEXTS, offsets=True)
     assert batch.offsets is not None
     spans = [batch.offsets[first:last].tolist() for first, last in pairwise(batch.row_splits)]
@@ -72,13 +72,13 @@ def test_offsets_and_texts(table: Path, lines: Path, column: Path, tmp_path: Pat
 
 
 def test_texts_are_mended(table: Path, tmp_path: Path) -> None:
-    """A kept text has U+FFFD in place of invalid bytes."""
+    """A text that --keep adds has U+FFFD in place of invalid bytes."""
     path = written(tmp_path / "wrong.txt", b"un\xff\n")
     assert objects(table, path, "--keep", "text", "--errors", "replace") == [{"text": "un\ufffd", "input_ids": [2, 4, 3]}]
 
 
 def test_windows(table: Path, lines: Path, column: Path, tmp_path: Path, tok: fst.Tokenizer) -> None:
-    """Windows are the same as in a call, each with the other columns of its document; a null has one window, which is null."""
+    """--stride gives the windows of a call, each with the other columns of its document, and a null gives one null row."""
     asked = tok(TEXTS, max_length=5, stride=1, truncation=True, return_overflowing_tokens=True, return_offsets_mapping=True)
     options = ("--max-length", "5", "--stride", "1", "--offsets")
     found = objects(table, lines, *options, "--keep", "text")
@@ -96,7 +96,7 @@ def test_windows(table: Path, lines: Path, column: Path, tmp_path: Path, tok: fs
 @examples(100)
 @given(some.lists(some.integers(0, 9), max_size=8), some.integers(1, 5), some.data())
 def test_windows_of_any_rows(sizes: list[int], capacity: int, data: Any) -> None:
-    """Windows begin every `capacity - stride` ids, until a window contains the last id of its row."""
+    """A window begins every `capacity - stride` ids, until a window contains the last id of its row."""
     stride = data.draw(some.integers(0, capacity - 1))
     splits = np.concatenate([[0], np.cumsum(np.array(sizes, np.int64))])
     batch = fst.Batch(np.arange(splits[-1], dtype=np.int32), splits)
@@ -112,7 +112,7 @@ def test_windows_of_any_rows(sizes: list[int], capacity: int, data: Any) -> None
 
 
 def test_column_of_windows(tok: fst.Tokenizer) -> None:
-    """`encode_arrow` gives the same ids, spans, windows and padding as the call."""
+    """`encode_arrow` gives the same ids, spans, windows and padding as a call."""
     column = pa.array([*TEXTS, None])
     batch = tok.encode_batch(TEXTS, offsets=True)
     spans = tok.encode_arrow(column, offsets=True)
@@ -138,13 +138,13 @@ def test_column_of_windows(tok: fst.Tokenizer) -> None:
     ],
 )
 def test_windows_that_cannot_be(options: dict[str, Any], message: str, tok: fst.Tokenizer) -> None:
-    """Windows that would not advance, or have no length, are refused."""
+    """A window length of 0, or a stride by which windows would not advance, is refused."""
     with pytest.raises(ValueError, match=message):
         tok.encode_arrow(pa.array(["un"]), **options)
 
 
 def test_token_after_each_document(table: Path, lines: Path, column: Path, tok: fst.Tokenizer) -> None:
-    """`--append` adds a token after each document, also one that is read in chunks, but not after a null."""
+    """`--append` adds a token after each document, but not after a null."""
     plain = [row.tolist() for row in tok.encode_batch(TEXTS, add_special_tokens=False)]
     ended = [[*ids, 0] for ids in plain]
     asked = ("--append", "[PAD]", "--no-special-tokens")
@@ -155,7 +155,7 @@ def test_token_after_each_document(table: Path, lines: Path, column: Path, tok: 
 
 
 def test_token_after_a_long_document(table: Path, tmp_path: Path) -> None:
-    """A document in chunks has one appended token, at its end."""
+    """A document that is read in chunks has one appended token, at its end."""
     path = written(tmp_path / "long.txt", b"un " * 2_000_000)
     call("encode", table, path, "--document", "file", "--append", "[PAD]", "-o", tmp_path / "out.npy")
     ids = np.load(tmp_path / "out.npy")
@@ -164,7 +164,7 @@ def test_token_after_a_long_document(table: Path, tmp_path: Path) -> None:
 
 
 def test_packed_rows(table: Path, lines: Path, tmp_path: Path, tok: fst.Tokenizer) -> None:
-    """`--pack N` writes the ids of all documents in rows of N; the last row may be shorter."""
+    """`--pack N` writes the ids of all documents in rows of N ids; only the last row may be shorter."""
     ids = tok.encode_batch(TEXTS).ids
     rows = [ids[first : first + 6].tolist() for first in range(0, len(ids), 6)]
     assert [row["input_ids"] for row in objects(table, lines, "--pack", "6")] == rows

@@ -1,4 +1,4 @@
-"""`fst search`: all combinations of formats give the matches of the package, with the conventions of grep."""
+"""`fst search`: every combination of formats gives the matches of the Python interface, with the conventions of grep."""
 
 from __future__ import annotations
 
@@ -36,21 +36,21 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def found_in(texts: Sequence[str | None], names: bool) -> list[list[dict[str, Any]] | None]:
-    """The package's matches in texts."""
+    """The matches in each text by the Python interface."""
     searcher = fst.Searcher(keywords(KEYWORDS))
     rows: list[Any] = [None if text is None else [*searcher.find_iter(text)] for text in texts]
     return [row and [as_object(found, names) for found in row] for row in rows]
 
 
 def as_object(found: fst.Match, names: bool) -> dict[str, Any]:
-    """A match in its written form."""
+    """A match in the form of a JSON output."""
     number, start, end = found
     return {**({"keyword": KEYWORDS[number]} if names else {"id": number}), "start": start, "end": end}
 
 
 @pytest.mark.parametrize(("kind", "form", "names"), thinned(product(INPUTS, FORMS, [False, True]), 3))
 def test_all_ways(kind: str, form: str, names: bool, table: Path, tmp_path: Path) -> None:
-    """From any input format to any output format, the matches equal the results of `find_iter`, and rows keep their fields."""
+    """From any input format to any output format, the matches equal those of `find_iter`, and rows keep their other fields."""
     source, out = written(tmp_path / "input", gzip.compress(as_input(kind, TEXTS))), tmp_path / "out"
     words: list[str | Path] = ["search", table, source, *options_for(kind), "-o", out, "--format", form, *(["--names"] if names else [])]
     if names and form in ("lines", "npz"):
@@ -79,7 +79,7 @@ def test_all_ways(kind: str, form: str, names: bool, table: Path, tmp_path: Path
 
 @pytest.mark.parametrize(("kind", "form"), thinned(product(INPUTS, ["lines", "json", "arrow", "parquet"]), 2))
 def test_replacements(kind: str, form: str, table: Path, tmp_path: Path) -> None:
-    """With --replace, all documents are written, and the text keeps its position among the fields."""
+    """With --replace, all documents are written, and the text remains at its position among the fields."""
     source, out = written(tmp_path / "input", as_input(kind, TEXTS)), tmp_path / "out"
     call("search", table, source, *options_for(kind), "--replace", "<é>", "-o", out, "--format", form)
     texts = fst.Searcher(keywords(KEYWORDS)).replace([*TEXTS], "<é>")
@@ -92,12 +92,12 @@ def test_replacements(kind: str, form: str, table: Path, tmp_path: Path) -> None
 
 
 class TestRows:
-    """Rows that are null, missing or of other types."""
+    """Rows that are null or missing, or have columns of other types."""
 
     @pytest.mark.parametrize("form", ["json", "arrow", "parquet"])
     @pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.string_view(), pa.dictionary(pa.int32(), pa.string())], ids=str)
     def test_nulls(self, form: str, kind: Any, table: Path, tmp_path: Path) -> None:
-        """Nulls stay null in a column of any type."""
+        """A null in a column of any type gives a null."""
         texts = ["ushers", None, "none", "he"]
         rows = pa.table({"text": pa.array(texts, pa.string()).cast(kind)})
         with pa.ipc.new_file(tmp_path / "in.arrow", rows.schema) as writer:
@@ -112,7 +112,7 @@ class TestRows:
     @pytest.mark.parametrize("form", ["json", "arrow", "parquet", "npz"])
     @pytest.mark.parametrize("kind", INPUTS)
     def test_no_rows(self, kind: str, form: str, table: Path, tmp_path: Path) -> None:
-        """A file without rows gives a file without rows, and no match is found."""
+        """A file without rows gives a file without rows, and the exit code for no matches."""
         source, out = written(tmp_path / "input", as_input(kind, [])), tmp_path / "out"
         call("search", table, source, *options_for(kind), "-o", out, "--format", form, code=1)
         if form == "npz":
@@ -124,14 +124,14 @@ class TestRows:
 
     @pytest.mark.parametrize("form", ["json", "arrow"])
     def test_a_column_of_the_same_name(self, form: str, table: Path, tmp_path: Path) -> None:
-        """A field with the name of a written field is refused, and no file is left."""
+        """A field with the name of an added field is refused, and no file is written."""
         source = written(tmp_path / "in.jsonl", b'{"text": "he", "matches": 1}\n')
         done = call("search", table, source, "--field", "text", "-o", tmp_path / "out", "--format", form, code=2)
         assert "'matches' has the name of an added one" in error_of(done)
         assert [path.name for path in tmp_path.iterdir()] == ["in.jsonl"]
 
     def test_errors(self, table: Path, tmp_path: Path) -> None:
-        """With --errors, a document that is not text stops the search, is repaired or is left out."""
+        """--errors determines whether a document that is not text stops the search, is repaired or is omitted."""
         source = written(tmp_path / "in.txt", b"he\nx\xffshe\nhe")
         assert error_of(call("search", table, source, code=2)).startswith(f"{source}, line 2: not UTF-8 at byte 1")
         done = call("search", table, source, "--errors", "replace", "--format", "json")
@@ -147,10 +147,10 @@ class TestRows:
 
 
 class TestManners:
-    """Conventions of grep, and of `fst encode`."""
+    """The conventions of grep and of `fst encode`."""
 
     def test_exit_codes(self, table: Path, tmp_path: Path) -> None:
-        """The exit code is 0 if something was found, 1 if nothing was, 2 on errors; with --replace, 0 also if nothing was found."""
+        """The exit code is 0 if there is a match or with --replace, 1 if there is no match, and 2 after an error."""
         assert call("search", table, stdin=b"none\nhe\n").data == b"he\n"
         assert call("search", table, "-", stdin=b"none\n", code=1).data == b""
         assert call("search", table, "--count", stdin=b"none\n", code=1).data == b"0\n"
@@ -160,7 +160,7 @@ class TestManners:
         assert "is not a table file" in error_of(call("search", written(tmp_path / "no.npz", b"x" * 99), code=2))
 
     def test_count(self, table: Path, tmp_path: Path) -> None:
-        """--count prints the number of matches of each file, with its name if there are several."""
+        """--count prints the number of matches of each file, with its name if there are several files."""
         one, two = written(tmp_path / "one", b"he she\nhe\n"), written(tmp_path / "two", b"none\n")
         assert call("search", table, one, "--count").data == b"3\n"
         assert call("search", table, one, two, "--count").stdout == f"{one}:3\n{two}:0\n"
@@ -168,13 +168,13 @@ class TestManners:
             assert "--count cannot be combined with" in call("search", table, one, "--count", *options, code=2).stderr
 
     def test_several_files(self, table: Path, tmp_path: Path) -> None:
-        """With several files, lines begin with the name of the file."""
+        """With several files, each line begins with the name of its file."""
         one, two = written(tmp_path / "one", b"he\nnone\n"), written(tmp_path / "two", b"x she\n")
         assert call("search", table, one, two).stdout == f"{one}:he\n{two}:x she\n"
         assert call("search", table, one, two, "--names").stdout == f"{one}\t1\the\t0\t2\n{two}\t1\tshe\t2\t5\n"
 
     def test_colours(self, table: Path, tmp_path: Path) -> None:
-        """Matches and names of files are in colour if this is requested."""
+        """With --color always, matches and names of files are colored."""
         source = written(tmp_path / "in.txt", "é ushers he\n".encode())
         shown = "é u\x1b[01;31mshe\x1b[mrs \x1b[01;31mhe\x1b[m\n"
         assert call("search", table, source, "--color", "always").stdout == shown
@@ -185,10 +185,10 @@ class TestManners:
     @posix
     @pytest.mark.parametrize(("environment", "colored"), thinned([({"NO_COLOR": "1"}, False), ({}, True), ({"TERM": "dumb"}, False)], 2))
     def test_terminals(self, environment: dict[str, str], colored: bool, table: Path) -> None:
-        """A terminal gets colours, unless its user has turned them off."""
+        """On a terminal, matches are colored unless an environment variable turns colors off."""
         import pty
 
-        run("search", table, stdin=b"he\n")  # so that kernels are compiled
+        run("search", table, stdin=b"he\n")  # compiles kernels
         master, end = pty.openpty()
         clean = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
         clean |= {"TERM": "xterm", **environment}
@@ -213,7 +213,7 @@ class TestManners:
             assert process.wait(TIMEOUT) == 0
 
     def test_packed_outputs(self, table: Path, tmp_path: Path) -> None:
-        """Lines are compressed if the name of the output has such an ending, and the name sets the format."""
+        """The ending of the output's name sets its format and its compression."""
         call("search", table, "-o", tmp_path / "out.jsonl.gz", stdin=b"he\n")
         assert gzip.decompress((tmp_path / "out.jsonl.gz").read_bytes()) == b'{"text":"he","matches":[{"id":0,"start":0,"end":2}]}\n'
 
@@ -241,7 +241,7 @@ class TestManners:
         assert source.read_bytes() == b"he\n"
 
     def test_tables_of_other_kinds(self, tmp_path: Path, table: Path) -> None:
-        """A table of another kind is refused, and the message names its kind and gives a remedy."""
+        """A table of another kind is refused, and the message contains its kind and a remedy."""
         from fst.compile import wordpiece
 
         wordpiece(["[UNK]"]).save(tmp_path / "words.npz")
@@ -252,7 +252,7 @@ class TestManners:
 
 
     def test_info(self, tmp_path: Path) -> None:
-        """`fst info` shows the number of keywords of a table, and the options of their compilation."""
+        """`fst info` shows the number of keywords of a table and its options."""
         out = tmp_path / "names.npz"
         keywords(["ab", "", "c"], match_kind="standard", ignore_case=True, allow_empty=True).save(out)
         told = json.loads(call("info", out, "--json").stdout)
@@ -266,7 +266,7 @@ class TestManners:
 
 
 def test_long_documents(table: Path, tmp_path: Path) -> None:
-    """A document of any size is counted, and its matches are written, in chunks that end anywhere; whole documents are limited."""
+    """--count, .npz and --format matches accept documents of any length; outputs that contain the text limit the length."""
     text = "x" * ((1 << 21) - 1) + "hé" + "世界 ushers " * 1_500_000
     source = written(tmp_path / "in.txt", f"he\n{text}\nshe\n".encode())
     matches = fst.Searcher.load(table).find_batch(["he", text, "she"])
@@ -289,7 +289,7 @@ def _documents(count: int) -> Iterator[bytes]:
 
 
 def test_many_documents(table: Path, tmp_path: Path) -> None:
-    """Many blocks of documents are numbered in one sequence."""
+    """The line numbers of matches continue from one block of documents to the next."""
     source = written(tmp_path / "in.txt", b"".join(_documents(200_000)))
     lines = call("search", table, source, "--format", "matches").data.splitlines()
     assert len(lines) == 200_000

@@ -1,4 +1,4 @@
-"""`fst segment`: all combinations of formats give the tokens of the package."""
+"""`fst segment`: every combination of formats gives the tokens of the Python interface."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize(("kind", "form"), thinned(product(INPUTS, ["wakati", "json", "arrow", "parquet"]), 2))
 def test_all_ways(kind: str, form: str, table: Path, tmp_path: Path) -> None:
-    """From any input format to any output format, the tokens match `segment`, and rows keep their fields."""
+    """From any input format to any output format, the tokens equal those of `segment`, and rows keep their other fields."""
     source, out = written(tmp_path / "input", gzip.compress(as_input(kind, TEXTS))), tmp_path / "out"
     call("segment", table, source, *options_for(kind), "-o", out, "--format", form)
     segmenter = fst.Segmenter.load(table)
@@ -49,7 +49,7 @@ def test_all_ways(kind: str, form: str, table: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("form", ["wakati", "json", "arrow", "parquet"])
 def test_nulls(form: str, table: Path, tmp_path: Path) -> None:
-    """A null stays null, and is an empty line."""
+    """A null is an empty line in text, and null in other formats."""
     pq.write_table(pa.table({"text": ["研究命", None]}), tmp_path / "in.parquet")
     call("segment", table, tmp_path / "in.parquet", "--column", "text", "-o", tmp_path / "out", "--format", form)
     if form == "wakati":
@@ -66,7 +66,7 @@ def test_standard_streams(table: Path) -> None:
 
 
 def test_errors(table: Path, tmp_path: Path) -> None:
-    """A document that is not text stops the command, is repaired or is left out, and a table of another kind is refused."""
+    """--errors determines whether a document that is not text stops the command, is repaired or is omitted."""
     source = written(tmp_path / "in.txt", "命\n".encode() + b"x\xff\n")
     assert error_of(call("segment", table, source, code=1)).startswith(f"{source}, line 2: not UTF-8 at byte 1")
     assert call("segment", table, source, "--errors", "replace").stdout == "命\nx \ufffd\n"

@@ -25,7 +25,7 @@ from tokenizers import Tokenizer
 import fst
 
 PAPER = ("[UNK]", "a", "abcdx", "##b", "##c", "##cdy", "##dz")
-# A tokenizer that puts [CLS] and [SEP] around a text.
+# A tokenizer.json whose template puts [CLS] and [SEP] around a text.
 FRAMED: dict[str, Any] = {
     "added_tokens": [],
     "normalizer": None,
@@ -39,7 +39,7 @@ FRAMED: dict[str, Any] = {
 
 @pytest.fixture(scope="session")
 def paper(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A table of the paper's example, Figure 1."""
+    """A table of the example in Figure 1 of the paper."""
     path = tmp_path_factory.mktemp("tables") / "paper.npz"
     wordpiece(PAPER).save(path)
     return path
@@ -49,7 +49,7 @@ class TestInfo:
     """`fst info`."""
 
     def test_json(self, table: Path) -> None:
-        """--json prints all facts as one object."""
+        """--json prints all information as one object."""
         told = json.loads(call("info", table, "--json").stdout)
         assert (told["kind"], told["tokens"], told["bytes"]) == ("wordpiece", len(TOKENS), table.stat().st_size)
         assert told["single"] == [[["[CLS]"], 0], ["A", 0], [["[SEP]"], 0]]
@@ -59,7 +59,7 @@ class TestInfo:
         assert told["options"]["max_input_chars_per_word"] == 100
 
     def test_text(self, table: Path) -> None:
-        """The output for a person has the same facts as lines."""
+        """Without --json, the same information is printed as lines."""
         lines = dict(line.split("  ", 1) for line in call("info", table).stdout.splitlines())
         told = {name: value.strip() for name, value in lines.items()}
         assert (told["kind"], told["tokens"]) == ("wordpiece", "12")
@@ -70,7 +70,7 @@ class TestInfo:
         assert (told["truncation"], told["padding"], told["sides"]) == ("none", "none", "truncation right, padding right")
 
     def test_what_a_folder_says(self, tmp_path: Path, reference: Callable[..., Tokenizer]) -> None:
-        """`fst info` describes in words the folder's facts about the model, truncation and padding."""
+        """`fst info` prints the model, truncation and padding of a compiled folder."""
         (tmp_path / "folder").mkdir()
         tokenizer = reference(TOKENS)
         tokenizer.enable_truncation(7, stride=2)
@@ -89,7 +89,7 @@ class TestInfo:
         assert told["sides"] == "truncation right, padding left"
 
     def test_truncation_and_padding(self, tmp_path: Path, reference: Callable[..., Tokenizer]) -> None:
-        """Truncation of the source is shown as not applied."""
+        """`fst info` prints truncation of the source as not applied."""
         tokenizer = reference(TOKENS)
         tokenizer.enable_truncation(7)
         tokenizer.save(str(tmp_path / "tokenizer.json"))
@@ -102,11 +102,11 @@ class TestVerify:
     """`fst verify`."""
 
     def test_sound(self, table: Path) -> None:
-        """A complete table is reported as sound."""
+        """`fst verify` reports an undamaged table as whole and safe."""
         assert call("verify", table).stdout == f"{table}: whole and safe\n"
 
     def test_flipped_byte(self, table: Path, tmp_path: Path) -> None:
-        """A single changed byte is found."""
+        """`fst verify` refuses a table with one changed byte."""
         data = bytearray(table.read_bytes())
         data[len(data) // 2] ^= 1
         damaged = written(tmp_path / "damaged.npz", bytes(data))
@@ -115,7 +115,7 @@ class TestVerify:
         assert said.endswith("compile it again")
 
     def test_against_the_same(self, texts: Path, tmp_path: Path, reference: Callable[..., Tokenizer]) -> None:
-        """A table has no difference from its source tokenizer.json; truncation and padding do not count."""
+        """A table equals the tokenizer.json from which it was compiled, also if this enables truncation and padding."""
         tokenizer, source = reference(TOKENS), tmp_path / "tokenizer.json"
         tokenizer.enable_truncation(2)
         tokenizer.enable_padding(length=9)
@@ -125,9 +125,7 @@ class TestVerify:
         assert done.stdout == f"{texts}: 5 lines, all with the ids of the reference\n"
 
     def test_against_another(self, table: Path, texts: Path, tmp_path: Path, reference: Callable[..., Tokenizer]) -> None:
-        """The first difference of each file is reported: file, line, text, both lists of tokens and their first different position; the
-        exit code is 1.
-        """
+        """For each file, the first difference is printed with its line, text, tokens and position, and the exit code is 1."""
         other = reference([token.replace("##able", "##abla") for token in TOKENS])
         other.post_processor = Tokenizer.from_str(json.dumps(FRAMED)).post_processor
         other.save(str(tmp_path / "tokenizer.json"))
@@ -149,7 +147,7 @@ class TestVerify:
         ]
 
     def test_long_difference(self, tmp_path: Path, reference: Callable[..., Tokenizer]) -> None:
-        """Of a long document, only the text around the difference is shown."""
+        """For a long document, only the text around the difference is printed."""
         reference(TOKENS).save(str(tmp_path / "tokenizer.json"))
         reference([token.replace("##able", "##abla") for token in TOKENS]).save(str(tmp_path / "other.json"))
         wordpiece(tmp_path / "other.json").save(tmp_path / "t.npz")
@@ -160,7 +158,7 @@ class TestVerify:
         assert len(told) < 1000
 
     def test_nothing_to_compare_with(self, table: Path, texts: Path) -> None:
-        """Files without a reference are wrong usage."""
+        """Files without --against are wrong usage."""
         assert "--against" in call("verify", table, texts, code=2).stderr
 
     def test_reference_not_installed(self, table: Path, texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -169,20 +167,20 @@ class TestVerify:
         assert "pip install tokenizers" in call("verify", table, "--against", written(tmp_path / "t.json", b"{}"), texts, code=1).stderr
 
     def test_against_a_folder(self, texts: Path, tmp_path: Path, reference: Callable[..., Tokenizer]) -> None:
-        """A folder represents the tokenizer.json in it."""
+        """--against accepts a folder, and reads the tokenizer.json in it."""
         reference(TOKENS).save(str(tmp_path / "tokenizer.json"))
         wordpiece(tmp_path / "tokenizer.json").save(tmp_path / "t.npz")
         assert "all with the ids" in call("verify", tmp_path / "t.npz", "--against", tmp_path, texts).stdout
 
     def test_against_a_packed_file(self, texts: Path, tmp_path: Path, reference: Callable[..., Tokenizer]) -> None:
-        """A tokenizer.json may be compressed with gzip."""
+        """--against accepts a tokenizer.json that is compressed with gzip."""
         packed = written(tmp_path / "tokenizer.json.gz", gzip.compress(reference(TOKENS).to_str().encode()))
         wordpiece(packed).save(tmp_path / "t.npz")
         assert "all with the ids" in call("verify", tmp_path / "t.npz", "--against", packed, texts).stdout
 
     @pytest.mark.parametrize("is_folder", [False, True])
     def test_against_tiktoken(self, is_folder: bool, tmp_path: Path) -> None:
-        """The reference of a file of ranks is tiktoken, special tokens included."""
+        """For a file of ranks, tiktoken is the reference, also for special tokens."""
         pytest.importorskip("tiktoken")
         lines = [f"{b64encode(bytes([byte])).decode()} {byte}\n" for byte in range(256)]
         ranks = written(tmp_path / "cl100k_base.tiktoken", "".join([*lines, f"{b64encode(b'un').decode()} 256\n"]).encode())
@@ -204,7 +202,7 @@ class TestVerify:
         ],
     )
     def test_against_what_is_no_tokenizer(self, name: str, data: bytes, what: str, table: Path, texts: Path, tmp_path: Path) -> None:
-        """A reference that is not a tokenizer.json is refused in one short line with its kind and the file to name."""
+        """A reference that is not a tokenizer.json is refused in one line with its kind and the file to name instead."""
         path = tmp_path / name
         path.parent.mkdir(exist_ok=True)
         written(path, data)
@@ -215,7 +213,7 @@ class TestVerify:
         assert len(said) < 300 + len(str(named))
 
     def test_no_reference(self, table: Path, texts: Path, tmp_path: Path) -> None:
-        """JSON that is not a tokenizer.json is an error that names the file."""
+        """The message about JSON that is not a tokenizer.json contains the file."""
         file = written(tmp_path / "tokenizer.json", b"{}")
         assert call("verify", table, "--against", file, texts, code=1).stderr.startswith(f"Error: {file}: ")
 
@@ -224,7 +222,7 @@ class TestExplain:
     """`fst explain`."""
 
     def test_table_2_of_the_paper(self, paper: Path) -> None:
-        """The steps on abcdz match the paper's Table 2, and the transducer's steps are the same with the failure links included."""
+        """The steps for abcdz equal the paper's Table 2, and the transducer's steps have the failure links folded in."""
         assert call("explain", paper, "abcdz").stdout.splitlines() == [
             "abcdz: a word of 5 characters",
             "LinMaxMatch: an edge of the trie where there is one, else a failure link, which pops tokens",
@@ -250,20 +248,20 @@ class TestExplain:
         ]
 
     def test_failing_word(self, paper: Path) -> None:
-        """The steps of a word without a segmentation end in null, and the word is the unknown token."""
+        """The steps for a word without a segmentation end in null, and the result is the unknown token."""
         lines = call("explain", paper, "abcz").stdout.splitlines()
         assert "  6     z     failure  ## -> null          a ##b ##c" in lines
         assert [line for line in lines if line.startswith("=")] == ["= [UNK]", "= [UNK]"]
 
     def test_suffix_indicator(self, tmp_path: Path) -> None:
-        """A word equal to the suffix indicator, a special case in the paper, matches nothing."""
+        """A word that equals the prefix for continuations, a special case in the paper, becomes the unknown token."""
         wordpiece(PAPER, pre_tokenizer="none").save(tmp_path / "t.npz")
         lines = call("explain", tmp_path / "t.npz", "##").stdout.splitlines()
         assert "the word is the suffix indicator itself: nothing was matched" in lines
         assert [line for line in lines if line.startswith("=")] == ["= [UNK]", "= [UNK]"]
 
     def test_special_tokens(self, table: Path) -> None:
-        """Special tokens in the text are shown as special tokens, between the words."""
+        """Special tokens in the text are explained as special tokens, between the words."""
         lines = call("explain", table, "un[MASK]Hello").stdout.splitlines()
         assert [line for line in lines if ": a " in line] == [
             "un: a word of 2 characters",
@@ -272,12 +270,12 @@ class TestExplain:
         ]
 
     def test_long_word(self, table: Path) -> None:
-        """A word of too many characters is reported as too long, and is the unknown token."""
+        """A word of too many characters is explained as too long, and becomes the unknown token."""
         lines = call("explain", table, "a" * 101).stdout.splitlines()
         assert lines[1:] == ["more than 100 characters (max_input_chars_per_word): it is not looked at", "= [UNK]"]
 
     def test_tokens_are_the_packages(self, table: Path) -> None:
-        """Both ways to segment a word end with the tokens that the package gives."""
+        """Both explanations of a word end with the tokens of the Python interface."""
         text = "unaffable HELLO! ? é hello! unableaffx ununun ##able 中 [MASK]"
         told = call("explain", table, text.removesuffix("[MASK]")).stdout.split("\n\n")
         results = [[line[2:] for line in word.splitlines() if line.startswith("= ")] for word in told]

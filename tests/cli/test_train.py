@@ -37,7 +37,7 @@ def texts(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def words(texts: Path) -> Path:
-    """The counted words of the file."""
+    """A file of the counted words of the texts."""
     path = texts.with_name("words.parquet")
     call("train", "words", texts, *GPT2, "-o", path)
     return path
@@ -45,26 +45,26 @@ def words(texts: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def vocabulary(texts: Path) -> Path:
-    """A vocabulary of the file."""
+    """A vocabulary that is trained on the texts."""
     path = texts.with_name("own.json")
     call(*SPECIAL, texts, "-o", path)
     return path
 
 
 def tokens(path: Path) -> Any:
-    """The tokens of a tokenizer.json in the order of their ids."""
+    """The tokens of a tokenizer.json with their ids."""
     return json.loads(path.read_text(encoding="utf-8"))["model"]["vocab"]
 
 
 class TestWords:
-    """The command ``words``."""
+    """`fst train words`."""
 
     def test_of_lines(self, words: Path) -> None:
-        """The words of lines, with their line feeds, equal the library's."""
+        """The words of lines, which include their line feeds, equal those of the Python function."""
         assert pq.read_table(words).equals(train.words(TEXTS, splitter="gpt2").to_arrow())
 
     def test_of_all_formats(self, words: Path, tmp_path: Path) -> None:
-        """Words of columns, compressed JSON lines and standard input equal those of the same texts in lines."""
+        """The words of columns, of compressed JSON lines and of standard input equal those of lines."""
         pq.write_table(pa.table({"t": TEXTS}), tmp_path / "t.parquet")
         packed = written(tmp_path / "t.jsonl.gz", gzip.compress("".join(json.dumps({"t": text}) + "\n" for text in TEXTS).encode()))
         for given in ((tmp_path / "t.parquet", "--column", "t"), (packed, "--field", "t"), ("-",)):
@@ -72,7 +72,7 @@ class TestWords:
             assert (tmp_path / "o.parquet").read_bytes() == words.read_bytes()
 
     def test_partitions(self, texts: Path, words: Path, tmp_path: Path) -> None:
-        """The words of two partitions together are the words of the whole, and trainers accept both files."""
+        """The words of two partitions add up to the words of all texts, and trainers accept both files."""
         for number in range(2):
             call("train", "words", texts, *GPT2, "--partition", str(number), "-o", tmp_path / f"{number}.parquet")
         both = fst.train.words([str(tmp_path / "0.parquet"), str(tmp_path / "1.parquet")])
@@ -80,10 +80,10 @@ class TestWords:
 
 
 class TestTrainers:
-    """Commands that create vocabularies."""
+    """Commands that train new vocabularies."""
 
     def test_as_the_reference(self, vocabulary: Path) -> None:
-        """The tokens and their ids match the reference for the same lines."""
+        """The tokens and their ids equal those that tokenizers trains on the same lines."""
         reference = Tokenizer(models.BPE())
         reference.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
         alphabet = pre_tokenizers.ByteLevel.alphabet()
@@ -103,7 +103,7 @@ class TestTrainers:
         ],
     )
     def test_as_the_library(self, name: str, options: dict[str, Any], texts: Path, tmp_path: Path) -> None:
-        """The options of a command correspond to the arguments of the function."""
+        """The options of a command have the effect of the function's arguments."""
         size = {"vocab_size": 280 if name == "bpe" else 30}
         given = [
             word
@@ -117,12 +117,12 @@ class TestTrainers:
         assert json.loads((tmp_path / "o.json").read_text(encoding="utf-8")) == json.loads(json.dumps(expected.to_json()))
 
     def test_words_for_texts(self, words: Path, vocabulary: Path, tmp_path: Path) -> None:
-        """Counted words give the same vocabulary as their texts, if the splitter is named."""
+        """Counted words give the same vocabulary as their texts with the same splitter."""
         call(*SPECIAL, words, "-o", tmp_path / "o.json")
         assert (tmp_path / "o.json").read_bytes() == vocabulary.read_bytes()
 
     def test_report_by_a_field(self, tmp_path: Path) -> None:
-        """With --by, a report has a row for each value of a field, which needs a file with fields."""
+        """With --by, the report has a row for each value of a field, and files without fields are refused."""
         rows = [{"text": text, "lang": lang} for text, lang in (("the cat", "en"), ("die Katze", "de"), ("a dog", "en"))]
         source = written(tmp_path / "in.jsonl", "".join(json.dumps(row) + "\n" for row in rows).encode())
         more = (source, "-o", tmp_path / "o.json", "--report", source, "--by", "lang")
@@ -132,7 +132,7 @@ class TestTrainers:
         assert "--by needs a file with columns or fields" in call(*BPE, *more, code=2).stderr
 
     def test_alphabet_and_affixes(self, tmp_path: Path) -> None:
-        """Options set characters, tokens of bytes, a prefix and a suffix, like the arguments of the trainer."""
+        """Options set the initial characters, the tokens for bytes, and the suffix, like the trainer's arguments."""
         source = written(tmp_path / "in.txt", b"abab ab\nba\n")
         words = ("train", "bpe", source, "--splitter", "whitespace", "--vocab-size", "290")
         special = ("--special-tokens", "<unk>", "--unk-token", "<unk>")
@@ -142,14 +142,14 @@ class TestTrainers:
         assert tokens(tmp_path / "o.json") == train.bpe(["abab ab", "ba"], **arguments).vocabulary
 
     def test_report(self, texts: Path, tmp_path: Path) -> None:
-        """A report on held-out texts is printed on standard output, and the messages about written files on standard error."""
+        """The report on held-out texts goes to standard output, and messages about written files go to standard error."""
         done = call(*BPE, texts, "-o", tmp_path / "o.json", "--report", texts)
         assert "bytes/token" in done.stdout
         assert f"{tmp_path / 'o.json'}: 270 tokens; stopped by size\n" in done.stderr
 
     @pytest.mark.parametrize("is_interrupted", [False, True])
     def test_checkpoint(self, is_interrupted: bool, vocabulary: Path, texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        """A run stopped by Ctrl-C or the deadline leaves a checkpoint, from which the same command gives the result of a single run."""
+        """A run that Ctrl-C or the deadline stops leaves a checkpoint, from which the same command gives the result of one run."""
         monkeypatch.setattr(run, "STEPS", 1)
         command: list[str | Path] = [*SPECIAL, texts, "--checkpoint", tmp_path / "run.npz", "-o", tmp_path / "o.json"]
         if is_interrupted:
@@ -168,27 +168,27 @@ class TestTrainers:
 
 
 class TestOldVocabularies:
-    """Commands that create a vocabulary from an old one."""
+    """Commands that make a vocabulary from an old one."""
 
     def test_like(self, vocabulary: Path, texts: Path, tmp_path: Path) -> None:
-        """A vocabulary like an old one has its splitter, its special tokens and its size."""
+        """`fst train like` gives a vocabulary with the splitter, the special tokens and the size of the old one."""
         call("train", "like", vocabulary, texts, "-o", tmp_path / "o.json")
         assert tokens(tmp_path / "o.json") == tokens(vocabulary)
 
     @pytest.mark.parametrize("command", [("like",), ("extend", "--add", "3"), ("trim", "--keep", "265")])
     def test_forms_of_old_models(self, command: tuple[str, ...], vocabulary: Path, tmp_path: Path) -> None:
-        """A form that cannot express the old model is refused before texts are read."""
+        """An output format that cannot represent the old model is refused before texts are read."""
         name, *options = command
         done = call("train", name, vocabulary, tmp_path / "none.txt", *options, "-o", tmp_path / "o.txt", code=1)
         assert ".txt is a form of WordPiece, but the vocabulary is BPE" in done.stderr
 
     def test_extend(self, vocabulary: Path, texts: Path, tmp_path: Path) -> None:
-        """An extended vocabulary has the old tokens with their ids, and new ones after them."""
+        """`fst train extend` keeps the old tokens and their ids, and adds new tokens after them."""
         call("train", "extend", vocabulary, texts, "--add", "3", "-o", tmp_path / "o.json")
         assert [*tokens(tmp_path / "o.json")][:-3] == [*tokens(vocabulary)]
 
     def test_trim(self, vocabulary: Path, texts: Path, tmp_path: Path) -> None:
-        """A trimmed vocabulary has the requested number of tokens, and the new id of each old one is written if a file is named."""
+        """`fst train trim` keeps the requested number of tokens, and --ids writes the new id of each old token."""
         call("train", "trim", vocabulary, texts, "--keep", "265", "--ids", tmp_path / "ids.npy", "-o", tmp_path / "o.json")
         ids = np.load(tmp_path / "ids.npy")
         kept = tokens(tmp_path / "o.json")
@@ -197,7 +197,7 @@ class TestOldVocabularies:
 
 
 class TestOutputs:
-    """The outputs, and the errors before anything is read."""
+    """The outputs, and errors before anything is read."""
 
     @pytest.mark.parametrize(
         ("name", "files"),
@@ -209,7 +209,7 @@ class TestOutputs:
         assert sorted(path.name for path in tmp_path.rglob("*.*")) == files
 
     def test_folder_that_exists(self, texts: Path, tmp_path: Path) -> None:
-        """Existing files in a folder are refused unless --overwrite is given."""
+        """Existing files in a folder are refused without --overwrite."""
         call(*BPE, texts, "-o", tmp_path)
         before = (tmp_path / "tokenizer.json").read_bytes()
         done = call(*BPE, texts, "--special-tokens", "x", "-o", tmp_path, code=2)
@@ -234,14 +234,14 @@ class TestOutputs:
         ],
     )
     def test_refused(self, command: tuple[str, ...], output: str, code: int, said: str, texts: Path, tmp_path: Path) -> None:
-        """An input or output that cannot be read or written is an error of one line, and nothing is written."""
+        """An input that cannot be read or an output that cannot be written is an error of one line, and nothing is written."""
         own = written(tmp_path / "texts.txt", texts.read_bytes())
         assert said in call(*command, own, "-o", tmp_path / output, code=code).stderr
         assert own.read_bytes() == texts.read_bytes()
         assert [*tmp_path.iterdir()] == [own]
 
     def test_no_text(self, tmp_path: Path) -> None:
-        """A document that is not text is an error that gives its position, and no file is written."""
+        """The message about a document that is not text contains its position, and no file is written."""
         wrong = written(tmp_path / "wrong.txt", b"a\n\xff\n")
         assert f"{wrong}, line 2" in error_of(call(*BPE, wrong, "-o", tmp_path / "o.json", code=1))
         assert not (tmp_path / "o.json").exists()
