@@ -149,7 +149,6 @@ class TestCommands:
         assert {item.value for item in ShellComplete(main, {}, "fst", "").get_completions(words, incomplete)} == expected
 
 
-
 class TestKeywords:
     """`fst compile keywords`."""
 

@@ -37,7 +37,6 @@ pa = pytest.importorskip("pyarrow", reason="tables take pyarrow: the extra [arro
 pq = pytest.importorskip("pyarrow.parquet", reason="tables take pyarrow: the extra [arrow]")
 
 
-
 @pytest.mark.parametrize(("kind", "packing", "form"), thinned(product(INPUTS, PACKINGS, OUTPUTS), 6))
 def test_all_ways(kind: str, packing: str, form: str, table: Path, tmp_path: Path) -> None:
     """From any input format to any output format, the ids equal those of `encode_batch`."""

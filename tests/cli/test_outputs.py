@@ -40,7 +40,6 @@ pa = pytest.importorskip("pyarrow", reason="tables take pyarrow: the extra [arro
 pq = pytest.importorskip("pyarrow.parquet", reason="tables take pyarrow: the extra [arrow]")
 
 
-
 class TestOutput:
     """Outputs."""
 

@@ -246,5 +246,3 @@ def test_stored_blanks_are_checked() -> None:
     for wrong in ({}, {**NO_WHITESPACE.stored(), "keeps_symbol": True}, *({**stored, **wrong} for wrong in wrongs)):
         with pytest.raises(ValueError, match="blanks have"):
             Whitespace.from_stored(wrong)
-
-

@@ -1,4 +1,4 @@
-"""Fixtures of several files."""
+"""Fixtures for the tests of the runtime."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from fst.runtime.rows import batch
 
 @pytest.fixture
 def short_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Shorten blocks, and let threads share even short texts."""
+    """Shorten blocks, and let threads divide even short texts."""
     monkeypatch.setattr(batch, "BLOCK", BLOCK)
     monkeypatch.setattr(batch, "MIN_SHARE", 1)
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of kept tables."""
+    """A folder for stored tables."""
     return tmp_path_factory.mktemp("texts")
 
 
 @pytest.fixture(scope="module")
 def uncased(folder: Path) -> tuple[fst.Tokenizer, Tokenizer]:
-    """A tokenizer like BERT's, and the reference."""
+    """A tokenizer like BERT's, and the same tokenizer of the reference."""
     return made(folder, "uncased")
 
 

@@ -1,6 +1,6 @@
-"""Chunks: a kernel reads a text some thousand symbols at a time, and the ids do not depend on the ends of chunks.
+"""Chunks: a kernel reads a text some thousand symbols at a time, and the ids do not depend on where chunks end.
 
-Most tests shorten chunks, so that a text of a few hundred characters has several and any position of it can be a cut.
+Most tests shorten chunks, so that a text of a few hundred characters has several chunks, and tests can end them at any position.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ each_filler = pytest.mark.parametrize("filler", FILLERS.values(), ids=FILLERS.ke
 
 @functools.cache
 def tables(longest: int = 100, layout: str = "auto") -> WordPieceTable:
-    """Compile the tokens that all tests share."""
+    """Compile the vocabulary that the tests share."""
     return compiled(layout=layout, max_input_chars_per_word=longest)
 
 
 @pytest.fixture
 def short_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Shorten chunks as far as the longest word permits."""
+    """Shorten chunks as much as the longest word permits."""
     monkeypatch.setattr(kernel_call, "CHUNK", 0)
 
 
 def symbols_in_a_chunk(longest: int) -> int:
-    """Return the number of symbols that a kernel reads before it encodes their words."""
+    """The number of symbols that a kernel reads before it encodes them."""
     return len(kernel_call.work_of(longest).symbols) - kernel_call.MARGIN
 
 
@@ -51,12 +51,12 @@ def ids(tokenizer: fst.Tokenizer, text: str | bytes) -> list[int]:
 
 @functools.cache
 def walked(of: WordPieceTable, text: str) -> list[int]:
-    """Return the ids of the walk, computed once for all tests."""
+    """Return the ids by the walk, cached for all tests."""
     return of.run(text)
 
 
 def check(tokenizer: fst.Tokenizer, of: WordPieceTable, texts: list[str]) -> None:
-    """Compare the ids of texts, each alone and all in one batch, with the walk."""
+    """Check that texts have the walk's ids, each alone and all in one batch."""
     expected = [walked(of, text) for text in texts]
     assert [ids(tokenizer, text) for text in texts] == expected
     assert [row.tolist() for row in tokenizer.encode_batch(texts, add_special_tokens=False)] == expected
@@ -64,7 +64,7 @@ def check(tokenizer: fst.Tokenizer, of: WordPieceTable, texts: list[str]) -> Non
 
 
 def paddings(filler: str, before: int, after: int) -> Iterator[str]:
-    """Yield fillers that nearly fill a chunk, followed by an increasing number of letters of one symbol each."""
+    """Yield texts that nearly fill a chunk, each one symbol longer than the one before."""
     each = symbols(tables(), filler)
     times = before // each
     start = times * filler
@@ -77,7 +77,7 @@ def paddings(filler: str, before: int, after: int) -> Iterator[str]:
 @each_filler
 @pytest.mark.parametrize("piece", PIECES, ids=lambda piece: f"{piece!a:.30}")
 def test_any_piece_straddles_a_cut(piece: str, filler: str) -> None:
-    """A piece has the same ids with a chunk's end at any of its positions."""
+    """A string has the same ids whatever the position at which a chunk ends inside it."""
     limit = symbols_in_a_chunk(5)
     of = tables(5)
     texts = [padding + piece + "b" for padding in sample([*paddings(filler, limit - min(len(piece), 40) - 8, 12)], 4, piece)]
@@ -89,19 +89,19 @@ def test_any_piece_straddles_a_cut(piece: str, filler: str) -> None:
 @given(pieces=st.lists(st.sampled_from((*PIECES, *FILLERS.values(), " ", "b", "a", "!")), min_size=4, max_size=60))
 @examples(160)
 def test_any_text_has_the_ids_of_the_walk(longest: int, pieces: list[str]) -> None:
-    """Pieces in any order, over several chunks, have the ids of the walk, for any limit on the length of words."""
+    """Strings in any order, over several chunks, have the walk's ids, for any limit on the length of words."""
     check(made_short(longest), tables(longest), ["".join(pieces), "", "".join(reversed(pieces)), " ".join(pieces)])
 
 
 @functools.cache
 def made_short(longest: int) -> fst.Tokenizer:
-    """Make the tokenizer that all examples share."""
+    """Make the tokenizer that the examples share."""
     return fst.Tokenizer(tables(longest))
 
 
 @pytest.mark.parametrize("other", ["", "é", "世", "𐐨", "[MAS"])
 def test_special_token_among_characters_that_begin_one(other: str) -> None:
-    """A special token is found, and no other, at any position among characters that begin one; the kernel reads 32 characters at once."""
+    """A special token is found at any position among characters with which special tokens begin, which the kernel reads 32 at a time."""
     of = tables()
     texts = ["[" * before + other + "[MASK]" + "[" * (66 - before) + "[MASK" for before in range(66)]
     check(fst.Tokenizer(of), of, texts)
@@ -111,11 +111,11 @@ def test_special_token_among_characters_that_begin_one(other: str) -> None:
 @pytest.mark.parametrize("layout", ["dense", "compact", "linked"])
 @each_filler
 def test_pieces_straddle_the_cut_of_a_true_chunk(filler: str, layout: str) -> None:
-    """A chunk of default length may end anywhere in any piece without an effect on ids."""
+    """With the default length of chunks, ids do not depend on where a chunk ends."""
     of, short = tables(100, layout), tables(100)
     limit = symbols_in_a_chunk(100)
     tokenizer = fst.Tokenizer(of)
-    start = filler * ((limit - 60) // symbols(short, filler))  # a space is at its end
+    start = filler * ((limit - 60) // symbols(short, filler))  # the text ends with a space
     start += " " * (limit - 60 - symbols(short, start))
     before = walked(short, start)
     for piece in ("unaffable", "[MASK]<s>x", "\U00010400\U0001f600é", "a\u302e\u1b44\u302e\u1b44[MASK]", "한한世", "x" * 101):
@@ -126,7 +126,7 @@ def test_pieces_straddle_the_cut_of_a_true_chunk(filler: str, layout: str) -> No
 
 @functools.cache
 def symbols(of: WordPieceTable, text: str) -> int:
-    """Return the number of symbols of a text."""
+    """The number of symbols of a text."""
     walk = Walk(of)
     walk.run(text)
     return walk.symbols - 1
@@ -135,7 +135,7 @@ def symbols(of: WordPieceTable, text: str) -> int:
 @pytest.mark.parametrize("filler", ["a", "aé", "aa\U00010400"], ids=ascii)
 @pytest.mark.parametrize("length", [4_090, 4_096, 4_200, 4_352, 4_353, 4_453, 4_480, 8_704, 20_000])
 def test_one_word_over_many_chunks(filler: str, length: int) -> None:
-    """A word that is longer than a chunk is one unknown token, and its neighbours keep their ids."""
+    """A word that is longer than a chunk is one unknown token, and its neighbours have their own ids."""
     tokenizer = fst.Tokenizer(tables())
     word = (filler * length)[:length]
     unk = TOKENS.index("[UNK]")
@@ -148,7 +148,7 @@ def test_one_word_over_many_chunks(filler: str, length: int) -> None:
 @pytest.mark.sampled
 @pytest.mark.parametrize(("longest", "char"), thinned(product(LIMITS, ("a", "q", "é", "\U00010400", "한", "a\u302e\u1b44")), 3))
 def test_longest_word_is_that_of_the_walk(longest: int, char: str) -> None:
-    """Words near the maximum length have the ids of the walk, alone and among others, anywhere in a chunk."""
+    """Words around the maximum length have the walk's ids, alone and next to others, anywhere in a chunk."""
     of = tables(longest)
     words = [char * times for times in {1, 2, 4, 5, 6, 11, 12, 13, 14, 33, 34, 99, 100, 101, longest, longest + 1, 2 * longest + 1}]
     tokenizer, several = fst.Tokenizer(of), " ".join(words)
@@ -159,7 +159,7 @@ def test_longest_word_is_that_of_the_walk(longest: int, char: str) -> None:
 
 @pytest.mark.parametrize(("char", "token"), [("a", "a"), ("é", "e"), ("\U00010400", "𐐨")], ids=ascii)
 def test_longest_word_is_longer_than_a_chunk(char: str, token: str) -> None:
-    """Words of up to 10,000 symbols are segmented if that is the limit, and longer ones are unknown."""
+    """Words of up to the maximum length, here 10,000 characters, are segmented, and longer words are unknown."""
     tokenizer = fst.Tokenizer(tables(10_000))
 
     def word(length: int) -> list[int]:
@@ -175,7 +175,7 @@ def test_longest_word_is_longer_than_a_chunk(char: str, token: str) -> None:
 
 @pytest.mark.parametrize("longest", [0, 1, 12, 13])
 def test_whole_words_are_no_longer_than_what_is_looked_up(longest: int) -> None:
-    """A word of the vocabulary that is longer than the limit is unknown."""
+    """A word of the vocabulary that is longer than the maximum length is unknown."""
     of = tables(longest)
     words = ["a", "b", "un", "abab", "abcdefghijkl", "abcdefghijklm", "世", "!"]
     check(fst.Tokenizer(of), of, [*words, " ".join(words * 40)])
@@ -184,7 +184,7 @@ def test_whole_words_are_no_longer_than_what_is_looked_up(longest: int) -> None:
 @pytest.mark.sampled
 @pytest.mark.parametrize("other", ["é", "e\u0301", "世", "[MASK]", "[", "\U0001f600", "\0", "\x7f", "\x80", "\ufffd"], ids=ascii)
 def test_any_unit_of_those_read_at_once_may_be_another(other: str) -> None:
-    """One or two characters that are not ASCII, or not one symbol, are read at any position among 32 that are read at once."""
+    """Among 32 characters that the kernel reads at a time, one or two may be outside ASCII or not be one symbol, at any position."""
     of = tables()
     ascii_ = "".join(map(chr, range(1, 127)))
     texts = [ascii_[:place] + other + ascii_[place:] for place in range(70)]
@@ -194,7 +194,7 @@ def test_any_unit_of_those_read_at_once_may_be_another(other: str) -> None:
 @pytest.mark.sampled
 @pytest.mark.parametrize("before", ["", "b", "!", "\u302e"], ids=ascii)
 def test_blanks_that_end_nothing_leave_no_trace(before: str) -> None:
-    """Any number of spaces after a space, after punctuation, or at the start of a text changes nothing."""
+    """Any number of spaces after a space, after punctuation or at the start of a text changes nothing."""
     of = tables()
     begun = ["a" * shift + before + " " * blanks for shift in range(55, 66) for blanks in (1, 2, 63, 64, 130)]
     texts = [begin + after for begin in begun for after in ("b", "!", "")]
@@ -203,7 +203,7 @@ def test_blanks_that_end_nothing_leave_no_trace(before: str) -> None:
 
 @pytest.mark.usefixtures("short_chunks")
 def test_rows_end_at_any_place_of_a_chunk() -> None:
-    """Rows of any length have their own ids inside their frame, with any start and end in a chunk."""
+    """Rows of any length have their own ids between their special tokens, wherever they begin and end in a chunk."""
     of = tables(5)
     tokenizer = fst.Tokenizer(of)
     rows = ["", "a", "unaffable", "", "", "x" * 9, "a\u302e", "\u1b44[MASK]", "[MASK", "]", "\U0001f600", "", "!"]

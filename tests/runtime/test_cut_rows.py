@@ -37,13 +37,13 @@ pytestmark = pytest.mark.sampled
 
 
 def in_both_kinds(texts: Sequence[str], *threads: int) -> Iterator[tuple[Any, int]]:
-    """Texts as str and as bytes, each with several numbers of threads."""
+    """Texts as str and as bytes, each combined with each number of threads."""
     return itertools.product((list(texts), [text.encode() for text in texts]), threads)
 
 
 @functools.cache
 def truncating(name: str, max_length: int) -> Tokenizer:
-    """Load a vocabulary for the reference that truncates."""
+    """The reference tokenizer of a vocabulary, with truncation."""
     reference = Tokenizer.from_str(pair_of(name).reference.to_str())
     reference.enable_truncation(max_length)
     return reference
@@ -53,7 +53,7 @@ def truncating(name: str, max_length: int) -> Tokenizer:
 @each_vocabulary
 @pytest.mark.parametrize(("max_length", "around"), thinned(itertools.product((2, 3, 7, 128), (True, False)), 4))
 def test_rows_are_cut_as_by_the_reference(name: str, max_length: int, around: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Rows of at most n ids, special tokens included, match the reference, whether or not long texts are read to their end."""
+    """Rows truncated to n ids, including special tokens, match tokenizers, whether or not long texts are read to their end."""
     texts = [*golden_texts()[::7], *("\n".join(sentences()[first : first + 40]) for first in range(0, 2_000, 40))]
     expected = kept_digest(truncating(name, max_length), texts, add_special_tokens=around)
     for few in (1 << 14, 0):
@@ -75,7 +75,7 @@ def test_rows_are_cut_as_by_the_reference(name: str, max_length: int, around: bo
 )
 @examples(300)
 def test_cut_rows_begin_as_whole_ones(texts: list[str], max_length: int, around: bool, threads: int) -> None:
-    """A truncated row begins like the whole row, and ends with the ids after a text, with any number of characters read at a time."""
+    """A truncated row begins like the row without a limit and ends with the ids after a text, however much text is read at a time."""
     options: dict[str, Any] = {"add_special_tokens": around}
     after = 1 if around else 0
     whole = tokenizer().encode_batch(texts, offsets=True, **options)
@@ -106,7 +106,7 @@ def test_long_text_is_not_read_to_its_end(kind: type) -> None:
 
 @pytest.mark.parametrize("max_length", [1, 0, -1])
 def test_length_without_room_for_special_tokens_is_refused(max_length: int) -> None:
-    """A maximum below the number of special tokens is refused; without special tokens, any length from 1 is valid."""
+    """A maximum length below the number of special tokens is refused; without special tokens, any length from 0 is accepted."""
     with pytest.raises(ValueError, match=f"^max_length is {max_length}; expected at least 2, the number of special tokens around a text$"):
         tokenizer().encode_batch(["a"], max_length=max_length)
     if max_length >= 0:
@@ -118,7 +118,7 @@ def test_length_without_room_for_special_tokens_is_refused(max_length: int) -> N
 
 @pytest.mark.parametrize("max_length", [1.0, 5.5, "5", [5]])
 def test_length_that_is_no_number_is_refused(max_length: Any) -> None:
-    """A length is an integer of Python or numpy; any other value is refused with the name of the argument."""
+    """A maximum length is an integer of Python or numpy, and any other value is refused with the argument's name."""
     with pytest.raises(ValueError, match=r"^max_length is .*; expected a whole number$"):
         tokenizer().encode_batch(["a"], max_length=max_length)
     length: Any = np.int64(3)
@@ -133,7 +133,7 @@ def test_length_that_is_no_number_is_refused(max_length: Any) -> None:
 )
 @examples(100)
 def test_counts_are_the_lengths_of_rows(texts: list[str], times: int, around: bool) -> None:
-    """The count of a text of any length equals its number of ids, with any number of threads."""
+    """The count of a text equals its number of ids, for texts of any length and any number of threads."""
     expected = np.diff(tokenizer().encode_batch(texts * times, add_special_tokens=around).row_splits).tolist()
     for rows, threads in in_both_kinds(texts * times, 1, 3):
         counts = tokenizer().count_tokens(rows, add_special_tokens=around, threads=threads)
@@ -144,7 +144,7 @@ def test_counts_are_the_lengths_of_rows(texts: list[str], times: int, around: bo
 @pytest.mark.parametrize("kind", [str, bytes])
 @pytest.mark.parametrize("rows", [1, 100])
 def test_counting_takes_no_more_memory_for_more_text(rows: int, kind: type) -> None:
-    """Counted ids are not kept: more text takes no more memory, in one text or in many."""
+    """Counting stores no ids: more text takes no more memory, in one text or in many."""
     peaks = []
     for size in (1_000_000, 8_000_000):
         text: Any = ("un b " if kind is str else b"un b ") * (size // rows // 5)

@@ -1,6 +1,6 @@
-"""Offsets of ids, in characters or bytes, and word numbers match the reference and the walk; truncated texts; counts.
+"""Offsets of ids, in characters or bytes, and word numbers match tokenizers and the walk, also in truncated texts.
 
-Results that the reference does not have are compared with a definition in a line or two.
+Results that tokenizers does not have are compared with a definition in a line or two.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ each_piece = pytest.mark.parametrize("piece", PIECES, ids=lambda piece: f"{piece
 
 
 def walked(tables: WordPieceTable, texts: Iterable[str]) -> Rows:
-    """Walk over texts."""
+    """The ids of texts with their positions, by the walk."""
     rows = Rows([], [], [], [])
     for text in texts:
         walk = Walk(tables)
@@ -73,23 +73,23 @@ def walked(tables: WordPieceTable, texts: Iterable[str]) -> Rows:
     return rows
 
 
-# The kernel, the walk and the reference
+# Kernel, walk and tokenizers
 
 
 @functools.cache
 def short_chunked(longest: int) -> fst.Tokenizer:
-    """Make a tokenizer with short chunks, for tests that request them."""
+    """Make a tokenizer with short chunks, for tests with `short_chunks`."""
     return fst.Tokenizer(tables(longest))
 
 
 @pytest.fixture
 def short_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Shorten chunks as far as the longest word permits."""
+    """Shorten chunks as much as the longest word permits."""
     monkeypatch.setattr(kernel_call, "CHUNK", 0)
 
 
 def check_walk(of: fst.Tokenizer, texts: Sequence[str], longest: int, threads: int = 1) -> None:
-    """Compare all results for texts, as str and as bytes, with the walk."""
+    """Check that texts have all results of the walk, as str and as bytes."""
     expected = walked(tables(longest), texts)
     assert located(of, list(texts), threads=threads) == located(of, [text.encode() for text in texts], threads=threads) == expected
 
@@ -97,7 +97,7 @@ def check_walk(of: fst.Tokenizer, texts: Sequence[str], longest: int, threads: i
 @pytest.mark.usefixtures("short_chunks")
 @each_piece
 def test_any_piece_straddles_the_end_of_a_chunk(piece: str) -> None:
-    """A piece has the same offsets with a chunk's end at any of its positions."""
+    """A string has the same offsets whatever the position at which a chunk ends inside it."""
     limit = short_chunked(5)._workspaces.take().symbols
     starts = [filler * (limit // len(filler) - 10) for filler in FILLERS]
     check_walk(short_chunked(5), [starts[more % 3] + "a" * more + piece + "b" for more in sample(range(70), 10, piece)], 5)
@@ -108,14 +108,14 @@ def test_any_piece_straddles_the_end_of_a_chunk(piece: str) -> None:
 @given(pieces=st.lists(st.sampled_from((*PIECES, *FILLERS, " ", "b", "a", "!")), min_size=4, max_size=60))
 @examples(40)
 def test_any_text_is_located_as_by_the_walk(longest: int, pieces: list[str]) -> None:
-    """Pieces in any order, over several chunks, have the offsets of the walk, for any maximum length of words."""
+    """Strings in any order, over several chunks, have the walk's offsets, for any limit on the length of words."""
     check_walk(short_chunked(longest), ["".join(pieces), "", "".join(reversed(pieces)), " ".join(pieces)], longest)
 
 
 @pytest.mark.usefixtures("short_blocks")
 @each_piece
 def test_any_piece_straddles_the_end_of_a_block(piece: str) -> None:
-    """A piece of a long row has the same offsets with a block's end at any of its positions."""
+    """A string in a long row has the same offsets whatever the position at which a block ends inside it."""
     starts = [filler * (2 * BLOCK // len(filler) + 1) for filler in FILLERS]
     places = sample(range(BLOCK + 2), 10, piece)
     texts = [starts[more % 3] + "a" * more + piece + " b" + starts[more % 3][: 40 - more % 40] for more in places]
@@ -127,7 +127,7 @@ def test_any_piece_straddles_the_end_of_a_block(piece: str) -> None:
 @given(pieces=st.lists(st.sampled_from((*PIECES, *ADDED, *FILLERS, " ", "b", "a", "!", "[", "<")), min_size=20, max_size=60))
 @examples(20)
 def test_any_long_row_is_located_as_by_the_walk(longest: int, pieces: list[str]) -> None:
-    """A long row of any text has the offsets of the walk, alone and among others, with threads and without."""
+    """A long row has the walk's offsets, alone and next to others, with and without threads."""
     text = "".join(pieces)
     rows = [text[: 3 * BLOCK], text, "", text[::-1], "a"]
     for threads in (1, 3):
@@ -136,7 +136,7 @@ def test_any_long_row_is_located_as_by_the_walk(longest: int, pieces: list[str])
 
 @functools.cache
 def machine_pair() -> Pair:
-    """Build the reference for the machine that all tests share."""
+    """Build the vocabulary that the tests share, by both libraries."""
     from tokenizers import models, pre_tokenizers
 
     vocabulary = {token: number for number, token in enumerate(TOKENS)}
@@ -152,19 +152,19 @@ def machine_pair() -> Pair:
 @given(pieces=st.lists(st.sampled_from((*PIECES, *ADDED, *FILLERS, " ", "b", "a", "!", "[", "<")), max_size=30))
 @examples(200)
 def test_walk_locates_as_the_reference(pieces: list[str]) -> None:
-    """The walk, to which kernels are compared, gives the reference's ids, offsets and words."""
+    """The walk gives the ids, offsets and words of tokenizers."""
     text = "".join(pieces)
     assert walked(tables(), [text]) == referred(machine_pair().reference, [text])
     machine_pair().check([text])
 
 
-# The reference
+# Tokenizers
 
 
 @needs_shared
 @each_vocabulary
 def test_golden_offsets(name: str) -> None:
-    """The package and the reference both give the recorded offsets."""
+    """The package and tokenizers both give the recorded offsets."""
     with gzip.open(SHARED / "golden" / f"{name}.jsonl.gz", "rt", encoding="utf-8") as stream:
         lines = list(stream)
     assert len(lines) == len(golden_texts()) > 20_000
@@ -179,13 +179,13 @@ def test_golden_offsets(name: str) -> None:
 
 @functools.lru_cache(maxsize=1)
 def pair_of_letters(setting: str, reference: Callable[..., Tokenizer]) -> Pair:
-    """Build the vocabulary of characters with one of the settings."""
+    """A vocabulary of characters with one set of options, by both libraries."""
     return Pair(reference(letters(), **SETTINGS[setting]), fst.Tokenizer(wordpiece(letters(), **SETTINGS[setting])))
 
 
 @functools.cache
 def some_code_points() -> list[str]:
-    """The first 12,544 characters, all that a normalizer changes except ideographs and syllables, and one of every 97 others."""
+    """The first 12,544 characters, those that a normalizer changes except ideographs and syllables, and every 97th of the others."""
     changes = normalizers.BertNormalizer(handle_chinese_chars=False).normalize_str
     changed = {char for char in EVERY_CHARACTER if changes(char) != char and not 0xAC00 <= ord(char) < 0xD7A4 and ord(char) < 0xE0000}
     return sorted({*changed, *EVERY_CHARACTER[:0x3100], *EVERY_CHARACTER[::97]})
@@ -203,38 +203,38 @@ each_quick_context = pytest.mark.parametrize(
 
 
 def check_in_context(chars: Sequence[str], setting: str, context: str, reference: Callable[..., Tokenizer]) -> None:
-    """Compare the offsets of characters in a context with the reference's."""
+    """Check that characters in a context have the offsets of tokenizers."""
     pair_of_letters(setting, reference).check([CONTEXTS[context].format(char) for char in chars])
 
 
 @each_quick_context
 def test_some_characters_in_context(setting: str, context: str, reference: Callable[..., Tokenizer]) -> None:
-    """The tokens of some characters, if any, and their neighbours have the reference's offsets."""
+    """Some characters and their neighbours have the offsets of tokenizers."""
     check_in_context(some_code_points()[::48], setting, context, reference)
 
 
 @pytest.mark.slow
 @each_context
 def test_every_character_in_context(setting: str, context: str, reference: Callable[..., Tokenizer]) -> None:
-    """The tokens of every code point, if any, and their neighbours have the reference's offsets."""
+    """Every character and its neighbours have the offsets of tokenizers."""
     check_in_context(SWEPT_CHARACTERS, setting, context, reference)
 
 
 @needs_shared
 @each_vocabulary
 def test_sentences_in_many_languages(name: str) -> None:
-    """Sentences of 109 languages have the reference's offsets."""
+    """Sentences in 109 languages have the offsets of tokenizers."""
     located_pair(name).check(sentences()[::8])
 
 
 @needs_shared
 @each_vocabulary
 def test_hostile_texts(name: str) -> None:
-    """Texts made to break programs have the reference's offsets."""
+    """Texts made to break programs have the offsets of tokenizers."""
     located_pair(name).check(hostile())
 
 
-MIXTURE = [  # text that normalization changes, drops, splits or isolates; special tokens; and text that only resembles them
+MIXTURE = [  # text that normalization changes, drops, splits or isolates; special tokens; strings that resemble them
     *("ab", "e\u0301", "É", "İ", "ß", "ﬁ", "ﷺ", "½", "≠", "각", "한국", "\u1112\u1161", "\u0344", "\u0301", "\u0301\u0301", "\u1b44"),
     *("\u302e", "\U0001d165", "\U0001d15f", "か\u3099", "が", "中", "中文", "𠀀", "豈", "\u0901", "क्षि", "\u200d", "\u200b", "\0", "\x1f"),
     *("\ufffd", "\ue000", "\u0378", "\U0001f600", "\U0001f468\u200d\U0001f469", "𐐀", "\U0001e000", "\u2028", "\u3000", "\u00a0"),
@@ -243,7 +243,7 @@ MIXTURE = [  # text that normalization changes, drops, splits or isolates; speci
 
 
 def some_options(seed: int) -> dict[str, Any]:
-    """Draw options, a different prefix and a different maximum length of words."""
+    """Draw options, a prefix for continuations and a maximum length of words."""
     rng = random.Random(seed)
     drawn = {name: rng.choice(values) for name, values in FLAGS.items()}
     return {**drawn, "continuing_subword_prefix": rng.choice(PREFIXES), "max_input_chars_per_word": rng.choice([1, 2, 7, 100])}
@@ -253,7 +253,7 @@ def some_options(seed: int) -> dict[str, Any]:
 @given(texts=st.lists(st.lists(st.sampled_from(MIXTURE), max_size=12).map("".join), min_size=1, max_size=6))
 @examples(50, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_mixture(texts: list[str], seed: int, reference: Callable[..., Tokenizer]) -> None:
-    """Any mixture of changed, dropped, split, isolated and cut-out text has the reference's offsets, with any options."""
+    """Any mixture of text that normalization changes, drops, splits or isolates has the offsets of tokenizers, with any options."""
     pair_of_options(reference, **some_options(seed)).check(texts)
 
 
@@ -275,7 +275,7 @@ SYLLABLES = [
 @LONG
 @pytest.mark.parametrize("longest", [99, 300])
 def test_long_words(char: str, longest: int, reference: Callable[..., Tokenizer]) -> None:
-    """Words of hundreds and thousands of characters, known or too long, at any position of a chunk, have the reference's offsets."""
+    """Words of up to thousands of characters, segmented or too long, anywhere in a chunk, have the offsets of tokenizers."""
     pair = Pair(reference(SYLLABLES, max_input_chars_per_word=longest), fst.Tokenizer(long_words(longest)))
     words = [(char * size)[:size] for size in (1, 99, 100, 101, 299, 300, 301, 4_095, 4_096, 4_097, 20_000)]
     pair.check([*words, " ".join(words * 9), "." + "[UNK]".join(words), "中".join(reversed(words))])
@@ -283,25 +283,25 @@ def test_long_words(char: str, longest: int, reference: Callable[..., Tokenizer]
 
 @pytest.mark.parametrize("char", ["a", *(pytest.param(char, marks=pytest.mark.slow) for char in ("한", "a\0"))], ids=ascii)
 def test_words_over_several_chunks(char: str) -> None:
-    """Segmented words of thousands of characters have the offsets of the walk; the reference takes minutes for one of them."""
+    """Segmented words of thousands of characters, for which tokenizers takes minutes, have the walk's offsets."""
     words = [(char * size)[:size] for size in (4_095, 4_097, 5_000, 5_001, 9_000)]
     texts = [" ".join(words), "." + "[UNK]".join(words)]
     assert located(fst.Tokenizer(long_words(5_000)), texts) == walked(long_words(5_000), texts)
 
 
 def texts_of_marks() -> list[str]:
-    """Random runs of marks, kept ones and others, and of characters that decompose to marks."""
+    """Random runs of marks, and of characters that decompose to marks."""
     rng = random.Random(10)
     chars = [*KEPT, "\u0301", "\u0323", "\u0344", "\u0f73", "\U0001d15f", "é", "a", "\0", "\u1112\u1161", "각"]
     return ["".join(rng.choices(chars, k=rng.randint(2, 12))) for _ in range(300)]
 
 
 def marks_by_definition(text: str) -> list[tuple[str, int]]:
-    """The characters of a text without accents, and their positions: the reference's treatment of marks, step by step.
+    """The characters of a text without accents, and their positions, by the method of tokenizers.
 
-    First, each character is decomposed. Then the characters in each run of marks are put in order. In this order, the first character of
-    each decomposition gets the next position of the text, and every other character gets the position of the character before it, whatever
-    its source is.
+    Each character is decomposed, and the characters in each run of marks are put in order. In this order, the first character of each
+    decomposition gets the next position in the text, and every other character gets the position of the character before it, even if it
+    comes from another.
     """
     clean = normalizers.BertNormalizer(handle_chinese_chars=False, strip_accents=False, lowercase=False).normalize_str
     strip = normalizers.BertNormalizer(handle_chinese_chars=False, strip_accents=True, lowercase=False).normalize_str
@@ -321,7 +321,7 @@ ORDERS = characters.orders().tolist()
 
 
 def test_marks_by_definition(reference: Callable[..., Tokenizer]) -> None:
-    """In a run of marks, the first mark in canonical order has the position of the first mark in the text, and so on."""
+    """In a run of marks, the first mark in canonical order has the position of the first mark in the text, and so on, as in tokenizers."""
     for text in texts_of_marks():
         expected = marks_by_definition(text)
         tokens = [*dict.fromkeys(prefix + char for char, _ in expected for prefix in ("", "##"))]
@@ -331,12 +331,12 @@ def test_marks_by_definition(reference: Callable[..., Tokenizer]) -> None:
 
 
 def test_marks_that_change_places(reference: Callable[..., Tokenizer]) -> None:
-    """Runs of marks have the reference's offsets."""
+    """Runs of marks have the offsets of tokenizers."""
     pair_of_letters("uncased", reference).check(texts_of_marks())
 
 
 def test_ids_of_two_lengths_are_not_located() -> None:
-    """If two tokens of different lengths have one id, offsets are refused with a token's name, and ids are as usual."""
+    """If tokens of different lengths share an id, offsets are refused with the name of a token, and ids are not."""
     several = replace(tables(), token_ids=np.where(tables().token_ids == TOKENS.index("un"), TOKENS.index("a"), tables().token_ids))
     tok = fst.Tokenizer(several)
     with pytest.raises(fst.UnsupportedError, match="offsets: token 'a' shares its id with a token of another length"):
@@ -345,7 +345,7 @@ def test_ids_of_two_lengths_are_not_located() -> None:
 
 
 def test_offsets_are_made_only_when_asked_for() -> None:
-    """A batch has no offsets and no words unless they are requested, and its ids do not depend on the request."""
+    """A batch has offsets and words only on request, and its ids do not depend on the request."""
     plain, both = (tokenizer().encode_batch(list(PIECES), offsets=asked) for asked in (False, True))
     assert plain.offsets is plain.words is None
     assert np.array_equal(plain.ids, both.ids)
@@ -358,7 +358,7 @@ def test_offsets_are_made_only_when_asked_for() -> None:
 
 @pytest.mark.parametrize("texts", [[], [""], ["", ""]])
 def test_special_tokens_around_a_text_come_from_nowhere(texts: list[str]) -> None:
-    """Ids around a text have the offsets (0, 0) and the word -1, also around an empty text."""
+    """The special tokens around a text have the offsets (0, 0) and the word -1, also around an empty text."""
     for asked in (True, "chars", "bytes"):
         found = located(tokenizer(), texts, add_special_tokens=True, offsets=asked)
         assert found == Rows([2, 3] * len(texts), [0, 0, 0, 0] * len(texts), [-1, -1] * len(texts), [2] * len(texts))
@@ -368,7 +368,9 @@ def test_special_tokens_around_a_text_come_from_nowhere(texts: list[str]) -> Non
 
 
 def bytes_before(data: bytes, count: int) -> int:
-    """The byte length of the first characters of some bytes, by definition: both parts of the bytes decode to their parts of the text."""
+    """The number of bytes of the first `count` characters, by definition: the bytes before and after decode
+    to the text before and after.
+    """
     text = data.decode("utf-8", "replace")
     parts = ((at, data[:at].decode("utf-8", "replace"), data[at:].decode("utf-8", "replace")) for at in range(len(data) + 1))
     return next(at for at, before, after in parts if (before, after) == (text[:count], text[count:]))
@@ -387,7 +389,7 @@ def in_bytes(rows: Rows, texts: Sequence[bytes]) -> Rows:
 )
 @examples(200)
 def test_offsets_in_bytes(texts: list[str], cut: int | None, around: bool) -> None:
-    """Offsets in bytes are those in characters, each mapped to the preceding number of bytes in UTF-8, for str and for bytes."""
+    """An offset in bytes is the number of UTF-8 bytes before the character of the offset in characters, for str and for bytes."""
     options: dict[str, Any] = {"add_special_tokens": around, "max_length": cut}
     data = [text.encode() for text in texts]
     expected = in_bytes(located(tokenizer(), texts, **options), data)
@@ -405,7 +407,7 @@ def test_offsets_in_bytes(texts: list[str], cut: int | None, around: bool) -> No
 )
 @examples(300)
 def test_offsets_in_bytes_that_are_not_utf_8(texts: list[bytes], cut: int | None) -> None:
-    """If bytes that are not UTF-8 are replaced, offsets in bytes refer to the given bytes."""
+    """If invalid bytes are replaced, offsets in bytes are positions in the bytes before replacement."""
     options: dict[str, Any] = {"errors": "replace", "max_length": cut}
     assert located(fallible(), texts, offsets="bytes", **options) == in_bytes(located(fallible(), texts, **options), texts)
 
@@ -417,7 +419,7 @@ def fallible() -> fst.Tokenizer:
 
 
 def test_offsets_in_bytes_of_surrogates() -> None:
-    """If surrogates are replaced, offsets refer to the text with U+FFFD, or with the character that two of them make."""
+    """If surrogates are replaced, offsets are positions in the text after replacement."""
     for asked, expected in (("chars", [0, 1, 1, 2, 3, 4]), ("bytes", [0, 3, 3, 7, 8, 9])):
         found = located(fallible(), ["\ud800\ud83d\ude00 b"], offsets=asked, errors="replace")
         assert found.offsets == expected, fallible().tokenize("\ufffd\U0001f600 b")
@@ -425,12 +427,6 @@ def test_offsets_in_bytes_of_surrogates() -> None:
 
 @pytest.mark.parametrize("asked", ["utf-8", "characters", "", None, 2, ["bytes"]])
 def test_other_offsets_are_refused(asked: Any) -> None:
-    """Offsets are None, in characters or in bytes; any other value is refused, and the message names it."""
+    """A value of `offsets` other than False, True, 'chars' and 'bytes' is refused."""
     with pytest.raises(ValueError, match=r"^offsets is .*; expected False, True, 'chars' or 'bytes'$"):
         tokenizer().encode_batch(["a"], offsets=asked)
-
-
-# Truncated rows
-
-
-# Counts

@@ -1,4 +1,4 @@
-"""Offsets of ids match the reference if normalizers work in steps."""
+"""Offsets of ids match tokenizers if normalizers work in several steps."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ pytestmark = pytest.mark.sampled
 @pytest.mark.slow
 @pytest.mark.parametrize(("number", "values"), [*enumerate(itertools.product(*FLAGS.values()))])
 def test_options(number: int, values: Sequence[Any], reference: Callable[..., Tokenizer]) -> None:
-    """With each combination of options, and with either prefix, words of all kinds have the reference's offsets."""
+    """With every combination of options, words of all kinds have the offsets of tokenizers."""
     options = dict(zip(FLAGS, values, strict=True))
     pair = pair_of_options(reference, **options, continuing_subword_prefix=PREFIXES[number % len(PREFIXES)])
     pair.check(texts_of_all_kinds())
@@ -73,29 +73,29 @@ def test_options(number: int, values: Sequence[Any], reference: Callable[..., To
     ),
 )
 def test_components(normalizer: Any, pre_tokenizer: Any, tmp_path: Path) -> None:
-    """With other normalizers and pre-tokenizers, texts have the reference's offsets."""
+    """With any normalizers and pre-tokenizers, texts have the offsets of tokenizers."""
     texts = mixtures(8, 400)
     pair_of_components(normalizer, pre_tokenizer, tmp_path).check([*texts, *map("[MASK]".join, itertools.pairwise(texts[:100]))])
 
 
-IN_STEPS = (  # each of these orders marks twice, or creates marks from letters before it orders them
+IN_STEPS = (  # each puts marks in order twice, or creates marks from letters before it does so
     *("composed after decomposed", "composed again", "BERT's twice", "BERT's with accents, decomposed", "cleaned between two orders"),
     *("a letter replaced by marks", "a letter replaced by a letter with an accent", "lower case first"),
 )
-MARKS = [  # marks of many classes in canonical ordering, their sources, and characters that compose
+MARKS = [  # marks of many canonical classes, characters that decompose to them, and characters that compose
     *"\u0301\u0323\u0308\u0316\u0327\u0307\u0315\u0345\u0340\u0344\u1b44\u302e\u3099\u093c\u0e48\u05b0\u064b\u0651\u0f71\u0f74",
     *"\u0f80\u0f73\u0f81\u0130\u00e9\u1ed9\u01d5\u1ea5\u1e69\u1e9b\u00b4\uff9e\u1100\u1161\u11a8\uac00\u212b\u01d6\u30abaeio x\0\u4e2d",
 ]
 
 
 def runs_of_marks(rng: random.Random, count: int) -> list[str]:
-    """Make short texts of a few marks and letters, so that most of them occur several times."""
+    """Make short texts of a few different marks and letters, so most of these occur several times."""
     return ["".join(rng.choices(rng.sample(MARKS, 8), k=rng.randint(2, 12))) for _ in range(count)]
 
 
 @pytest.mark.parametrize("name", thinned(IN_STEPS, 3))
 def test_marks_that_change_places_in_steps(name: str, tmp_path: Path) -> None:
-    """Marks that are ordered twice, or created from letters, have the offsets of the reference, which runs one step after the other."""
+    """Marks that are put in order twice, or created from letters, have the offsets of tokenizers."""
     pair = pair_of_components((NORMALIZERS | COMPOSING)[name], [BERT], tmp_path)
     assert pair.tokenizer.about["placing"]
     pair.check([*mixtures(8, 500), *runs_of_marks(random.Random(9), 500)])
@@ -105,7 +105,7 @@ def test_marks_that_change_places_in_steps(name: str, tmp_path: Path) -> None:
     "name", [pytest.param(name, marks=[] if name in ("BERT's", "digits and white space") else pytest.mark.slow) for name in PRE_TOKENIZERS]
 )
 def test_words_of_marks_in_steps(name: str, tmp_path: Path) -> None:
-    """With any split of a text into words, the remaining marks in them have the reference's offsets, step by step."""
+    """If normalizers put marks in order twice, marks have the offsets of tokenizers with any pre-tokenizer."""
     pair = pair_of_components([replaced("x", "\u0301\u0323"), LOWERCASE, NFD, STRIP_ACCENTS, NFKD], PRE_TOKENIZERS[name], tmp_path)
     assert pair.tokenizer.about["placing"]
     pair.check(mixtures(9, 100))
@@ -113,19 +113,19 @@ def test_words_of_marks_in_steps(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("seed", thinned(range(6), 3))
 def test_any_sequence_of_normalizers(seed: int, tmp_path: Path) -> None:
-    """With any sequence of normalizers, marks have the reference's offsets, or the sequence is refused by the compiler."""
+    """With any sequence of normalizers, marks have the offsets of tokenizers, or the sequence is refused."""
     check_any_sequence(seed, 300, tmp_path)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(100, 120))
 def test_many_sequences_of_normalizers(seed: int, tmp_path: Path) -> None:
-    """With more sequences and more texts, marks have the reference's offsets, or the sequence is refused."""
+    """With more sequences and more texts, marks have the offsets of tokenizers, or the sequence is refused."""
     check_any_sequence(seed, 1200, tmp_path)
 
 
 def check_any_sequence(seed: int, count: int, folder: Path) -> None:
-    """Draw normalizers and texts, and compare the offsets with the reference's."""
+    """Draw normalizers and texts, and check that the texts have the offsets of tokenizers."""
     rng = random.Random(seed)
     try:
         pair = pair_of_components(some_normalizers(rng), [BERT], folder)
@@ -135,7 +135,7 @@ def check_any_sequence(seed: int, count: int, folder: Path) -> None:
 
 
 def some_normalizers(rng: random.Random) -> list[Any]:
-    """Draw normalizers, half of which order marks."""
+    """Draw normalizers, half of which put marks in order."""
     others: list[Callable[[], Any]] = [
         lambda: LOWERCASE,
         lambda: STRIP_ACCENTS,
@@ -147,7 +147,7 @@ def some_normalizers(rng: random.Random) -> list[Any]:
 
 
 def test_streams_locate_in_steps(tmp_path: Path) -> None:
-    """A text that is streamed in parts has the offsets of the whole text, also if marks are ordered in several steps."""
+    """A text that is streamed in parts has the same offsets as in one part, also if marks are put in order in several steps."""
     tok = pair_of_components(NORMALIZERS["lower case first"], [BERT], tmp_path).tokenizer
     stream, text = tok.stream(offsets=True), "\u0130\u0323\u0301 ab\u1b44\u0301 abba " * 9
     for char in text:
@@ -160,7 +160,9 @@ def test_streams_locate_in_steps(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", thinned(["BERT's twice", "lower case first", "composed before BERT's"], 3))
 def test_added_tokens_among_marks_in_steps(name: str, tmp_path: Path) -> None:
-    """Added tokens in normalized text and their neighbours have the reference's offsets, also if marks are ordered in steps."""
+    """Added tokens in normalized text and their neighbours have the offsets of tokenizers, also if marks are
+    put in order in several steps.
+    """
     tokens = small_vocabulary()
     source = document(NORMALIZERS[name], [BERT], tokens)
     plain, word, stripping = ["normalized"], ["normalized", "single_word"], ["lstrip", "rstrip"]
@@ -178,12 +180,12 @@ def test_added_tokens_among_marks_in_steps(name: str, tmp_path: Path) -> None:
 
 
 def pair_of_components(normalizer: Any, pre_tokenizer: Any, folder: Path) -> Pair:
-    """Build a vocabulary of single characters with some components."""
+    """Build a vocabulary of single characters with given components, by both libraries."""
     return pair_of_source(document(normalizer, pre_tokenizer, small_vocabulary()), folder)
 
 
 def pair_of_source(source: Any, folder: Path) -> Pair:
-    """Build the reference and the package's tokenizer from a tokenizer.json."""
+    """Build the tokenizers of a tokenizer.json by both libraries."""
     path = folder / "tokenizer.json"
     path.write_text(json.dumps(source), encoding="utf-8")
     return Pair(Tokenizer.from_file(str(path)), fst.Tokenizer(wordpiece(path)))
@@ -192,6 +194,6 @@ def pair_of_source(source: Any, folder: Path) -> Pair:
 @needs_shared
 @each_vocabulary
 def test_mixed_scripts(name: str) -> None:
-    """Adjacent random words of random scripts have the reference's offsets."""
+    """Texts of adjacent random words of random scripts have the offsets of tokenizers."""
     rng = random.Random(6)
     located_pair(name).check([*mixed(words_by_script(rng), rng, 10_000)])

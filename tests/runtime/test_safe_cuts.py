@@ -1,6 +1,6 @@
-"""Cuts: a long text that threads share in parts has the same ids, positions and words as in one part.
+"""Cuts: a long text that threads divide has the same ids, positions and words as in one part.
 
-Most tests treat texts of some hundred characters as long, so that a text has many parts.
+Most tests shorten parts, so that a text of some hundred characters has many.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ each_machine = pytest.mark.parametrize("name", MACHINES)
 
 @functools.cache
 def tables(name: str) -> WordPieceTable:
-    """Compile a few tokens, and special tokens cut out of the raw text, none with a space."""
+    """Compile a few tokens, and special tokens without a space, which are found in raw text."""
     added = {token: len(TOKENS) + number for number, token in enumerate(ADDED) if " " not in token}
     found: WordPieceTable = assemble(source_with(added, **MACHINES[name]), "auto")
     return found
@@ -57,25 +57,25 @@ def tables(name: str) -> WordPieceTable:
 
 @functools.cache
 def made(name: str) -> fst.Tokenizer:
-    """Make the tokenizer that all tests share."""
+    """Make the tokenizer that the tests share."""
     return fst.Tokenizer(tables(name))
 
 
 @pytest.fixture
 def short_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Cut texts into parts of 20 characters, two of them at a time."""
+    """Divide texts into parts of 20 characters, two at a time."""
     monkeypatch.setattr(batches, "MIN_SHARE", 20)
     monkeypatch.setattr(batches, "BLOCK", 40)
 
 
 def hostile(seed: int, pieces: int) -> str:
-    """Make a text of everything that can be next to a cut."""
+    """Make a text of all strings that are difficult next to a cut."""
     return "".join(random.Random(seed).choices(HOSTILE, k=pieces))
 
 
 @each_machine
 def test_texts_fall_apart_at_blanks(name: str) -> None:
-    """The texts before and after a safe cut have the same ids as alone."""
+    """The parts of a text before and after a safe cut have the same ids alone as together."""
     may_be_cut = spaces(tables(name))
     assert may_be_cut == {"one word": ""}.get(name, " \n")
     tok, text = made(name), hostile(1, 40)
@@ -95,7 +95,7 @@ def test_blanks_of_special_tokens(special: str, expected: str) -> None:
 
 @given(text=st.text(st.sampled_from("ab \n"), min_size=1, max_size=200), size=st.integers(1, 50), are_bytes=st.booleans())
 def test_parts(text: str, size: int, are_bytes: bool) -> None:
-    """The parts make up the text; each except the last has at least its size, and ends at the first possible space."""
+    """The parts join to the text; each except the last has at least the given size, and ends at the first safe position."""
     data: Any = text.encode() if are_bytes else text
     found = [text[begin:end] for begin, end in AfterSpaces(" \n").parts(data, size)]
     assert "".join(found) == text
@@ -107,7 +107,7 @@ def test_parts(text: str, size: int, are_bytes: bool) -> None:
 
 
 def test_parts_where_nothing_can_be_cut() -> None:
-    """A text without a space has one part."""
+    """A text without a space is one part."""
     assert AfterSpaces(" \n").parts("a" * 1000, 10) == [(0, 1000)]
 
 
@@ -133,7 +133,7 @@ def test_any_texts(name: str, texts: list[str], threads: int, are_bytes: bool, f
 @pytest.mark.usefixtures("short_parts")
 @each_machine
 def test_long_beside_short(name: str) -> None:
-    """Long texts among short and empty ones keep their rows, their frames and their positions."""
+    """Long texts next to short and empty ones have their own rows, special tokens and positions."""
     rows = ["", "a", hostile(2, 200), "", hostile(3, 3), hostile(4, 300), "b" * 500, " " * 500, "\n", hostile(5, 100)]
     for threads in (2, 3, 8):
         check_threads(made(name), rows, threads, offsets=True)
@@ -143,14 +143,14 @@ def test_long_beside_short(name: str) -> None:
 @pytest.mark.usefixtures("short_parts")
 @pytest.mark.parametrize("most", [2, 3, 17, 100, 10_000])
 def test_at_most_so_many_ids(most: int) -> None:
-    """Long texts have at most the requested number of ids."""
+    """`max_length` has the same effect on a divided text as on one part."""
     check_threads(made("as BERT"), [hostile(6, 100), "a", hostile(7, 300)], max_length=most, offsets=True)
 
 
 @pytest.mark.usefixtures("short_parts")
 @each_machine
 def test_what_is_not_text_is_replaced(name: str) -> None:
-    """Bytes that are not UTF-8, and lone surrogates, are replaced in parts as in the whole."""
+    """Invalid bytes and lone surrogates are replaced in a divided text as in one part."""
     draw = random.Random(8)
     wrong = (b"\x80", b"\xe4\xb8", b"\xf0\x9f\x98", b"\xed\xa0\xbd", b"\xff", b"\xe4\xb8 \xad", b"\xc2\n")
     data = [b"".join(draw.choice([*wrong, *(piece.encode() for piece in HOSTILE)]) for _ in range(150)) for _ in range(3)]
@@ -176,14 +176,14 @@ def test_what_is_not_text_is_replaced(name: str) -> None:
 )
 @pytest.mark.parametrize("threads", [1, 2, 4])
 def test_errors_are_those_of_the_whole(texts: Any, message: str, threads: int) -> None:
-    """The first invalid row is reported with the position in the whole row, for any number of threads."""
+    """The first malformed row is reported with its position in the entire row, for any number of threads."""
     with pytest.raises(fst.TextError, match=message):
         made("as BERT").encode_batch(texts, threads=threads)
 
 
 @pytest.mark.usefixtures("short_parts")
 def test_late_tokens_are_not_cut() -> None:
-    """A long text has the same ids as in one part, also if added tokens include adjacent spaces."""
+    """A divided text has the same ids as in one part, also if an added token includes the spaces next to it."""
     source = source_with({})
     late = ContextualToken(len(TOKENS), single_word=False, lstrip=True, rstrip=True, normalized=True, decoded="un a")
     tok = fst.Tokenizer(assemble(replace(source, added=replace(source.added, contextual={"un a": late})), "auto"))
@@ -205,7 +205,7 @@ def test_parts_of_their_true_size(name: str) -> None:
 
 
 def test_parts_are_taken_in_turns(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One long text is shared by all threads, and a single thread reads it in one part."""
+    """One long text is divided among all threads, and a single thread reads it in one part."""
     monkeypatch.setattr(batches, "MIN_SHARE", 1 << 12)
     job = batches.Job
     groups = []

@@ -1,6 +1,6 @@
-"""Streams: a text in parts, cut anywhere, has the ids, the spans and the words of the whole, each as soon as it is certain.
+"""Streams: a text in parts, cut anywhere, has the ids, spans and words of the entire text, each returned as soon as it is certain.
 
-Streams are compared with one call on the whole text, which other tests compare with the reference, and with the reference itself.
+Streams are compared with one call for the entire text, and with tokenizers.
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ each_real = pytest.mark.parametrize("name", REAL)
 
 @functools.cache
 def real(name: str) -> fst.Tokenizer:
-    """Make a tokenizer of a real vocabulary."""
+    """Make the tokenizer of a real vocabulary."""
     return fst.Tokenizer(wordpiece(SHARED / "vocab" / name / "tokenizer.json"))
 
 
 def streamed(tok: fst.Tokenizer, pieces: Sequence[Piece], is_read: Iterator[bool] | None = None, **options: Any) -> Found:
-    """Write the parts, and read after each or after some; a second stream without offsets gives the same ids."""
+    """Write parts to a stream, and read after each or some; a second stream without offsets must give the same ids."""
     stream, plain = tok.stream(offsets=True, **options), tok.stream(**options)
     parts = []
     for piece in pieces:
@@ -67,7 +67,7 @@ def streamed(tok: fst.Tokenizer, pieces: Sequence[Piece], is_read: Iterator[bool
 
 
 def check_each_cut(tok: fst.Tokenizer, text: str) -> None:
-    """Cut a text in two at every byte, and in three at many pairs of bytes."""
+    """Check a text that is cut in two at every byte, and in three at many pairs of bytes."""
     data, expected = text.encode(), whole(tok, text)
     for place in sample(range(len(data) + 1), 21):
         assert streamed(tok, cut(data, [place])) == expected, place
@@ -80,7 +80,7 @@ def check_each_cut(tok: fst.Tokenizer, text: str) -> None:
 @pytest.mark.sampled
 @each_machine
 def test_every_cut(name: str) -> None:
-    """A hostile text cut anywhere, also inside a character, has the ids, positions and words of the whole."""
+    """A hostile text that is cut anywhere, even inside a character, has the ids, positions and words of one call."""
     check_each_cut(made(name), hostile(1))
 
 
@@ -88,14 +88,14 @@ def test_every_cut(name: str) -> None:
 @pytest.mark.sampled
 @each_real
 def test_every_cut_real(name: str) -> None:
-    """With real vocabularies, a hostile text cut anywhere has the ids, positions and words of the whole."""
+    """With real vocabularies, a hostile text that is cut anywhere has the ids, positions and words of one call."""
     check_each_cut(real(name), hostile(2))
 
 
 @needs_shared
 @each_real
 def test_ids_of_the_reference(name: str) -> None:
-    """A hostile text in small parts has the ids of the reference."""
+    """A hostile text in small parts has the ids of tokenizers."""
     reference = Reference.from_file(str(SHARED / "vocab" / name / "tokenizer.json"))
     for seed in range(3, 13):
         text = hostile(seed)
@@ -105,7 +105,7 @@ def test_ids_of_the_reference(name: str) -> None:
 
 @pytest.mark.parametrize(("name", "size"), thinned(product(MACHINES, (1, 2, 5, 64)), 4))
 def test_small_pieces(name: str, size: int) -> None:
-    """Parts of one byte or a few, and single characters, give the results of the whole, with a read after each or none."""
+    """Parts of a few characters or bytes give the results of one call, with a read after each part or only at the end."""
     text = hostile(13)
     expected = whole(made(name), text)
     for data in (text, text.encode()):
@@ -118,7 +118,7 @@ def test_small_pieces(name: str, size: int) -> None:
 @examples(100)
 @given(seed=st.integers(0, 2**32 - 1), pieces=st.lists(st.sampled_from(HOSTILE), max_size=60), are_bytes=st.booleans())
 def test_any_cuts(name: str, seed: int, pieces: list[str], are_bytes: bool) -> None:
-    """Any text, cut and read at any positions, has the ids, positions and words of the whole, with special tokens around it or not."""
+    """Any text, with any cuts and reads, has the ids, positions and words of one call, with and without special tokens."""
     draw = random.Random(seed)
     text = "".join(pieces)
     data = text.encode() if are_bytes else text
@@ -131,7 +131,7 @@ def test_any_cuts(name: str, seed: int, pieces: list[str], are_bytes: bool) -> N
 
 @pytest.mark.parametrize("block", thinned([1, 2, 7, 64], 2))
 def test_blocks(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The ids do not depend on the amount of text that is encoded at a time."""
+    """The ids do not depend on how much text is encoded at a time."""
     monkeypatch.setattr(streams, "STREAM_BLOCK", block)
     for name in MACHINES:
         text = hostile(14)
@@ -139,7 +139,7 @@ def test_blocks(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_pieces_larger_than_a_block() -> None:
-    """Parts that are encoded in several steps, and parts of all sizes near one block, give the results of the whole."""
+    """Parts of any size below, near and above that of a block give the results of one call."""
     text = hostile(15, 300_000)
     expected = whole(made("as BERT"), text)
     block = streams.STREAM_BLOCK
@@ -151,7 +151,7 @@ def test_pieces_larger_than_a_block() -> None:
 @pytest.mark.sampled
 @each_machine
 def test_bytes_that_are_not_text_are_replaced(name: str) -> None:
-    """With errors="replace", bytes that are not UTF-8 become the same characters as in the whole text, with any cuts."""
+    """With errors="replace", invalid bytes become the same characters as in one call, with any cuts."""
     draw = random.Random(16)
     data = b"".join(draw.choice([*NOT_TEXT, *(piece.encode() for piece in HOSTILE)]) for _ in range(120))
     expected = whole(made(name), data, errors="replace")
@@ -161,7 +161,7 @@ def test_bytes_that_are_not_text_are_replaced(name: str) -> None:
 
 
 def test_lone_surrogates_are_replaced() -> None:
-    """With errors="replace", lone surrogates are replaced, and two adjacent halves are one character, as in the whole."""
+    """With errors="replace", lone surrogates are replaced, and two halves in adjacent parts are one character."""
     draw = random.Random(17)
     text = "".join(draw.choice(["\ud83d", "\ude00", "a", " ", "\U0001f600", "un", "\ud800\ud83d\ude00"]) for _ in range(200))
     expected = whole(made("as BERT"), text, errors="replace")
@@ -172,7 +172,7 @@ def test_lone_surrogates_are_replaced() -> None:
 
 @each_machine
 def test_what_is_certain_is_read(name: str) -> None:
-    """A read gives at least the ids of the text before the last space, if no special token contains a space."""
+    """A read returns at least the ids of the text before the last space, if no special token contains a space."""
     added = {token: len(TOKENS) + number for number, token in enumerate(ADDED) if " " not in token}
     tok = fst.Tokenizer(assemble(source_with(added, **MACHINES[name]), "auto"))
     text = hostile(18, 250)
@@ -197,9 +197,9 @@ def test_what_is_certain_is_read(name: str) -> None:
         ("a[MASK", ""),
         ("a[MASK]", "a [MASK]"),
         ("a[MASs", "a ["),
-        ("a <s>", "a"),  # <s>x is a token, too
+        ("a <s>", "a"),  # <s>x is also a token
         ("a <s>y", "a <s>"),
-        ("世世", "世"),  # 世< is a token, too
+        ("世世", "世"),  # 世< is also a token
         ("b\u302e", ""),
         ("! \u302e", "!"),
         ("! \u302e\u1b44", "!"),
@@ -209,7 +209,7 @@ def test_what_is_certain_is_read(name: str) -> None:
     ids=ascii,
 )
 def test_what_is_held_back(text: str, certain: str) -> None:
-    """A word is kept back until its end is read, and so is text that may be a special token, or a run of marks that may continue."""
+    """A stream returns only certain ids: not those of an unfinished word, of text that may become a special token, or of a run of marks."""
     tok = made("as BERT")
     names = dict(enumerate([*TOKENS, *ADDED]))
     for pieces in ([text], list(text)):
@@ -222,7 +222,7 @@ def test_what_is_held_back(text: str, certain: str) -> None:
 
 
 def test_reading_twice_gives_nothing() -> None:
-    """A second read gives nothing new, and a read before the first write gives only the tokens before a text."""
+    """A second read returns nothing new, and a read before the first write returns no ids."""
     stream = made("as BERT").stream(offsets=True)
     assert len(stream.read().ids) == 0
     stream.write("un a")
@@ -235,18 +235,18 @@ def test_reading_twice_gives_nothing() -> None:
 
 @pytest.mark.parametrize("pieces", [[], [""], [b""], ["", "", ""]], ids=str)
 def test_an_empty_stream(pieces: list[Piece]) -> None:
-    """An empty stream has the ids of an empty text."""
+    """A stream without text has the ids of an empty text."""
     assert streamed(made("as BERT"), pieces) == whole(made("as BERT"), "")
 
 
 @pytest.mark.parametrize("base", [2**31 - 5, 2**32 - 5, 2**40])
 def test_places_beyond_32_bits(base: int) -> None:
-    """Offsets and word numbers beyond 32 bits equal those of the whole text."""
+    """Offsets and word numbers continue beyond 32 bits."""
     tok, text = made("as BERT"), hostile(19)
     ids, offsets, words = whole(tok, text, add_special_tokens=False)
     for size in (1, 64, 2000):
         stream = tok.stream(add_special_tokens=False, offsets=True)
-        # As if this much text had been read before.
+        # Pretend that this much text has been read.
         stream._characters, stream._spans._words = base, base  # type: ignore[union-attr]
         parts = []
         for piece in cut(text, range(size, len(text), size)):
@@ -259,11 +259,11 @@ def test_places_beyond_32_bits(base: int) -> None:
 
 
 def test_a_word_beyond_32_bits() -> None:
-    """A word interrupted by more than 2 ** 32 dropped characters has offsets on both sides of these characters."""
+    """A word may contain more than 2 ** 32 dropped characters, and the offsets of its tokens are right on both sides of them."""
     stream = made("as BERT").stream(add_special_tokens=False, offsets=True)
     stream.write("b un\0")
     stream.read()
-    stream._characters += 2**33  # as if this many dropped characters had been read
+    stream._characters += 2**33  # pretend that this many dropped characters have been read
     stream.write("aff")
     stream.read()
     stream.write("able!")
@@ -289,7 +289,7 @@ def test_what_is_dropped_takes_no_memory(unit: str) -> None:
 
 
 def check_memory(unit: str, offsets: bool) -> None:
-    """Compare the peak memory of a long stream with that of a short one."""
+    """Check that a long stream has the peak memory of a short one."""
     tok = made("as BERT")
     piece = (unit * 4096)[:4096].encode()
 
@@ -319,7 +319,7 @@ def test_empty_pieces_do_not_pile_up() -> None:
 @pytest.mark.parametrize("are_read", [False, True])
 @pytest.mark.parametrize("name", ["as BERT", "marks stay"])
 def test_a_long_run_of_marks(name: str, are_read: bool) -> None:
-    """A run of marks that must be put in order is read when it ends, and the text after it is certain at once."""
+    """A long run of marks has the ids of one call, and the text after it is certain at once."""
     draw = random.Random(20)
     run = "".join(draw.choices("\u302e\u1b44\u0301\u0323", k=40_000))
     text = f"b \u302e{run} [MASK] un"
@@ -334,7 +334,7 @@ def test_a_long_run_of_marks(name: str, are_read: bool) -> None:
 
 @pytest.mark.parametrize("mark", ["\u0301", "\u1b44", "\u302e\u1b44"], ids=ascii)
 def test_a_run_of_marks_is_read_a_few_times(mark: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A run of marks goes to the kernel only a few times, for any number of parts, also if special tokens begin with marks."""
+    """The kernel reads a run of marks only a few times, for any number of parts, also if special tokens begin with marks."""
     tok = fst.Tokenizer(assemble(source_with({"\u0301!": 90, "\u1b44\u302e\u1b44": 91}), "auto"))
     text, units = "a" + mark * 2000, [0]
     expected = whole(tok, text)
@@ -363,7 +363,7 @@ PENDING: dict[str, tuple[Callable[[], Any], str]] = {
 
 @pytest.mark.parametrize("name", PENDING)
 def test_pending_text_is_read_a_few_times(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Text without an end goes to kernels only a few times, for any number of reads of the stream."""
+    """Kernels read pending text only a few times, for any number of reads of the stream."""
     make, unit = PENDING[name]
     text, counts = unit * (20_000 // len(unit)), [0]
     make().close()
@@ -389,11 +389,11 @@ def test_pending_text_is_read_a_few_times(name: str, monkeypatch: pytest.MonkeyP
 
 @pytest.mark.parametrize("name", ["piece", "rewritten piece", "no border", "block"])
 def test_end_of_pending_text_is_seen_at_once(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """After each write, a stream gives the same ids as if kernels read all pending text again."""
+    """After each write, a stream returns as many ids as if kernels read all pending text again."""
     make, unit = PENDING[name]
 
     def counts(draw: random.Random) -> list[int]:
-        """The number of ids after each write."""
+        """The number of ids that each read returns."""
         parts = unit * draw.randint(1, 60), "b ", " the ", "é!", "<s>", "1", "世", "[L", "e\u0301"
         text = "".join(draw.choice(parts) for _ in range(30))
         stream, size, found = make(), draw.choice((1, 3, 10)), list[int]()
@@ -410,7 +410,7 @@ def test_end_of_pending_text_is_seen_at_once(name: str, monkeypatch: pytest.Monk
 
 
 def test_special_tokens_in_runs_of_marks() -> None:
-    """Special tokens that begin with marks are found in a stream anywhere in a run of marks, with any cuts."""
+    """A stream finds special tokens that begin with marks anywhere in a run of marks, with any cuts."""
     specials = {"\u0301!": 90, "\u1b44\u302e\u1b44": 91, "\u302e\u302e": 92, "\u0301\u0301\u0301": 93}
     tok = fst.Tokenizer(assemble(source_with(specials), "auto"))
     draw = random.Random(3)

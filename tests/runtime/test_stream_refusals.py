@@ -1,4 +1,4 @@
-"""Streams refuse invalid input, and continue or close as their methods document."""
+"""Streams refuse invalid input, and then continue or are closed, as documented."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import fst
 @pytest.mark.parametrize("wrong", NOT_TEXT, ids=repr)
 @pytest.mark.parametrize("before", ["", "un a ", "é世\U0001f600", "x" * 200])
 def test_where_bytes_are_not_text(before: str, wrong: bytes) -> None:
-    """The error gives the byte of the whole stream at which text is invalid, with any cuts, and the stream is closed."""
+    """The message about invalid bytes contains their position in the stream, with any cuts, and the stream is closed."""
     data = before.encode() + wrong + b" b"
     with pytest.raises(UnicodeDecodeError) as expected:
         data.decode()
@@ -29,14 +29,14 @@ def test_where_bytes_are_not_text(before: str, wrong: bytes) -> None:
 @pytest.mark.parametrize("wrong", [chr(0xD83D), chr(0xDE00), "\ud83d\ude00"], ids=ascii)
 @pytest.mark.parametrize("before", ["", "un a ", "é世\U0001f600", "x" * 200, "[MAS", "\u302e\u302e"])
 def test_where_a_surrogate_is_alone(before: str, wrong: str) -> None:
-    """A lone surrogate in strings is an error that gives its character, and the stream is closed."""
+    """The message about a lone surrogate contains its position in the stream, and the stream is closed."""
     text = before + wrong + " b"
     for place in range(len(text) + 1):
         check_refused(cut(text, [place]), f"position {len(before)} of the stream: a lone surrogate")
 
 
 def check_refused(pieces: Sequence[Piece], message: str) -> None:
-    """Check that a stream of parts is refused, and closed."""
+    """Check that a stream refuses the parts, and is then closed."""
     stream = made("as BERT").stream()
 
     def feed() -> None:
@@ -52,7 +52,7 @@ def check_refused(pieces: Sequence[Piece], message: str) -> None:
 
 
 def test_a_character_that_is_never_finished() -> None:
-    """A stream that ends inside a character is not text."""
+    """A stream that ends inside a character is refused."""
     stream = made("as BERT").stream()
     stream.write("un é".encode()[:-1])
     assert stream.read().ids.tolist() == [TOKENS.index("[CLS]"), TOKENS.index("un")]
@@ -62,7 +62,7 @@ def test_a_character_that_is_never_finished() -> None:
 
 @pytest.mark.parametrize(("first", "second"), [("un ", b"a"), (b"un ", "a"), ("un ", 1), (b"un ", bytearray(b"a"))], ids=repr)
 def test_pieces_of_two_kinds(first: Piece, second: Any) -> None:
-    """A part of a type other than the first one's is refused without an effect, and the stream continues."""
+    """A part of another type than the first part is refused, and the stream continues without it."""
     stream = made("as BERT").stream(add_special_tokens=False)
     stream.write(first)
     with pytest.raises(fst.TextError, match=type(second).__name__):
@@ -81,7 +81,7 @@ def test_a_first_piece_that_is_no_text() -> None:
 
 
 def test_a_closed_stream() -> None:
-    """After `close` every call is a ValueError."""
+    """After `close`, every call of a stream is a ValueError."""
     stream = made("as BERT").stream()
     stream.write("un")
     stream.close()
@@ -92,13 +92,13 @@ def test_a_closed_stream() -> None:
 
 @pytest.mark.parametrize("options", [{"errors": "ignore"}, {"offsets": "bytes"}], ids=str)
 def test_options(options: dict[str, Any]) -> None:
-    """An unknown option of a stream is a ValueError."""
+    """An unknown value of an option is a ValueError."""
     with pytest.raises(ValueError, match=r"expected 'strict' or 'replace'|expected False or True"):
         made("as BERT").stream(**options)
 
 
 def test_streams_beside_each_other() -> None:
-    """Streams of one tokenizer, and other calls of it in between, do not disturb each other."""
+    """Streams of one tokenizer do not affect each other, and neither do other calls between them."""
     tok = made("as BERT")
     texts = [hostile(seed) for seed in range(21, 26)]
     opened = [(tok.stream(offsets=True), iter(cut(text, range(11, 2000, 11))), []) for text in texts]  # type: ignore[var-annotated]
@@ -116,7 +116,7 @@ def test_streams_beside_each_other() -> None:
 
 
 def test_a_closed_stream_gives_its_memory_back() -> None:
-    """The next stream gets the workspace of a closed one, as if new, also after an error."""
+    """A new stream reuses the workspace of a closed one without its state, also after an error."""
     tok = fst.Tokenizer(compiled())
     for pieces in (["un aff"], ["un aff\ud800"]):
         stream = tok.stream()

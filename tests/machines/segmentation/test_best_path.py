@@ -27,8 +27,6 @@ KINDS = ["jieba", "jieba search", "jieba all", "jieba default hmm", "jieba searc
 each_kind = pytest.mark.parametrize("kind", KINDS)
 
 
-
-
 # MeCab
 
 MECAB_LETTERS = "abcdあ😀 "

@@ -1,4 +1,4 @@
-"""The call: comparisons of every argument and every result with transformers, of the kernels with slow twins, and tests of each rule."""
+"""Calls of a tokenizer: one rule for each argument and each result."""
 
 from __future__ import annotations
 
@@ -14,22 +14,14 @@ from support.runtime.calls import ids, tok
 
 import fst
 
-# The slow twins: truncation and windows by the definition of tokenizers, one id after the other.
-
-
-# Against transformers.
-
-
-# Each rule by itself.
-
 
 def test_members_are_what_a_model_takes() -> None:
-    """By default, a call gives ids, type ids and the mask, in this order."""
+    """By default, a call returns input_ids, token_type_ids and attention_mask, in this order."""
     assert dict(tok()("a b")) == {"input_ids": [2, 5, 6, 3], "token_type_ids": [0, 0, 0, 0], "attention_mask": [1, 1, 1, 1]}
 
 
 def test_each_member_can_be_asked_for() -> None:
-    """The keys of a result have the order of the reference, for all options."""
+    """With every option, the keys of a result are in the order of transformers."""
     found = tok()(
         ["a", "a b"], padding=True, return_length=True, return_offsets_mapping=True, return_special_tokens_mask=True,
         return_attention_mask=False, return_overflowing_tokens=True,
@@ -46,7 +38,7 @@ def test_each_member_can_be_asked_for() -> None:
 
 
 def test_one_text_gives_one_row() -> None:
-    """One text gives lists of numbers, and a batch lists of lists; arrays always have an axis for rows."""
+    """One text gives lists of numbers, a batch gives lists of lists, and arrays always have an axis for rows."""
     assert ids("a") == [2, 5, 3]
     assert ids(["a"]) == [[2, 5, 3]]
     assert ids("a", return_tensors="np").tolist() == [[2, 5, 3]]
@@ -54,7 +46,7 @@ def test_one_text_gives_one_row() -> None:
 
 
 def test_the_second_text_has_type_1() -> None:
-    """A pair is two texts in one row."""
+    """The ids of a pair are one row, in which the second text has the type 1."""
     found = tok()("a b", "c")
     assert found["input_ids"] == [2, 5, 6, 3, 7, 3]
     assert found["token_type_ids"] == [0, 0, 0, 0, 1, 1]
@@ -62,22 +54,22 @@ def test_the_second_text_has_type_1() -> None:
 
 @pytest.mark.parametrize("given", [(["a", "b"], ["c", ""]), ([("a", "c"), ["b", ""]],), ((("a", "c"), ("b", "")),)])
 def test_pairs_come_in_two_lists_or_in_one(given: tuple[Any, ...]) -> None:
-    """Second texts are a second argument, or in tuples with the first ones."""
+    """Second texts are a list in the second argument, or each is in a tuple with its first text."""
     assert ids(*given) == [[2, 5, 3, 7, 3], [2, 6, 3, 3]]
 
 
 def test_a_batch_may_mix_texts_and_pairs() -> None:
-    """Each sample of a batch is a text or a pair."""
+    """A batch may contain both texts and pairs."""
     assert ids(["a", ("b", "c"), "d"]) == [[2, 5, 3], [2, 6, 3, 7, 3], [2, 8, 3]]
 
 
 def test_one_empty_second_text_is_none() -> None:
-    """A single text with an empty second text is not a pair, as in the reference."""
+    """A single text with an empty second text is not a pair, as in transformers."""
     assert ids("a", "") == ids("a")
 
 
 def test_words_are_texts_in_parts() -> None:
-    """Texts may be split in advance; their words are numbered in the given order."""
+    """With `is_split_into_words`, a text is a list of words, whose numbers are their positions in the list."""
     found = tok()(["a b", "", "cx"], is_split_into_words=True, return_offsets_mapping=True)
     assert found["input_ids"] == [2, 5, 6, 7, 13, 3]
     assert found.word_ids() == [None, 0, 0, 2, 2, None]
@@ -99,12 +91,12 @@ def test_words_are_texts_in_parts() -> None:
     ],
 )
 def test_padding(options: dict[str, Any], expected: list[list[int]]) -> None:
-    """Rows are padded to the longest, or to max_length, to a multiple, on a side; with padding, max_length alone does not truncate."""
+    """Rows are padded to the longest row, to `max_length` or to a multiple, on either side, and `max_length` then does not truncate."""
     assert ids(["a", "a b c"], **options) == expected
 
 
 def test_padding_is_masked() -> None:
-    """Padding has attention 0 and type 0, and counts as special."""
+    """Padding has attention 0 and type 0, and is marked as special."""
     found = tok()([("a", "b"), "c"], padding=True, return_special_tokens_mask=True)
     assert found["attention_mask"][1] == [1, 1, 1, 0, 0]
     assert found["token_type_ids"][1] == [0] * 5
@@ -124,7 +116,7 @@ def test_padding_is_masked() -> None:
     ],
 )
 def test_truncation(options: dict[str, Any], expected: list[int]) -> None:
-    """A text is truncated so that it fits with its special tokens; without a maximum length, it is not truncated."""
+    """With `max_length`, a text is truncated so that the row with its special tokens has at most this length."""
     assert ids("a b c d", **options) == expected
 
 
@@ -138,25 +130,27 @@ def test_truncation(options: dict[str, Any], expected: list[int]) -> None:
     ],
 )
 def test_truncation_of_pairs(options: dict[str, Any], expected: list[int]) -> None:
-    """The strategy determines from which text of a pair ids are removed."""
+    """The truncation strategy determines which text of a pair loses ids."""
     assert ids("a b c d", "e f", **options) == expected
 
 
 def test_windows_overlap_and_say_whose_they_are() -> None:
-    """With return_overflowing_tokens, truncated ids are in further rows, each beginning with the last ids of the previous one."""
+    """With `return_overflowing_tokens`, the truncated ids follow in more rows, each of which repeats the last `stride` ids of the row
+    before.
+    """
     found = tok()(["a", "a b c d e"], max_length=5, stride=1, return_overflowing_tokens=True)
     assert found["input_ids"] == [[2, 5, 3], [2, 5, 6, 7, 3], [2, 7, 8, 9, 3]]
     assert found["overflow_to_sample_mapping"] == [0, 1, 1]
 
 
 def test_windows_from_the_left() -> None:
-    """If ids are truncated on the left, windows go from the end to the beginning."""
+    """With truncation on the left, windows begin at the end of the text."""
     found = ids("a b c d e", max_length=5, stride=1, truncation_side="left", return_overflowing_tokens=True)
     assert found == [[2, 7, 8, 9, 3], [2, 5, 6, 7, 3]]
 
 
 def test_windows_of_both_texts_are_combined() -> None:
-    """Windows of a pair combine each window of the first text with all of the second, then the first one with the others of the second."""
+    """The windows of a pair are each window of the first text with the second, then the first window with the rest of the second."""
     found = ids("a b c", "d e f", truncation=True, max_length=4, add_special_tokens=False, return_overflowing_tokens=True)
     assert found == [[5, 6, 8, 9], [7, 8, 9], [7, 10], [5, 6, 10]]
 
@@ -185,7 +179,7 @@ def test_windows_of_both_texts_are_combined() -> None:
     ],
 )
 def test_refusals(arguments: tuple[Any, ...], options: dict[str, Any], message: str) -> None:
-    """Arguments that contradict each other are refused, and the message names them."""
+    """Arguments that contradict each other are refused, and the message contains their names and values."""
     with pytest.raises(ValueError, match=message):
         tok()(*arguments, **options)
 
@@ -205,13 +199,13 @@ def test_refusals(arguments: tuple[Any, ...], options: dict[str, Any], message: 
     ],
 )
 def test_what_is_not_text_is_refused(arguments: tuple[Any, ...], options: dict[str, Any], message: str) -> None:
-    """An input that is not text is refused, and the message gives its position."""
+    """An input that is not text is refused with its position."""
     with pytest.raises(fst.TextError, match=message):
         tok()(*arguments, **options)
 
 
 def test_padding_needs_a_token() -> None:
-    """Without a padding token, padding is not possible."""
+    """Padding is refused if the vocabulary has no padding token."""
     tokenizer = fst.Tokenizer(wordpiece(["[UNK]", "a"]))
     assert tokenizer(["a"])["input_ids"] == [[1]]
     with pytest.raises(ValueError, match="padding is True; expected False, because the vocabulary has no padding token"):
@@ -219,20 +213,20 @@ def test_padding_needs_a_token() -> None:
 
 
 def test_no_texts_give_no_rows() -> None:
-    """An empty batch, on which the reference fails, gives empty members."""
+    """An empty batch, for which transformers fails, gives empty results."""
     assert dict(tok()([], padding=True)) == {"input_ids": [], "token_type_ids": [], "attention_mask": []}
     assert ids([], return_tensors="np").shape == (0, 0)
 
 
 def test_arrays_are_int64_and_in_one_piece() -> None:
-    """Arrays are the filled buffers: contiguous, int64, and accepted by a model's library without a copy."""
+    """Arrays are contiguous, writeable and int64, so a model's library accepts them without a copy."""
     found = tok()(["a b", "c"], padding=True, return_tensors="np")
     for array in found.values():
         assert (array.dtype, array.shape, array.flags.c_contiguous, array.flags.writeable) == (np.int64, (2, 4), True, True)
 
 
 def test_tensors_have_the_memory_of_arrays() -> None:
-    """PyTorch's tensors are int64, and share the memory of the arrays."""
+    """PyTorch's tensors are int64 and share the memory of the arrays."""
     torch = pytest.importorskip("torch", reason="tensors")
     found = tok()(["a b", "c"], padding=True, return_tensors="pt")
     assert all(value.dtype == torch.int64 and value.is_contiguous() for value in found.values())
@@ -244,7 +238,7 @@ def test_tensors_have_the_memory_of_arrays() -> None:
 
 
 def test_rows_of_different_lengths_are_arrays_of_arrays() -> None:
-    """For rows of different lengths, "np" gives an array of rows, and "pt" is refused."""
+    """For rows of different lengths, "np" gives an array of arrays, and "pt" is refused."""
     found = ids(["a", "b c"], return_tensors="np")
     assert found.dtype == object
     assert [row.tolist() for row in found] == [[2, 5, 3], [2, 6, 7, 3]]
@@ -254,14 +248,14 @@ def test_rows_of_different_lengths_are_arrays_of_arrays() -> None:
 
 
 def test_enumerations_count_by_their_value() -> None:
-    """A member of an enumeration represents its value."""
+    """An argument may be a member of an enumeration, which counts as its value."""
     names = Enum("names", {"LONGEST": "longest", "ONLY_FIRST": "only_first", "NUMPY": "np"})
     found = tok()(["a", "a b c"], padding=names.LONGEST, truncation=names.ONLY_FIRST, max_length=4, return_tensors=names.NUMPY)
     assert found["input_ids"].tolist() == [[2, 5, 3, 0], [2, 5, 6, 3]]
 
 
 def test_the_result_is_a_dictionary_with_attributes() -> None:
-    """Members are keys and attributes, and may be removed and added."""
+    """Results are both keys and attributes, and can be removed and added."""
     found = tok()("a")
     assert found.input_ids is found["input_ids"]
     assert list(found) == list(found.keys()) == ["input_ids", "token_type_ids", "attention_mask"]
@@ -276,7 +270,7 @@ def test_the_result_is_a_dictionary_with_attributes() -> None:
 
 
 def test_tokens_can_be_traced() -> None:
-    """The mapping from tokens to characters and words is available without a request."""
+    """The mapping between tokens, characters and words is available without an option."""
     found = tok()([("a cx", "b"), "d"], padding=True)
     assert (found.is_fast, found.n_sequences, len(found.encodings), len(found[0])) == (True, 2, 2, 7)
     assert found.tokens() == ["[CLS]", "a", "c", "##x", "[SEP]", "b", "[SEP]"]
@@ -298,7 +292,7 @@ def test_tokens_can_be_traced() -> None:
 
 
 def test_a_pickle_has_members_alone() -> None:
-    """A pickle contains the members, but neither the texts nor the tokenizer."""
+    """A pickled result contains the ids and masks, but neither the texts nor the tokenizer."""
     found = pickle.loads(pickle.dumps(tok()(["a"], return_tensors="np")))
     assert found["input_ids"].tolist() == [[2, 5, 3]]
     with pytest.raises(ValueError, match="pickles do not contain them"):
@@ -314,7 +308,7 @@ def test_nothing_sticks() -> None:
 
 
 def test_threads_ask_for_different_things() -> None:
-    """64 threads that share a tokenizer, each with a different length, get the same results as each one alone."""
+    """Threads that call one tokenizer with different lengths get the results of separate calls."""
     tokenizer = tok()
     text = ["a b c d e f g h " * 12, "a b c " * 30] * 4
 
@@ -331,7 +325,7 @@ def test_threads_ask_for_different_things() -> None:
 
 @pytest.mark.parametrize("side", ["left", "right"])
 def test_long_texts_are_cut_where_short_ones_are(side: str) -> None:
-    """A truncated text has the same ids as the whole text truncated after encoding."""
+    """A long text that is truncated has the first or last ids of the text without truncation."""
     text = " ".join("abcdefgh"[place % 7] for place in range(50_000))
     whole = tok()(text, add_special_tokens=False)["input_ids"]
     for size in (3, 130):
@@ -341,7 +335,7 @@ def test_long_texts_are_cut_where_short_ones_are(side: str) -> None:
 
 @pytest.mark.parametrize("count", [1, 100, 3000])
 def test_many_texts_are_as_each_alone(count: int) -> None:
-    """A batch of any size gives the same rows as its texts one by one."""
+    """A batch of any size gives the rows of its texts one by one."""
     tokenizer = tok()
     texts = [" ".join("abcdefgh"[: number % 9]) + "\U0001d538" * (number % 500 == 250) for number in range(count)]
     assert tokenizer(texts)["input_ids"] == [tokenizer.encode(text).tolist() for text in texts]

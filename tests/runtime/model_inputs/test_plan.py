@@ -1,4 +1,4 @@
-"""Model inputs: plan and layout match slow twins."""
+"""Model inputs: the kernels for plans and layouts match slow definitions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fst.runtime.model_inputs.kernel import lay_out, plan_rows
 
 
 def slow_windows(ids: list[int], size: int, stride: int, from_left: bool) -> list[list[int]]:
-    """Cut ids into windows of a size, each with the last ids of the previous one."""
+    """Cut ids into windows of a size; each window repeats the last `stride` ids of the one before."""
     if size >= len(ids):
         return [ids]
     if size == 0:
@@ -34,7 +34,7 @@ def slow_windows(ids: list[int], size: int, stride: int, from_left: bool) -> lis
 
 
 def slow_lengths(first: int, second: int | None, strategy: str, capacity: int) -> tuple[int, int]:
-    """Return the number of ids of each of two texts that are kept."""
+    """Return the number of ids of each text that remain after truncation."""
     total = first + (second or 0)
     if strategy == "do_not_truncate" or total <= capacity:
         return first, second or 0
@@ -87,7 +87,7 @@ def slow_rows(
 def test_the_plan_is_that_of_its_slow_twin(
     samples: list[tuple[int, int | None]], strategy: str, capacity: int, stride: int, from_left: bool, every: bool, reverse: bool
 ) -> None:
-    """Rows, their order, their lengths and refusals match truncation by definition."""
+    """The plan has the rows, orders, lengths and refusals of the slow definition."""
     lengths = [length or 0 for sample in samples for length in sample]
     splits = np.cumsum([0, *lengths])
     table = np.array([[2 * n, 2 * n + 1, 2 * n + 1, 2 * n + 2, pair is not None] for n, (_, pair) in enumerate(samples)], np.int64)
@@ -129,7 +129,7 @@ PIECE = st.sampled_from([-1, 0, 1])
 def test_the_layout_is_that_of_its_slow_twin(
     pieces: tuple[list[int], list[int]], rows: list[tuple[int, int, int, int, bool]], planes: int, width: int, from_left: bool
 ) -> None:
-    """Each row has the pieces of its template one after the other, and is padded on the requested side."""
+    """Each row consists of the parts of its template, and is padded on the given side."""
     values = np.arange(100, 112, dtype=np.int32)
     templates = [
         np.array([[piece, *(1000 * plane + 10 * number for plane in range(planes))] for number, piece in enumerate([*some, -1])], np.int64)

@@ -1,4 +1,4 @@
-"""The call: comparisons of every argument and every result with transformers."""
+"""Calls of a tokenizer: every argument and every result is compared with transformers."""
 
 from __future__ import annotations
 
@@ -24,26 +24,26 @@ VOCABULARIES = ("bert-base-uncased", "bert-base-multilingual-cased", "all-minilm
 
 @functools.cache
 def ours(name: str) -> fst.Tokenizer:
-    """Compile a folder."""
+    """Compile a vocabulary's folder."""
     return fst.Tokenizer(wordpiece(SHARED / "vocab" / name))
 
 
 @functools.cache
 def loaded(name: str) -> Any:
-    """Load the reference from a folder."""
+    """Load a vocabulary's folder with transformers."""
     transformers = pytest.importorskip("transformers", reason="the reference")
     return transformers.BertTokenizerFast.from_pretrained(SHARED / "vocab" / name)
 
 
 def theirs(name: str, truncation_side: str = "right") -> Any:
-    """Set the reference's side, which is state and not an argument, and return the reference."""
+    """The tokenizer of transformers, in which the truncation side is set, because calls of transformers have no such argument."""
     reference = loaded(name)
     reference.truncation_side = truncation_side
     return reference
 
 
 def outcome(call: Callable[[], Any]) -> Any:
-    """Return the result of a call, or the error as text; a panic of Rust is a BaseException."""
+    """Return the result of a call, or its error as text; a panic of Rust is a BaseException."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -55,9 +55,9 @@ def outcome(call: Callable[[], Any]) -> Any:
 
 
 def plain(value: Any) -> Any:
-    """A member in a comparable form, types included."""
+    """A value as plain Python objects that include its types."""
     if isinstance(value, np.ndarray) and value.dtype == object:
-        # The reference has floating-point rows if there are no ids, because it sets no type for them.
+        # Rows without ids are floats in transformers, which sets no type for them.
         return "rows", [plain(row) if row.size else None for row in value]
     if isinstance(value, list):
         return value, list(map(type, value))
@@ -65,7 +65,7 @@ def plain(value: Any) -> Any:
 
 
 def same(found: Any, expected: Any) -> None:
-    """Compare a result with the reference: keys and their order, values, types and offsets."""
+    """Check that a result has the keys, the order, the values, the types and the offsets of transformers."""
     assert list(found) == list(expected)
     for name in expected:
         assert plain(found[name]) == plain(expected[name]), name
@@ -81,7 +81,7 @@ def same(found: Any, expected: Any) -> None:
 
 
 def same_tracing(mine: Any, its: Any) -> None:
-    """Compare the look-ups by token, character and word of a row with the reference."""
+    """Check that look-ups by token, character and word in a row match transformers."""
     for token in range(len(its) + 2):
         for name in ("token_to_sequence", "token_to_chars", "token_to_word"):
             assert getattr(mine, name)(token) == getattr(its, name)(token), (name, token)
@@ -93,7 +93,7 @@ def same_tracing(mine: Any, its: Any) -> None:
 
 @st.composite
 def inputs(draw: st.DrawFn) -> tuple[Any, Any, bool]:
-    """Every form of texts: one or a batch, alone or in pairs, whole or split."""
+    """Draw one text, a pair or a batch of either, as str or as lists of words."""
     split = draw(st.booleans())
     unit: st.SearchStrategy[Any] = st.lists(texts(), max_size=5) if split else texts()
     form = draw(st.sampled_from(["one", "pair", "batch", "batch of pairs", "pairs in a batch"]))
@@ -133,7 +133,7 @@ OPTIONS = st.fixed_dictionaries(
 
 
 def compare(name: str, given: tuple[Any, Any, bool], options: dict[str, Any]) -> None:
-    """Compare a call with the reference."""
+    """Check that a call gives the result of transformers, or both fail."""
     text, pair, split = given
     reference = theirs(name, options.get("truncation_side", "right"))
     asked = {key: value for key, value in options.items() if key != "truncation_side"}
@@ -142,9 +142,9 @@ def compare(name: str, given: tuple[Any, Any, bool], options: dict[str, Any]) ->
     if isinstance(expected, str):
         assert isinstance(found, str), expected
     elif isinstance(found, str) and options.get("return_tensors") == "pt" and expected["input_ids"].numel() == 0:
-        assert "differ in length" in found, found  # PyTorch cannot convert rows if the first is empty
+        assert "differ in length" in found, found  # PyTorch cannot convert rows of which the first is empty
     elif isinstance(found, str):
-        assert "special tokens" in found, found  # the reference's number of remaining ids wraps around
+        assert "special tokens" in found, found  # in transformers, the number of remaining ids overflows
         assert options["max_length"] < 3
     else:
         same(found, expected)
@@ -155,7 +155,7 @@ def compare(name: str, given: tuple[Any, Any, bool], options: dict[str, Any]) ->
 @pytest.mark.parametrize("name", thinned(VOCABULARIES, 4))
 @given(given=inputs(), options=OPTIONS)
 def test_calls_are_those_of_the_reference(name: str, given: tuple[Any, Any, bool], options: dict[str, Any]) -> None:
-    """A call gives the same result as the reference, for any combination of arguments."""
+    """A call gives the result of transformers for any combination of arguments."""
     compare(name, given, options)
 
 
@@ -165,12 +165,12 @@ def test_calls_are_those_of_the_reference(name: str, given: tuple[Any, Any, bool
 @settings(max_examples=200)
 @given(given=inputs(), options=OPTIONS)
 def test_many_calls_are_those_of_the_reference(name: str, given: tuple[Any, Any, bool], options: dict[str, Any]) -> None:
-    """Thousands of further calls give the same results as the reference."""
+    """Thousands of other calls give the results of transformers."""
     compare(name, given, options)
 
 
 def edited(name: str, **parts: Any) -> dict[str, Any]:
-    """Read a tokenizer.json, with other parts."""
+    """Read a tokenizer.json, and replace some of its parts."""
     source: dict[str, Any] = json.loads((SHARED / "vocab" / name / "tokenizer.json").read_text(encoding="utf-8"))
     return {**source, **parts}
 
@@ -194,7 +194,7 @@ POST_PROCESSORS = {
 @needs_shared
 @pytest.mark.parametrize("post_processor", thinned(POST_PROCESSORS, 2))
 def test_windows_of_pairs_are_those_of_the_reference_in_any_template(post_processor: str, tmp_path: Any) -> None:
-    """The first text has the outer windows, and every window has the special tokens of its template."""
+    """Windows of pairs match transformers: those of the first text are in the outer loop, and each has its template's special tokens."""
     transformers = pytest.importorskip("transformers", reason="the reference")
     path = tmp_path / "tokenizer.json"
     path.write_text(json.dumps(edited("bert-base-uncased", post_processor=POST_PROCESSORS[post_processor])), encoding="utf-8")
@@ -202,7 +202,7 @@ def test_windows_of_pairs_are_those_of_the_reference_in_any_template(post_proces
     tokenizer = fst.Tokenizer(wordpiece(path))
     for special, side, size, stride in ((True, "right", 11, 1), (True, "left", 12, 2), (False, "right", 7, 0), (False, "left", 8, 1)):
         if post_processor == "RobertaProcessing" and not special:
-            continue  # the reference drops the type ids of all windows but the first
+            continue  # transformers drops the type ids of all windows except the first
         reference.truncation_side = side
         options: dict[str, Any] = {
             "add_special_tokens": special, "max_length": size, "stride": stride, "truncation": True, "padding": True,
@@ -215,14 +215,14 @@ def test_windows_of_pairs_are_those_of_the_reference_in_any_template(post_proces
 @needs_shared
 @pytest.mark.parametrize("text", ["word " * 600, "a"])
 def test_the_longest_input_of_the_model_is_the_default(text: str) -> None:
-    """Without max_length, truncation and padding use the maximum length of the model."""
+    """Without `max_length`, truncation and padding use the model's maximum length, as in transformers."""
     for options in ({"truncation": True}, {"padding": "max_length"}, {"truncation": True, "padding": "max_length"}, {}):
         same(ours("bert-base-uncased")(text, **options), theirs("bert-base-uncased")(text, **options))
 
 
 @needs_shared
 def test_sides_and_the_padding_token_are_those_of_the_source(tmp_path: Any) -> None:
-    """The sides and the padding token of the source are the defaults; its truncation and padding themselves are not applied."""
+    """The sides and the padding token of the source are defaults, but its truncation and padding are not applied, as in transformers."""
     transformers = pytest.importorskip("transformers", reason="the reference")
     truncation = {"direction": "Left", "max_length": 3, "strategy": "LongestFirst", "stride": 0}
     padding: dict[str, Any] = {"direction": "Left", "strategy": "BatchLongest", "pad_to_multiple_of": None}

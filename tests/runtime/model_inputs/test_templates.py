@@ -1,4 +1,4 @@
-"""Post-processors: their templates give the same ids and type ids as the reference, for a text and for a pair."""
+"""Post-processors: their templates give the ids and type ids of tokenizers, for texts and for pairs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Part = dict[str, Any]
 
 
 def document(post_processor: Any, tokens: Sequence[str] = TOKENS) -> Part:
-    """Make a tokenizer.json with a post-processor."""
+    """A tokenizer.json with a post-processor."""
     return {
         "version": "1.0",
         "truncation": None,
@@ -42,27 +42,27 @@ def document(post_processor: Any, tokens: Sequence[str] = TOKENS) -> Part:
 
 
 def processing(kind: str, **more: Any) -> Part:
-    """Describe a BertProcessing or a RobertaProcessing."""
+    """A BertProcessing or a RobertaProcessing."""
     return {"type": kind, "sep": ["</s>", 2], "cls": ["<s>", 1], **more}
 
 
 def roberta(*, trim_offsets: Any = True, add_prefix_space: Any = True) -> Part:
-    """Describe a RobertaProcessing."""
+    """A RobertaProcessing."""
     return processing("RobertaProcessing", trim_offsets=trim_offsets, add_prefix_space=add_prefix_space)
 
 
 def byte_level(*, trim_offsets: Any = True) -> Part:
-    """Describe a ByteLevel."""
+    """A ByteLevel."""
     return {"type": "ByteLevel", "trim_offsets": trim_offsets, "add_prefix_space": True}
 
 
 def text(name: str, type_id: Any = 0) -> Part:
-    """Describe a piece that is a text."""
+    """The part of a template for a text."""
     return {"Sequence": {"id": name, "type_id": type_id}}
 
 
 def special(name: str, type_id: Any = 0) -> Part:
-    """Describe a piece that is a special token."""
+    """The part of a template for a special token."""
     return {"SpecialToken": {"id": name, "type_id": type_id}}
 
 
@@ -73,7 +73,7 @@ SPECIAL = {
 
 
 def template(single: Any, pair: Any = None, special_tokens: Any = None) -> Part:
-    """Describe a TemplateProcessing."""
+    """A TemplateProcessing."""
     return {
         "type": "TemplateProcessing",
         "single": single,
@@ -83,7 +83,7 @@ def template(single: Any, pair: Any = None, special_tokens: Any = None) -> Part:
 
 
 def sequence(*processors: Any) -> Part:
-    """Describe a Sequence of post-processors."""
+    """A Sequence of post-processors."""
     return {"type": "Sequence", "processors": list(processors)}
 
 
@@ -91,7 +91,7 @@ Around = list[tuple[int, int]]
 
 
 def applied(pieces: Any, texts: Sequence[list[int]], *, framed: bool) -> Around:
-    """Assemble ids by a template, each with its type id."""
+    """The ids of texts in a template, each with its type id."""
     found: Around = []
     for content, type_id in pieces:
         if content in ("A", "B"):
@@ -102,13 +102,13 @@ def applied(pieces: Any, texts: Sequence[list[int]], *, framed: bool) -> Around:
 
 
 def said_by(reference: Tokenizer, text: str, pair: str | None = None, *, framed: bool) -> Around:
-    """Get ids with their type ids from the reference."""
+    """The ids and their type ids by tokenizers."""
     encoding = reference.encode(text, pair, add_special_tokens=framed)
     return list(zip(encoding.ids, encoding.type_ids, strict=True))
 
 
 def same_around(post_processor: Any, path: Path, tokens: Sequence[str] = TOKENS) -> None:
-    """Compare the ids around texts and pairs with those of the reference, before and after a file."""
+    """Check that the ids around texts and pairs match tokenizers after the table is saved and loaded."""
     source = json.dumps(document(post_processor, tokens))
     path.write_text(source, encoding="utf-8")
     reference = Tokenizer.from_str(source)
@@ -156,7 +156,7 @@ POST_PROCESSORS: dict[str, Any] = {
 
 @pytest.mark.parametrize("post_processor", POST_PROCESSORS.values(), ids=POST_PROCESSORS.keys())
 def test_what_stands_around_texts_is_the_reference_s(post_processor: Any, tmp_path: Path) -> None:
-    """A post-processor becomes two templates with the same results, with special tokens and without."""
+    """Every supported post-processor gives the ids and type ids of tokenizers, with and without special tokens."""
     same_around(post_processor, tmp_path / "tokenizer.json")
 
 
@@ -172,7 +172,7 @@ A_TEXT, B_TEXT = st.builds(text, st.just("A"), TYPES), st.builds(text, st.just("
 )
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40)
 def test_any_template_is_the_reference_s(single: Any, pair: Any, swapped: bool, tmp_path: Path) -> None:
-    """Any template that has each text once gives the reference's ids and type ids."""
+    """Any template that contains each text once gives the ids and type ids of tokenizers."""
     before, first, between, second, after = pair
     if swapped:
         first, second = second, first
@@ -204,7 +204,7 @@ ONCE, EACH = "'single' does not have its text exactly once", "'pair' does not ha
     ],
 )
 def test_what_is_no_template_is_refused_by_name(post_processor: Any, message: str, tmp_path: Path) -> None:
-    """A post-processor that no template can represent is refused, and the message names it."""
+    """A post-processor that no template can represent is refused by its name."""
     path = tmp_path / "tokenizer.json"
     path.write_text(json.dumps(document(post_processor)), encoding="utf-8")
     with pytest.raises(fst.UnsupportedError, match=message):
@@ -241,7 +241,7 @@ def test_what_is_no_template_is_refused_by_name(post_processor: Any, message: st
     ids=lambda part: repr(part)[:80],
 )
 def test_what_is_not_laid_out_as_a_post_processor_is_refused(post_processor: Any, tmp_path: Path) -> None:
-    """A post-processor with a malformed structure is refused, and the message names the file."""
+    """A malformed post-processor is refused, and the message contains the file."""
     path = tmp_path / "tokenizer.json"
     path.write_text(json.dumps(document(post_processor)), encoding="utf-8")
     with pytest.raises(fst.VocabularyError) as error:
@@ -250,7 +250,7 @@ def test_what_is_not_laid_out_as_a_post_processor_is_refused(post_processor: Any
 
 
 def test_nested_sequences_are_refused_or_read(tmp_path: Path) -> None:
-    """Deeply nested sequences are read, or refused with this package's own messages."""
+    """Deeply nested sequences are read, or refused with an error of this package."""
     post_processor = sequence()
     for _ in range(300):
         post_processor = sequence(post_processor)
@@ -265,7 +265,7 @@ def test_nested_sequences_are_refused_or_read(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("token", ["Ġa", "##Ġ", "Ġ", " a", "b ", "##\u3000", "x\u2003", "\x85", "\tq"], ids=ascii)
 def test_tokens_that_trim_offsets_would_shorten_are_refused(token: str, tmp_path: Path) -> None:
-    """If the reference would remove whitespace, or Ġ, from offsets, trim_offsets is refused; otherwise it is read."""
+    """With trim_offsets, a token with whitespace or Ġ at an end is refused, because tokenizers would shorten its offsets."""
     path, tokens = tmp_path / "tokenizer.json", [*TOKENS, token]
     path.write_text(json.dumps(document(sequence(roberta()), tokens)), encoding="utf-8")
     with pytest.raises(fst.UnsupportedError, match="trim_offsets, which would shorten the token"):
@@ -275,7 +275,7 @@ def test_tokens_that_trim_offsets_would_shorten_are_refused(token: str, tmp_path
 
 @pytest.mark.parametrize("token", ["a b", "\x1c", "\x1ca", "\u200ba", "aĠb", "ġ"], ids=ascii)
 def test_tokens_that_trim_offsets_leaves_alone_are_read(token: str, tmp_path: Path) -> None:
-    """A token without whitespace at its ends has the same offsets as without trim_offsets, also in the reference."""
+    """With trim_offsets, a token without whitespace at its ends is accepted, and has its full offsets, as in tokenizers."""
     tokens = [*TOKENS, token]
     plain = Tokenizer.from_str(json.dumps(document(None, tokens) | {"pre_tokenizer": None}))
     trimming = Tokenizer.from_str(json.dumps(document(roberta(), tokens) | {"pre_tokenizer": None}))

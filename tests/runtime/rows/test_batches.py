@@ -1,6 +1,6 @@
-"""Batches: long rows are read in parts, many rows by several threads, short texts on a shorter path; the ids are those of each row.
+"""Batches: long rows are read in parts, many rows by several threads, short texts on a shorter path; ids are the same on each path.
 
-Most tests shorten blocks, so that a row of some hundred characters is a long one.
+Most tests shorten blocks, so that a row of some hundred characters is long.
 """
 
 from __future__ import annotations
@@ -36,31 +36,31 @@ each_filler = pytest.mark.parametrize("filler", KINDS.values(), ids=KINDS.keys()
 
 @functools.cache
 def tables(longest: int = 100) -> WordPieceTable:
-    """Compile the tokens that all tests share."""
+    """Compile the vocabulary that the tests share."""
     return compiled(max_input_chars_per_word=longest)
 
 
 @functools.cache
 def run(text: str) -> list[int]:
-    """The ids of the walk."""
+    """The ids of a text by the walk."""
     return tables().run(text)
 
 
 @functools.cache
 def tokenizer(longest: int = 100) -> fst.Tokenizer:
-    """Make the tokenizer that all tests share."""
+    """Make the tokenizer that the tests share."""
     return fst.Tokenizer(tables(longest))
 
 
 def around_a_text() -> tuple[list[int], list[int]]:
-    """The ids before and after a text."""
+    """The ids before a text and after it."""
     (before, _), _, (after, _) = tables().about["single"]
     return before, after
 
 
 @pytest.fixture
 def short_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Shorten blocks, and let threads share even short texts."""
+    """Shorten blocks, and let threads divide even short texts."""
     monkeypatch.setattr(batch, "BLOCK", BLOCK)
     monkeypatch.setattr(batch, "MIN_SHARE", 1)
 
@@ -77,13 +77,13 @@ def ids(text: Any, longest: int = 100, **options: Any) -> list[int]:
 
 
 def in_whole(texts: Sequence[str], longest: int = 100) -> list[list[int]]:
-    """Encode rows with blocks longer than any row."""
+    """Encode rows in blocks that are longer than any row."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(batch, "BLOCK", 1 << 17)
         return [ids(text, longest) for text in texts]
 
 
-# Rows in pieces
+# Rows in parts
 
 
 @pytest.mark.usefixtures("short_blocks")
@@ -91,7 +91,7 @@ def in_whole(texts: Sequence[str], longest: int = 100) -> list[list[int]]:
 @each_filler
 @pytest.mark.parametrize("piece", PIECES, ids=lambda piece: f"{piece!a:.30}")
 def test_cut_within_a_long_row_leaves_no_trace(piece: str, filler: str) -> None:
-    """A long row has the same ids as in one part, with parts of any bounds, as str and as bytes."""
+    """A long row has the ids of a short one, whatever the positions at which its parts end."""
     start = filler * (2 * BLOCK // len(filler) + 1)
     texts = [start + "a" * more + piece + " b" + start[: 40 - more % 40] for more in sample(range(BLOCK + 2), 4, piece)]
     expected = in_whole(texts)
@@ -105,7 +105,7 @@ def test_cut_within_a_long_row_leaves_no_trace(piece: str, filler: str) -> None:
 @given(pieces=st.lists(st.sampled_from((*PIECES, *ADDED, *KINDS.values(), " ", "b", "a", "!", "[", "<")), min_size=20, max_size=100))
 @examples(240)
 def test_any_long_row_has_the_ids_of_the_walk(longest: int, pieces: list[str]) -> None:
-    """A long row of any text has the ids of the walk, as str and as bytes."""
+    """A long row has the walk's ids, as str and as bytes."""
     text = "".join(pieces)
     assert ids(text, longest) == ids(text.encode(), longest) == tables(longest).run(text)
 
@@ -116,7 +116,7 @@ def test_any_long_row_has_the_ids_of_the_walk(longest: int, pieces: list[str]) -
     "length", [*range(BLOCK - 2, BLOCK + 3), *range(2 * BLOCK - 2, 2 * BLOCK + 3), *range(3 * BLOCK - 1, 3 * BLOCK + 2)]
 )
 def test_row_of_about_some_blocks_is_whole(length: int, filler: str) -> None:
-    """A row of about one, two or three blocks has its own ids, alone and among others."""
+    """A row whose length is near a multiple of the block size has the walk's ids, alone and next to others."""
     text = (filler * length)[:length]
     expected = tables().run(text)
     assert ids(text) == ids(text.encode()) == expected
@@ -129,7 +129,7 @@ def test_row_of_about_some_blocks_is_whole(length: int, filler: str) -> None:
 @pytest.mark.usefixtures("short_blocks")
 @pytest.mark.parametrize("special", ADDED, ids=ascii)
 def test_special_token_straddles_a_cut(special: str) -> None:
-    """A special token is found at any position of the end of a part, and a text that only begins like one is not."""
+    """A special token is found wherever a part ends inside it, and a text that only begins like one is not."""
     for text in (special, special * 3, special[:-1], special[:-1] + " " + special, special + special[:-1]):
         rows = ["b" * 3 + " " + "a " * BLOCK + "b " * (more // 2) + " " * (more % 2) + text + " b" for more in range(BLOCK + 2)]
         assert [ids(row) for row in rows] == in_whole(rows)
@@ -137,7 +137,7 @@ def test_special_token_straddles_a_cut(special: str) -> None:
 
 @pytest.mark.usefixtures("short_blocks")
 def test_special_token_of_surrogates_straddles_a_cut() -> None:
-    """A special token of characters beyond U+FFFF, each two units of UTF-16, is found at any position of the end of a part."""
+    """A special token of characters beyond U+FFFF, which are two units in UTF-16, is found wherever a part ends inside it."""
     special = "\U0001f600" * 8 + "!"
     of = compiled(added=(special,))
     tok = fst.Tokenizer(of)
@@ -149,7 +149,7 @@ def test_special_token_of_surrogates_straddles_a_cut() -> None:
 @pytest.mark.usefixtures("short_blocks")
 @pytest.mark.sampled
 def test_special_token_of_marks_straddles_a_cut() -> None:
-    """A special token that begins with marks is cut out of a run of marks at any position of the end of a part."""
+    """A special token that begins with marks is found in a run of marks, wherever a part ends inside it."""
     of = compiled(added=("\u302ex", "\u1b44\u1b44ab", "\u302e\u1b44!"))
     tok = fst.Tokenizer(of)
     for piece in (
@@ -169,7 +169,7 @@ def test_special_token_of_marks_straddles_a_cut() -> None:
 @each_kind
 @pytest.mark.parametrize("run", ["a", "q", "\u0301", "\u302e\u1b44", "e\u0301", "\U00010400", "<", "[MASK", "\0", "한"], ids=ascii)
 def test_long_row_of_one_thing(run: str, kind: type) -> None:
-    """A word, a run of marks or any other text of many blocks has the ids of the whole, and so has the text after it."""
+    """A word or a run of marks over many blocks has the ids of a single block, and so has the text after it."""
     texts = [
         f"b {(run * 20 * BLOCK)[:length]}{end}"
         for length in (20 * BLOCK, 15 * BLOCK + 1, 3 * BLOCK - 2)
@@ -183,7 +183,7 @@ def test_long_row_of_one_thing(run: str, kind: type) -> None:
 @pytest.mark.usefixtures("short_blocks")
 @pytest.mark.parametrize("around", [False, True])
 def test_long_row_has_special_tokens_around_it_once(around: bool) -> None:
-    """A long row and its neighbours each get their special tokens once."""
+    """Special tokens are put around a long row once, and around its neighbours."""
     rows = ["a", "un " * 300, "", "\u302e" * 300, "b! " * 100, ""]
     found = tokenizer().encode_batch(rows, add_special_tokens=around)
     frame = around_a_text() if around else ([], [])
@@ -195,7 +195,7 @@ def test_long_row_has_special_tokens_around_it_once(around: bool) -> None:
 @each_filler
 @pytest.mark.parametrize("position", [0, 1, BLOCK - 1, BLOCK, 2 * BLOCK + 1, 5 * BLOCK, 399])
 def test_what_is_no_text_in_a_long_row_is_named(position: int, filler: str) -> None:
-    """An error in any part of a long row is reported with row and position, or replaced if requested."""
+    """Malformed text in any part of a long row is refused with row and position, or replaced on request."""
     text = (filler * 400)[:399]
     wrong = text[:position] + "\ud800" + text[position:]
     data = text[:position].encode() + b"\xff" + text[position:].encode()
@@ -206,14 +206,14 @@ def test_what_is_no_text_in_a_long_row_is_named(position: int, filler: str) -> N
                 tokenizer().encode_batch(rows, threads=threads)
         found = tokenizer().encode_batch(rows, add_special_tokens=False, errors="replace")
         assert found[2].tolist() == tables().run(mended)
-    assert ids(text) == tables().run(text)  # no text of the refused row is left
+    assert ids(text) == tables().run(text)  # the next text is not affected by the refused row
 
 
 @pytest.mark.usefixtures("short_blocks")
 @given(units=st.lists(st.sampled_from(["a", " ", "\ud800", "\udc00", "\U0001f600", "é", "b " * 20]), min_size=40, max_size=90))
 @examples(240)
 def test_any_surrogates_in_a_long_row_are_refused_or_replaced(units: list[str]) -> None:
-    """A surrogate is refused with its position or replaced, and two that make a character do so also across the end of a part."""
+    """In a long row, a surrogate pair may span two parts; a lone surrogate is refused with its position, or replaced on request."""
     text = "".join(units) + "b " * BLOCK
     mended = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     assert ids(text, errors="replace") == tables().run(mended)
@@ -228,7 +228,7 @@ def test_any_surrogates_in_a_long_row_are_refused_or_replaced(units: list[str]) 
 @each_filler
 @each_kind
 def test_row_of_true_blocks_is_whole(kind: type, filler: str) -> None:
-    """A row of more than two blocks of default length has the ids of its parts, split at spaces."""
+    """A row of more than two blocks of the default length has the ids of its parts, which end at spaces."""
     part = filler + "unaffable [MASK] 한 a\u302e\u1b44 " + "x" * 101 + " "
     expected = tables().run(part)
     times = 2 * batch.BLOCK // len(part) + 40
@@ -253,7 +253,7 @@ def uneven(seed: int) -> list[str]:
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("around", [False, True])
 def test_ids_do_not_depend_on_threads(seed: int, around: bool, kind: type) -> None:
-    """Any number of threads gives the same ids and the same splits for rows of very different lengths."""
+    """Any number of threads gives the same ids and splits for rows of very different lengths."""
     rows = as_kind(uneven(seed), kind)
     expected = [tokenizer().encode(row, add_special_tokens=around) for row in rows]
     for threads in (1, 2, 5, None):
@@ -264,7 +264,7 @@ def test_ids_do_not_depend_on_threads(seed: int, around: bool, kind: type) -> No
 
 @each_kind
 def test_ids_do_not_depend_on_threads_with_true_blocks(kind: type) -> None:
-    """With blocks of default length, any number of threads gives the same ids, too."""
+    """With blocks of the default length, any number of threads gives the same ids."""
     rows = as_kind(uneven(9) * 20, kind)
     one = tokenizer().encode_batch(rows, threads=1)
     for threads in (2, 5):
@@ -276,7 +276,7 @@ def test_ids_do_not_depend_on_threads_with_true_blocks(kind: type) -> None:
 @pytest.mark.usefixtures("short_blocks")
 @pytest.mark.parametrize("wrong", ["a\ud800", b"a\xff"], ids=["str", "bytes"])
 def test_first_wrong_row_is_named_whatever_threads_find(wrong: Any) -> None:
-    """The first of several rows that are not text is reported, in any order of threads."""
+    """If several rows are not text, the first is reported, whichever thread finishes first."""
     for first, others in ((0, [599]), (3, [4, 5]), (300, [301, 598]), (599, []), (10, range(11, 600))):
         rows = [wrong[:1] * (1 + 500 * (row % 97 == 5)) for row in range(600)]
         for row in (first, *others):
@@ -300,7 +300,7 @@ def test_first_wrong_row_is_named_whatever_threads_find(wrong: Any) -> None:
 @pytest.mark.parametrize("row", [1, 64, 1_023, 1_024, 2_570, 3_999])
 @pytest.mark.parametrize("length", [1, 300])
 def test_row_of_another_kind_is_named(row: int, length: int, good: Any, wrong: Any, found: str, expected: str) -> None:
-    """A row of another type is reported at any position, also among rows of its own type."""
+    """A row of another type than the first row is refused with its number, wherever it is."""
     for last in {row + 1, min(row + 200, 4_000)}:
         rows = [good] * 4_000
         rows[row:last] = [wrong if wrong is None else wrong * length] * (last - row)
@@ -311,7 +311,7 @@ def test_row_of_another_kind_is_named(row: int, length: int, good: Any, wrong: A
 
 @pytest.mark.usefixtures("short_blocks")
 def test_threads_share_a_tokenizer() -> None:
-    """Threads that share a tokenizer get the same results as each one alone, errors included."""
+    """Threads that share a tokenizer get the results of separate tokenizers, also while other threads get errors."""
     shared = fst.Tokenizer(tables())
     batches = [uneven(seed)[:120] for seed in range(8)]
     alone = [[tokenizer().encode(row).tolist() for row in rows] for rows in batches]
@@ -354,12 +354,12 @@ if __name__ == "__main__":
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
 def test_processes_of_a_pool_encode_with_threads(tmp_path: Path) -> None:
-    """Processes forked after the use of threads encode with their own threads, while their parent continues."""
+    """Processes that are forked after the use of threads encode with threads of their own, and so does their parent."""
     tables().save(tmp_path / "table.npz")
     (tmp_path / "forks.py").write_text(FORK, encoding="utf-8")
     command = [sys.executable, str(tmp_path / "forks.py"), str(tmp_path / "table.npz")]
     done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
-    notes = [line for line in done.stderr.splitlines() if not line.startswith("fst: compil")]  # if no kernel is kept yet
+    notes = [line for line in done.stderr.splitlines() if not line.startswith("fst: compil")]  # printed if a kernel is compiled first
     assert (done.returncode, notes) == (0, [])
 
 
@@ -370,7 +370,7 @@ def test_processes_of_a_pool_encode_with_threads(tmp_path: Path) -> None:
 @each_kind
 @pytest.mark.parametrize("around", [False, True])
 def test_one_text_is_the_row_of_a_batch(around: bool, kind: type, filler: str) -> None:
-    """A text has the same ids as a row of a batch, at lengths near the maximum of the short path, below it and above it."""
+    """`encode` gives a text the ids of `encode_batch`, also at lengths around the limit of the short path."""
     for length in (0, 1, 2, 15, 16, 17, SHORT // 2, *range(SHORT - 3, SHORT + 4), 2 * SHORT, 3 * SHORT + 1):
         for text in ((filler * SHORT)[:length], "한" * length, "\u302e" * length, "!" * length, "x" * length, "\ufffd" * length):
             (row,) = as_kind([text], kind)
@@ -382,7 +382,7 @@ def test_one_text_is_the_row_of_a_batch(around: bool, kind: type, filler: str) -
 
 @each_filler
 def test_short_text_has_the_ids_of_the_walk(filler: str) -> None:
-    """Near the maximum length of the short path, a text has the ids of the walk on either path."""
+    """Texts at lengths around the limit of the short path have the walk's ids."""
     for length in (SHORT - 1, SHORT, SHORT + 1):
         text = (filler * SHORT)[: length - 9] + "[MASK]한é\U0001f600"
         assert len(text) == length
@@ -394,7 +394,7 @@ def test_short_text_has_the_ids_of_the_walk(filler: str) -> None:
 @each_kind
 @pytest.mark.parametrize("length", [0, 1, SHORT - 1, SHORT, SHORT + 1])
 def test_short_text_that_is_no_text_is_named(length: int, kind: type) -> None:
-    """On both paths, an error in a text is reported with its position, or replaced if requested."""
+    """On both paths, malformed text is refused with its position, or replaced on request."""
     wrong: Any = "a" * length + "\ud800" if kind is str else b"a" * length + b"\xff"
     with pytest.raises(fst.TextError, match=f"^row 0, position {length}: "):
         tokenizer().encode(wrong)
@@ -412,7 +412,7 @@ def test_ids_of_a_text_stay() -> None:
     assert all(np.array_equal(own, copy) for own, copy in zip(found, copies, strict=True))
 
 
-# Batches of some rows
+# Slices of batches
 
 STEPS = (slice(None, None, 2), slice(None, None, -1))
 SLICES = (slice(0, 2), slice(None), slice(1, None), slice(-2, None), slice(3, 1), slice(99, None), *STEPS)
@@ -421,7 +421,7 @@ SLICES = (slice(0, 2), slice(None), slice(1, None), slice(-2, None), slice(3, 1)
 @pytest.mark.parametrize("offsets", [False, True])
 @pytest.mark.parametrize("rows", SLICES, ids=str)
 def test_slice_of_a_batch_is_the_batch_of_its_rows(rows: slice, offsets: bool) -> None:
-    """A slice of a batch equals the batch of its texts, with its own splits, offsets and words."""
+    """A slice of a batch equals the batch of these texts, including splits, offsets and words."""
     texts = ["a b", "", "un able a", " ", "b"]
     found, expected = (tokenizer().encode_batch(given, offsets=offsets) for given in (texts, texts[rows]))
     found = found[rows]
@@ -434,13 +434,13 @@ def test_slice_of_a_batch_is_the_batch_of_its_rows(rows: slice, offsets: bool) -
 
 
 def test_slice_without_a_step_copies_no_ids() -> None:
-    """Consecutive rows are not copied."""
+    """A slice of consecutive rows shares the memory of its batch."""
     found = tokenizer().encode_batch(["a b", "b", "a"], offsets=True)
     for name in ("ids", "offsets", "words"):
         assert np.shares_memory(getattr(found[1:3], name), getattr(found, name))
 
 
 def test_row_that_is_not_there_is_named() -> None:
-    """A row index beyond the batch is an IndexError with the index."""
+    """A row number beyond the batch is an IndexError that contains the number."""
     with pytest.raises(IndexError, match=r"^row 3 of 3$"):
         tokenizer().encode_batch(["a", "b", "a"])[3]

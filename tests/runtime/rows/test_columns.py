@@ -1,4 +1,4 @@
-"""Arrow columns of any type, sliced, chunked or with nulls, have the ids of the same texts in a list."""
+"""Arrow columns of any type, also sliced, chunked or with nulls, have the ids of their texts in a list."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ each_kind = pytest.mark.parametrize("kind", KINDS, ids=str)
 
 @functools.cache
 def tokenizer() -> fst.Tokenizer:
-    """Make the tokenizer that all tests share."""
+    """Make the tokenizer that the tests share."""
     return fst.Tokenizer(compiled())
 
 
@@ -43,18 +43,18 @@ def column(texts: list[str | None], kind: Any) -> Any:
 
 
 def checked(found: Any) -> list[Any]:
-    """Return the rows of an array that is valid for Arrow."""
+    """Validate an Arrow array, and return its rows."""
     found.validate(full=True)
     rows: list[Any] = found.to_pylist()
     return rows
 
 
-# Kinds of columns
+# Types of columns
 
 
 @each_kind
 def test_kinds(kind: Any) -> None:
-    """A column of any kind becomes lists of 32-bit ids, with null for null."""
+    """A column of any type gives lists of 32-bit ids, with a null for each null."""
     found = tokenizer().encode_arrow(column(TEXTS, kind))
     assert found.type == pa.list_(pa.int32())
     assert checked(found) == ids(TEXTS)
@@ -62,7 +62,7 @@ def test_kinds(kind: Any) -> None:
 
 @each_kind
 def test_slices(kind: Any) -> None:
-    """A slice has only the ids of its rows."""
+    """A slice of a column gives the ids of its rows."""
     whole, right = column(TEXTS, kind), ids(TEXTS)
     for first, last in itertools.combinations(range(0, len(TEXTS) + 1, 7), 2):
         assert checked(tokenizer().encode_arrow(whole[first:last])) == right[first:last]
@@ -70,7 +70,7 @@ def test_slices(kind: Any) -> None:
 
 @each_kind
 def test_chunks(kind: Any) -> None:
-    """A chunked column becomes a column with the same chunks."""
+    """A chunked column gives a column with the same chunks."""
     chunks = [column(TEXTS[first:last], kind) for first, last in ((0, 3), (3, 3), (3, 30), (30, None))]
     found = tokenizer().encode_arrow(pa.chunked_array(chunks))
     assert list(map(len, found.chunks)) == list(map(len, chunks))
@@ -79,7 +79,7 @@ def test_chunks(kind: Any) -> None:
 
 @each_kind
 def test_dictionaries(kind: Any) -> None:
-    """A dictionary column has the ids of its texts, also if it has fewer rows than its dictionary."""
+    """A dictionary column gives the ids of its texts, also if it has fewer rows than its dictionary."""
     numbers = [None if text is None else number for number, text in enumerate(TEXTS)]
     encoded = pa.DictionaryArray.from_arrays(pa.array([*numbers, *numbers[::-1]], pa.int32()), column(TEXTS, kind))
     right = ids([*TEXTS, *TEXTS[::-1]])
@@ -91,7 +91,7 @@ def test_dictionaries(kind: Any) -> None:
 @pytest.mark.parametrize("kind", [*KINDS, pa.null()], ids=str)
 @pytest.mark.parametrize("rows", [0, 3])
 def test_no_texts(kind: Any, rows: int) -> None:
-    """An empty column becomes an empty one, and nulls alone become nulls alone."""
+    """An empty column gives an empty column, and nulls give nulls."""
     for texts in (pa.nulls(rows, kind), pa.chunked_array([], kind), pa.chunked_array([pa.nulls(rows, kind)])):
         assert checked(tokenizer().encode_arrow(texts)) == [None] * len(texts)
 
@@ -99,14 +99,14 @@ def test_no_texts(kind: Any, rows: int) -> None:
 @examples(240)
 @given(st.lists(st.none() | st.text(st.sampled_from("ab unx[MASK]<s>é世\U0001f600\u0301\u1b44한"), max_size=20), max_size=12), st.data())
 def test_any_column(texts: list[str | None], data: st.DataObject) -> None:
-    """Any texts, sliced anywhere, have the same ids as each one by itself."""
+    """A slice of any column gives the ids of its texts one by one."""
     kind = data.draw(st.sampled_from(KINDS))
     first = data.draw(st.integers(0, len(texts)))
     assert checked(tokenizer().encode_arrow(column(texts, kind)[first:])) == ids(texts[first:])
 
 
 def test_null_rows_are_not_read() -> None:
-    """Data at null positions is ignored, whether it is valid UTF-8 or not."""
+    """The data of null rows is not read, whether or not it is UTF-8."""
     offsets, data = np.array([0, 2, 5, 6], np.int32), b"un\xff\xff\xffb"
     valid = pa.py_buffer(bytes([0b101]))
     texts = pa.Array.from_buffers(pa.string(), 3, [valid, pa.py_buffer(offsets), pa.py_buffer(data)])
@@ -120,7 +120,7 @@ def test_null_rows_are_not_read() -> None:
 @pytest.mark.parametrize("special", [True, False])
 @pytest.mark.parametrize("longest", [None, 5, 2])
 def test_options(kind: Any, special: bool, longest: int | None) -> None:
-    """Special tokens and lengths are the same as in a batch."""
+    """Special tokens and maximum lengths have the same effect as in a batch."""
     options: Any = {"add_special_tokens": special, "max_length": longest}
     assert checked(tokenizer().encode_arrow(column(TEXTS, kind), **options)) == ids(TEXTS, **options)
 
@@ -128,7 +128,7 @@ def test_options(kind: Any, special: bool, longest: int | None) -> None:
 @pytest.mark.parametrize("width", [2, 5, 300])
 @pytest.mark.parametrize("side", ["right", "left"])
 def test_padding(width: int, side: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Padded rows are the same as in a call, in lists of one size."""
+    """Padded rows equal those of a call, as lists of a fixed size."""
     monkeypatch.setattr(tokenizer()._caller, "pad_side", side)
     present = [text for text in TEXTS if text is not None]
     rows = iter(tokenizer()(present, padding="max_length", max_length=width, truncation=True, padding_side=side)["input_ids"])
@@ -152,7 +152,7 @@ def test_threads(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_options_that_do_not_fit() -> None:
-    """Padding without a length, and lengths without room for special tokens, are refused."""
+    """Padding without max_length, and a length below the number of special tokens, are refused."""
     with pytest.raises(ValueError, match="max_length"):
         tokenizer().encode_arrow(pa.array(["a"]), padding=True)
     with pytest.raises(ValueError, match="special tokens"):
@@ -167,13 +167,13 @@ BROKEN = [b"un", None, b"", b"a\xffb", b"b"]
 
 
 def unproven(kind: Any) -> Any:
-    """Make a column of bytes that are not text, of a kind declared as text."""
+    """Make a column of invalid UTF-8 whose type is text."""
     return pa.array(BROKEN, pa.large_binary()).cast(pa.binary() if kind in (pa.string(), pa.binary()) else pa.large_binary()).view(kind)
 
 
 @pytest.mark.parametrize("kind", [pa.string(), pa.binary(), pa.large_string(), pa.large_binary()], ids=str)
 def test_rows_that_are_not_text_are_named(kind: Any) -> None:
-    """The message gives the row in the whole column, including preceding nulls and chunks, and the byte in the row."""
+    """The message about a row that is not UTF-8 contains its number in the entire column and the position in the row."""
     texts = unproven(kind)
     for given_column, row in ((texts, 3), (texts[2:], 1), (pa.chunked_array([texts[:3], texts[:0], texts[3:]]), 3), (texts[3:], 0)):
         with pytest.raises(fst.TextError, match=f"^row {row}, position 1: not UTF-8; ") as caught:
@@ -189,7 +189,7 @@ def test_replaced(kind: Any) -> None:
 
 
 def test_rows_of_dictionaries_are_named() -> None:
-    """A dictionary entry that is not text is reported with the first row that has it, and ignored if no row has it."""
+    """A dictionary entry that is not UTF-8 is reported with the first row that uses it, and is ignored if no row does."""
     bad = pa.DictionaryArray.from_arrays(pa.array([0, None, 2, 1], pa.int8()), pa.array([b"un", b"\xff", b"b"]))
     with pytest.raises(fst.TextError, match=r"^row 3, position 0: not UTF-8; "):
         tokenizer().encode_arrow(bad)
@@ -210,7 +210,7 @@ def test_rows_of_dictionaries_are_named() -> None:
     ids=str,
 )
 def test_what_is_no_column_of_texts_is_refused(given_column: Any, named: str) -> None:
-    """A column that does not contain texts is refused, and the message gives its type."""
+    """A column that does not contain texts is refused with its type."""
     with pytest.raises(fst.TextError, match=named):
         tokenizer().encode_arrow(given_column)
 
@@ -218,7 +218,7 @@ def test_what_is_no_column_of_texts_is_refused(given_column: Any, named: str) ->
 @pytest.mark.parametrize("offsets", [[0, 5, 5], [-1, 1, 3], [3, 2, 3], [0, 4, 3], [0, 1 << 30, 3], [0, -(1 << 31), 3]], ids=str)
 @pytest.mark.parametrize(("kind", "size"), [(pa.string(), "<i4"), (pa.large_binary(), "<i8")], ids=str)
 def test_damaged_columns_are_refused(offsets: list[int], kind: Any, size: str) -> None:
-    """Offsets that do not ascend within the data, as in a damaged file, are never used."""
+    """A column with invalid offsets, as in a damaged file, is refused."""
     sound = pa.record_batch([pa.array([b"ab", b"c"]).cast(kind)], ["text"])
     with pa.BufferOutputStream() as out, pa.ipc.new_stream(out, sound.schema) as writer:
         writer.write_batch(sound)
@@ -231,14 +231,14 @@ def test_damaged_columns_are_refused(offsets: list[int], kind: Any, size: str) -
 
 
 def test_more_ids_than_a_list_can_hold(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The message gives the number of ids, the maximum, and a remedy."""
+    """The message about too many ids for an array contains their number, the maximum and a remedy."""
     monkeypatch.setattr("fst.runtime.rows.arrow.MAX_VALUES", 10)
     with pytest.raises(fst.TextError, match=r"11 values in one array, and .* at most 10; pass slices"):
         tokenizer().encode_arrow(pa.array(["a" * 11]), add_special_tokens=False)
 
 
 def test_without_pyarrow() -> None:
-    """Without pyarrow, the message explains what to install."""
+    """Without pyarrow, the message contains the command that installs it."""
     code = "import sys; sys.modules['pyarrow'] = None; import fst.runtime.rows.arrow"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 1
@@ -249,7 +249,7 @@ def test_without_pyarrow() -> None:
 
 
 def test_nothing_is_copied() -> None:
-    """Arrow allocates no memory for texts or ids, and some only for null rows, views and starts of lists."""
+    """Encoding allocates no memory in Arrow for texts or ids."""
     texts = pa.array(["un b " * 100] * 1000)
     before = pa.total_allocated_bytes()
     found = tokenizer().encode_arrow(texts)
@@ -258,7 +258,7 @@ def test_nothing_is_copied() -> None:
 
 
 def test_ids_outlive_what_made_them() -> None:
-    """A column keeps its own memory."""
+    """The ids of a column stay valid after the tokenizer and the texts are gone."""
     found = fst.Tokenizer(compiled()).encode_arrow(pa.array(["un b"] * 1000))
     for _ in range(3):
         tokenizer().encode_arrow(pa.array(["x s i"] * 1000))
@@ -269,7 +269,7 @@ def test_ids_outlive_what_made_them() -> None:
 
 
 def test_polars() -> None:
-    """A column of polars is accepted, and its result can be converted back."""
+    """A column of polars is accepted, and the ids can be converted to polars."""
     polars = pytest.importorskip("polars", reason="polars is not installed")
     frame = polars.DataFrame({"text": TEXTS})
     made = frame.with_columns(ids=polars.Series(tokenizer().encode_arrow(frame["text"])))
@@ -277,7 +277,7 @@ def test_polars() -> None:
 
 
 def test_pandas() -> None:
-    """A column of pandas is accepted, of its own strings and of Arrow's."""
+    """A column of pandas is accepted, with strings of pandas or of Arrow, and the ids can be converted to pandas."""
     pandas = pytest.importorskip("pandas", reason="pandas is not installed")
     for kind in ("str", pandas.ArrowDtype(pa.string())):
         frame = pandas.DataFrame({"text": pandas.Series(TEXTS, dtype=kind)})
@@ -286,7 +286,7 @@ def test_pandas() -> None:
 
 
 def test_datasets() -> None:
-    """A data set in Arrow's format is mapped, table by table."""
+    """A data set in Arrow's format can be mapped table by table."""
     datasets = pytest.importorskip("datasets", reason="datasets is not installed")
     datasets.disable_progress_bars()
     data = datasets.Dataset.from_dict({"text": TEXTS}).with_format("arrow")
@@ -296,7 +296,7 @@ def test_datasets() -> None:
 
 
 def test_duckdb() -> None:
-    """A function of DuckDB over Arrow gives ids in SQL; its name must not be a built-in function's, such as `encode`."""
+    """A function of DuckDB over Arrow gives the ids in SQL."""
     duckdb = pytest.importorskip("duckdb", reason="duckdb is not installed")
     with duckdb.connect() as connection:
         one, options = tokenizer(), {"type": "arrow", "null_handling": "special"}
@@ -311,7 +311,7 @@ def test_duckdb() -> None:
 
 
 def decoded(rows: list[bytes]) -> list[str] | int:
-    """Decode rows; if some are invalid, return the first of them."""
+    """Decode rows, or return the number of the first invalid row."""
     texts = []
     for row, data in enumerate(rows):
         try:
@@ -322,7 +322,7 @@ def decoded(rows: list[bytes]) -> list[str] | int:
 
 
 def transcoded(rows: list[bytes]) -> list[str] | int:
-    """Decode rows with the kernel."""
+    """Decode rows with the kernel, or return the number of the first invalid row."""
     try:
         units = np.empty(CAPACITY["utf-16"], np.uint16)
         text, starts = rows_of(rows).gather(0, len(rows), Limits(MAX_GATHERED, MAX_GATHERED), units, "strict")
@@ -338,14 +338,14 @@ BYTES = st.one_of(st.binary(max_size=3), st.text(max_size=40).map(str.encode), s
 @examples(1200)
 @given(st.lists(st.lists(BYTES, max_size=4).map(b"".join), min_size=1, max_size=6))
 def test_any_bytes(rows: list[bytes]) -> None:
-    """Rows of bytes decode as in Python, or the first invalid row is the one that Python refuses."""
+    """Rows of bytes are decoded as Python decodes them, or the first row that Python refuses is refused."""
     assert transcoded(rows) == decoded(rows)
 
 
 @pytest.mark.sampled
 @pytest.mark.parametrize("before", [0, 1, 28, 29, 30, 31, 32])
 def test_first_bytes_of_every_character(before: int) -> None:
-    """Every sequence of two bytes, and longer ones at the limits of their ranges, is valid or invalid as in Python, at any position."""
+    """Every sequence of two bytes, and longer ones at the limits of their ranges, is valid exactly if it is in Python, at any position."""
     borders = [0x00, 0x41, 0x7F, 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC0, 0xC2, 0xE0, 0xFF]
     pairs = itertools.product(range(0x80, 0x100), range(0x100))
     longer = itertools.product((0xE0, 0xE1, 0xEC, 0xED, 0xEE, 0xEF, 0xF0, 0xF1, 0xF3, 0xF4, 0xF5, 0xF8, 0xFF), borders, borders, borders)
@@ -363,7 +363,7 @@ def test_first_bytes_of_every_character(before: int) -> None:
 
 
 def test_characters_do_not_span_rows() -> None:
-    """A character cut in two by the end of a row is in neither row, and neither is one made of two adjacent halves."""
+    """A character that the end of a row cuts is an error, although its two parts are adjacent in memory."""
     for character in ("é", "世", "\U0001f600"):
         data = character.encode()
         for cut in range(1, len(data)):

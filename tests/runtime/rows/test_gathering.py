@@ -1,4 +1,4 @@
-"""Texts of any kinds and lengths are laid out one after the other."""
+"""Gathering: texts of any types and lengths are written one after the other into a buffer."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SIZES = (0, 1, 2, 15, 16, 17, 31, 32, 33, 63, 64, 65, 200)
 
 
 def fitting(lengths: list[int], limits: Limits) -> int:
-    """Count the rows that fit the limits."""
+    """The number of rows that fit the limits."""
     found = 0
     while found < len(lengths) and sum(lengths[: found + 1]) <= limits.total and lengths[found] <= limits.longest:
         found += 1
@@ -32,7 +32,7 @@ def fitting(lengths: list[int], limits: Limits) -> int:
 
 
 def check_gathered(rows: list[Any], limits: Limits, errors: str = "strict") -> None:
-    """Compare gathered rows with the definition."""
+    """Compare gathered rows with the definition: the first rows that fit the limits, in UTF-16."""
     texts = [row if isinstance(row, str) else row.decode() for row in rows]
     taken = texts[: fitting(list(map(len, rows)), limits)]
     units = np.full(CAPACITY["utf-16"], UNWRITTEN, np.uint16)
@@ -55,14 +55,14 @@ def check_gathered(rows: list[Any], limits: Limits, errors: str = "strict") -> N
     kind=st.sampled_from([str, bytes]),
 )
 def test_rows_are_laid_out_one_after_the_other(rows: list[str], limits: Limits, kind: type) -> None:
-    """Rows of any characters are laid out as UTF-16 up to the limits, and nothing is written after rows of str."""
+    """Rows are gathered as UTF-16 up to the limits, and nothing is written after rows of str."""
     check_gathered(rows if kind is str else [row.encode() for row in rows], limits)
 
 
 @pytest.mark.parametrize("kind", [str, bytes], ids=["str", "bytes"])
 @pytest.mark.parametrize("last", CHARACTERS, ids=ascii)
 def test_rows_of_all_lengths_and_kinds_are_laid_out(last: str, kind: type) -> None:
-    """A row of any length is laid out whole, with any position of the character for which Python stores the row wider."""
+    """A row of any length is gathered completely, whatever the position of its widest character."""
     rows = [("ab世é"[number % 4 :: 4] * size)[:size] + last * more for size in range(70) for number in range(4) for more in (0, 1)]
     check_gathered(rows if kind is str else [row.encode() for row in rows], Limits(MAX_GATHERED, MAX_GATHERED))
 
@@ -70,18 +70,18 @@ def test_rows_of_all_lengths_and_kinds_are_laid_out(last: str, kind: type) -> No
 @pytest.mark.parametrize("wrong", [None, 3, b"", [], "\ud800", "\udfff\U0001f600", "a" * 40 + "\udc00"], ids=ascii)
 @pytest.mark.parametrize("others", ["a", "é", "世", "\U0001f600", ""], ids=ascii)
 def test_row_that_is_no_text_is_named_among_rows_of_any_kind(others: str, wrong: Any, tokenizer: fst.Tokenizer) -> None:
-    """A row that is not str, or has a lone surrogate, is reported at any index among rows of any characters."""
+    """A row that is not str, or has a lone surrogate, is reported with its number, next to rows of any characters."""
     for row in range(40):
         rows = [others * number for number in range(40)]
         rows[row] = wrong
-        is_bytes = row == 0 and isinstance(wrong, bytes)  # then the other rows are wrong
+        is_bytes = row == 0 and isinstance(wrong, bytes)  # a first row of bytes makes the rows of str wrong
         named = "row 1 is str" if is_bytes else f"row {row} is {type(wrong).__name__}|row {row}, position \\d+: a lone surrogate"
         with pytest.raises(fst.TextError, match=named):
             tokenizer.encode_batch(rows)
 
 
 class Liar(str):
-    """A subclass of str with wrong results about itself."""
+    """A subclass of str whose methods return another text."""
 
     __slots__ = ()
 
@@ -98,7 +98,7 @@ class Liar(str):
 
 
 class Swindler(list[str]):
-    """A subclass of list that yields more rows than it has."""
+    """A subclass of list whose slices have more rows."""
 
     def __getitem__(self, _place: Any) -> Any:
         return ["ab"] * 5000
@@ -131,7 +131,7 @@ print(hashlib.sha256(repr(told).encode()).hexdigest())
 
 
 def test_rows_are_laid_out_without_the_compiler_as_with_it() -> None:
-    """Kernels that read Python objects do the same as plain Python, if numba does not compile them."""
+    """Kernels that read Python objects give the same results compiled and as plain Python."""
     rows = [[char * size, "a" * size, char, "é世"] for char in (*CHARACTERS, "\ud800") for size in (1, 31, 33, 71)]
     batches = [*rows, *([text.encode("utf-8", "surrogatepass") for text in row] for row in rows), ["a", 3], ["a", b"a"], [b"a", "a"]]
     told = [
@@ -145,5 +145,5 @@ def test_rows_are_laid_out_without_the_compiler_as_with_it() -> None:
 
 
 def test_block_fits() -> None:
-    """The capacity for gathered text is at least one block."""
+    """The limit for gathered text is at least the size of the largest block."""
     assert 2 * batches.BLOCK <= MAX_GATHERED

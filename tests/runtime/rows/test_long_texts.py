@@ -1,4 +1,4 @@
-"""Long and hostile texts have the ids of the reference."""
+"""Long and hostile texts have the ids of tokenizers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tokenizers import Tokenizer
 
 import fst
 
-# \u0301 is stripped as an accent; \u1b44 and \u302e stay, and are put into this order if adjacent.
+# In these texts, U+0301 is an accent that is stripped; U+1B44 and U+302E are not stripped, and adjacent ones are put in this order.
 MEGABYTE = 1 << 20
 LONG: dict[str, tuple[str, list[int]]] = {
     "one word": ("a" * 10 * MEGABYTE, [1]),
@@ -38,7 +38,7 @@ LONG: dict[str, tuple[str, list[int]]] = {
     thinned([pytest.param(*case, kind, id=f"{name}-{kind.__name__}") for name, case in LONG.items() for kind in (str, bytes)], 4),
 )
 def test_ten_megabytes_are_encoded(text: str, expected: list[int], kind: type, tokenizer: fst.Tokenizer) -> None:
-    """Ten megabytes of any text are encoded in a short time, with the right ids."""
+    """Ten megabytes of any text are encoded with the expected ids."""
     found = tokenizer.encode(text if kind is str else text.encode(), add_special_tokens=False)
     assert np.array_equal(found, np.array(expected, np.int32))
 
@@ -61,7 +61,7 @@ def test_ten_megabytes_are_encoded(text: str, expected: list[int], kind: type, t
     ],
 )
 def test_limit_counts_normalised_characters(char: str, counted: int, normalizer: dict[str, Any], folder: Path) -> None:
-    """A word of 100 characters after normalization is looked up, and a longer one is unknown as a whole."""
+    """The limit of 100 characters per word counts characters after normalization, and a longer word is one unknown token."""
     tokenizer, reference = made(folder, "limit", **normalizer)
     most = 100 // counted
     for times in (1, most - 1, most, most + 1, most + 2):
@@ -83,7 +83,7 @@ SPECIAL_TEXTS = (
 
 @pytest.mark.parametrize("text", SPECIAL_TEXTS, ids=ascii)
 def test_special_token_is_found_as_the_reference_finds_it(text: str, uncased: tuple[fst.Tokenizer, Tokenizer]) -> None:
-    """Special tokens are cut out of the raw text, the longest at the leftmost position, by their exact characters."""
+    """Special tokens are found in raw text by their exact characters, the longest at the leftmost position, as in tokenizers."""
     tokenizer, reference = uncased
     for around in (False, True):
         expected = reference.encode(text, add_special_tokens=around).ids
@@ -94,6 +94,6 @@ def test_special_token_is_found_as_the_reference_finds_it(text: str, uncased: tu
 @examples(400)
 @given(text=st.lists(st.sampled_from([*BERT, *ADDED, *"[]<>sx!Éé世ab ", "MASK", "\u0301", "\u302e", "\u1b44"]), max_size=12).map("".join))
 def test_any_special_tokens_are_found_as_the_reference_finds_them(text: str, uncased: tuple[fst.Tokenizer, Tokenizer]) -> None:
-    """Any mixture of special tokens, parts of them and other characters has the reference's ids."""
+    """Any mixture of special tokens, parts of them and other characters has the ids of tokenizers."""
     tokenizer, reference = uncased
     assert ids(tokenizer, text) == ids(tokenizer, text.encode()) == reference.encode(text, add_special_tokens=False).ids

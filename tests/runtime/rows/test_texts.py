@@ -1,4 +1,4 @@
-"""Texts: valid and invalid objects, the layout of a batch, and the ids of long and hostile texts."""
+"""Texts: valid and invalid objects, and the layout of a batch."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from fst.compile import keywords, maxmatch
 
 @pytest.fixture(scope="module")
 def raw(folder: Path) -> fst.Tokenizer:
-    """A tokenizer that drops nothing, so that U+FFFD is visible in its ids."""
+    """A tokenizer that drops no character, so its ids show U+FFFD."""
     return made(folder, "raw", clean_text=False, lowercase=False)[0]
 
 
@@ -38,7 +38,7 @@ def raw(folder: Path) -> fst.Tokenizer:
 @pytest.mark.parametrize("errors", ["strict", "replace"])
 @given(text=st.text(max_size=30))
 def test_bytes_are_their_string(text: str, errors: str, tokenizer: fst.Tokenizer) -> None:
-    """A text has the same ids as str and as UTF-8 bytes, for either treatment of errors."""
+    """A text has the same ids as str and as UTF-8 bytes, with either value of `errors`."""
     assert ids(tokenizer, text, errors=errors) == ids(tokenizer, text.encode(), errors=errors) == ids(tokenizer, text)
 
 
@@ -61,7 +61,7 @@ def test_bytes_are_their_string(text: str, errors: str, tokenizer: fst.Tokenizer
     ids=ascii,
 )
 def test_lone_surrogate_is_refused_or_replaced(text: str, mended: str, raw: fst.Tokenizer) -> None:
-    """A lone surrogate in a str is refused or replaced with U+FFFD; two that make a character become that character."""
+    """A lone surrogate in a str is refused, or replaced with U+FFFD on request; a surrogate pair is one character."""
     with pytest.raises(fst.TextError, match=r"row 0, position \d: a lone surrogate; mend the text, or pass errors='replace'"):
         raw.encode(text)
     assert ids(raw, text, errors="replace") == ids(raw, mended)
@@ -89,7 +89,7 @@ def test_lone_surrogate_is_refused_or_replaced(text: str, mended: str, raw: fst.
     ids=repr,
 )
 def test_byte_that_is_no_text_is_refused_or_replaced(data: bytes, position: int, raw: fst.Tokenizer) -> None:
-    """Bytes that are not UTF-8 are refused with their position, or replaced as by `bytes.decode`."""
+    """Bytes that are not UTF-8 are refused with their position, or replaced as `bytes.decode` replaces them."""
     with pytest.raises(fst.TextError, match=f"row 0, position {position}: not UTF-8; mend the text, or pass errors='replace'"):
         raw.encode(data)
     assert ids(raw, data, errors="replace") == ids(raw, data.decode(errors="replace"))
@@ -105,7 +105,7 @@ def test_byte_that_is_no_text_is_refused_or_replaced(data: bytes, position: int,
     )
 )
 def test_any_bytes_are_refused_or_replaced_row_by_row(rows: list[bytes], raw: fst.Tokenizer) -> None:
-    """Each row of bytes is valid or invalid by itself, as for `bytes.decode`; no character continues in the next row."""
+    """Each row of bytes is valid or invalid on its own: no character continues in the next row."""
     mended = raw.encode_batch([row.decode(errors="replace") for row in rows])
     batch = raw.encode_batch(rows, errors="replace")
     assert batch.ids.tolist() == mended.ids.tolist()
@@ -121,7 +121,7 @@ def test_any_bytes_are_refused_or_replaced_row_by_row(rows: list[bytes], raw: fs
 @examples(200)
 @given(rows=st.lists(st.text(st.sampled_from("a \ud83d\ude00\ud800\U0001f600世"), max_size=4), max_size=4))
 def test_any_surrogates_are_refused_or_replaced_row_by_row(rows: list[str], raw: fst.Tokenizer) -> None:
-    """Each row of str is valid or invalid by itself; surrogates of two rows never make a character."""
+    """Each row of str is valid or invalid on its own: two surrogates in different rows never form a character."""
     mended = [row.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace") for row in rows]
     assert raw.encode_batch(rows, errors="replace").ids.tolist() == raw.encode_batch(mended).ids.tolist()
     unfit = [row for row, text in enumerate(rows) if any("\ud800" <= char <= "\udfff" for char in text)]
@@ -133,7 +133,7 @@ def test_any_surrogates_are_refused_or_replaced_row_by_row(rows: list[str], raw:
 
 
 def test_row_that_is_no_text_is_named_wherever_it_is(raw: fst.Tokenizer) -> None:
-    """The row in a message is the index in the batch, for any number of preceding rows and any thread that found it."""
+    """The message about a malformed row contains its number in the batch, for any number of threads."""
     for unfit in ("a\ud800", b"a\xff"):
         rows = [unfit[:1]] * 200_000
         rows[150_000] = unfit
@@ -144,7 +144,7 @@ def test_row_that_is_no_text_is_named_wherever_it_is(raw: fst.Tokenizer) -> None
 
 
 def test_nul_is_a_character(uncased: tuple[fst.Tokenizer, Tokenizer], raw: fst.Tokenizer) -> None:
-    """U+0000 does not end a text: it is removed by cleaning, or is a character like others."""
+    """U+0000 does not end a text: cleaning removes it, and otherwise it is a character like others."""
     tokenizer, reference = uncased
     for text in ("\0", "a\0b", "un\0aff\0able \0 b", "[MA\0SK]"):
         assert ids(tokenizer, text) == ids(tokenizer, text.encode()) == reference.encode(text, add_special_tokens=False).ids
@@ -156,7 +156,7 @@ def test_nul_is_a_character(uncased: tuple[fst.Tokenizer, Tokenizer], raw: fst.T
     "text", [None, 3, 1.5, ["a"], ("a",), bytearray(b"a"), memoryview(b"a"), np.array(["a"]), {}], ids=lambda text: type(text).__name__
 )
 def test_what_is_no_text_is_refused_by_its_type(text: Any, tokenizer: fst.Tokenizer) -> None:
-    """An object that is neither str nor bytes is a `TextError` that names the type."""
+    """An object that is neither str nor bytes is refused with its type."""
     with pytest.raises(fst.TextError, match=f"the text is {type(text).__name__}; expected str or bytes"):
         tokenizer.encode(text)
     with pytest.raises(fst.TextError, match=f"the text is {type(text).__name__}; expected str or bytes"):
@@ -178,7 +178,7 @@ def test_what_is_no_text_is_refused_by_its_type(text: Any, tokenizer: fst.Tokeni
     ids=lambda value: type(value).__name__,
 )
 def test_what_is_no_batch_is_refused_by_its_type(texts: Any, remedy: str, tokenizer: fst.Tokenizer) -> None:
-    """An object that is not a batch is a `TextError` with its type and the remedy."""
+    """An object that is not a batch is refused with its type and a remedy."""
     message = f"a batch is {type(texts).__name__}; expected a list or another iterable of str or of bytes; .*{re.escape(remedy)}"
     for read in (tokenizer.encode_batch, tokenizer.count_tokens, Searcher(keywords(["a"])).find_batch):
         with pytest.raises(fst.TextError, match=message):
@@ -206,7 +206,7 @@ BATCHES: dict[str, Callable[[list[Any]], Any]] = {
 @pytest.mark.parametrize("kind", [str, bytes], ids=["str", "bytes"])
 @pytest.mark.parametrize("name", BATCHES)
 def test_batches_of_any_type(name: str, kind: type, tokenizer: fst.Tokenizer) -> None:
-    """Any iterable of str or of bytes is a batch, and gives the same as a list of the same rows."""
+    """Any iterable of str or of bytes is a batch, with the results of a list of the same rows."""
     rows: Any = ROWS if kind is str else [row.encode() for row in ROWS]
     made, listed = BATCHES[name], tokenizer.encode_batch(rows, offsets="bytes")
     found = tokenizer.encode_batch(made(rows), offsets="bytes")
@@ -225,14 +225,14 @@ def test_batches_of_any_type(name: str, kind: type, tokenizer: fst.Tokenizer) ->
 
 @pytest.mark.parametrize("library", ["pandas", "polars"])
 def test_data_frames_are_no_batches(library: str, tokenizer: fst.Tokenizer) -> None:
-    """A data frame is refused, although it is iterable: its items are names, or columns."""
+    """A data frame is refused, although it is iterable, because its items are names or columns."""
     frame = pytest.importorskip(library).DataFrame({"a": ["un"]})
     with pytest.raises(fst.TextError, match=r"pass one column|row 0 is Series, not str"):
         tokenizer.encode_batch(frame)
 
 
 def test_errors_of_a_generator_are_its_own(tokenizer: fst.Tokenizer) -> None:
-    """A TypeError in a generator of texts reaches the caller."""
+    """An error that a generator of texts raises reaches the caller."""
     with pytest.raises(TypeError, match="can only concatenate"):
         tokenizer.encode_batch("a" + number for number in range(3))  # type: ignore[operator]
 
@@ -265,7 +265,7 @@ def test_errors_of_a_generator_are_its_own(tokenizer: fst.Tokenizer) -> None:
 def test_mixed_batch_is_refused_by_its_first_other_row(
     texts: Any, row: int, found: str, expected: str, errors: str, tokenizer: fst.Tokenizer
 ) -> None:
-    """A batch is all str or all bytes: the first row of another type is reported, at any distance from the first row."""
+    """A row of another type than the first row is refused with its number, wherever it is."""
     with pytest.raises(fst.TextError, match=f"row {row} is {found}, not {expected}; a batch is all str or all bytes"):
         tokenizer.encode_batch(texts, errors=errors)
 
@@ -294,19 +294,16 @@ def test_kinds_of_str_and_bytes_are_texts(texts: Any, plain: list[str], tokenize
     assert tokenizer.encode_batch(texts).ids.tolist() == tokenizer.encode_batch(plain).ids.tolist()
 
 
-# The layout of texts. The definition: rows one after the other in UTF-16, from the first one, as far as they fit the limits.
-
-
 @pytest.mark.parametrize("errors", ["ignore", "", None, "STRICT"])
 def test_unknown_treatment_of_errors_is_refused(errors: Any, tokenizer: fst.Tokenizer) -> None:
-    """Malformed text is refused or replaced; any other value of `errors` is refused, also for valid text."""
+    """A value of `errors` other than 'strict' and 'replace' is refused, also for valid text."""
     with pytest.raises(ValueError, match="expected 'strict' or 'replace'"):
         tokenizer.encode("a", errors=errors)
 
 
 @pytest.mark.parametrize("threads", [0, -1, 1.5, "two"])
 def test_no_threads_are_refused(threads: Any, tokenizer: fst.Tokenizer) -> None:
-    """A number of threads below 1 is refused, also for a text so short that one suffices."""
+    """A number of threads that is not an integer of at least 1 is refused, also for a text too short for threads."""
     for encode in (tokenizer.encode_batch, tokenizer.count_tokens, tokenizer):
         with pytest.raises(ValueError, match=f"^threads={threads!r}: the number of threads is a whole number, at least 1$"):
             encode(["a"], threads=threads)
@@ -318,7 +315,7 @@ def test_no_threads_are_refused(threads: Any, tokenizer: fst.Tokenizer) -> None:
 @pytest.mark.parametrize("around", [False, True])
 @pytest.mark.parametrize("texts", [[], (), [""], [b""], ["", ""], [b"", b""], ["", "a", ""], ("ab", "", "", "un")], ids=repr)
 def test_empty_texts_have_rows(texts: Any, around: bool, uncased: tuple[fst.Tokenizer, Tokenizer]) -> None:
-    """An empty text has a row, with only the ids around a text; an empty batch has no rows."""
+    """An empty text has a row with only the ids around a text, and an empty batch has no rows."""
     tokenizer, reference = uncased
     batch = tokenizer.encode_batch(texts, add_special_tokens=around)
     expected = [reference.encode(text if isinstance(text, str) else text.decode(), add_special_tokens=around).ids for text in texts]
@@ -327,7 +324,7 @@ def test_empty_texts_have_rows(texts: Any, around: bool, uncased: tuple[fst.Toke
 
 
 def test_batch_is_a_sequence_of_rows(tokenizer: fst.Tokenizer) -> None:
-    """A batch has a length and rows, indexed from either end, and iteration stops at its end."""
+    """A batch has a length, can be indexed from either end, and can be iterated."""
     texts = ["unaffable ab", "", "a", "[MASK] ab!"]
     batch = tokenizer.encode_batch(texts)
     expected = [tokenizer.encode(text).tolist() for text in texts]
@@ -344,7 +341,7 @@ def test_batch_is_a_sequence_of_rows(tokenizer: fst.Tokenizer) -> None:
 @pytest.mark.parametrize("texts", [[], ["", ""], ["ab un"], ["ab un"] * 50_000], ids=["none", "empty", "one", "many"])
 @pytest.mark.parametrize("threads", [1, 2])
 def test_ids_and_splits_have_their_types(texts: list[str], threads: int, tokenizer: fst.Tokenizer) -> None:
-    """Ids are int32, and row splits are int64, from 0 to the number of ids, one more than the number of rows."""
+    """Ids are int32, and row splits are int64, from 0 to the number of ids, with one more element than rows."""
     batch = tokenizer.encode_batch(texts, threads=threads)
     assert batch.ids.dtype == np.int32
     assert batch.row_splits.dtype == np.int64
@@ -356,7 +353,7 @@ def test_ids_and_splits_have_their_types(texts: list[str], threads: int, tokeniz
 
 
 def test_list_and_tuple_are_alike(tokenizer: fst.Tokenizer) -> None:
-    """A tuple and a list are the same batch."""
+    """A tuple gives the same batch as a list."""
     texts = ["ab", "", "unaffable"]
     assert tokenizer.encode_batch(tuple(texts)).ids.tolist() == tokenizer.encode_batch(texts).ids.tolist()
 
@@ -391,7 +388,7 @@ PIECES = (
     around=st.booleans(),
 )
 def test_batch_is_its_rows(texts: list[str], long: int, length: int, around: bool, kind: type, tokenizer: fst.Tokenizer) -> None:
-    """Each row of a batch has the same ids as its text alone, for any division of rows among threads."""
+    """Each row of a batch has the ids of its text alone, for any division of rows among threads."""
     texts = [*texts[:long], "ab un " * (length // 6), *texts[long:]]
     rows: Any = texts if kind is str else [text.encode() for text in texts]
     alone = [tokenizer.encode(text, add_special_tokens=around) for text in rows]
@@ -405,7 +402,7 @@ def test_batch_is_its_rows(texts: list[str], long: int, length: int, around: boo
 
 @pytest.mark.parametrize(("char", "kind"), thinned(product(("a ", "é ", "世", "\U0001f600 "), (str, bytes)), 4))
 def test_batch_of_any_size_near_a_block_is_its_rows(char: str, kind: type, tokenizer: fst.Tokenizer) -> None:
-    """Rows that end at a border of a block, just before it and just after it, are whole."""
+    """Rows that end near the end of a block have the same ids as alone."""
     for size in (65_535, 65_536, 65_537, 131_072, 131_073):
         text = (char * size)[:size]
         for texts in ([text], [text, ""], ["", text], [text, text], [text[:-1], text[:1], text], ["a"] * size):
@@ -418,7 +415,7 @@ def test_batch_of_any_size_near_a_block_is_its_rows(char: str, kind: type, token
 
 
 def test_tokenizer_serves_many_threads(folder: Path, uncased: tuple[fst.Tokenizer, Tokenizer]) -> None:
-    """Eight threads that share a tokenizer, just loaded from its file, get the same results as each one alone."""
+    """Eight threads that share a new tokenizer get the results of one thread."""
     texts = ["".join(PIECES[number % (2 + row) % len(PIECES)] for number in range(20_000)) for row in range(16)]
     alone = [uncased[0].encode(text).tolist() for text in texts]
     shared = fst.Tokenizer.load(folder / "uncased.npz")
@@ -452,14 +449,8 @@ sys.exit(0 if os.waitstatus_to_exitcode(status) == 7 and same else 1)
 @pytest.mark.skipif(not hasattr(__import__("os"), "fork"), reason="this system does not fork")
 @pytest.mark.usefixtures("uncased")
 def test_forked_process_encodes(folder: Path) -> None:
-    """After a fork, child and parent encode as before, with threads and without."""
+    """After a fork, the child and the parent encode as before, with and without threads."""
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", FORK, str(folder / "uncased.npz")], capture_output=True, text=True, timeout=100, check=False
     )
     assert (done.returncode, done.stderr) == (0, "")
-
-
-# Long texts: each takes time and memory in proportion to its length; otherwise these tests would not end.
-
-
-# Special tokens in raw text

@@ -306,5 +306,3 @@ def ids_of_tokens(tokens: Iterable[str], vocabulary: Sequence[tuple[str, float]]
         names = [f"<0x{byte:02X}>" for byte in token.encode()]
         ids += [numbers[name] for name in names] if byte_fallback and all(name in numbers for name in names) else [unk_id]
     return ids
-
-
