@@ -1,7 +1,7 @@
 """Composition, and repeated ordering of marks: steps that classes of characters cannot express; see `fst.text.composition`.
 
-If a pipeline leaves composed letters, or orders marks in several steps, its table contains these steps
-(`fst.text.normalizer.NormalizerSteps`) and the *suspects*: the characters that require them.
+If a pipeline composes letters, or orders marks in several steps, its table contains these steps (`fst.text.normalizer.NormalizerSteps`) and
+the *suspects*: the characters that require them.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ from fst.text.composition import (
 
 
 def composition(normal: Normalization) -> tuple[Composition, Map]:
-    """The composition that normalizers leave, and the map of characters in a text without suspects.
+    """The composition step of normalizers, and the map of characters that replaces it in texts without suspects.
 
     In a text without suspects, no image composes with the character before it, so each character can be composed alone. Only the order of
     marks remains.
 
     Raises:
-        UnsupportedError: a second normalization would change the text; a table normalizes twice.
+        UnsupportedError: normalizing a normalized text would change it; a table normalizes twice.
     """
     name = str(normal.composed)
     whole = normal.before.then(decomposition(name))
@@ -82,8 +82,9 @@ def _need_few(steps: Sequence[Map]) -> None:
 
 
 def _with_marks_of_their_own(before: Map, name: str) -> Ints:
-    """Characters that become several characters before a normalizer decomposes them, so that other marks can get the offsets of their
-    marks.
+    """Characters that become several characters, with marks after the first, before a normalizer decomposes them.
+
+    Other marks can get the offsets of these marks.
     """
     by, orders = decomposition(name), reference.orders()
     marked = np.append(orders > 0, False)  # the last element, for -1, is no mark
@@ -101,10 +102,11 @@ def _seen_in_steps(steps: Sequence[Composition]) -> list[list[int]]:
 
 
 def _is_seen_in_steps(char: str, steps: Sequence[Composition], composing: frozenset[str]) -> bool:
-    """Whether a character composes, or has images with marks, or changes after the first step: as a mark, or as a letter that becomes a
-    mark or nothing.
+    """Whether several steps may give a character different offsets from a single step.
 
-    The first step orders all other marks, and they stay in order. Marks from decomposed letters keep the offset of their letter.
+    This is possible if the character composes, has images with marks, or changes after the first step: as a mark, or as a letter that
+    becomes a mark or nothing. The first step orders all other marks, and they stay in order. Marks from decomposed letters keep the offset
+    of their letter.
     """
     marks, text = _orders(), char
     for number, step in enumerate(steps):
@@ -129,7 +131,7 @@ def _need_same_again(first: Map, name: str) -> None:
     possible[first.images[first.images >= 0]] = True
     parts = reference.canonical().apply(reference.those("composed"))
     seen = np.zeros(CODE_POINTS, bool)
-    seen[reference.canonical().apply(np.flatnonzero(possible))] = True  # -1 is a noncharacter
+    seen[reference.canonical().apply(np.flatnonzero(possible))] = True  # index -1 is U+10FFFF, a noncharacter
     possible[reference.those("composed")[np.where(parts >= 0, seen[parts], True).all(axis=1)]] = True
     again = first.apply(np.flatnonzero(possible))
     if np.any(again[:, 0] != np.flatnonzero(possible)) or np.any(again[:, 1:] >= 0):
@@ -191,7 +193,7 @@ def _lists(of: Map) -> dict[int, list[int]]:
 
 
 def images_of(of: Map) -> Images:
-    """The map as runs of code points."""
+    """Convert a map to runs of code points."""
     are_characters = (of.sources < 0xD800) | (of.sources >= 0xE000)
     sources, images = of.sources[are_characters], of.images[are_characters]
     images = np.where(images == sources[:, None], ITSELF, images)

@@ -3,8 +3,8 @@
 Most normalizers are maps of characters, and maps compose. Canonical ordering and composition depend on neighbours: canonical ordering sorts
 the marks after each letter. Decomposition is a map followed by canonical ordering. Four rules leave one ordering:
 
-- An ordering has no effect if another follows and all marks in between keep their places in canonical ordering: a stable sort of sorted
-  parts sorts the whole.
+- An ordering has no effect if another ordering follows, and the maps between them keep the position of each mark in canonical ordering: a
+  stable sort of sorted parts sorts the whole.
 - Composition has no effect if an ordering follows and the maps in between treat each composed character like its parts. (The ordering sorts
   its marks in again.)
 - Offsets depend on every ordering, even without an effect on text, so `fst.text.normalizer.NormalizerSteps` applies all orderings in
@@ -43,7 +43,7 @@ KNOWN: Fields = {
     "Replace": {"pattern": MAPPING, "content": STRING},
 }
 MAX_ORDERINGS = 16  # normalizers that order marks; compiling each takes up to half a second
-# Known for machines over bytes; unsupported uses of the added ones are refused by name.
+# The types of normalizers for BPE and Unigram. Unsupported uses of Prepend and Precompiled are refused by name.
 WITH_PREPEND: Fields = {**KNOWN, "Prepend": {"prepend": STRING}, "Precompiled": {"precompiled_charsmap": STRING}}
 
 
@@ -109,7 +109,7 @@ class Normalization:
         return replace(ordered, first=self.first.then(ordered.second), second=Map.identity())
 
     def _need_same_places(self, since: Map) -> None:
-        """Refuse maps that make the last ordering matter although another ordering follows."""
+        """Refuse maps between two orderings if the first ordering still has an effect."""
         orders = reference.orders()
         marks = np.flatnonzero(orders)
         images = since.apply(marks)
@@ -117,7 +117,7 @@ class Normalization:
             raise UnsupportedError("normalizers that order marks, then change them, and then order them again")
 
     def _need_same_composed(self, name: str, since: Map) -> None:
-        """Refuse maps that make the last composition matter although an ordering follows."""
+        """Refuse maps between a composition and an ordering if the composition still has an effect."""
         decomposition = reference.canonical()
         whole, parts = since.apply(decomposition.sources), decomposition.then(since).apply(decomposition.sources)
         width = max(whole.shape[1], parts.shape[1])

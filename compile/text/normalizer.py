@@ -84,7 +84,7 @@ def _orders(part: Component) -> bool:
 
 
 def told_apart(added: AddedTokens, by: Normalizer, *, are_normal: bool = False) -> tuple[AddedTokens, Normalizer | None]:
-    """Group added tokens by how they are found: in raw text, or by the `Normalizer`.
+    """Group added tokens: those that are found in raw text, and those that the `Normalizer` finds.
 
     Args:
         added: the tokens.
@@ -92,7 +92,7 @@ def told_apart(added: AddedTokens, by: Normalizer, *, are_normal: bool = False) 
         are_normal: whether the tokens of normalized text are given in their normalized form.
 
     Returns:
-        The tokens, and `by`, or None if texts need no rewriting.
+        The tokens, and `by`, or None if texts need no normalizer.
     """
     contextual = {**added.contextual}
     if not are_normal:
@@ -133,9 +133,7 @@ def _need_different(contextual: Mapping[str, ContextualToken]) -> None:
 
 
 def _need_own_white_space(contextual: Mapping[str, ContextualToken]) -> None:
-    """Refuse whitespace that may belong to two tokens: a token with ``rstrip``, and a token after it that begins with the same whitespace
-    and includes more.
-    """
+    """Refuse added tokens that may compete for whitespace: one has ``rstrip``; the other has ``lstrip`` and begins with whitespace."""
     takes = {token.normalized for token in contextual.values() if token.rstrip}
     for content, token in contextual.items():
         if token.lstrip and token.normalized in takes and token.decoded[0] in WHITE_SPACE:
@@ -158,8 +156,10 @@ def _context() -> Context:
 
 
 def _composition(normal: Normalization) -> Composition:
-    """The normalizers up to the one that orders marks or composes. Its suspects are all characters that change, and all characters that may
-    change the one before: marks, and second parts of composed characters.
+    """The normalizers up to the one that orders marks or composes.
+
+    The suspects are all characters that change, and all characters that may change the character before them: marks, and second parts of
+    composed characters.
     """
     ((before, name),) = normal.steps
     found = step_of(before, name)

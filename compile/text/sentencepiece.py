@@ -23,7 +23,7 @@ from fst.text.whitespace import BLANK
 
 SYMBOL = "▁"
 CHARSMAP, SPACES = KINDS = "SentencePieceCharsmap", "SentencePieceSpaces"
-WORD_CUTS = {"type": "Split", "pattern": {"String": SYMBOL}, "behavior": "MergedWithNext", "invert": False}  # cuts of the kind word
+WORD_CUTS = {"type": "Split", "pattern": {"String": SYMBOL}, "behavior": "MergedWithNext", "invert": False}  # for models of the kind word
 MAX_PREFIXES = 64  # sentencepiece finds at most this number of user-defined pieces at a position
 
 
@@ -37,7 +37,7 @@ def components(
     is_suffix: bool,
     are_found: bool,
 ) -> tuple[dict[str, Any], ...]:
-    """The components of a normalizer.
+    """The components that express the normalizer of a model.
 
     Args:
         data: the charsmap; empty for no charsmap.

@@ -37,7 +37,7 @@ def bpe(
     control: Control | None = None,
     order: Sequence[str] = (),
 ) -> Trained:
-    """Learn a vocabulary and merges by byte-pair encoding: repeatedly merge the most frequent pair of neighbours.
+    """Learn a vocabulary and merges by byte-pair encoding: repeatedly merge the most frequent pair of adjacent tokens.
 
     Equally frequent pairs are merged in the order of their left ids, then of their right ids. Overlapping occurrences count: ``aaa``
     contains ``aa`` twice.
@@ -46,8 +46,8 @@ def bpe(
         words: the words with their counts.
         vocab_size, min_frequency, special_tokens, initial_alphabet, limit_alphabet, continuing_subword_prefix, end_of_word_suffix,
             max_token_length, unk_token, byte_fallback, fuse_unk, reference: as in `fst.train.bpe`.
-        pipeline: the pipeline that split texts into the words; None: unknown, words are text. A pipeline without a decoder gets a decoder
-            that turns the suffix into spaces.
+        pipeline: the pipeline that split texts into the words; None: the pipeline is unknown, and words are text. A pipeline without a
+            decoder gets a decoder that turns the suffix into spaces.
         control: progress, deadline and checkpoint.
         order: symbols with a prefix or a suffix that get their ids first, in this order; the others follow by code point.
 

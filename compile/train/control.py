@@ -1,9 +1,9 @@
 """The control of a training run: progress, deadline, Ctrl-C and checkpoints.
 
 The whole state of a trainer is a NamedTuple of arrays, which the trainer advances in short rounds. Between two rounds the state is
-complete, so a run can stop there, and an ``.npz`` of the state resumes it bit for bit. A checkpoint contains a digest of the words and
-options; runs with other words or options cannot resume from it. It also contains a digest of its arrays: otherwise, a changed array might
-pass the proof of a state.
+complete, so a run can stop there. An ``.npz`` of the state resumes the run with identical results. A checkpoint contains a digest of the
+words and options; runs with other words or options cannot resume from it. It also contains a digest of its arrays: otherwise, a changed
+array might pass the proof of a state.
 """
 
 from __future__ import annotations
@@ -144,7 +144,7 @@ def digest_of(words: Words, options: Mapping[str, object]) -> str:
         options: the name of the trainer and its options, as values for `json.dumps`.
     """
     about = {**options, "split": words.split, "min_count": words.min_count, "bytes": len(words.text), "words": len(words)}
-    hashed = sha256(json.dumps(about, sort_keys=True, default=int).encode())  # converts the numbers of numpy
+    hashed = sha256(json.dumps(about, sort_keys=True, default=int).encode())  # `default=int` converts numbers of numpy
     for part in (words.text, words.ends, words.counts, words.first):
         hashed.update(np.ascontiguousarray(part).data)
     return hashed.hexdigest()
@@ -186,8 +186,9 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def _owned(array: NDArray[Any]) -> NDArray[Any]:
-    """A copy that owns its data, so trainers can resize it in place. Arrays with elements of 0 bytes are refused, since they can have any
-    length.
+    """A copy that owns its data, so trainers can resize it in place.
+
+    Arrays with elements of 0 bytes are refused, since they can have any length.
     """
     if not np.asarray(array).dtype.itemsize:
         raise ValueError("elements of 0 bytes")

@@ -26,7 +26,7 @@ def of_component(part: Component) -> Charsmap:
 
 
 def of_bytes(data: bytes, manner: str) -> Charsmap:
-    """Read a charsmap from its bytes. `manner` is `CLUSTERS` for ``tokenizers``; the others are for sentencepiece.
+    """Read a charsmap from its bytes. `manner` is `CLUSTERS` for ``tokenizers``; all other values are for sentencepiece.
 
     Raises:
         VocabularyError: the charsmap is malformed.

@@ -1,5 +1,7 @@
-"""Normalizers that are edits (`fst.text.edits`) instead of maps of characters: `Strip`, `Prepend`, `Replace` of strings and of runs,
-`Precompiled`, and the normalizers of sentencepiece models (`fst.compile.text.sentencepiece`).
+"""Normalizers that are edits (`fst.text.edits`) instead of maps of characters.
+
+These are `Strip`, `Prepend`, `Replace` of strings and of runs, `Precompiled`, and the normalizers of sentencepiece models
+(`fst.compile.text.sentencepiece`).
 """
 
 from __future__ import annotations
@@ -60,7 +62,7 @@ def _replacement(part: Component) -> Edit:
 
 
 def _run(node: Node) -> tuple[code_points.Set, int] | None:
-    """The characters and the minimum length of the greedy run that a pattern matches; None if it matches something different."""
+    """The characters and the minimum length of the greedy run that a pattern matches; None for other patterns."""
     if isinstance(node, Atomic):
         return _run(node.body)
     if isinstance(node, Sequence) and len(node.parts) == 1:

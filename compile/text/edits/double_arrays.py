@@ -1,4 +1,4 @@
-"""Write charsmaps in SentencePiece's format, to keep user-defined pieces, and for tests. `fst.text.charsmap` reads them."""
+"""Write charsmaps in SentencePiece's format; the compiler needs them to protect user-defined pieces. `fst.text.charsmap` reads them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def charsmap(replacements: Mapping[str, str], given: DoubleArray | None = None) 
 
     Args:
         replacements: string → its text.
-        given: a charsmap whose replacements are kept, unless the string begins with one of `replacements`.
+        given: a charsmap whose replacements are kept, unless their string begins with a string of `replacements`.
 
     Returns:
         The charsmap, as `fst.automata.double_array.read` reads it.
@@ -47,7 +47,7 @@ def charsmap(replacements: Mapping[str, str], given: DoubleArray | None = None) 
 
 
 def _copy(given: DoubleArray | None, child: int | None) -> Node:
-    """The node of a kept unit, as a `Node`; without a unit, a new node."""
+    """Copy the node of a unit of `given`; if there is no unit, make an empty node."""
     if given is None or child is None:
         return {}, None
     children, value = given.node(~child)
@@ -60,7 +60,7 @@ def of_nodes(nodes: Sequence[Node], texts: bytes, given: Units = NO_UNITS) -> by
     Values are offsets in `texts`.
 
     Raises:
-        ValueError: a child lies too far away.
+        ValueError: a node would lie too far from its parent.
     """
     bases = _bases(nodes, len(given))
     units = np.full((max(bases) // BLOCK + 1) * BLOCK, VALUE, np.uint32)  # an unused unit is not a child of any node, even for NUL

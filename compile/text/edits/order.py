@@ -1,7 +1,7 @@
 r"""Arrange normalizers in three parts, as `fst.text.normalizer.Normalizer` requires: edits, maps of characters, and edits again.
 
 A `Replace` of a string or of runs between maps moves past all maps after it, or past all maps before it. It may pass maps that do not
-produce, change or drop the replaced text, if they map its content in every context as they map it alone.
+produce, change or drop the replaced text, if they map the new content in every context as they map it alone.
 
 Example: (NFC, ``\s+`` → ``_``, Lowercase) has the same effect as (NFC, Lowercase, ``\s+`` → ``_``): Lowercase does not change whitespace.
 """
@@ -55,7 +55,7 @@ def in_three(normalizers: Parts) -> tuple[Parts, Parts, Parts]:
 
 
 def _passing(part: Component, maps: Parts, *, goes_after: bool) -> Component | None:
-    """The edit with the same effect on the other side of the maps; None if no edit has it."""
+    """Move an edit to the other side of the maps: return the edit that has the same effect there, or None."""
     if not maps:
         return part
     edit, normal = edit_of(part), normalization(maps)
@@ -82,8 +82,10 @@ def _taken(edit: Edit) -> NDArray[np.bool_]:
 
 
 def _leaves(by: Map, taken: NDArray[np.bool_], *, is_string: bool) -> bool:
-    """Whether a map keeps taken and other characters separate. It maps each taken character to one taken character (for a string: to
-    itself), and each other character to one or more characters that are not taken.
+    """Whether a map keeps taken characters and other characters separate.
+
+    It must map each taken character to one taken character (for a string: to itself), and each other character to one or more characters
+    that are not taken.
     """
     are_taken, sizes = taken[by.sources], counts(by.images >= 0)
     makes = counts((by.images >= 0) & taken[by.images]) > 0

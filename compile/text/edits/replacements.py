@@ -18,14 +18,14 @@ MOST = 64  # the maximum number of characters in the sets
 
 
 def unfolded(part: dict[str, Any]) -> Sequence[dict[str, Any]]:
-    """The normalizers that replace `part`: itself, unless it is a Replace that can be split."""
+    """The normalizers into which `part` is split; `part` alone if it cannot be split."""
     pattern = part["pattern"].get("Regex") if part["type"] == "Replace" else None
     if not isinstance(pattern, str):
         return [part]
     tree = parser.parse(pattern)
     choices = tree.parts if isinstance(tree, Choice) else (tree,)
     head = pattern.partition("|")[0] if isinstance(choices[0], Repeat) else ""
-    if "(" in head or head.count("[") != head.count("]"):  # the bar is inside the run
+    if "(" in head or head.count("[") != head.count("]"):  # the first "|" is part of the run
         return [part]
     chars = _characters(choices[1:] if head else choices, part["content"])
     run = [{**part, "pattern": {"Regex": head}}] if head else []

@@ -21,7 +21,7 @@ def may_merge(left, right, state):
 
 @part
 def precedes_by_text(record, other, state):
-    """Whether a pair comes before an equally frequent one in a run by text: fewer characters first, then smaller code points."""
+    """Whether a pair precedes an equally frequent pair, with `BY_TEXT`: fewer characters come first, then smaller code points."""
     key, other_key = state.keys[record], state.keys[other]
     size = state.lengths[key >> HALF] + state.lengths[key & LOW]
     other_size = state.lengths[other_key >> HALF] + state.lengths[other_key & LOW]
@@ -36,7 +36,7 @@ def precedes_by_text(record, other, state):
 
 @inlined
 def precedes(count, record, other_count, other, state):
-    """Whether a pair comes before another one: the greater count first, then smaller ids, or in a run by text `precedes_by_text`."""
+    """Whether a pair precedes another pair: greater counts come first; in a tie, smaller ids or, with `BY_TEXT`, `precedes_by_text`."""
     if count != other_count:
         return count > other_count
     return precedes_by_text(record, other, state) if state.numbers[BY_TEXT] else state.keys[record] < state.keys[other]

@@ -1,8 +1,8 @@
 """Kernels of byte-pair encoding in training; see `fst.compile.train.merges.state` for the state.
 
-One merge reads the positions of its pair from left to right, skips stale ones, and sums the counts of each neighbour in dense arrays. Each
-distinct neighbour then costs one probe of the hash table for its new pair and one for its old pair. A second pass writes the cells and the
-positions of the new pairs.
+One merge reads the positions of its pair from left to right, skips stale positions, and sums the counts of each neighbour in dense arrays.
+Each distinct neighbour then costs one probe of the hash table for its new pair and one for its old pair. A second pass writes the cells and
+the positions of the new pairs.
 
 Heap entries are corrected only at the top: if the count of the top pair has fallen since it was pushed, the pair sinks. Counts only fall
 after a push, so a top with a correct count is the most frequent pair.
@@ -51,7 +51,7 @@ from fst.machines.bpe.merge_list import EMPTY
 from fst.machines.bpe.pairs import HALF, insert, key_of, slot_of
 
 BASE, MASK = np.uint64(MULTIPLIERS[2]), np.uint64((1 << 63) - 1)
-SWITCHES = 8  # steps counted for each merge in addition to its positions
+SWITCHES = 8  # the steps of a merge in addition to one step per position
 
 
 @inlined
@@ -77,7 +77,7 @@ def may_be_known(left, right, state):
 
 @inlined
 def has_capacity(occurrences, neighbours, state):
-    """Whether all arrays have room for the new pairs of a merge. The required room is written to `numbers`."""
+    """Whether all arrays have capacity for the new pairs of a merge. The required capacity is written to `numbers`."""
     numbers = state.numbers
     numbers[NEED_POOL], numbers[NEED_RECORDS] = 2 * occurrences + 1, neighbours + 1
     numbers[NEED_SYMBOLS] = occurrences if numbers[CAREFUL] else 0
@@ -101,14 +101,14 @@ def drop_top(state):
 
 @part
 def merge(record, left, right, made, state):
-    """Merge all occurrences of the top of the heap.
+    """Merge all occurrences of the pair at the top of the heap.
 
     Args:
         record: the record of the top of the heap.
         left, right, made: the ids of the pair and of the merged token.
 
     Returns:
-        Whether there was room; if not, nothing has changed.
+        False if an array is too short; then nothing has changed.
     """
     numbers = state.numbers
     begin, end = state.records[2 * record], state.records[2 * record + 1]
@@ -156,7 +156,7 @@ def merge(record, left, right, made, state):
 
 @inlined
 def at_end(numbers):
-    """The reason for no further merge: `TO_RECOUNT`, `TOO_RARE` or `NO_PAIR_LEFT`."""
+    """The reason to stop merging: `TO_RECOUNT`, `TOO_RARE` or `NO_PAIR_LEFT`."""
     if numbers[ADJACENT] > 0 and numbers[LEAST] > numbers[FLOOR]:
         return TO_RECOUNT
     return TOO_RARE if numbers[ADJACENT] > 0 and numbers[FLOOR] > 1 else NO_PAIR_LEFT
@@ -164,7 +164,7 @@ def at_end(numbers):
 
 @kernel
 def merge_pairs(state):
-    """Repeatedly merge the best pair: the most frequent one; of equally frequent pairs, see `fst.compile.train.merges.heap.precedes`.
+    """Repeatedly merge the most frequent pair; `fst.compile.train.merges.heap.precedes` orders equally frequent pairs.
 
     Args:
         state: `Merging`; changed.

@@ -9,7 +9,7 @@ Anyone can write a checkpoint with the right digests, and kernels check no indic
   contains the left token of its pair is the beginning of this token.
 - Hash tables have free slots, also after all insertions until they grow. Lists of symbols are finite.
 
-Counts are not proven: wrong ones only change the order of merges.
+Counts are not checked: wrong counts only change the order of merges.
 """
 
 from __future__ import annotations
@@ -158,7 +158,7 @@ def _parts(state: Merging) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 
 
 def _merges(state: Merging, first: Merging) -> Checks:
-    """Check that merges have earlier ids and make the next id or an earlier one, and that tokens exist before their use."""
+    """Check that a merge joins two earlier ids into the next id or an earlier id, and that tokens exist before their use."""
     count, tokens, before = int(state.numbers[MERGES]), int(state.numbers[TOKENS]), int(first.numbers[TOKENS])
     merges = state.merges[: 3 * count].reshape(-1, 3)
     ends = np.maximum.accumulate(np.append(before, merges[:, 2] + np.int64(1)))  # the number of ids before each merge, and after all

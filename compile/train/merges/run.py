@@ -44,7 +44,7 @@ class Merged(NamedTuple):
 
 
 class TwoWaysError(VocabularyError):
-    """An error: one string was made in two ways, in a run that is not careful. In other runs, it means a damaged checkpoint."""
+    """One string was made in two ways, in a run that is not careful. In other runs, this error means a damaged checkpoint."""
 
     def __init__(self) -> None:
         super().__init__("one string has two ids in the checkpoint; the file is damaged; remove it and start again")
@@ -89,7 +89,7 @@ class Names:
         self._read = len(merges)
 
     def next_id(self, state: Merging) -> int:
-        """The id of the string that the heap's top makes; `NONE` if it is new."""
+        """The id of the string that the pair at the top of the heap makes; `NONE` if the string is new."""
         self.follow(_merges(state))
         key = int(state.keys[state.heap_records[0]])
         found = self.ids.get(self.joined(key >> 32, key & 0xFFFFFFFF), NONE)
@@ -203,7 +203,7 @@ def merged_in_either_way(symbols: Callable[[], Symbols], **options: Any) -> Merg
 
 
 def _named(state: Merging, names: Names, counts: NDArray[np.int64]) -> Merged:
-    """The result of the last state.
+    """Make the result of a run from its last state.
 
     Args:
         counts: int64[n], the occurrences of the first ids.
@@ -224,8 +224,9 @@ def _merges(state: Merging) -> NDArray[np.int32]:
 
 
 def _last(state: Merging) -> list[list[int]]:
-    """The left and the right id of each merge. In careful runs, a pair may be merged several times; it is listed once, at its last
-    position.
+    """The left and the right id of each merge.
+
+    In careful runs, a pair may be merged several times; it is listed once, at its last position.
     """
     merges: list[list[int]] = _merges(state)[:, :2].tolist()
     if not state.numbers[merge_state.CAREFUL]:

@@ -78,7 +78,7 @@ def count_pairs(state, sizes):
         sizes: int64[slots], all 0; filled with the occurrences of each pair, by its slot in `pairs`.
 
     Returns:
-        Whether the table had room: at most half of the slots are used.
+        False if `pairs` is too small: at most half of its slots may be used.
     """
     cells, words, counts, pairs, lengths = state.cells, state.words, state.counts, state.pairs, state.lengths
     used, adjacent, at = 0, 0, 1
@@ -106,10 +106,10 @@ def count_pairs(state, sizes):
 
 @kernel
 def record_pairs(state, sizes):
-    """Make the records of all pairs from `count_pairs`, and the heap.
+    """Make the records of all pairs that `count_pairs` counted, and the heap.
 
     Args:
-        state: `Merging`, with room in `pool`, `records`, `keys` and the heap; they are filled.
+        state: `Merging`, with enough capacity in `pool`, `records`, `keys` and the heap; they are filled.
         sizes: from `count_pairs`; overwritten.
     """
     numbers, cells, pairs = state.numbers, state.cells, state.pairs

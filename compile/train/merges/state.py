@@ -65,9 +65,9 @@ class Merging(NamedTuple):
         heads: int32[ids], a symbol of each id; `NONE`: the id has none yet.
         others: int32[symbols], a further symbol of the same id, or `NONE`.
         firsts: int32[symbols], the id of the first single symbol of the string.
-        kinds: int32[symbols], only in a run by text: two tokens merge if their kinds are equal, or if one kind is 0.
-        letters: int32[cells], only in a run by text: the single symbol of each cell, before any merge; ids by code point.
-        hashes: uint64[symbols], only in a run by text: the hash of each symbol's string.
+        kinds: int32[symbols], only with `BY_TEXT`: two tokens merge if their kinds are equal, or if one kind is 0.
+        letters: int32[cells], only with `BY_TEXT`: the single symbol of each cell, before any merge; ids by code point.
+        hashes: uint64[symbols], only with `BY_TEXT`: the hash of each symbol's string.
         pool: int32[n], positions: indices into `cells`.
         records: int64[2 * n], the bounds of the block of each record in `pool`.
         keys: uint64[n], the pair of each record, see `fst.machines.bpe.pairs.key_of`.
@@ -78,8 +78,8 @@ class Merging(NamedTuple):
         touched: int32[2 * ids], the ids of left neighbours, from the front, and of right neighbours, from the middle.
         merges: int32[3 * n], the left, right and merged id of each merge.
         made: int64[ids], the occurrences of each id when it was made.
-        suspects: uint64[2 * slots], strings that may have an id. Pairs (first id, length) of strings known before training; in a run by
-            text, the hashes of all merged strings.
+        suspects: uint64[2 * slots], strings that may have an id. Pairs (first id, length) of strings known before training; with `BY_TEXT`,
+            the hashes of all merged strings.
         numbers: int64[NUMBERS], indexed by the names above.
 
             - Entries in use: `TOKENS` ids (at most `SIZE`), `SYMBOLS`, `RECORDS`, `POOL`, `HEAP`, `MERGES`; `USED` slots of `pairs`.
@@ -195,7 +195,7 @@ def recounted(state: Merging) -> Merging:
 
 
 def with_pairs(state: Merging) -> Merging:
-    """The state with the pairs of all words and their positions."""
+    """The state with the pairs of all words, their counts and their positions."""
     state = state._replace(pairs=pairs_for(max(len(state.cells) >> 5, 64)))
     while not count_pairs.call(state, sizes := np.zeros(len(state.pairs) // 2, np.int64)):
         state = state._replace(pairs=np.full(4 * len(state.pairs), EMPTY))

@@ -30,7 +30,7 @@ def expand(record, left, right, state):
     Positions are written to `pool` after the entries in use; the caller increases `POOL`.
 
     Returns:
-        The number of occurrences; -1 if there is no room.
+        The number of occurrences; -1 if `pool` is too short.
     """
     cells, pool = state.cells, state.pool
     first = state.numbers[POOL]
@@ -76,7 +76,7 @@ def collect(begin, end, left, right, made, state):
     """Count the neighbours of a pair's occurrences, and drop stale positions. Words do not change, so the call can be repeated.
 
     Args:
-        begin, end: a block of `pool`. The block is shortened in place: of overlapping occurrences, only the first stays.
+        begin, end: a block of `pool`. The block is shortened in place: if occurrences overlap, only the first stays.
         left, right, made: the ids of the pair and of the merged token.
 
     Returns:
@@ -123,7 +123,7 @@ def collect(begin, end, left, right, made, state):
 
 @part
 def forget(lefts, rights, state):
-    """Clear the counts of all neighbours."""
+    """Set the counts of all neighbours to 0."""
     middle = len(state.touched) >> 1
     for place in range(lefts):
         neighbour = state.touched[place]
@@ -138,7 +138,7 @@ def add_pair(key, count, occurrences, state):
     """Add to the count of a new pair, and make a record for its positions.
 
     Returns:
-        The begin of its block in `pool`.
+        The start of its block in `pool`.
     """
     numbers, pairs = state.numbers, state.pairs
     slot = slot_of(key, pairs)
@@ -172,7 +172,7 @@ def is_counted(left, right, count, state):
 
 @part
 def update_pairs(left, right, made, lefts, rights, between, state):
-    """Add the counts of new pairs, and then lower those of old pairs. The order matters, since a new pair may also be an old one.
+    """Add to the counts of new pairs, then subtract from the counts of old pairs. The order matters, since a pair may be both new and old.
 
     The occurrences of each neighbour in `left` and `right` are replaced by the index of its next position in `pool`, or by `NONE` if its
     pair gets no record.
@@ -180,7 +180,7 @@ def update_pairs(left, right, made, lefts, rights, between, state):
     Args:
         left, right, made: the ids of the pair and of the merged token.
         lefts, rights: the numbers of distinct neighbours.
-        between: the count of occurrences directly after another one.
+        between: the count of occurrences directly after another occurrence.
 
     Returns:
         Whether (made, made) has one record for both sides; and the index in `pool` for one position of the pair (made, left), or `NONE`.

@@ -1,1 +1,1 @@
-"""Vocabularies derived from an existing one."""
+"""Derive a vocabulary from an existing vocabulary."""

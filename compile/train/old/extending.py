@@ -55,8 +55,9 @@ def extend(old: OldVocabulary, words: Words, ids: NDArray[np.int32], splits: Int
 
 
 def _symbols(old: OldVocabulary, words: Words, ids: NDArray[np.int32], splits: Ints) -> Symbols:
-    """The words as cells of old ids. The unknown token and the tokens of single bytes are never merged, so words are cut around these
-    tokens.
+    """The words as cells of old ids.
+
+    The unknown token and the tokens of single bytes are never merged, so words are cut around these tokens.
     """
     names = [f"\0{number}" for number in range(old.size)]  # placeholders for ids without a token; no merge makes them
     for token, number in old.tokens.items():

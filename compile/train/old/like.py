@@ -57,7 +57,7 @@ class Recipe:
     settings: Json
 
     def completed(self, trained: Trained, options: Collection[str] = ()) -> Trained:
-        """Complete a result of the trainer with the parts that stay.
+        """Complete a result of the trainer with the parts that the new vocabulary keeps.
 
         Args:
             trained: the result.

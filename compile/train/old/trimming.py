@@ -1,8 +1,8 @@
 """Trim a vocabulary: keep the tokens that texts use most, and the parts of these tokens.
 
 If all tokens of a text are kept, the text has the same tokens as before. With WordPiece and Unigram, this is true for any set of tokens:
-the longest match and the best path remain, with fewer alternatives. BPE also needs all merges that make a kept token, so the parts of these
-merges are kept, too.
+the longest match and the best path are still there, and only alternatives disappear. BPE also needs all merges that make a kept token, so
+the parts of these merges are kept, too.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def trim(old: OldVocabulary, used: NDArray[np.int64], keep: int, min_count: int 
         old: the vocabulary.
         used: int64[1 + largest id], the occurrences of each token in the words.
         keep: the number of tokens of the new vocabulary.
-        min_count: rarer words were not counted.
+        min_count: the minimum count of a word; rarer words were not counted.
 
     Raises:
         VocabularyError: `keep` is larger than the vocabulary, or less than the number of tokens that must stay.
@@ -67,8 +67,9 @@ def trim(old: OldVocabulary, used: NDArray[np.int64], keep: int, min_count: int 
 
 
 def _kept(old: OldVocabulary, used: NDArray[np.int64], keep: int) -> list[int]:
-    """The ids that stay, ascending: first the required ids, then the most used ones. A token is skipped if its parts no longer fit into
-    `keep`.
+    """The ids that stay, ascending: first the required ids, then the most used ids.
+
+    A token is skipped if its parts no longer fit into `keep`.
     """
     tokens = {number: token for token, number in old.tokens.items()}
     check_numbers(keep=keep)
