@@ -2,7 +2,7 @@
 
 A node of the trie is a unit of 32 bits. Its children are in a block of 256 units; the child for a byte is at the node's base xor the byte,
 and its label is this byte. A unit with a different label is not a child. If a string ends at the node, the unit at the base contains the
-string's value, which is the position of its text. Nodes may share children. This is the format of Darts-clone,
+string's value, which is the position of its replacement text. Nodes may share children. This is the format of Darts-clone,
 https://github.com/s-yata/darts-clone.
 
 Charsmaps are not trusted. `read` proves that no walk leaves the array, that strings consist of whole characters and are not too long, and
@@ -22,20 +22,20 @@ from numpy.typing import NDArray
 from fst.core.lazy import Lazy
 
 LABEL, HAS_VALUE, IS_SHIFTED, OFFSET_SHIFT, VALUE = (1 << 31) | 0xFF, 1 << 8, 1 << 9, 10, 1 << 31
-MAX_OFFSET = (1 << 21) - 1  # the highest xor of a node and its base without `IS_SHIFTED`
+MAX_OFFSET = (1 << 21) - 1  # the highest ``node ^ base`` without `IS_SHIFTED`
 SHIFT = 8  # bits by which an offset with the flag `IS_SHIFTED` is shifted
 BLOCK = 256  # units; labels are bytes, so a node's children are in one block
-MAX_STRING = 256  # bytes
-MAX_NODES = 1 << 22  # nodes visited by the proof; a node counts once per depth at which it occurs
+MAX_STRING = 256  # maximum number of bytes of a string
+MAX_NODES = 1 << 22  # maximum number of nodes that the proof visits; a node counts once per depth at which it occurs
 LEAST = 0, 0x80, 0x800, 0x10000  # the lowest characters of 1, 2, 3 and 4 bytes
-MAX_LENGTHS = 32  # different lengths of strings: sentencepiece finds at most this number of strings at one position
+MAX_LENGTHS = 32  # maximum number of different lengths of strings: sentencepiece finds at most this number of strings at one position
 
 Units = NDArray[np.uint32]
 Ints = NDArray[np.int64]
 
 
 class Level(NamedTuple):
-    """Nodes of one depth.
+    """The nodes of one depth.
 
     Attributes:
         nodes: int64[n], the unit of each node; left: int64[n], the number of missing bytes of its last character.
@@ -48,7 +48,7 @@ class Level(NamedTuple):
 
 
 class Characters(NamedTuple):
-    """Characters that are strings or begin strings.
+    """Characters that are strings of a charsmap, or begin strings.
 
     Attributes:
         codes: int64[n], the characters; nodes: int64[n], the unit of each character.
@@ -78,7 +78,7 @@ class DoubleArray:
     expansion_bound: Fraction
 
     def text(self, value: int) -> str:
-        """The text of a value."""
+        """The replacement text of a string, given by the string's value."""
         return self.texts[value : self.texts.index(b"\0", value)].decode()
 
     def node(self, unit: int) -> tuple[dict[int, int], int | None]:
@@ -101,7 +101,7 @@ class DoubleArray:
                 yield size, units[base] & ~VALUE
 
     def lengths(self) -> Iterator[tuple[Ints, Ints]]:
-        """The first character of each string, and the number of bytes of its text, in several arrays."""
+        """The first character of each string, and the number of bytes of its replacement text, in several arrays."""
         ends = np.flatnonzero(np.frombuffer(self.texts, np.uint8) == 0)
         codes, nodes, _ = self.characters
         sizes = character_sizes(codes)
@@ -119,7 +119,7 @@ class DoubleArray:
         return _characters(self.units, self._edges, np.zeros(1, np.int64))[0]
 
     def seconds(self, nodes: Ints) -> tuple[Characters, Ints]:
-        """The characters that follow some nodes at ends of characters, and the index of the node of each."""
+        """The characters that follow `nodes`, which are at ends of characters; and for each character, the index of its node."""
         return _characters(self.units, self._edges, nodes)
 
     @Lazy
@@ -156,7 +156,7 @@ def read(data: bytes, deepest: int = MAX_STRING, lengths: int | None = MAX_LENGT
 
 
 def _measured(units: Units, texts: bytes, edges: _Edges, deepest: int, most: int | None) -> tuple[int, Fraction]:
-    """The size of the longest string, and the expansion bound. Raise ValueError for invalid strings."""
+    """The fields `longest` and `expansion_bound` of a `DoubleArray`. Raise ValueError for invalid strings."""
     begins_inside = np.frombuffer(texts, np.uint8) & 0xC0 == 0x80
     ends = np.flatnonzero(np.frombuffer(texts, np.uint8) == 0)
     lengths, grows, visited = [0], Fraction(1), 0
@@ -229,7 +229,7 @@ class _Edges:
 
 
 def _left(left: Ints, found: NDArray[Any]) -> Ints:
-    """The number of missing bytes of a character after some bytes; `left` is the number before these bytes."""
+    """The number of missing bytes of a character after the bytes `found`; `left` is this number before them."""
     sizes = np.select([found < 0x80, found < 0xC2, found < 0xE0, found < 0xF0, found < 0xF5], [0, -1, 1, 2, 3], -1)
     after = np.where(left > 0, np.where(found & 0xC0 == 0x80, left - 1, -1), sizes)
     if np.any(after < 0):
@@ -238,7 +238,7 @@ def _left(left: Ints, found: NDArray[Any]) -> Ints:
 
 
 def _characters(units: Units, edges: _Edges, nodes: Ints) -> tuple[Characters, Ints]:
-    """The characters that follow some nodes, and the index of the node of each."""
+    """The characters that follow `nodes`; and for each character, the index of its node."""
     origins = np.arange(len(nodes))
     left, codes = np.zeros(len(nodes), np.int64), np.zeros(len(nodes), np.int64)
     found = list[tuple[Ints, ...]]()

@@ -7,13 +7,13 @@ failure link of v, and reads no symbol again. The pops F(v) are the tokens that 
   found along its links.
 - `longest`: the longest token wins (Song et al. 2021, Section 3.6). If v ∈ V, F(v) = [v], and f(v) is the root. Otherwise walk from z =
   f(u) along links until δ(z, c) exists: f(v) = δ(z, c), and F(v) is F(u) followed by the pops of these links. If δ(z, c) never exists, c is
-  in no token, and f(v) is the root. A node without edges is not a state: instead of a link to it, its token is popped, too.
+  in no token, and f(v) is the root. A node without edges is not a state: no link leads to it, and its token is popped, too.
 - `link`, for words: like `longest`, but one level of the trie at a time, and for tries with a suffix root (Algorithm 2). If v ∈ V, f(v) =
   r♯; if δ(z, c) never exists, f(v) = null: the word has no segmentation.
 
-All outputs of `link` are prefixes of P(v), the pops of all links from v to the last one, which leads to r♯ or null. P(v) = F(v) + P(f(v)).
-If the links end in r♯, P(v) is the segmentation of the string of v; if they end in null, there is no segmentation. F(v) is P(u) without
-P(z) at its end. So only P and lengths are stored.
+All outputs of `link` are prefixes of P(v), the pops of all links from v on; the last link leads to r♯ or null. P(v) = F(v) + P(f(v)). If
+the links end in r♯, P(v) is the segmentation of the string of v; if they end in null, there is no segmentation. F(v) is P(u) without P(z)
+at its end. So only P and lengths are stored.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class Nodes(NamedTuple):
 
     @property
     def are_leaves(self) -> NDArray[np.bool_]:
-        """bool[nodes], whether each node is without children."""
+        """bool[nodes], whether each node has no children."""
         found: NDArray[np.bool_] = self.firsts[1:] == self.firsts[:-1]
         return found
 
@@ -83,8 +83,9 @@ class Suffixes(NamedTuple):
     """Links by the policy `suffixes`.
 
     Attributes:
-        links: int32[nodes], f.
-        ends: int32[nodes], the node of the longest token that is a suffix of each node's string; `ROOT` if no token is.
+        links: int32[nodes], f(v) of each node v.
+        ends: int32[nodes], the node of the longest token that is a suffix of each node's string;
+            `ROOT` if no token is.
     """
 
     links: NDArray[np.int32]
@@ -95,8 +96,8 @@ class Longest(NamedTuple):
     """Links by the policy `longest`.
 
     Attributes:
-        links: int32[nodes], f.
-        lasts: int32[nodes], the row of the last token of F; 0 if F is empty.
+        links: int32[nodes], f(v) of each node v.
+        lasts: int32[nodes], the row of the last token of F(v); 0 if F(v) is empty.
         pops: int64[n, 4], tokens in lists: the token; the number of labels from the beginning of the node's string to the end of the token;
             the position of the token in its list, from 1; and the row of the token before it, or 0. Row 0 is empty.
     """
@@ -124,7 +125,7 @@ NO_RULES = Rules(np.iinfo(np.int64).max, np.empty(0, np.int64), np.zeros((1, len
 
 
 def suffixes(nodes: Nodes) -> Suffixes:
-    """The links of a trie by this policy, see above."""
+    """Link the nodes of a trie by the policy `suffixes`, see the module."""
     found = Suffixes(*np.empty((2, len(nodes.parents)), np.int32))
     parents, labels, _, tokens, firsts = nodes.packed()
     link_suffixes.call(parents, labels, tokens, firsts, nodes.of_root, *found)
@@ -132,12 +133,12 @@ def suffixes(nodes: Nodes) -> Suffixes:
 
 
 def longest(nodes: Nodes, unseen: Array, most: int, excess: str, rules: Rules = NO_RULES, *, with_leaves: bool = False) -> Longest:
-    """The links of a trie by this policy, see above.
+    """Link the nodes of a trie by the policy `longest`, see the module.
 
     Args:
         nodes: the trie.
-        unseen: for each label that begins no token, the number of labels that the token `UNSEEN` covers from there; 0 if this token does
-            not exist.
+        unseen: for each label that begins no token, the number of labels that the token `UNSEEN` covers, beginning with this label; 0 if
+            this token does not exist.
         most: the maximum number of rows of pops.
         excess: the message for a larger number of rows, with a placeholder for the number.
         rules: tokens that represent lists of other tokens.
@@ -172,7 +173,7 @@ class Step(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Failure:
-    """A trie with f and P.
+    """A trie with its failure links f and its pops P.
 
     Attributes:
         trie: the trie.
@@ -193,7 +194,7 @@ class Failure:
         return [int(token) for token in self.pops[self.pops_start[node] : self.pops_start[node + 1]]]
 
     def link_pops(self, node: int) -> list[int]:
-        """F(v): the ids emitted from v to f(v)."""
+        """F(v): the ids emitted on the link from v to f(v)."""
         target = int(self.link[node])
         own = self.all_pops(node)
         return own[: len(own) - len(self.all_pops(target))] if target != NULL else []
@@ -227,7 +228,7 @@ class Failure:
 
 
 def link(trie: Trie) -> Failure:
-    """The links f and the pops P of a trie by this policy, see above."""
+    """Link the nodes of a trie by the policy `link`, see the module."""
     size = len(trie)
     links = np.full(size, NULL, np.int64)
     whole = np.zeros(size, bool)

@@ -19,9 +19,9 @@ from fst.core.jit import Deferred
 NO_NODE = (1 << 32) - 1
 SKIP, REST, LENGTH, VALUE, ENDING, LEAST, IS_INNER = range(7)
 FIELDS = 7
-FIRST, SECOND, STOP = 1, 2, 4  # bits of bytes with which kernels skip positions, see `fst.text.arguments.NormalizerArguments.stops`
-FEW_NODES = 1 << 9  # nodes
-FEW_STRINGS = 1 << 9  # the maximum number of strings that are searched for one by one, not by a look-up of parts
+FIRST, SECOND, STOP = 1, 2, 4  # bits of a byte, by which kernels skip positions, see `fst.text.arguments.NormalizerArguments.stops`
+FEW_NODES = 1 << 9  # maximum number of nodes that Python links without a kernel
+FEW_STRINGS = 1 << 9  # maximum number of strings that are searched for one by one; more strings are compared with a set of substrings
 NO_STRING = -1
 PARENT_SHIFT = 21  # bits of a label, which is at most a code point
 
@@ -34,10 +34,10 @@ class Matcher(NamedTuple):
     Attributes:
         edges: uint32[2 ** n, 3], a hash table by parent and label: parent, label, child. `NO_NODE` is the parent in a free slot.
         nodes: int32[nodes, 7]. A node represents its path, the labels from the root to it. Its fields: `SKIP`, `REST`: after a walk that
-            ends here, the next walk starts `SKIP` items later, at the node `REST`. If this is the root, the walk has not read any item yet.
-            `LENGTH`, `VALUE`: number of items and value of the longest string that is a prefix of the path; 0 and -1 if no string is.
-            `ENDING`: the value of the string that equals the path; -1 if no string does. `LEAST`: the lowest value of all strings that are
-            prefixes of the path; -1 if no string is. `IS_INNER`: 1 if the node has children.
+            ends here, the next walk starts `SKIP` items later, at the node `REST`. If `REST` is the root, the next walk has not read any
+            item yet. `LENGTH`, `VALUE`: number of items and value of the longest string that is a prefix of the path; 0 and -1 if no string
+            is a prefix. `ENDING`: the value of the string that equals the path; -1 if no string equals it. `LEAST`: the lowest value of all
+            strings that are prefixes of the path; -1 if no string is a prefix. `IS_INNER`: 1 if the node has children.
     """
 
     edges: NDArray[np.uint32]
@@ -121,7 +121,7 @@ def _start(
 
 
 def overlapping(strings: Collection[str], known: Collection[str]) -> Iterator[str]:
-    """The strings that can overlap one of the known strings in a text.
+    """The strings that can overlap a string of `known` in a text.
 
     >>> list(overlapping(["<a>", "b", "cd"], ["a", "d<"]))
     ['<a>', 'cd']
@@ -137,7 +137,7 @@ def overlapping(strings: Collection[str], known: Collection[str]) -> Iterator[st
 
 
 def _inside(strings: Collection[str], known: Collection[str]) -> set[str]:
-    """The strings that are parts of known strings."""
+    """The strings that are substrings of a string of `known`."""
     if len(strings) > FEW_STRINGS:
         return {*strings}.intersection(_parts(known, {*map(len, strings)}))
     joined = "\ud800".join(known)  # a lone surrogate, which no text contains
@@ -158,7 +158,7 @@ def _depths(parents: Array, sizes: Array) -> Array:
 
 
 def hashed_edges(parents: Array, labels: Array) -> NDArray[np.uint32]:
-    """The hash table of edges, with linear probing, without the first edge. At most half of the slots are filled."""
+    """The hash table of edges, with linear probing. The root has no edge to it. At most half of the slots are filled."""
     size = 2 << len(parents).bit_length()
     hashed = (parents.astype(np.uint64) << np.uint64(PARENT_SHIFT) ^ labels.astype(np.uint64)) * np.uint64(MULTIPLIERS[0])
     slots = (hashed >> np.uint64(32)).astype(np.int64) & size - 1

@@ -41,7 +41,7 @@ class RowFormat:
     Attributes:
         label_bits, target_bits, value_bits: the sizes of the fields.
         dtype: the dtype of the entries, unsigned.
-        labels: the number of labels that can be looked up, from 0.
+        labels: the number of labels that can be looked up: 0 to ``labels - 1``.
         own: the label of the slot of a state, whose entry contains the data of the state itself.
         free: the entry of an unused slot.
         first: the distance in slots from a state to its transition on label 0; 0 if no transition has label 0.
@@ -137,10 +137,10 @@ KIND_SHIFT, OUTPUT_SHIFT = ENTRY.value_shift, ENTRY.value_shift + KIND_BITS
 
 # Kinds of an entry: its output is empty, a token id, or an index into the pool. FAIL: the word so far has no segmentation.
 NONE, ONE, MANY, FAIL = 0, 1, 2, 3
-# Kinds of a class. NONE with a label is part of a word; without a label, it is a *blank* between words. ONE is itself a word; its output is
-# the id. OTHER is part of a word, without a label. LIST is any other sequence of symbols. Kinds from 2 are rare. A blank with an output is
-# a *fence*: it ends a word, but two equal fences next to each other cancel out. So neighbouring characters of one kind, each between two
-# fences, form one word, and end the words next to them.
+# Kinds of a class. NONE: with a label, part of a word; without a label, a *blank* between words. ONE: a word by itself; its output is the
+# word's id. OTHER: part of a word, without a label. LIST: any other sequence of symbols. OTHER and LIST are rare. A blank with an output is
+# a *fence*: it ends a word, but two equal fences next to each other have no effect. So if each character of one kind is between two equal
+# fences, adjacent characters of this kind form one word, and the words next to it end there.
 OTHER, LIST = 2, 3
 BLANK = np.uint64(0)  # record A of a blank, which also represents the end of a text
 # Flags in the output of a LIST class.
@@ -172,13 +172,13 @@ def field_kind(entries: Array) -> Array:
 
 
 def are_parts(records: Array) -> Array:
-    """Whether each class is part of words, by record A; other classes end a word or are lists."""
+    """Whether each class, given by its record A, is part of a word; other classes end a word or are lists."""
     parts: Array = (ENTRY.labels_of(records) > 0) | (field_kind(records) == OTHER)
     return parts
 
 
 def are_fences(records: Array) -> Array:
-    """Whether each class is a fence, by record A."""
+    """Whether each class, given by its record A, is a fence."""
     fences: Array = (field_output(records) > 0) & (records & ~np.uint64(MAX_OUTPUT << OUTPUT_SHIFT) == 0)
     return fences
 

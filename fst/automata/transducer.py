@@ -1,4 +1,4 @@
-"""The transducer of Section 3.6: it has no failure transitions, so that it makes exactly one transition per character.
+"""The transducer of Song et al. 2021, Section 3.6: it has no failure transitions, so it makes exactly one transition per character.
 
 When Algorithm 1 reads c in state v, it reaches the node δ′(v, c) and emits the ids σ′(v, c):
 
@@ -6,7 +6,7 @@ When Algorithm 1 reads c in state v, it reaches the node δ′(v, c) and emits t
 - *Default*: the links lead to r♯. δ′ = δ(r♯, c), or dead; σ′ = P(v), the segmentation of the symbols read so far.
 - *Dead*: the links end in null. The word has no segmentation, for any following symbols.
 
-The target of the default is the same for all v, so only explicit transitions are stored.
+The default target is the same for all v, so only explicit transitions are stored.
 """
 
 from __future__ import annotations
@@ -138,7 +138,9 @@ def unfolded(failure: Failure) -> Transducer:
 
 
 def fold(failure: Failure) -> Transducer:
-    """Fold the failure links of all states, level by level. The row of v has the edges of v and the transitions inherited from f(v)."""
+    """Fold the failure links of all states, level by level. The row of v contains the edges of v and the transitions inherited from
+    f(v).
+    """
     trie = failure.trie
     size = len(trie)
     length = np.diff(failure.pops_start)
@@ -163,7 +165,7 @@ def fold(failure: Failure) -> Transducer:
         new_label = np.concatenate([edge_labels[edges], label[taken]])
         new_target = np.concatenate([trie.edge_children[edges], target[taken]])
         new_emitted = np.concatenate([np.zeros(len(edges), np.int64), emitted[taken] + popped])
-        # Merge two ascending runs. Of equal keys, the edge of the node comes first and is kept.
+        # Merge two ascending runs. If two keys are equal, the node's own edge comes first, and only this edge is used.
         key = state * len(trie.letters) + new_label
         order = np.argsort(key, kind="stable")
         order = order[np.diff(key[order], prepend=-1) > 0]

@@ -1,6 +1,6 @@
 """A trie of strings of integer symbols, with any number of roots.
 
-Letters of the paper (Song et al. 2021, *Fast WordPiece Tokenization*, arXiv 2012.15524), used here and in `fst.automata.links` and
+Notation of the paper (Song et al. 2021, *Fast WordPiece Tokenization*, arXiv 2012.15524), used here and in `fst.automata.links` and
 `fst.automata.transducer`::
 
     V      the vocabulary            r   the root, node 0, where a word begins
@@ -8,7 +8,7 @@ Letters of the paper (Song et al. 2021, *Fast WordPiece Tokenization*, arXiv 201
     f(v)   failure link (null: -1)   F(v)  failure pops
     δ(u, c)  the child of u on the letter c, or null
 
-With one root, r♯ is r. Some methods, for readers, represent symbols as characters.
+With one root, r♯ is r. Methods for reading and testing represent symbols as characters.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Trie:
     """A trie. Its nodes are sorted by level, the roots first.
 
     Attributes:
-        roots: the names of the roots, for readers.
+        roots: the names of the roots, for display.
         letters: int64[labels], the symbol of each label, ascending; label 0 represents all symbols that no edge has.
         label_of: int32[0x110000], the label of each symbol.
         parent: int64[nodes], -1 for the roots.
@@ -151,7 +151,7 @@ def build(roots: tuple[str, ...], strings: Strings, root_of: Ints, values: Ints,
 
     Args:
         roots: the names of the roots.
-        strings: the strings, not empty; those below the same root are distinct.
+        strings: the strings, not empty; strings below the same root are distinct.
         root_of: int64[strings], the root of each string.
         values: int64[strings], the token id of each string, or -1 for a string that is not in V.
         joint: the string of a node below the first root; this node becomes the last root. No string continues it.
@@ -208,7 +208,7 @@ def _levels(
 
 
 def _joined(trie: Trie, joint: Sequence[int]) -> Trie:
-    """The trie with an edge from the node before `joint` to the last root."""
+    """Add the edge that ends the string `joint`; it leads to the last root."""
     node = ROOT
     for symbol in joint[:-1]:
         node = trie.child(node, chr(symbol))
@@ -225,7 +225,7 @@ def spread(starts: Ints, lengths: Ints) -> Ints:
 
 
 def longer(array: Ints, length: int) -> Ints:
-    """The array with a greater length. The rest is not initialised, and uses no memory until it is written."""
+    """Copy an array to the beginning of a longer array. The rest is not initialised, and uses no memory until it is written."""
     grown = np.empty(length, array.dtype)
     grown[: len(array)] = array
     return grown

@@ -85,7 +85,7 @@ class Work(NamedTuple):
 
     Attributes:
         state: uint64[11]; `COUNT`, `OPEN`, `BEFORE` and `WORD` are as in `fst.tables.kernel_call.Work`. `KEPT`, `KEPT_CHARACTERS`: the
-            number of rewritten bytes, and of their characters, that the next call reads again, see `fst.runtime.text.normalizer`. With
+            number of rewritten bytes, and of their characters, that the next call reads first, see `fst.runtime.text.normalizer`. With
             dropout, `FIRST_ROW` is the number of the first row, set by the caller; `PLACE_IN_ROW` is the number of bytes in the row's
             previous pre-tokens. `IN_WORD`: with `JOINS_WORDS`, 1 if the text read so far ends inside a word.
         symbols: empty; the kernels keep no symbols between calls.

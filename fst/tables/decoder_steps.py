@@ -1,16 +1,16 @@
-"""Decoders in steps: each step changes the tokens, and the last tokens are joined to a text. A step is a decoder of ``tokenizers``, with
-its name.
+"""Decoders in steps: each step changes the tokens, and the tokens after the last step are joined to a text. A step is a decoder of
+``tokenizers``, and has the same name.
 
 - ``Replace``: a string is replaced in each token.
 - ``Strip``: a character is removed from the ends of each token, at most a given number of times.
-- ``Metaspace``: the symbol becomes a space in each token; in the first token it is removed, unless texts get no leading space.
+- ``Metaspace``: the symbol becomes a space in each token; in the first token it is removed, unless ``prepend_scheme`` is "never".
 - ``BPEDecoder``: the suffix becomes a space in each token; in the last token it is removed.
-- ``ByteFallback``: a run of tokens such as ``<0xC3>`` becomes its text; if the bytes are not UTF-8, each of them becomes U+FFFD.
+- ``ByteFallback``: a run of tokens such as ``<0xC3>`` becomes its text; if the bytes are not UTF-8, each byte becomes U+FFFD.
 - ``Fuse``: all tokens become one token.
 
 The decoder of sentencepiece is one step, ``SentencePiece``: ▁ becomes a space, the unknown token becomes its surface, and bytes become
 characters; each byte outside of a valid character becomes U+FFFD. An empty token or a control piece ends a run of bytes. A leading ▁ is
-removed from no token, from the first token, or from all tokens up to the first with other text.
+removed from no token, from the first token, or from all tokens up to the first token with other text.
 """
 
 from __future__ import annotations
@@ -72,20 +72,20 @@ PIECES_FIELDS: Fields = {
 
 
 def is_step(value: Any) -> bool:
-    """Whether a value is a step in the format of a ``tokenizer.json``."""
+    """Whether a value is a valid step in the format of a ``tokenizer.json``."""
     kind = value.get("type") if isinstance(value, Mapping) else None
     fields = {**KNOWN, PIECES: PIECES_FIELDS}.get(kind) if isinstance(kind, str) else None
     return fields is not None and value.keys() == {"type", *fields} and all(holds(value[name]) for name, holds in fields.items())
 
 
 def are_steps(value: Any) -> bool:
-    """Whether a value is a list of steps."""
+    """Whether a value is a valid list of steps: at most `MAX_STEPS`; and a step ``SentencePiece`` is the only step."""
     is_list = isinstance(value, list | tuple) and len(value) <= MAX_STEPS and all(map(is_step, value))
     return is_list and (len(value) == 1 or all(step["type"] != PIECES for step in value))
 
 
 def joined(steps: Steps, tokens: Sequence[str]) -> str:
-    """The text of tokens.
+    """Decode tokens to a text.
 
     Examples:
         >>> strip = {"type": "Strip", "content": " ", "start": 1, "stop": 0}
@@ -98,7 +98,7 @@ def joined(steps: Steps, tokens: Sequence[str]) -> str:
 
 
 def _after(step: Step, tokens: Sequence[str]) -> Sequence[str]:
-    """The tokens after a step."""
+    """Apply a step to tokens."""
     if step["type"] == PIECES:
         return [_of_pieces(step, tokens)]
     if step["type"] == FUSE:
@@ -110,7 +110,7 @@ def _after(step: Step, tokens: Sequence[str]) -> Sequence[str]:
 
 
 def changed(step: Step, token: str, *, is_first: bool, is_last: bool) -> str:
-    """A token after a step that changes each token independently."""
+    """Apply a step to one token; the step changes each token independently."""
     kind = step["type"]
     if kind == REPLACE:
         return token.replace(step["pattern"]["String"], step["content"])
@@ -130,7 +130,7 @@ def leading(step: Step, token: str) -> int:
 
 
 def _of_pieces(step: Step, tokens: Sequence[str]) -> str:
-    """The text of tokens after a step `PIECES`."""
+    """Decode tokens to a text with a step `PIECES`."""
     text, data, is_first = "", bytearray(), True
     for token in tokens:
         if not token:
@@ -144,7 +144,7 @@ def _of_pieces(step: Step, tokens: Sequence[str]) -> str:
 
 
 def each_byte_unknown(text: str) -> str:
-    """A text in which U+FFFD replaces the surrogates that ``surrogateescape`` of Python left for invalid bytes."""
+    """Replace surrogates, which Python's ``surrogateescape`` writes for invalid bytes, with U+FFFD."""
     return _ESCAPED.sub(UNKNOWN, text)
 
 
@@ -154,7 +154,7 @@ def _stripped(token: str, content: str, start: int, stop: int) -> str:
 
 
 def _without_bytes(tokens: Sequence[str]) -> Iterator[str]:
-    """The tokens, in which each run of byte tokens is replaced by its text as one token."""
+    """Replace each run of byte tokens with one token: the text of the run."""
     for is_byte, run in groupby(((byte_of(token), token) for token in tokens), lambda pair: pair[0] is not None):
         if is_byte:
             yield text_of(bytes(byte or 0 for byte, _ in run))
@@ -163,7 +163,7 @@ def _without_bytes(tokens: Sequence[str]) -> Iterator[str]:
 
 
 def text_of(run: bytes) -> str:
-    """The text of a run of bytes."""
+    """Decode a run of bytes; if the run is not UTF-8, each byte becomes U+FFFD."""
     try:
         return run.decode()
     except UnicodeDecodeError:
@@ -171,7 +171,9 @@ def text_of(run: bytes) -> str:
 
 
 def byte_of(token: str) -> int | None:
-    """The byte of a token, parsed as in the reference: digits may be lower-case, and the first may be a plus; None for other tokens."""
+    """The byte of a byte token; None for other tokens. As in the reference, the digits may be lower-case, and the first digit may be a
+    plus.
+    """
     if len(token) != 6 or not token.isascii() or not (token.startswith("<0x") and token.endswith(">")):
         return None
     digits = token[3:5].removeprefix("+")
@@ -179,12 +181,12 @@ def byte_of(token: str) -> int | None:
 
 
 class Plan(NamedTuple):
-    """Steps in three parts, the order of nearly all decoders.
+    """Steps in three groups, in the order of nearly all decoders.
 
     Attributes:
         alone: the steps that change each token independently.
-        has_bytes: whether ``ByteFallback`` follows.
-        tail: the steps after ``Fuse``, for the whole text.
+        has_bytes: whether the next step is ``ByteFallback``.
+        tail: the steps after ``Fuse``, which change the text as one token.
     """
 
     alone: Steps
@@ -192,7 +194,7 @@ class Plan(NamedTuple):
     tail: Steps
 
     def changed(self, token: str, *, is_first: bool = False, is_last: bool = False) -> str | int:
-        """A token after the steps that change each token independently; or its byte."""
+        """Apply the steps `alone` to a token. Return the result, or the byte if the result is a byte token."""
         for step in self.alone:
             token = changed(step, token, is_first=is_first, is_last=is_last)
         byte = byte_of(token) if self.has_bytes else None
@@ -205,7 +207,7 @@ class Plan(NamedTuple):
 
 
 def plan(steps: Steps) -> Plan | None:
-    """The steps in three parts; None if they have a different order."""
+    """Divide steps into three groups; None if they have a different order."""
     kinds = [step["type"] for step in steps]
     if kinds == [PIECES]:
         return Plan(steps, bool(steps[0]["has_bytes"]), ())

@@ -1,7 +1,7 @@
 """The metadata of a table: its options, its run-time data, and the settings of its source.
 
-All modules use these classes; only this module contains the keys of the JSON. Files are not trusted, so every value is proven when it is
-read. The proof of the table covers values that depend on the arrays.
+Modules read the metadata as objects of these classes, never by the keys of the JSON. Files are not trusted, so every value is checked when
+it is read. Values that depend on the arrays are checked by the proof of the table.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ from fst.tables.ids import IDS, are_ids, is_id
 LAYOUTS = DENSE, COMPACT, LINKED = "dense", "compact", "linked"
 SIDES = ("right", "left")
 FLAGS = ("lowercase", "strip_accents", "clean_text", "handle_chinese_chars")  # the settings of BertNormalizer
-CONTEXTUAL_FLAGS = ("single_word", "lstrip", "rstrip", "normalized")  # of a contextual added token, named as in tokenizer.json
+CONTEXTUAL_FLAGS = ("single_word", "lstrip", "rstrip", "normalized")  # the flags of a contextual added token, named as in tokenizer.json
 FIRST, SECOND = "A", "B"  # the texts of a template
 MAX_TYPE_ID = (1 << 31) - 1
 MAX_MODEL_LENGTH = 10**9  # larger numbers mean "no limit" in other programs
-MAX_DEPTH = 32  # of nested lists and mappings in a component
-MAX_TEMPLATES = 1 << 20  # characters of all chat templates of a vocabulary together
-MAX_SIZE, MAX_NUMBER = (1 << 64) - 1, (1 << 32) - 1  # of truncation and padding in the reference
+MAX_DEPTH = 32  # maximum depth of nested lists and mappings in a component
+MAX_TEMPLATES = 1 << 20  # maximum total number of characters in the chat templates of a vocabulary
+MAX_SIZE, MAX_NUMBER = (1 << 64) - 1, (1 << 32) - 1  # the highest sizes and ids for truncation and padding in the reference
 
 SIDE = one_of(*SIDES)
 
@@ -87,7 +87,7 @@ class Model:
 
 
 def _is_components(value: Any) -> bool:
-    """Whether a value is a list of JSON mappings without fractions, at most `MAX_DEPTH` levels deep."""
+    """Whether a value is a list of JSON mappings without fractional numbers, at most `MAX_DEPTH` levels deep."""
     if not isinstance(value, list) or not all(isinstance(part, dict) for part in value):
         return False
     level: list[Any] = value
@@ -103,7 +103,7 @@ COMPONENTS = or_null(Rule(_is_components, "a list of mappings that hold strings,
 
 
 def form_of(kind: Any) -> Rule:
-    """The rule for objects of a class with `stored` and `from_stored`, or null."""
+    """The rule for null, or for an object of a class with the methods `stored` and `from_stored`."""
     return or_null(Rule(lambda value: isinstance(value, dict), "a mapping", kind.from_stored, lambda value: value.stored()))
 
 
@@ -113,7 +113,7 @@ class PreTokenizer:
 
     Attributes:
         name: "bert": split at spaces and punctuation; "none": do not split; "other": split as `parts` define.
-        parts: the components, if they are not a single BertPreTokenizer.
+        parts: the components, unless the only component is a BertPreTokenizer.
     """
 
     name: str = stored_as(one_of("bert", "none", "other"), "pre_tokenizer")
@@ -164,13 +164,14 @@ RUNS = Rule(_is_ascending, "first and last code points of runs, ascending")
 
 @dataclass(frozen=True)
 class Context:
-    """The characters that determine whether a contextual token next to them counts, as first and last code points of runs.
+    """The sets of characters that decide whether a contextual token next to them counts. A set is stored as runs: the first and the last
+    code point of each.
 
     Attributes:
-        word: parts of words for `single_word`.
-        begins_word, ends_word: characters whose symbols begin (or end) with a part of a word.
+        word: the characters that are parts of words, for `single_word`.
+        begins_word, ends_word: characters whose first (or last) symbol is part of a word.
         spaced: characters whose symbols begin or end with a space.
-        mixed: pairs of a code point and the number of one of its symbols.
+        mixed: characters of which only some symbols are parts of words: pairs of a code point and the index of one of these symbols.
     """
 
     word: Sequence[int] = stored_as(RUNS)
@@ -192,11 +193,11 @@ class AddedTokens:
     """Tokens that are cut out of a text before the model reads it.
 
     Attributes:
-        specials: the tokens that are found anywhere in raw text, with their ids.
+        specials: the tokens that are found at any position in raw text, and their ids.
         contextual: all other added tokens.
         context: the context of the contextual tokens; None if there are no contextual tokens.
         skipped: the ids that decoding leaves out.
-        normalized: the ids of `specials` that the source marks as normalized; no normalizer changes these tokens.
+        normalized: the ids of `specials` with the flag normalized in the source; no normalizer changes these tokens.
     """
 
     specials: Mapping[str, int] = stored_as(Rule(_is_token_ids, "a mapping of non-empty tokens to ids"))
@@ -265,7 +266,7 @@ class Templates:
 
 @dataclass(frozen=True)
 class Decoder:
-    """The joining of tokens.
+    """A decoder that joins tokens of WordPiece.
 
     Attributes:
         kind: the type of the decoder in a ``tokenizer.json``.
@@ -279,7 +280,7 @@ class Decoder:
 
 
 class ByteLevelDecoder(Decoder):
-    """The joining of tokens that are strings of bytes. Their concatenated bytes are UTF-8."""
+    """A decoder that joins byte-level tokens: the concatenated bytes are the text in UTF-8."""
 
     kind: ClassVar[str] = "ByteLevel"
 
@@ -289,7 +290,7 @@ BYTE_LEVEL = ByteLevelDecoder("", cleanup=False)
 
 @dataclass(frozen=True)
 class StepsDecoder:
-    """The joining of tokens in steps, see `fst.tables.decoder_steps`.
+    """A decoder that joins tokens in steps, see `fst.tables.decoder_steps`.
 
     Attributes:
         steps: the steps in the format of a ``tokenizer.json``.
@@ -358,7 +359,7 @@ class Settings:
     and the two sides.
 
     Attributes:
-        decoder: the joining of tokens; None: join with spaces.
+        decoder: the decoder; None: tokens are joined with spaces.
         truncation, padding: in the format of a ``tokenizer.json``.
         named_tokens: a mapping of names such as pad_token to tokens.
         extra_special_tokens: special tokens without a name.
@@ -388,8 +389,8 @@ class Settings:
     )
 
 
-TOKENIZERS, SENTENCEPIECE = "tokenizers 0.23.3", "sentencepiece"  # the usual reference, and the one with its own numbering
-RULES: Mapping[str, Rule] = {key: rule for _, key, rule in rules(Settings)}  # they also apply to sources
+TOKENIZERS, SENTENCEPIECE = "tokenizers 0.23.3", "sentencepiece"  # the default reference, and a reference with different ids
+RULES: Mapping[str, Rule] = {key: rule for _, key, rule in rules(Settings)}  # the rules also check the settings of sources
 
 
 Known = TypeVar("Known", bound="Sections")

@@ -1,7 +1,7 @@
 """The arguments of a runtime kernel: ``encode_rows(text, starts, more, table, output, work)``.
 
-``table`` is the result of a table's method `arguments`, ``work`` of its method `work`; ``output`` is an `IdsOutput` or a `SpansOutput`.
-Kernels and their callers share the constants of this file.
+``table`` and ``work`` are the results of a table's methods `arguments` and `work`; ``output`` is an `IdsOutput` or a `SpansOutput`. Kernels
+and their callers share the constants of this file.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from fst.automata.rows import Array
 
 CHUNK = 4096  # new symbols per round of a kernel's loops; 2048 to 16384 are equally fast
 MARGIN = 128  # spare symbols after a chunk: for the last character's symbols, and for vector loads past the last symbol
-MOST_UNITS = (1 << 29) - 1  # of text in one call: some kernels store positions in 29 bits
+MOST_UNITS = (1 << 29) - 1  # maximum number of code units in one call: some kernels store positions in 29 bits
 SLACK = 16  # ids that a kernel may write after the last counted id
-IDS_ALONE = len(("prefix", "suffix", "ids", "ends"))  # fields of `IdsOutput`: numba then compiles no code for spans and suspects
+IDS_ALONE = len(("prefix", "suffix", "ids", "ends"))  # the number of fields of `IdsOutput`, for which numba compiles no code for spans
 
 # Indices into `Work.state`.
 KEPT, COUNT, ROW, OPEN, BEFORE, WORD, BESIDE, KEPT_CHARACTERS, FIRST_ROW, PLACE_IN_ROW, IN_WORD = range(11)
@@ -44,7 +44,8 @@ class SpansOutput(NamedTuple):
 
     Attributes:
         prefix, suffix, ids, ends: as in `IdsOutput`.
-        offsets: int32[2 * n], filled like `ids`: for each id, its first character in the text and one past its last; 0 and 0 in the frame.
+        offsets: int32[2 * n], filled like `ids`: for each id, the index of its first character in the text, and of the character after its
+            last; 0 and 0 in the frame.
         words: int32[n], filled like `ids`: the index of each id's word in the text; -1 in the frame.
         suspects: uint8[rows], set to 1 for texts that may contain a contextual added token and must be encoded again.
     """
@@ -67,13 +68,13 @@ class Work(NamedTuple):
 
     Attributes:
         state: uint64[7], all zero before the first call. `KEPT`: the number of symbols kept from the last chunk. `COUNT`: the number of ids
-            written so far. `ROW`: the current row of this call. `OPEN`: 1 if the last call had ``more``. `BEFORE`, `WORD`: with spans, the
-            number of characters and of words of the open text so far. `BESIDE`: the class of the symbol before the kept symbols, which
-            ended the last word.
+            written so far. `ROW`: the current row of this call. `OPEN`: 1 if the last call had ``more``, so that its last text is
+            unfinished. `BEFORE`, `WORD`: with spans, the number of characters and of words read in the unfinished text. `BESIDE`: the class
+            of the symbol before the kept symbols, which ended the last word.
         reading: uint64[8], the state from which `fst.runtime.text.kernels.reading.read` resumes. `AT`: the position in the text.
-            `READ_ROW`: its row. For a run of marks: `RANKS`, a bit for each rank still to be read; `RUN_BEGIN`, `RUN_STOP`, `RUN_AT`, the
-            begin, the end and the current position of the run; `RUN_TURN`, the position from which the next span is searched; `RUN_SPAN`,
-            the last span returned.
+            `READ_ROW`: the row of the text. For a run of marks: `RANKS`, a bit for each rank still to be read; `RUN_BEGIN`, `RUN_STOP`,
+            `RUN_AT`, the begin, the end and the current position of the run; `RUN_TURN`, the position from which the next span is searched;
+            `RUN_SPAN`, the last span returned.
         symbols: uint16[capacity], classes; the first `KEPT` classes are kept between calls.
         spans: uint64[capacity], the span of each symbol, ``first character | one past the last << 32``; kept like `symbols`.
         masks: uint64[capacity // 32], bit masks of symbols; begins, stops: uint32[capacity], the bounds of words.

@@ -12,13 +12,15 @@ SETTINGS = ("padding_side", "truncation_side", "clean_up_tokenization_spaces", "
 
 
 def is_live(source: object) -> bool:
-    """Whether a source is a tokenizer of ``tokenizers`` or ``transformers``. Neither is imported: objects exist only after an import."""
+    """Whether a source is a tokenizer of ``tokenizers`` or ``transformers``. Neither library is imported: their objects exist only after an
+    import.
+    """
     library = sys.modules.get("tokenizers")
     return library is not None and (isinstance(source, library.Tokenizer) or is_fast(source))
 
 
 def is_encoding(source: object) -> bool:
-    """Whether a source is a ``tiktoken.Encoding``. The library is not imported: objects exist only after an import."""
+    """Whether a source is a ``tiktoken.Encoding``. The library is not imported: its objects exist only after an import."""
     library = sys.modules.get("tiktoken")
     return library is not None and isinstance(source, library.Encoding)
 
@@ -35,7 +37,7 @@ def statement(source: Any) -> tuple[str, dict[str, Any]]:
     Chat templates have the format of transformers. For an encoding of tiktoken: its pattern, name, ranks and special tokens.
 
     Raises:
-        UnsupportedError: the tokenizer of transformers runs in Python.
+        UnsupportedError: the source is a slow tokenizer of transformers, which runs in Python.
     """
     if is_encoding(source):
         return source._pat_str, {"name": source.name, "ranks": source._mergeable_ranks, "special": source._special_tokens}

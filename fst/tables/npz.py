@@ -1,12 +1,13 @@
-"""The file format of tables: named arrays and a JSON object in a valid ``.npz`` file. It can be mapped, and its bytes follow from its
-contents.
+"""The file format of tables: named arrays and a JSON object in a valid ``.npz`` file. The file can be memory-mapped, and equal contents
+give equal files.
 
 The first member is ``about`` (JSON); the arrays follow in the order of a schema from the caller. Members are uncompressed, and padded in
 their zip extra fields, so that each array begins at a multiple of 64 bytes. ``numpy.load`` reads the file, as do all programs that can read
 zip and ``.npy``.
 
-All bytes outside of the arrays follow from the names, dtypes, shapes and checksums of the arrays. The reader reads only the shapes from the
-file, computes all other bytes, and compares them with the file. So nothing in a file is trusted, and nothing can be hidden between members.
+All bytes outside of the arrays follow from the names, dtypes, shapes and checksums of the arrays. The reader reads only the shapes,
+computes all other bytes outside of the arrays, and compares them with the file. So nothing in a file is trusted, and nothing can be hidden
+between members.
 """
 
 from __future__ import annotations
@@ -64,7 +65,7 @@ Bytes = Iterator[bytes | memoryview]
 
 
 def save(path: str | Path, about: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], schema: Schema) -> None:
-    """Write a file, complete or not at all; `path` may be a URL."""
+    """Write a file, which appears only when it is complete; `path` may be a URL."""
     with remote.written(str(path)) if remote.is_remote(path) else replacing(path) as file:
         for part in _parts(about, arrays, schema):
             file.write(part)
@@ -92,7 +93,7 @@ def _parts(about: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], schema:
 
 @contextmanager
 def replacing(path: str | Path) -> Iterator[IO[bytes]]:
-    """Open a file to write. It appears under its name when the context ends without an error; otherwise it is removed.
+    """Open a file to write. The file gets its name when the context ends without an error; otherwise it is removed.
 
     For a link, the target is replaced. A device or a folder is refused.
     """
@@ -115,7 +116,7 @@ def replacing(path: str | Path) -> Iterator[IO[bytes]]:
 
 
 def _begun(path: Path) -> tuple[Path, IO[bytes]]:
-    """A new file next to a path. It is locked, so that no other process removes it as a leftover."""
+    """Open a new file in the folder of a path, and lock it, so that no other process removes it as a leftover."""
     while True:
         temporary = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}.part")
         file = temporary.open("xb")
@@ -129,7 +130,9 @@ def _begun(path: Path) -> tuple[Path, IO[bytes]]:
 
 @cache
 def remove_leftovers(folder: Path) -> None:
-    """Remove the unfinished files of killed processes from a folder, once per process. The files of running processes are locked."""
+    """Remove the unfinished files of killed processes from a folder, once per process. Running processes lock their files, so that
+    they are not removed.
+    """
     for path in folder.glob(".*.part") if fcntl else ():
         with suppress(OSError):
             if LEFTOVER.fullmatch(path.name) and path.is_file() and not path.is_symlink():
@@ -157,7 +160,7 @@ def mapped(path: str | Path) -> memoryview:
 
 
 def _check_begin(path: str | Path, size: int, begin: bytes) -> None:
-    """Refuse a file with a size or first bytes that are wrong for a table."""
+    """Refuse a file whose size or first bytes are not those of a table."""
     if size > MAX_FILE_BYTES:
         raise TableError(f"{path}: {size} bytes; a table file has at most {MAX_FILE_BYTES}")
     if size < LOCAL.size + END_RECORD.size or begin != b"PK\x03\x04":
@@ -165,7 +168,7 @@ def _check_begin(path: str | Path, size: int, begin: bytes) -> None:
 
 
 def copied(data: bytes) -> memoryview:
-    """A read-only copy of a file's bytes. It begins at a multiple of 64, like a mapped file."""
+    """A read-only copy of a file's bytes. Its address is a multiple of 64, as for a mapped file."""
     aligned = np.empty(len(data) + ALIGNMENT, np.uint8)
     begin = -aligned.ctypes.data % ALIGNMENT
     aligned = aligned[begin : begin + len(data)]
@@ -187,7 +190,7 @@ class _Place(NamedTuple):
 
 
 class Stored:
-    """A reader of the bytes of a file, by a schema.
+    """A reader of the members of a file.
 
     Attributes:
         about: the JSON object without its format version; its checksum is verified, but not its contents.

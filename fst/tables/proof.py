@@ -1,10 +1,10 @@
-"""The proofs that tables of several kinds share: of tokens, ids and rows of transitions.
+"""Proofs that several kinds of tables share: about tokens, ids and rows of transitions.
 
 Kernels check no bounds. Before they run, all values that they read from a table are proven to be in range, in a few passes over the arrays.
 
-**Depths.** A table contains a *depth* for each state, which must be a lower bound on the number of symbols that lead there. The root has
-depth 0, and a transition leads at most one level deeper, so the bound holds by induction. Tokens that end in a state are proven to have at
-most this number of symbols.
+**Depths.** A table contains a *depth* for each state, a lower bound on the number of symbols on each path from the root to the state. The
+root has depth 0, and a transition leads at most one level deeper, so the bound holds by induction. Tokens that end in a state are proven to
+have at most this number of symbols.
 """
 
 from __future__ import annotations
@@ -50,13 +50,13 @@ def need_none(wrong: Array, fault: Callable[[int], str]) -> None:
 
 
 def are_named(ids: Array, named: Array) -> Array:
-    """Whether each of the given numbers, at least 0, is the id of a token."""
+    """Whether each number of `ids`, at least 0, is the id of a token."""
     found: Array = np.append(named, False).take(ids, mode="clip")
     return found
 
 
 def need_ids(numbers: Iterable[int], named: Array, name: str) -> None:
-    """Refuse the table unless all given numbers, at least 0, are ids of tokens."""
+    """Refuse the table unless all `numbers`, at least 0, are ids of tokens."""
     for number in numbers:
         need(number < len(named) and named[number], f"{name}: no token has the id {number}")
 
@@ -103,7 +103,7 @@ class Tokens:
         self.named: Array = self._token_of >= 0
 
     def name(self, token: int) -> str:
-        """The token with an index, from 0."""
+        """The name of a token, given by its index."""
         begin = int(self._ends[token - 1]) if token else 0
         return self._data[begin : int(self._ends[token])].tobytes().decode()
 
@@ -132,11 +132,11 @@ class Tokens:
         hashes[long] += eight_from[ends[long] - 8] * HASH_FACTORS[1]
         longer = long[sizes[long] > 16]
         hashes[longer] += eight_from[starts[longer] + (sizes[longer] >> 1) - 4] * HASH_FACTORS[2]
-        hashes = (hashes >> np.uint64(32)).astype(np.uint32)  # half the width takes half the time to sort
+        hashes = (hashes >> np.uint64(32)).astype(np.uint32)  # 32-bit numbers take half the time to sort
         ascending = np.sort(hashes)
         twice = ascending[1:][ascending[1:] == ascending[:-1]]
         if len(twice):
-            shares = np.zeros(1 << 16, np.bool_)  # True for upper halves of repeated hashes; few other hashes have them
+            shares = np.zeros(1 << 16, np.bool_)  # True for the upper halves of repeated hashes; few other hashes have the same one
             shares[twice >> 16] = True
             suspects = np.flatnonzero(shares.take(hashes >> 16))
             self._need_different(suspects[np.isin(hashes[suspects], twice)].tolist())
@@ -150,13 +150,13 @@ class Tokens:
 
 
 class Transitions(NamedTuple):
-    """A slice of the entries of a table: its transitions, and their states.
+    """A slice of the entries of a table, with the depths of the states of its transitions.
 
     Attributes:
         first: the slot of the first entry.
         entries: the entries.
         are_held: whether each entry is a transition.
-        before, after: 1 more than the depth of the state to which each transition belongs, and of the state to which it leads.
+        before, after: 1 more than the depth of the state that each transition leaves, and of the state that it enters.
     """
 
     first: int
@@ -233,7 +233,7 @@ def prove_transitions(
 
 
 def by_chunks(each: Each, of_chunk: Callable[[slice], Any], length: int) -> list[Any]:
-    """The results for all chunks of entries; a thread processes several chunks at a time."""
+    """Apply a function to all chunks of entries, and return the results. A task of a thread is several chunks."""
     chunks = [slice(first, first + CHUNK) for first in range(0, length, CHUNK)]
     shares = [chunks[first : first + SHARE] for first in range(0, len(chunks), SHARE)]
     return [result for results in each(lambda share: [of_chunk(some) for some in share], shares) for result in results]

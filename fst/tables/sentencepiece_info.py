@@ -1,4 +1,4 @@
-"""The properties of the pieces of a model of sentencepiece besides ids and texts, for `fst.sentencepiece`."""
+"""The types and scores of the pieces in a model of sentencepiece, for `fst.sentencepiece`."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ ID = or_null(whole(0, MAX_OUTPUT))
 
 @dataclass(frozen=True)
 class SentencePieceInfo:
-    """The properties of the pieces of a model.
+    """The types and scores of the pieces in a model.
 
     Attributes:
         kind: "unigram", "bpe", "word" or "char".

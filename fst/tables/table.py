@@ -18,7 +18,7 @@ from fst.core.threads import thread_count
 from fst.errors import TableError, quoted
 from fst.tables import npz
 
-MAX_THREADS = 4  # with more threads, a loader waits for memory
+MAX_THREADS = 4  # with more threads, loading would wait for memory, not for processors
 MEMBER = "member"  # the key in a field's metadata
 
 Each = Callable[..., Iterable[Any]]  # `map`, or the `map` of an executor
@@ -48,7 +48,8 @@ class Table(ABC):
         unit: the code units that the kernels read.
         kernel: the dotted name of the module of the kernels, which is not imported here.
         public_class: the dotted name of the public class, whose argument is the table; the class is not imported here.
-        has_bounded_ids: whether `ids_per_unit` is a bound for every text. If not, the kernels count the ids for which they have no room.
+        has_bounded_ids: whether `ids_per_unit` is a bound for every text. If not, the kernels count the ids that do not fit into the
+            output.
         has_tokens: whether the machine encodes texts as ids of tokens; its public class is then a `fst.Tokenizer`.
     """
 
@@ -88,11 +89,11 @@ class Table(ABC):
 
     @abstractmethod
     def run(self, text: str) -> list[int]:
-        """The token ids of a text, in slow and plain Python: the specification of the kernels."""
+        """The token ids of a text by the slow walk, which is the specification of the kernels."""
 
     @abstractmethod
     def arguments(self) -> Any:
-        """The kernels' argument ``table``: a NamedTuple of arrays, of the same dtypes for all tables of the kind."""
+        """The kernels' argument ``table``: a NamedTuple of arrays, with the same dtypes for all tables of a kind."""
 
     @abstractmethod
     def work(self) -> Any:
@@ -147,8 +148,8 @@ class Table(ABC):
     def proven(cls: type[Loaded], stored: npz.Stored) -> Loaded:
         """The table of a file, proven safe.
 
-        The proof and the checksums run at the same time: both release Python's lock, and they are independent. Damage is reported before
-        the faults that it causes.
+        The proof and the checksums run at the same time: both release Python's lock, and they are independent. If both fail, the error is
+        about the checksum, because damage also causes faults in the proof.
 
         Raises:
             TableError: the file is damaged, has a different kind, or is not safe to run.

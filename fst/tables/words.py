@@ -1,4 +1,4 @@
-"""The table of words: a perfect hash table of words and their ids, so that these words need no walk.
+"""The table of words: a perfect hash table of words and their ids, so that each of these words takes one look-up.
 
 The key of a word of up to `WORD_SYMBOLS` symbols is three 64-bit numbers with four classes each, padded with 0. The hash is the sum of the
 three numbers, each times one of `MULTIPLIERS`. The highest bits of the hash are the index of a bucket; the bits below them, xor the
@@ -36,7 +36,7 @@ def used(words: Array) -> tuple[Array, Array]:
 
 
 def prove(words: Array, displacements: Array, named: Array, longest: int) -> None:
-    """Prove that every hash leads to a slot, and that each word has exactly one known id.
+    """Prove that every hash leads to a slot, and that each word has exactly one id, which is the id of a token.
 
     Args:
         words, displacements: of the table.

@@ -18,8 +18,8 @@ from fst.tables.header import AddedTokens, ContextualToken
 from fst.tables.proof import Tokens, need, need_ids, prove_around
 from fst.text.reading import ReadingTable
 
-MAX_CONTEXTUAL = 1 << 19  # characters of all contextual tokens; a reader needs about 500 bytes for each
-MAX_OVERLAPS = 1 << 28  # characters of special tokens times characters of contextual tokens in raw text
+MAX_CONTEXTUAL = 1 << 19  # maximum total number of characters of contextual tokens; loading needs about 500 bytes for each
+MAX_OVERLAPS = 1 << 28  # maximum of: characters of all special tokens times characters of all contextual tokens in raw text
 
 Patterns = Mapping[str, Sequence[int]]
 
@@ -57,7 +57,7 @@ def prove_contextual(table: ReadingTable, added: AddedTokens) -> Patterns:
 
 
 def pattern_of(table: ReadingTable, content: str) -> Sequence[int]:
-    """The classes of a contextual token."""
+    """The symbols of a contextual token, as classes."""
     listed = (symbol for char in content for symbol in table.listed(table.class_of(ord(char))))
     symbols = [(number, rank) for number, rank in listed if number]  # class 0 is a mark without a symbol
     need(symbols, f"contextual token {quoted(content)} has no symbol once it is normalised")

@@ -1,11 +1,11 @@
 """The alphabet: the symbols that each character of raw text becomes.
 
-A raw code point becomes zero or more *symbols*: characters after normalization, and boundaries of words. Nearly all of this is a map from
-code points. Only two rules depend on neighbours:
+A raw code point becomes zero or more *symbols*: characters after normalization, and boundaries of words. A map of single code points does
+nearly all of this. Only two rules depend on neighbours:
 
-- Combining marks are sorted by rank within a run of marks, in the order of their combining classes.
-- Words may end where characters of two kinds meet. Each character of one kind is then between two *fences*. Two equal fences next to each
-  other cancel out; one fence remains at each end of a run.
+- The marks of a run of combining marks are sorted by rank. Ranks have the order of combining classes.
+- Words may end where characters of two kinds meet. The map then puts each character of one kind between two *fences*. Two equal adjacent
+  fences cancel out, so only the fences at the ends of a run of this kind remain.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ ISOLATED = 1 << 21  # added to a symbol that is a word by itself
 
 @dataclass(frozen=True, eq=False)
 class Alphabet:
-    """The image of every code point. A code point that is not listed maps to itself and is part of a word.
+    """A map from every code point to its symbols. A code point that is not listed maps to itself and is part of a word.
 
     Attributes:
         codes: int64[n], the listed code points, ascending. The arrays below have a row for each.
         symbols: int32[n, width], the symbols of the code point, padded with -1: code points that are part of a word, `BREAK`, fences, or
             symbols with `ISOLATED`.
         ranks: uint8[n, width], the rank of each symbol in canonical ordering. A symbol of rank 0 never moves, and no symbol moves past it.
-        passes: bool[n], whether a run of marks continues through the code point: it is a mark, or leaves no symbol.
+        passes: bool[n], whether a run of marks continues through the code point: it is a mark, or has no symbols.
         hidden: uint8[n]. If the code point begins with a mark that leaves no symbol, the rank of this mark; else 0. The mark shifts the
             offsets of the marks after it.
         specials: the id of each special token. Special tokens are cut out of the raw text first: the leftmost match, and the longest at its
             position.
-        composition: rewrites stretches with suspects between special tokens, before the map applies; None if nothing composes.
+        composition: rewrites each stretch between special tokens that contains suspects, before the map applies; None if nothing composes.
         placed: runs of characters, by first and last code point. Only step-by-step normalization finds the offsets of these characters.
     """
 
@@ -69,7 +69,7 @@ class Alphabet:
         return seen
 
     def listing(self, code_points: NDArray[np.int64]) -> Alphabet:
-        """The same alphabet; these code points are also listed."""
+        """The same alphabet, in which `code_points` are also listed."""
         missing = np.unique(code_points[~np.isin(code_points, self.codes)])
         if not len(missing):
             return self
@@ -129,7 +129,7 @@ class Alphabet:
         yield from _in_order(run)
 
     def _row(self, code_point: int) -> tuple[bool, list[tuple[int, int]]]:
-        """Whether a run of marks continues through a code point; and its symbols as pairs of rank and symbol."""
+        """Whether a run of marks continues through a code point; and the code point's symbols, as pairs of rank and symbol."""
         row = int(np.searchsorted(self.codes, code_point))
         if row == len(self.codes) or self.codes[row] != code_point:
             return False, [(0, code_point)]
@@ -142,7 +142,7 @@ def _in_order(run: list[tuple[int, int]]) -> list[int]:
 
 
 def _without_pairs(symbols: Iterable[int]) -> list[int]:
-    """The symbols without pairs of equal adjacent fences."""
+    """Remove pairs of equal adjacent fences from symbols."""
     left: list[int] = []
     for symbol in symbols:
         if left and left[-1] == symbol and BREAK < symbol < ISOLATED:

@@ -1,7 +1,7 @@
 """The arguments of the kernels that rewrite texts, and their working arrays. `fst.text.normalizer` specifies the result.
 
-A rewritten text is UTF-8, with one addition: an added token is a *mark*, the byte 0xFF and four bytes with six bits each of the token's
-number. UTF-8 has no byte 0xFF, so only tokens look like marks. The splitter's kernel finds marks like special tokens.
+A rewritten text is UTF-8, except that an added token becomes a *mark*: the byte 0xFF, and four bytes with six bits each of the token's
+number. UTF-8 has no byte 0xFF, so nothing else looks like a mark. The splitter's kernel finds marks in the same way as special tokens.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ from fst.text.whitespace import BLANK, BREAK, BREAKS, JOINS, KEEPS, NEVER, NO_WH
 # `INSIDE`: see `fst.text.normalizer.Cuts`. `DROPS`: a charsmap may remove it.
 CHANGES, WORD, WHITE, INSIDE, DROPS = 1, 2, 4, 8, 16
 SINGLE_WORD, LSTRIP, RSTRIP = 1, 2, 4  # flags of a token
-CUT, ENDS = 8, 16  # bits of a byte next to those of `fst.automata.matcher`, see `NormalizerArguments.bytes`
+CUT, ENDS = 8, 16  # bits of a byte after those of `fst.automata.matcher`, see `NormalizerArguments.bytes`
 IF_FOUND_ALONE, IF_FOUND_ANYWAY = 0, 256  # the start of each table in `NormalizerArguments.stops`
-FOUND_ALONE, FOUND_ANYWAY = 0, 1  # values in `NormalizerArguments.every`: found only by rewriting; found without it, too
+FOUND_ALONE, FOUND_ANYWAY = 0, 1  # values in `NormalizerArguments.every`: found only by rewriting; also found in raw text
 PREFIX, COMPOSES, DECOMPOSES, LONGEST, REACH, TRIMS, STRIPS, PUTS, EDITS, SYMBOL, SEPARATOR, LAGS = range(12)
 HAS_MAPS, COPIES, LEADS, PUTS_BEHIND = range(12, 16)
 NO_SYMBOL = 1 << 32
@@ -71,7 +71,7 @@ class SplitterArguments(NamedTuple):
         params: uint64[1], at `COLUMNS` the number of columns of `moves`.
         pages, blocks: the class of each code point, as in `fst.pretokens.table.PretokenTable`.
         moves: uint16[states * columns].
-        drops: uint8[classes], 1 if pieces that begin with a character of the class are dropped.
+        drops: uint8[classes], 1 if pre-tokens that begin with a character of the class are dropped.
     """
 
     params: Array
@@ -85,42 +85,41 @@ class NormalizerArguments(NamedTuple):
     """The arrays by which kernels rewrite texts.
 
     Attributes:
-        params: uint64[16]. `COMPOSES`, `DECOMPOSES`: 1 if characters compose, and if Hangul syllables decompose. `STRIPS`: 1 if an edit or
+        params: uint64[16]. `COMPOSES`: 1 if characters compose. `DECOMPOSES`: 1 if Hangul syllables decompose. `STRIPS`: 1 if an edit or
             `fst.text.whitespace` strips whitespace. `PUTS`: 1 if an edit adds text before or after a text. `EDITS`: 1 if there are edits or
             a symbol for spaces. `PREFIX`, `SEPARATOR`: the indices into `fst.text.whitespace.PREFIXES` and `SEPARATORS`. `SYMBOL`: the code
-            point, or `NO_SYMBOL`. `LONGEST`: the maximum number of bytes of a token of normalised text or of a string of cuts, plus the
-            reach of all edits; 0 without any of them. `REACH`: the maximum number of bytes of a string in `every`. `TRIMS`: 0 if spans of
-            tokens include their whitespace; `TRIMS_ALL` if they exclude it; `KEEPS_FIRST` if they include only the first space of a text.
-            `LAGS`: 1 if spans lag where characters with `DROPS` are removed at the beginning of a stretch, see `fst.text.charsmap`.
-            `HAS_MAPS`: 1 if there are maps of characters, or characters compose. `COPIES`: 1 if a text without tokens, in which each
-            character stays or is `mapped`, only gets `lead` before it, and then a space by `PREFIX`. `LEADS`: the number of characters in
-            the span of each character of `lead`: 1 (the first character of the text) or 0. `PUTS_BEHIND`: 1 if an edit adds text after a
-            text.
+            point of the symbol for a space, or `NO_SYMBOL`. `LONGEST`: the maximum number of bytes of a token of normalised text or of a
+            string of cuts, plus the reach of all edits; 0 without any of them. `REACH`: the maximum number of bytes of a string in `every`.
+            `TRIMS`: 0 if spans of tokens include their whitespace; `TRIMS_ALL` if they exclude it; `KEEPS_FIRST` if they include only the
+            first space of a text. `LAGS`: 1 if spans lag where characters with `DROPS` are removed at the beginning of a stretch, see
+            `fst.text.charsmap`. `HAS_MAPS`: 1 if there are maps of characters, or characters compose. `COPIES`: 1 if a text without tokens
+            is *copied*: each character stays or is `mapped`, and only `lead` and a space by `PREFIX` are added before the text. `LEADS`:
+            the number of characters in the span of each character of `lead`: 1 (the first character of the text) or 0. `PUTS_BEHIND`: 1 if
+            an edit adds text after a text.
         kinds: uint8[0x110000], the bits `CHANGES`, `WORD`, `WHITE`, `INSIDE` and `DROPS` of each code point.
         bytes: uint8[256], bits: `FIRST` if a string of `every` begins with the byte; `SECOND` if the byte is the second byte of a string,
             or if a string has only one byte; `CUT` if a string of cuts begins with the byte; `ENDS` if a stretch may begin after the byte.
-        stops: uint8[512], two tables by byte: the positions where a text may change. These are bytes with the bit `STOP` (all bytes except
-            unchanged ASCII characters), and bytes with `FIRST` before a byte with `SECOND`. The table from `IF_FOUND_ANYWAY` on has the
-            bits `FIRST` of all strings of `every`, and no bit `STOP` where `mapped` has the result for a character. In the table from
-            `IF_FOUND_ALONE` on, `FIRST` is set only for strings with the value `FOUND_ALONE`.
-        mapped: uint8[256], the result for each byte where a text without tokens only gets `lead` and spaces; empty if each byte maps to
-            itself.
+        stops: uint8[512], two tables by byte, for finding the positions where a text may change. These are bytes with the bit `STOP` (all
+            bytes except unchanged ASCII characters), and bytes with `FIRST` before a byte with `SECOND`. The table from `IF_FOUND_ANYWAY`
+            on has the bits `FIRST` of all strings of `every`, and no bit `STOP` where `mapped` has the result for a character. In the table
+            from `IF_FOUND_ALONE` on, `FIRST` is set only for strings with the value `FOUND_ALONE`.
+        mapped: uint8[256], the result for each byte of a text that is copied, see `COPIES`; empty if each byte maps to itself.
         numbers: uint16[0x110000], the number of the list that a character becomes, from 1 on; 0 for an unchanged character.
         list_ends: uint32[lists + 1], the end of each list in `lists`, by its number; the first element is 0.
-        lists: uint32[n], the parts of characters, ``code point | FIRST_PART``; `ITSELF` means the character.
+        lists: uint32[n], the parts of characters, ``code point | FIRST_PART``; `ITSELF` means the character itself.
         ranks: uint8[0x110000], the rank of each mark in canonical ordering; 0 for all other characters.
         pairs: uint32[2 ** n, 3], the composite of two characters, in the form of `fst.automata.matcher.Matcher.edges`.
-        ascii: uint8[128], the ASCII character that each ASCII character becomes next to any character, or `NO_ASCII`.
+        ascii: uint8[128], the ASCII character that each ASCII character becomes, whatever its neighbours are; or `NO_ASCII`.
         last_numbers, last_ends, last_lists: the map of characters after composition, in the form of `numbers`, `list_ends` and `lists`.
         early, late: the tokens of raw and of normalised text in UTF-8; the value of each token is its row in `tokens`.
-        tokens: uint8[tokens], the flags of each token; its row is the number in its mark.
+        tokens: uint8[tokens], the flags of each token. The index of a token is the number in its mark.
         every: all tokens, and strings that edits change, as overlapping strings; the value is `FOUND_ALONE` or `FOUND_ANYWAY`.
         cuts: the strings of cuts, overlapping.
         edits: the edits.
         charsmap: the charsmap among the edits.
         lead: uint8[n], ASCII, the text that an edit prepends.
         blank: uint8[n], UTF-8, the character written for a space.
-        splitter: the splitter whose pieces get their spaces separately.
+        splitter: the splitter that cuts a text before spaces are added to each pre-token.
     """
 
     params: Array
@@ -150,7 +149,7 @@ class NormalizerArguments(NamedTuple):
 
 
 class NormalizerWork(NamedTuple):
-    """The working arrays for rewriting in one thread.
+    """The working arrays of one thread for rewriting.
 
     Attributes:
         items: uint64[capacity], parts of characters, ``code point | number of raw characters replaced << 32``.
@@ -158,7 +157,7 @@ class NormalizerWork(NamedTuple):
         origins: uint32[capacity], the index in the raw text of each replaced character.
         stretch: uint8[capacity], a normalised stretch.
         stretch_places: uint64[capacity], the span of each of its characters; empty without spans.
-        spare, spare_places: the same, for a stretch before its edits.
+        spare, spare_places: like `stretch` and `stretch_places`, for a stretch before its edits.
         memo, late_memo: uint64[3], see `fst.runtime.kernels.tries.match_at`; cut_memo: as `memo` of `fst.pretokens.arguments.Work`.
     """
 
@@ -194,7 +193,8 @@ class Normalized(NamedTuple):
 def all_normalizer_arguments(steps: Sequence[Normalizer], added: AddedTokens) -> list[NormalizerArguments]:
     """The arguments for a sequence of rewritings, see `fst.text.normalizer.NormalizerSteps`.
 
-    The first rewriting finds the tokens of raw text; the last one finds the tokens of normalised text. All except the first find marks.
+    The first rewriting finds the tokens of raw text; the last one finds the tokens of normalised text. All rewritings after the first also
+    find marks.
     """
     raw, last = early(added), len(steps) - 1
     marked = {mark(row).decode(errors="surrogateescape"): token.id for row, token in enumerate(raw.values())}
@@ -312,12 +312,12 @@ def mark(number: int) -> bytes:
 
 
 def expansion_bound(by: Normalizer) -> int:
-    """The maximum number of bytes that rewriting makes from one byte: of a character, or of a token of one byte and a space after it."""
+    """The maximum number of rewritten bytes per byte of text. A token of one byte becomes a mark and a space."""
     return max(ceil(by.expansion_bound), MARK_BYTES + 1)
 
 
 def prove_normalizer(by: Normalizer | None, added: AddedTokens) -> None:
-    """Prove that contextual tokens have a rewriting, that it makes texts grow little, and that the table loads fast."""
+    """Prove that a rewriting finds contextual tokens, that it multiplies sizes by at most `MAX_GROWTH`, and that the table loads fast."""
     need(by or not added.contextual, "there are contextual added tokens, and no rewriting finds them")
     if by is None:
         return
@@ -330,7 +330,7 @@ def prove_normalizer(by: Normalizer | None, added: AddedTokens) -> None:
 
 
 def _lead(by: Normalizer) -> str:
-    """The text that edits prepend, with its written spaces."""
+    """The text that edits prepend, after its spaces are written."""
     prepended = "".join(edit.content or BLANK for edit in reversed(by.edits) if isinstance(edit, Edit) and _puts_before(edit))
     return by.blanks.replaced(prepended)
 
@@ -356,9 +356,9 @@ def _has_spaces(by: Normalizer) -> bool:
 
 
 def _copies(by: Normalizer, added: AddedTokens) -> bool:
-    """Whether rewriting only prepends to a text without tokens, if each character of the text stays.
+    """Whether a text without tokens is copied, see `COPIES` of `NormalizerArguments`, provided that each character of the text stays.
 
-    Rewriting may do more to prepended text: change it, or find a token in it. So if an edit prepends, other changes are excluded.
+    Other rules could change prepended text, or find a token in it. So if an edit prepends text, there must be no other rules.
     """
     edits = len(by.edits) > 1 and not (by.edits[-1].kind == SPACES and not any(map(_puts_before, by.edits[:-1])))
     maps = by.composition is not None or len(by.last.runs) > 0 or edits or by.blanks.prefix != NEVER
@@ -378,9 +378,9 @@ def _strips(by: Normalizer) -> bool:
 
 
 def _every(added: AddedTokens, by: Normalizer) -> dict[str, int]:
-    """The spellings of tokens, with `FOUND_ALONE` or `FOUND_ANYWAY`, and the strings that change.
+    """The strings of `NormalizerArguments.every` and their values: the spellings of tokens, and the strings that edits change.
 
-    Whitespace next to tokens may change too.
+    A token is `FOUND_ANYWAY` only if no rule changes whitespace next to tokens.
     """
     every = {string: FOUND_ALONE for edit in by.edits for string in edit.triggers or ()}
     if by.blanks.separator != KEEPS:  # one of two adjacent separators is removed
@@ -429,10 +429,10 @@ def _stops(every: Mapping[str, int], kinds: NDArray[np.uint8], bits: NDArray[np.
 
 
 def _mapped(ascii_: NDArray[np.uint8], kinds: NDArray[np.uint8], strings: Iterable[str]) -> NDArray[np.uint8]:
-    """The result for each byte.
+    """`mapped` of a `NormalizerArguments`: the result for each byte.
 
     The last map alone decides about an ASCII character, with three exceptions: the character or its image is whitespace, changes for
-    another reason, or is in one of the strings.
+    another reason, or is in one of `strings`.
 
     Args:
         ascii_, kinds: as in `NormalizerArguments`, but `kinds` excludes the last map.
@@ -463,13 +463,13 @@ def _kinds(by: Normalizer, composition: Composition, added: AddedTokens) -> NDAr
 
 
 def _change(kinds: NDArray[np.uint8], runs: Iterable[Sequence[int]]) -> None:
-    """Mark runs of characters that may change."""
+    """Set the bit `CHANGES` for runs of characters."""
     for first, last, *_ in runs:
         kinds[first : last + 1] |= CHANGES
 
 
 def _vanishing(by: Normalizer, composition: Composition) -> NDArray[np.bool_]:
-    """bool[0x110000], the characters whose parts a charsmap may remove, if spans then lag."""
+    """bool[0x110000], the characters with the bit `DROPS`: a charsmap may remove their parts, and spans may then lag."""
     charsmap, found = charsmap_of(by.edits), np.zeros(CODE_POINTS, np.bool_)
     if charsmap is None or charsmap.manner == LONGEST_STRINGS or not charsmap.drops.any():
         return found

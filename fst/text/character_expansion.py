@@ -1,10 +1,11 @@
 """Upper bounds on the rewritten size of one text, from a bound for each character; `fst.text.expansion` has a single bound for all
 characters.
 
-Few characters grow much: U+FDFA becomes 18 letters. The capacity for a long text is the sum over its characters.
+Few characters grow much: U+FDFA becomes 18 letters. So the capacity for a long text is the sum of the bounds of its characters.
 
-Bounds are computed backwards, from the last step of rewriting to the first. A replaced string counts at its first character, a composite at
-its first part. Cuts and tokens of normalized text are rare, so they simply multiply the sum.
+Bounds are computed backwards, from the last step of rewriting to the first. The bytes of a replacement count for the first character of the
+replaced string, and the bytes of a composite for its first part. Cuts and tokens of normalized text are rare: the sum is simply multiplied
+by their maximum growth.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from fst.text.composition import HANGUL, ITSELF, LEADING, SYLLABLES, TRAILING, T
 from fst.text.edits import REPLACE, RUNS, Edit
 from fst.text.normalizer import Normalizer, spread
 
-BLOCK = 1 << 20  # bytes of a text that are counted together
+BLOCK = 1 << 20  # bytes of a text that are counted at a time
 MAX_PASSES = 8  # passes over the pairs that compose; no composite has more marks
 
 Bounds = NDArray[np.int64]  # by code point, the maximum number of bytes that a character becomes
@@ -43,7 +44,7 @@ class CharacterExpansion:
         self._factor = max((ceil(token / len(content.encode())) for content in late), default=1) * spread(by)
 
     def bytes_of(self, text: bytes) -> int:
-        """Upper bound on the number of bytes of the rewritten text, without additions at its ends.
+        """Upper bound on the number of bytes of the rewritten text, without text that is added at its ends.
 
         Args:
             text: UTF-8.

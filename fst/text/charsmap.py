@@ -1,6 +1,6 @@
 """Charsmaps: strings of characters and their replacements, as in SentencePiece's normalizers.
 
-There are several methods to find the strings, called manners:
+A *manner* is a method to find the strings. The manners are:
 
 - `CLUSTERS`, of ``tokenizers``: the text is cut into grapheme clusters. A cluster of fewer than `SHORT` bytes is replaced as a whole if it
   begins with a string of the charsmap; the shortest of these strings gives the replacement. In all other clusters, each character is looked
@@ -91,7 +91,7 @@ class Charsmap:
         return read(self.data, SHORT - 1 if self.manner == CLUSTERS else MAX_STRING, None if self.manner in IN_PIECES else MAX_LENGTHS)
 
     def apply(self, text: str, places: Sequence[Place]) -> tuple[str, list[Place]]:
-        """The text after the charsmap, and the span of each character."""
+        """Apply the charsmap. Return the new text, and the span of each character."""
         replaced = [*(self._in_clusters(text) if self.manner == CLUSTERS else self.longest(text))]
         spans = _aligned(replaced, places) if self.manner == CLUSTERS else _consumed(replaced, places, self.manner == LONGEST)
         return "".join(string if new is None else new for string, new in replaced), spans
@@ -124,9 +124,9 @@ class Charsmap:
 
     @Lazy
     def replaces(self) -> NDArray[np.bool_]:
-        """bool[0x110000], whether a character is a string that changes.
+        """bool[0x110000], whether a character is a string with a different replacement.
 
-        A character is replaced by itself only to keep it out of longer strings.
+        A charsmap replaces a character by itself only to keep the character out of longer strings.
         """
         found, is_string = self.strings.characters, np.zeros(CODE_POINTS, bool)
         is_string[found.codes[found.values >= 0]] = True
@@ -179,16 +179,16 @@ class Charsmap:
 
     @property
     def expansion_bound(self) -> Fraction:
-        """The maximum number of bytes that the charsmap makes from one byte."""
+        """The maximum number of output bytes per input byte."""
         return max(self.strings.expansion_bound, Fraction(1))
 
 
 def _aligned(replaced: Sequence[Replaced], places: Sequence[Place]) -> list[Place]:
     """The spans of characters as in ``tokenizers``.
 
-    For each new character, ``tokenizers`` records the number of characters that it adds or removes. Then it reads the old characters along
-    with the new ones. An added character has the span of the last character read. Removed characters are read with the new character before
-    them; without a new character before them, they are never read, and all later spans lag.
+    For each new character, ``tokenizers`` records the number of characters that it adds or removes. Then it reads the old characters in
+    parallel with the new characters. An added character has the span of the last character read. Removed characters are read with the new
+    character before them; without a new character before them, they are never read, and all later spans lag.
     """
     changes = list[int]()
     for string, new in replaced:
@@ -209,8 +209,8 @@ def _read_along(changes: Sequence[int], places: Sequence[Place]) -> Iterator[Pla
 def _consumed(replaced: Sequence[Replaced], places: Sequence[Place], extends: bool) -> list[Place]:
     """The spans of characters as in sentencepiece: each span is from the start of the replaced string to the start of the next one.
 
-    In a replacement, only the last character has this span; the others have an empty span at its start. If `extends` is set, removed text
-    belongs to the character before it.
+    In a replacement, only the last character has this span; all other characters have an empty span at its start. If `extends` is set,
+    removed text belongs to the character before it.
     """
     spans, at = list[Place](), 0
     for string, new in replaced:

@@ -1,11 +1,11 @@
 """Extended grapheme clusters: characters that stay together (Unicode Standard Annex 29).
 
-The classes of two neighbours determine whether they stay together. Two rules also look further back. A consonant stays with an earlier one
-if there are only marks between them, with at least one linker. A pictograph stays with an earlier one if there are only marks and a joiner
-between them.
+The classes of two neighbours determine whether they stay together. Two rules also look further back. A consonant stays with an earlier
+consonant if there are only marks between them, at least one of them a linker. A pictograph stays with an earlier pictograph if there are
+only marks and a joiner between them.
 
-The rule for pairs of regional indicators is left out. It makes no difference for charsmaps: a cluster with two of them has more bytes than
-`SHORT`.
+The rule for pairs of regional indicators is left out. The rule makes no difference for charsmaps: a cluster with two regional indicators
+has more than `SHORT` bytes.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""Composition: a letter and the marks after it become one character. It depends on neighbours, so classes of characters cannot express it.
+"""Composition: a letter and the marks after it become one character. Composition depends on neighbours, so classes of characters cannot
+express it.
 
-Most texts are composed already. *Suspects* are the characters that composition could change. A text without suspects only needs its marks
-in order; WordPiece's kernels order them. Every other text is rewritten by the kernels of `fst.runtime.text.kernels.stretches`;
+Most texts are composed already. *Suspects* are the characters that composition could change. In a text without suspects, only marks must be
+sorted, which WordPiece's kernels do. Every other text is rewritten by the kernels of `fst.runtime.text.kernels.stretches`;
 `Composition.apply` is their specification.
 
 The algorithm follows The Unicode Standard, 3.11: decompose, order, compose. If normalizers do this several times, each time is a step, see

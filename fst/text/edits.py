@@ -1,8 +1,8 @@
 """Edits: normalizers that are not maps of characters, because they change strings, runs, or the ends of a stretch.
 
-They change a stretch of text between added tokens, one after the other. Each edit keeps the spans of the characters in the raw text, like
-the reference: a replacement has the span of the last character of the replaced string, and text added before a stretch has the span of the
-stretch's first character.
+Edits change a stretch, the text between two added tokens, one after another. Each edit also updates the spans of the characters in the raw
+text, like the reference: a replacement has the span of the last character of the replaced string, and text added before a stretch has the
+span of the stretch's first character.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from fst.text.composition import Place
 STRIP, PREPEND, REPLACE, RUNS, SPACES = KINDS = "strip", "prepend", "replace", "runs", "spaces"
 BLANK = " "
 ALL_KINDS = (*KINDS, CHARSMAP)
-MAX_STRING = 256  # bytes of a string that is replaced or inserted
-MAX_RUNS = 1 << 10  # runs of code points in an edit
-MAX_SHORTEST = 1 << 10  # shortest strings of replaced runs, see `Edit.triggers`
+MAX_STRING = 256  # maximum number of bytes of a string that is replaced or inserted
+MAX_RUNS = 1 << 10  # maximum number of runs of code points in an edit
+MAX_SHORTEST = 1 << 10  # maximum number of shortest strings of replaced runs, see `Edit.triggers`
 MAX_EDITS = 100
 
 
@@ -33,8 +33,8 @@ class Edit:
         kind: `STRIP`: remove whitespace at the ends. `PREPEND`: add `content` before the text, unless the text is empty. `REPLACE`: replace
             each `string` by `content`, from the left. `RUNS`: replace runs of some characters by `content`; each run is as long as
             possible. `SPACES`: change spaces like sentencepiece, see `_spaced`.
-        left, right: whether this end is stripped. For `SPACES`, `left`: whether a space is added before the text; `right`: whether spaces
-            at the ends and each `string` at the right end are removed, and runs of spaces become one space.
+        left, right: whether the left end and the right end are stripped. For `SPACES`, `left`: whether a space is added before the text;
+            `right`: whether spaces at the ends and each `string` at the right end are removed, and runs of spaces become one space.
         content: the inserted text. For `SPACES`: a space added at the end, or the empty string.
         string: the replaced text.
         runs: the characters of runs, as runs of code points (first, last).
@@ -80,7 +80,7 @@ class Edit:
         return edit
 
     def apply(self, text: str, places: Sequence[Place], size: int) -> tuple[str, list[Place]]:
-        """The text after the edit, and the span of each character.
+        """Apply the edit. Return the new text, and the span of each character.
 
         Args:
             text, places: the text, and the span of each character.
@@ -104,9 +104,9 @@ class Edit:
     def _spaced(self, text: str, places: Sequence[Place], end: int) -> tuple[str, list[Place]]:
         """The text with sentencepiece's spaces, and its spans: each character ends where the next one begins.
 
-        The space added before the text follows all spaces at the beginning of the raw text. It ends where the first character begins, so it
-        covers the text that was removed between them. The space added at the end has an empty span. Neither is added if `right` is set and
-        the raw text contains only spaces.
+        The space added before the text follows all spaces at the beginning of the raw text. Its span ends where the first character begins,
+        so it covers the text that was removed before this character. The space added at the end has an empty span. Neither space is added
+        if `right` is set and the raw text contains only spaces.
         """
         at = begun = 0
         while self.right and at < len(text) and text[at] == BLANK and places[at][0] == begun:
@@ -183,7 +183,7 @@ class Edit:
 
     @property
     def expansion_bound(self) -> int:
-        """The maximum number of bytes that the edit makes from one byte."""
+        """The maximum number of output bytes per input byte."""
         size = _size(self.content)
         if self.kind in (REPLACE, RUNS):
             return max(1, -(-size // (_size(self.string) if self.kind == REPLACE else self.least)))
@@ -231,7 +231,7 @@ def edits_before_charsmap(edits: Edits) -> Sequence[Edit]:
 
 
 def applied(edits: Edits, text: str, places: Sequence[Place], size: int) -> tuple[str, Sequence[Place]]:
-    """The text after several edits, and the span of each character. The arguments are as in `Edit.apply`."""
+    """Apply several edits. Return the new text, and the span of each character. The arguments are as in `Edit.apply`."""
     for edit in edits:
         text, places = edit.apply(text, places) if isinstance(edit, Charsmap) else edit.apply(text, places, size)
     return text, places

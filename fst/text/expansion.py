@@ -32,7 +32,7 @@ def of_composition(composition: Composition) -> Fraction:
 def _most(changes: Iterable[tuple[Sequence[int], Sequence[int]]]) -> Fraction:
     """The bound for changes, each given as the code points before and after.
 
-    The bound is at least 1: later changes may drop text, and this text needs room first.
+    The bound is at least 1: text that a later change removes needs capacity until then.
     """
     listed = [*changes]
     if not listed:

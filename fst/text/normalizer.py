@@ -1,10 +1,11 @@
-"""Rewriting: the changes to a text before a splitter cuts it into pieces. The slow walk here is the specification.
+"""Rewriting: the changes to a text before a splitter cuts it into pre-tokens. The slow walk here is the specification.
 
 1. Find added tokens in the raw text.
 2. Normalize each stretch between them: apply the edits `before`, order marks, compose and map characters, apply the edits `after`.
 3. Find added tokens in each normalized stretch.
 4. Write the spaces of each remaining stretch, see `fst.text.whitespace`. With ``add_prefix_space``, for example, a stretch gets a leading
-   space. If splits come before ``add_prefix_space``, each piece gets one, and an `EDGE` separates two pieces.
+   space. If splits come before ``add_prefix_space``, each pre-token of these splits gets a leading space, and an `EDGE` separates two of
+   them.
 5. Add a space after each string where the splitter restarts, see `Cuts`.
 
 The search for added tokens finds the longest token at each position and continues after it, like ``AddedVocabulary.find_matches`` of
@@ -53,11 +54,11 @@ class Stretch(NamedTuple):
 
 @dataclass(frozen=True)
 class Cuts:
-    """Strings that the splitter keeps as pre-tokens, although its automaton ignores them.
+    """Strings that become pre-tokens, although the automaton of the splitter ignores them.
 
-    A pattern may contain an added token. The search removes such tokens from stretches, but normalizers may create them again: `Lowercase`
-    creates CLIP's ``<|endoftext|>`` from ``<|EndOfText|>``. A space is added after each of these strings, because the splitter drops spaces
-    and restarts after them.
+    The pattern of a splitter may contain an added token. The search for added tokens removes it from the text, but normalizers may create
+    it again: `Lowercase` creates CLIP's ``<|endoftext|>`` from ``<|EndOfText|>``. A space is added after each of these strings, because the
+    splitter drops spaces and restarts after them.
 
     Attributes:
         strings: the strings; no string is a prefix of another.
@@ -118,7 +119,7 @@ class Normalizer:
         blanks: the rules for writing spaces.
         cuts: the positions where the splitter restarts.
         before, after: the edits before `composition` and after `last`.
-        splitter: the splitter that cuts a part into pieces, whose spaces are written separately; None: the part is one piece.
+        splitter: the splitter that cuts a part before spaces are written in each pre-token; None: spaces are written in the whole part.
     """
 
     composition: Composition | None
@@ -172,7 +173,7 @@ class Normalizer:
 
     @property
     def is_plain(self) -> bool:
-        """Whether this only normalizes stretches: spaces stay, and no splitter restarts."""
+        """Whether the rewriting only normalizes stretches: it has no rules for spaces, no cuts and no splitter."""
         return self.blanks == NO_WHITESPACE and self.cuts == NO_CUTS and self.splitter is None
 
     @Lazy
@@ -219,7 +220,7 @@ class Normalizer:
         return Stretch(BLANK.join(parts), parts_places[:-1], None)
 
     def _in_pieces(self, text: str, places: Sequence[Place], splitter: Splitter) -> Stretch:
-        """The same part, cut into pieces; each piece gets its own spaces."""
+        """A part like that of `_part`, cut by a splitter, with the spaces added to each pre-token."""
         written = [self.blanks.written(text[begin:end], places[begin:end]) for begin, end in splitter.pieces(text)]
         own = [place for _, piece_places in written for place in (piece_places[0], *piece_places)]
         return Stretch(EDGE.join(piece for piece, _ in written), own[1:], None)
@@ -290,7 +291,7 @@ def found(text: str, tokens: Mapping[str, ContextualToken], word: frozenset[int]
     Args:
         text: raw or normalized text.
         tokens: the tokens by their spelling.
-        word: the code points of word characters; a token with ``single_word`` next to one of these is ignored.
+        word: the code points of word characters; a token with ``single_word`` next to a word character is ignored.
     """
     at = begun = white = 0  # the search position; the end of the last token; the end of the whitespace that a token includes
     while at < len(text):
@@ -325,7 +326,7 @@ def spread(by: Normalizer) -> int:
 
 
 def without_context(added: AddedTokens) -> dict[str, int]:
-    """The spellings and ids of the tokens that a search finds in a text without rewriting, if rewriting does not change the text.
+    """The spellings and ids of the tokens that are also found without rewriting, in a text that rewriting does not change.
 
     These tokens have no flags. The tokens of normalized text among them cannot overlap with tokens of raw text.
     """
@@ -347,7 +348,7 @@ def late(added: AddedTokens) -> dict[str, ContextualToken]:
 
 
 def flagged(token: ContextualToken) -> bool:
-    """Whether the neighbours of a token decide if it is found and how much whitespace it includes."""
+    """Whether a token has flags: its neighbours then decide whether it is found, and how much whitespace it includes."""
     return token.single_word or token.lstrip or token.rstrip
 
 

@@ -9,7 +9,7 @@ A machine reads one *symbol* (normalized character) at a time. Five arrays map a
     0. Classes of parts of words come first, then classes that end a word, then lists. See `fst.automata.rows` for the bits of record A.
 ``symbols``
     lists of classes, for characters that are not exactly one symbol: a count, then ``class | rank << 16`` for each symbol, the lowest rank
-    first. Class 0 is a mark without a symbol: it counts only for the positions in a run of marks.
+    first. Class 0 is a mark without a symbol: it only takes a position in a run of marks.
 ``specials``
     the trie of the added tokens that are cut out of the raw text first, one character per node; each token has a class.
 
@@ -45,7 +45,7 @@ from fst.tables.table import Table
 from fst.text.composition import Place
 
 MAX_RANK = 63
-MAX_LISTED = 32  # symbols of one character; U+FDFA, decomposed, has 18
+MAX_LISTED = 32  # maximum number of symbols of one character; U+FDFA, decomposed, has 18
 KNOWN_FLAGS = STARTS_SPECIAL | HAS_MARKS | CONTINUES_RUN
 
 NORMALIZED = CODE_POINTS  # added to the code point of a normalized character
@@ -54,7 +54,7 @@ Symbol = tuple[int, Place]  # a class, and its span in the text
 
 
 class ReadingTable(Table):
-    """A table that reads raw text by the arrays of this module.
+    """A table that converts raw text to symbols with the arrays of this module.
 
     Attributes:
         pages: uint16[8704], the block of each 128 code points; or uint16[17408], where the second half is for normalized characters.
@@ -106,7 +106,7 @@ class ReadingTable(Table):
         return [(symbol & 0xFFFF, symbol >> 16) for symbol in found]
 
     def special_at(self, text: str, position: int) -> tuple[int, int] | None:
-        """The end and the class of the longest special token at a position; None without a token."""
+        """The end and the class of the longest special token at a position; None if no special token begins there."""
         node, found = 0, None
         for end in range(position, len(text)):
             node = next((child for child in self._children(node) if self.specials[child, 0] == ord(text[end])), -1)
@@ -232,7 +232,8 @@ def _code_point(pages: Array, at: int) -> str:
 
 
 def prove_specials(table: ReadingTable, specials: Mapping[str, int]) -> None:
-    """Prove that the trie contains exactly the special tokens of the metadata, and that the class of each first character is flagged.
+    """Prove that the trie contains exactly the special tokens of the metadata, and that the class of each first character has the flag
+    `STARTS_SPECIAL`.
 
     Args:
         table: a table whose other arrays are proven.

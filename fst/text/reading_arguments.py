@@ -24,8 +24,8 @@ class Reader(NamedTuple):
         records: uint64[classes + 1], record A of each class, then the record of a space for the end of a text.
         pages, blocks, lists: as in `fst.text.reading.ReadingTable`; `lists` is its ``symbols``.
         specials: the special tokens; the value of each token is its class.
-        second_units: uint64[1], a set of the lowest 6 bits of all second units of special tokens. All bits are set if a special token has a
-            single unit.
+        second_units: uint64[1], a bit set: the lowest 6 bits of the second unit of each special token. All bits are set if a special token
+            has a single unit.
     """
 
     bmp_classes: Array

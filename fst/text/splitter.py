@@ -1,4 +1,4 @@
-"""Splitters: automata that cut a text into pieces by a pattern. The slow walk here is their specification."""
+"""Splitters: automata that cut a text into pre-tokens by a pattern. The slow walk here is their specification."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ Span = tuple[int, int]
 BEHAVIORS: tuple[str, ...] = get_args(Behavior)
 MAX_CLASSES = 62
 DEAD, START = 0, 1
-# Numbers in the arguments of kernels that search for pieces:
+# Numbers in the arguments of kernels that search for pre-tokens:
 COLUMNS = 0  # index into `params`: the number of columns of `moves`
-MEMO = 3  # the length of the memo of `fst.runtime.kernels.tries.match_at`; the numbers of the search for pieces follow it
+MEMO = 3  # the length of the memo of `fst.runtime.kernels.tries.match_at`; the numbers of the search for pre-tokens follow it
 STRETCH, STRETCH_ENDS, HAS_FAILED, FAILED = range(MEMO, MEMO + 4)  # indices into a memo, see `fst.runtime.text.kernels.search`
-FAILED_BITS = 14  # bits of the number of failures that are remembered
+FAILED_BITS = 14  # at most ``1 << FAILED_BITS`` failed searches are remembered
 
 
 @dataclass(frozen=True, eq=False)
 class Splitter:
-    """Cuts a text into pieces by a pattern.
+    """Cuts a text into pre-tokens by a pattern.
 
     A search begins in START at a position of the text and reads one symbol at a time. A move consists of the next state and a bit: whether
     a match ends before the symbol. The bit is one symbol late, so that patterns can look one symbol ahead. A search ends in DEAD, and its
@@ -39,9 +39,9 @@ class Splitter:
         classes: uint8[0x110000], the class of each code point, from 0; at most 62 classes.
         moves: uint16[states, classes + 1], ``target << 1 | match_ends`` for a state and the class of the next symbol. The last column is
             the end of the text: it leads to DEAD. The row of DEAD is zero.
-        behavior: the rule that makes pieces from matches and the gaps between them, with the reference's name.
+        behavior: the reference's name of the rule that makes pre-tokens from matches and from the gaps between them.
         invert: whether matches and gaps swap their roles.
-        dropped: classes; a piece is dropped if its first character has one of these classes.
+        dropped: classes; a pre-token is dropped if its first character has one of these classes.
     """
 
     classes: NDArray[np.uint8]
@@ -79,12 +79,12 @@ class Splitter:
         return cls(np.repeat(np.array(numbers, np.uint8), np.diff(starts, append=CODE_POINTS)), found, dropped=frozenset(dropped))
 
     def pieces(self, text: str) -> list[Span]:
-        """The spans of the pieces of a text, in characters."""
+        """The spans of the pre-tokens of a text, in characters."""
         spans = kept(self.segments(text), self.behavior)
         return [(start, end) for start, end in spans if start < end and int(self.classes[ord(text[start])]) not in self.dropped]
 
     def segments(self, text: str) -> list[tuple[Span, bool]]:
-        """The matches and the gaps between them, which cover the text; for each, whether it counts as a match."""
+        """The segments of a text, which cover it: matches, and gaps between them. Each has a flag, whether it counts as a match."""
         segments, start = [], 0
         for first, last in self.matches(text):
             if start < first:
@@ -106,7 +106,7 @@ class Splitter:
             place = place + 1 if end is None else end
 
     def _match(self, symbols: Sequence[int], place: int) -> int | None:
-        """The end of the match that begins at a position; None without a match."""
+        """The end of the match that begins at a position; None if no match begins there."""
         state, end = START, None
         while state != DEAD:
             move = int(self.moves[state, symbols[place]])
@@ -140,7 +140,7 @@ def prove_moves(moves: NDArray[np.uint16]) -> None:
 
 
 def kept(segments: Sequence[tuple[Span, bool]], behavior: Behavior) -> list[Span]:
-    """The pieces that a behavior makes from segments; a segment is a match (True) or a gap.
+    """The pre-tokens that a behavior makes from segments; a segment is a match (True) or a gap (False).
 
     >>> segments = [((0, 1), True), ((1, 4), False), ((4, 5), True), ((5, 6), True)]
     >>> kept(segments, "removed")
@@ -167,5 +167,5 @@ def kept(segments: Sequence[tuple[Span, bool]], behavior: Behavior) -> list[Span
 
 
 def _joins(behavior: Behavior, before: bool, matched: bool) -> bool:
-    """Whether a segment becomes part of the piece before it."""
+    """Whether a segment becomes part of the pre-token before it."""
     return before == matched if behavior == "contiguous" else behavior == "merged_with_previous" and matched and not before

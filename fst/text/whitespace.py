@@ -1,8 +1,8 @@
-"""Spaces: the form of whitespace in a part of a text, before a splitter cuts it. The part has no added tokens.
+"""Rules for spaces in a part of a text. They apply before a splitter cuts the part, which has no added tokens.
 
 SentencePiece keeps the space before a word in the word's piece, as a *symbol*, mostly ▁. Its pipelines replace each space by the symbol.
 This module does the reverse: it replaces the symbol by a space, in texts and in tokens. Nearly all texts contain spaces and no symbol, so
-they do not change. If the symbol is not a token, spaces become the symbol: the model then falls back to its bytes.
+they do not change. If the symbol is not a token, spaces become the symbol: the model then falls back to the symbol's bytes.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Whitespace:
     Attributes:
         prefix: whether a word gets a leading space, unless it begins with a space or the symbol. `ALWAYS`; `NEVER`; `FIRST`: only a word at
             the beginning of the raw text.
-        symbol: the character for a space; "" without one.
+        symbol: the character that means a space; "" if no character does.
         separator: `KEEPS`: the whole part is one word. Otherwise whitespace separates words, and the separator joins them: `JOINS`, the
             empty string, or `BREAKS`, a line break.
         keeps_symbol: whether spaces are written as the symbol. Otherwise the symbol is written as a space.
@@ -65,11 +65,11 @@ class Whitespace:
         return cls(prefix, symbol, separator, stored["keeps_symbol"])
 
     def replaced(self, text: str) -> str:
-        """A text with spaces and symbols written as `blank`."""
+        """Replace spaces and symbols in a text by `blank`."""
         return text.replace(BLANK, self.blank).replace(self.symbol or BLANK, self.blank)
 
     def written(self, text: str, places: Sequence[Place]) -> tuple[str, list[Place]]:
-        """A part with its spaces, and the span of each character in the raw text."""
+        """Write the spaces of a part. Return the new text, and the span of each character in the raw text."""
         chars, own = list[str](), list[Place]()
         for begin, end in self._words(text):
             word = self.replaced(text[begin:end])

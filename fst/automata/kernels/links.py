@@ -43,7 +43,7 @@ def link_suffixes(parents, labels, tokens, firsts, of_root, links, ends):
 
 @part
 def put(pops, count, last, token, end):
-    """Append a token to the list that ends with `last`. The result is as in `link_longest`."""
+    """Append a token to the list that ends with row `last`. Return the new number of rows, as in `link_longest`."""
     if count < len(pops):
         pops[count, TOKEN], pops[count, END] = token, end
         pops[count, NUMBER], pops[count, BEFORE] = pops[last, NUMBER] + 1, last
@@ -52,7 +52,9 @@ def put(pops, count, last, token, end):
 
 @part
 def put_list(pops, count, last, other, shift):
-    """Append the tokens of another list, whose ends are shifted by `shift` symbols. The result is as in `link_longest`."""
+    """Append the tokens of another list, with their ends shifted by `shift` symbols. Return the new number of rows of `pops`, as in
+    `link_longest`.
+    """
     after, number = count + pops[other, NUMBER], pops[last, NUMBER] + 1 - count
     if after <= len(pops):
         for place in range(after - 1, count - 1, -1):
