@@ -52,8 +52,8 @@ def wordpiece(
         continuing_subword_prefix: the first characters of tokens that continue a word; it may be "" ["##"].
         max_input_chars_per_word: a normalized word with more characters is one unknown token [100].
         pre_tokenizer: "bert" splits at spaces and punctuation; with "none" the whole text is one word ["bert"].
-        layout: "dense": one transition look-up per character; "compact": at most two, in a much smaller table; "linked": failure links
-            replace most transitions, for alphabets of thousands of characters; "auto": chosen by the compiler.
+        layout: "compact": at most two transition look-ups per character; "linked": at most three, because failure links replace most
+            transitions, for alphabets of thousands of characters; "auto": chosen by the compiler.
 
     Raises:
         VocabularyError: the source is not a vocabulary or lacks the unknown token, or the Hub lacks the model or cannot be reached.

@@ -1,7 +1,7 @@
 """Lay out a transducer as rows of entries.
 
-There are three layouts. Dense rows have a slot for every label. Compact rows are overlaid with displacements. Linked rows are compact rows
-with failure links, which replace the transitions that a state inherits through its link.
+There are two layouts. Compact rows are overlaid with displacements. Linked rows are compact rows with failure links, which replace the
+transitions that a state inherits through its link.
 """
 
 from __future__ import annotations
@@ -15,26 +15,22 @@ from fst.automata.rows import (
     ENTRY,
     FAIL,
     FINISH,
-    LABEL_SHIFT,
     LAST_OUTPUT,
     LINK,
     MANY,
-    MAX_NEXT,
     MAX_OUTPUT,
     NONE,
     ONE,
     PAGE_BITS,
-    field_kind,
     pack,
 )
 from fst.automata.transducer import Transducer, inherits
 from fst.automata.trie import NULL, ROOT, Ints, spread
 from fst.compile.layout.rows import ODD, filled, placed
 from fst.errors import UnsupportedError
-from fst.tables.header import COMPACT, DENSE, LINKED
+from fst.tables.header import LINKED
 
 MAX_SHAPES, MAX_LABELS, ROUNDS = 1000, 2048, 3  # limits of the search for columns; they cover 98 % of the rows
-DENSE_SLOTS = 1 << 16  # maximum for dense rows with "auto": 512 KiB fit the private cache of a core
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +38,7 @@ class Rows:
     """A transducer as entries.
 
     Attributes:
-        layout: "dense", "compact" or "linked".
+        layout: "compact" or "linked".
         entries: uint64[slots].
         pool: uint32[n].
         slots: int64[states + 1], the first slot of each state's row. The last element belongs to the dead state, so the index -1 finds it.
@@ -62,7 +58,7 @@ def lay_out(transducer: Transducer, visits: NDArray[np.float64], layout: str) ->
     Args:
         transducer: the machine; for "linked", it has only the edges of the trie.
         visits: float64[states], the expected number of visits of each state; the most visited rows are placed together.
-        layout: "dense", "compact", "linked", or "auto": dense if this is small, otherwise compact.
+        layout: "compact" or "linked".
 
     Raises:
         UnsupportedError: the machine does not fit the layout's fields.
@@ -73,28 +69,18 @@ def lay_out(transducer: Transducer, visits: NDArray[np.float64], layout: str) ->
         columns += columns > 0  # the first column is for links
         shapes = 2 * shapes + np.append(inherits(transducer.failure), False)
     width = int(columns.max(initial=0)) + 1
-    states = len(transducer.trie) + 1
     if width > FINISH:
         raise UnsupportedError(f"{width - 1} different characters inside tokens: a table has room for {FINISH - 1}")
-    if layout == "auto":
-        layout = DENSE if states * width <= DENSE_SLOTS else COMPACT
-    if layout == DENSE and states * width > MAX_NEXT:
-        raise UnsupportedError(f"layout dense with {states} states of {width} entries: there is room for {MAX_NEXT}; use compact")
 
     transitions = _Transitions.of(transducer, columns)
     if layout == LINKED:
         transitions = transitions.with_links(transducer)
     pool, finish, output, kind = _outputs(transducer, transitions)
     order = np.append(ROOT, 1 + np.argsort(-np.append(visits[1:], -1), kind="stable"))
-    if layout == DENSE:
-        slots = np.empty(states, np.int64)
-        slots[order] = np.arange(states) * width
-        entries = _dense(transducer, transitions, columns, slots, finish, output, kind)
-    else:
-        starts = np.searchsorted(transitions.source, np.arange(states + 1))
-        slots = placed(ENTRY, starts, transitions.column, order, width, shapes)
-        entries = filled(ENTRY, slots, width, finish, "the automaton of this vocabulary")
-        entries[slots[transitions.source] + transitions.column] = pack(slots[transitions.target], transitions.column, output, kind)
+    starts = np.searchsorted(transitions.source, np.arange(len(transducer.trie) + 2))
+    slots = placed(ENTRY, starts, transitions.column, order, width, shapes)
+    entries = filled(ENTRY, slots, width, finish, "the automaton of this vocabulary")
+    entries[slots[transitions.source] + transitions.column] = pack(slots[transitions.target], transitions.column, output, kind)
     return Rows(layout, entries, pool, slots, columns)
 
 
@@ -236,30 +222,3 @@ def _share(pops: Ints, starts: Ints, lengths: Ints) -> tuple[NDArray[np.uint32],
     if used > MAX_OUTPUT:
         raise UnsupportedError(f"outputs of {used} ids: the pool has room for {MAX_OUTPUT}")
     return np.concatenate(pool), output
-
-
-def _dense(
-    transducer: Transducer,
-    transitions: _Transitions,
-    columns: Ints,
-    slots: Ints,
-    finish: NDArray[np.uint64],
-    output: Ints,
-    kind: Ints,
-) -> NDArray[np.uint64]:
-    """Entries of rows with all columns; where a state has no explicit transition, the entry is its default."""
-    states, width = len(slots), int(columns.max(initial=0)) + 1
-    labels = np.flatnonzero(columns)
-    default, first = np.full((2, width), NULL)
-    default[columns[labels]], first[columns[labels]] = transducer.default[labels], transducer.first[labels]
-
-    fails = (field_kind(finish) == FAIL)[:, None]
-    emits = finish & np.uint64((1 << LABEL_SHIFT) - 1 - MAX_NEXT)  # without the label and the depth
-    rows = np.where(fails, pack(slots[NULL], 0, 0, NONE), emits[:, None] | slots[default].astype(np.uint64))
-    rows[ROOT] = slots[first]
-    rows |= np.arange(width, dtype=np.uint64) << np.uint64(LABEL_SHIFT)
-    rows[transitions.source, transitions.column] = pack(slots[transitions.target], transitions.column, output, kind)
-    rows[:, 0] = finish
-    entries = np.empty(states * width, np.uint64)
-    entries.reshape(states, width)[slots // width] = rows
-    return entries

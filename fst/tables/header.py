@@ -32,7 +32,7 @@ from fst.errors import TableError, listed
 from fst.tables.decoder_steps import Steps, are_steps
 from fst.tables.ids import IDS, are_ids, is_id
 
-LAYOUTS = DENSE, COMPACT, LINKED = "dense", "compact", "linked"
+LAYOUTS = COMPACT, LINKED = "compact", "linked"
 SIDES = ("right", "left")
 FLAGS = ("lowercase", "strip_accents", "clean_text", "handle_chinese_chars")  # the settings of BertNormalizer
 CONTEXTUAL_FLAGS = ("single_word", "lstrip", "rstrip", "normalized")  # the flags of a contextual added token, named as in tokenizer.json
@@ -52,7 +52,7 @@ class Automaton:
 
     Attributes:
         kind: the kind of machine.
-        layout: "dense", "compact" or "linked".
+        layout: "compact" or "linked".
         states: the number of states.
         columns: 1 more than the highest label of a class.
         dead: the dead state: a word that reaches it has no segmentation.

@@ -20,5 +20,5 @@ def test_sample_has_its_bytes(name: str, tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", frozen.VOCABULARIES)
 def test_vocabulary_has_its_bytes(name: str) -> None:
-    """A vocabulary compiles to bytes with the recorded digest, or is too large for dense rows."""
+    """A vocabulary compiles to bytes with the recorded digest."""
     assert frozen.of_vocabulary(name) == frozen.read()["vocabularies"][name]

@@ -42,10 +42,10 @@ def test_folder_without_a_class_and_a_tokenizer_json_is_bert_s(config: Json, tmp
 def test_option_overrides_a_folder(tmp_path: Path) -> None:
     """An option overrides a folder, and may name another unknown token."""
     folder = write(tmp_path / "folder", bare(do_lower_case=False))
-    tables = wordpiece(folder, lowercase=True, unk_token="q", layout="dense")
+    tables = wordpiece(folder, lowercase=True, unk_token="q", layout="linked")
     assert tables.run("B") == [TOKENS.index("q")]
     assert tables.about["named_tokens"]["unk_token"] == "q"
-    assert tables.about["layout"] == "dense"
+    assert tables.about["layout"] == "linked"
 
 
 @pytest.mark.parametrize(

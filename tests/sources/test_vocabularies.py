@@ -316,7 +316,7 @@ def test_no_truncation_and_no_padding_are_none(read: Read) -> None:
         ({"continuing_subword_prefix": "#"}, {"model": {"continuing_subword_prefix": "#"}}),
         ({"max_input_chars_per_word": 3}, {"model": {"max_input_chars_per_word": 3}}),
         ({"pre_tokenizer": "none"}, {"pre_tokenizer": None}),
-        ({"layout": "dense"}, {}),
+        ({"layout": "linked"}, {}),
         ({"layout": "compact"}, {}),
         ({"lowercase": None, "unk_token": None}, {}),
     ],
@@ -340,7 +340,7 @@ def test_accents_go_with_case_unless_said(lowercase: bool, strip_accents: bool |
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"layout": "sparse"}, fst.UnsupportedError, "layout is 'sparse'; expected 'auto', 'dense', 'compact'"),
+        ({"layout": "sparse"}, fst.UnsupportedError, "layout is 'sparse'; expected 'auto', 'compact' or 'linked'"),
         ({"pre_tokenizer": "whitespace"}, fst.UnsupportedError, "pre_tokenizer is 'whitespace'; expected 'bert' or 'none'"),
         ({"unk_token": "<unk>"}, fst.VocabularyError, "does not hold the unknown token '<unk>'"),
         ({"lowercase": "yes"}, fst.VocabularyError, "lowercase is 'yes'"),

@@ -17,7 +17,7 @@ from fst.machines.wordpiece.table import WordPieceTable
 @pytest.fixture(scope="module")
 def good() -> Mapping[str, WordPieceTable]:
     """Sound tables of each layout."""
-    return {layout: wordpiece(TOKENS, unk_token=UNKNOWN, layout=layout) for layout in ("dense", "compact", "linked")}
+    return {layout: wordpiece(TOKENS, unk_token=UNKNOWN, layout=layout) for layout in ("compact", "linked")}
 
 
 @pytest.fixture(scope="module")

@@ -412,13 +412,13 @@ TABLES: dict[str, dict[str, Corruption]] = {
     "dimensions": DIMENSIONS,
 }
 CORRUPT = [(f"{group}: {name}", corrupt) for group, table in TABLES.items() for name, corrupt in table.items()]
-LAYOUTS = ("dense", "compact", "linked")
+LAYOUTS = ("compact", "linked")
 
 
 @pytest.mark.parametrize(
     ("corrupt", "layout"),
     [
-        pytest.param(corrupt, layout, id=f"{name}-{layout}", marks=[] if number % 3 == place else pytest.mark.slow)
+        pytest.param(corrupt, layout, id=f"{name}-{layout}", marks=[] if number % 2 == place else pytest.mark.slow)
         for number, (name, corrupt) in enumerate(CORRUPT)
         for place, layout in enumerate(LAYOUTS)
     ],
@@ -430,7 +430,7 @@ def test_harmful_table_is_refused(corrupt: Corruption, layout: str, good: Mappin
     refused_by_proof(path, harmful)
 
 
-@pytest.mark.parametrize("layout", ["dense", "compact", "linked"])
+@pytest.mark.parametrize("layout", ["compact", "linked"])
 def test_harmless_table_is_loaded(layout: str, good: Mapping[str, WordPieceTable], tmp_path: Path) -> None:
     """The original tables are sound, and use every part that the corruptions change."""
     path = tmp_path / "good.npz"

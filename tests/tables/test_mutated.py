@@ -94,8 +94,7 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Any]:
     folder = tmp_path_factory.mktemp("sound")
     steps = [{"type": name} for name in ("Lowercase", "NFD", "StripAccents")]
     return {
-        "dense": compiled(layout="dense"),
-        "compact": wordpiece(list(TOKENS), layout="compact"),
+        "compact": compiled(layout="compact"),
         "linked": wordpiece(list(TOKENS), layout="linked"),
         "short": wordpiece(list(TOKENS), max_input_chars_per_word=5),
         "late": of_source(folder, added_tokens=LATE),

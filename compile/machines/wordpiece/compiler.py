@@ -13,7 +13,7 @@ from fst.automata.links import Failure, link
 from fst.automata.rows import MAX_WORD, WHITE_SPACE
 from fst.automata.transducer import Transducer, count_explicit, fold, unfolded
 from fst.automata.trie import Strings, Trie, build
-from fst.compile.layout.transducer import DENSE_SLOTS, lay_out
+from fst.compile.layout.transducer import lay_out
 from fst.compile.machines.wordpiece.header import is_stepwise, metadata_of, normalizer_of, text_pipeline
 from fst.compile.text.added_tokens import completed, patterns
 from fst.compile.text.alphabets import alphabet as alphabet_of
@@ -25,10 +25,11 @@ from fst.compile.text.source import Source, Trimming
 from fst.compile.text.words import renumbered, word_table
 from fst.errors import UnsupportedError, VocabularyError, quoted
 from fst.machines.wordpiece.table import WordPieceTable
-from fst.tables.header import LINKED, AddedTokens, Model
+from fst.tables.header import COMPACT, LINKED, AddedTokens, Model
 from fst.text.alphabet import BREAK, Alphabet
 
 MOST_A_STATE = 16  # "auto" folds up to this average number of explicit transitions per state; multilingual BERT has 11, jieba's words 40
+FEW = 1 << 16  # explicit transitions that "auto" always folds: 512 KiB fit the private cache of a core
 
 
 @dataclass(frozen=True)
@@ -103,7 +104,7 @@ def _is_linked(failure: Failure, layout: str) -> bool:
     """Whether to lay out failure links instead of folding them; with "auto", if folding would make too many transitions."""
     if layout != "auto":
         return layout == LINKED
-    return count_explicit(failure) > max(MOST_A_STATE * len(failure.trie), DENSE_SLOTS)
+    return count_explicit(failure) > max(MOST_A_STATE * len(failure.trie), FEW)
 
 
 def vocabulary_trie(tokens: Mapping[str, int], indicator: str, readable: NDArray[np.bool_], max_length: int) -> Trie:
@@ -144,7 +145,7 @@ def assemble(source: Source[WordPieceModel], layout: str) -> WordPieceTable:
     alphabet, failure = _linked(source)
     is_linked = _is_linked(failure, layout)
     transducer = unfolded(failure) if is_linked else fold(failure)
-    rows = lay_out(transducer, _visits(transducer.trie), LINKED if is_linked else layout)
+    rows = lay_out(transducer, _visits(transducer.trie), LINKED if is_linked else COMPACT)
     normalization = folded(source.text.normalizers, source.text.pre_tokenizers).normalization
     classes, inside = _classes(source, alphabet, Letters.of_machine(transducer, rows), normalization)
     words, displacements = word_table(transducer.trie, classes.of_letter, inside)

@@ -16,8 +16,8 @@ so far. Instead of the next state, it has the state's *depth*, the number of sym
 state, ``A.next`` after at least one token of the word, ``B.next`` at its start.
 
 Classes with label 0 always take the default, with a single look-up of the finish entry. If their kind is NONE or ONE, they end the word,
-and their ``A.next`` is the root. In a dense table every row has every label, so every look-up matches. In a compact table only the root's
-row has every label, and rows share slots. A label that does not match is a miss, and the finish entry is the second look-up.
+and their ``A.next`` is the root. Rows share slots, and only the root's row has every label. A label that does not match is a miss, and the
+finish entry is the second look-up.
 
 A linked table is compact, but rows have only the edges of the trie. Where a state would inherit transitions, its row has a failure link:
 the entry of the label `LINK`, with the tokens that are certain on the way. A miss follows this link; without a link, a miss is the default.

@@ -40,7 +40,7 @@ from fst.registry import load
 from fst.text.alphabet import Alphabet
 
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
-LAYOUTS = ("dense", "compact", "linked")
+LAYOUTS = ("compact", "linked")
 
 Case = dict[str, Any]
 CASES: list[Case] = [json.loads(line) for line in (Path(__file__).parent / "cases.jsonl").read_text(encoding="utf-8").splitlines()]
@@ -235,7 +235,7 @@ def look_ups(tables: WordPieceTable, text: str) -> list[int]:
     """Walk over a text, check its number of look-ups against the limit of the layout, and return its ids."""
     walk = Walk(tables)
     walk.run(text)
-    most = {"dense": 1, "compact": 2, "linked": 3}[tables.about["layout"]]
+    most = {"compact": 2, "linked": 3}[tables.about["layout"]]
     assert walk.symbols <= walk.lookups <= most * walk.symbols
     return walk.ids
 
@@ -244,7 +244,7 @@ def look_ups(tables: WordPieceTable, text: str) -> list[int]:
 @each_layout
 @given(text=st.text(st.sampled_from("abcdxyz. #é\u0301İ中\U0001e000\U0001d165\u200b"), max_size=60) | st.text(max_size=60))
 def test_look_ups(layout: str, text: str) -> None:
-    """For any text, a dense table takes exactly one look-up per symbol, a compact table at most two, and a linked table at most three."""
+    """A compact table takes at most two look-ups per symbol, and a linked one at most three, for any text."""
     look_ups(compiled(key(CASES[0]), layout), text)
 
 
@@ -277,7 +277,7 @@ import json, sys
 from pathlib import Path
 from fst.compile import wordpiece
 for name, source in json.load(sys.stdin).items():
-    for layout in ("dense", "compact", "linked"):
+    for layout in ("compact", "linked"):
         wordpiece(source, layout=layout).save(Path(sys.argv[1], f"{name}-{layout}.npz"))
 """
 

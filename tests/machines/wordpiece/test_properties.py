@@ -31,7 +31,7 @@ from fst.machines.wordpiece.table import Walk, WordPieceTable
 
 UNKNOWN = "[UNK]"
 INDICATORS = ("##", "", "a", "ab", "▁", "#", "aba", "ba#")
-LAYOUTS = ("dense", "compact", "linked")
+LAYOUTS = ("compact", "linked")
 LETTERS = ("ab", "abc", "a#", "ab▁", "ab.", "a b")
 SIZES = {2: 7, 3: 5}  # number of letters → maximum length of tested words
 

@@ -204,7 +204,7 @@ SPACES = {"type": "Sequence", "normalizers": [{"type": "Prepend", "prepend": "â–
 SAMPLES: Mapping[str, Sample] = {
     **{
         f"wordpiece {layout}": Sample("wordpiece", lambda _, layout=layout: wordpiece([*TOKENS], layout=layout), PIECES)  # type: ignore[misc]
-        for layout in ("auto", "dense", "compact", "linked")
+        for layout in ("auto", "compact", "linked")
     },
     "wordpiece added": Sample("wordpiece", _document(_wordpiece(CUTS, BERT, added=FOUND_IN_TEXT)), PIECES),
     "wordpiece flagged": Sample("wordpiece", _document(_with_added(_wordpiece(CUTS, BERT))), (*PIECES, *BYTE_PARTS)),

@@ -208,7 +208,7 @@ def tokenizer(draw: random.Random, draw_vocabulary: Callable[[random.Random], di
         while True:
             path.write_text(json.dumps(draw_vocabulary(draw)), encoding="utf-8")
             with suppress(fst.UnsupportedError):
-                tables = compile_any(path, layout=draw.choice(("dense", "compact", "linked")))
+                tables = compile_any(path, layout=draw.choice(("compact", "linked")))
                 return fst.Tokenizer(without_words(tables) if draw.random() < 0.3 else tables)
 
 
