@@ -14,12 +14,13 @@ import numpy as np
 import pytest
 from hypothesis import given, reject
 from hypothesis import strategies as st
+from support.pretokens import generate_properties
 from support.pretokens.engines import cut, fancy_regex, oniguruma
 from support.pretokens.splitters import PATTERNS, compiled, representatives, texts_over
 from support.shared_data import SHARED, needs_shared
 from support.tiers import LONG, examples, sample, thinned
 
-from fst.compile.patterns import code_points, generate_properties, properties
+from fst.compile.patterns import code_points, properties
 from fst.compile.patterns.sets import Dialect
 from fst.compile.pretokens.splitter import splitter
 from fst.errors import TableError, UnsupportedError

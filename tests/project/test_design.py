@@ -18,10 +18,10 @@ from shutil import copyfile, copytree
 import numpy as np
 import pytest
 from support.shared_data import REPOSITORY, TESTS
+from support.text import generate_characters
 
 import fst
 from fst.automata import rows
-from fst.compile.text.characters import generate
 from fst.machines.wordpiece.arguments import KEY_MASKS
 from fst.runtime.kernels import constants
 from fst.runtime.text.kernels import reading
@@ -90,7 +90,6 @@ ONLY_IN = {
         *("runtime/kernels/intrinsics.py", "runtime/kernels/plain_intrinsics.py"),
     },
     "tokenizers": {
-        *("compile/text/characters/generate.py", "compile/text/characters/generate_clusters.py", "compile/patterns/generate_properties.py"),
         *("runtime/compat/transformers/backend.py", "runtime/compat/transformers/bpe.py", "runtime/compat/transformers/wordpiece.py"),
     },
     "huggingface_hub": {"compile/sources/pretrained/hub.py"},
@@ -373,7 +372,7 @@ def test_symbols_are_told_apart() -> None:
 def test_characters_are_those_of_the_reference() -> None:
     """The file of characters equals the data of the installed reference."""
     kept = files("fst.compile.text.characters").joinpath("characters.tsv").read_text("ascii").splitlines()
-    assert kept == list(generate.lines())
+    assert kept == list(generate_characters.lines())
 
 
 @pytest.mark.parametrize("module", MODULES)

@@ -102,13 +102,3 @@ def _bases(nodes: Sequence[Node], first: int) -> list[int]:
             lowest += 1
         bases.append(base)
     return bases
-
-
-def of_every_character(text: str) -> bytes:
-    """The charsmap that replaces every character except a line feed by one text."""
-    tails = range(0x80, 0xC0)
-    ascii_ = {byte: 4 for byte in range(1, 0x80) if byte != ord("\n")}
-    leads = ((range(0xC2, 0xE0), 3), (range(0xE0, 0xF0), 2), (range(0xF0, 0xF5), 1))
-    root = ascii_ | {byte: node for bytes_, node in leads for byte in bytes_}
-    nodes: list[Node] = [(root, None), *((dict.fromkeys(tails, node), None) for node in (2, 3, 4)), ({}, 0)]
-    return of_nodes(nodes, text.encode() + b"\0")

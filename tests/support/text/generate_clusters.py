@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
-from fst.compile.text.edits.double_arrays import of_every_character
+from fst.compile.text.edits.double_arrays import Node, of_nodes
 
 APART = "\n"  # it always ends a cluster, and the charsmap keeps it
 MANY = 10_000  # characters per call of the reference
@@ -48,6 +48,16 @@ CLASSES: tuple[tuple[str, set[str], set[str]], ...] = (
     ("pictograph", {"pictograph"}, set()),
     ("control", {"breaks"}, set()),
 )
+
+
+def of_every_character(text: str) -> bytes:
+    """The charsmap that replaces every character except a line feed by one text."""
+    tails = range(0x80, 0xC0)
+    ascii_ = {byte: 4 for byte in range(1, 0x80) if byte != ord("\n")}
+    leads = ((range(0xC2, 0xE0), 3), (range(0xE0, 0xF0), 2), (range(0xF0, 0xF5), 1))
+    root = ascii_ | {byte: node for bytes_, node in leads for byte in bytes_}
+    nodes: list[Node] = [(root, None), *((dict.fromkeys(tails, node), None) for node in (2, 3, 4)), ({}, 0)]
+    return of_nodes(nodes, text.encode() + b"\0")
 
 
 def clusters(characters: Iterable[str]) -> Iterator[tuple[str, str]]:

@@ -3,7 +3,7 @@
 ``tokenizers`` uses Oniguruma, and ``tiktoken`` uses fancy-regex. Both have the same version of Unicode, but different word characters, so
 these are generated for both engines. This takes about twenty seconds::
 
-    python -m fst.compile.patterns.generate_properties > compile/patterns/properties.tsv
+    cd tests && python -m support.pretokens.generate_properties > ../compile/patterns/properties.tsv
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Protocol
 
-from fst.automata.rows import CODE_POINTS
+from support.text.every_character import EVERY_CHARACTER
 
 HEADER = """\
 # Properties of characters as the regex engines of tokenizers {tokenizers} and tiktoken {tiktoken} have them; made by
-# fst.compile.patterns.generate_properties. Kind, names of the property, and runs of code points (hexadecimal).
+# tests/support/pretokens/generate_properties.py. Kind, names of the property, and runs of code points (hexadecimal).
 #   category     general category; unassigned characters are in none
 #   script       script; characters in none are of unknown script
 #   binary       a property that a character has or has not
@@ -119,7 +119,7 @@ def lines() -> Iterator[str]:
 
 def everything() -> str:
     """Every character that a text can contain."""
-    return "".join(chr(code) for code in range(CODE_POINTS) if not 0xD800 <= code < 0xE000)
+    return "".join(EVERY_CHARACTER)
 
 
 def _partition(engine: Oniguruma, kind: str, listed: str, text: str) -> Iterator[str]:

@@ -3,7 +3,7 @@
 ``tokenizers`` combines three versions of Unicode: categories of 8.0, decompositions of 9.0, and lower case of 17.0. Neither the tables of
 Python nor any single version of Unicode therefore gives the same ids. This takes about a minute::
 
-    python -m fst.compile.text.characters.generate > compile/text/characters/characters.tsv
+    cd tests && python -m support.text.generate_characters > ../compile/text/characters/characters.tsv
 """
 
 from __future__ import annotations
@@ -12,13 +12,15 @@ from collections.abc import Callable, Iterator
 from functools import cmp_to_key
 from typing import Any
 
+from support.text.every_character import EVERY_CHARACTER
+from support.text.generate_clusters import clusters
+
 from fst.automata.rows import CODE_POINTS
-from fst.compile.text.characters.generate_clusters import clusters
 
 HIGH, LOW = "\U0001e000", "\U0001d165"  # two marks that the reference swaps
 
 HEADER = """\
-# What tokenizers {version} does to each code point; made by fst.compile.text.characters.generate.
+# What tokenizers {version} does to each code point; made by tests/support/text/generate_characters.py.
 # property, first and last code point (hexadecimal), value. Code points of which a property says nothing are unchanged, or do not have it.
 #   clean        drop or blank: what clean_text does
 #   nmt          drop or blank: what Nmt does
@@ -38,11 +40,6 @@ HEADER = """\
 """
 
 
-def scalar_values() -> Iterator[str]:
-    """Every character that a text can contain."""
-    return (chr(code) for code in range(CODE_POINTS) if not 0xD800 <= code < 0xE000)
-
-
 def properties() -> Iterator[tuple[str, str, str]]:
     """All characters with a property, as tuples of property, character and value."""
     from tokenizers import normalizers, pre_tokenizers
@@ -59,7 +56,7 @@ def properties() -> Iterator[tuple[str, str, str]]:
     word, nmt = pre_tokenizers.Whitespace().pre_tokenize_str, normalizers.Nmt().normalize_str
 
     marks = []
-    for char in scalar_values():
+    for char in EVERY_CHARACTER:
         decomposed = canonical(char)
         if clean(char) != char:
             yield "clean", char, "blank" if clean(char) else "drop"
@@ -100,7 +97,7 @@ def properties() -> Iterator[tuple[str, str, str]]:
         place += not previous or order(previous, mark) < 0
         previous = mark
         yield "order", mark, str(place)
-    for char, name in clusters(char for char in scalar_values() if char not in "\r\n"):
+    for char, name in clusters(char for char in EVERY_CHARACTER if char not in "\r\n"):
         yield "cluster", char, "syllable" if "가" <= char <= "힣" else name
 
 
