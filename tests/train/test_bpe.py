@@ -1,4 +1,4 @@
-"""Tests of the trainer of BPE, and of the control of training runs."""
+"""The trainer of BPE and of WordPiece by frequency, and the control of training runs (deadlines, checkpoints, interrupts)."""
 
 from __future__ import annotations
 
@@ -33,20 +33,20 @@ from fst.pretokens.byte_letters import bytes_of
 
 
 class Count(NamedTuple):
-    """The state of a toy trainer, which counts to ten."""
+    """The state of a toy trainer that counts to ten."""
 
     number: Any
 
 
 def count(state: Count) -> Round:
-    """Increase the count by one."""
+    """A round of the toy trainer, which adds one."""
     state.number[0] += 1
     done = int(state.number[0])
     return Round(state, done, done == 10)
 
 
 def accept(_: Count) -> None:
-    """Accept any state."""
+    """A proof that accepts any state."""
 
 
 def count_under(control: Control, digest: str = "ten") -> tuple[int, bool]:
@@ -56,7 +56,7 @@ def count_under(control: Control, digest: str = "ten") -> tuple[int, bool]:
 
 
 def test_run_resumes_from_its_checkpoint_and_removes_it(tmp_path: Path) -> None:
-    """A run past its deadline leaves a checkpoint, and the next run continues from it."""
+    """A run whose deadline has passed leaves a checkpoint, and the next run continues from it and removes it."""
     path, seen = tmp_path / "run.npz", list[int]()
     for number in range(1, 4):
         assert count_under(Control(deadline=0, checkpoint=path)) == (number, False)
@@ -66,7 +66,7 @@ def test_run_resumes_from_its_checkpoint_and_removes_it(tmp_path: Path) -> None:
 
 
 def test_interrupt_writes_the_checkpoint(tmp_path: Path) -> None:
-    """Ctrl-C ends the round, writes the checkpoint and then raises KeyboardInterrupt."""
+    """Ctrl-C ends the round, writes the checkpoint, and then raises KeyboardInterrupt."""
     path, before = tmp_path / "run.npz", signal.getsignal(signal.SIGINT)
     with pytest.raises(KeyboardInterrupt):
         count_under(Control(lambda *_: signal.raise_signal(signal.SIGINT), checkpoint=path))
@@ -75,7 +75,7 @@ def test_interrupt_writes_the_checkpoint(tmp_path: Path) -> None:
 
 
 def test_foreign_checkpoints_are_refused(tmp_path: Path) -> None:
-    """A checkpoint of another run, a compressed one and a file of another kind are errors that name the file."""
+    """A checkpoint that is of another run, compressed, or not a checkpoint is refused, and the message contains the file."""
     path = tmp_path / "run.npz"
     count_under(Control(deadline=0, checkpoint=path))
     with pytest.raises(fst.VocabularyError, match=r"run\.npz is a checkpoint of other words or options"):
@@ -91,7 +91,9 @@ def test_foreign_checkpoints_are_refused(tmp_path: Path) -> None:
 
 
 def test_damaged_archives_are_refused(tmp_path: Path) -> None:
-    """A changed byte in the directory of a checkpoint's archive, if detected, is reported as damage, never as an error of the system."""
+    """A changed byte in the archive's directory of a checkpoint is reported as a VocabularyError if it is detected, and raises no other
+    error.
+    """
     path, refused = tmp_path / "run.npz", 0
     count_under(Control(deadline=0, checkpoint=path))
     whole = path.read_bytes()
@@ -105,7 +107,7 @@ def test_damaged_archives_are_refused(tmp_path: Path) -> None:
 
 
 def test_checkpoint_with_endless_elements_is_refused(tmp_path: Path) -> None:
-    """Elements of 0 bytes, of which a small file can have any number, are reported as damage."""
+    """A checkpoint with elements of 0 bytes, of which a small file can declare any number, is refused as damaged."""
     header = io.BytesIO()
     np.lib.format.write_array_header_1_0(header, {"descr": "|V0", "fortran_order": False, "shape": (1 << 30,)})
     with zipfile.ZipFile(tmp_path / "run.npz", "w") as file:
@@ -115,7 +117,7 @@ def test_checkpoint_with_endless_elements_is_refused(tmp_path: Path) -> None:
 
 
 def test_changed_checkpoints_are_refused(tmp_path: Path) -> None:
-    """A checkpoint with a changed number is refused, although a run might have reached its state."""
+    """A checkpoint with a changed number is refused, even if a run could have reached this state."""
     path = tmp_path / "run.npz"
     count_under(Control(deadline=0, checkpoint=path))
     with np.load(path) as stored:
@@ -135,7 +137,7 @@ def test_deadline_must_not_be_negative() -> None:
 
 LETTERS = "abé汉"
 AFFIXES = ("continuing_subword_prefix", "end_of_word_suffix")
-WORKED: list[tuple[dict[str, int], dict[str, Any], str]] = [  # words, options, merges in their order
+WORKED: list[tuple[dict[str, int], dict[str, Any], str]] = [  # words, options, and the merged tokens in order
     ({"hug": 10, "pug": 5, "pun": 12, "bun": 4, "hugs": 5}, {}, "ug un hug pun pug hugs bun"),
     ({"low": 5, "lower": 2, "newest": 6, "widest": 3}, {}, "es est lo low ew new newest dest idest widest er lower"),
     ({"low": 1, "lower": 1, "hard": 1, "harder": 1}, {}, "ar er har lo hard low harder lower"),
@@ -145,7 +147,7 @@ WORKED: list[tuple[dict[str, int], dict[str, Any], str]] = [  # words, options, 
 
 
 def reference_of(pairs: Mapping[str, int], model: str = "BPE", **options: Any) -> tuple[list[str], list[tuple[str, str]]]:
-    """The tokens and the merges that `tokenizers` learns from words without whitespace."""
+    """The tokens and merges that `tokenizers` learns from words without whitespace."""
     from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
     tokenizer = Tokenizer(models.BPE() if model == "BPE" else models.WordPiece())
@@ -158,7 +160,7 @@ def reference_of(pairs: Mapping[str, int], model: str = "BPE", **options: Any) -
 
 
 def learned(result: Trained) -> tuple[list[str], list[tuple[str, str]]]:
-    """The tokens and the merges of a result, whose ids have no gaps."""
+    """The tokens and merges of a result; also checks that its ids have no gaps."""
     assert [*result.vocabulary.values()] == [*range(len(result.vocabulary))]
     return [*result.vocabulary], [*result.merges]
 
@@ -170,7 +172,7 @@ def random_words(random: Random, letters: str) -> dict[str, int]:
 
 
 def random_options(random: Random, letters: str) -> dict[str, Any]:
-    """Options of BPE, some with special tokens that merges can make."""
+    """Random options of BPE, some with special tokens that merges can make."""
     special = ("".join(random.choices(letters + "x", k=random.randint(1, 4))) for _ in range(random.choice([0, 0, 2, 4])))
     options: dict[str, Any] = {"vocab_size": random.randint(20, 60), "special_tokens": [*dict.fromkeys(special)]}
     options |= {"min_frequency": random.randint(0, 5)} if random.random() < 0.4 else {}
@@ -191,7 +193,7 @@ short_words = st.dictionaries(st.text("abc", min_size=1, max_size=9), st.integer
 def test_bpe_equals_a_recount_after_every_merge(
     words: dict[str, int], size: int, least: int, longest: int | None, special: list[str]
 ) -> None:
-    """BPE learns the same tokens and merges as with a recount after every merge, overlaps and ties included."""
+    """BPE learns the tokens and merges of a trainer that counts all pairs again after every merge, including overlaps and ties."""
     alphabet = [letter for letter in sorted({*"".join(words)}) if letter not in special]
     options = {"min_frequency": least, "max_token_length": longest}
     result = bpe(Words.of_pairs(words.items()), vocab_size=size + len(special), special_tokens=special, **options)  # type: ignore[arg-type]
@@ -201,7 +203,7 @@ def test_bpe_equals_a_recount_after_every_merge(
 @pytest.mark.parametrize("rare", [0, 4])
 @pytest.mark.parametrize("seed", range(3))
 def test_bpe_equals_tokenizers_on_random_words(seed: int, rare: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """BPE learns the same as `tokenizers`, with special tokens that merges can make, limits of length, and rare pairs left out at first."""
+    """BPE learns the tokens and merges of `tokenizers` from random words, with any options."""
     monkeypatch.setattr(merge_state, "RARE", rare)
     random = Random(seed)
     for _ in range(25):
@@ -213,7 +215,7 @@ def test_bpe_equals_tokenizers_on_random_words(seed: int, rare: int, monkeypatch
 
 @pytest.mark.parametrize("seed", range(4))
 def test_prefix_and_suffix_may_occur_in_the_text(seed: int) -> None:
-    """With a prefix and a suffix that occur in words, BPE learns the same as `tokenizers`, given its order of symbols."""
+    """With a prefix and suffix that occur in words, BPE learns the tokens and merges of `tokenizers`, given its order of symbols."""
     random = Random(seed)
     for _ in range(25):
         letters = random.choice(["ab", "a#", "ab#", "a##"])
@@ -225,7 +227,9 @@ def test_prefix_and_suffix_may_occur_in_the_text(seed: int) -> None:
 
 
 def test_limited_alphabet_deletes_rare_characters() -> None:
-    """Characters beyond the limit are deleted, so their neighbours become adjacent; of equally frequent ones, smaller code points stay."""
+    """Characters beyond `limit_alphabet` are deleted, so their neighbours become adjacent; of equally frequent ones, small code points
+    remain.
+    """
     words = {"axb": 5, "ab": 2, "yaz": 1}
     assert learned(bpe(Words.of_pairs(words.items()), limit_alphabet=2)) == reference_of(words, limit_alphabet=2)
     assert [*bpe(Words.of_pairs([("cab", 1)]), limit_alphabet=2, vocab_size=2).vocabulary] == ["a", "b"]
@@ -234,14 +238,14 @@ def test_limited_alphabet_deletes_rare_characters() -> None:
 
 @pytest.mark.parametrize(("words", "options", "tokens"), WORKED, ids=[str(number) for number in range(len(WORKED))])
 def test_worked_examples(words: dict[str, int], options: dict[str, Any], tokens: str) -> None:
-    """Examples of courses give the same tokens as in `tokenizers`."""
+    """For the examples of courses, the merged tokens are those of the courses."""
     result = bpe(Words.of_pairs(words.items()), **options)
     merged = ["".join(pair) for pair in result.merges]
     assert merged[: len(tokens.split())] == tokens.split()
 
 
 def test_counts_are_occurrences_when_a_token_was_made() -> None:
-    """The count of a symbol is its number of occurrences in the words, of a merge its number of replacements, of a special token 0."""
+    """The count of a symbol is its number of occurrences, the count of a merged token its number of merges, and of a special token 0."""
     result = bpe(Words.of_pairs([("aaa", 2), ("ab", 3)]), special_tokens=["<s>"])
     assert dict(zip(result.vocabulary, result.counts.tolist(), strict=True)) == {"<s>": 0, "a": 9, "b": 3, "aa": 2, "ab": 3, "aaa": 2}
 
@@ -251,18 +255,18 @@ def test_counts_are_occurrences_when_a_token_was_made() -> None:
     [({"vocab_size": 4}, "size"), ({}, "no pair"), ({"min_frequency": 4}, "min_frequency"), ({"min_frequency": 9}, "min_frequency")],
 )
 def test_result_states_why_training_stopped(options: dict[str, Any], stopped: str) -> None:
-    """Training stops at the size, without pairs, or if the best pair is too rare."""
+    """`stopped` contains the reason for the end: the size is reached, there is no pair, or the best pair is too rare."""
     assert bpe(Words.of_pairs([("abc", 3), ("bc", 2)]), **options).stopped == stopped
 
 
 def test_no_words_give_special_tokens_and_alphabet() -> None:
-    """Without words, the vocabulary has the special tokens and the initial alphabet."""
+    """Without words, the vocabulary consists of the special tokens and the initial alphabet."""
     result = bpe(Words.of_pairs([]), special_tokens=["<s>"], initial_alphabet="ba")
     assert ([*result.vocabulary], result.stopped) == (["<s>", "a", "b"], "no pair")
 
 
 def test_bytes_follow_the_letters_of_byte_level() -> None:
-    """Words of a byte-level pipeline are bytes; ids follow their letters, and all 256 letters are in the alphabet."""
+    """In a byte-level pipeline, words are bytes, the ids are in the order of the letters for bytes, and all 256 letters have ids."""
     from tokenizers import pre_tokenizers
 
     words = Words.of_pairs([(" ca\u00e9".encode(), 3), (b" ca\xff", 2), (b"ca", 2)])
@@ -272,7 +276,7 @@ def test_bytes_follow_the_letters_of_byte_level() -> None:
 
 
 def test_byte_tokens_follow_the_special_tokens() -> None:
-    """With byte_fallback, the tokens of all bytes get ids after the special tokens."""
+    """With `byte_fallback`, the tokens of all bytes follow the special tokens."""
     result = bpe(Words.of_pairs([("ab", 1)]), byte_fallback=True, special_tokens=["<s>"], vocab_size=260)
     assert [*result.vocabulary][:3] == ["<s>", "<0x00>", "<0x01>"]
     assert [*result.vocabulary][256:] == ["<0xFF>", "a", "b", "ab"]
@@ -285,7 +289,7 @@ def test_numbers_of_numpy_are_numbers() -> None:
 
 
 def test_decoder_belongs_to_the_model() -> None:
-    """Decoded text has neither the suffix of BPE nor the prefix of WordPiece, and BPE accepts the splitter of BERT."""
+    """Decoded texts omit the suffix of BPE and the prefix of WordPiece, as in tokenizers."""
     tokenizers = pytest.importorskip("tokenizers")
     options: dict[str, Any] = {"special_tokens": ["[UNK]"], "unk_token": "[UNK]", "vocab_size": 30}
     for result in (
@@ -321,13 +325,13 @@ def test_decoder_belongs_to_the_model() -> None:
     ],
 )
 def test_bad_words_and_options_are_named(words: list[tuple[str | bytes, int]], options: dict[str, Any], message: str) -> None:
-    """Words and options that cannot be trained on are errors that name these words and options."""
+    """Invalid words and options are refused, and the message contains them."""
     with pytest.raises(fst.VocabularyError, match=message):
         bpe(Words.of_pairs(words), **options)
 
 
 def test_unsupported_options_are_refused() -> None:
-    """An unknown reference, and a limit of length with a prefix, are refused."""
+    """An unknown `reference` is refused, and so is `max_token_length` with a prefix."""
     words = Words.of_pairs([("abc", 1)])
     with pytest.raises(fst.UnsupportedError, match="reference is 'exact'"):
         bpe(words, reference="exact")
@@ -337,7 +341,7 @@ def test_unsupported_options_are_refused() -> None:
 
 @pytest.mark.parametrize("prefix", ["", "##"])
 def test_run_in_pieces_gives_equal_bytes(prefix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A run that stops after every merge and resumes from its checkpoint gives the result of an uninterrupted run."""
+    """A run that stops after every merge and continues from its checkpoint gives the result of an uninterrupted run."""
     random, path = Random(1), tmp_path / "run.npz"
     words = Words.of_pairs(random_words(random, "ab#").items())
     options: dict[str, Any] = {"vocab_size": 24, "special_tokens": ["ab", "ba"], "continuing_subword_prefix": prefix}
@@ -353,7 +357,7 @@ def test_run_in_pieces_gives_equal_bytes(prefix: str, tmp_path: Path, monkeypatc
 
 
 def test_damaged_checkpoints_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A checkpoint with an index out of range is refused with the name of its array."""
+    """A checkpoint with an index out of range is refused, and the message contains the array."""
     monkeypatch.setattr(merges, "STEPS", 1)
     path, words = tmp_path / "run.npz", Words.of_pairs([("abcabc", 3), ("bcb", 2)])
     bpe(words, control=Control(deadline=0, checkpoint=path))
@@ -382,7 +386,7 @@ def test_wordpiece_by_frequency_equals_tokenizers(seed: int) -> None:
 
 
 def test_continuing_symbols_follow_the_alphabet_by_code_point() -> None:
-    """Symbols with the prefix get their ids after the characters, by code point."""
+    """Symbols with the prefix follow the other symbols, in the order of their code points."""
     assert [*wordpiece(Words.of_pairs([("cab", 1), ("bc", 1)]), vocab_size=7).vocabulary][:6] == ["a", "b", "c", "##a", "##b", "##c"]
 
 
@@ -400,7 +404,7 @@ def test_wordpiece_refuses_an_unknown_criterion() -> None:
 @pytest.mark.parametrize("splitter", ["gpt2", "whitespace"])
 @pytest.mark.parametrize("name", ["docs_zh.md", "docs_ar.md", "docs_hi.md", "docs_ko.md", "code_python.txt"])
 def test_bpe_equals_tokenizers_on_corpora(name: str, splitter: str) -> None:
-    """BPE learns the same ids and merges as `tokenizers` from text in several scripts, in bytes and in characters."""
+    """From texts in several scripts, BPE learns the ids and merges of `tokenizers`, over bytes and over characters."""
     from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
     tokenizer = Tokenizer(models.BPE())
@@ -423,7 +427,7 @@ def test_bpe_equals_tokenizers_on_corpora(name: str, splitter: str) -> None:
 
 
 def test_counted_words_keep_their_splitter() -> None:
-    """Words from a named splitter train the same vocabulary as their texts, without the splitter's name as an argument."""
+    """Words that were counted with a named splitter need no `splitter` to train the vocabulary of their texts."""
     texts = ["Ein Café, zwei Cafés!", "drei"]
     whole = train.bpe(texts, splitter="gpt2", vocab_size=270)
     assert learned(train.bpe(train.words(texts, splitter="gpt2"), vocab_size=270)) == learned(whole)
@@ -434,7 +438,7 @@ def test_counted_words_keep_their_splitter() -> None:
 
 
 def test_progress_counts_tokens() -> None:
-    """Progress is called with the number of finished tokens, and of all tokens."""
+    """The callback `progress` gets the number of tokens so far and the final number."""
     seen = list[tuple[int, int]]()
     train.bpe({"abc": 1}, vocab_size=5, progress=lambda *numbers: seen.append(numbers))
     assert seen == [(2, 2)]

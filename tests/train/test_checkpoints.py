@@ -1,4 +1,4 @@
-"""Tests of training checkpoints that were changed and sealed again: they are refused, or safe for kernels."""
+"""Checkpoints that were changed and sealed again are refused, or are safe for kernels."""
 
 from __future__ import annotations
 
@@ -32,18 +32,18 @@ BOUNDARIES = (-3, -2, -1, 0, 1, 2, 3, 7, 1 << 20, (1 << 31) - 1, -1 << 31, 1 << 
 
 
 def options_of(kind: str) -> dict[str, Any]:
-    """The options of a kind of run; every vocabulary leaves room for merges or for prunings."""
+    """The options of a kind of run, with a size that allows some merges or prunings."""
     return {"vocab_size": 6 if kind in ("unigram", "exact") else 40, **RUNS[kind][1]}
 
 
 def words_of(draw: Random) -> Words:
-    """Words of few letters."""
+    """Draw words of few letters."""
     letters = draw.choice(("ab", "ab#", "abc"))
     return Words.of_pairs({"".join(draw.choices(letters, k=draw.randint(1, 9))): draw.randint(1, 9) for _ in range(8)}.items())
 
 
 def stored(kind: str, words: Words, rounds: int, path: Path) -> tuple[str, Arrays] | None:
-    """The digest and the arrays of a checkpoint after some short rounds; None if training has ended."""
+    """The digest and the arrays of a checkpoint after some short rounds, or None if training has ended."""
     for _ in range(rounds):
         RUNS[kind][0](words, **options_of(kind), deadline=0, checkpoint=path)
         if not path.exists():
@@ -55,7 +55,7 @@ def stored(kind: str, words: Words, rounds: int, path: Path) -> tuple[str, Array
 
 
 def change(draw: Random, arrays: Arrays) -> str:
-    """Replace one array with a changed one; return its name."""
+    """Change one array at random, and return its name."""
     name = draw.choice([name for name, array in arrays.items() if len(array)])
     array = arrays[name] = arrays[name].copy()
     used = array.shape[0] if draw.random() < 0.5 else min(len(array), 30)
@@ -94,7 +94,7 @@ def resume(kind: str, words: Words, digest: str, arrays: Arrays, path: Path) -> 
 
 
 def fuzz(kind: str, seed: int, folder: Path, mutants: int) -> tuple[int, int]:
-    """Resume from changed checkpoints of one run; return the number of refused ones, and of the others."""
+    """Continue from changed checkpoints of one run; return the number of refused and of accepted checkpoints."""
     draw, path, counts = Random(f"{kind} {seed}"), folder / "run.npz", [0, 0]
     path.unlink(missing_ok=True)
     with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
@@ -104,7 +104,7 @@ def fuzz(kind: str, seed: int, folder: Path, mutants: int) -> tuple[int, int]:
         words = words_of(draw)
         try:
             found = stored(kind, words, draw.randint(1, 6), path)
-        except fst.VocabularyError:  # words without two pieces
+        except fst.VocabularyError:  # the words have fewer than two pieces
             return 0, 0
         if found is None:
             return 0, 0
@@ -120,7 +120,7 @@ def fuzz(kind: str, seed: int, folder: Path, mutants: int) -> tuple[int, int]:
 
 @pytest.mark.parametrize("kind", RUNS)
 def test_changed_checkpoints_are_refused_or_safe(kind: str, tmp_path: Path) -> None:
-    """A checkpoint with changed arrays and right digests is refused, or training ends without an index out of bounds."""
+    """A checkpoint with changed arrays and a valid seal is refused, or training ends without an index out of bounds."""
     refused, finished = map(sum, zip(*(fuzz(kind, seed, tmp_path, 20) for seed in range(4)), strict=True))
     assert refused > 10
     assert finished > 10
@@ -129,7 +129,7 @@ def test_changed_checkpoints_are_refused_or_safe(kind: str, tmp_path: Path) -> N
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", RUNS)
 def test_many_changed_checkpoints_are_refused_or_safe(kind: str, tmp_path: Path) -> None:
-    """Further changed checkpoints are refused, or training ends."""
+    """More changed checkpoints are refused, or training ends."""
     for seed in range(4, 24):
         fuzz(kind, seed, tmp_path, 20)
 
@@ -159,7 +159,7 @@ def test_many_changed_checkpoints_are_refused_or_safe(kind: str, tmp_path: Path)
 def test_arrays_are_refused_by_name(
     kind: str, name: str, place: Any, value: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An array that kernels cannot read safely is refused, and the message names it."""
+    """An array that kernels cannot read safely is refused, and the message contains its name."""
     monkeypatch.setattr(run, "STEPS", 1)
     monkeypatch.setattr(score_state, "BUDGET", 1)
     path = tmp_path / "run.npz"
@@ -173,7 +173,7 @@ def test_arrays_are_refused_by_name(
 
 
 def test_tokens_are_no_longer_than_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Merges that repeatedly double a token are refused before its string takes memory."""
+    """Merges that repeatedly double a token are refused before the token takes memory."""
     monkeypatch.setattr(run, "STEPS", 1)
     words, path = Words.of_pairs({"abcabcabcabc": 3, "bcbca": 2}.items()), tmp_path / "run.npz"
     found = stored("bpe", words, 5, path)

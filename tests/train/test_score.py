@@ -1,4 +1,4 @@
-"""Tests of WordPiece by score, compared with the code of the course in `naive_training`."""
+"""WordPiece by score, compared with the code of Hugging Face's course in `naive_training`."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ CORPORA = st.dictionaries(st.text("abc", min_size=1, max_size=9), COUNTS, min_si
 
 
 def train(words: Mapping[str, int], size: int, least: int = 0, **options: Any) -> Trained:
-    """The vocabulary of words, without the warning."""
+    """The vocabulary of words; warnings are ignored."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         return wordpiece(Words.of_pairs(words.items()), criterion="score", vocab_size=size, min_frequency=least, **options)
 
 
 def learned(words: Mapping[str, int], size: int, least: int = 0) -> list[str]:
-    """The tokens of words."""
+    """The tokens that are learned from words."""
     return [*train(words, size, least).vocabulary]
 
 
@@ -54,19 +54,19 @@ def letters_of(words: Mapping[str, int]) -> int:
 
 
 def test_worked_numbers() -> None:
-    """The number of distinct letters, with and without prefix."""
+    """For the example words around `hug`, pairs merge in the order of their scores."""
     tokens = learned(HUGS, 100)
     assert tokens == ["##g", "##n", "##s", "##u", "b", "h", "p", "##gs", "hu", "hugs", "hug", "pu", "bu", "bun", "pug", "pun"]
 
 
 def test_worked_numbers_of_lower_and_newest() -> None:
-    """The vocabulary of `low lower newest widest` has the order of the scores."""
+    """For `low lower newest widest`, pairs merge in the order of their scores."""
     tokens = learned({"low": 5, "lower": 2, "newest": 6, "widest": 3}, 100)
     assert " ".join(tokens[11:]) == "wi wid lo ##st low ##er lower ne new newe wide newest widest"
 
 
 def test_vocabulary_of_the_course() -> None:
-    """The course's four sentences give its vocabulary of 70 tokens."""
+    """The four sentences of the course give the course's vocabulary of 70 tokens."""
     specials = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
     trained = train(Counter(COURSE.split()), 70, special_tokens=specials)
     expected = "ab ##fu Fa Fac ##ct ##ful ##full ##fully Th ch ##hm cha chap chapt ##thm Hu Hug Hugg sh th is ##thms ##za ##zat ##ut"
@@ -78,26 +78,26 @@ def test_vocabulary_of_the_course() -> None:
 @given(words=CORPORA, added=st.integers(1, 30), least=st.sampled_from([1, 1, 2, 5]))
 @examples(4000)
 def test_vocabularies_of_short_words_are_those_of_the_course(words: Mapping[str, int], added: int, least: int) -> None:
-    """Words of up to three letters have the vocabulary of the course's code, with its ties and its rounding."""
+    """Words of up to three letters give the vocabulary of the course's code, including its ties and its rounding."""
     size = letters_of(words) + added
     assert learned(words, size, least) == naive_training.wordpiece_by_score(words, size, max(least, 1))
 
 
 def test_min_frequency_keeps_rare_pairs_apart() -> None:
-    """A pair that is rarer than the minimum count never merges, with any score."""
+    """A pair that is rarer than `min_frequency` does not merge, whatever its score."""
     assert learned(HUGS, 100, 10)[7:] == ["hu", "hug", "pu", "pun"]
     assert [train(HUGS, size, least).stopped for size, least in ((100, 10), (100, 0), (9, 10))] == ["min_frequency", "no pair", "size"]
 
 
 def test_small_least_counts_are_warned_of() -> None:
-    """A minimum count below 10 gives a warning with the reason."""
+    """A `min_frequency` below 10 gives a warning with the reason."""
     with pytest.warns(UserWarning, match=r"min_frequency is 9: by score, the rarest pairs merge first"):
         wordpiece(Words.of_pairs(HUGS.items()), criterion="score", vocab_size=10, min_frequency=9)
     wordpiece(Words.of_pairs(HUGS.items()), criterion="score", vocab_size=10, min_frequency=10)
 
 
 def test_order_of_words_is_that_of_first_occurrence() -> None:
-    """Of tied pairs, the first in the order of the words merges, whatever their order in memory."""
+    """Of tied pairs, the pair of the word that occurs first merges, whatever the order of the words in memory."""
     words = Words.of_pairs([("ab", 1), ("cd", 1)])
     assert learned({"ab": 1, "cd": 1}, 5)[4:] == ["ab"]
     for first, token in (([[1, 0, 0], [0, 5, 5]], "cd"), ([[0, 1, 0], [0, 0, 9]], "cd"), ([[0, 1, 1], [0, 1, 2]], "ab")):
@@ -107,7 +107,7 @@ def test_order_of_words_is_that_of_first_occurrence() -> None:
 
 
 def test_texts_give_the_vocabulary_of_the_course() -> None:
-    """Texts that the trainer itself splits have the vocabulary of the course's code, with any number of threads and order in memory."""
+    """Texts that the trainer splits give the vocabulary of the course's code, with any number of threads."""
     draw = random.Random(5)
     texts = [" ".join("".join(draw.choices("abc", k=draw.randint(1, 5))) for _ in range(6)) for _ in range(40)]
     words = Counter(word for text in texts for word in text.split())
@@ -120,7 +120,7 @@ def test_texts_give_the_vocabulary_of_the_course() -> None:
 
 
 def test_alphabets_are_those_of_the_words_and_of_the_options() -> None:
-    """Letters get ids in the form in which they occur; initial letters always get ids, and letters beyond the limit are deleted."""
+    """Letters have ids in the forms that occur; initial letters always have ids, and letters beyond the limit are deleted."""
     assert learned({"ab": 1}, 2) == ["##b", "a"]
     assert [*train({"ab": 1}, 4, initial_alphabet=["xyz", "b"]).vocabulary] == ["##b", "a", "b", "x"]
     assert [*train({"axb": 3, "ab": 1, "a": 9}, 3, limit_alphabet=2).vocabulary] == ["##b", "a", "ab"]
@@ -130,7 +130,7 @@ def test_alphabets_are_those_of_the_words_and_of_the_options() -> None:
 
 
 def test_special_tokens_equal_to_merges_keep_their_ids() -> None:
-    """A merge to a token that has an id adds no second id, and training continues until the size is reached."""
+    """A merge that makes an existing token adds no second id, and training continues to the size."""
     trained = train(HUGS, 16, special_tokens=["hug", "hugs"])
     others = "##g ##n ##s ##u b h p ##gs hu pu bu bun pug pun"
     assert [*trained.vocabulary] == ["hug", "hugs", *others.split(" ")]
@@ -139,13 +139,13 @@ def test_special_tokens_equal_to_merges_keep_their_ids() -> None:
 
 
 def test_no_words_give_the_special_tokens() -> None:
-    """Without words, the vocabulary is only the special tokens."""
+    """Without words, the vocabulary consists of the special tokens."""
     trained = train({}, 10, special_tokens=["[UNK]"])
     assert ([*trained.vocabulary], trained.stopped) == (["[UNK]"], "no pair")
 
 
 def test_sizes_out_of_reach_take_no_memory() -> None:
-    """A size far beyond the words' tokens ends without pairs, and takes no memory for missing tokens."""
+    """A size that the words cannot reach takes no memory for the missing tokens."""
     assert train(HUGS, 1 << 50).stopped == "no pair"
 
 
@@ -159,7 +159,7 @@ def test_counts_are_those_of_the_merges() -> None:
 
 
 def test_run_resumes_bit_for_bit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A run that stops after every few merges, and continues from its checkpoint, gives the same vocabulary."""
+    """A run that stops after every few merges, and continues from its checkpoint, gives the vocabulary of one run."""
     monkeypatch.setattr(score_state, "BUDGET", 30)
     monkeypatch.setattr(score_state, "FIRST_ROWS", 1)
     words = Counter(COURSE.lower().split())
@@ -179,7 +179,7 @@ def test_run_resumes_bit_for_bit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     [("cells", 0, 0), ("cells", 1, -2), ("cells", 1, 99), ("cells", -1, 3), ("made", 0, 31), ("lefts", 0, 50), ("rights", 0, -1)],
 )
 def test_damaged_states_are_refused(field: str, place: int, value: int) -> None:
-    """A state from a file is refused unless whole tokens tile every word."""
+    """A checkpoint is refused unless complete tokens tile every word."""
     cells, none = np.array([-1, 0, 1, -1, 2, 1, -1], np.int32), np.zeros(0, np.int32)
     merger = Merger(cells.copy(), np.array([0, 0, 0, 0, 1, 1, 1], np.int32), np.ones(2, np.int64), 3, 1)
     state = widened(State(cells, none, none, np.zeros(0, np.int64), np.zeros(1, np.int64)), 30)
@@ -193,7 +193,7 @@ def test_damaged_states_are_refused(field: str, place: int, value: int) -> None:
 @needs_shared
 @pytest.mark.slow
 def test_vocabulary_of_a_book_is_that_of_the_course() -> None:
-    """The beginning of a book has the tokens of the course's code, in English and in Chinese."""
+    """The beginnings of an English book and of Chinese documents give the vocabulary of the course's code."""
     for name in ("en_books_20MB.txt", "docs_zh.md"):
         text = (SHARED / "corpora" / name).read_text("utf-8")[:20_000]
         words = Counter(re.findall(r"\w+|[^\w\s]", text))

@@ -1,4 +1,4 @@
-"""Tests of the BPE trainer by SentencePiece's rules, compared with sentencepiece 0.2.3."""
+"""BPE by SentencePiece's rules, compared with the trainer of sentencepiece 0.2.3."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ def reference_of(words: Mapping[str, int], folder: Path, **options: Any) -> list
 
 
 def learned(words: Mapping[str, int], **options: Any) -> list[tuple[str, float]]:
-    """The pieces and scores of the package."""
+    """The pieces and scores that the package learns."""
     return pieces_of(bpe(marked(words), reference="sentencepiece", **options))
 
 
 def marked(words: Mapping[str, int]) -> Words:
-    """Words with ▁ before each."""
+    """Words with ▁ before each word."""
     return Words.of_pairs(("▁" + word, count) for word, count in words.items())
 
 
@@ -50,7 +50,7 @@ def pieces_of(result: Trained) -> list[tuple[str, float]]:
 
 @pytest.mark.parametrize("letters", ["a", "ab", "abcd", "aé1", "a漢ア", "ab-'1", "aе́"])
 def test_pieces_equal_those_of_sentencepiece(letters: str, tmp_path: Path) -> None:
-    """Random words give the pieces of sentencepiece, in its order and with its scores, also those that never occur."""
+    """Random words give the pieces of sentencepiece with its order and scores, including pieces that never occur."""
     random = Random(letters)
     for _ in range(25):
         size = random.choice([4, 9, 20])
@@ -60,13 +60,13 @@ def test_pieces_equal_those_of_sentencepiece(letters: str, tmp_path: Path) -> No
 
 
 def test_pieces_that_never_occur_fill_the_vocabulary() -> None:
-    """A pair that existed only between two merges of one run becomes a piece although it does not occur."""
+    """A pair that existed only while a run of letters merged becomes a piece, although it does not occur."""
     result = bpe(marked({"aaaa": 1}), vocab_size=20, reference="sentencepiece")
     assert dict(zip(result.vocabulary, result.counts.tolist(), strict=True))["aaa"] == 0
 
 
 def test_special_tokens_and_bytes_come_first(tmp_path: Path) -> None:
-    """Special tokens and tokens of bytes are the first pieces, and a special token in a word cuts it."""
+    """Special tokens and the tokens of bytes are the first pieces, and a special token inside a word cuts the word."""
     words = {"a<s>b": 5, "ab": 2}
     assert learned(words, vocab_size=12) == reference_of(words, tmp_path, vocab_size=12)
     found = learned(words, vocab_size=270, byte_fallback=True)
@@ -75,20 +75,20 @@ def test_special_tokens_and_bytes_come_first(tmp_path: Path) -> None:
 
 
 def test_words_with_the_reserved_character_are_skipped(tmp_path: Path) -> None:
-    """A word with U+2585 is left out, whole."""
+    """A word that contains U+2585 is ignored."""
     words = {"ba\u2585ba": 9, "\u2585": 3, "aab": 2, "ab": 1}
     assert learned(words, vocab_size=9) == reference_of(words, tmp_path, vocab_size=9)
 
 
 def test_length_of_pieces_is_limited(tmp_path: Path) -> None:
-    """Pieces have at most 16 characters, or max_token_length."""
+    """A piece has at most 16 characters, or at most `max_token_length`."""
     words = {"abcdefghijklmnopqrstuvwxyz": 3}
     assert learned(words, vocab_size=60) == reference_of(words, tmp_path, vocab_size=60)
     assert learned(words, vocab_size=60, max_token_length=3) == reference_of(words, tmp_path, vocab_size=60, max_sentencepiece_length=3)
 
 
 def test_limited_alphabet_ends_words_at_rare_characters(tmp_path: Path) -> None:
-    """Characters beyond the limit end a word, like characters beyond the coverage in sentencepiece."""
+    """Characters beyond `limit_alphabet` end a word, as rare characters do in sentencepiece."""
     words = {"abcab": 99, "abzab": 1}
     found = reference_of(words, tmp_path, vocab_size=20, character_coverage=0.99)
     assert ("z", found[-1][1]) not in found
@@ -96,7 +96,7 @@ def test_limited_alphabet_ends_words_at_rare_characters(tmp_path: Path) -> None:
 
 
 def test_run_in_pieces_gives_equal_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A run that stops after every merge and resumes gives the pieces of an uninterrupted run."""
+    """A run that stops after every merge and continues gives the pieces of one run."""
     random, path = Random(3), tmp_path / "run.npz"
     words = marked({"".join(random.choices("ab", k=random.randint(1, 9))): 2 for _ in range(12)})
     options: dict[str, Any] = {"vocab_size": 30, "reference": "sentencepiece"}
@@ -108,7 +108,7 @@ def test_run_in_pieces_gives_equal_pieces(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_options_without_a_counterpart_are_refused() -> None:
-    """Words of bytes, and options that sentencepiece does not have, are refused; a small size is an error with both numbers."""
+    """Words of bytes, options that sentencepiece lacks, and a size that is too small are refused."""
     words = marked({"ab": 1})
     with pytest.raises(fst.UnsupportedError, match="words of text, not of bytes"):
         bpe(words, reference="sentencepiece", pipeline=SPLITTERS["gpt2"])
@@ -122,7 +122,7 @@ def test_options_without_a_counterpart_are_refused() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["docs_zh.md", "docs_ar.md", "docs_hi.md", "docs_ja.md", "docs_ko.md", "multi_sentences_500.jsonl"])
 def test_pieces_of_corpora(name: str, tmp_path: Path) -> None:
-    """Text in several scripts gives the pieces of sentencepiece."""
+    """Texts in several scripts give the pieces of sentencepiece."""
     text = (SHARED / "corpora" / name).read_text(encoding="utf-8")[:600_000].replace("\t", " ").replace("▅", "")
     words = Counter(text.split())
     assert learned(words, vocab_size=9000) == reference_of(words, tmp_path, vocab_size=9000)

@@ -1,4 +1,4 @@
-"""Trained vocabularies: the libraries that define the file formats read the files, with the ids of the table."""
+"""Files of trained vocabularies: the libraries that define the formats read them, and give the ids of the table."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ HOSTILE = ["", " ", "  hug   pug ", "\n", "\thug\r\n", "日本語日本", "x\u03
 
 
 def of_reference(reference: Any, specials: Sequence[str]) -> Trained:
-    """The result with the vocabulary learned by a tokenizer of `tokenizers`."""
+    """The vocabulary of a tokenizer of `tokenizers` as a training result."""
     document = json.loads(reference.to_str())
     model = dict(document["model"])
     kind, vocabulary, merges = model.pop("type"), model.pop("vocab"), model.pop("merges", [])
@@ -64,7 +64,7 @@ def of_reference(reference: Any, specials: Sequence[str]) -> Trained:
 
 
 def taught(model: Any, trainer: Any, pre_tokenizer: Any, normalizer: Any = None, decoder: Any = None) -> Any:
-    """A tokenizer of `tokenizers` that has learned the corpus."""
+    """Train a tokenizer of `tokenizers` on the corpus."""
     reference: Any = tokenizers.Tokenizer(model)
     reference.pre_tokenizer, reference.normalizer, reference.decoder = pre_tokenizer, normalizer, decoder
     reference.train_from_iterator(CORPUS, trainer)
@@ -82,7 +82,7 @@ def byte_level() -> Trained:
 
 @cache
 def wordpiece() -> Trained:
-    """WordPiece with BERT's pipeline."""
+    """WordPiece with BERT's normalizer and pre-tokenizer."""
     trainer: Any = trainers.WordPieceTrainer(vocab_size=80, special_tokens=["[UNK]", "[CLS]", "[SEP]"], show_progress=False)
     parts = pre_tokenizers.BertPreTokenizer(), normalizers.BertNormalizer(), decoders.WordPiece()
     model: Any = models.WordPiece(unk_token="[UNK]")
@@ -91,7 +91,7 @@ def wordpiece() -> Trained:
 
 @cache
 def characters() -> Trained:
-    """BPE over characters, with ▁ added before each text."""
+    """BPE over characters, with ▁ before each text."""
     trainer: Any = trainers.BpeTrainer(vocab_size=80, special_tokens=SPECIALS, show_progress=False)
     model: Any = models.BPE(unk_token="<unk>", fuse_unk=True)
     parts = pre_tokenizers.Metaspace(prepend_scheme="never"), normalizers.Prepend("▁"), decoders.Metaspace()
@@ -100,7 +100,7 @@ def characters() -> Trained:
 
 @cache
 def unigram() -> Trained:
-    """Unigram, with ▁ added before each text."""
+    """Unigram, with ▁ before each text."""
     trainer: Any = trainers.UnigramTrainer(vocab_size=60, special_tokens=SPECIALS, unk_token="<unk>", show_progress=False)
     parts = pre_tokenizers.Metaspace(prepend_scheme="never"), normalizers.Prepend("▁"), decoders.Metaspace()
     return of_reference(taught(models.Unigram(), trainer, *parts), SPECIALS)
@@ -119,7 +119,7 @@ each_kind = pytest.mark.parametrize("kind", KINDS)
 
 
 def texts() -> list[str]:
-    """The corpus, hostile texts, and texts of the shared data if available."""
+    """The corpus, hostile texts, and texts of the shared data if it exists."""
     shared = SHARED / "hostile" / "blns.json"
     return [*CORPUS, *HOSTILE, *(json.loads(shared.read_text("utf-8")) if shared.is_file() else [])]
 
@@ -150,7 +150,7 @@ def test_folder_is_read_by_transformers(kind: str, tmp_path: Path) -> None:
 
 
 def test_vocab_json_and_merges_txt_are_read_by_tokenizers(tmp_path: Path) -> None:
-    """The older files of byte-level BPE have its tokens and merges."""
+    """vocab.json and merges.txt of a byte-level BPE give `tokenizers` the ids of the table."""
     trained = byte_level()
     trained.save(tmp_path)
     reference: Any = tokenizers.ByteLevelBPETokenizer(str(tmp_path / "vocab.json"), str(tmp_path / "merges.txt"))
@@ -161,14 +161,14 @@ def test_vocab_json_and_merges_txt_are_read_by_tokenizers(tmp_path: Path) -> Non
 
 
 def test_vocab_txt_is_read_by_transformers(tmp_path: Path) -> None:
-    """A vocab.txt gives BERT's class the ids of the table."""
+    """A vocab.txt gives transformers' BERT tokenizer the ids of the table."""
     wordpiece().save(tmp_path / "vocab.txt")
     reference: Any = BertTokenizerFast(vocab=str(tmp_path / "vocab.txt"))
     assert [reference.encode(text, add_special_tokens=False) for text in texts()] == ids_of(wordpiece())
 
 
 def test_ranks_are_read_by_tiktoken(tmp_path: Path) -> None:
-    """A .tiktoken file, with the pattern and the special tokens, gives tiktoken the ids of the table, and compiles to equal ids."""
+    """A .tiktoken file, with pattern and special tokens, gives tiktoken the ids of the table, and compiles to the same ids."""
     path, special = tmp_path / "a.tiktoken", {"<|end|>": 0}
     byte_level().save(path)
     pattern = str(ENCODINGS["gpt2"].pattern)
@@ -181,7 +181,7 @@ def test_ranks_are_read_by_tiktoken(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", ["characters", "unigram"])
 def test_model_is_read_by_sentencepiece(kind: str, tmp_path: Path) -> None:
-    """A .model gives sentencepiece the ids of the table, for texts without special tokens, and compiles to equal ids."""
+    """For texts without special tokens, a .model gives sentencepiece the ids of the table, and compiles to the same ids."""
     trained, path = KINDS[kind](), tmp_path / "a.model"
     trained.save(path)
     reference: Any = sentencepiece.SentencePieceProcessor(model_file=str(path))
@@ -192,7 +192,7 @@ def test_model_is_read_by_sentencepiece(kind: str, tmp_path: Path) -> None:
 
 
 def test_sentencepiece_reads_its_own_bpe(tmp_path: Path) -> None:
-    """BPE by the rules of SentencePiece, saved as .model, has the same pieces and ids as SentencePiece's own training."""
+    """A BPE that is trained by SentencePiece's rules and saved as .model has the pieces and ids of SentencePiece's own training."""
     train.bpe(CORPUS, vocab_size=60, splitter="sentencepiece", reference="sentencepiece").save(tmp_path / "a.model")
     own: Any = sentencepiece.SentencePieceProcessor(model_file=str(tmp_path / "a.model"))
     written = io.BytesIO()
@@ -204,7 +204,7 @@ def test_sentencepiece_reads_its_own_bpe(tmp_path: Path) -> None:
 
 
 def test_usual_normalizer_is_read_by_sentencepiece(tmp_path: Path) -> None:
-    """The normalizer of the splitter "sentencepiece" is SentencePiece's own, which strips texts and joins runs of spaces."""
+    """The splitter "sentencepiece" normalizes as SentencePiece does by default: it strips texts and joins runs of spaces."""
     changed(unigram(), pipeline=SPLITTERS["sentencepiece"]).save(tmp_path / "a.model")
     reference: Any = sentencepiece.SentencePieceProcessor(model_file=str(tmp_path / "a.model"))
     own = changed(unigram(), pipeline=SPLITTERS["sentencepiece"]).tokenizer()
@@ -213,9 +213,9 @@ def test_usual_normalizer_is_read_by_sentencepiece(tmp_path: Path) -> None:
 
 
 def test_a_full_disk_leaves_no_folder(tmp_path: Path) -> None:
-    """Folders created while saving are removed if the files cannot be written."""
+    """If the files cannot be written, the folders that were created for them are removed."""
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (100, before[1]))  # bytes of a file
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, before[1]))  # maximum size of a file in bytes
     try:
         with pytest.raises(OSError, match="File too large"):
             wordpiece().save(tmp_path / "new" / "folder")
@@ -243,7 +243,7 @@ def test_table_is_saved(tmp_path: Path) -> None:
     ],
 )
 def test_inexpressible_vocabularies_are_refused(kind: str, name: str, reason: str, tmp_path: Path) -> None:
-    """A form that cannot express a vocabulary is refused with its reason, and no file is left."""
+    """A format that cannot represent a vocabulary is refused with the reason, and no file is written."""
     with pytest.raises(UnsupportedError, match=reason):
         KINDS[kind]().save(tmp_path / name)
     assert not [*tmp_path.iterdir()]
@@ -258,12 +258,12 @@ def test_empty_path_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 def changed(trained: Trained, **parts: Any) -> Trained:
-    """A result with some attributes changed."""
+    """A result with some attributes replaced."""
     return Trained(**{**vars(trained), **parts})
 
 
 def test_merges_without_ranks_are_refused(tmp_path: Path) -> None:
-    """A .tiktoken file is refused if ids do not follow the order of the merges."""
+    """A .tiktoken file is refused if the ids are not in the order of the merges."""
     trained = byte_level()
     *others, first, second = trained.vocabulary
     swapped = {token: number for number, token in enumerate([*others, second, first])}
@@ -272,7 +272,7 @@ def test_merges_without_ranks_are_refused(tmp_path: Path) -> None:
 
 
 def test_merges_without_scores_are_refused(tmp_path: Path) -> None:
-    """A .model is refused if scores would merge other parts than the list of merges does."""
+    """A .model is refused if scores would merge other parts than the list of merges."""
     tokens = {token: number for number, token in enumerate(["<unk>", "▁", "a", "b", "c", "bc", "ab", "abc"])}
     merges = [("b", "c"), ("a", "b"), ("ab", "c")]
     with pytest.raises(UnsupportedError, match="merge of 'ab' and 'c' makes a token that scores make from other parts"):
@@ -280,7 +280,7 @@ def test_merges_without_scores_are_refused(tmp_path: Path) -> None:
 
 
 def test_words_that_are_special_leave_a_gap(tmp_path: Path) -> None:
-    """A gap in ids, as from a special token that is also a word, is kept in files and in the table."""
+    """Gaps in ids, which a special token that is also a word leaves, are the same in the file and in the table."""
     trained = train.wordlevel(["<unk> hug hug pug"], vocab_size=9, splitter="whitespace", special_tokens=["<unk>", "<s>"])
     assert 0 not in trained.vocabulary.values()
     trained.save(tmp_path / "a.json")
@@ -290,7 +290,7 @@ def test_words_that_are_special_leave_a_gap(tmp_path: Path) -> None:
 
 
 def test_scores_are_those_that_the_reference_reads() -> None:
-    """The table of Unigram has the scores that `tokenizers` reads from the tokenizer.json, which are not always the nearest floats."""
+    """A Unigram table has the scores that `tokenizers` reads from the tokenizer.json, which are not always the nearest floats."""
     trained = unigram()
     scores = np.where(np.arange(len(trained.scores)) < 3, 0.0, -13.543037414550781)
     found = changed(trained, scores=scores)
@@ -304,7 +304,7 @@ def test_repr_is_short() -> None:
 
 
 def test_flags_and_templates_come_through() -> None:
-    """Flags of special tokens, the padding and nested templates are in the tokenizer.json, with the ids of their names."""
+    """The tokenizer.json contains the flags of special tokens, the padding and nested templates, with the new ids."""
     token = {"id": "[CLS]", "ids": [101], "tokens": ["[CLS]"]}
     single = [{"SpecialToken": {"id": "[CLS]", "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}}]
     pair = [*single, {"Sequence": {"id": "B", "type_id": 1}}]
@@ -322,13 +322,13 @@ def test_flags_and_templates_come_through() -> None:
 
 
 def test_missing_tokens_of_templates_are_named() -> None:
-    """A post-processor with a token that the vocabulary lacks is an error that names the token."""
+    """A post-processor with a token that the vocabulary lacks is refused with the name of the token."""
     with pytest.raises(VocabularyError, match=r"'\[SEP\]', which is not a token"):
         renumbered({"type": "BertProcessing", "sep": ["[SEP]", 1], "cls": ["[CLS]", 0]}, {"[CLS]": 0})
 
 
 def figures(tok: fst.Tokenizer, held_out: Sequence[str]) -> list[int]:
-    """The figures of `fst.bridge.report.Row`, text by text and word by word."""
+    """The numbers of a `fst.bridge.report.Row`, counted text by text and word by word."""
     counts = Counter(number for text in held_out for number in tok.encode(text, add_special_tokens=False).tolist())
     words = whole = 0
     for text in held_out:
@@ -346,14 +346,14 @@ def figures(tok: fst.Tokenizer, held_out: Sequence[str]) -> list[int]:
 
 @pytest.mark.parametrize("kind", ["wordpiece", "characters", "unigram"])
 def test_report_counts(kind: str) -> None:
-    """A report has the sums of the figures of each text and each word."""
+    """The numbers in a report are the sums over all texts and words."""
     held_out = [*CORPUS, "hugs, pugs; 日本! 🤗 puns", "", "the bunny hugs a zzz"]
     (row,) = KINDS[kind]().report(held_out).rows
     assert [*vars(row).values()] == ["all", *figures(KINDS[kind]().tokenizer(), held_out)]
 
 
 def test_report_has_a_row_for_each_language() -> None:
-    """With a column for languages, each language has a row, and the last row is their sum."""
+    """With `by`, a report has a row for each value of the column, and a last row for all texts."""
     columns = {"body": ["hug pug", "日本", "bun", None], "language": ["en", "ja", "en", "ja"]}
     report = unigram().report(columns, column="body", by="language")
     assert [(row.name, row.texts, row.bytes) for row in report.rows] == [("en", 2, 10), ("ja", 1, 6), ("all", 3, 16)]
@@ -367,7 +367,7 @@ def test_report_has_a_row_for_each_language() -> None:
 
 
 def test_report_reads_files(tmp_path: Path) -> None:
-    """Held-out texts are lines of text, JSON lines with a field, or a column of Parquet, with the same figures as in memory."""
+    """A report of a text file, of JSON lines or of a Parquet column has the numbers of the same texts in memory."""
     columns = {"body": ["hug pug", "日本", "bun"], "language": ["en", "ja", "en"]}
     expected = unigram().report(columns, column="body", by="language")
     pq.write_table(pa.table(columns), tmp_path / "a.parquet")
@@ -383,7 +383,7 @@ def test_report_reads_files(tmp_path: Path) -> None:
 
 
 def test_report_is_a_table_and_a_chart() -> None:
-    """A report prints one line per row, and draws well-formed SVG with the names of all rows."""
+    """A report prints as one line per row, and its SVG is well-formed and contains the names of all rows."""
     report = unigram().report({"text": ["hug"], "by": ["<en> & more"]}, by="by")
     assert [line.split()[0] for line in str(report).splitlines()] == ["texts", "<en>", "all", f"{report.size}"]
     drawn = {element.text for element in ElementTree.fromstring(report.svg()).iter()}
@@ -391,6 +391,6 @@ def test_report_is_a_table_and_a_chart() -> None:
 
 
 def test_report_of_no_texts_is_zero() -> None:
-    """The report of no held-out texts has zeros."""
+    """A report on no texts contains zeros."""
     (row,) = wordpiece().report([]).rows
     assert [row.tokens, row.bytes_per_token, row.whole_words, row.unknown_rate] == [0, 0, 0, 0]

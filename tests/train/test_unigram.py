@@ -1,4 +1,4 @@
-"""Tests of the trainer of Unigram, compared with enumerations in `naive_training` and with the trainer of tokenizers."""
+"""The trainer of Unigram, compared with enumerations in `naive_training` and with the trainer of tokenizers."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ from fst.counting.words import Words
 
 NEWEST = {"low": 5, "lower": 2, "newest": 6, "widest": 3}
 CORPORA = st.dictionaries(st.text("abc", min_size=1, max_size=7), st.integers(1, 9), min_size=1, max_size=8)
-CUT = "\x01"  # between the words that the reference counts
+CUT = "\x01"  # the text between the words that tokenizers counts
 NEAR = 1e-9
 
 
 def trained(words: Mapping[str, int], **options: Any) -> Trained:
-    """The vocabulary of words and their counts."""
+    """The result of training on words with counts."""
     return unigram(Words.of_pairs(words.items()), **options)
 
 
 def referred(words: Mapping[str, int], **options: Any) -> dict[str, float]:
-    """The pieces of the reference and their scores, in the order of their ids."""
+    """The pieces of tokenizers and their scores, in the order of their ids."""
     tokenizer = Tokenizer(models.Unigram())
     tokenizer.pre_tokenizer = pre_tokenizers.Split(CUT, "removed")
     lines = (CUT.join([word] * count) for word, count in words.items())
@@ -48,10 +48,9 @@ def referred(words: Mapping[str, int], **options: Any) -> dict[str, float]:
 
 
 def assert_same(found: Mapping[str, float], expected: Mapping[str, float], missing: set[str]) -> None:
-    """Check that pieces and scores agree. Characters that are not pieces share their scores in an order that is random in the reference.
+    """Check that pieces and scores are equal; characters that are not pieces share their scores, in a random order in tokenizers.
 
-    The reference also adds words in a random order, so its scores are equal except for their last digits, and equal scores may be in any
-    order.
+    Tokenizers also adds up words in a random order, so scores are equal except for their last digits, and equal scores may be in any order.
     """
     assert not found.keys() ^ expected.keys()
     assert all(abs(found[piece] - score) < NEAR for piece, score in expected.items() if piece not in missing)
@@ -65,7 +64,7 @@ def pieces_of(result: Trained) -> dict[str, float]:
 
 
 def missing_of(vocabulary: Mapping[str, float]) -> set[str]:
-    """The characters that are not pieces: their scores descend from the least score in steps of 0.0001."""
+    """The characters that are not pieces; their scores descend from the least score in steps of 0.0001."""
     least, found, penalty = min(vocabulary.values()), set[str](), 0.0
     while step := {token for token, score in vocabulary.items() if len(token) == 1 and score == least + penalty}:
         found |= step
@@ -74,20 +73,20 @@ def missing_of(vocabulary: Mapping[str, float]) -> set[str]:
 
 
 def assert_as_referred(words: Mapping[str, int], **options: Any) -> None:
-    """Check that the trainer makes the pieces of the reference."""
+    """Check that the trainer makes the pieces of tokenizers."""
     found = pieces_of(trained(words, **options))
     assert_same(found, referred(words, **options), missing_of(found))
 
 
 def some_words(source: random.Random) -> dict[str, int]:
-    """Words over a few letters."""
+    """Random words over a few letters."""
     letters = "abcdefghijklmnop"[: source.choice([1, 2, 3, 5, 16])]
     words = ("".join(source.choices(letters, k=source.randint(1, 10))) for _ in range(source.randint(1, 40)))
     return {word: source.randint(1, 6) for word in words}
 
 
 def some_options(source: random.Random, words: Mapping[str, int]) -> dict[str, Any]:
-    """Options that leave room for all characters."""
+    """Random options, with a size that is sufficient for all characters."""
     options: dict[str, Any] = {"vocab_size": source.randint(len({*"".join(words)}) + 4, 80)}
     if source.random() < 0.5:
         options |= {"unk_token": source.choice(["<unk>", "<s>"]), "special_tokens": ["<s>", "</s>"], "initial_alphabet": ["a", "é"]}
@@ -110,12 +109,12 @@ def run_of(words: Mapping[str, int], most: int = 100, reference: str = "huggingf
 
 
 def spelled(run: _Run, pieces: Any) -> list[str]:
-    """Pieces as strings, without the unknown one."""
+    """Pieces as strings, without the unknown piece."""
     return run.text.spelled(run.seeds.places[pieces[1:]], run.seeds.lengths[pieces[1:]])
 
 
 def test_worked_numbers() -> None:
-    """The pieces of `low lower newest widest` match the reference, with their scores."""
+    """The words `low lower newest widest` give the pieces and scores of tokenizers."""
     found = pieces_of(trained(NEWEST, vocab_size=40))
     tokens, scores = ["e", "s", "t", "low", "n", "w", "we", "d", "i"], [-1.602232, -1.955455, -1.955455, -2.223313, -2.389979]
     expected = dict(zip(tokens, [*scores, -2.681555, -2.73357, -3.173313, -3.173313], strict=True))
@@ -127,7 +126,9 @@ def test_worked_numbers() -> None:
 @examples(60)
 @given(CORPORA)
 def test_seeds_are_all_frequent_substrings(words: dict[str, int]) -> None:
-    """The seeds are the characters and the substrings before at least two different letters, in the reference's order, with log shares."""
+    """The seeds are all characters, and all substrings before at least two different letters, in the order of
+    tokenizers, with log shares.
+    """
     run, expected = run_of(words), naive_training.unigram_seeds(words, 5)
     assert spelled(run, run.begin().pieces) == [seed for seed, _ in expected]
     shares = np.log([score / sum(score for _, score in expected) for _, score in expected])
@@ -137,7 +138,7 @@ def test_seeds_are_all_frequent_substrings(words: dict[str, int]) -> None:
 @examples(40)
 @given(CORPORA)
 def test_expectations_are_those_of_all_segmentations(words: dict[str, int]) -> None:
-    """The expectation of a piece is the sum over all segmentations of the words, each weighted by its probability."""
+    """The expected count of a piece is the sum over all segmentations of the words, weighted by their probability."""
     run = run_of(words)
     state, expected = run.begin(), np.zeros(len(run.seeds.scores))
     trainer.EXPECT.call(run.lattices, run._scores_of(state), run.sums.best, run.sums.second, expected)
@@ -149,7 +150,7 @@ def test_expectations_are_those_of_all_segmentations(words: dict[str, int]) -> N
 @examples(60)
 @given(CORPORA, st.integers(0, 1 << 30), st.sampled_from(["huggingface", "exact"]), st.integers(2, 30))
 def test_pruning_keeps_the_pieces_of_the_greatest_loss(words: dict[str, int], seed: int, reference: str, most: int) -> None:
-    """Pieces without a replacement stay, and then those with the greatest loss; only "exact" divides by the right sum."""
+    """Pruning keeps the pieces without a replacement, then those with the greatest loss, where only "exact" divides by the right sum."""
     run = run_of(words, most, reference)
     pieces, scores = run.begin().pieces, -5 * np.random.default_rng(seed).random(len(run.seeds.scores))
     state = State(pieces, np.append(np.nan, scores[1:]), np.array([2]))
@@ -163,7 +164,7 @@ def test_pruning_keeps_the_pieces_of_the_greatest_loss(words: dict[str, int], se
 
 @pytest.mark.parametrize("seed", range(6))
 def test_random_words_as_referred(seed: int) -> None:
-    """Random words over one to sixteen letters give the reference's pieces and scores, for any options."""
+    """Random words over one to sixteen letters give the pieces and scores of tokenizers, with any options."""
     source = random.Random(seed)
     for _ in range(15):
         words = some_words(source)
@@ -172,7 +173,7 @@ def test_random_words_as_referred(seed: int) -> None:
 
 @pytest.mark.slow
 def test_many_random_words_as_referred() -> None:
-    """Many more random words give the reference's pieces and scores."""
+    """Many more random words give the pieces and scores of tokenizers."""
     source = random.Random(100)
     for _ in range(800):
         words = some_words(source)
@@ -188,13 +189,13 @@ CORPUS = [
 @needs_shared
 @pytest.mark.parametrize(("name", "size", "vocab_size"), CORPUS)
 def test_texts_as_referred(name: str, size: int, vocab_size: int) -> None:
-    """Words of Metaspace in several scripts give the reference's pieces and scores."""
+    """Texts in several scripts, split by Metaspace, give the pieces and scores of tokenizers."""
     assert_as_referred(corpus(name, size, pre_tokenizers.Metaspace()), vocab_size=vocab_size, unk_token="[UNK]")
 
 
 @needs_shared
 def test_bytes_are_spelled_as_referred() -> None:
-    """Words of a byte-level pipeline are bytes, and their pieces have the reference's letters for bytes."""
+    """In a byte-level pipeline, words are bytes, and their pieces are spelled with the letters for bytes, as in tokenizers."""
     words = corpus("docs_ja.md", 12_000, pre_tokenizers.ByteLevel(add_prefix_space=False))
     letters = {letter: byte for byte, letter in fst.pretokens.byte_letters.LETTERS.items()}
     raw = Words.of_pairs((bytes(letters[letter] for letter in word), count) for word, count in words.items())
@@ -203,7 +204,7 @@ def test_bytes_are_spelled_as_referred() -> None:
 
 
 def test_alphabet_that_fills_the_size_as_referred() -> None:
-    """If the characters alone fill the size, the reference adds all other pieces; "exact" adds none."""
+    """If the characters fill the size, all other pieces are added, as in tokenizers, and "exact" adds none."""
     words = {"abcdefgh": 1, "ijklmnop": 1, "abab": 5, "cdcd": 5, "efgefg": 5, "xabcd": 3, "yefg": 3}
     size = len({*"".join(words)})
     assert_as_referred(words, vocab_size=size)
@@ -214,7 +215,7 @@ def test_alphabet_that_fills_the_size_as_referred() -> None:
 @examples(20)
 @given(CORPORA, st.randoms(use_true_random=False))
 def test_order_and_splits_of_words_are_nothing(words: dict[str, int], source: random.Random) -> None:
-    """Shuffled words, and counts in parts, give the same bytes."""
+    """The order of words, and counts in several parts, do not change the result."""
     pairs = [(word, part) for word, count in words.items() for part in [1] * (count - 1) + [1]]
     source.shuffle(pairs)
     first, second = trained(words, vocab_size=20), unigram(Words.of_pairs(pairs), vocab_size=20)
@@ -224,7 +225,7 @@ def test_order_and_splits_of_words_are_nothing(words: dict[str, int], source: ra
 
 @pytest.mark.parametrize("reference", ["huggingface", "exact"])
 def test_run_resumes_bit_for_bit(reference: str, tmp_path: Path) -> None:
-    """A run that stops after each round, and resumes from its checkpoint, gives the bytes of an uninterrupted run."""
+    """A run that stops after each round, and continues from its checkpoint, gives the bytes of one run."""
     words, options = some_words(random.Random(11)), {"vocab_size": 30, "reference": reference}
     whole, path, stops = trained(words, **options), tmp_path / "run.npz", 0
     while (part := trained(words, **options, control=Control(deadline=0, checkpoint=path))).stopped == "deadline":
@@ -236,7 +237,7 @@ def test_run_resumes_bit_for_bit(reference: str, tmp_path: Path) -> None:
 
 
 def test_checkpoint_of_other_seeds_is_refused(tmp_path: Path) -> None:
-    """A checkpoint whose pieces are not seeds is an error, and no kernel runs on it."""
+    """A checkpoint with invalid pieces, scores or rounds is refused before a kernel reads it."""
     words, path = some_words(random.Random(11)), tmp_path / "run.npz"
     trained(words, vocab_size=30, control=Control(deadline=0, checkpoint=path))
     with np.load(path) as stored:
@@ -251,7 +252,7 @@ def test_checkpoint_of_other_seeds_is_refused(tmp_path: Path) -> None:
 
 
 def test_exact_scores_rare_characters_below_frequent_ones() -> None:
-    """With "exact", characters that are not pieces have lower scores than all pieces, frequent ones first."""
+    """With "exact", the characters that are not pieces have lower scores than all pieces, the most frequent first."""
     words = {"low": 50, "lower": 20, "newest": 60, "widest": 30, "xyz": 1, "zzz": 1}
     found = pieces_of(trained(words, vocab_size=30, reference="exact", initial_alphabet=["é"]))
     assert [*found][-4:] == ["zz", "l", "o", "é"]
@@ -261,14 +262,14 @@ def test_exact_scores_rare_characters_below_frequent_ones() -> None:
 @examples(30)
 @given(CORPORA)
 def test_counts_cover_the_words(words: dict[str, int]) -> None:
-    """The counts of tokens are the counts in one segmentation of all words."""
+    """The counts of tokens are those of one segmentation of all words."""
     result = trained(words, vocab_size=20)
     letters = sum(len(token) * count for token, count in zip(result.vocabulary, result.counts.tolist(), strict=True))
     assert letters == sum(len(word) * count for word, count in words.items())
 
 
 def test_special_tokens_come_first() -> None:
-    """Special tokens have the first ids and the score 0; the unknown token is before them, unless it is one of them."""
+    """Special tokens have the first ids and the score 0; the unknown token comes before them, or is one of them."""
     first = trained(NEWEST, vocab_size=30, special_tokens=["<s>", "</s>"], unk_token="<unk>")
     among = trained(NEWEST, vocab_size=30, special_tokens=["<s>", "<unk>"], unk_token="<unk>")
     assert ([*first.vocabulary][:3], first.model["unk_id"], first.scores[:3].tolist()) == (["<unk>", "<s>", "</s>"], 0, [0, 0, 0])
@@ -292,13 +293,13 @@ def test_special_tokens_come_first() -> None:
     ],
 )
 def test_bad_input_is_refused(words: dict[str, int], options: dict[str, Any], message: str) -> None:
-    """Words without characters, sizes that are too small and options out of range are errors that name what is expected."""
+    """Words without characters, a size that is too small, and an option out of range are refused, and the message contains the limits."""
     with pytest.raises(fst.VocabularyError, match=message):
         trained(words, **options)
 
 
 def test_size_that_is_never_met_is_refused() -> None:
-    """Too many characters for 1.1 times the size are an error, since the reference would not end; "exact" ends."""
+    """If the characters exceed 1.1 times the size, training is refused, because tokenizers would not end; "exact" ends."""
     words = dict.fromkeys("abcde", 2)
     with pytest.raises(fst.VocabularyError, match="6 pieces that it cannot prune; expected at most 5"):
         trained(words, vocab_size=5)
@@ -306,7 +307,7 @@ def test_size_that_is_never_met_is_refused() -> None:
 
 
 def test_other_references_are_refused() -> None:
-    """The trainer of sentencepiece is refused with its name, with the reason."""
+    """`reference="sentencepiece"` is refused, and the message contains the reason."""
     with pytest.raises(fst.UnsupportedError, match=r"reference is 'sentencepiece'.*float32.*num_threads.*'exact'"):
         trained(NEWEST, reference="sentencepiece")
     with pytest.raises(fst.UnsupportedError, match="reference is 'spm'; expected 'huggingface' or 'exact'"):
@@ -315,13 +316,13 @@ def test_other_references_are_refused() -> None:
 
 @pytest.mark.parametrize(("words", "index"), [([b"a", b"b\xff"], 1), ([b"\xc3", b"\xc3\xa9"], 0), ([b"a\xc3", b"\xa9b"], 0)])
 def test_words_that_are_no_utf_8_are_refused(words: list[bytes], index: int) -> None:
-    """A word that is not UTF-8 is an error that names it, even if the joined words are UTF-8."""
+    """A word that is not UTF-8 is refused with its index, even if the joined words are UTF-8."""
     with pytest.raises(fst.VocabularyError, match=f"word {index} is .*, which is not UTF-8"):
         unigram(Words.of_pairs((word, 1) for word in words), vocab_size=20)
 
 
 def test_exact_leaves_special_tokens_out_of_the_pieces() -> None:
-    """With "exact", a special token that words contain is a token only once, with the score 0."""
+    """With "exact", a special token that occurs in words is one token with the score 0."""
     result = trained(NEWEST, vocab_size=30, special_tokens=["low", "e"], reference="exact")
     assert [*result.vocabulary][:2] == ["low", "e"]
     assert result.scores[:2].tolist() == [0, 0]
@@ -336,12 +337,12 @@ def test_exact_leaves_special_tokens_out_of_the_pieces() -> None:
     ],
 )
 def test_tokens_must_be_text(options: dict[str, Any], message: str) -> None:
-    """Special tokens and initial characters that are not text are errors."""
+    """Special tokens and initial characters that are not text are refused."""
     with pytest.raises(fst.VocabularyError, match=message):
         unigram(Words.of_pairs([("ab", 2)]), **options)
 
 
 def test_counts_of_characters_must_fit() -> None:
-    """Counts of characters beyond 63 bits are an error, not a negative count."""
+    """Counts of characters beyond 63 bits are refused."""
     with pytest.raises(fst.VocabularyError, match="characters by their counts"):
         unigram(Words.of_pairs([("aaaaaaaa", (1 << 63) - 1)]), vocab_size=20)

@@ -1,4 +1,4 @@
-"""Tests of the trainer of vocabularies of whole words."""
+"""The trainer of WordLevel, whose tokens are entire words."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def reference_of(words: dict[str, int], **options: Any) -> dict[str, int]:
 
 
 def test_word_level_equals_tokenizers() -> None:
-    """Words get their ids by count and then by code points, after the special tokens; a special word has the later id."""
+    """Ids follow the counts and then the code points of words, after the special tokens, as in `tokenizers`."""
     random = Random(5)
     for _ in range(60):
         words = {"".join(random.choices("aé汉𝄞", k=random.randint(1, 3))): random.randint(1, 4) for _ in range(random.randint(1, 12))}
@@ -40,16 +40,16 @@ def test_word_level_equals_tokenizers() -> None:
 
 @pytest.mark.parametrize(("options", "stopped"), [({}, "no pair"), ({"vocab_size": 1}, "size"), ({"min_frequency": 2}, "min_frequency")])
 def test_result_states_what_cut_the_words(options: dict[str, Any], stopped: str) -> None:
-    """The result states whether the size or the minimum count removed words, or nothing did."""
+    """`stopped` contains what removed words: the size, `min_frequency`, or nothing."""
     assert word_level(Words.of_pairs([("a", 2), ("b", 1)]), **options).stopped == stopped
 
 
 def test_words_of_bytes_are_spelled_with_the_letters_of_byte_level() -> None:
-    """Words of a byte-level pipeline are written with the letters of bytes."""
+    """In a byte-level pipeline, words are spelled with the letters for bytes."""
     assert [*word_level(Words.of_pairs([(b" \xff", 1)]), pipeline=SPLITTERS["gpt2"]).vocabulary] == ["Ġÿ"]
 
 
 def test_special_tokens_must_fit() -> None:
-    """A size below the number of special tokens is an error with both numbers."""
+    """A size below the number of special tokens is refused with both numbers."""
     with pytest.raises(fst.VocabularyError, match="vocab_size is 1; expected at least 2"):
         word_level(Words.of_pairs([]), vocab_size=1, special_tokens=["a", "b"])

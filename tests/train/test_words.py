@@ -1,4 +1,4 @@
-"""Tests of counted words: how texts are split, counted, stored and merged."""
+"""`train.words`: how texts are split, and how words are counted, stored and merged."""
 
 from __future__ import annotations
 
@@ -32,19 +32,19 @@ pa = pytest.importorskip("pyarrow", reason="tables of words take pyarrow: the ex
 pq = pytest.importorskip("pyarrow.parquet", reason="tables of words take pyarrow: the extra [arrow]")
 
 TEXTS = ["a rose is a rose", "", "is a rose", "Röschen 日本語\n", " a"]
-LONG = ("o200k", "cl100k")  # takes a second to compile; equals "llama3"
+LONG = ("o200k", "cl100k")  # these take a second each to compile; "cl100k" equals "llama3"
 ALPHABET = " \t\n\r\u00a0\u3000\u2581aA1²½ée\u0301ß'sS.!-_日本हिन्दीي\u200b\0\x1c\x85\ufeff😀\u1100\u1161ﬁİſ\u0345"
 
 
 def live(part: Mapping[str, Any] | None, role: str) -> Any:
-    """A normalizer or a pre-tokenizer of `tokenizers`."""
+    """A normalizer or a pre-tokenizer of `tokenizers`, from its JSON."""
     document = {"version": "1.0", "added_tokens": [], "model": {"type": "BPE", "vocab": {}, "merges": []}}
     parts = dict.fromkeys(["truncation", "padding", "normalizer", "pre_tokenizer", "post_processor", "decoder"])
     return getattr(Tokenizer.from_str(json.dumps({**document, **parts, role: part})), role)
 
 
 def words_of_reference(texts: Sequence[str], pipeline: Pipeline) -> Iterator[list[bytes]]:
-    """The words of each text, by `tokenizers`."""
+    """Yield the words of each text, by `tokenizers`."""
     normalizer, pre_tokenizer = live(pipeline.normalizer, "normalizer"), live(pipeline.pre_tokenizer, "pre_tokenizer")
     for text in texts:
         normalized = text if normalizer is None else normalizer.normalize_str(text)
@@ -53,13 +53,13 @@ def words_of_reference(texts: Sequence[str], pipeline: Pipeline) -> Iterator[lis
 
 
 def listed(words: Words) -> dict[bytes, tuple[int, tuple[int, int, int]]]:
-    """Words in the form of `words_one_by_one`."""
+    """Words in the format of `words_one_by_one`."""
     firsts = [tuple(first) for first in words.first.tolist()]
     return dict(zip(words, zip(words.counts.tolist(), firsts, strict=True), strict=True))
 
 
 def same(one: Words, other: Words) -> bool:
-    """Whether two objects contain the same words, except for the number of documents."""
+    """Whether two objects contain the same words; the number of documents may differ."""
     arrays = ("text", "ends", "counts", "first")
     return one.split == other.split and all(np.array_equal(getattr(one, name), getattr(other, name)) for name in arrays)
 
@@ -77,17 +77,17 @@ def corpora(lines: int) -> list[str]:
 
 
 def need_reference_words(texts: Sequence[str], pipeline: Pipeline) -> None:
-    """Compare words, counts and first occurrences with the reference's."""
+    """Check that words, counts and first occurrences match `tokenizers`."""
     assert listed(train.words(texts, splitter=pipeline, threads=1)) == words_one_by_one(words_of_reference(texts, pipeline))
 
 
 class TestSplitters:
-    """Names, patterns, components and tokenizers."""
+    """Splitters: names, patterns, components and tokenizers."""
 
     @needs_shared
     @pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.slow) if name in LONG else name for name in SPLITTERS])
     def test_named_splitters_split_as_tokenizers(self, name: str) -> None:
-        """Each named splitter gives the words of `tokenizers`, on corpora in several scripts and on hostile text."""
+        """Each named splitter gives the words of `tokenizers`, for corpora in several scripts and for hostile texts."""
         need_reference_words([*corpora(20), *hostile(200)], SPLITTERS[name])
 
     @needs_shared
@@ -95,7 +95,7 @@ class TestSplitters:
     @pytest.mark.parametrize("normalizer", NORMALIZERS)
     @pytest.mark.parametrize("name", ["gpt2", "bert", "metaspace"])
     def test_named_pipelines_split_as_tokenizers(self, name: str, normalizer: str) -> None:
-        """A named splitter after each named normalizer gives the words of `tokenizers`."""
+        """A named splitter with any named normalizer gives the words of `tokenizers`."""
         need_reference_words([*corpora(20), *hostile(200)], pipeline_of(name, normalizer))
 
     @pytest.mark.parametrize(
@@ -112,17 +112,17 @@ class TestSplitters:
         ],
     )
     def test_compositions_split_as_tokenizers(self, normalizer: str | None, pre_tokenizers_: list[Any]) -> None:
-        """Sequences of components give the words of `tokenizers`, with the symbol of Metaspace in place of spaces."""
+        """Sequences of components give the words of `tokenizers`, including the symbol of Metaspace in place of spaces."""
         need_reference_words(hostile(400), pipeline_of({"type": "Sequence", "pretokenizers": pre_tokenizers_}, normalizer))
 
     def test_pattern_splits_before_bytes(self) -> None:
-        """A str that is not a name is a regular expression, whose matches and the text between them are words of bytes."""
+        """A str that is not a name is a regular expression; its matches and the text between them are words of bytes."""
         pipeline = pipeline_of(r"\w+")
         assert pipeline.are_bytes
         need_reference_words(hostile(300), pipeline)
 
     def test_one_pipeline_has_one_digest(self, tmp_path: Path) -> None:
-        """A pipeline has the same digest in any form: name, component, live object, live tokenizer, file, folder or table."""
+        """A splitter has the same digest as a name, component, pre-tokenizer, tokenizer, file, folder or table."""
         made = Tokenizer(models.BPE({letter: number for number, letter in enumerate(sorted(pre_tokenizers.ByteLevel.alphabet()))}, []))
         made.pre_tokenizer, made.normalizer = pre_tokenizers.ByteLevel(add_prefix_space=False), normalizers.NFC()
         made.save(str(tmp_path / "tokenizer.json"))
@@ -136,7 +136,7 @@ class TestSplitters:
         assert all(same(words[0], found) for found in words)
 
     def test_encodings_of_tiktoken_split_as_the_splitter_of_their_name(self) -> None:
-        """A live encoding of tiktoken splits like the splitter with its pattern, and an encoding without one is refused."""
+        """An encoding of tiktoken splits like the splitter with its pattern, and is refused if there is none."""
         tiktoken = importlib.import_module("tiktoken")
         ranks = {bytes([byte]): byte for byte in range(256)}
         for name, splitter in (("gpt2", "gpt2"), ("cl100k_base", "cl100k")):
@@ -146,12 +146,12 @@ class TestSplitters:
             train.words(TEXTS, splitter=tiktoken.Encoding("own", pat_str=r"\w+|\W+", mergeable_ranks=ranks, special_tokens={}))
 
     def test_long_patterns_and_texts_are_no_paths(self) -> None:
-        """A pattern or a text that is too long for a file name is not treated as a path."""
+        """A pattern or text that is too long for a file name is not read as a path."""
         words = train.words(["a b" * 1000], splitter="|".join(["a b"] * 1000))
         assert [*zip(words, words.counts.tolist(), strict=True)] == [(b"a b", 1000)]
 
     def test_pattern_with_added_tokens_splits_texts_without_them(self) -> None:
-        """Splitters for texts without added tokens count such texts, and refuse others with their position."""
+        """A splitter with added tokens counts texts without these tokens, and refuses other texts with their position."""
         split = {"type": "Split", "pattern": {"Regex": r"<\|end\|>|\p{L}+|[^\s\p{L}]+"}, "behavior": "Removed", "invert": True}
         document = {
             "added_tokens": [{"content": "<|end|>"}],
@@ -180,12 +180,12 @@ class TestSplitters:
         ],
     )
     def test_wrong_arguments(self, arguments: dict[str, Any], message: str) -> None:
-        """An invalid splitter, normalizer or number is refused, and the error lists valid ones."""
+        """An invalid splitter, normalizer or number is refused, and the message lists the valid ones."""
         with pytest.raises(FstError, match=message):
             train.words(**{"sources": TEXTS, **arguments})
 
     def test_pre_tokenizer_in_python_is_refused(self) -> None:
-        """A pre-tokenizer written in Python is refused, since it cannot be compiled."""
+        """A pre-tokenizer that is written in Python is refused, because it cannot be compiled."""
 
         class Custom:
             def pre_tokenize(self, _: Any) -> None:
@@ -196,7 +196,7 @@ class TestSplitters:
 
 
 class TestCounting:
-    """The hash table, threads, memory and long words."""
+    """Counting: the hash table, threads, memory and long words."""
 
     @settings(max_examples=30)
     @given(
@@ -206,7 +206,9 @@ class TestCounting:
         st.randoms(use_true_random=False),
     )
     def test_any_cut_gives_the_same_words(self, texts: list[str], threads: int, cut: int, random: Random) -> None:
-        """Threads and batches change nothing, counts of partitions add up, and the order of texts affects only positions."""
+        """Threads and batches do not change the words, counts of partitions add up, and the order of texts
+        affects only first occurrences.
+        """
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(counted_words, "RANGE", 3)
             words = train.words([texts[:cut], texts[cut:]], splitter="gpt2", threads=threads)
@@ -220,7 +222,7 @@ class TestCounting:
         assert np.lexsort(merged.first.T[::-1]).tolist() == np.lexsort(words.first.T[::-1]).tolist()
 
     def test_words_of_any_length_count(self) -> None:
-        """Words near and far above the size of a slot are counted separately, even if they begin alike or differ only in zeros."""
+        """Words of any length are counted separately, even if they begin alike or differ only in trailing zeros."""
         lengths = [1, 23, 24, 25, 26, 47, 48, 49, 5000, 300_000]
         texts = ["a" * length + end for length in lengths for end in ("", "b", "\0", "\0\0")] * 2
         words = train.words(Random(1).sample(texts, len(texts)), splitter="none", threads=2)
@@ -228,14 +230,14 @@ class TestCounting:
         assert {*words.counts.tolist()} == {2}
 
     def test_table_grows(self) -> None:
-        """More words than the initial slots of a table are all counted, by one thread and by three."""
+        """More words than the hash table's initial slots are all counted, with any number of threads."""
         texts = [f"w{number % 50_021:x}" for number in range(100_000)]
         one, three = (train.words(texts, splitter="none", threads=threads) for threads in (1, 3))
         assert listed(one) == words_one_by_one([text.encode()] for text in texts)
         assert same(one, three)
 
     def test_little_memory_gives_the_same_words(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Beyond its memory limit, a count writes runs to a temporary folder, which is removed, and the words stay the same."""
+        """Beyond its memory limit, a count writes temporary files, gives the same words, and removes the files."""
         monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
         texts = [f"w{number % 80_011:x} {'x' * (number % 100)}" for number in range(120_000)]
         expected = train.words(texts, splitter="whitespace", min_count=2)
@@ -248,7 +250,7 @@ class TestCounting:
         assert [*tmp_path.iterdir()] == []
 
     def test_failed_count_leaves_no_folder(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        """A temporary folder is removed if a document ends the count."""
+        """If a document ends the count with an error, the temporary folder is removed."""
         monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
         texts = [*(f"w{number}" for number in range(30_000)), "\ud800"]
         with pytest.raises(TextError, match="document 30000, position 0: a lone surrogate"):
@@ -256,19 +258,19 @@ class TestCounting:
         assert [*tmp_path.iterdir()] == []
 
     def test_rare_words_are_left_out(self) -> None:
-        """With `min_count`, rarer words are missing, and the result states it."""
+        """With `min_count`, rarer words are omitted, and the result contains the limit."""
         words = train.words(TEXTS, splitter="gpt2", min_count=2)
         assert ([*words], words.min_count) == ([b" a", b" rose"], 2)
 
     def test_progress_counts_documents_and_bytes(self) -> None:
-        """The callback gets the number of documents and bytes so far, and at the end of all."""
+        """The callback `progress` gets the numbers of documents and bytes so far, and finally the total numbers."""
         seen: list[tuple[int, int]] = []
         words = train.words(TEXTS, splitter="gpt2", progress=lambda *done: seen.append(done))
         assert seen[-1] == (len(TEXTS), sum(len(text.encode()) for text in TEXTS))
         assert words.documents == len(TEXTS)
 
     def test_error_of_the_first_document_is_raised(self) -> None:
-        """The first of several invalid documents is reported, with any number of threads."""
+        """If several documents are invalid, the first is reported, with any number of threads."""
         texts = [f"text {number}".encode() for number in range(20_000)]
         texts[9000], texts[19_000] = b"\xff", b"a\xff"
         for threads in (1, 2, 3):
@@ -277,13 +279,13 @@ class TestCounting:
 
     @pytest.mark.parametrize("size", [1, 200_000])
     def test_replaced_units_are_counted(self, size: int) -> None:
-        """With errors="replace", malformed units of short and of long documents are counted as U+FFFD."""
+        """With errors="replace", invalid bytes are counted as U+FFFD, in short and in long documents."""
         texts = [b"a\xff" * size, b"b"]
         expected = train.words([str(text, "utf-8", "replace") for text in texts], splitter="gpt2")
         assert same(train.words(texts, splitter="gpt2", errors="replace"), expected)
 
     def test_interrupt_stops_all_threads(self) -> None:
-        """An exception in the callback, as from Ctrl-C, ends the count in all threads."""
+        """An exception in the callback, such as KeyboardInterrupt, ends the count in all threads."""
 
         def stop(*_: int) -> None:
             raise KeyboardInterrupt
@@ -310,18 +312,18 @@ class TestSources:
         ],
     )
     def test_texts_of_any_kind_give_the_same_words(self, make: Callable[[list[str]], Any]) -> None:
-        """Lists, iterators, batches, bytes and columns of one corpus give the same words."""
+        """Lists, iterators, batches, bytes and columns of the same texts give the same words."""
         assert same(train.words(make(TEXTS), splitter="gpt2"), train.words(TEXTS, splitter="gpt2"))
 
     def test_table_with_a_column_of_texts(self) -> None:
-        """A column of a table is selected by its name."""
+        """`column` selects the column of a table with the texts."""
         table = pa.table({"text": TEXTS, "other": [*range(len(TEXTS))]})
         assert same(train.words(table, splitter="gpt2", column="text"), train.words(TEXTS, splitter="gpt2"))
         with pytest.raises(VocabularyError, match="columns text, other; expected one called word"):
             train.words(table, splitter="gpt2")
 
     def test_files_of_any_kind_give_the_same_words(self, tmp_path: Path) -> None:
-        """A line of text is a document with its line feed, and JSON lines and Parquet with the same documents give the same words."""
+        """A line of a text file, including its line feed, is a document, and JSON lines and Parquet give the same words."""
         lines = ["a rose\n", "is a rose\n", "\n", "Röschen"]
         expected = train.words(lines, splitter="gpt2")
         (tmp_path / "a.txt").write_text("".join(lines), encoding="utf-8")
@@ -333,13 +335,13 @@ class TestSources:
         assert same(train.words([str(tmp_path / "a.parquet")], splitter="gpt2", column="t"), expected)
 
     def test_wrong_byte_of_a_file_has_its_place(self, tmp_path: Path) -> None:
-        """An error gives the file, the line and the byte."""
+        """The message about an invalid byte in a file contains the file, the line and the position."""
         (tmp_path / "a.txt").write_bytes(b"a\nb\xff\n")
         with pytest.raises(TextError, match=r"a\.txt, line 2, position 1: not UTF-8"):
             train.words(tmp_path / "a.txt", splitter="gpt2")
 
     def test_missing_names(self, tmp_path: Path) -> None:
-        """A missing file, or a file of columns without a column name, is refused."""
+        """A missing file is refused, and so is a Parquet file without `column`."""
         pq.write_table(pa.table({"t": TEXTS}), tmp_path / "a.parquet")
         with pytest.raises(FileNotFoundError):
             train.words(tmp_path / "b.txt", splitter="gpt2")
@@ -347,7 +349,7 @@ class TestSources:
             train.words(tmp_path / "a.parquet", splitter="gpt2")
 
     def test_list_of_folders_is_refused(self, tmp_path: Path) -> None:
-        """Names of folders in a list are refused, not read as texts."""
+        """A list of folder names is refused, and not read as texts."""
         with pytest.raises(UnsupportedError, match=r"list of folders.*expected texts or files"):
             train.words([str(tmp_path)], splitter="gpt2")
 
@@ -368,33 +370,33 @@ class TestSources:
         ],
     )
     def test_wrong_counts(self, pairs: list[Any], message: str) -> None:
-        """A count that is not a positive integer, a sum over 2^63 - 1 and a word that is not text are refused with their position."""
+        """A count that is not a positive integer, a sum above 2^63 - 1, and a word that is not text are refused with their position."""
         with pytest.raises(VocabularyError, match=message):
             train.words(pairs)
 
 
 def by_duckdb(table: Any) -> Any:
-    """Group a table of words."""
+    """Add up a table of words with DuckDB."""
     duckdb = pytest.importorskip("duckdb")
     relation = duckdb.from_arrow(table)
     return relation.aggregate("word, sum(count) AS count, min(first) AS first, split", "word, split")
 
 
 def by_polars(table: Any) -> Any:
-    """Group a table of words."""
+    """Add up a table of words with polars."""
     pl = pytest.importorskip("polars")
     frame = pl.from_arrow(table).group_by("word", "split")
     return frame.agg(pl.col("count").sum(), pl.col("first").min())
 
 
 def by_pandas(table: Any) -> Any:
-    """Group a table of words."""
+    """Add up a table of words with pandas."""
     pytest.importorskip("pandas")
     return table.to_pandas().groupby(["word", "split"], as_index=False).agg({"count": "sum", "first": "min"})
 
 
 def by_arrow(table: Any) -> Any:
-    """Group a table of words."""
+    """Add up a table of words with Arrow."""
     found = table.group_by(["word", "split"]).aggregate([("count", "sum"), ("first", "min")])
     return found.rename_columns(["word", "split", "count", "first"])
 
@@ -403,7 +405,7 @@ class TestTables:
     """Words as tables."""
 
     def test_stored_words_come_back(self, tmp_path: Path) -> None:
-        """A Parquet file gives the same words, and two results of one corpus have the same bytes."""
+        """Words that are saved to Parquet and loaded are the same, and equal words give equal files."""
         words = train.words(TEXTS, splitter="gpt2", min_count=2)
         for name, threads in (("a", 1), ("b", 2)):
             train.words(TEXTS, splitter="gpt2", min_count=2, threads=threads).save(tmp_path / f"{name}.parquet")
@@ -416,7 +418,7 @@ class TestTables:
     @settings(max_examples=30)
     @given(st.lists(st.tuples(st.binary(max_size=30), st.integers(1, 1 << 40), *[st.integers(0, (1 << 32) - 1)] * 3)))
     def test_any_words_pass_through_a_table(self, rows: list[Any]) -> None:
-        """Words of any bytes, with any positions, are the same after storage in a table."""
+        """Words of any bytes, with any counts and first occurrences, are the same after conversion to a table and back."""
         ends = np.cumsum([len(word) for word, *_ in rows], dtype=np.int64)
         text, counts = np.frombuffer(b"".join(word for word, *_ in rows), np.uint8), np.array([row[1] for row in rows], np.int64)
         first = np.array([row[2:] for row in rows], np.int64).reshape(-1, 3)
@@ -425,7 +427,7 @@ class TestTables:
 
     @pytest.mark.parametrize("group", [by_duckdb, by_polars, by_pandas, by_arrow, lambda table: table])
     def test_engines_merge_partitions(self, group: Callable[[Any], Any]) -> None:
-        """The sum of counts and the minimum of `first` by word, in any engine, are the words of all partitions."""
+        """Any engine can merge partitions: it adds up the counts of each word, and takes the minimum of `first`."""
         parts = [train.words(TEXTS[begin::3], splitter="gpt2", partition=begin) for begin in range(3)]
         expected = Words.merged(parts, split=parts[0].split)
         assert same(train.words(group(pa.concat_tables([part.to_arrow() for part in parts]))), expected)
@@ -433,7 +435,7 @@ class TestTables:
         assert ([*expected], expected.counts.tolist()) == ([*whole], whole.counts.tolist())
 
     def test_table_without_split_takes_that_of_the_splitter(self) -> None:
-        """Words without a split get the split of `splitter`, and words of another split are refused."""
+        """Words without a split get the split of `splitter`, and words with another split are refused."""
         words = train.words({"word": ["a", "b"], "count": [1, 2]}, splitter="gpt2")
         assert words.split == SPLITTERS["gpt2"].digest
         for splitter, normalizer in (("bert", None), ("gpt2", "nfc")):
@@ -456,6 +458,8 @@ class TestTables:
         ],
     )
     def test_wrong_tables(self, columns: dict[str, Any], message: str) -> None:
-        """Nulls, counts that are not positive, sums that are too large, mixed splits and wrong columns are refused with the row."""
+        """A table with nulls, counts that are not positive, sums that are too large, mixed splits or wrong
+        columns is refused with the row.
+        """
         with pytest.raises(VocabularyError, match=message):
             Words.from_table(columns)
