@@ -100,7 +100,8 @@ def told_apart(added: AddedTokens, by: Normalizer, *, are_normal: bool = False) 
     _need_different(contextual)
     _need_own_white_space(contextual)
     free = without_context(replace(added, contextual=contextual))
-    # A token of normalized text may determine whether its neighbour is found, so all contextual tokens are searched together.
+    # A match of a token of normalized text may decide whether an adjacent token is found. So raw text is searched for all of these tokens,
+    # or for none.
     are_early = (
         by == NOTHING
         and _has_own_white_space(contextual)

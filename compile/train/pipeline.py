@@ -29,7 +29,7 @@ from fst.pretokens.byte_letters import LETTERS
 BYTE_LEVEL = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
 METASPACE = {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always", "split": True}
 BYTES_DECODER = {**BYTE_LEVEL, "add_prefix_space": True}
-# From the tokenizer.json of these models.
+# From the tokenizer.json of Llama 3; the pattern of Qwen2 differs only in numbers.
 LLAMA3 = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 QWEN2 = LLAMA3.replace(r"\p{N}{1,3}", r"\p{N}")
 O200K = ENCODINGS["o200k_base"].pattern
@@ -85,7 +85,7 @@ class Pipeline:
         return sha256(text.encode()).hexdigest()[:16]
 
     def decoded_by(self, decoder: Component) -> Pipeline:
-        """The pipeline with this decoder, unless it already has one."""
+        """The pipeline with `decoder`, unless it already has a decoder."""
         return replace(self, decoder=self.decoder or decoder)
 
     def table(self) -> BpeTable:
@@ -95,7 +95,7 @@ class Pipeline:
         the table has added tokens, texts with one of these tokens cannot be split.
 
         Raises:
-            UnsupportedError: no automaton has the splits of the pipeline.
+            UnsupportedError: no automaton can make the splits of the pipeline.
             VocabularyError: a component is malformed.
         """
         are_bytes = self.are_bytes
@@ -218,7 +218,7 @@ def _component(given: Any, role: str, expected: str) -> Component:
 
 
 def _decoder(pre_tokenizer: Component) -> Component | None:
-    """The decoder that undoes a pre-tokenizer, if one is known."""
+    """The decoder that undoes a pre-tokenizer over bytes, or one in `SPLITTERS`; None for other pre-tokenizers."""
     if Pipeline(pre_tokenizer=pre_tokenizer).are_bytes:
         return BYTES_DECODER
     return next((known.decoder for known in SPLITTERS.values() if known.pre_tokenizer == pre_tokenizer), None)

@@ -54,7 +54,7 @@ class Trained:
         scores: float64[tokens], the score of each id, for Unigram and SentencePiece's BPE; empty for others.
         counts: int64[tokens], for each id, the occurrences of the token in the words when the trainer made it; 0 for special tokens.
         stopped: the reason for the end of training. "size": `vocab_size` is reached; "no pair": nothing is left to add; "min_frequency":
-            all remaining pairs or words are rarer; "deadline".
+            all remaining pairs or words are rarer; "deadline": the time is over.
         special_tokens: special tokens and other added tokens, in the order of their ids.
         pipeline: the text pipeline, or None if it is unknown.
         model: further fields of the model in a ``tokenizer.json``, such as ``unk_token`` and ``continuing_subword_prefix``.
@@ -155,7 +155,7 @@ class Trained:
         return Tokenizer(self.table())
 
     def save(self, path: str | Path) -> None:
-        """Write the vocabulary as a file, or as the files of a folder. Each file appears whole or not at all.
+        """Write the vocabulary as a file, or as the files of a folder. Each file appears completely or not at all.
 
         ``fst.hf(result.tokenizer()).save_pretrained(folder)`` writes a folder with the settings of transformers, such as pad_token.
 

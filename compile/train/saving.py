@@ -54,7 +54,7 @@ def files_of(path: str | Path, kind: str | None = None) -> list[str]:
 
     Args:
         path: the file or the folder.
-        kind: the type of the model; None: any.
+        kind: the type of the model; None: any type.
 
     Raises:
         UnsupportedError: the form of the file is unknown, or cannot express the kind of model.
@@ -117,11 +117,11 @@ def _write(contents: Mapping[str, bytes]) -> None:
 
 
 class Form(NamedTuple):
-    """A form of files.
+    """A file format for vocabularies.
 
     Attributes:
         made: makes the file from the value of a ``tokenizer.json`` and from scores.
-        kinds: the kinds of models for the form, separated by " and ".
+        kinds: the kinds of models that the format can contain, separated by " and ".
     """
 
     made: Callable[[Json, Sequence[float] | None], bytes]
@@ -129,7 +129,7 @@ class Form(NamedTuple):
 
 
 def _form(name: str, kind: str | None) -> Form:
-    """The form for the name of a file, otherwise for its ending.
+    """The form of a file, determined by its name, or else by its ending.
 
     Raises:
         UnsupportedError: the form is unknown, or cannot express a model of this kind.

@@ -1,4 +1,4 @@
-"""The first symbols of a trainer: special tokens, the alphabet, and the words spelled in them.
+"""The first symbols of a trainer: special tokens and the alphabet; and the words, spelled in these symbols.
 
 The order of ids is: special tokens in their order, byte tokens, characters by code point, characters with a prefix or a suffix by code
 point. A special token of one character also represents this character in words. Characters outside the alphabet are deleted, so their
@@ -34,11 +34,11 @@ class Alphabet:
     """The options that determine the first ids.
 
     Attributes:
-        special_tokens: the special tokens in the order of their ids; repeated ones are dropped.
+        special_tokens: the special tokens in the order of their ids; repeated tokens are dropped.
         initial: characters that are always in the alphabet, even if no word contains them; of longer strings, only the first character is
             used. None: the letters of all bytes if words are bytes, otherwise no characters.
-        limit: the maximum number of characters. Initial characters are kept first, then the most frequent ones; equally frequent ones in
-            the order of code points. None: no limit.
+        limit: the maximum number of characters. Initial characters are kept first, then the most frequent characters; equally frequent
+            characters in the order of code points. None: no limit.
         prefix: the prefix of each character of a word except the first one.
         suffix: the suffix of the last character of a word.
         byte_tokens: whether the 256 tokens ``<0x00>`` to ``<0xFF>`` follow the special tokens.

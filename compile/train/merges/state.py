@@ -214,7 +214,7 @@ def with_pairs(state: Merging) -> Merging:
 
 
 def enlarge(state: Merging) -> Merging:
-    """The state with more room, after `OUT_OF_CAPACITY`. All arrays except the hash table grow in place."""
+    """The state with longer arrays, after `OUT_OF_CAPACITY`. All arrays except the hash table grow in place."""
     numbers = state.numbers
     _grow(int(numbers[POOL] + numbers[NEED_POOL]), state.pool)
     _grow(int(numbers[RECORDS] + numbers[NEED_RECORDS]), state.keys, state.heap_counts, state.heap_records)

@@ -1,4 +1,4 @@
-"""An existing vocabulary as the basis for a new one: the parts of its ``tokenizer.json``."""
+"""An existing vocabulary from which a new vocabulary is derived: the parts of its ``tokenizer.json``."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from fst.pretokens.byte_letters import bytes_of
 
 Json = Mapping[str, Any]
 
-OF_TOKENS = ("type", "vocab", "merges")  # members of a model; all others are options
+OF_TOKENS = ("type", "vocab", "merges")  # members of a model; all other members are options
 FURTHER = ("truncation", "padding", "post_processor")
 BYTES = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": False, "use_regex": False}
 
@@ -39,8 +39,9 @@ class OldVocabulary:
 
     @classmethod
     def of_table(cls, document: Json, settings: Mapping[str, Any]) -> OldVocabulary:
-        """The vocabulary of a table. In tables, WordLevel is WordPiece without tokens that continue a word; this function makes it
-        WordLevel again.
+        """The vocabulary of a table.
+
+        In tables, WordLevel is WordPiece without tokens that continue a word; this function converts it back to WordLevel.
         """
         model = document["model"]
         continues = model.get("continuing_subword_prefix") or ""
@@ -51,7 +52,7 @@ class OldVocabulary:
 
     @classmethod
     def of_ranks(cls, document: Json, settings: Mapping[str, Any]) -> OldVocabulary:
-        """The vocabulary of an encoding of tiktoken. If several pairs make a token, its merge is the pair that BPE merges."""
+        """The vocabulary of an encoding of tiktoken. If several pairs concatenate to a token, its merge is the pair that BPE merges."""
         model, added = document["model"], {token["content"] for token in document["added_tokens"]}
         contents = {token: bytes_of(token) for token in model["vocab"] if token not in added}
         names = {content: token for token, content in contents.items() if content is not None}
@@ -150,9 +151,10 @@ class OldVocabulary:
         options: Mapping[str, Any] = {},
         min_count: int = 1,
     ) -> Trained:
-        """A vocabulary with the pipeline, the added tokens and the settings of this one.
+        """A trained vocabulary with the pipeline, the added tokens and the settings of the old vocabulary.
 
-        In the reference, added tokens outside the model always get the last ids. Added tokens with other ids therefore join the model.
+        In the reference, added tokens outside the model always get the last ids. Added tokens with other ids therefore become tokens of the
+        model.
 
         Args:
             vocabulary: token → id, for the tokens of the model and all added tokens.

@@ -1,17 +1,17 @@
 """Kernels of WordPiece by score: merge the pair with the greatest ``f(ab) / (f(a) f(b))`` until the vocabulary is full.
 
 All words are in one array of cells, in the order of their first occurrence, with `GAP` before, between and after them. The first and the
-last cell of a token contain its id; cells between them contain `INNER`. So the token after the one at cell i begins at ``i + lengths[id]``,
-and cell ``i - 1`` contains the id of the previous token. Example: the word h ##u ##g has the ids 0, 1 and 2. The merge of ##u and ##g to
-token 9 changes the cells:
+last cell of a token contain its id; cells between them contain `INNER`. So the token after the token at cell i begins at ``i +
+lengths[id]``, and cell ``i - 1`` contains the id of the previous token. Example: the word h ##u ##g has the ids 0, 1 and 2. The merge of
+##u and ##g to token 9 changes the cells:
 
     GAP 0 1 2 GAP   →   GAP 0 9 9 GAP
 
-A pair of tokens occurs at the cells where its left token begins. They are in ascending order in ``pool[START:END]`` of its row in `pairs`.
-One merge makes a token and all pairs with it, so the cells of a pair are written once. Later merges make some of these cells stale:
-``cells[i] ≠ left`` or ``cells[i + lengths[left]] ≠ right``. Rows with the same left token form a list, and rows with the same right token
-form a list. A merge of a and b changes f(a) and f(b), and with them the scores of all pairs in the four lists of a and b. No other scores
-change.
+A pair of tokens occurs at the cells where its left token begins. These cells are in ascending order in ``pool[START:END]`` of the pair's
+row in `pairs`. One merge makes a token and all pairs with it, so the cells of a pair are written once. Later merges make some of these
+cells stale: ``cells[i] ≠ left`` or ``cells[i + lengths[left]] ≠ right``. Rows with the same left token form a list, and rows with the same
+right token form a list. A merge of a and b changes f(a) and f(b), and with them the scores of all pairs in the four lists of a and b. No
+other scores change.
 
 One merge, in the order of its loops:
 
@@ -88,7 +88,7 @@ def weight_at(index, cell):
 
 @part
 def new_row(index, left, right, count, size):
-    """Add a row for a pair of tokens, with room for the `size` cells of its occurrences. The row joins both lists."""
+    """Add a row for a pair of tokens, with space in `pool` for `size` cells. The row joins both lists."""
     pairs, numbers = index.pairs, index.numbers
     row = numbers[FREE]
     if row != NONE:
@@ -122,7 +122,7 @@ def enter(index, row):
 
 @part
 def sort_cells(cells, index, begin, end, out, shift):
-    """Sort the cells ``pool[begin:end]`` stably to ``pool[out:]``, by the left token of each or, with `shift`, by the right token.
+    """Sort the cells ``pool[begin:end]`` stably to ``pool[out:]``, by the left token of their pairs or, with `shift`, by the right token.
 
     `index.sizes` is all 0 before and afterwards.
     """
@@ -366,7 +366,7 @@ def learn(state, index, most, budget):
     """Repeatedly merge the best pair.
 
     Args:
-        state: a `State` with room for `most` merges.
+        state: a `State` with capacity for `most` merges.
         index: an `Index`.
         most: the maximum number of merges.
         budget: the approximate number of cells and rows to visit before stopping.

@@ -27,7 +27,7 @@ class State(NamedTuple):
 
     Attributes:
         cells: int32[n], the tokens of all words, see `fst.compile.train.scores.loop`.
-        lefts, rights: int32[merges], the two tokens of each merge, with room for further merges.
+        lefts, rights: int32[merges], the two tokens of each merge, with free elements for further merges.
         counts: int64[merges], the occurrences of each new token when it was made.
         made: int64[1], the number of merges so far.
     """
@@ -40,7 +40,7 @@ class State(NamedTuple):
 
 
 def widened(state: State, capacity: int) -> State:
-    """A copy of a state with room for more merges."""
+    """A copy of a state with capacity for more merges."""
     parts = {name: np.concatenate([part := getattr(state, name), np.zeros(capacity, part.dtype)]) for name in ("lefts", "rights", "counts")}
     return state._replace(cells=state.cells.copy(), **parts)
 
@@ -58,7 +58,7 @@ class Index(NamedTuple):
             the next rows in its two lists, and its position in the heap. `NEXT_OF_LEFT` of a free row is the next free row.
         heap: int64[rows], row numbers.
         scores, firsts: float64[rows], int64[rows], the score and the first cell of each entry of `heap`.
-        pool: int32[3 * cells], the cells where pairs occur. An occurrence that merges adds at most two, and each merge removes a token.
+        pool: int32[3 * cells], the cells where pairs occur. A merged occurrence adds at most two cells, and each merge removes a token.
         sums, sizes: int64[2 * tokens], all 0 between merges.
         touched: int64[2 * tokens + 1], scratch.
         numbers: int64[`NUMBERS`], see `fst.compile.train.scores.numbers`.
@@ -83,7 +83,7 @@ class Index(NamedTuple):
 
 @dataclass
 class Merger:
-    """Merges pairs by their score, until the state has no room for another merge.
+    """Merges pairs by their score, until the arrays of the state are full.
 
     Attributes:
         cells: int32[cells], the tokens of all words before the first merge.
@@ -178,6 +178,6 @@ class Merger:
 
 
 def _doubled(index: Index) -> Index:
-    """Return the index with room for twice as many pairs."""
+    """Return the index with capacity for twice as many pairs."""
     names = ("pairs", "heap", "scores", "firsts")
     return index._replace(**{name: np.concatenate([part := getattr(index, name), np.empty_like(part)]) for name in names})

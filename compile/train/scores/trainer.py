@@ -42,8 +42,8 @@ def by_score(
     The score of a pair is its count divided by the product of the counts of its two tokens. Counts are over all words; the quotient is
     rounded once, as in Python's division of integers. Of pairs with equal scores, the first to occur is merged; words are in the order of
     their first occurrence. Special tokens have the first ids. The characters in words follow, with and without prefix, sorted as strings;
-    then the merges. A merge into a string with an id makes no new id. A token at the beginning of a word differs from one inside words,
-    even if a word begins with the prefix.
+    the tokens of merges are last. A merge into a string with an id makes no new id. A token at the beginning of a word differs from a token
+    inside words, even if a word begins with the prefix.
 
     Args:
         words: the words with their counts and first occurrences.
@@ -131,7 +131,7 @@ def _reason(finished: bool, missing: int, merger: Merger) -> str:
 
 
 def _names(symbols: Symbols, state: State, prefix: str) -> list[str]:
-    """The strings of all tokens, merges last."""
+    """The strings of all tokens; those that merges made come last."""
     names, made = [*symbols.names], int(state.made[0])
     for left, right in zip(state.lefts[:made].tolist(), state.rights[:made].tolist(), strict=True):
         names.append(names[left] + names[right].removeprefix(prefix))

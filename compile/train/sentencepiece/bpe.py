@@ -2,7 +2,7 @@
 
 It uses `fst.compile.train.merges.run` with other rules. Equally frequent pairs are merged in the order of the length of their strings, then
 of code points. Each string is made once; other pairs with the same string are never merged. A piece has one script, at most 16 characters,
-and ▁ only at its left end. Pairs that no longer occur are also merged, until the vocabulary is full.
+and ▁ only at its left end. Even pairs that no longer occur are merged, until the vocabulary is full.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from fst.counting.words import Words
 from fst.errors import UnsupportedError
 
 META = ("<unk>", "<s>", "</s>")  # default special tokens of SentencePiece
-RESERVED = "\u2585"  # the mark of unknown characters
+RESERVED = "\u2585"  # SentencePiece's mark of unknown characters
 MAX_LENGTH = 16  # default limit of characters in a piece
 LONG_VOWEL = "\u30fc"
 GRAVE_AND_ACUTE = (0x953, 0x954)  # marks that are Devanagari in SentencePiece

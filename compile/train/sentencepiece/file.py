@@ -1,7 +1,7 @@
 """Write a ``.model`` of SentencePiece, with the protobuf description from the package `sentencepiece`.
 
 `fst.compile.sources.sentencepiece.model` reads these files. SentencePiece merges by the scores of pieces, and does not split texts into
-words. If ▁ occurs only at the beginning of pieces, the result is the same as with words.
+words. If ▁ occurs only at the beginning of pieces, the ids are the same as for texts split into words.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def _steps(part: Component | None, members: str) -> list[Component]:
 
 
 def _text(normalizers: Sequence[Component], splits: Sequence[Component]) -> _Text:
-    """The normalizer of a ``.model`` with the effect of normalizers and pre-tokenizers.
+    """The normalizer of a ``.model`` that has the effect of the normalizers and pre-tokenizers.
 
     Raises:
         ValueError: a component has no counterpart.

@@ -1,7 +1,7 @@
 """The words of Unigram as letters, the seeds of its pieces, and the lattices of the words.
 
-A letter is a number for a character: its rank among the characters of the words, from 1; 0 ends a word. Places are indices into the letters
-of all words. The lattice of a word has an arc for each occurrence of a piece in it.
+A letter is a number for a character: its rank among the characters of the words, from 1; 0 ends a word. A place is an index into the
+letters of all words. The lattice of a word has an arc for each occurrence of a piece in it.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Letters(NamedTuple):
 
     @property
     def weights(self) -> NDArray[np.float64]:
-        """The occurrences of each letter in the text. For letter 0, only the character is counted, not the ends of words."""
+        """The occurrences of each letter in the text. Letter 0 counts only if it is U+0000, not if it ends a word."""
         counts = np.repeat(self.counts, np.diff(self.starts))
         weights: NDArray[Any] = np.bincount(self.letters, counts, len(self.alphabet))
         weights[0] -= self.counts.sum()
@@ -109,7 +109,7 @@ class Lattices(NamedTuple):
     sizes: NDArray[np.uint16]
 
     def keep(self, pieces: NDArray[np.int32], seeds: int) -> Lattices:
-        """Remove the arcs of other pieces, in place: the old lattices become invalid.
+        """Remove the arcs of seeds that are not pieces, in place: the old lattices become invalid.
 
         Args:
             pieces: the seeds that are pieces, including seed 0.
@@ -174,7 +174,7 @@ class Paths(NamedTuple):
 
     Attributes:
         node, after: int64, the first node of each path, and the path without this node.
-        total, hope: float64, the sum of each path, and the sum of the best whole path that ends with it.
+        total, hope: float64, the sum of each path, and the sum of the best complete path that ends with it.
         heap: int64, paths by hope.
         few: int64, the paths that stay when the heap is too large.
     """
@@ -197,7 +197,7 @@ def letters_of(words: Words, pipeline: Pipeline | None) -> Letters:
     """The words as letters. Words of a byte-level pipeline are spelled with the letters of ByteLevel.
 
     Raises:
-        VocabularyError: the words are empty or too long, or occur too often, or one is not UTF-8.
+        VocabularyError: the words are empty or too long, or occur too often, or a word is not UTF-8.
     """
     begins = np.concatenate([np.zeros(1, np.int64), words.ends])
     if pipeline is not None and pipeline.are_bytes:
@@ -248,7 +248,7 @@ def _no_utf_8(words: Words, begins: NDArray[np.int64], byte: int) -> VocabularyE
 
 
 def seeds_of(text: Letters, *, longest: int, most: int) -> Seeds:
-    """The seeds: all characters, and the substrings that occur twice in the distinct words with different continuations.
+    """Find the seeds: all characters, and all substrings that are followed by at least two different letters in the distinct words.
 
     Args:
         text: the words.
@@ -285,7 +285,7 @@ def seeds_of(text: Letters, *, longest: int, most: int) -> Seeds:
 
 
 def _sorted_suffixes(letters: NDArray[np.int32], width: int, greatest: int) -> NDArray[np.int64]:
-    """The places of all letters except 0, sorted by the next `width` letters, at most up to the end of the word.
+    """The places of all letters except 0, sorted by the letters from there to the end of the word, at most `width`.
 
     The first sort compares the letters that fit in one number; each further sort doubles the number of letters. A suffix that ends within
     the compared letters keeps its position.
@@ -299,7 +299,7 @@ def _sorted_suffixes(letters: NDArray[np.int32], width: int, greatest: int) -> N
     order = np.argsort(keys)
     places, keys = places[order], keys[order]
     differs = np.append(True, keys[1:] != keys[:-1])
-    is_open = packed & (1 << bits) - 1 > 0  # the suffix does not end within the known letters
+    is_open = packed & (1 << bits) - 1 > 0  # whether the suffix is longer than the known letters
     while known < width:
         ranks = np.zeros(len(letters), np.int64)
         ranks[places] = np.cumsum(differs)

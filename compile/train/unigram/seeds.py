@@ -93,10 +93,11 @@ def grow_tree(shared, order, longest, first, depth, count, parent, deepest, stac
 
 @kernel
 def count_arcs(starts, deepest, parent, seed_of, first):
-    """Count the seeds that begin at each place: its letter, and the seeds from its deepest node to the root.
+    """Count the seeds that begin at each place: the letter at the place, and the seeds on the path from the place's deepest node to the
+    root.
 
     Args:
-        starts: int64[words + 1], the first place of each word; there is one place between words.
+        starts: int64[words + 1], the first place of each word; words are separated by one place, with letter 0.
         deepest, parent: from `grow_tree`.
         seed_of: int32[nodes], the seed of each node; 0: no seed.
         first: int64[places + 1], all 0; filled with the first arc of each place.
@@ -140,7 +141,8 @@ def list_arcs(letters, letter_seeds, deepest, parent, depth, seed_of, first, see
 
 @kernel
 def keep_arcs(first, seeds, sizes, lives):
-    """Drop the arcs of seeds that are no longer pieces. If a letter is not a piece, its place gets an arc of the unknown piece, last.
+    """Drop the arcs of seeds that are no longer pieces. If a letter is not a piece, the last arc of its place becomes one of the unknown
+    piece.
 
     Args:
         first, seeds, sizes: the arcs, as in `list_arcs`; changed.

@@ -1,7 +1,8 @@
 """Kernels of the steps of Unigram: expectation, maximization, best paths, and the loss of a piece.
 
 The kernels use the lattices of `fst.compile.train.unigram.lattices`. Each sum has the reference's order of summands, and exp and log are
-from libm, so losses that are equal in the reference are equal here. The paths to a place are summed with the longest last piece first.
+from libm, so losses that are equal in the reference are equal here. Paths to a place are added in the order of their last pieces, the
+longest piece first.
 
 Best paths are found by their sums. If the two greatest sums at a place of the best path differ by less than `MARGIN`, the choice may depend
 on rounding; then `fst.compile.train.unigram.ties` finds the path of the reference.
@@ -17,7 +18,7 @@ from fst.compile.train.unigram.ties import SPLITS, find_path, fits, list_nodes, 
 from fst.core.jit import kernel, part
 
 MARGIN = 1e-9  # relative to 1 + the sum; the rounding error of a sum is below 1e-12 of it
-FAR = 50.0  # a summand is left out if its logarithm is smaller by this
+FAR = 50.0  # `log_sum` leaves out a summand that is smaller than the other summand by more than this
 LEAST = 0.5  # minimum of expected occurrences of a piece
 DROPPED, KEPT, WEIGHED = 0, 1, 2
 
@@ -150,7 +151,7 @@ def is_near(left, right):
 
 @part
 def read_path(lattices, size, best, second, arcs, path):
-    """Read the best path from the end.
+    """Read the best path of a string, from the end of the string to its start.
 
     Args:
         lattices: as in `expect`.

@@ -19,7 +19,7 @@ MOST, FEW = 100_000, 20  # a heap with more than `MOST` entries keeps the best `
 
 @part
 def fits(lattices, begin, size, nodes):
-    """Whether there is room for the nodes of a string; a string has at least as many nodes as letters."""
+    """Whether `nodes` is large enough for a string; a string has at least as many nodes as letters."""
     return lattices.first[begin + size] - lattices.first[begin] + 2 <= len(nodes.seed)
 
 
@@ -36,7 +36,7 @@ def add_node(nodes, node, begin, end, seed, score):
 
 @part
 def best_before(nodes, place, score):
-    """The first node with the greatest ``total + score`` of the nodes that end at a place, and this sum."""
+    """The first node with the greatest ``total + score`` among the nodes that end at a place; and this sum."""
     found, most, node = NONE, 0.0, nodes.head[place]
     while node != NONE:
         total = nodes.total[node] + score
@@ -54,7 +54,7 @@ def list_nodes(lattices, scores, begin, size, nodes):
         lattices: `fst.compile.train.unigram.lattices.Lattices`.
         scores: float64[seeds].
         begin, size: the first place of the string, and its number of letters.
-        nodes: `fst.compile.train.unigram.lattices.Nodes`, with enough room; filled.
+        nodes: `fst.compile.train.unigram.lattices.Nodes`, large enough for the string; filled.
 
     Returns:
         The last node of the best path; `BEGIN` if the string is empty.
