@@ -11,7 +11,7 @@ NONE, ONE, LAST = np.uint64(0), np.uint64(1), np.uint64(63)
 
 @kernel
 def place(order, starts, columns, shapes, bases, occupied, tried, free):
-    """Place rows by first fit. A word holds 64 candidate bases, and several words are tested at a time.
+    """Place rows by first fit. A uint64 word has one bit for each of 64 candidate bases, and several words are tested at a time.
 
     A row occupies its base, and ``base + column`` for each of its columns. Slots are never freed, so a row cannot fit before the last row
     with the same columns; its search starts there. (bert-base-multilingual-cased has 14,738 distinct rows of 218,084: this finds the first
@@ -28,7 +28,7 @@ def place(order, starts, columns, shapes, bases, occupied, tried, free):
         free: uint64[words at a time], scratch: the remaining candidates in each word.
 
     Returns:
-        1 + the highest occupied slot, or -1 if there is no room.
+        1 + the highest occupied slot, or -1 if `occupied` is too short.
     """
     highest = 0
     widest = 0

@@ -53,7 +53,7 @@ class Rows:
 
 
 def lay_out(transducer: Transducer, visits: NDArray[np.float64], layout: str) -> Rows:
-    """Lay out the rows.
+    """Lay out a transducer as rows of entries.
 
     Args:
         transducer: the machine; for "linked", it has only the edges of the trie.
@@ -61,7 +61,7 @@ def lay_out(transducer: Transducer, visits: NDArray[np.float64], layout: str) ->
         layout: "compact" or "linked".
 
     Raises:
-        UnsupportedError: the machine does not fit the layout's fields.
+        UnsupportedError: the machine has more labels, states or outputs than entries can express.
     """
     shapes = _shapes(transducer)
     columns = _columns(transducer, shapes)
@@ -147,7 +147,7 @@ def _columns(transducer: Transducer, shapes: Ints) -> Ints:
 
 
 def _differences(transducer: Transducer, shapes: Ints, labels: Ints) -> NDArray[np.float32]:
-    """For each pair of labels, the number of rows with exactly one of them, counted in the shapes that take the most room."""
+    """For each pair of labels, the number of rows with exactly one of them, counted in the shapes that take the most slots."""
     _, first, counts = np.unique(shapes[:-1], return_index=True, return_counts=True)
     lengths = np.diff(transducer.row_start)
     most = np.argsort(-counts * lengths[first], kind="stable")[:MAX_SHAPES]

@@ -29,7 +29,7 @@ def word_level(
     Args:
         words: the words with their counts.
         vocab_size, min_frequency, special_tokens, unk_token: as in `fst.train.wordlevel`.
-        pipeline: the pipeline that split texts into the words; None: unknown, words are text.
+        pipeline: the pipeline that split texts into the words; None: the pipeline is unknown, and words are text.
 
     Raises:
         VocabularyError: `vocab_size` is less than the number of special tokens, or a word of text is not UTF-8.

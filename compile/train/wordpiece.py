@@ -34,15 +34,15 @@ def wordpiece(
     control: Control | None = None,
     order: Sequence[str] = (),
 ) -> Trained:
-    """Learn a vocabulary of WordPiece: repeatedly merge a pair of neighbours.
+    """Learn a vocabulary of WordPiece: repeatedly merge a pair of adjacent tokens.
 
     Args:
         words: the words with their counts.
         criterion: "frequency", see `fst.compile.train.bpe.trained`, or "score", see `fst.compile.train.scores.trainer.by_score`.
         vocab_size, min_frequency, special_tokens, initial_alphabet, limit_alphabet, continuing_subword_prefix, end_of_word_suffix,
             unk_token: as in `fst.train.wordpiece`.
-        pipeline: the pipeline that split texts into the words; None: unknown, words are text. A pipeline without a decoder gets the decoder
-            of WordPiece.
+        pipeline: the pipeline that split texts into the words; None: the pipeline is unknown, and words are text. A pipeline without a
+            decoder gets the decoder of WordPiece.
         control: progress, deadline and checkpoint.
         order: symbols with a prefix or a suffix that get their ids first, in this order; the others follow by code point. By score,
             symbols are sorted, and this argument has no effect.

@@ -228,7 +228,7 @@ def _byte_letters() -> NDArray[np.uint32]:
 
 
 def _decoded(words: Words, begins: NDArray[np.int64]) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
-    """The code points of all words, and the first code point of each word, as an index."""
+    """The code points of all words; and for each word, the index of its first code point."""
     leads = words.text & CONTINUES != CONTINUATION
     try:
         text = words.text.tobytes().decode()
@@ -248,7 +248,7 @@ def _no_utf_8(words: Words, begins: NDArray[np.int64], byte: int) -> VocabularyE
 
 
 def seeds_of(text: Letters, *, longest: int, most: int) -> Seeds:
-    """Find the seeds: all characters, and all substrings that are followed by at least two different letters in the distinct words.
+    """Find the seeds: all characters, and all substrings that have different continuations in the distinct words.
 
     Args:
         text: the words.
@@ -299,7 +299,7 @@ def _sorted_suffixes(letters: NDArray[np.int32], width: int, greatest: int) -> N
     order = np.argsort(keys)
     places, keys = places[order], keys[order]
     differs = np.append(True, keys[1:] != keys[:-1])
-    is_open = packed & (1 << bits) - 1 > 0  # whether the suffix is longer than the known letters
+    is_open = packed & (1 << bits) - 1 > 0  # whether the suffix has at least `known` letters
     while known < width:
         ranks = np.zeros(len(letters), np.int64)
         ranks[places] = np.cumsum(differs)

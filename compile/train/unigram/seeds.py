@@ -141,16 +141,7 @@ def list_arcs(letters, letter_seeds, deepest, parent, depth, seed_of, first, see
 
 @kernel
 def keep_arcs(first, seeds, sizes, lives):
-    """Drop the arcs of seeds that are no longer pieces. If a letter is not a piece, the last arc of its place becomes one of the unknown
-    piece.
-
-    Args:
-        first, seeds, sizes: the arcs, as in `list_arcs`; changed.
-        lives: bool[seeds], whether a seed is a piece; false for seed 0, the unknown piece.
-
-    Returns:
-        The number of arcs.
-    """
+    """Drop the arcs of seeds that are no longer pieces. If a letter is not a piece, its place gets an arc of the unknown piece, last."""
     arcs, begin = 0, np.int64(0)
     for place in range(len(first) - 1):
         end, is_unknown = first[place + 1], False

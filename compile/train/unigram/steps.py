@@ -18,7 +18,7 @@ from fst.compile.train.unigram.ties import SPLITS, find_path, fits, list_nodes, 
 from fst.core.jit import kernel, part
 
 MARGIN = 1e-9  # relative to 1 + the sum; the rounding error of a sum is below 1e-12 of it
-FAR = 50.0  # `log_sum` leaves out a summand that is smaller than the other summand by more than this
+FAR = 50.0  # `log_sum` leaves out a summand whose logarithm is smaller by more than this
 LEAST = 0.5  # minimum of expected occurrences of a piece
 DROPPED, KEPT, WEIGHED = 0, 1, 2
 
@@ -120,13 +120,14 @@ def maximize(expected, pieces, kept, scores):
 
 @part
 def find_sums(lattices, scores, begin, size, longest, best, second, arcs):
-    """Find the two greatest sums of paths to each place of a string, and the last arc of the best path.
+    """Find the two best paths to each place of a string.
 
     Args:
         lattices, scores: as in `expect`.
         begin, size: the first place of the string, and its number of letters.
-        longest: arcs with more letters are skipped.
-        best, second, arcs: float64[size + 1], float64[size + 1], int64[size + 1], filled.
+        longest: the maximum number of letters of an arc; longer arcs are skipped.
+        best, second, arcs: float64[size + 1], float64[size + 1], int64[size + 1], filled for each place: the greatest and the second
+            greatest sum of a path to it, and the last arc of the best path.
     """
     for place in range(size + 1):
         best[place], second[place] = -np.inf, -np.inf

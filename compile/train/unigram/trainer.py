@@ -1,12 +1,12 @@
-"""The trainer of Unigram: it begins with all frequent substrings of the words, and drops pieces until few enough are left.
+"""The trainer of Unigram: it begins with all frequent substrings of the words, and drops pieces until the vocabulary has its size.
 
-1. **Seeds**: the characters, and the substrings with at least two different continuations: letters, or the end of a word
+1. **Seeds**: the characters, and the substrings with at least two different continuations, which are letters or the end of a word
    (`fst.compile.train.unigram.lattices`).
 2. **Expectation** and **maximization**, `n_sub_iterations` times: the new score of a piece is computed from its expected count, over all
    segmentations weighted by their probability. Pieces with expected counts below 0.5 are dropped.
 3. **Pruning**: the pieces with the smallest losses are dropped, so that `shrinking_factor` of the pieces stay, but at least 1.1 times
    `vocab_size`. Steps 2 and 3 repeat until at most 1.1 times `vocab_size` pieces are left after step 2.
-4. **End**: all characters, and other pieces up to the size, sorted by score.
+4. **End**: the vocabulary gets all characters, and other pieces up to `vocab_size`, sorted by score.
 
 The kernels are in `fst.compile.train.unigram.steps`.
 """
@@ -32,7 +32,7 @@ from fst.errors import UnsupportedError, VocabularyError, listed, quoted
 HUGGINGFACE, EXACT, SENTENCEPIECE = "huggingface", "exact", "sentencepiece"
 UNKNOWN_PENALTY = 10.0  # difference between the minimum score and the score of the unknown piece
 STEP = 0.0001  # difference between the scores of characters that are not pieces
-PATIENCE = 100  # number of prunings beyond the expected number; with too many characters, the reference never ends
+PATIENCE = 100  # maximum number of prunings beyond the expected number; with too many characters, the reference never ends
 UNKNOWN_PIECE = "<UNK>"  # the name of the unknown piece in the reference's trainer
 MAX_PIECE_LENGTH = (1 << 16) - 1
 MAX_SEEDS = (1 << 31) - 2
@@ -154,7 +154,7 @@ def _specials(special_tokens: Sequence[str], unk_token: str | None) -> list[str]
 
 
 def _alphabet(text: Letters, initial: Collection[str], specials: Sequence[str], reference: str) -> list[str]:
-    """The characters by code point. With "exact", they are by frequency and then by code point, without special tokens."""
+    """The characters by code point. With "exact", they are sorted by frequency, then by code point, and special tokens are left out."""
     occurs = {chr(text.alphabet[letter]): count for letter, count in enumerate(text.weights) if count}
     alphabet = sorted({*occurs, *(string[0] for string in checked_initial(initial) if string)})
     if reference != EXACT:
@@ -190,7 +190,7 @@ class _Run:
 
     @property
     def rounds(self) -> int:
-        """The estimated rounds of a run, if each pruning keeps exactly the shrinking factor."""
+        """The estimated number of rounds of a run, if each pruning keeps exactly `shrinking_factor` of the pieces."""
         ratio = self.most / len(self.seeds.scores)
         prunings = 0 if ratio >= 1 else 1 if self.factor == 0 else ceil(log(ratio) / log(self.factor))
         return prunings * (self.iterations + 1) + self.iterations
@@ -292,7 +292,7 @@ class _Run:
     def end(
         self, state: State, alphabet: Sequence[str], specials: Sequence[str], capacity: int
     ) -> tuple[dict[str, float], NDArray[np.int64]]:
-        """The vocabulary: all characters, and other pieces up to the size, sorted by score.
+        """The vocabulary: all characters, and other pieces up to `capacity`, sorted by score.
 
         Args:
             state: the last state.
@@ -301,7 +301,7 @@ class _Run:
             capacity: the number of tokens without special tokens.
 
         Returns:
-            The score of each token, in the order of their ids without special tokens; and the seed of each, or -1.
+            The score of each token, in the order of their ids without special tokens; and the seed of each token, or -1.
         """
         tokens = self.text.spelled(self.seeds.places[state.pieces[1:]], self.seeds.lengths[state.pieces[1:]])
         seeds = dict(zip(tokens, state.pieces[1:].tolist(), strict=True))
@@ -315,7 +315,7 @@ class _Run:
         others = [token for token in tokens if token not in left_out]
         if self.is_exact:
             others.sort(key=lambda token: -scores[token])
-        if self.is_exact or len(chosen) < capacity:  # the reference checks for the exact size after each piece: it may miss it and add all
+        if self.is_exact or len(chosen) < capacity:  # the reference stops at exactly `capacity`; if it begins with more, it adds all
             others = others[: capacity - len(chosen)]
         chosen |= {token: scores[token] for token in others}
         ended = dict(sorted(chosen.items(), key=lambda pair: -pair[1]))
