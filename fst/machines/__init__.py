@@ -1,1 +1,1 @@
-"""Machines, one folder each: the table, its slow walk, its proof, and the arguments of its kernels."""
+"""Machines. The folder of a machine contains its table, slow walk and proof, and the arguments of its kernels."""

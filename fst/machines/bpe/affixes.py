@@ -1,10 +1,11 @@
 """Affixes: a prefix or suffix in the name of a token gives the token's position in its pre-token.
 
-With an ``end_of_word_suffix``, the name of a token at the end of a piece has the suffix. So the last byte of a piece has a different token
-from the same byte elsewhere. With a ``continuing_subword_prefix``, the name of a token that does not begin a piece has the prefix; a merge
-removes it from its right part. Without affixes, names do not depend on the position, and a token may occur anywhere.
+With an ``end_of_word_suffix``, the name of a token at the end of a pre-token has the suffix. So the last byte of a pre-token has a
+different token from the same byte at another position. With a ``continuing_subword_prefix``, the name of a token that does not begin a
+pre-token has the prefix; a merge removes the prefix of its right part. Without affixes, names do not depend on the position, and a token
+may occur anywhere.
 
-The *code* of a byte in a piece is ``byte | CONTINUES | ENDS``: `CONTINUES` unless the byte is the first, `ENDS` if it is the last.
+The *code* of a byte in a pre-token is ``byte | CONTINUES | ENDS``: `CONTINUES` unless the byte is the first, `ENDS` if it is the last.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ CONTINUES, ENDS, CODES = 1 << 8, 1 << 9, 1 << 10
 
 
 class Part(NamedTuple):
-    """The meaning of a name: the bytes of a token, and whether they begin and end a pre-token.
+    """The meaning of a token's name: the bytes of the token, and whether it begins and ends a pre-token.
 
     Without a prefix, `is_first` is always true; without a suffix, `is_last` is always true.
     """
@@ -32,7 +33,7 @@ class Part(NamedTuple):
 
 
 class Affixes(NamedTuple):
-    """The prefix and the suffix of a vocabulary, as bytes; empty without one."""
+    """The prefix and the suffix of a vocabulary, as bytes; empty if the vocabulary has none."""
 
     prefix: bytes = b""
     suffix: bytes = b""
@@ -42,11 +43,11 @@ class Affixes(NamedTuple):
         return bool(self.prefix or self.suffix)
 
     def name(self, part: Part) -> bytes:
-        """The name of a part."""
+        """The token's name, given its meaning."""
         return (b"" if part.is_first else self.prefix) + part.body + (self.suffix if part.is_last else b"")
 
     def part(self, name: bytes) -> Part:
-        r"""The meaning of a name.
+        r"""The meaning of a token's name.
 
         Examples:
             >>> clip = Affixes(suffix=b"</w>")
@@ -59,17 +60,17 @@ class Affixes(NamedTuple):
         return Part(body if is_first else body[len(self.prefix) :], is_first, is_last)
 
     def joined(self, left: Part, right: Part) -> Part | None:
-        """The part that two neighbours make; None if they cannot be neighbours."""
+        """The part that a merge makes of two neighbours; None if they cannot be neighbours."""
         if (self.suffix and left.is_last) or (self.prefix and right.is_first):
             return None
         return Part(left.body + right.body, left.is_first, right.is_last)
 
     def places(self, byte: int) -> Iterable[Part]:
-        """The parts of one byte: one part for each position in a piece that has its own name."""
+        """The parts of one byte: one for each position in a pre-token with a different name."""
         return self.everywhere(bytes([byte]))
 
     def everywhere(self, body: bytes) -> Sequence[Part]:
-        """The parts of a byte string: one part for each position in a piece that has its own name."""
+        """The parts of a byte string: one for each position in a pre-token with a different name."""
         firsts, lasts = ([True, False] if affix else [True] for affix in self)
         return [Part(body, is_first, is_last) for is_first in firsts for is_last in lasts]
 
@@ -90,7 +91,7 @@ NO_AFFIXES = Affixes()
 
 
 def codes_of(piece: bytes) -> list[int]:
-    """The codes of the bytes of a piece."""
+    """The codes of the bytes of a pre-token."""
     last = len(piece) - 1
     return [byte | (place > 0) * CONTINUES | (place == last) * ENDS for place, byte in enumerate(piece)]
 

@@ -14,7 +14,7 @@ from fst.pretokens.arguments import Arguments
 from fst.pretokens.characters import Alphabet
 from fst.text.reading_arguments import borrowable
 
-POWERS = 32  # powers of the probability of dropout; a piece has fewer positions than 2 to this number
+POWERS = 32  # number of powers of the dropout probability; a pre-token has fewer than 2 ** POWERS positions
 
 
 class BpeArguments(NamedTuple):
@@ -37,7 +37,7 @@ class MergeArguments(NamedTuple):
         pairs: uint64[2 * slots], the hash table of pairs, see `fst.machines.bpe.merge_list.pairs_for`.
         made: int32[merges], the token that each merge makes.
         atoms: int32[CODES], the id that each byte becomes, by its code, see `fst.machines.bpe.affixes`; -1 if the byte is removed.
-        fused: int32[1], the id whose runs become a single id; `fst.pretokens.characters.NOT_FUSED` without one.
+        fused: int32[1], the id whose runs become a single id; `fst.pretokens.characters.NOT_FUSED` if no runs do.
         alphabet: the characters; `NO_ALPHABET` if symbols are bytes.
     """
 

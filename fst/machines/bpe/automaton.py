@@ -1,24 +1,24 @@
-"""Byte-pair encoding by an automaton: after every byte the state determines the last token so far, and the last tokens give all tokens.
+"""Byte-pair encoding by an automaton. After every byte, the state determines the last token so far; these last tokens determine all tokens.
 
 `fst.compile.machines.bpe.canonical` and `fst.compile.machines.bpe.item_sets` describe how a merge list becomes this automaton, and why it
-is exact. Letters:
+is exact. Notation:
 
-- x: the bytes of a piece; |x|: their number.
+- x: the bytes of a pre-token; |x|: their number.
 - last(x): the last token of the encoding of x.
 - s: a state; F(s): last(x) for every x that leads to s.
-- r: the root, the state in which a piece begins.
+- r: the root, the state in which a pre-token begins.
 
 **Encoding.** No merge crosses the cut before last(x). So the tokens of x are the tokens of the bytes before last(x), followed by last(x). A
-walk over a piece from left to right finds its states. A walk from right to left finds its tokens, with one look-up for each token.
+walk over a pre-token from left to right finds its states. A walk from right to left finds its tokens, with one look-up for each token.
 
 **Rows.** Entries are uint32, ``target 24 | label 8``, see `ENTRY`; with 64 bits, walks took 2 to 14 % longer. A state is the slot of its
 *finish entry*, which has the label `FINISH` and the target F(s). If the slot for the transition of s on byte b has another label, s uses
 the root's transition on b. The root's row has every label. `FINISH` matches no byte, because bytes of UTF-8 are below 0xF8.
 
-**What kernels may assume** once `prove` has passed, for pieces of bytes below 0xF8: no look-up leaves the arrays; every token has at least
-one byte, and at most as many bytes as the piece has up to the token's end. The proof: the table claims a *depth* for each state, a lower
-bound on the number of bytes that lead there. The root has depth 0, and a transition leads at most one deeper, so the claim holds by
-induction. F(s) has at most as many bytes as the depth of s.
+**What kernels may assume** once `prove` has passed, for pre-tokens of bytes below 0xF8: no look-up leaves the arrays; a token has at least
+one byte, and does not begin before the pre-token. The proof: the table contains a *depth* for each state, a lower bound on the number of
+bytes on each path from the root to the state. The root has depth 0, and a transition adds at most 1 to the depth, so the bound holds by
+induction. The number of bytes of F(s) is at most the depth of s.
 """
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ def step(entries: Array, state: int, byte: int) -> int:
 
 
 def walk(entries: Array, lengths: Array, piece: bytes) -> list[int]:
-    """Return the token ids of a piece, in slow and plain Python.
+    """Return the token ids of a pre-token: the slow walk.
 
     Args:
         entries: uint32[slots].
         lengths: uint16[ids], the number of bytes of each id's token; 0 for an id without a token.
-        piece: the bytes of the piece, all below 0xF8.
+        piece: the bytes of the pre-token, all below 0xF8.
     """
     state, last = ROOT, []
     for byte in piece:
@@ -62,7 +62,7 @@ def walk(entries: Array, lengths: Array, piece: bytes) -> list[int]:
 
 
 def prove(entries: Array, lengths: Array, depths: Array, each: Each = map) -> None:
-    """Prove that no walk leaves the arrays, and that every walk back ends exactly at the start of the piece.
+    """Prove that no walk leaves the arrays, and that every walk from right to left ends exactly at the start of the pre-token.
 
     Args:
         entries, lengths: as in `walk`.
@@ -70,7 +70,7 @@ def prove(entries: Array, lengths: Array, depths: Array, each: Each = map) -> No
         each: `map`, or the `map` of an executor.
 
     Raises:
-        TableError: the arrays do not satisfy this; the message names the fault.
+        TableError: the proof fails; the message names the fault.
     """
     states = prove_states(ENTRY, entries, BYTE_ROW, "entries", each)
     need(len(depths) == len(states), f"there are {len(states)} states, and {len(depths)} depths")

@@ -1,16 +1,17 @@
-"""BPE dropout: its definition and a slow walk. It is from Provilkov et al. 2020, "BPE-Dropout: Simple and Effective Subword
-Regularization", https://arxiv.org/abs/1910.13267, section 3.2.
+"""BPE dropout: its definition, and a slow walk. Source: Provilkov et al. 2020, "BPE-Dropout: Simple and Effective Subword Regularization",
+https://arxiv.org/abs/1910.13267, section 3.2.
 
-A *candidate* is a pair of neighbours that may merge. Each step visits the candidates of a piece, the lowest rank first and the leftmost of
-several first. Each candidate is skipped with the probability p. The first candidate that is not skipped merges; in the next step, skipped
-pairs are candidates again. If all candidates are skipped, or there are no candidates, the pre-token is complete.
+A *candidate* is a pair of neighbours that may merge. Each step visits the candidates of a pre-token in the order of their ranks; if ranks
+are equal, from left to right. It skips each candidate with the probability p, and merges the first candidate that it does not skip. In the
+next step, skipped pairs are candidates again. If a step skips all candidates, or there are no candidates, the pre-token is complete.
 
-**The jump.** Of n candidates, the one after the first s is merged with the probability pˢ(1 - p). With the probability pⁿ, all are skipped.
-So the number S of skips has P(S ≥ s) = pˢ for s = 0 … n, where S = n ends the piece. Let U be uniform in [0, 1). The largest s up to n with
-U < pˢ has exactly this distribution, because P(U < pˢ) = pˢ. So a step needs only one random number for any number of skips.
+**The jump.** A step with n candidates merges the candidate after the first s with the probability pˢ(1 - p), and skips all with the
+probability pⁿ. So the number S of skips has P(S ≥ s) = pˢ for s = 0 … n, where S = n completes the pre-token. Let U be uniform in [0, 1).
+The largest s up to n with U < pˢ has exactly this distribution, because P(U < pˢ) = pˢ. So a step needs only one random number for any
+number of skips.
 
-**Random numbers** are those of `fst.core.random`. The position in the row is the number of bytes in the previous pieces. A piece of n bytes
-uses at most n - 1 numbers, starting at its position: no two pieces share a number.
+**Random numbers** come from `fst.core.random`. The index of the first number of a pre-token is the number of bytes in the row's previous
+pre-tokens. A pre-token of n bytes uses at most n - 1 numbers, so no two pre-tokens share a number.
 """
 
 from __future__ import annotations
@@ -32,10 +33,10 @@ class Dropout(Seeded):
 
     Attributes:
         probability: the probability of skipping a merge, 0 to 1. A step skips p / (1 - p) merges on average, so a text of one very long
-            pre-token takes seconds at 0.99, and minutes beyond 0.999. At 1 nothing merges, which takes no time.
+            pre-token takes seconds at 0.99, and minutes beyond 0.999. At 1, no pair merges, and encoding is fast.
 
     Raises:
-        ValueError: a field has another value.
+        ValueError: a field is out of range or has a wrong type.
 
     Examples:
         >>> from base64 import b64encode
@@ -66,15 +67,15 @@ def skips(number: int, probability: float, count: int) -> int:
 
 
 def merged(ranks: Mapping[tuple[int, int], int], merges: Array, ids: list[int], by: Dropout, row: int, place: int) -> list[int]:
-    """The tokens of a piece, in slow and plain Python.
+    """The tokens of a pre-token by the slow walk.
 
     Args:
         ranks: the rank of each pair, see `fst.machines.bpe.merge_list.ranks_of`.
         merges: int32[merges, 3].
-        ids: the tokens of the piece's bytes; changed in place into the tokens of the piece.
+        ids: the tokens of the pre-token's bytes; changed in place to the tokens of the pre-token.
         by: the dropout.
-        row: the row of the piece, counted from `first_row`.
-        place: the number of bytes in the previous pieces of the row.
+        row: the row of the pre-token, counted from `first_row`.
+        place: the number of bytes in the previous pre-tokens of the row.
     """
     while found := sorted((ranks[pair], at) for at, pair in enumerate(pairwise(ids)) if pair in ranks):
         place += 1

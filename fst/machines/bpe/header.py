@@ -20,7 +20,7 @@ class BpeAutomaton:
 
     Attributes:
         kind: the kind of machine.
-        states: the number of states of the merges' automaton; 0 without one.
+        states: the number of states of the automaton; 0 if the table has no automaton.
         window_bits: the number of bits of a symbol in a window.
     """
 
@@ -31,26 +31,28 @@ class BpeAutomaton:
 
 @dataclass(frozen=True)
 class BpeModel:
-    """The model, named as in Hugging Face's ``tokenizers``.
+    """The model. The names are those of Hugging Face's ``tokenizers``.
 
     Attributes:
-        model_tokens: the number of the model's tokens; they are the first ones of the table.
-        vocabulary_tokens: the number of tokens in the source's vocabulary: the model's tokens, then other names. The tokens after them are
-            added tokens.
-        dropout: the source's probability of skipping a merge, for information; 0 if the source has none.
+        model_tokens: the number of the model's tokens, which are the first tokens of the table.
+        vocabulary_tokens: the number of tokens in the source's vocabulary: the model's tokens, then other names. All later tokens are added
+            tokens.
+        dropout: the source's probability of skipping a merge, only for information; 0 if the source has no dropout.
         ignore_merges: whether a whole pre-token that equals a token becomes this token, regardless of merges.
-        continuing_subword_prefix, end_of_word_suffix: see `fst.machines.bpe.affixes`; empty without one.
+        continuing_subword_prefix, end_of_word_suffix: see `fst.machines.bpe.affixes`; empty if the source has none.
         long_pieces: with `ignore_merges`, the ids of tokens that no merges make and that are not in the table of words, mostly because they
             are too long.
         letters: the letters for bytes in the names of the model's tokens, and whether symbols are bytes or characters.
-        fallbacks: the number of tokens such as ``<0x0A>``, for the bytes of characters without tokens; the last of the model's tokens.
-        joins_words: whether the pieces of a stretch are one word, because the compiler has found the cuts between them.
-        missing_bytes: the number of bytes that text may have without a token for them; 0 for nearly all vocabularies.
-        unk_id: the token for missing bytes, or for characters that contain one; None if no bytes are missing, or if they are removed.
-        unk_token: the source's name for the unknown token, if any.
+        fallbacks: the number of tokens such as ``<0x0A>``, for the bytes of characters without tokens; they are the last of the model's
+            tokens.
+        joins_words: as in `fst.pretokens.table.PretokenTable`.
+        missing_bytes: the number of *missing bytes*: bytes that a text may contain, but that have no token; 0 for nearly all vocabularies.
+        unk_id: the token for missing bytes, or for characters with missing bytes; None if no bytes are missing, or if missing bytes are
+            removed.
+        unk_token: the source's name for the unknown token; None if the source has no unknown token.
         fuse_unk: whether a run of missing bytes or characters becomes one `unk_id`.
         byte_fallback: whether the source uses fallbacks.
-        sentencepiece: the facts about pieces of a sentencepiece model; None for other sources.
+        sentencepiece: the types and scores of the pieces in a model of sentencepiece; None for other sources.
     """
 
     model_tokens: int = stored_as(whole(1, 1 << 31))
@@ -73,7 +75,7 @@ class BpeModel:
 
 @dataclass(frozen=True)
 class BpeMetadata(Sections):
-    """The metadata of a byte-level BPE table, section by section."""
+    """The metadata of a byte-level BPE table, in sections."""
 
     SECTIONS = (BpeAutomaton, BpeModel, PretokenText, AddedTokens, Templates, Settings)
 

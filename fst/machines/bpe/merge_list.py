@@ -1,18 +1,19 @@
-"""Byte-pair encoding by the list of merges itself, for lists that no automaton runs exactly (see `fst.compile.machines.bpe.canonical`).
+"""Byte-pair encoding by the list of merges, for lists that no automaton encodes exactly (see `fst.compile.machines.bpe.canonical`).
 
-BPE begins with the tokens of the bytes of a piece, its *atoms*. While any two neighbours are in the list, it merges the pair of lowest
-rank; of several equal pairs, the leftmost. A merge is three ids: the left token, the right token, and the token that they make. Its rank is
-its row.
+BPE begins with the *atoms* of a pre-token, the tokens of its bytes. While the list contains a pair of neighbours, BPE merges the pair of
+lowest rank; if this pair occurs several times, the leftmost. A merge is three ids: the left token, the right token, and the token that they
+make. The rank of a merge is its row.
 
-A vocabulary may lack bytes. A missing byte becomes the ``unk_token``; with ``fuse_unk``, a run of missing bytes becomes a single one.
-Without an ``unk_token``, missing bytes are removed, and the tokens around them may merge.
+A vocabulary may lack bytes. A missing byte becomes the ``unk_token``; with ``fuse_unk``, a run of missing bytes becomes a single
+``unk_token``. Without an ``unk_token``, missing bytes are removed, and the tokens around them may merge.
 
-BPE over characters begins with the atoms of its characters (`fst.pretokens.characters`). A known character is its token. Any other
-character becomes the fallbacks of its bytes if each byte has one; otherwise it is treated like a missing byte.
+BPE over characters begins with the atoms of its characters (`fst.pretokens.characters`). A character with a token becomes this token. Any
+other character becomes the fallback tokens of its bytes if each byte has a fallback token; otherwise it is treated like a missing byte.
 
-**What kernels may assume** once `prove` has passed: every id in a merge has a length, and a merged token is as long as its two parts
-together. So merges keep the total number of bytes of a pre-token's tokens, and their positions. Each token has at least one byte, except an
-``unk_token`` for a character or a whole run; its length is 0, and it is in no merge. A known character has the length of its token.
+**What kernels may assume** once `prove` has passed: every id in a merge has a length, and the length of a merged token is the sum of its
+parts' lengths. So a merge changes neither the total number of bytes of a pre-token's tokens nor their positions. Each token has at least
+one byte, except an ``unk_token`` for a character or a whole run, whose length is 0 and which is in no merge. A character with a token has
+as many bytes as the token.
 """
 
 from __future__ import annotations
@@ -29,18 +30,18 @@ from fst.pretokens.characters import ABSENT
 from fst.tables.proof import need, need_none
 
 COLUMNS = LEFT, RIGHT, MADE = range(3)
-EMPTY = np.uint64((1 << 64) - 1)  # marks a slot without a pair
-SCRATCH = 8  # int32 numbers for each byte of a piece, see `fst.runtime.machines.bpe.kernels.merge_queue.merge`
+EMPTY = np.uint64((1 << 64) - 1)  # the key in a free slot
+SCRATCH = 8  # int32 numbers for each byte of a pre-token, see `fst.runtime.machines.bpe.kernels.merge_queue.merge`
 insert_pairs = Deferred("fst.machines.bpe.pairs", "insert_pairs")
 
 
 def steps(ranks: Mapping[tuple[int, int], int], merges: Array, ids: list[int]) -> Iterator[tuple[int, int, int]]:
-    """Merge the pair of lowest rank, the leftmost of several, until no pair has a rank; slow and plain.
+    """Merge the leftmost pair of lowest rank until no pair has a rank: the slow walk.
 
     Args:
         ranks: the rank of each pair, from `ranks_of`.
         merges: int32[merges, 3].
-        ids: the tokens of the bytes of a piece; changed in place into the tokens of the piece.
+        ids: the tokens of the bytes of a pre-token; changed in place to the tokens of the pre-token.
 
     Yields:
         Each merge before it happens: its rank, its left token and its right token.
@@ -52,7 +53,7 @@ def steps(ranks: Mapping[tuple[int, int], int], merges: Array, ids: list[int]) -
 
 
 def merged(ranks: Mapping[tuple[int, int], int], merges: Array, ids: list[int]) -> list[int]:
-    """The tokens of a piece: `ids` after all `steps`."""
+    """The tokens of a pre-token: `ids` after all `steps`."""
     for _ in steps(ranks, merges, ids):
         pass
     return ids
@@ -64,7 +65,7 @@ def ranks_of(merges: Array) -> dict[tuple[int, int], int]:
 
 
 def atoms_of(codes: Iterable[int], atoms: Array, fused: int) -> list[int]:
-    """The tokens with which BPE begins on a piece.
+    """The tokens with which BPE begins on a pre-token.
 
     Args:
         codes: the code of each byte, see `fst.machines.bpe.affixes`.
@@ -76,10 +77,10 @@ def atoms_of(codes: Iterable[int], atoms: Array, fused: int) -> list[int]:
 
 
 def atoms_of_characters(piece: str, characters: Mapping[tuple[int, bytes], int], rules: Array, atoms: Array) -> list[int]:
-    """The tokens with which BPE over characters begins on a piece, as in the reference, in slow and plain Python.
+    """The tokens with which BPE over characters begins on a pre-token, as in the reference: part of the slow walk.
 
     Args:
-        piece: the text of the piece.
+        piece: the text of the pre-token.
         characters, rules: as in `fst.pretokens.characters.alphabet`.
         atoms: int32[CODES], the fallback of each byte, or `ABSENT`.
     """
@@ -117,7 +118,7 @@ def pairs_of(merges: Array) -> NDArray[np.uint64]:
 
 
 def prove(merges: Array, lengths: Array, atoms: Array) -> None:
-    """Prove that the tokens of a pre-token have as many bytes as the pre-token, after any merges.
+    """Prove that merges never change the total number of bytes of a pre-token's tokens.
 
     Args:
         merges: int32[merges, 3].
@@ -125,7 +126,7 @@ def prove(merges: Array, lengths: Array, atoms: Array) -> None:
         atoms: int32[CODES], the one-byte token for each code, or -1.
 
     Raises:
-        TableError: a merge or a byte does not satisfy this; the message names it.
+        TableError: the proof fails for a merge or a byte; the message names the merge or the byte.
     """
     need(merges.shape[1] == len(COLUMNS), f"merges has {merges.shape[1]} columns, not {len(COLUMNS)}")
     named = atoms[atoms >= 0]

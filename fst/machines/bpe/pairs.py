@@ -1,4 +1,4 @@
-"""Kernels of the hash table of pairs, see `fst.machines.bpe.merge_list.pairs_for`. The compiler of BPE and the merging kernels share them.
+"""Kernels for the hash table of pairs, see `fst.machines.bpe.merge_list.pairs_for`. The compiler of BPE and the merging kernels use them.
 
 A pair is in the slot of its hash, or in the next free slot after it. Some slots are free, so every search ends.
 """
@@ -17,7 +17,7 @@ MULTIPLIER, HALF, ONE = np.uint64(MULTIPLIERS[0]), np.uint64(32), np.uint64(1)
 
 @inlined
 def key_of(left, right):
-    """The number of a pair."""
+    """Pack a pair into one number, its key."""
     return np.uint64(left) << HALF | np.uint64(right)
 
 

@@ -1,7 +1,7 @@
 """Byte-level BPE: the table that a kernel walks, and a slow walk that is the kernel's specification.
 
-`fst.pretokens.table` describes how a text is cut into pieces. The automaton of the merges, ``entries``, turns each pre-token that is not
-one token into tokens, see `fst.machines.bpe.automaton`. If no automaton is exact, ``entries`` is empty, and kernels run the ``merges``
+`fst.pretokens.table` describes how a text is cut into pre-tokens. The automaton of the merges, ``entries``, turns each pre-token that is
+not one token into tokens, see `fst.machines.bpe.automaton`. If no automaton is exact, ``entries`` is empty, and kernels run the ``merges``
 themselves, see `fst.machines.bpe.merge_list`. With dropout, kernels always run the merges, so every table has them.
 """
 
@@ -35,7 +35,7 @@ UTF8_LENGTH = 4  # maximum number of bytes of a character
 
 @dataclass(frozen=True, eq=False)
 class BpeTable(PretokenTable):
-    """A compiled byte-level BPE machine. Most of its arrays are those of `PretokenTable`.
+    """A compiled byte-level BPE machine. Most of its arrays are defined in `PretokenTable`.
 
     Attributes:
         entries: uint32[slots], depths: uint16[states], see `fst.machines.bpe.automaton`; both are empty in a table without an automaton.
@@ -66,7 +66,7 @@ class BpeTable(PretokenTable):
 
     @property
     def has_automaton(self) -> bool:
-        """Whether the table has an automaton. Without one, kernels run the list of merges."""
+        """Whether the table has an automaton. Without an automaton, kernels run the list of merges."""
         return len(self.entries) > 0
 
     @property
@@ -76,7 +76,7 @@ class BpeTable(PretokenTable):
 
     @Lazy
     def tokens(self) -> tuple[str, ...]:
-        """The tokens in users' form: the model's tokens are in its letters."""
+        """The tokens in users' form. The model's tokens are spelled in the model's letters."""
         model, known = self.metadata.model, self.metadata.model.model_tokens
         others = (self.content(token).decode() for token in range(known, len(self.token_ids)))
         if model.letters.are_bytes:  # a letter for each byte
@@ -89,7 +89,9 @@ class BpeTable(PretokenTable):
 
     @Lazy
     def lengths(self) -> Array:
-        """uint16[highest id + 1], the number of bytes of each token of the model; 0 for other ids, and if the number varies."""
+        """uint16[highest id + 1], the number of bytes of each token of the model; 0 for all other ids, and for a token whose number of
+        bytes varies.
+        """
         known = self.metadata.model.model_tokens
         lengths = np.zeros(int(self.token_ids.max()) + 1, np.uint16)
         sizes = np.diff(self.token_ends[:known], prepend=0)
@@ -116,7 +118,7 @@ class BpeTable(PretokenTable):
 
     @Lazy
     def missing(self) -> Array:
-        """uint8[256], 1 for each byte that text may have without a token for it."""
+        """uint8[256], 1 for each missing byte: a byte that a text may contain, but that has no token."""
         missing, may_be = np.zeros(256, np.uint8), [*automaton.UTF8_BYTES]
         missing[may_be] = (self.byte_tokens.reshape(-1, 256)[:, may_be] < 0).any(axis=0)
         return missing
@@ -134,7 +136,7 @@ class BpeTable(PretokenTable):
 
     @property
     def lost(self) -> str:
-        """The effect on characters without tokens, if the ids lose their positions; "" if the ids keep them."""
+        """The effect on characters without tokens, for a message, if their positions are lost; "" if ids have exact positions."""
         model = self.metadata.model
         if model.letters.are_bytes or not model.missing_bytes or (model.unk_id is not None and not model.fallbacks):
             return ""
@@ -142,7 +144,7 @@ class BpeTable(PretokenTable):
 
     @property
     def fused(self) -> int:
-        """The id of the token for a whole run of missing bytes; `NOT_FUSED` without one."""
+        """The id of the token for a whole run of missing bytes; `NOT_FUSED` if there is no such token."""
         model = self.metadata.model
         return model.unk_id if model.fuse_unk and model.unk_id is not None else NOT_FUSED
 
@@ -156,7 +158,7 @@ class BpeTable(PretokenTable):
 
     @Lazy
     def characters(self) -> Mapping[tuple[int, bytes], int]:
-        """The known characters as (position, bytes) and their tokens, see `fst.pretokens.characters.Alphabet`; empty over bytes."""
+        """The characters with tokens, (position, bytes) → token, see `fst.pretokens.characters.Alphabet`; empty if symbols are bytes."""
         model, found = self.metadata.model, dict[tuple[int, bytes], int]()
         if model.letters.are_bytes:
             return found
@@ -184,7 +186,7 @@ class BpeTable(PretokenTable):
 
     @property
     def alphabet_of_unknown(self) -> Alphabet:
-        """The characters for kernels, if some have neither a token nor fallbacks."""
+        """The characters for kernels, if some characters have neither a token nor fallback tokens."""
         return self.alphabet if self.metadata.model.missing_bytes else NO_ALPHABET
 
     def fallbacks_of(self, bytes_: Iterable[int]) -> Sequence[int]:
@@ -194,14 +196,14 @@ class BpeTable(PretokenTable):
         return [int(self.token_ids[token]) for token in alone if self.content(token)[0] in wanted]
 
     def atoms_of(self, piece: bytes) -> list[int]:
-        """The tokens with which BPE begins on a piece."""
+        """The tokens with which BPE begins on a pre-token."""
         if not self.metadata.model.letters.are_bytes:
             rules = np.array(self.alphabet_rules)
             return merge_list.atoms_of_characters(piece.decode(), self.characters, rules, self.byte_tokens)
         return merge_list.atoms_of(codes_of(piece), self.atoms, self.fused)
 
     def _prove_list(self) -> None:
-        """Prove that the merges are sound: with dropout, kernels run them even if there is an automaton."""
+        """Prove that the merges are safe: with dropout, kernels use the merges even if there is an automaton."""
         lacking, said = int(self.missing.sum()), self.metadata.model.missing_bytes
         need(lacking == said, f"missing_bytes is {said}; {lacking} of the bytes that text may have are no tokens")
         merge_list.prove(self.merges, self.lengths, self.byte_tokens)
@@ -209,7 +211,9 @@ class BpeTable(PretokenTable):
             self._prove_characters()
 
     def _prove_characters(self) -> None:
-        """Prove that known characters are as long as their tokens, except for ids of several tokens and of ``unk_token``."""
+        """Prove that each character with a token has as many bytes as this token. Only ids of several tokens, and of ``unk_token``, can
+        differ.
+        """
         model = self.metadata.model
         ids, unknown = self.token_ids[: model.model_tokens - model.fallbacks], -1 if model.unk_id is None else model.unk_id
         for token in np.flatnonzero((np.bincount(ids) > 1)[ids] | (ids == unknown)).tolist():
@@ -232,7 +236,7 @@ class BpeTable(PretokenTable):
 
     @Lazy
     def spelled_fallbacks(self) -> Mapping[bytes, int]:
-        """With `ignore_merges`, the names of fallbacks and their ids; a whole piece may spell these names."""
+        """With `ignore_merges`, the names of fallback tokens and their ids; a pre-token may be such a name."""
         model = self.metadata.model
         if not (model.ignore_merges and model.byte_fallback) or model.letters.are_bytes:
             return {}
@@ -247,7 +251,7 @@ class BpeTable(PretokenTable):
         return {**{self.content(token): int(self.token_ids[token]) for token in found}, **self.spelled_fallbacks}
 
     def run_dropping(self, text: str, by: Dropout, row: int = 0) -> list[int]:
-        """The token ids of a text with dropout, in slow and plain Python; `row` is its number in the call."""
+        """The token ids of a text with dropout, by the slow walk; `row` is the index of the text in the call."""
         ids, place = list[int](), 0
         for part, special in self.parts(text):
             piece = part.encode()
@@ -256,7 +260,7 @@ class BpeTable(PretokenTable):
         return ids
 
     def run_piece(self, piece: bytes) -> Sequence[int]:
-        """The token ids of a piece."""
+        """The token ids of a pre-token."""
         if piece in self.whole_pieces:
             return [self.whole_pieces[piece]]
         if self.has_automaton:
@@ -317,7 +321,7 @@ class BpeTable(PretokenTable):
             need(is_held, f"special token {quoted(content)} has the id {number}, and no token of the table has both")
 
     def _prove_letters(self) -> None:
-        """Prove that the model's tokens have names: fallbacks are single bytes, and names are text if symbols are characters."""
+        """Prove that the model's tokens have names: fallback tokens are single bytes, and if symbols are characters, names are text."""
         model, begins = self.metadata.model, np.append(0, self.token_ends[:-1])
         letters, spelled = model.letters, model.model_tokens - model.fallbacks
         need(spelled > 0, f"all {model.model_tokens} tokens of the model are fallbacks")
@@ -364,7 +368,7 @@ class BpeTable(PretokenTable):
         self._prove_list()
 
     def _prove_long_pieces(self) -> None:
-        """Prove that each long piece has as many bytes as its token."""
+        """Prove that the number of bytes of each long pre-token is that of its token."""
         need(not self.long_pieces or self.metadata.model.ignore_merges, "there are long pieces without ignore_merges")
         for piece, number in self.long_pieces.items() - self.spelled_fallbacks.items():
             size = self.lengths[number]

@@ -1,12 +1,12 @@
 """The machine of keyword search with overlapping matches: the automaton of Aho and Corasick (1975) reports every keyword at every position.
 
 States, transitions and links are as in `fst.machines.keywords.table`; a link leads to the longest proper suffix that is a state. Only the
-outputs differ. The output of a transition is the row of the longest keyword that ends with the byte read, or 0 without a keyword. Links
-have no outputs. The row of a keyword leads to the row of the next keyword with the same end: an equal keyword, or the longest shorter one.
-So the size of a table grows with its keywords, regardless of the number that end at one position.
+outputs differ. The output of a transition is the row of the longest keyword that ends with the byte read, or 0 if no keyword ends there.
+Links have no outputs. The row of a keyword leads to the row of the next keyword with the same end: an equal keyword, or the longest shorter
+one. So the size of a table grows with the number of keywords, but not with the number of keywords that end at one position.
 
-**What kernels may assume** once a table is proven, in addition to states and transitions: each chain of keyword rows has the length that
-its first row counts; no match has more characters than the string of the previous state and the byte just read.
+**What kernels may assume** once a table is proven, in addition to states and transitions: each chain of keyword rows has the length in its
+first row; a match has at most as many characters as the previous state's string and the byte just read.
 """
 
 from __future__ import annotations
@@ -58,11 +58,11 @@ class OverlappingTable(KeywordTable):
 
     @property
     def ids_per_unit(self) -> int:
-        """Return an estimate; dense keywords exceed it."""
+        """Return an estimate. A text with more matches than bytes exceeds it."""
         return 1
 
     def _search(self, data: bytes) -> Iterator[Match]:
-        """The matches in the bytes that the automaton reads, by their ends, the longest first."""
+        """The matches in the bytes that the automaton reads, sorted by end; of equal ends, the longest match first."""
         state, begins = ROOT, list[int]()
         for place, byte in enumerate(data):
             if byte & 0xC0 != 0x80:

@@ -1,13 +1,14 @@
-"""The proven strings of the states in an automaton of keywords.
+"""The strings of the states in an automaton of keywords, and their proof.
 
 A state represents a string, and its depth is the length of this string. The states form a tree: one transition that adds to the depth
-enters each state. The state's string is the string of the state above it and the byte read.
+enters each state. The state's string is the string of the state above it, followed by the byte read.
 
 The proof: every link, and every other transition, leads to a state whose string is a suffix of the bytes read. So in state v, the last |v|
 bytes are the string of v, and a search that begins with these bytes at the root reaches v. A stream relies on this: it stops before the
 last |v| bytes, and reads them again.
 
-The suffix need not be the longest: with a shorter one, a search misses matches, but the same matches on every path.
+The suffix need not be the longest suffix that is a state: with a shorter suffix, a search misses matches, but it misses the same matches on
+every path.
 
 **Suffixes.** Let w be the state below p on byte c. The string of w is a suffix of (u's string and c) if p's string is a suffix of u's
 string. By induction over the depth, this holds if p is on the chain of links from u. `_are_on_chains` checks this in steps of powers of
@@ -81,7 +82,7 @@ class Strings(NamedTuple):
     are_known: Array
 
     def sums(self, weights: Array) -> Array:
-        """For each state, the sum of the weights of its string's bytes. `weights` has one number for each byte."""
+        """For each state, the sum of the weights of the bytes in its string. `weights` contains one number for each possible byte."""
         found, above = np.where(np.arange(len(self.last)) == ROOT, 0, weights[self.last & 0xFF]), self.parents
         while (inner := np.flatnonzero(above)).size:
             found[inner] += found[above[inner]]
@@ -96,7 +97,8 @@ def strings_of(states: States) -> Strings:
         states: the states; links lead to less depth, and transitions add at most 1 to the depth.
 
     Raises:
-        TableError: a state represents two strings, or a link or transition leads to a state whose string is not a suffix of the text read.
+        TableError: a state represents two strings, or a link or a transition leads to a state whose string is not a suffix of the bytes
+            read.
     """
     slots, depths, sources, ends = states.slots, states.depths, states.sources, states.ends
     is_deeper = depths[ends] > depths[sources]
@@ -117,7 +119,7 @@ def strings_of(states: States) -> Strings:
 
 
 def _are_known(parents: Numbers, last: Array) -> NDArray[np.bool_]:
-    """Whether the transitions that add to the depth lead from the root to each state."""
+    """Whether each state can be reached from the root by transitions that add to the depth."""
     are_known: NDArray[np.bool_] = last != NEVER
     above = parents
     are_known[ROOT] = True

@@ -2,25 +2,24 @@
 
 The automaton reads a text by the rules of `fst.machines.keywords.text`; without rules, it reads the bytes of the text.
 
-For the leftmost kinds the automaton is MaxMatch (Song et al. 2021, *Fast WordPiece Tokenization*, Section 3.6): the tokens are the
-keywords, and the single bytes, which are not reported. For the standard kind it is the automaton of Aho and Corasick (1975), restarted
-after each match. For the overlapping kind see `fst.machines.keywords.overlapping`.
+For the leftmost kinds the automaton is MaxMatch (Song et al. 2021, *Fast WordPiece Tokenization*, Section 3.6): the tokens are the keywords
+and all single bytes; matches of single bytes are not reported. For the standard kind it is the automaton of Aho and Corasick (1975),
+restarted after each match. For the overlapping kind see `fst.machines.keywords.overlapping`.
 
-The layout is *linked*: a state has its own transitions and a failure link. The letters are as in `fst.automata.trie`: u, v are states, f(v)
-is the failure link of v, and |v| is its depth, the length in bytes of its string. These bytes may still belong to a match; earlier bytes
-cannot.
+The layout is *linked*: a state has its own transitions and a failure link. The notation is that of `fst.automata.trie`: u, v are states,
+f(v) is the failure link of v, and |v| is its depth, the length in bytes of its string. These |v| bytes may still belong to a match; earlier
+bytes cannot.
 
-An entry, see `ENTRY`, has the next state and the *output*: the matches reported on the way there. A state v's own slot has the label `OWN`;
-its entry has f(v) and the output on the way to f(v). Unused slots have the label `FREE`.
+An entry, see `ENTRY`, contains the next state and the *output*: the matches reported by the transition. A state v's own slot has the label
+`OWN`; its entry contains f(v) and the output of the link. Unused slots have the label `FREE`.
 
-An output is the number of the last of several matches, or 0. A match is four numbers: the keyword; its start and its end, counted from the
-first of the |v| bytes; and the previous match, or 0. So outputs may share their first matches: the output of δ(u, c) begins with the output
-of u.
+An output is the row of its last match, or 0. A match is four numbers: the keyword; its start and its end, counted from the first of the |v|
+bytes; and the previous match, or 0. So outputs may share their first matches: the output of δ(u, c) begins with the output of u.
 
 **What kernels may assume** once a table is proven: states have all slots of a row, links lead to states of less depth, a transition adds at
 most 1 to the depth, and a state represents the bytes just read (`fst.machines.keywords.strings`). The matches of an output follow each
-other. They are within the |v| bytes and the byte just read, before the bytes that the next state represents. So the matches of a text lie
-in it, do not overlap, and are in order.
+other. They are within the |v| bytes and the byte just read, before the bytes that the next state represents. So the matches of a text are
+inside the text, do not overlap, and are in order.
 """
 
 from __future__ import annotations
@@ -47,12 +46,12 @@ KINDS = LONGEST, FIRST, STANDARD, OVERLAPPING = "leftmost-longest", "leftmost-fi
 OWN, FREE = BYTES, BYTES + 1
 ENTRY = RowFormat(label_bits=9, target_bits=28, value_bits=27, dtype=np.uint64, labels=BYTES, own=OWN, free=FREE << 55)
 KEYWORD, START, END, BEFORE = COLUMNS = range(4)  # of the matches
-MAX_KEYWORD = (1 << 31) - 1  # bytes
-WALKS, SEGMENT = 4, 1 << 14  # the walks that a kernel runs in turns, and the maximum number of bytes for each
-FEW = 1 << 8  # with fewer bytes per walk, turns do not pay off
-REGION = 3 * SEGMENT + 1  # events of a walk: fewer than two look-ups per byte, and the ends of texts
+MAX_KEYWORD = (1 << 31) - 1  # maximum number of bytes of a keyword
+WALKS, SEGMENT = 4, 1 << 14  # the number of walks that a kernel interleaves, and the maximum number of bytes of each walk
+FEW = 1 << 8  # minimum number of bytes per walk: interleaving shorter walks is slower
+REGION = 3 * SEGMENT + 1  # capacity for the events of a walk: fewer than two look-ups per byte, and the ends of texts
 NOTES = 5
-IN_WORD, KNOWN, STATES = 10, 11, 12  # indices into `Work.state` after those of all machines, and the total number
+IN_WORD, KNOWN, STATES = 10, 11, 12  # further indices into `Work.state`, and the number of its elements
 
 
 @dataclass(frozen=True)
@@ -61,7 +60,7 @@ class KeywordAutomaton:
 
     Attributes:
         kind: the kind of machine.
-        match_kind: the rule that selects the reported matches from the possible ones.
+        match_kind: the rule that selects the reported matches from all occurrences.
         states: the number of states.
     """
 
@@ -101,11 +100,12 @@ class Work(NamedTuple):
 
     Attributes:
         state: uint64[12]; `COUNT`, `OPEN` and `BEFORE` are as in `fst.tables.kernel_call.Work`; `KEPT` and `KEPT_CHARACTERS` are the
-            rewriter's. `IN_WORD`: 1 if the last character that was spelled is a word character. `KNOWN`: for the overlapping kind, the
-            number of bytes that are passed again although the matches that end in them are already reported.
+            rewriter's. `IN_WORD`: 1 if the last character that the automaton read is a word character. `KNOWN`: for the overlapping kind,
+            the number of bytes that are passed again although matches that end in these bytes have been reported.
         symbols: empty; the kernel keeps no symbols between calls.
-        notes: uint64[5], the kernel's notes: the position of the next match; the position of the first match of the current row; this row;
-            the number of its characters that were read before this call; the number of times that it will still read in turns.
+        notes: uint64[5], the kernel's notes: the position of the next match; the position of the first match of the current row; the index
+            of this row; the number of characters of the row that were read before this call; the number of times that walks will still be
+            interleaved.
         events: uint64[4 * REGION + 1], the events of each walk, and a spare element, see `fst.runtime.machines.keywords.kernels.walk`.
         states, counts: uint64[4], for each walk its last state, and the index after its last event.
     """
@@ -119,7 +119,7 @@ class Work(NamedTuple):
 
 
 class Match(NamedTuple):
-    """A match of a keyword in UTF-8, from its first byte to one past its last byte."""
+    """A match of a keyword in UTF-8: the index of its first byte, and of the byte after its last."""
 
     keyword: int
     start: int
@@ -128,7 +128,7 @@ class Match(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class KeywordTable(Table):
-    """Keywords, compiled.
+    """The compiled keywords.
 
     Attributes:
         entries: uint64[slots].
@@ -136,7 +136,7 @@ class KeywordTable(Table):
         matches: uint32[n, 4], the matches; the first row is not used.
         keyword_bytes: uint8[n], the keywords in UTF-8, concatenated. An empty keyword occurs at every character of a text.
         keyword_ends: int64[keywords], the end of each keyword in `keyword_bytes`.
-        keyword_lengths: uint32[keywords], the byte length of each keyword, as the automaton reads it.
+        keyword_lengths: uint32[keywords], the byte length of each keyword in the form that the automaton reads.
     """
 
     kind: ClassVar[str] = "keywords"
@@ -175,7 +175,7 @@ class KeywordTable(Table):
 
     @property
     def ids_per_unit(self) -> int:
-        """Return the expansion bound of the text: matches do not overlap, and no match is empty."""
+        """Return the expansion bound of a text. It bounds the number of matches, because they do not overlap and are not empty."""
         return self.metadata.text.expansion_bound
 
     @Lazy
@@ -197,17 +197,17 @@ class KeywordTable(Table):
 
     @Lazy
     def bytes_read(self) -> Array:
-        """bool[256], whether a state has a transition on each byte."""
+        """bool[256], for each byte, whether any state has a transition on it."""
         found = np.zeros(FREE + 1, np.bool_)
         found[ENTRY.labels_of(self.entries)] = True
         return found[:BYTES]
 
     def run(self, text: str) -> list[int]:
-        """The keyword of each match, in slow and plain Python."""
+        """The keyword of each match, by the slow walk."""
         return [match.keyword for match in self.walk(text.encode())]
 
     def walk(self, data: bytes) -> Iterator[Match]:
-        """The matches in UTF-8 bytes, except empty ones, in slow and plain Python."""
+        """The matches in UTF-8 bytes, except empty matches: the slow walk."""
         text = data.decode()
         spelled, places = self.metadata.text.spelled(text)
         characters = [*accumulate((byte & 0xC0 != 0x80 for byte in spelled), initial=0)]
@@ -289,7 +289,7 @@ class KeywordTable(Table):
         need_none(begins & 0xC0 == 0x80, lambda keyword: f"keyword {keyword} ends inside a character")
 
     def _prove_slots(self, each: Each) -> None:
-        """Prove that links and transitions lead to states, and that depths bound what a state represents."""
+        """Prove that links and transitions lead to states, and that depths bound the lengths of states' strings."""
         entries, depths, count = self.entries, self.depths, self.metadata.automaton.states
         need(len(depths) == len(entries), f"there are {len(depths)} depths for {len(entries)} slots")
         states = prove_states(ENTRY, entries, BYTE_ROW, "entries", each)
@@ -314,7 +314,7 @@ class KeywordTable(Table):
         return states, strings_of(states)
 
     def _prove_matches(self) -> None:
-        """Prove that the matches of each output follow each other within the bytes that leave the state's string."""
+        """Prove that the matches of each output follow each other, and are within the bytes that leave the state's string."""
         need(self.matches.shape[1] == len(COLUMNS) and len(self.matches), f"matches has the shape {self.matches.shape}")
         need(not self.matches[0].any(), "match 0 is none, and is not empty")
         keywords, starts, ends, before = self.matches.astype(np.int64).T

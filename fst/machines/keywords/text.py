@@ -1,17 +1,16 @@
 """The text that the automaton of keywords reads: normalized, with folded case, and with a border at both ends of each word.
 
-The compiler changes keywords by the same rules. So the automaton finds them by their bytes, without these rules.
+The compiler changes keywords by the same rules. So the automaton only compares bytes.
 
-1. The text is normalized, see `fst.text.normalizer`. One character may become several characters, or none. A result of several characters
-   covers all of them. A result of one character also covers removed characters after it, such as accents; so a replaced match leaves no
-   accent.
+1. The text is normalized, see `fst.text.normalizer`. If several characters become one, its span covers all of them. A span also covers
+   removed characters after it, such as accents; so replacing a match leaves no accent.
 2. Each character is folded into one character for all its cases.
 3. With whole words, the byte `BORDER` separates a word character from a non-word character and from the ends of the text. UTF-8 does not
    use this byte. A keyword that begins with a word character begins with a border, and a border never occurs inside a word; other keywords
-   begin without one. So the automaton respects borders when it chooses between matches.
+   begin without a border. So the automaton respects whole words when it chooses between matches.
 
-A border counts as a character here. Its span is from the start of the next character to the end of the previous one. So a match has the
-span of its characters, and covers each of them whole.
+A border counts as a character. Its span is from the start of the next character to the end of the previous character. So the span of a
+match covers exactly its characters.
 """
 
 from __future__ import annotations
@@ -34,13 +33,15 @@ from fst.text.whitespace import NO_WHITESPACE
 
 BORDER = 0xFF
 WORD = 1 << 21  # the bit above a code point: this is a word character
-FOLDED, BORDERED = 2, 2  # the maximum number of bytes that folding makes from one byte, and that borders add to one byte
+FOLDED, BORDERED = 2, 2  # maximum number of bytes per byte: of folded text, and of borders
 ASCII = 128
 NO_TOKENS = AddedTokens({}, {}, None, [], [])
 
 
 def _runs(size: int) -> Rule:
-    """The rule for ascending runs of characters: first, last, and further code points, `size` numbers in total; or null."""
+    """The rule for null or ascending runs of characters. A run is `size` numbers: the first and the last code point, and further code
+    points.
+    """
 
     def read(stored: Any) -> Images:
         images = Images.from_stored({"runs": stored}, "runs")
@@ -60,7 +61,7 @@ class KeywordText:
     Attributes:
         rewriting: the normalizers.
         folds: the map of characters to one character for all their cases.
-        words: the word characters; their images are not used.
+        words: the word characters, as runs without images.
     """
 
     rewriting: Normalizer | None = stored_as(form_of(Normalizer))
@@ -69,16 +70,16 @@ class KeywordText:
 
     @property
     def folding_bound(self) -> int:
-        """The maximum number of bytes that folding and borders make from one byte."""
+        """The maximum number of bytes after folding, including borders, per byte before."""
         return (FOLDED if self.folds else 1) + (BORDERED if self.words else 0)
 
     @property
     def expansion_bound(self) -> int:
-        """The maximum number of bytes that one byte becomes."""
+        """The maximum number of bytes that the automaton reads per byte of text."""
         return (expansion_bound(self.rewriting) if self.rewriting else 1) * self.folding_bound
 
     def prove(self) -> None:
-        """Prove that rewriting makes texts grow little and matches `spelled`, and that ASCII is folded into ASCII.
+        """Prove that rewritten texts are not too long, that rewriting adds no spaces, and that ASCII is folded into ASCII.
 
         Folding then at most doubles the number of bytes of a character: from two bytes to four.
 
@@ -102,7 +103,7 @@ class KeywordText:
         return codes | is_word[codes]
 
     def spelled(self, text: str) -> Spelled:
-        """Return a text as the automaton reads it, in slow and plain Python."""
+        """Return a text in the form that the automaton reads: part of the slow walk."""
         places: Sequence[Place] = [(at, at + 1) for at in range(len(text))]
         if self.rewriting:
             length, (text, places) = len(text), self.rewriting.normalized(text)
@@ -127,7 +128,7 @@ class KeywordText:
 
 
 class Spelled(NamedTuple):
-    """A text as the automaton reads it.
+    """A text in the form that the automaton reads.
 
     Attributes:
         data: UTF-8 with borders.

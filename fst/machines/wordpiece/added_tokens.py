@@ -1,8 +1,8 @@
-"""Contextual added tokens in the form for kernels, which search for them among symbols, see `fst.machines.wordpiece.arguments.AddedTokens`.
+"""The kernel arguments for contextual added tokens, which kernels find among symbols, see `fst.machines.wordpiece.arguments.AddedTokens`.
 
-The kernels find the tokens of normalized text that lie within a word and have neither ``lstrip`` nor ``rstrip``. They mark a text in three
-cases: another token may be in it, symbols alone do not determine whether a token counts, or a word is too long. A marked text is normalized
-first, and `fst.text.normalizer.NormalizerSteps` finds its tokens.
+The kernels find tokens of normalized text that are within a word and have neither ``lstrip`` nor ``rstrip``. A text is a *suspect* in three
+cases: it may contain a different contextual token, symbols alone do not determine whether a token counts, or a word is too long. Suspects
+are encoded again: they are normalized first, and `fst.text.normalizer.NormalizerSteps` finds their tokens.
 """
 
 from __future__ import annotations
@@ -37,13 +37,15 @@ from fst.text.added_tokens import pattern_of
 
 IN_GRAM = 8  # maximum number of symbols in a gram, see `fst.machines.wordpiece.arguments.AddedTokens`
 MASK = (1 << 64) - 1
-# The kinds of a code point, as bits: its first normalized character is a part of words; its last one is a part of words; normalization adds
-# spaces around it; only some of its normalized characters are parts of words.
+# The kinds of a code point, as bits: its first normalized character is part of a word; its last normalized character is part of a word;
+# normalization adds spaces around it; only some of its normalized characters are parts of words.
 BEGINS_WORD, ENDS_WORD, SPACED, MIXED = (1 << kind for kind in range(4))
 
 
 def with_contextual(of: Arguments, table: WordPieceTable) -> Arguments:
-    """Complete the kernel arguments: kernels then find inside tokens, and mark texts that may contain another contextual token."""
+    """Add contextual tokens to the kernel arguments. Kernels then find inside tokens, and report texts that may contain a different
+    contextual token.
+    """
     tokens, a = table.metadata.added_tokens.contextual, table.classes[0::2]
     parts = int(np.count_nonzero(are_parts(a)))
     patterns = {content: tuple(pattern_of(table, content)) for content in tokens}
@@ -68,7 +70,8 @@ def with_contextual(of: Arguments, table: WordPieceTable) -> Arguments:
     params[FILLER] = blank(a)
     if inside:
         params[SHORTEST] = min(lengths)
-    # Equal patterns are ordered by kind, because the first counts: first a token to be marked, then a token that counts anywhere.
+    # Of equal patterns, the first counts, so they are sorted by kind: first tokens that make a text a suspect, then tokens that count
+    # anywhere.
     kinds = {content: _kind(token, content in inside, table.class_of_id[token.id]) for content, token in tokens.items()}
     found = trie(((patterns[content], kinds[content]) for content in sorted(kinds, key=kinds.__getitem__)), overlapping=True)
     of_words = of.params.copy()
@@ -79,15 +82,17 @@ def with_contextual(of: Arguments, table: WordPieceTable) -> Arguments:
 
 def _kind(token: ContextualToken, is_inside: bool, number: int) -> int:
     """The value of a token in `fst.machines.wordpiece.arguments.AddedTokens.trie`; `number` is its class."""
-    # A text that may contain a bordered token or a token of raw text must be marked, even if this token overlaps an inside token. In raw
-    # text, normalization may drop the character between a token and the next letter.
+    # A text that may contain a bordered token or a token of raw text must be a suspect, even if this token overlaps an inside token.
+    # Normalization may remove the character between a token of raw text and the next letter.
     if not is_inside or not token.normalized:
         return 0
     return (0 if token.lstrip or token.rstrip else number) << 1 | int(token.single_word)
 
 
 def _sides(table: WordPieceTable) -> NDArray[np.uint8]:
-    """uint8[classes + 1], `IN_WORD` and `CLEAR` of each class. A bit is set only if it holds for all characters that become the class."""
+    """uint8[classes + 1], the bits `IN_WORD` and `CLEAR` of each class. A bit is set only if it is right for all characters that become the
+    class.
+    """
     a, context = table.classes[0::2], table.metadata.added_tokens.context
     if context is None:
         return np.zeros(len(a) + 1, np.uint8)

@@ -1,4 +1,4 @@
-"""The kernel arguments of a WordPiece table: its arrays by name, and values derived from them."""
+"""The kernel arguments of a WordPiece table: its arrays, and values computed from them."""
 
 from __future__ import annotations
 
@@ -31,21 +31,21 @@ KEY_MASKS = np.array(
 class AddedTokens(NamedTuple):
     """Contextual added tokens as strings of symbols.
 
-    There are two kinds. An *inside* token lies within a word. A *bordered* token has a border: a symbol that ends a word. A *gram* is a
-    string of 1 to 8 symbols by which a kernel rules out most positions.
+    There are two kinds of tokens. An *inside* token is within a word. A *bordered* token contains a border: a symbol that ends a word. A
+    *gram* is a string of 1 to 8 symbols, with which a kernel excludes most positions.
 
     Attributes:
-        params: uint64[6]. `GRAMS`, `BORDERS`: a bit for each width of the `OWN` and of the `BORDER` grams of bordered tokens.
-            `HAS_BORDERS`: 1 if there are bordered tokens. `INSIDE`: a bit for each width of the `OWN` grams of inside tokens. `SHORTEST`:
-            the number of symbols in the shortest inside token, at most 8; without inside tokens, more than any word has. `FILLER`: the
-            class of a space, which replaces all symbols of an inside token except the first.
+        params: uint64[6]. `GRAMS`, `BORDERS`: bit n is set if a bordered token has an `OWN` gram, or a `BORDER` gram, of n symbols.
+            `HAS_BORDERS`: 1 if there are bordered tokens. `INSIDE`: bit n is set if an inside token has an `OWN` gram of n symbols.
+            `SHORTEST`: the number of symbols in the shortest inside token, at most 8; if there are no inside tokens, a number above the
+            length of any word. `FILLER`: the class of a space, which replaces all symbols of an inside token except the first.
         grams: uint64[3 * 1024], three Bloom filters. The hash of a gram selects a 64-bit word and two bits in it. `OWN`: the first symbols
             of each token, at most 8. `BEGINNING`: the first `SHORTEST` symbols of each inside token. `BORDER`: at most 8 symbols of each
             bordered token, starting with the symbol before its first border.
         sides: uint8[classes + 1], bits. `ENDS`: the class is the first border of a token; `BEGINS`: the first border, and the token's first
-            symbol. For a token that only counts as a whole word, `IN_WORD`: it never counts next to the class; `CLEAR`: the class never
-            prevents it.
-        trie: the tokens. The value of a token is 0 if every text with the token must be noted, and 1 if a text must be noted only where the
+            symbol. For a token that only counts as a whole word: `IN_WORD`: the token never counts next to the class; `CLEAR`: the class
+            never prevents the token.
+        trie: the tokens. The value of a token is 0 if every text with the token is a suspect, and 1 if the text is a suspect only where the
             token may be a whole word. Inside tokens have other values: ``class << 1``, | 1 if the token only counts as a whole word.
     """
 
@@ -61,15 +61,16 @@ class Arguments(NamedTuple):
     Attributes:
         reader: the arrays that turn text into symbols.
         params: uint64[9]. `DEAD`: the dead state. `UNK`: the id of the unknown token. `LONGEST`: the number of symbols in the longest word
-            that is looked up; longer words are unknown. `PARTS`: the first class that is not a part of words. `END_CLASS`: the class of the
+            that is looked up; longer words are unknown. `PARTS`: the first class that is not part of a word. `END_CLASS`: the class of the
             end of a text. `BUCKET_SHIFT`, `SLOT_SHIFT`: the shifts, below 64, that turn a hash into a bucket and a slot. `BLANK_CLASS`: the
-            class of the spaces that are skipped if they end no word; 0, which is no symbol's class, if no spaces are skipped. `IS_LINKED`:
-            1 if rows have failure links, else 0.
+            class of the spaces that are skipped if they end no word; 0, which no symbol has, if no spaces are skipped. `IS_LINKED`: 1 if
+            rows have failure links, else 0.
         start_targets: uint64[classes + 1], the target of each class at the start of a word (record B).
-        isolated_ids: uint64[classes + 1], ``1 << 32 | id`` of a class that is a whole word, else 0.
+        isolated_ids: uint64[classes + 1], ``1 << 32 | id`` for a class that is a whole word, 0 for other classes.
         entries, pool, words, displacements: as in `fst.machines.wordpiece.table.WordPieceTable`.
-        key_masks: uint64[4 * 14], four masks for each length of a word. Applied to the sixteen symbols from the start of a word, they keep
-            only its key. The last four are for lengths over 12, which no key has: they keep symbols 13 to 16, so that no slot matches.
+        key_masks: uint64[4 * 14], four masks for each length of a word. In the sixteen symbols from the start of a word, they clear the
+            symbols after the word. The last four masks are for lengths over 12, which no key has: they only keep symbols 13 to 16, so that
+            no slot matches.
         token_lengths: uint32[2 * ids], the number of symbols of each token at the start of a word, and inside a word; read only for spans.
         added: contextual added tokens.
     """
@@ -92,7 +93,7 @@ class NormalizedArguments(NamedTuple):
 
     Attributes:
         table: the table.
-        tokens: uint16[tokens], the class of each mark's token.
+        tokens: uint16[tokens], the class of the token of each mark.
         places: uint64[n], the span of each character or mark in its raw text, ``first | one past the last << 32``; empty without spans.
     """
 
@@ -107,7 +108,7 @@ def arguments(
     """The arguments for ids alone, without contextual added tokens.
 
     Args:
-        table: the table, as the reader's table.
+        table: the table, for the arrays of the reader.
         entries, pool, words, displacements: as in `fst.machines.wordpiece.table.WordPieceTable`.
         dead: the dead state.
         unk: the id of the unknown token.
@@ -135,11 +136,11 @@ def arguments(
 
 
 def token_lengths(token_bytes: Array, token_ends: Array, token_ids: Array, model_tokens: int, indicator: str) -> NDArray[np.uint32]:
-    """The lengths of tokens, by which words are cut into spans: `Arguments.token_lengths`.
+    """`Arguments.token_lengths`: the lengths of tokens, with which words are divided into spans.
 
     Args:
         token_bytes, token_ends, token_ids: as in `fst.machines.wordpiece.table.WordPieceTable`.
-        model_tokens: the number of the model's own tokens. The others are whole words, and are never cut.
+        model_tokens: the number of the model's own tokens. All other tokens are whole words, which are never divided.
         indicator: the prefix of tokens that continue a word.
 
     Raises:
@@ -159,7 +160,7 @@ def token_lengths(token_bytes: Array, token_ends: Array, token_ids: Array, model
 
 
 def blank(a: NDArray[np.uint64]) -> int:
-    """The first class whose record is `BLANK`; without one 0, which is no symbol's class."""
+    """The first class whose record is `BLANK`; 0, which no symbol has, if there is no such class."""
     return int(next(iter(1 + np.flatnonzero(a[1:] == BLANK)), 0))
 
 

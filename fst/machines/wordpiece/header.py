@@ -14,11 +14,11 @@ from fst.text.normalizer import NormalizerSteps
 
 @dataclass(frozen=True)
 class Suspects:
-    """Characters that neighbours change, or that change their neighbours: first and last code point of each run.
+    """Characters that depend on their neighbours, or that change their neighbours, as runs: the first and the last code point of each run.
 
     Attributes:
-        ids: a text with one of these characters may have ids that differ from the alphabet's.
-        spans: a text with one of these characters may have offsets that differ from the alphabet's.
+        ids: the alphabet may give wrong ids for a text with one of these characters.
+        spans: the alphabet may give wrong offsets for a text with one of these characters.
     """
 
     ids: Sequence[int] = stored_as(RUNS)
@@ -33,10 +33,11 @@ class Normalizer:
     """The normalization of text.
 
     Attributes:
-        lowercase, strip_accents, clean_text, handle_chinese_chars: the settings of BertNormalizer; if `parts` is set, only a summary of it.
-        parts: the components, if they are not one BertNormalizer.
-        steps: the normalizers step by step, for texts that the alphabet cannot express; None if it expresses all texts.
-        suspects: the characters of these texts; None if `steps` is None.
+        lowercase, strip_accents, clean_text, handle_chinese_chars: the settings of BertNormalizer; if `parts` is set, only a summary of
+            `parts`.
+        parts: the components, unless the only component is a BertNormalizer.
+        steps: the normalizers step by step, for texts that the alphabet cannot express; None if the alphabet expresses all texts.
+        suspects: the characters by which these texts are recognised; None if `steps` is None.
     """
 
     lowercase: bool = stored_as(FLAG)

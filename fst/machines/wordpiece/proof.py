@@ -1,10 +1,10 @@
-"""The proof of WordPiece's rows, and of the bound on output buffers: **a text has at most one id for each symbol and each special token.**
+"""The proof of WordPiece's rows, and of the bound on the output: **a text has at most one id for each symbol and each special token.**
 
-The depth of a state is in its finish entry: the number of symbols read and not yet covered by an output. The root has depth 0. An explicit
-transition from s to t that emits k ids has k + depth(t) ≤ depth(s) + 1. A failure link reads no symbol, and has k + depth(t) ≤ depth(s) >
-depth(t). Finishing s emits at most depth(s) ids, and leads to a state of depth at most 1. By induction, the number of ids emitted since the
-start of a word plus the depth never exceeds the number of symbols read. A word that fails has at least one symbol, and is rolled back to
-one id.
+The finish entry of a state contains its depth: the number of symbols read and not yet covered by an output. The root has depth 0. An
+explicit transition from s to t that emits k ids has k + depth(t) ≤ depth(s) + 1. A failure link reads no symbol, and has k + depth(t) ≤
+depth(s) > depth(t). Finishing s emits at most depth(s) ids, and leads to a state of depth at most 1. By induction, the number of ids
+emitted since the start of a word plus the depth never exceeds the number of symbols read. A word that fails has at least one symbol, and
+all its ids are replaced by one id.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def prove_rows(entries: Array, pool: Array, named: Array, automaton: Automaton, 
         each: `map`, or the `map` of an executor.
 
     Returns:
-        The depth plus 1 of the state at each slot; 0 for a slot without a state, and for one extra slot.
+        1 more than the depth of the state at each slot; 0 for slots that are not states, and for one additional slot.
     """
     columns, dead = automaton.columns, automaton.dead
     found = prove_states(ENTRY, entries, columns, "entries", each)
@@ -75,9 +75,9 @@ def prove_rows(entries: Array, pool: Array, named: Array, automaton: Automaton, 
 
 
 def _emits(pool: Array, named: Array, too_many: int) -> Array:
-    """By the value of an entry, the number of its ids; `too_many` for more ids, for unknown ids, and for all other values.
+    """The number of ids of each possible value of an entry; `too_many` for more ids, for unknown ids, and for invalid values.
 
-    Every list of the pool is proven to end, and its ids are proven to be named.
+    Prove also that every list of the pool ends, and that its ids are ids of tokens.
     """
     need(len(pool) <= MAX_OUTPUT + 1, f"the pool has {len(pool)} elements; outputs reach {MAX_OUTPUT + 1}")
     last = np.flatnonzero(pool >= LAST_OUTPUT).astype(np.int32)

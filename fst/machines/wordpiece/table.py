@@ -8,19 +8,21 @@ A text is read as symbols, see `fst.text.reading`. Three arrays map a state and 
 ``pool``
     outputs of two or more tokens: their ids, the last with the bit `LAST_OUTPUT`.
 ``words``, ``displacements``
-    the table of words, see `fst.tables.words`. The compiler puts words there that are one token. A word in this table becomes its id.
+    the table of words, see `fst.tables.words`. The compiler puts words that are one token into this table. A word in the table becomes its
+    id.
 
-The first slot of each row is its *finish entry*. It has the label `FINISH`, which no class has. Its output is the segmentation of the word
-so far. Instead of the next state, it has the state's *depth*, the number of symbols read and not yet covered by an output; see
-`fst.machines.wordpiece.proof`. A transition that is not in a row is the *default*: finish the word so far, then continue in the class's
-state, ``A.next`` after at least one token of the word, ``B.next`` at its start.
+The first slot of each row is its *finish entry*. It has the label `FINISH`, which no class has. The output of the finish entry is the
+segmentation of the word so far. Instead of a next state, it contains the state's *depth*, the number of symbols read and not yet covered by
+an output; see `fst.machines.wordpiece.proof`. A transition that is not in a row is the *default*: finish the word so far, then continue in
+the class's state, ``A.next`` after at least one token of the word, ``B.next`` at its start.
 
 Classes with label 0 always take the default, with a single look-up of the finish entry. If their kind is NONE or ONE, they end the word,
 and their ``A.next`` is the root. Rows share slots, and only the root's row has every label. A label that does not match is a miss, and the
 finish entry is the second look-up.
 
-A linked table is compact, but rows have only the edges of the trie. Where a state would inherit transitions, its row has a failure link:
-the entry of the label `LINK`, with the tokens that are certain on the way. A miss follows this link; without a link, a miss is the default.
+A linked table is compact, but rows have only the edges of the trie. If a state would inherit transitions, its row contains a failure link:
+an entry with the label `LINK`, which emits the tokens that are certain on this link. A miss follows the link; without a link, a miss is the
+default.
 """
 
 from __future__ import annotations
@@ -79,7 +81,7 @@ class WordPieceTable(ReadingTable):
         about: the JSON form of `metadata`.
         pages, blocks, classes, symbols, specials: see `fst.text.reading.ReadingTable`.
         entries: uint64[slots], rows of transitions.
-        pool: uint32[n], longer outputs.
+        pool: uint32[n], outputs of two or more tokens.
         words: uint64[4 * slots], a power of two: the classes of 12 symbols (0 after the last), and ``1 << 32 | id``; unused slots are 0.
         displacements: uint16[buckets], a power of two, at least 2.
         token_bytes: uint8[n], the UTF-8 bytes of all tokens, concatenated.
@@ -139,13 +141,13 @@ class WordPieceTable(ReadingTable):
 
     @Lazy
     def class_of_id(self) -> Mapping[int, int]:
-        """The class of each id that is a word of one symbol; the first class if several have the id."""
+        """The class of each id that is a word of one symbol; the first class if several classes have the id."""
         a = self.classes[0::2]
         ones = np.flatnonzero(field_kind(a) == ONE)[::-1]
         return dict(zip(field_output(a[ones]).tolist(), ones.tolist(), strict=True))
 
     def run(self, text: str) -> list[int]:
-        """Return the token ids of a text: the kernel's result, in slow and plain Python."""
+        """Return the token ids of a text by the slow walk, which specifies the kernel."""
         return Walk(self).run(text)
 
     def read(self, text: str) -> Iterator[Symbol]:
@@ -200,7 +202,7 @@ class WordPieceTable(ReadingTable):
             self._prove_words_without(added_tokens.prove_contextual(self, added))
 
     def _prove_steps(self) -> None:
-        """Prove that texts which the alphabet cannot express can be normalized."""
+        """Prove that the metadata contains normalizers for texts that the alphabet cannot express."""
         normalizer, added = self.metadata.normalizer, self.metadata.added_tokens
         need(normalizer.steps or not added.contextual, "there are contextual tokens, and no normalizer step by step")
         has_steps = normalizer.steps is not None
@@ -233,10 +235,11 @@ class WordPieceTable(ReadingTable):
         refuse((kind == ONE) & ~are_named(field_output(a), named), "has an id that no token has")
 
     def _prove_words_without(self, patterns: added_tokens.Patterns) -> None:
-        """Prove the table of words: it and the transducer give a word the same id, and none of its words contains a contextual token.
+        """Prove that the table of words and the transducer give a word the same id, and that no word of the table contains a contextual
+        token.
 
-        A kernel searches for contextual tokens only in words outside of this table. It sends the rest of these words through the
-        transducer.
+        A kernel searches for contextual tokens only in words outside of this table. The parts of a word around a contextual token go
+        through the transducer.
         """
         keys, ids = words.used(self.words)
         a, b = self.classes[0::2], self.classes[1::2]
@@ -261,13 +264,13 @@ class WordPieceTable(ReadingTable):
 
 
 class Walk:
-    """One walk over tables, with a count of its look-ups: the specification of the kernel.
+    """The slow walk over a table, which specifies the kernel. It also counts its look-ups.
 
     Attributes:
         ids: the token ids so far.
-        offsets: for each id, its first character in its text, and one past the last.
+        offsets: for each id, the index of its first character in its text, and of the character after its last.
         words: for each id, the number of its word in the text.
-        symbols: the number of symbols read so far; the end of each text counts as one space.
+        symbols: the number of symbols read so far. The end of each text counts as one space.
         lookups: the number of entries loaded so far.
     """
 
@@ -278,9 +281,9 @@ class Walk:
         self.words: list[int] = []
         self.symbols = 0
         self.lookups = 0
-        self._place: Place = 0, 0  # of the current symbol: its first character, and one past the last
+        self._place: Place = 0, 0  # the span of the current symbol
         self._word = 0
-        self._fence = 0  # the class of the fence that was read last; 0 without one
+        self._fence = 0  # the class of the fence that was read last; 0 if the last symbol was not a fence
         self._is_linked = tables.metadata.automaton.layout == LINKED
         self._start_word()
 
@@ -348,7 +351,7 @@ class Walk:
     def _locate_word(self, whole: bool) -> None:
         """Set the spans of a word's ids: each id has as many symbols as its token, or one id has the whole word.
 
-        For any table, each id has at least one symbol, and no symbols beyond the end of the word.
+        Even in a forged table, each id gets at least one symbol, and no symbols beyond the end of the word.
         """
         symbols = len(self.word_places)
         begin = 0
