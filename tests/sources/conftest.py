@@ -1,4 +1,4 @@
-"""Fixtures of several files."""
+"""Fixtures for the tests of sources."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import fst
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    """The path for a source."""
+    """The path of a tokenizer.json."""
     return tmp_path / "tokenizer.json"
 
 
@@ -31,13 +31,13 @@ def ranks(tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The path for documents."""
+    """The path of a tokenizer.json that the tests of a module share."""
     return tmp_path_factory.mktemp("documents") / "tokenizer.json"
 
 
 @pytest.fixture(scope="module")
 def read(file: Path) -> Read:
-    """Compile a document; tests with the same document share the table."""
+    """A function that compiles a tokenizer.json; tests with the same document share the table."""
 
     @functools.cache
     def compiled(source: str, options: tuple[tuple[str, Any], ...]) -> fst.Tokenizer:

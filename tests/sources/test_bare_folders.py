@@ -1,4 +1,4 @@
-"""Folders that name no class, and real folders, compile to the same tokenizer as in transformers."""
+"""Folders that name no tokenizer class, and folders of real models, compile to the tokenizers of transformers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import fst
 
 
 def test_folder_without_a_class_is_its_tokenizer_json(tmp_path: Path) -> None:
-    """If no file names a class, a folder is read as its tokenizer.json, with the settings of its tokenizer_config.json."""
+    """If no file of a folder names a class, its tokenizer.json is compiled with the settings of its tokenizer_config.json."""
     (tmp_path / "tokenizer.json").write_text(json.dumps(document(normalizer=CASED)), encoding="utf-8")
     alone = wordpiece(tmp_path / "tokenizer.json")
     config = {"do_lower_case": True, "model_max_length": 512, "padding_side": "left", "pad_token": "<pad>"}
@@ -30,7 +30,7 @@ def test_folder_without_a_class_is_its_tokenizer_json(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("config", [{}, {"do_lower_case": False, "strip_accents": True}], ids=["nothing said", "settings"])
 def test_folder_without_a_class_and_a_tokenizer_json_is_bert_s(config: Json, tmp_path: Path) -> None:
-    """A vocab.txt with a tokenizer_config.json that names no class compiles to BERT's tokenizer, with its settings."""
+    """A vocab.txt next to a tokenizer_config.json without a class compiles to transformers' BertTokenizer, with its settings."""
     transformers = pytest.importorskip("transformers", reason="the reference for folders")
     folder = write(tmp_path / "folder", {"vocab.txt": LINES, "tokenizer_config.json": config})
     reference = transformers.BertTokenizer.from_pretrained(folder)
@@ -40,7 +40,7 @@ def test_folder_without_a_class_and_a_tokenizer_json_is_bert_s(config: Json, tmp
 
 
 def test_option_overrides_a_folder(tmp_path: Path) -> None:
-    """An option overrides a folder, and may name another unknown token."""
+    """Options replace the settings of a folder, including the unknown token."""
     folder = write(tmp_path / "folder", bare(do_lower_case=False))
     tables = wordpiece(folder, lowercase=True, unk_token="q", layout="linked")
     assert tables.run("B") == [TOKENS.index("q")]
@@ -76,7 +76,7 @@ def test_option_overrides_a_folder(tmp_path: Path) -> None:
 def test_vocabulary_alone_is_warned_of_what_its_folder_says(
     config: Any, options: Json, warned: str | None, caplog: pytest.LogCaptureFixture, tmp_path: Path
 ) -> None:
-    """A vocab.txt alone gives one warning if the tokenizer_config.json next to it has other settings, unless an option decides."""
+    """A vocab.txt gives one warning if the tokenizer_config.json next to it has other settings, unless an option replaces them."""
     folder = write(tmp_path / "folder", {"vocab.txt": LINES, **({} if config is None else {"tokenizer_config.json": config})})
     wordpiece(folder / "vocab.txt", **options)
     said = f"which says {warned}: compile {folder} instead"
@@ -93,7 +93,7 @@ def test_vocabulary_alone_is_warned_of_what_its_folder_says(
 def test_vocabulary_of_a_tokenizer_that_is_refused_is_warned_of(
     config: Json, warned: str, caplog: pytest.LogCaptureFixture, tmp_path: Path
 ) -> None:
-    """The vocab.txt of a tokenizer that is refused as a folder gives a warning about its ids."""
+    """A vocab.txt whose folder would be refused gives a warning that its ids differ."""
     folder = write(tmp_path / "folder", {"vocab.txt": LINES, "tokenizer_config.json": config})
     wordpiece(folder / "vocab.txt")
     (message,) = caplog.messages
@@ -101,7 +101,7 @@ def test_vocabulary_of_a_tokenizer_that_is_refused_is_warned_of(
 
 
 def test_other_files_are_not_warned_of(caplog: pytest.LogCaptureFixture, tmp_path: Path) -> None:
-    """A folder, and a list of lines with another name, give no warning about a tokenizer_config.json."""
+    """A folder gives no warning about a tokenizer_config.json, and neither does a list of lines that is not named vocab.txt."""
     folder = write(tmp_path / "folder", {"words.txt": LINES, **bare(do_lower_case=False)})
     for source in (folder, folder / "words.txt"):
         wordpiece(source)
@@ -115,7 +115,7 @@ SENTENCES = ("Hello, World! naïve café", "東京 is in Japan, isn't it? [MASK]
 @needs_shared
 @pytest.mark.parametrize("name", FOLDER_NAMES)
 def test_real_folder_is_what_the_reference_makes_of_it(name: str, auto: Any) -> None:
-    """Folders of widely used models have the ids of AutoTokenizer, and those of their tokenizer.json."""
+    """The folders of widely used models have the ids of AutoTokenizer, and those of their tokenizer.json."""
     folder = SHARED / "vocab" / name
     tables, reference = wordpiece(folder), auto(folder)
     tokenizer = fst.Tokenizer(tables)
@@ -128,7 +128,7 @@ def test_real_folder_is_what_the_reference_makes_of_it(name: str, auto: Any) -> 
 
 @needs_shared
 def test_real_folder_without_a_tokenizer_json() -> None:
-    """KR-BERT's folder, a vocab.txt and a setting, compiles to BERT's tokenizer with that setting."""
+    """The folder of KR-BERT, a vocab.txt and a setting, has the ids of BertTokenizer."""
     transformers = pytest.importorskip("transformers", reason="the reference for folders")
     folder = SHARED / "vocab" / "KR-BERT"
     tokenizer, reference = fst.Tokenizer(wordpiece(folder)), transformers.BertTokenizer.from_pretrained(folder)
@@ -138,7 +138,7 @@ def test_real_folder_without_a_tokenizer_json() -> None:
 
 @needs_shared
 def test_japanese_words_are_refused_by_name() -> None:
-    """bert-base-japanese splits words with MeCab, so its folder is refused; its vocab.txt alone is not."""
+    """The folder of bert-base-japanese is refused because it splits words with MeCab, but its vocab.txt is compiled."""
     folder = SHARED / "vocab" / "bert-base-japanese"
     with pytest.raises(fst.UnsupportedError, match="word_tokenizer_type 'mecab'"):
         wordpiece(folder)

@@ -1,4 +1,4 @@
-"""A tokenizer.json written from a table: it equals the source for the reference, and compiles to the same table."""
+"""The tokenizer.json written from a table means the same as the source to tokenizers, and compiles to the same table."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ SPECIALS = [{"id": number, "content": TOKENS[number], **PLAIN} for number in ran
 
 
 def added(content: str, number: int, **settings: Any) -> dict[str, Any]:
-    """Describe an added token."""
+    """An added token of a tokenizer.json."""
     return {"id": number, "content": content, **PLAIN, **settings}
 
 
 def template(single: list[tuple[str, int]], pair: list[tuple[str, int]]) -> dict[str, Any]:
-    """Describe a TemplateProcessing by tokens, with A and B for texts, and their type ids."""
+    """A TemplateProcessing from pairs of a token, or A or B for a text, and its type id."""
     pieces = [
         [{"Sequence" if name in "AB" else "SpecialToken": {"id": name, "type_id": type_id}} for name, type_id in side]
         for side in (single, pair)
@@ -41,7 +41,7 @@ def template(single: list[tuple[str, int]], pair: list[tuple[str, int]]) -> dict
 
 
 def source(**parts: Any) -> dict[str, Any]:
-    """Write a tokenizer.json with some parts in place of BERT's."""
+    """A tokenizer.json in which some parts replace those of BERT."""
     flags = {"clean_text": True, "handle_chinese_chars": True, "strip_accents": None, "lowercase": True}
     settings = {"unk_token": "[UNK]", "continuing_subword_prefix": "##", "max_input_chars_per_word": 100, **parts.pop("model", {})}
     return {
@@ -95,7 +95,7 @@ SOURCES: dict[str, dict[str, Any]] = {
 
 
 def written(content: dict[str, Any], path: Path) -> Path:
-    """Write a JSON file."""
+    """Write a JSON file, and return its path."""
     path.write_text(json.dumps(content), encoding="utf-8")
     return path
 
@@ -115,7 +115,7 @@ def test_file_made_from_tables_compiles_to_them(name: str, tmp_path: Path) -> No
 
 @pytest.mark.parametrize("name", SOURCES)
 def test_reference_reads_both_files_alike(name: str, tmp_path: Path) -> None:
-    """The reference gives the same encodings and texts with the source and with the tokenizer.json written from its table."""
+    """With tokenizers, the source and the tokenizer.json written from its table give the same encodings and texts."""
     path = written(SOURCES[name], tmp_path / "tokenizer.json")
     _, again = rewritten(path, tmp_path)
     one, other = (Tokenizer.from_file(str(file)) for file in (path, again))
@@ -139,7 +139,9 @@ def _all_of(reference: Tokenizer, text: str) -> list[Any]:
     "name", thinned(["bert-base-uncased", "bert-base-multilingual-cased", "all-minilm-l6-v2", "bert-base-chinese"], 4)
 )
 def test_files_of_public_vocabularies(name: str, tmp_path: Path) -> None:
-    """A public tokenizer.json and the file written from its table are one vocabulary to the reference, and compile to the same table."""
+    """With tokenizers, a public tokenizer.json and the file written from its table have the same vocabulary,
+    and both compile to one table.
+    """
     path = SHARED / "vocab" / name / "tokenizer.json"
     tables, again = rewritten(path, tmp_path)
     assert pickle.dumps(wordpiece(again)) == pickle.dumps(tables)
@@ -149,7 +151,7 @@ def test_files_of_public_vocabularies(name: str, tmp_path: Path) -> None:
 
 
 def test_tokens_that_are_only_added_are_none_of_the_model(tmp_path: Path, reference: Callable[..., Tokenizer]) -> None:
-    """An added token is not in the model's vocabulary, even with the next id: an equal word after normalization has other ids."""
+    """An added token is not written to the model's vocabulary, even if its id follows the vocabulary, so an equal word has other ids."""
     tokens = ["[UNK]", "new", "##s"]
     start = reference(tokens)
     start.add_special_tokens(["news"])

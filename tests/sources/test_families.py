@@ -1,4 +1,4 @@
-"""Tokenizers of the families in transformers: each class's pipeline, with a small vocabulary of its kind, compiles exactly."""
+"""The tokenizer classes of transformers: the components of each class compile exactly, with a small vocabulary."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from fst.compile.text.normalizer import rewriting
 from fst.pretokens.token_letters import fallback
 from fst.text.whitespace import NO_WHITESPACE
 
-pytestmark = pytest.mark.filterwarnings("default")  # transformers emits warnings on import
+pytestmark = pytest.mark.filterwarnings("default")  # transformers emits warnings when it is imported
 
 FAMILIES = {
     "WordPiece": "Bert DPRQuestionEncoder Funnel LayoutLMv2 Lxmert MPNet MobileBert Splinter",
@@ -63,13 +63,13 @@ def library(name: str) -> Any:
 
 
 def texts(count: int) -> Sequence[str]:
-    """Words, characters and whitespace of all kinds."""
+    """Texts of words, characters and whitespace of all kinds."""
     chance = random.Random(0)
     return ["", " ", *LINES, *("".join(chance.choices(PARTS, k=chance.randrange(1, 25))) for _ in range(count))]
 
 
 def trained(document: Any) -> Any:
-    """The document of a tokenizer, with a vocabulary of some hundred tokens of its pipeline after its added tokens."""
+    """A tokenizer.json with the components of another, and a vocabulary of some hundred tokens that is trained with them."""
     special = [token["content"] for token in sorted(document["added_tokens"], key=lambda token: token["id"])]
     unknown = document["model"].get("unk_token") or ("<unk>" if "<unk>" in special else "[UNK]")
     special += [] if unknown in special else [unknown]
@@ -94,7 +94,7 @@ def trained(document: Any) -> Any:
 @pytest.mark.sampled
 @pytest.mark.parametrize("name", thinned(CLASSES, 20))
 def test_family(name: str, tmp_path: Path) -> None:
-    """Ids, offsets and decoded texts of any text match the reference."""
+    """For each class, the ids, offsets and decoded texts of any text match tokenizers."""
     made = getattr(library("transformers"), f"{name}Tokenizer")()
     path = tmp_path / "tokenizer.json"
     path.write_text(json.dumps(trained(json.loads(made.backend_tokenizer.to_str()))), encoding="utf-8")
@@ -111,7 +111,7 @@ def test_family(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", thinned([name for name in CLASSES if not name.startswith("Layout") and name != "Udop"], 20))
 def test_folder_and_live_tokenizer(name: str, tmp_path: Path) -> None:
-    """A folder that names the class, and AutoTokenizer's live tokenizer for it, compile to its ids, names and settings."""
+    """A folder that names the class, and AutoTokenizer's tokenizer for it, compile to its ids, names and settings."""
     transformers = library("transformers")
     made = getattr(transformers, f"{name}Tokenizer")()
     config = {"tokenizer_class": f"{name}Tokenizer", "model_max_length": 77, "extra_special_tokens": ["<x>"]}
@@ -128,7 +128,7 @@ def test_folder_and_live_tokenizer(name: str, tmp_path: Path) -> None:
 
 
 def test_live_tokenizer_of_tokenizers() -> None:
-    """A live tokenizer of tokenizers compiles like its saved file, and a tokenizer of another kind than requested is refused."""
+    """A tokenizer of tokenizers compiles like its saved file, and is refused by the function for another kind of model."""
     own = Reference.from_str(json.dumps(trained(json.loads(Reference(models.BPE()).to_str()))))
     rows = texts(30)
     assert [ids.tolist() for ids in fst.Tokenizer(bpe(own)).encode_batch(rows)] == [encoding.ids for encoding in own.encode_batch(rows)]
@@ -154,7 +154,7 @@ def test_tokenizer_in_python_is_refused(tmp_path: Path) -> None:
 @given(text=some.text(some.sampled_from("abcdex \n\r\t\u3000"), max_size=12))
 @examples(400)
 def test_replace_of_a_choice(pattern: str, content: str, text: str) -> None:
-    """A Replace of one character of a set, or of runs and single characters, gives the reference's result."""
+    """A Replace of a set of characters, or of runs and single characters, gives the result of tokenizers."""
     part = {"type": "Replace", "pattern": {"Regex": pattern}, "content": content}
     by = rewriting(components(part, WITH_PREPEND), NO_WHITESPACE)
     assert by.normalized(text)[0] == normalizers.Replace(Regex(pattern), content).normalize_str(text)
@@ -162,7 +162,7 @@ def test_replace_of_a_choice(pattern: str, content: str, text: str) -> None:
 
 @pytest.mark.parametrize(("pattern", "content"), [("[ab]", "ab"), ("ab|c", ""), ("[a-z]|[|]|x{2,3}", ""), (r"\p{L}", "")])
 def test_other_choices_are_refused(pattern: str, content: str) -> None:
-    """A Replace is refused with its name if one part could replace the result of another, or if it replaces strings or many characters."""
+    """A Replace is refused if one part could replace the result of another, or if it replaces strings or many characters."""
     part = {"type": "Replace", "pattern": {"Regex": pattern}, "content": content}
     with pytest.raises(fst.UnsupportedError, match="normalizer Replace of "):
         rewriting(components(part, WITH_PREPEND), NO_WHITESPACE)

@@ -1,4 +1,4 @@
-"""Folders and real files of byte-level BPE: each is read like its reference, or refused with its name."""
+"""Folders and real files of byte-level BPE have the ids of their reference libraries, or are refused by name."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ from fst.tables.header import BYTE_LEVEL
 
 
 def test_folder_of_merges_is_the_reference_s(tmp_path: Path) -> None:
-    """vocab.json and merges.txt in a folder give the result of ByteLevelBPETokenizer, with any line ends."""
+    """A folder with vocab.json and merges.txt has the ids of ByteLevelBPETokenizer, with any line ends."""
     (tmp_path / "vocab.json").write_text(json.dumps(model()["vocab"]), encoding="utf-8")
     for ending in ("\n", "\r\n"):
         lines = ["#version: 0.2", *map(" ".join, MERGES)]
@@ -65,7 +65,7 @@ def test_folder_of_merges_is_the_reference_s(tmp_path: Path) -> None:
     ],
 )
 def test_merges_that_are_none_are_refused(merges: str, message: str, tmp_path: Path) -> None:
-    """A line that is not a merge is refused with its number, as in the reference."""
+    """A line of merges.txt that is not a merge is refused with its number, and tokenizers refuses it, too."""
     (tmp_path / "vocab.json").write_text(json.dumps(model()["vocab"]), encoding="utf-8")
     (tmp_path / "merges.txt").write_text(merges, encoding="utf-8")
     with pytest.raises(Exception, match=r"merge|Merges|Token|token"):
@@ -76,12 +76,12 @@ def test_merges_that_are_none_are_refused(merges: str, message: str, tmp_path: P
 
 
 def test_lines_are_merges_without_comments() -> None:
-    """Every line that begins with #version is a comment, at any position; no other line is one."""
+    """Every line of merges.txt that begins with #version is a comment, and no other line is."""
     assert pairs(["a b", "#versions b", "# c"]) == [("a", "b"), ("#", "c")]
 
 
 def test_one_of_two_files_names_the_folder(tmp_path: Path) -> None:
-    """The message for vocab.json or merges.txt alone gives the command to compile their folder."""
+    """The message about a vocab.json or a merges.txt explains that its folder must be compiled."""
     (tmp_path / "vocab.json").write_text(json.dumps(model()["vocab"]), encoding="utf-8")
     (tmp_path / "merges.txt").write_text("#version: 0.2\na b\n", encoding="utf-8")
     for name, other in (("vocab.json", "merges.txt"), ("merges.txt", "vocab.json")):
@@ -90,7 +90,7 @@ def test_one_of_two_files_names_the_folder(tmp_path: Path) -> None:
 
 
 def test_folder_with_a_class_of_wordpiece_is_refused(tmp_path: Path) -> None:
-    """A class that makes a WordPiece tokenizer of any tokenizer.json is refused with a tokenizer.json of BPE."""
+    """A tokenizer.json of BPE is refused if its folder names a class that makes WordPiece of it."""
     (tmp_path / "tokenizer.json").write_text(json.dumps(document()), encoding="utf-8")
     (tmp_path / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": "BertTokenizer"}), encoding="utf-8")
     with pytest.raises(fst.UnsupportedError, match="model BPE, of which tokenizer_class BertTokenizer makes WordPiece; to compile"):
@@ -98,7 +98,7 @@ def test_folder_with_a_class_of_wordpiece_is_refused(tmp_path: Path) -> None:
 
 
 def test_folder_whose_document_counts_as_it_stands(tmp_path: Path) -> None:
-    """A folder of the class PreTrainedTokenizerFast is read as its tokenizer.json, with the settings and tokens of the other files."""
+    """For the class PreTrainedTokenizerFast, the tokenizer.json is used unchanged, with settings and tokens of the other files."""
     (tmp_path / "tokenizer.json").write_text(json.dumps(document()), encoding="utf-8")
     config = {"tokenizer_class": "PreTrainedTokenizerFast", "model_max_length": 512, "eos_token": "<|end|>"}
     (tmp_path / "tokenizer_config.json").write_text(json.dumps(config), encoding="utf-8")
@@ -128,7 +128,7 @@ CLASSES = [*byte_level_classes.FAMILIES, "PreTrainedTokenizerFast"]
 
 
 def same_folder(folder: Path, written: Mapping[str, Any]) -> None:
-    """Compare a folder with transformers' result for it, expressed as a tokenizer.json."""
+    """Check that a folder has the ids of AutoTokenizer's tokenizer.json."""
     transformers = pytest.importorskip("transformers", reason="the reference for folders")
     for name, content in written.items():
         (folder / name).write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
@@ -143,13 +143,13 @@ def same_folder(folder: Path, written: Mapping[str, Any]) -> None:
 
 @pytest.mark.parametrize(("name", "config"), thinned([(name, config) for name in CLASSES for config in CONFIGS], 2))
 def test_folder_is_what_the_reference_makes_of_it(name: str, config: Json, tmp_path: Path) -> None:
-    """Each class reads the same parts of a tokenizer.json as in the reference, and has the same defaults for the other parts."""
+    """Each class uses the same parts of a tokenizer.json as in transformers, and has the same defaults for the others."""
     same_folder(tmp_path, {"tokenizer.json": UNLIKE, "tokenizer_config.json": {"tokenizer_class": name, **config}})
 
 
 @pytest.mark.parametrize("name", byte_level_classes.FAMILIES)
 def test_folder_of_merges_and_a_class_is_what_the_reference_makes_of_it(name: str, tmp_path: Path) -> None:
-    """Each class gives the same result for vocab.json and merges.txt as in the reference; tokens around texts are refused."""
+    """For vocab.json and merges.txt, each class has the ids of transformers, but special tokens around texts are refused."""
     merges = "".join(f"{left} {right}\n" for left, right in MERGES)
     written = {"vocab.json": UNLIKE["model"]["vocab"], "merges.txt": "#version: 0.2\n" + merges}
     same_folder(tmp_path, {**written, "tokenizer_config.json": {"tokenizer_class": name}})
@@ -164,12 +164,12 @@ def test_folder_of_merges_and_a_class_is_what_the_reference_makes_of_it(name: st
 
 @pytest.mark.parametrize("kind", thinned(byte_level_classes.MODEL_TYPES, 6))
 def test_type_of_a_model_stands_for_the_reference_s_class(kind: str, tmp_path: Path) -> None:
-    """A config.json that names a type of model gives the result of AutoTokenizer."""
+    """If config.json names a type of model, the class is that of AutoTokenizer."""
     same_folder(tmp_path, {"tokenizer.json": UNLIKE, "config.json": {"model_type": kind}})
 
 
 def test_class_with_another_type_of_model_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without transformers, a folder is refused if the reference may use a class other than the named one."""
+    """Without transformers, a folder is refused if transformers might use another class than the named one."""
     monkeypatch.setitem(sys.modules, "transformers", None)
     for name, content in {"tokenizer.json": UNLIKE, "config.json": {"model_type": "granite", "tokenizer_class": "GPT2Tokenizer"}}.items():
         (tmp_path / name).write_text(json.dumps(content), encoding="utf-8")
@@ -183,20 +183,20 @@ READ = ("gpt2/tokenizer.json", "roberta/tokenizer.json", "gpt_neox/tokenizer.jso
 @needs_shared
 @pytest.mark.parametrize("name", thinned(READ, 5))
 def test_real_document_is_the_reference_s(name: str) -> None:
-    """A widely used tokenizer.json has the tokens of the reference, and its merges and pieces give the reference's ids."""
+    """Widely used files have the tokens of the reference library, and their merges and pre-tokenizers give its ids."""
     content = (VOCABULARIES / name).read_bytes()
     reference = Tokenizer.from_str((gzip.decompress(content) if name.endswith(".gz") else content).decode())
     source = read(VOCABULARIES / name, {})
     assert {**source.model.names, **source.added.ids} == reference.get_vocab(with_added_tokens=True)
     assert all(source.model.names[spelled(token)] == number for token, number in source.model.vocabulary.items())
-    for text in (re.sub(" +", " ", text) for text in TEXTS[:2]):  # two spaces are an added token of some
+    for text in (re.sub(" +", " ", text) for text in TEXTS[:2]):  # two spaces are an added token in some of these
         assert ids_of(source, text) == reference.encode(text, add_special_tokens=False).ids, text
 
 
 @needs_shared
 @pytest.mark.parametrize("name", thinned(["gpt2", "roberta"], 2))
 def test_real_merges_are_those_of_the_document(name: str, tmp_path: Path) -> None:
-    """Widely used vocab.json and merges.txt files contain the model of the tokenizer.json next to them."""
+    """Widely used vocab.json and merges.txt files contain the same model as the tokenizer.json next to them."""
     for file in ("vocab.json", "merges.txt"):
         (tmp_path / file).symlink_to(VOCABULARIES / name / file)
     assert read(tmp_path, {}).model == read(VOCABULARIES / name / "tokenizer.json", {}).model
@@ -219,7 +219,7 @@ MISTRAL_PLACES = [["config"], ["vocab"], ["special_tokens"], ["config", "pattern
 @given(value=JSON, place=st.sampled_from([(document, place) for place in PLACES] + [(mistral, place) for place in MISTRAL_PLACES]))
 @examples(400, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_values_are_read_or_refused(value: Any, place: tuple[Callable[[], Json], list[str]], tmp_path: Path) -> None:
-    """Any value in any part of a source is read, or refused with this package's own messages."""
+    """Any value in any part of a source is read, or refused with an error of this package."""
     make, (*outer, last) = place
     written = json.loads(json.dumps(make()))
     inner = written
@@ -231,7 +231,7 @@ def test_any_values_are_read_or_refused(value: Any, place: tuple[Callable[[], Js
 
 
 def test_gzipped_file_is_what_is_in_it(tmp_path: Path) -> None:
-    """A file compressed with gzip, in one member or several, is read like its content, with any name."""
+    """A file that is compressed with gzip, in one member or several and with any name, is read like its content."""
     text = json.dumps(document()).encode()
     expected = source_of(tmp_path / "tokenizer.json", document())
     for name, data in {
@@ -246,7 +246,7 @@ def test_gzipped_file_is_what_is_in_it(tmp_path: Path) -> None:
 
 
 def test_bomb_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A compressed file with more content than the limit of a source is unpacked only up to this limit, in one member or in several."""
+    """A compressed file whose content exceeds the limit of a source is decompressed only up to the limit, and refused."""
     monkeypatch.setattr(files, "MAX_SOURCE_BYTES", 1 << 20)
     for data in (gzip.compress(bytes(1 << 26)), gzip.compress(bytes(1 << 15)) * 64):
         (tmp_path / "vocab.txt").write_bytes(data)
@@ -256,14 +256,14 @@ def test_bomb_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
 
 @pytest.mark.parametrize("damage", [lambda data: data[:-5], lambda data: data[:12], lambda data: data[:20] + b"\xff" * 9 + data[29:]])
 def test_damaged_gzip_is_refused(damage: Callable[[bytes], bytes], path: Path) -> None:
-    """A compressed file that is damaged or truncated is refused."""
+    """A compressed file that is damaged or cut short is refused."""
     path.write_bytes(damage(gzip.compress(json.dumps(document()).encode())))
     with pytest.raises(fst.VocabularyError, match="is packed with gzip, and damaged or cut short: download it again"):
         read(path, {})
 
 
 def test_functions_take_their_own_kind(path: Path, tmp_path: Path) -> None:
-    """`bpe` accepts BPE, `wordpiece` WordPiece, and `tokenizer` both, with the options of each."""
+    """`bpe` accepts only BPE, `wordpiece` only WordPiece, and `tokenizer` both, each with the options of the model."""
     path.write_text(json.dumps(document()), encoding="utf-8")
     (tmp_path / "vocab.txt").write_text("[UNK]\na\nA\n", encoding="utf-8")
     with pytest.raises(fst.UnsupportedError, match=r"model BPE: fst\.compile\.wordpiece takes only WordPiece; take fst\.compile\.bpe"):
@@ -284,7 +284,7 @@ def test_functions_take_their_own_kind(path: Path, tmp_path: Path) -> None:
 
 
 def test_command_has_the_options_of_ranks(ranks: Path) -> None:
-    """`fst compile` passes on a pattern and special tokens, and reports malformed ones."""
+    """`fst compile` accepts a pattern and special tokens for ranks, and reports malformed ones."""
 
     def said(*arguments: str) -> str:
         return CliRunner().invoke(main, ["compile", str(ranks), "-o", str(ranks.with_name("table.npz")), *arguments]).output
@@ -310,7 +310,7 @@ def test_command_takes_a_folder_with_ranks(ranks: Path) -> None:
 
 @pytest.mark.parametrize("given", ["file", "folder"])
 def test_errors_of_the_compiler_name_the_source(given: str, path: Path) -> None:
-    """An error of the compiler after the source was read has the name of the file or folder."""
+    """An error of the compiler contains the name of the source file or folder."""
     twice = {"type": "Sequence", "normalizers": [{"type": "NFC"}, {"type": "NFD"}]}
     path.write_text(json.dumps(document(normalizer=twice)), encoding="utf-8")
     source = path if given == "file" else path.parent

@@ -1,4 +1,4 @@
-"""Folders and names of models: compiled as one source, they give the results of transformers' AutoTokenizer."""
+"""Folders of pretrained models have the ids, names and settings of transformers' AutoTokenizer."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from fst.compile.sources.pretrained import folder as pretrained
 
 
 def standing(files: Files = {}, /, **config: Any) -> Json:  # noqa: B006
-    """Describe a folder whose tokenizer.json is used without changes."""
+    """The files of a folder whose tokenizer.json is used unchanged."""
     return full(files, tokenizer_class="PreTrainedTokenizerFast", **config)
 
 
@@ -97,7 +97,7 @@ FOLDERS: dict[str, Json] = {
 
 @pytest.mark.parametrize("files", FOLDERS.values(), ids=FOLDERS.keys())
 def test_folder_is_what_the_reference_makes_of_it(files: Json, auto: Any, tmp_path: Path) -> None:
-    """A folder gives the ids, the names and the settings of AutoTokenizer, before and after a file."""
+    """A folder has the ids, names and settings of AutoTokenizer, also after its table is saved and loaded."""
     folder = write(tmp_path / "folder", files)
     reference = auto(folder)
     wordpiece(folder).save(tmp_path / "table.npz")
@@ -118,7 +118,7 @@ SAID = {"do_lower_case": False, "cls_token": "<s>", "pad_token": "<pad>", "extra
     thinned(product([*pretrained.FAMILIES, *pretrained.AS_IT_STANDS[1:]], (MINIMAL, UNLIKE_BERT), ({}, SAID)), 3),
 )
 def test_class_takes_of_a_document_what_the_reference_s_takes(name: str, source: Json, config: Json, auto: Any, tmp_path: Path) -> None:
-    """Each class reads the same parts of a tokenizer.json as in the reference, and has the same defaults for missing ones."""
+    """Each class uses the same parts of a tokenizer.json as in transformers, and has the same defaults for missing ones."""
     folder = write(tmp_path / "folder", {"tokenizer.json": source, "tokenizer_config.json": {"tokenizer_class": name, **config}})
     reference, tokenizer = auto(folder), fst.Tokenizer(wordpiece(folder))
     same_ids(tokenizer, reference)
@@ -127,7 +127,7 @@ def test_class_takes_of_a_document_what_the_reference_s_takes(name: str, source:
 
 @pytest.mark.parametrize("kind", pretrained.MODEL_TYPES)
 def test_type_of_a_model_stands_for_the_reference_s_class(kind: str, auto: Any, tmp_path: Path) -> None:
-    """A config.json that names a type of model, and no class, gives the result of AutoTokenizer."""
+    """If config.json names a type of model and no file names a class, the class is that of AutoTokenizer."""
     folder = write(tmp_path / "folder", {"tokenizer.json": UNLIKE_BERT, "config.json": {"model_type": kind}})
     reference, tokenizer = auto(folder), fst.Tokenizer(wordpiece(folder))
     same_ids(tokenizer, reference)
@@ -178,7 +178,7 @@ CLASSES = st.sampled_from(["BertTokenizer", "ConvBertTokenizer", "DistilBertToke
 def test_any_folder_is_refused_or_what_the_reference_makes_of_it(
     config: Json, kind: str, older: Json, numbers: Json, has_document: bool, lower: bool, auto: Any, tmp_path: Path
 ) -> None:
-    """A folder with any files is refused with this package's own messages, or gives the results of AutoTokenizer."""
+    """A folder with any files has the results of AutoTokenizer, or is refused with an error of this package."""
     normalizer = {**document()["normalizer"], "lowercase": lower}
     files = bare({"special_tokens_map.json": older, "added_tokens.json": numbers}, **{"tokenizer_class": kind, **config})
     folder = write(tmp_path / "folder", files | ({"tokenizer.json": document(normalizer=normalizer)} if has_document else {}))
@@ -205,7 +205,7 @@ FLAGGED: dict[str, Json] = {
 
 @pytest.mark.parametrize("files", FLAGGED.values(), ids=FLAGGED.keys())
 def test_added_tokens_of_a_folder_are_the_reference_s(files: Json, auto: Any, tmp_path: Path) -> None:
-    """The added tokens of a folder have the ids and the settings of AutoTokenizer."""
+    """The added tokens of a folder have the ids and flags of AutoTokenizer."""
     folder = write(tmp_path / "folder", files)
     read, _ = pretrained.read(folder)
     expected = json.loads(auto(folder).backend_tokenizer.to_str())
@@ -236,7 +236,7 @@ def test_added_tokens_of_a_folder_are_the_reference_s(files: Json, auto: Any, tm
     ],
 )
 def test_folder_that_asks_for_more_is_refused_by_name(files: Json, message: str, tmp_path: Path) -> None:
-    """An unsupported feature of a folder is refused, and the message names it."""
+    """An unsupported feature of a folder is refused with its name."""
     with pytest.raises(fst.UnsupportedError, match=message):
         wordpiece(write(tmp_path / "folder", files))
 
@@ -250,14 +250,14 @@ OTHER_CLASSES = [
 
 @pytest.mark.parametrize(("files", "message"), OTHER_CLASSES)
 def test_class_that_only_transformers_knows(files: Json, message: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Without transformers, a folder of an unknown class is refused, and the message names it."""
+    """Without transformers, a folder of an unknown class is refused with the name of the class."""
     monkeypatch.setitem(sys.modules, "transformers", None)
     with pytest.raises(fst.UnsupportedError, match=f"{message}.*; or install transformers"):
         wordpiece(write(tmp_path / "folder", files))
 
 
 def test_class_that_transformers_cannot_make(auto: Any, tmp_path: Path) -> None:  # noqa: ARG001 - skips without transformers
-    """A folder is refused with the reason if transformers fails or makes a tokenizer in Python."""
+    """A folder is refused with the reason if transformers fails, or makes a tokenizer that runs in Python."""
     with pytest.raises(fst.UnsupportedError, match="BertJapaneseTokenizer, which transformers runs in Python"):
         wordpiece(write(tmp_path / "python", OTHER_CLASSES[0][0]))
     with pytest.raises(fst.UnsupportedError, match=r"'t5', and no file a.*; transformers cannot make it, either: "):
@@ -319,7 +319,7 @@ def test_class_that_transformers_cannot_make(auto: Any, tmp_path: Path) -> None:
     ],
 )
 def test_folder_that_is_not_laid_out_as_one_is_refused(files: Json, message: str, tmp_path: Path) -> None:
-    """A file with a malformed structure is refused, and the message names the folder."""
+    """A folder with a malformed file is refused, and the message contains the folder."""
     folder = write(tmp_path / "folder", files)
     with pytest.raises(fst.VocabularyError, match=message) as error:
         wordpiece(folder)
@@ -340,7 +340,7 @@ KEYS = (
 @given(config=st.dictionaries(st.sampled_from(KEYS), JSON, max_size=3), other=JSON, name=st.sampled_from(pretrained.FILES))
 @examples(60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_values_are_read_or_refused(config: Json, other: Any, name: str, tmp_path: Path) -> None:
-    """A folder with any content of files is read, or refused with this package's own messages."""
+    """A folder with any content in its files is read, or refused with an error of this package."""
     content = json.dumps(other) if name.endswith(".json") else LINES
     files = {"vocab.txt": LINES, "tokenizer_config.json": config, name: content}
     try:
@@ -348,15 +348,3 @@ def test_any_values_are_read_or_refused(config: Json, other: Any, name: str, tmp
     except (fst.VocabularyError, fst.UnsupportedError):
         return
     assert tokenizer.encode("a", add_special_tokens=False).tolist() == [5]
-
-
-# Folders that name no class
-
-
-# A vocab.txt alone
-
-
-# Real vocabularies
-
-
-# Names on the Hub

@@ -1,4 +1,4 @@
-"""Ranks of tiktoken and of tekken: each file is read like its reference, or refused with its name."""
+"""Files of ranks, tiktoken's and tekken's, have the ids of their libraries, or are refused by name."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from fst.compile.sources.read import read
 
 
 def test_file_of_ranks_with_options(ranks: Path) -> None:
-    """A file of ranks, a pattern and special tokens make an encoding: the ids are the ranks, and special tokens have separate ids."""
+    """A file of ranks, a pattern and special tokens make an encoding whose ids are the ranks and the given ids."""
     source = read(ranks, {"pattern": r"\w+|\W+", "special": {"<|end|>": 400}})
     assert source.model == BpeModel.of_ranks(RANKS, {})
     assert (source.model.merges, source.model.ignore_merges, source.model.names["Ġab"]) == (None, True, 300)
@@ -42,7 +42,7 @@ def test_file_of_ranks_with_options(ranks: Path) -> None:
 
 
 def test_encoding_is_named_by_the_file_or_an_option(ranks: Path) -> None:
-    """A file with the name of an encoding is that encoding; an option names the encoding of any file, and others override its parts."""
+    """The name of a file or the option `encoding` selects an encoding, and other options replace its parts."""
     named = ranks.rename(ranks.with_name("r50k_base.tiktoken"))
     expected = tiktoken.ENCODINGS["gpt2"]
     for source in (read(named, {}), read(named, {"encoding": "gpt2"})):
@@ -53,7 +53,7 @@ def test_encoding_is_named_by_the_file_or_an_option(ranks: Path) -> None:
 
 
 def test_special_tokens_are_added_to_those_of_an_encoding(ranks: Path) -> None:
-    """Given special tokens are added to the encoding's own, unless these are left out."""
+    """Given special tokens are added to those of the encoding, unless `no_special` omits these."""
     end, given = tiktoken.ENCODINGS["gpt2"].special, {"<|start|>": 60000}
     for options, expected in ({}, {**end, **given}), ({"no_special": False}, {**end, **given}), ({"no_special": True}, given):
         assert read(ranks, {"encoding": "gpt2", "special": given, **options}).added.specials == expected
@@ -62,7 +62,7 @@ def test_special_tokens_are_added_to_those_of_an_encoding(ranks: Path) -> None:
 
 
 def test_ranks_need_no_name(ranks: Path) -> None:
-    """Ranks are recognised by their first lines, as in Llama 3's tokenizer.model, also if they are compressed."""
+    """Ranks are recognized by their first lines, with any file name, also if the file is compressed."""
     moved = ranks.with_name("tokenizer.model")
     moved.write_bytes(gzip.compress(ranks.read_bytes()))
     assert read(moved, {"pattern": "."}) == read(ranks, {"pattern": "."})
@@ -113,7 +113,7 @@ OPTIONS: list[tuple[Json, str]] = [
 
 @pytest.mark.parametrize(("given", "message"), OPTIONS)
 def test_options_that_say_too_little_or_too_much_are_refused(given: Json, message: str, ranks: Path) -> None:
-    """Options that are incomplete for ranks, or contradict them, are refused."""
+    """Options that are incomplete or contradict each other are refused for ranks."""
     with pytest.raises(fst.FstError) as error:
         read(ranks, given)
     assert message in str(error.value)
@@ -122,7 +122,7 @@ def test_options_that_say_too_little_or_too_much_are_refused(given: Json, messag
 @needs_shared
 @pytest.mark.parametrize("name", thinned(["cl100k_base", "o200k_base", "p50k_base", "r50k_base"], 4))
 def test_named_encodings_are_the_reference_s(name: str) -> None:
-    """The patterns, special tokens and tokens match tiktoken; a live Encoding is the same source as its file."""
+    """The patterns, special tokens and tokens of named encodings match tiktoken, and an Encoding is read like its file."""
     library = pytest.importorskip("tiktoken", reason="the reference")
     folder = VOCABULARIES / name
     stated = json.loads((folder / "encoding.json").read_text(encoding="utf-8"))
@@ -140,13 +140,13 @@ def test_named_encodings_are_the_reference_s(name: str) -> None:
 
 
 def test_patterns_are_those_of_the_installed_reference() -> None:
-    """GPT-2's pattern equals the one in the reference's code."""
+    """The pattern of GPT-2 equals that in the installed tiktoken."""
     public = pytest.importorskip("tiktoken_ext.openai_public", reason="the reference")
     assert tiktoken.ENCODINGS["gpt2"].pattern == tiktoken.ENCODINGS["p50k_base"].pattern == public.r50k_pat_str
 
 
 def test_live_encoding_takes_no_options() -> None:
-    """A live Encoding is complete, and accepts no options."""
+    """An Encoding of tiktoken is complete, so options are refused."""
     library = pytest.importorskip("tiktoken", reason="the reference")
     encoding = library.Encoding("own", pat_str=r"\w+|\W+", mergeable_ranks=RANKS, special_tokens={"<|end|>": 400})
     assert read(encoding, {}, "BPE").added.ids == {"<|end|>": 400}
@@ -158,7 +158,7 @@ def test_live_encoding_takes_no_options() -> None:
 
 @pytest.mark.parametrize("packed", [False, True])
 def test_folder_with_one_file_of_ranks(packed: bool, ranks: Path) -> None:
-    """A folder with one file of ranks is read as that file, with its options, also compressed with gzip, and next to unrelated files."""
+    """A folder with one file of ranks is read as this file, with options, also if it is compressed and next to unrelated files."""
     (ranks.parent / "config.json").write_text("{}", encoding="utf-8")
     expected = read(ranks, {"pattern": "."})
     if packed:
@@ -174,7 +174,7 @@ def test_folder_with_one_file_of_ranks(packed: bool, ranks: Path) -> None:
 
 
 def test_folder_with_a_tekken(tmp_path: Path) -> None:
-    """A folder with a tekken.json is read as that file, also compressed with gzip; it accepts no options."""
+    """A folder with a tekken.json, also compressed, is read as this file, and options are refused."""
     path = tmp_path / "tekken.json"
     path.write_text(json.dumps(mistral()), encoding="utf-8")
     expected = read(path, {})
@@ -187,7 +187,7 @@ def test_folder_with_a_tekken(tmp_path: Path) -> None:
 
 
 def test_folder_with_several_files(ranks: Path) -> None:
-    """If a folder has several files of ranks, or also a tekken.json, an error lists them; a tokenizer.json next to them has priority."""
+    """A folder with several files of ranks is refused with their names, unless it has a tokenizer.json, which is then read."""
     ranks.with_name("other.tiktoken").write_text(lines(), encoding="ascii")
     ranks.with_name("tekken.json").write_text(json.dumps(mistral()), encoding="utf-8")
     with pytest.raises(fst.VocabularyError, match=r"holds 'other\.tiktoken', 'own\.tiktoken', 'tekken\.json': name the one to compile"):
@@ -197,7 +197,7 @@ def test_folder_with_several_files(ranks: Path) -> None:
 
 
 def test_tekken_numbers_tokens_after_the_special_ones(path: Path) -> None:
-    """The first tokens of tekken.json are used, with ids after the special tokens, which no text contains."""
+    """The first tokens of a tekken.json are used, and their ids follow those of the special tokens, which occur in no text."""
     source = source_of(path, mistral())
     assert source.model.vocabulary == {**{bytes([byte]): 25 + byte for byte in range(256)}, b"ab": 281, b" ab": 282}
     assert {name: source.model.names[name] for name in ("<s>", "[TOOL_CONTENT]", "<SPECIAL_24>")} == {
@@ -238,7 +238,7 @@ def test_tekken_that_is_malformed_is_refused(more: Json, message: str, path: Pat
 
 @needs_shared
 def test_tekken_is_the_reference_s() -> None:
-    """The real tekken.json has the ids and the special tokens of mistral-common's Tekkenizer."""
+    """A real tekken.json has the ids and special tokens of mistral-common's Tekkenizer."""
     source = read(VOCABULARIES / "tekken_240718" / "tekken.json.gz", {})
     assert len(source.model.vocabulary) == 130_072
     library = pytest.importorskip("mistral_common.tokens.tokenizers.tekken", reason="the reference")

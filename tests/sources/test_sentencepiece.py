@@ -1,4 +1,4 @@
-"""Models of sentencepiece as sources of tables: ids, offsets and decoding match sentencepiece, or the model is refused."""
+"""Models of sentencepiece have the ids, offsets and decoded texts of sentencepiece, or are refused."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ ORACLES = sorted((SHARED / "oracles/bpe_unigram").glob("*.jsonl"))
 
 
 class Both(NamedTuple):
-    """A model in sentencepiece and in the package."""
+    """A model as loaded by sentencepiece and by the package."""
 
     of: Any
     table: BpeTable | UnigramTable
@@ -51,7 +51,7 @@ class Both(NamedTuple):
 
 
 def both(data: bytes) -> Both:
-    """Load a file with both."""
+    """Load the bytes of a model with both libraries."""
     table = assembled(of_bytes(data, "x.model"), "auto")
     assert isinstance(table, BpeTable | UnigramTable)
     table.prove()
@@ -60,7 +60,7 @@ def both(data: bytes) -> Both:
 
 @cache
 def real(name: str) -> Both:
-    """Load a real model with both."""
+    """Load a real model with both libraries."""
     return both((SHARED / name).read_bytes())
 
 
@@ -78,7 +78,7 @@ each_real = pytest.mark.parametrize("name", thinned(REAL, 2), ids=lambda name: n
 
 
 def hold(made: Both, texts: Sequence[str]) -> None:
-    """Compare ids, offsets and decoding with those of sentencepiece, and the kernels with the slow walk."""
+    """Check that ids, offsets and decoded texts match sentencepiece, and that kernels match the walk."""
     of, table, tokenizer = made
     batch = tokenizer.encode_batch([*texts], offsets=True)
     plain = tokenizer.encode_batch([*texts])
@@ -111,7 +111,7 @@ REPLACEMENTS = some.dictionaries(STRINGS, some.sampled_from(["", "a", "b ", " ",
 def test_small_models(
     kind: str, is_suffix: bool, pieces: list[Piece], spaces: Spaces, replacements: dict[str, str], byte_fallback: bool, texts: list[str]
 ) -> None:
-    """With any pieces, normalizer and texts, ids, offsets and decoding match sentencepiece, and the definitions."""
+    """With any pieces, normalizer and texts, ids, offsets and decoded texts match sentencepiece and the definitions."""
     every = [UNK, *{piece.text: piece for piece in [*CHARS, *pieces]}.values(), *(ALL_BYTES * byte_fallback)]
     data = model_of(every, kind, spaces, replacements, byte_fallback=byte_fallback, treat_whitespace_as_suffix=is_suffix)
     try:
@@ -129,7 +129,7 @@ def test_small_models(
 
 @pytest.mark.parametrize("kind", KINDS.values())
 def test_self_test_data(kind: str) -> None:
-    """The self-tests of older models are ignored, as in sentencepiece."""
+    """The self-test data of older models is ignored, as in sentencepiece."""
     sample_ = b"\x0a\x02ab\x12\x05wrong"
     data = model_of([UNK, *CHARS, Piece("ab", -1)], kind) + b"\x22" + bytes([len(sample_) + 2]) + b"\x0a" + bytes([len(sample_)]) + sample_
     hold(both(data), ["ab ab", " a▁b é", ""])
@@ -138,7 +138,7 @@ def test_self_test_data(kind: str) -> None:
 @each_real
 @needs_shared
 def test_texts_by_real_models(name: str) -> None:
-    """Texts with spaces at all positions, dropped characters and unknown characters have the ids of real models in sentencepiece."""
+    """With real models, texts with spaces anywhere, dropped characters and unknown characters have the ids of sentencepiece."""
     texts = ["", " ", "Hello  world ", " ▁ a▁", "日本語🙂é ﬁ½", "a\x00\x01 \x01b", "  \x01a", "a \ufffd" + " " * 40 + "b", "\u200b"]
     hold(real(name), texts)
 
@@ -149,7 +149,7 @@ CONTEXTS = ("{}", "a{}b", " {} ", "{0}{0} e{0}\u0301")
 @needs_shared
 @pytest.mark.sampled
 def test_every_code_point(name: str) -> None:
-    """Every code point, alone, repeated, and between letters or spaces, has the ids of sentencepiece."""
+    """With real models, every character, alone, repeated, and between letters or spaces, has the ids of sentencepiece."""
     made = real(name)
     for chars in (sample(SWEPT_CHARACTERS, 400, name), EVERY_CHARACTER[:0x300], EVERY_CHARACTER[0x2000:0x2100]):
         for context in CONTEXTS:
@@ -167,7 +167,7 @@ TIED = some.dictionaries(some.text("ab", min_size=2, max_size=5), some.sampled_f
 @examples(400)
 @given(TIED, some.lists(some.text("aab", max_size=14), min_size=3, max_size=6))
 def test_tied_scores(scores: dict[str, float], texts: list[str]) -> None:
-    """With tied scores, the leftmost pair merges first, as in sentencepiece; or the model is refused, and the message names two pieces."""
+    """With tied scores, the leftmost pair merges first, as in sentencepiece, or the model is refused with the names of two pieces."""
     every = [UNK, Piece("a", -9), Piece("b", -9), *(Piece(*piece) for piece in scores.items())]
     try:
         made = both(model_of(every, "bpe", Spaces(add_dummy_prefix=False)))
@@ -179,7 +179,7 @@ def test_tied_scores(scores: dict[str, float], texts: list[str]) -> None:
 
 @pytest.mark.parametrize("sizes", [(2, 4, 8, 5, 16, 6, 12, 13, 10, 14, 3, 9, 7, 11), range(2, 32), (2, 3, 5, 8)])
 def test_runs_of_one_score(sizes: Sequence[int]) -> None:
-    """Runs of spaces with one score, as in Mistral's model, become the same pieces as in sentencepiece, at any length."""
+    """Runs of spaces of any length have the ids of sentencepiece if the pieces for runs have one score, as in Mistral's model."""
     every = [UNK, Piece("▁", -5), Piece("x", -5), Piece("▁x", -1), *(Piece("▁" * size, -1e9) for size in sizes), *ALL_BYTES]
     made = both(model_of(every, "bpe", Spaces(remove_extra_whitespaces=False), byte_fallback=True))
     hold(made, [" " * count + end for count in range(100) for end in ("", "x")])
@@ -187,7 +187,7 @@ def test_runs_of_one_score(sizes: Sequence[int]) -> None:
     assert made.table.has_automaton == (16 in sizes and 15 not in sizes)
 
 
-# Ways through the package.
+# Batches, streams and columns
 
 
 @pytest.mark.parametrize("kind", ["bpe", "unigram", "word"])
@@ -195,7 +195,7 @@ def test_runs_of_one_score(sizes: Sequence[int]) -> None:
 @pytest.mark.parametrize("is_suffix", [True, False])
 @pytest.mark.sampled
 def test_every_way_through_the_package(kind: str, byte_fallback: bool, is_suffix: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With any form of texts, number of threads and cuts of streams, the ids match the walk."""
+    """With any type of text, number of threads and cuts of streams, ids match the walk."""
     words = [Piece(text, -place / 7) for place, text in enumerate(["▁a", "ab", "▁b", "é▁", "▁ab", "bb", "▁▁"], 3)]
     own = [Piece("<x>", 0, USER_DEFINED), Piece("b▁", 0, USER_DEFINED)]
     every = [UNK, *CHARS, *words, *own, *ALL_BYTES * byte_fallback]
@@ -204,7 +204,7 @@ def test_every_way_through_the_package(kind: str, byte_fallback: bool, is_suffix
     made, draw = both(data), random.Random(kind)
     bits = ["a", "b", "ab", " ", "  ", "é", "½", "\x01", "\u3000", "▁", "<x>", "b ", "漢", "\x00"]
     texts = ["".join(draw.choices(bits, k=draw.choice((1, 3, 10, 40)))) for _ in range(10)]
-    texts += [" ", "  \x01", "\x01 ", "\u3000" * 3]  # only spaces or nothing are left of these
+    texts += [" ", "  \x01", "\x01 ", "\u3000" * 3]  # after normalization, these are only spaces or nothing
     hold(made, texts)
     hold_every_way(made.tokenizer, texts, made.of.encode(texts), draw)
     for text in sample(texts, 3):
@@ -217,7 +217,7 @@ RUN = "x" * 30 + " é"  # unknown words
 @pytest.mark.parametrize("byte_fallback", thinned([True, False], 2))
 @pytest.mark.sampled
 def test_runs_of_unknown_words(byte_fallback: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A run of unknown words is one id, or the ids of its bytes, for any lengths of the words, the run and the parts of streams."""
+    """A run of unknown words, of any length and with any cuts of streams, is one id, or the ids of its bytes."""
     words = [Piece(text, -1) for text in ("▁a", "b", "▁" + "long" * 20, "▁" + "long" * 300)]
     made = both(model_of([UNK, *words, *ALL_BYTES * byte_fallback], "word", Spaces(False, False), byte_fallback=byte_fallback))
     runs = [" " * 9_000, (RUN + " ") * 5_000, "long" * 5_000, " " + "long" * 300, " é" * 4_096, " a" * 4_096]
@@ -230,7 +230,7 @@ def test_runs_of_unknown_words(byte_fallback: bool, monkeypatch: pytest.MonkeyPa
 
 
 def test_streams_decode_as_sentencepiece() -> None:
-    """Ids that arrive one by one give the text of all of them, also if their bytes are not valid characters."""
+    """Ids that are decoded one by one give the text of all ids together, even if their bytes are not valid UTF-8."""
     draw = random.Random(1)
     for spaces in (Spaces(), Spaces(remove_extra_whitespaces=False), Spaces(False, False)):
         made = both(model_of([UNK, *CHARS, *ALL_BYTES, Piece("<s>", 0, CONTROL)], "bpe", spaces, byte_fallback=True))
@@ -246,7 +246,9 @@ def test_streams_decode_as_sentencepiece() -> None:
 
 @pytest.mark.parametrize("name", ["x.model", "x.model.gz", "spiece.model", "download"])
 def test_files_and_folders(name: str, tmp_path: Path) -> None:
-    """A model with any name, also compressed, is read, and so is a folder without another vocabulary; the table names its reference."""
+    """A model file is read with any name, also compressed, and so is a folder with a model; the table
+    contains the name of its reference.
+    """
     data = model_of([UNK, *CHARS, Piece("▁a", -1)], "bpe")
     (tmp_path / name).write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
     for source in [tmp_path / name, *([tmp_path] if "model" in name else [])]:
@@ -256,7 +258,7 @@ def test_files_and_folders(name: str, tmp_path: Path) -> None:
 
 
 def test_commands(tmp_path: Path) -> None:
-    """`fst compile`, `fst info` and `fst verify` support models and their reference."""
+    """`fst compile`, `fst info` and `fst verify` accept models of sentencepiece."""
     of, other, text = tmp_path / "x.model", tmp_path / "y.model", tmp_path / "text.txt"
     of.write_bytes(model_of([UNK, *CHARS, Piece("▁a", -1)], "bpe"))
     other.write_bytes(model_of([UNK, *CHARS, Piece("▁a", -1)], "char"))
@@ -272,7 +274,7 @@ def test_commands(tmp_path: Path) -> None:
 
 
 def test_tokenizers_has_no_such_tokenizer(tmp_path: Path) -> None:
-    """A table with the ids of sentencepiece can replace a tokenizer of transformers, but cannot be saved as one."""
+    """A table of a sentencepiece model can replace a tokenizer of transformers, but cannot be saved as a tokenizer.json."""
     pytest.importorskip("transformers")
     made = both(model_of([UNK, *CHARS, Piece("▁a", -1)], "bpe"))
     found = fst.hf(made.tokenizer)
@@ -298,7 +300,7 @@ REFUSED: list[tuple[list[Piece], str, dict[str, Any], str]] = [
 
 @pytest.mark.parametrize(("pieces", "kind", "trainer", "message"), REFUSED)
 def test_refusals(pieces: list[Piece], kind: str, trainer: dict[str, Any], message: str, tmp_path: Path) -> None:
-    """A feature that is not known to be exact is refused with its name, and the message begins with the file."""
+    """A feature that cannot be compiled exactly is refused with its name, and the message begins with the file."""
     path = tmp_path / "x.model"
     path.write_bytes(model_of([UNK, *CHARS, *pieces], kind, **trainer))
     with pytest.raises(UnsupportedError, match=rf"^{path}: {message}"):
@@ -313,7 +315,7 @@ def test_pieces_that_no_text_has_are_refused(kind: str) -> None:
 
 
 def test_blanks_need_a_piece_beside_bytes() -> None:
-    """With byte_fallback, ▁ must be a piece: a space in a text has no byte pieces of its own."""
+    """With byte_fallback, a model without the piece ▁ is refused."""
     for kind in ("bpe", "unigram"):
         with pytest.raises(UnsupportedError, match="byte_fallback, and '▁', which stands for a blank"):
             both(model_of([UNK, Piece("a", -1), *ALL_BYTES], kind, byte_fallback=True))
@@ -324,7 +326,7 @@ OWN = ["<x>", "<x", "ê", "ｱ", "①②", "\u0301", "日本", "<mask>"]
 
 @pytest.mark.parametrize("kind", KINDS.values())
 def test_own_pieces_beside_a_large_charsmap(kind: str) -> None:
-    """The default charsmap of sentencepiece's trainer, with 225,000 strings, changes no user-defined piece."""
+    """With the default charsmap of sentencepiece, which has 225,000 strings, user-defined pieces are found as in sentencepiece."""
     rules = sentencepiece.SentencePieceNormalizer(rule_name="nmt_nfkc").serialized_model_proto()
     data = model_of([UNK, *CHARS, *(Piece(own, 0, USER_DEFINED) for own in OWN)], kind)
     made, normal = map(sentencepiece_model_pb2.ModelProto.FromString, (data, rules))
@@ -335,7 +337,7 @@ def test_own_pieces_beside_a_large_charsmap(kind: str) -> None:
 
 
 def test_other_kinds_and_options_are_refused(tmp_path: Path) -> None:
-    """A model is compiled by the function for its kind, and accepts no options."""
+    """A model is refused by the functions for other kinds, and options are refused."""
     path = tmp_path / "x.model"
     path.write_bytes(model_of([UNK, *CHARS], "bpe"))
     assert fst.compile.bpe(path).run("ab")
@@ -353,7 +355,7 @@ WHOLE = model_of(
 @given(some.lists(some.tuples(some.integers(0, len(WHOLE) - 1), some.integers(0, 255)), max_size=4), some.integers(0, len(WHOLE)))
 @examples(1_000, deadline=None)
 def test_damaged_models_are_refused_or_sound(damage: list[tuple[int, int]], size: int) -> None:
-    """A model with any damaged bytes is refused, or its ids match sentencepiece."""
+    """A model with changed bytes is refused, or has the ids of sentencepiece."""
     data = bytearray(WHOLE)
     for place, byte in damage:
         data[place] = byte
@@ -362,18 +364,18 @@ def test_damaged_models_are_refused_or_sound(damage: list[tuple[int, int]], size
             made = both(one)
         except fst.FstError:
             continue
-        except RuntimeError as error:  # by sentencepiece, which refuses charsmaps that are safe here
+        except RuntimeError as error:  # from sentencepiece, which refuses charsmaps that are safe for this package
             assert "precompiled_charsmap is invalid" in str(error)  # noqa: PT017
             continue
         texts = ["ab ½  é<x>", "\x00", ""]
         assert made.tokenizer.encode_batch(texts).ids.tolist() == [number for text in texts for number in made.of.encode(text)]
 
 
-# The expected results of other projects.
+# Cases from the tests of other projects
 
 
 def oracle_rows() -> Iterator[Any]:
-    """The rows for models of sentencepiece."""
+    """Yield the rows for models of sentencepiece."""
     for path in ORACLES:
         for number, row in enumerate(map(json.loads, path.read_text(encoding="utf-8").splitlines())):
             if row["config"].get("format") == "spm" or (isinstance(row["vocab"], dict) and "sentencepiece" in row["vocab"]):
@@ -381,7 +383,7 @@ def oracle_rows() -> Iterator[Any]:
 
 
 def inline(row: Any) -> Both:
-    """Load a row's model with both. It contains less than a file: the control pieces, and the types other than normal."""
+    """Load the model of a row with both libraries; a row lists only control pieces and the types other than normal."""
     said, types = row["vocab"]["sentencepiece"], {"user_defined": USER_DEFINED, "unused": UNUSED}
     pieces = [Piece(name, 0, UNKNOWN if name == "<unk>" else CONTROL) for name in said["control"]]
     pieces += [Piece(name, score, types.get(said["types"].get(name), NORMAL)) for name, score in said["pieces"]]
@@ -391,7 +393,7 @@ def inline(row: Any) -> Both:
 @needs_shared
 @pytest.mark.parametrize("row", [*oracle_rows()])
 def test_rows_of_other_projects(row: Any) -> None:
-    """The package gives the results that another project expects, or those of sentencepiece."""
+    """The ids equal those that another project's test expects, or those of sentencepiece."""
     if not isinstance(row["vocab"], str):
         try:
             made = inline(row)

@@ -1,4 +1,4 @@
-"""Folders with a model of sentencepiece and files of transformers: the ids match the class that AutoTokenizer chooses."""
+"""Folders with a model of sentencepiece and files of transformers have the ids of the class that AutoTokenizer chooses."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from fst.compile.sources.pretrained.sentencepiece import FAMILIES, MODEL_TYPES, 
 from fst.compile.sources.sentencepiece.model import BYTE, BYTES, CONTROL
 
 transformers = pytest.importorskip("transformers")
-pytestmark = pytest.mark.filterwarnings("default")  # transformers emits warnings on import
+pytestmark = pytest.mark.filterwarnings("default")  # transformers emits warnings when it is imported
 
 Json = dict[str, Any]
 CONFIG, SPECIALS, ADDED, MODEL = "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json", "config.json"
@@ -52,7 +52,7 @@ def folder_of(folder: Path, name: str, files: Json) -> Path:
 
 
 def hold(folder: Path, texts: list[str]) -> None:
-    """Compare ids, decoded texts, the vocabulary and settings with those of AutoTokenizer."""
+    """Check that ids, decoded texts, vocabulary and settings match AutoTokenizer."""
     reference = transformers.AutoTokenizer.from_pretrained(folder)
     found = fst.Tokenizer(tokenizer(folder))
     expected = reference(texts)["input_ids"]
@@ -73,7 +73,7 @@ def mixed(count: int) -> list[str]:
 
 
 def of_class(name: str, files: Json | None = None, /, **config: Any) -> tuple[str, Json]:
-    """A class, and the files of a folder that names it."""
+    """The name of a class, and the files of a folder for this class."""
     return name, {CONFIG: {"tokenizer_class": f"{name}Tokenizer", **config}, **(files or {})}
 
 
@@ -100,7 +100,7 @@ FOLDERS = {
 
 @pytest.mark.parametrize(("name", "files"), FOLDERS.values(), ids=FOLDERS.keys())
 def test_folder_has_the_ids_of_its_class(name: str, files: Json, tmp_path: Path) -> None:
-    """A folder gives the ids, decoded texts, names and settings of the class that AutoTokenizer chooses."""
+    """A folder has the ids, decoded texts, names and settings of the class that AutoTokenizer chooses."""
     hold(folder_of(tmp_path, name, files), mixed(100))
 
 
@@ -116,7 +116,7 @@ REAL = {
 @pytest.mark.slow
 @pytest.mark.parametrize("name", REAL)
 def test_real_models_in_folders(name: str, tmp_path: Path) -> None:
-    """A real model in a folder gives the ids of the class."""
+    """A real model in a folder has the ids of the class that the folder names."""
     write(tmp_path, of_class(name)[1])
     shutil.copy(SHARED / REAL[name], tmp_path / FAMILIES[f"{name}Tokenizer"].file)
     hold(tmp_path, mixed(1000))
@@ -135,21 +135,21 @@ def test_real_models_in_folders(name: str, tmp_path: Path) -> None:
     ],
 )
 def test_other_folders_are_refused_by_name(files: Json, message: str, tmp_path: Path) -> None:
-    """Any other class, and a setting that would change ids, is refused with its name, with two remedies."""
+    """Any other class, and a setting that would change ids, is refused by its name, and the message contains two remedies."""
     with pytest.raises(fst.UnsupportedError, match=message) as caught:
         tokenizer(folder_of(tmp_path, "T5", files))
     assert str(caught.value).endswith(f"or name {tmp_path / 'spiece.model'} for the ids of sentencepiece")
 
 
 def test_model_alone_has_the_ids_of_sentencepiece(tmp_path: Path) -> None:
-    """The model itself, and a folder without files of transformers, gives the ids of sentencepiece."""
+    """A model file, and a folder without files of transformers, have the ids of sentencepiece."""
     folder = folder_of(tmp_path, "T5", {MODEL: {"architectures": []}})
     for source in (folder, folder / "spiece.model"):
         assert fst.Tokenizer(tokenizer(source)).about["reference"] == "sentencepiece 0.2.3"
 
 
 def test_types_of_models_are_the_reference_s() -> None:
-    """Each type of model has the class of AutoTokenizer, and the other listed types use the named class."""
+    """Each type of model has the class of AutoTokenizer, and the other listed types have the class that the folder names."""
     auto = transformers.models.auto.tokenization_auto
     names = auto.TOKENIZER_MAPPING_NAMES
     assert {kind: name for kind, name in names.items() if name in FAMILIES} == MODEL_TYPES

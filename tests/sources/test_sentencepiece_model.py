@@ -1,4 +1,4 @@
-"""Models of sentencepiece: how files are read, and the segmentation by definition."""
+"""How files of sentencepiece models are read, and the definitions of their segmentation."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MODELS = sorted(SHARED.glob("vocab_*/**/*.model"))
 @needs_shared
 @pytest.mark.parametrize("path", MODELS, ids=lambda path: "/".join(path.parts[-2:]))
 def test_real_models_are_read(path: Any) -> None:
-    """Each piece of a real model has the same id, score and type as in sentencepiece."""
+    """Each piece of a real model has the id, score and type that sentencepiece reads."""
     model, of = parse(path.read_bytes(), path.name), sentencepiece.SentencePieceProcessor(model_file=str(path))
     numbers = range(of.get_piece_size())
     assert model.pieces == [of.id_to_piece(number) for number in numbers]
@@ -41,7 +41,7 @@ def test_real_models_are_read(path: Any) -> None:
 @needs_shared
 @pytest.mark.parametrize("path", MODELS, ids=lambda path: "/".join(path.parts[-2:]))
 def test_real_models_segment_by_definition(path: Any) -> None:
-    """The definitions give the ids of sentencepiece for normalized text."""
+    """With real models, the definitions give the ids of sentencepiece for normalized text."""
     model, of = parse(path.read_bytes(), path.name), sentencepiece.SentencePieceProcessor(model_file=str(path))
     pieces = [*map(Piece, model.pieces, model.scores, model.types)]
     for text in ("", " ", "A (small) example - £5, xxx\n", "---- ----  ab漢字🙂é", "naïve Straße ½ ﬁ"):
@@ -60,7 +60,7 @@ PIECES = some.lists(some.builds(Piece, some.text("ab▁é", min_size=1, max_size
 @examples(400)
 @given(pieces=PIECES, texts=some.lists(TEXTS, max_size=5))
 def test_definitions_are_those_of_sentencepiece(kind: str, byte_fallback: bool, pieces: list[Piece], texts: list[str]) -> None:
-    """With any pieces, the definitions give the ids of sentencepiece, ties included."""
+    """With any pieces, including tied scores, the definitions give the ids of sentencepiece."""
     own = {piece.text: piece for piece in pieces if byte_fallback is False or piece.type != UNUSED}
     every = [UNK, *own.values(), *(Piece(name, 0, BYTE) for name in BYTES * byte_fallback), Piece("z", -9)]
     of = sentencepiece.SentencePieceProcessor(model_proto=proto(every, kind, byte_fallback=byte_fallback).SerializeToString())
@@ -85,7 +85,7 @@ def test_definitions_are_those_of_sentencepiece(kind: str, byte_fallback: bool, 
     ],
 )
 def test_unsound_models_are_refused(pieces: list[Piece], trainer: dict[str, Any], message: str) -> None:
-    """A model that sentencepiece refuses is refused, and the message gives the reason."""
+    """A model that sentencepiece refuses is refused with the reason."""
     data = proto(pieces, "unigram", **trainer).SerializeToString()
     with pytest.raises(RuntimeError):
         sentencepiece.SentencePieceProcessor(model_proto=data)
@@ -96,7 +96,7 @@ def test_unsound_models_are_refused(pieces: list[Piece], trainer: dict[str, Any]
 
 @pytest.mark.parametrize("part", ["model", "trainer_spec", "normalizer_spec"])
 def test_unknown_fields_are_refused(part: str) -> None:
-    """A field that is unknown to sentencepiece is refused with its number and position."""
+    """A field that sentencepiece does not define is refused with its number and the part of the model."""
     made, field = proto(SOUND, "unigram"), bytes([100 << 3 & 127 | 128, 100 >> 4, 1])  # field 100, a number
     parts = {"trainer_spec": made.trainer_spec, "normalizer_spec": made.normalizer_spec}
     (parts.get(part) or made).MergeFromString(field)
@@ -106,7 +106,7 @@ def test_unknown_fields_are_refused(part: str) -> None:
 
 @pytest.mark.parametrize("size", [1, 10, 20])
 def test_damaged_files_are_refused(size: int) -> None:
-    """A file that is truncated or of another kind is refused."""
+    """A file that is cut short, or is not a model, is refused."""
     data = proto(SOUND, "unigram").SerializeToString()
     for damaged in (data[:-size], b"\xff" * size):
         with pytest.raises(VocabularyError, match=r"x\.model"):

@@ -1,4 +1,4 @@
-"""A ``tokenizer.json`` of WordPiece is read like the reference, or refused with a message of the fault and its position."""
+"""A ``tokenizer.json`` of WordPiece has the ids of tokenizers, or is refused with a message that contains the fault and its position."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ from fst.compile.sources import read as sources
 
 
 def no_frame(tokens: Mapping[str, int]) -> Document:
-    """Make a document of a vocabulary whose ids are unusual."""
+    """A tokenizer.json of a vocabulary with unusual ids, without special tokens around texts."""
     return document(tokens, post_processor=None, added_tokens=[added(tokens["[UNK]"], "[UNK]")])
 
 
@@ -96,32 +96,32 @@ DOCUMENTS: dict[str, Document] = {
     "template token of no ids": document(post_processor=template("[X] $ [SEP]", {"[X]": [], "[SEP]": [3]})),
     "template with tokens that are not used": document(post_processor=template("$", FRAME)),
 }
-# Two tokens with one id: the reference itself names this id by one of them at random.
+# For two tokens with one id, tokenizers gives the name of this id at random.
 ONE_ID = {"two tokens with one id": no_frame({**dict(zip(TOKENS, range(99), strict=False)), "x": 7, "##x": 5})}
 
 
 @pytest.mark.parametrize("source", (DOCUMENTS | ONE_ID).values(), ids=(DOCUMENTS | ONE_ID).keys())
 def test_document_gives_the_reference_s_ids(source: Document, read: Read) -> None:
-    """A tokenizer.json gives the same ids as in the reference."""
+    """A tokenizer.json has the ids of tokenizers."""
     same_ids(read(source), Tokenizer.from_str(json.dumps(source)))
 
 
 @pytest.mark.parametrize("source", DOCUMENTS.values(), ids=DOCUMENTS.keys())
 def test_document_gives_the_reference_s_names(source: Document, read: Read) -> None:
-    """A tokenizer.json gives each token, added ones included, the same id as in the reference."""
+    """A tokenizer.json has the ids of tokenizers for all its tokens, including added tokens."""
     same_names(read(source), Tokenizer.from_str(json.dumps(source)))
 
 
 @pytest.mark.parametrize("name", ["tokenizer", "tokenizer.json", "tokenizer.bin"])
 def test_document_is_known_by_its_name_or_its_brace(name: str, tmp_path: Path) -> None:
-    """A file is recognised as a document by its name or, failing that, by its first character."""
+    """A file is recognized as a tokenizer.json by its name or by its first character."""
     file = tmp_path / name
     file.write_text("\n " + json.dumps(document()), encoding="utf-8")
     same_ids(fst.Tokenizer(wordpiece(file)), Tokenizer.from_str(json.dumps(document())))
 
 
 def put(source: Document, place: Sequence[Any], value: Any) -> Document:
-    """Replace one value deep in a document."""
+    """Replace one value in a document."""
     changed = copy.deepcopy(source)
     part: Any = changed
     for key in place[:-1]:
@@ -163,13 +163,13 @@ def put(source: Document, place: Sequence[Any], value: Any) -> Document:
     ],
 )
 def test_unsupported_part_is_refused_by_name(place: list[Any], value: Any, message: str, read: Read) -> None:
-    """An unsupported feature is refused with the name of its part, never ignored."""
+    """An unsupported feature is refused with the name of its part, and never ignored."""
     with pytest.raises(fst.UnsupportedError, match=message):
         read(put(document(), place, value))
 
 
 def test_added_token_whose_id_another_takes_is_refused(read: Read) -> None:
-    """If a new added token gets the id of a later one, the reference drops it; this is refused with the names of both."""
+    """If two added tokens have one id, of which tokenizers would drop the first, they are refused with their names."""
     tokens = {"[UNK]": 0, "a": 3, "b": 2}
     with pytest.raises(fst.UnsupportedError, match="added tokens '<x>' and 'a' with one id, 3"):
         read(document(tokens, post_processor=None, added_tokens=[added(3, X), added(3, "a")]))
@@ -200,7 +200,7 @@ def test_added_token_whose_id_another_takes_is_refused(read: Read) -> None:
     ids=lambda value: repr(value)[:40],
 )
 def test_other_document_is_refused(source: str, message: str, read: Read, file: Path) -> None:
-    """Any other JSON, however deeply nested, is refused, and the message gives the difference."""
+    """Any other JSON, however deeply nested, is refused with the reason."""
     with pytest.raises(fst.FstError, match=message) as error:
         read(source)
     assert str(file) in str(error.value) or isinstance(error.value, fst.UnsupportedError)
@@ -210,7 +210,7 @@ MAX_MESSAGE = 300
 
 
 def refusal(file: Path) -> str:
-    """The message for a refused source, without the file: one line without the words of Python's own errors."""
+    """The message of a refused source, without the path; also checks that it is one short line without words of Python's errors."""
     with pytest.raises(fst.FstError) as error:
         sources.read(file, {})
     message = str(error.value).replace(str(file), "PATH")
@@ -225,7 +225,7 @@ SENTENCEPIECE = b"\n\x0e\n\x05<unk>\x15\0\0\0\0\x18\x02\n\x0c\n\x03<s>\x15\0\0\0
 
 
 def archive(name: str) -> bytes:
-    """Make a ZIP archive of one file."""
+    """A ZIP archive of one file."""
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w") as made:
         made.writestr(name, b"\x80")
@@ -259,7 +259,7 @@ def archive(name: str) -> bytes:
     ],
 )
 def test_file_that_is_no_vocabulary_is_told_by_what_it_is(data: bytes, message: str, name: str, tmp_path: Path) -> None:
-    """A file that is not a vocabulary, with any name, is refused with its kind and the remedy."""
+    """A file that is not a vocabulary is refused with its kind and a remedy, whatever its name."""
     file = tmp_path / name
     file.write_bytes(data)
     assert message in refusal(file)
@@ -267,26 +267,26 @@ def test_file_that_is_no_vocabulary_is_told_by_what_it_is(data: bytes, message: 
 
 @pytest.mark.parametrize("name", ["tokenizer_config.json", "special_tokens_map.json", "added_tokens.json", "config.json"])
 def test_other_file_of_a_folder_names_the_folder(name: str, tmp_path: Path) -> None:
-    """A tokenizer's file without a vocabulary is refused, and the message names its folder as the source to compile."""
+    """A file of a folder that contains no vocabulary is refused, and the message contains the folder to compile."""
     (tmp_path / name).write_text('{"unk_token": "[UNK]"}', encoding="utf-8")
     assert refusal(tmp_path / name).endswith(f"compile their folder, {tmp_path}")
 
 
 def test_large_vocabulary_of_another_kind_is_refused_in_a_line(file: Path) -> None:
-    """A vocab.json as large as GPT-2's is refused with a short message, although it has a token "model"."""
+    """A vocab.json as large as GPT-2's is refused with a short message, even if it has a token "model"."""
     file.write_text(json.dumps({f"token {number}": number for number in range(50_256)} | {"model": 50_256}), encoding="utf-8")
     assert refusal(file).startswith("PATH maps 50,257 tokens to ids")
 
 
 @pytest.mark.parametrize("number", [-1, 1 << 22, 1 << 32, 10**30, 1.0, 1.5, True, None, "1", [1]], ids=repr)
 def test_id_out_of_range_is_refused(number: Any, read: Read) -> None:
-    """An id is an integer from 0 to 4,194,303; for any other id, the message names the token."""
+    """An id that is not an integer from 0 to 4,194,303 is refused, and the message contains the token."""
     with pytest.raises(fst.VocabularyError, match=r"token 'x' has the id .*; ids are whole numbers from 0 to 4194303"):
         read(put(document(), ["model", "vocab", "x"], number))
 
 
 def test_largest_ids_are_allowed(read: Read) -> None:
-    """An id may have any value that fits the bits of an entry."""
+    """The largest id, 4,194,303, has the results of tokenizers."""
     source = no_frame({**GAPS, "x": (1 << 22) - 1, "##x": (1 << 22) - 2})
     same_ids(read(source), Tokenizer.from_str(json.dumps(source)))
 
@@ -333,14 +333,14 @@ def test_largest_ids_are_allowed(read: Read) -> None:
     ],
 )
 def test_unfit_value_is_refused(place: list[Any], value: Any, message: str, read: Read, file: Path) -> None:
-    """A value of the wrong kind is refused with the file and the value."""
+    """A value of a wrong type or range is refused, and the message contains the file and the value."""
     with pytest.raises(fst.VocabularyError, match=message) as error:
         read(put(document(), place, value))
     assert str(file) in str(error.value)
 
 
 def places(part: Any, place: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    """List the positions of all values in a document."""
+    """The positions of all values in a document."""
     inner = part.items() if isinstance(part, dict) else enumerate(part) if isinstance(part, list) else ()
     return [*([place] if place else []), *(deeper for key, value in inner for deeper in places(value, (*place, key)))]
 
@@ -365,12 +365,12 @@ ALIKE: dict[type, st.SearchStrategy[Any]] = {
 @given(draw=st.data(), place=st.sampled_from(places(SMALL)))
 @examples(80)
 def test_any_value_anywhere_is_read_or_refused(draw: st.DataObject, place: tuple[Any, ...], read: Read) -> None:
-    """Any value anywhere in a document is refused with this package's own messages, or has the reference's meaning."""
+    """A document with any value at any position has the ids of tokenizers, or is refused with an error of this package."""
     value = functools.reduce(lambda part, key: part[key], place, SMALL)
     source = put(SMALL, place, draw.draw(st.one_of(ALIKE[type(value)], ANYTHING)))
     try:
         reference = Tokenizer.from_str(json.dumps(source))
-    except Exception:  # there is no other kind of it; if the reference refuses, there is no result to compare with
+    except Exception:  # tokenizers raises plain exceptions; if it refuses, there is nothing to compare
         reference = None
     try:
         tokenizer = read(source)

@@ -1,4 +1,4 @@
-"""Sources of vocabularies: each is read like the reference, or refused with a message that gives the fault and its position."""
+"""Vocabularies of WordPiece have the ids of tokenizers, or are refused with a message that contains the fault and its position."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from fst.compile import bpe, keywords, lattice, maxmatch, tokenizer
 from fst.compile import wordpiece as compiled_anew
 from fst.compile.sources import read as sources
 
-# Whitespace of Unicode, as in Rust, and other characters that Python or a reader might treat as whitespace.
+# The whitespace of Rust's version of Unicode, and other characters that might be mistaken for whitespace.
 WHITE_SPACE = "\t\v\f\r \x85\xa0\u1680" + "".join(map(chr, range(0x2000, 0x200B))) + "\u2028\u2029\u202f\u205f\u3000"
 NO_WHITE_SPACE = "\x1c\x1d\x1e\x1f\x00\x08\x7f\u180e\u200b\u200c\u2060\ufeff"
 
@@ -40,7 +40,7 @@ NO_WHITE_SPACE = "\x1c\x1d\x1e\x1f\x00\x08\x7f\u180e\u200b\u200c\u2060\ufeff"
 
 
 def read_both(file: Path, data: bytes) -> tuple[dict[str, int], dict[str, int]]:
-    """Read a vocab.txt with the package, as in the first step of the compiler, and with the reference."""
+    """Read a vocab.txt with the package and with tokenizers."""
     file.write_bytes(data)
     return dict(sources.read(file, {}).model.tokens), models.WordPiece.read_file(str(file))
 
@@ -69,14 +69,14 @@ def read_both(file: Path, data: bytes) -> tuple[dict[str, int], dict[str, int]]:
     ],
 )
 def test_lines_are_read_as_the_reference_reads_them(data: bytes, tmp_path: Path) -> None:
-    """A vocab.txt gives the reference's tokens with the reference's ids, with any strange lines."""
+    """A vocab.txt has the tokens and ids of tokenizers, whatever its lines."""
     ours, theirs = read_both(tmp_path / "vocab.txt", data)
     assert ours == theirs
 
 
 @pytest.mark.parametrize("char", [*WHITE_SPACE, *NO_WHITE_SPACE], ids=lambda char: f"U+{ord(char):04X}")
 def test_white_space_at_the_end_of_a_line_is_the_reference_s(char: str, tmp_path: Path) -> None:
-    """Trailing whitespace is not part of a token, also on a line of whitespace alone; any other character is part of it."""
+    """Whitespace at the end of a line is not part of a token, and any other character is, as in tokenizers."""
     ours, theirs = read_both(tmp_path / "vocab.txt", f"[UNK]\na{char}\n{char}\n{char}b\nc{char}{char} \nd{char}".encode())
     assert ours == theirs
     assert ("a" in ours) == (char in WHITE_SPACE)
@@ -88,14 +88,14 @@ def test_white_space_at_the_end_of_a_line_is_the_reference_s(char: str, tmp_path
 )
 @examples(40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_lines_are_read_as_the_reference_reads_them(lines: list[str], end: str, tmp_path: Path) -> None:
-    """Any lines after the unknown token give the reference's vocabulary."""
+    """Any lines after the unknown token give the vocabulary of tokenizers."""
     ours, theirs = read_both(tmp_path / "vocab.txt", "\n".join(["[UNK]", *lines]).encode() + end.encode())
     assert ours == theirs
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"], ids=["LF", "CRLF"])
 def test_bare_vocabulary_is_bert_s(end: str, tmp_path: Path) -> None:
-    """A vocab.txt gives the result of the reference's BertWordPieceTokenizer, with special tokens, frame and decoder."""
+    """A vocab.txt gives the results of BertWordPieceTokenizer, with its special tokens, template and decoder."""
     file = tmp_path / "vocab.txt"
     file.write_bytes((end.join(TOKENS) + end).encode())
     tokenizer, reference = fst.Tokenizer(wordpiece(file)), BertWordPieceTokenizer(str(file))
@@ -108,13 +108,13 @@ def test_bare_vocabulary_is_bert_s(end: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("missing", ["[CLS]", "[SEP]"])
 def test_bare_vocabulary_without_its_frame_has_none(missing: str) -> None:
-    """Without [CLS] or [SEP], a text has no special tokens around it."""
+    """Without [CLS] or [SEP] in the vocabulary, a text has no special tokens around it."""
     tokenizer = fst.Tokenizer(wordpiece([token for token in TOKENS if token != missing]))
     assert tokenizer.encode("a").tolist() == [tokenizer.token_to_id("a")]
 
 
 def test_list_of_tokens_is_a_vocab_txt(tmp_path: Path) -> None:
-    """A list of tokens compiles to the same tables as a file with them as lines."""
+    """A list of tokens compiles to the same bytes as a file with these lines."""
     file = tmp_path / "vocab.txt"
     file.write_text("\n".join(TOKENS), encoding="utf-8")
     for name in ("listed.npz", "read.npz"):
@@ -139,7 +139,7 @@ def test_list_of_tokens_is_a_vocab_txt(tmp_path: Path) -> None:
     ],
 )
 def test_unfit_lines_are_refused(data: bytes, message: str, tmp_path: Path) -> None:
-    """A source that is not a vocabulary is refused with the name of the file and, if there is one, the line."""
+    """A file that is not a vocabulary is refused, and the message contains the file and the line."""
     file = tmp_path / "vocab.txt"
     file.write_bytes(data)
     with pytest.raises(fst.VocabularyError, match=message) as error:
@@ -149,13 +149,13 @@ def test_unfit_lines_are_refused(data: bytes, message: str, tmp_path: Path) -> N
 
 @pytest.mark.parametrize("name", ["vocab.txt", "tokenizer.json", "folder/vocab.txt"])
 def test_missing_source_is_an_os_error(name: str, tmp_path: Path) -> None:
-    """A missing source is an `OSError`, as in the rest of Python."""
+    """A missing source is a `FileNotFoundError`."""
     with pytest.raises(FileNotFoundError):
         wordpiece(tmp_path / name)
 
 
 def test_oversized_source_is_refused_unread(tmp_path: Path) -> None:
-    """A source of more than 256 MiB is refused because of its size."""
+    """A source of more than 256 MiB is refused before it is read."""
     file = tmp_path / "vocab.txt"
     with file.open("wb") as stream:
         stream.truncate((1 << 28) + 1)
@@ -164,7 +164,7 @@ def test_oversized_source_is_refused_unread(tmp_path: Path) -> None:
 
 
 def from_ranks(file: Path) -> Any:
-    """Compile a file of ranks by the name of its encoding."""
+    """Compile a file of ranks with the name of an encoding."""
     return bpe(file, encoding="gpt2")
 
 
@@ -187,7 +187,7 @@ READERS: Mapping[str, Callable[[Path], Any]] = {
 
 @pytest.mark.parametrize("name", READERS)
 def test_source_that_is_no_regular_file_is_refused(name: str, tmp_path: Path) -> None:
-    """A pipe, a device, and a file of 100 GB are refused unread."""
+    """A pipe, a device, and a file of 100 GB are refused before they are read."""
     file = tmp_path / name
     file.parent.mkdir(exist_ok=True)
     if name == "folder/char.def":
@@ -224,9 +224,6 @@ def test_unfit_list_is_refused(tokens: list[Any], message: str) -> None:
         wordpiece(tokens)
 
 
-# tokenizer.json
-
-
 ONLY = "only WordPiece, WordLevel, BPE and Unigram vocabularies, such as BERT's, GPT-2's and T5's, can be compiled"
 
 
@@ -234,7 +231,7 @@ ONLY = "only WordPiece, WordLevel, BPE and Unigram vocabularies, such as BERT's,
 
 
 def test_truncation_and_padding_are_kept_and_not_applied(read: Read, file: Path, tmp_path: Path) -> None:
-    """The truncation and padding of a source are attributes of the tokenizer, also after a file, and change no ids."""
+    """Truncation and padding of a source are attributes of the tokenizer, also after saving and loading, and change no ids."""
     truncation = {"direction": "Right", "max_length": 3, "strategy": "LongestFirst", "stride": 0}
     padding = {
         "strategy": {"Fixed": 8},
@@ -246,7 +243,7 @@ def test_truncation_and_padding_are_kept_and_not_applied(read: Read, file: Path,
     }
     source = document(truncation=truncation, padding=padding)
     reference = Tokenizer.from_str(json.dumps(source))
-    assert len(reference.encode(TEXTS[0]).ids) == 8  # it applies both
+    assert len(reference.encode(TEXTS[0]).ids) == 8  # tokenizers applies truncation and padding
     reference.no_truncation()
     reference.no_padding()
     tokenizer = read(source)
@@ -284,14 +281,14 @@ ROBERTA_ADDED = [added(number, token) for number, token in enumerate(ROBERTA[:5]
     ],
 )
 def test_what_a_document_does_not_say_is_as_usual(parts: dict[str, Any], settings: dict[str, Any], read: Read) -> None:
-    """Without settings, special tokens are named by spelling or padding, type ids follow from templates, and the length is unknown."""
+    """Settings that a tokenizer.json lacks have defaults, partly from its special tokens, padding and templates."""
     about = read(document(**parts)).about
     expected = {"model_max_length": None, "extra_special_tokens": [], "clean_up_tokenization_spaces": False, **settings}
     assert {name: about[name] for name in expected} == expected
 
 
 def test_bare_vocabulary_has_bert_s_names() -> None:
-    """A vocab.txt has BERT's names for its special tokens, if they exist, and BERT's inputs."""
+    """A vocab.txt has BERT's names for those special tokens that it contains, and BERT's model inputs."""
     about = wordpiece([token for token in TOKENS if token != "[MASK]"], unk_token="x").about
     assert about["named_tokens"] == without(BERT_NAMED, "mask_token") | {"unk_token": "x"}
     assert about["model_input_names"] == BERT_INPUTS
@@ -299,7 +296,7 @@ def test_bare_vocabulary_has_bert_s_names() -> None:
 
 
 def test_no_truncation_and_no_padding_are_none(read: Read) -> None:
-    """A source without truncation and padding leaves them None."""
+    """For a source without truncation and padding, both attributes are None."""
     tokenizer = read(document())
     assert tokenizer.truncation is None
     assert tokenizer.padding is None
@@ -323,14 +320,14 @@ def test_no_truncation_and_no_padding_are_none(read: Read) -> None:
     ids=lambda value: repr(value)[:60],
 )
 def test_option_overrides_the_source(options: dict[str, Any], parts: dict[str, Any], read: Read) -> None:
-    """A given option overrides the source; None keeps the source's value."""
+    """An option replaces the source's value, and None keeps it."""
     same_ids(read(document(), **options), Tokenizer.from_str(json.dumps(document(**parts))))
 
 
 @pytest.mark.parametrize("lowercase", [False, True])
 @pytest.mark.parametrize("strip_accents", [None, False, True])
 def test_accents_go_with_case_unless_said(lowercase: bool, strip_accents: bool | None, tmp_path: Path) -> None:
-    """With a bare vocabulary, accents are stripped if text is lower-cased, unless an option sets it."""
+    """With a vocab.txt, accents are stripped if text is lowercased, unless an option decides."""
     file = tmp_path / "vocab.txt"
     file.write_text("\n".join([*TOKENS, "É", "ab", "Ab"]), encoding="utf-8")
     reference = BertWordPieceTokenizer(str(file), lowercase=lowercase, strip_accents=strip_accents)
@@ -349,20 +346,17 @@ def test_accents_go_with_case_unless_said(lowercase: bool, strip_accents: bool |
     ],
 )
 def test_unfit_option_is_refused(options: dict[str, Any], error: type[fst.FstError], message: str) -> None:
-    """An invalid option is refused with its name and value."""
+    """An invalid option is refused with its name and its value."""
     with pytest.raises(error, match=message):
         compiled_anew([*TOKENS], **options)
 
 
 @pytest.mark.parametrize("unknown", ["<unk>", "未知", "a", "", "##b", " "])
 def test_any_token_may_be_the_unknown_one(unknown: str) -> None:
-    """The unknown token of a bare vocabulary may be any token, and is then found in raw text like [UNK]."""
+    """The unknown token of a vocab.txt may be any token, which is then found in raw text like [UNK]."""
     tokens = [*dict.fromkeys([*TOKENS, unknown])]
     source = document(tokens, model={"unk_token": unknown})
     if unknown:
         source["added_tokens"].append(added(tokens.index(unknown), unknown))
     tokenizer = fst.Tokenizer(wordpiece(tokens, unk_token=unknown))
     same_ids(tokenizer, Tokenizer.from_str(json.dumps(source)), [*TEXTS, "<unk>q a未知b ##b"])
-
-
-# From ids back to text

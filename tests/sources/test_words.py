@@ -1,4 +1,4 @@
-"""Sources of words: lists, columns and files of each format give the same words, and errors give the position of a fault."""
+"""Sources of words: lists, columns and files of each format give the same words, and errors contain the position of the fault."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def lines_of(words: list[str], end: str = "\n") -> bytes:
 
 
 def records_of(words: list[str], separator: str) -> bytes:
-    """Quoted records of a number and a word, after a header line."""
+    """Records of a number and a quoted word, after a header line."""
     fields = ('"' + word.replace('"', '""') + '"' for word in words)
     return f"number{separator}word\n".encode() + b"".join(f"{at}{separator}{field}\r\n".encode() for at, field in enumerate(fields))
 
@@ -46,25 +46,25 @@ FILES: dict[str, tuple[bytes, dict[str, Any]]] = {
 @pytest.mark.parametrize("name", FILES)
 @pytest.mark.parametrize("kind", [str, Path])
 def test_files(name: str, kind: Callable[[Path], Any], tmp_path: Path) -> None:
-    """A file of any format contains the words, and its name may be a str or a Path."""
+    """A file of any format gives its words, and its name may be a str or a Path."""
     data, options = FILES[name]
     assert keywords(kind(written(tmp_path / name, data)), **options).keywords == tuple(WORDS)
 
 
 def test_first_field(tmp_path: Path) -> None:
-    """Without a column, the first field of every record is a word, and empty lines are not records."""
+    """Without `column`, the first field of each record is a word, and empty lines are not records."""
     assert read_words(written(tmp_path / "a.csv", b'b,1\n\n"c,d",2\r\n')).words == ["b", "c,d"]
 
 
 def test_jieba(tmp_path: Path) -> None:
-    """A line of jieba's format has a frequency and optionally a part of speech after its word."""
+    """In jieba's format, a frequency and optionally a part of speech follow the word of a line."""
     found = read_words(written(tmp_path / "dict.txt", "世界 12 n\n好 3\nAT&T 0 nz \n".encode()), form="jieba")
     assert (found.words, found.frequencies, found.tags) == (["世界", "好", "AT&T"], [12, 3, 0], ["n", "", "nz"])
     assert found.place(1) == f"{tmp_path / 'dict.txt'}, line 2"
 
 
 def test_iterables() -> None:
-    """Any iterable of str and bytes is a list of words, with positions counted from 0."""
+    """Any iterable of str and bytes is a list of words, whose positions count from 0."""
     assert keywords(word for word in ("a", b"b")).keywords == ("a", "b")
     assert read_words(["a", "b"], noun="keyword").place(1) == "keyword 1"
 
@@ -94,7 +94,7 @@ REFUSED_FILES: list[tuple[str, bytes, dict[str, Any], type[Exception], str]] = [
 def test_files_that_are_refused(
     name: str, data: bytes, options: dict[str, Any], error: type[Exception], message: str, tmp_path: Path
 ) -> None:
-    """A file that does not have its format is refused, with its name, the line and the word."""
+    """A file that does not have the expected format is refused with its name, the line and the word."""
     if name.endswith((".parquet", ".arrow")):
         pytest.importorskip("pyarrow", reason="columns take pyarrow: the extra [arrow]")
     with pytest.raises(error, match=message):
@@ -124,7 +124,7 @@ class TestColumns:
 
     @pytest.fixture
     def pa(self) -> Any:
-        """Pyarrow, or a skipped test."""
+        """The module pyarrow, or a skipped test."""
         return pytest.importorskip("pyarrow", reason="columns take pyarrow: the extra [arrow]")
 
     @pytest.mark.parametrize("kind", ["string", "large_string", "string_view", "binary", "dictionary", "chunked"])
@@ -140,7 +140,7 @@ class TestColumns:
 
     @pytest.mark.parametrize("kind", ["parquet", "arrow file", "arrow stream"])
     def test_files(self, pa: Any, kind: str, tmp_path: Path) -> None:
-        """The words of a file are in the named column, or in the only one."""
+        """The words of a file are in the column that `column` names, or in its only column."""
         pq = pytest.importorskip("pyarrow.parquet")
         two = pa.table({"n": range(len(WORDS)), "word": WORDS})
         cases: list[tuple[Any, dict[str, Any]]] = [(two, {"column": "word"}), (two.select(["word"]), {})]
@@ -160,7 +160,7 @@ class TestColumns:
             keywords(tmp_path / "two.parquet", column="n")
 
     def test_nulls_and_other_types(self, pa: Any, tmp_path: Path) -> None:
-        """A null is not a word, and the message gives its row."""
+        """A null is refused with its row, and a column that is not text with its type."""
         pq = pytest.importorskip("pyarrow.parquet")
         with pytest.raises(fst.VocabularyError, match="the column, row 1: the value is null"):
             keywords(pa.array(["a", None]))
