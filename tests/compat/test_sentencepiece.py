@@ -1,4 +1,4 @@
-"""The stand-in for sentencepiece has the same results, and errors of the same types."""
+"""The stand-in for sentencepiece gives the results of sentencepiece, and errors of the same types."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ OWN, NOT_USED = ("xa", "xay"), ("pqr",)
 CHANGED = {"½": "1⁄2", "\t": " ", "ﬁ": "ab", "\u0301": "", "e\u0301": "é", "\n": " ", "\x01": ""}
 PIECES = (*NAMES, *CHANGED, " ", "  ", "▁▁", "x", "y", "z", "☕", "😺", "⁄", "<0xE2>")
 
-characters = some.characters(exclude_characters="\0", exclude_categories=["Cs"])  # a charsmap's only NULs are gaps
+characters = some.characters(exclude_characters="\0", exclude_categories=["Cs"])  # a NUL in a charsmap is always a gap
 texts = some.lists(some.one_of(some.sampled_from(PIECES), some.text(characters, max_size=2)), max_size=10).map("".join)
 flags = some.fixed_dictionaries({}, optional={name: some.booleans() for name in ("add_bos", "add_eos", "reverse", "emit_unk_piece")})
 
 
 def proto(kind: str, fallback: bool, **normalizer: Any) -> Any:
-    """A small model, with pieces of each type."""
+    """A small model with pieces of each type."""
     made = sentencepiece_model_pb2.ModelProto()
     types = {"<unk>": UNKNOWN, "<s>": CONTROL, "</s>": CONTROL, **dict.fromkeys(OWN, USER_DEFINED), **dict.fromkeys(NOT_USED, UNUSED)}
     for number, name in enumerate(NAMES):
@@ -56,7 +56,7 @@ def proto(kind: str, fallback: bool, **normalizer: Any) -> Any:
 
 @cache
 def small(kind: str, fallback: bool, is_bare: bool) -> Two:
-    """Make a small model; with `is_bare`, without normalization."""
+    """A small model in both libraries; with `is_bare`, it normalizes nothing."""
     by: dict[str, Any] = {"precompiled_charsmap": charsmap(CHANGED)}
     if is_bare:
         by = {"add_dummy_prefix": False, "remove_extra_whitespaces": False, "escape_whitespaces": True}
@@ -65,7 +65,7 @@ def small(kind: str, fallback: bool, is_bare: bool) -> Two:
 
 @cache
 def behind(kind: str) -> Two:
-    """Make a small model that adds a space after a text."""
+    """A small model in both libraries that adds a space after a text."""
     made = proto(kind, True, precompiled_charsmap=charsmap(CHANGED))
     made.trainer_spec.treat_whitespace_as_suffix = True
     return _two(made.SerializeToString(), f"{kind}-behind")
@@ -79,7 +79,7 @@ each_small = pytest.mark.parametrize("which", SMALL, ids=["-".join(map(str, whic
 @given(text=texts, options=flags)
 @examples(150)
 def test_encoding(which: Any, text: str, options: dict[str, bool]) -> None:
-    """Any text has the same ids, pieces, spans and normalized text, or is refused by an error of the same type."""
+    """Any text has the ids, pieces, spans and normalized text of sentencepiece, or both raise errors of the same type."""
     two = small(*which)
     for kind in RETURN_TYPES:
         assert_same(two, "encode", text, out_type=kind, **options)
@@ -95,7 +95,7 @@ def test_encoding(which: Any, text: str, options: dict[str, bool]) -> None:
 @given(text=texts)
 @examples(100)
 def test_blanks_behind_words(kind: str, text: str) -> None:
-    """If a space is added after a text, encoding, normalized texts and decoding match sentencepiece."""
+    """If a space is added after a text, ids, normalized text and decoded text match sentencepiece."""
     two = behind(kind)
     for form in RETURN_TYPES:
         assert_same(two, "encode", text, out_type=form)
@@ -110,7 +110,7 @@ def test_blanks_behind_words(kind: str, text: str) -> None:
 @given(rows=some.lists(texts, max_size=4), options=flags)
 @examples(50)
 def test_batches(which: Any, rows: list[str], options: dict[str, bool]) -> None:
-    """A list has the results of its texts."""
+    """A list of texts has the results of sentencepiece."""
     for kind in RETURN_TYPES:
         assert_same(small(*which), "encode", rows, return_type=kind, num_threads=2, **options)
 
@@ -119,7 +119,7 @@ def test_batches(which: Any, rows: list[str], options: dict[str, bool]) -> None:
 @given(data=some.binary(max_size=12), others=texts)
 @examples(60)
 def test_bytes_that_are_no_text(which: Any, data: bytes, others: str) -> None:
-    """Each byte that is not UTF-8 counts as U+FFFD, if normalization does not change U+FFFD."""
+    """Bytes that are not UTF-8 have the results of sentencepiece if the model does not normalize U+FFFD."""
     text = others.encode() + data
     for kind in RETURN_TYPES:
         options = {"return_bytes": True} if kind == "offset_mapping" else {}
@@ -135,7 +135,7 @@ BYTES_OF_CAT = [len(NAMES) + byte for byte in "😺☕".encode()]
 @given(ids=some.lists(some.one_of(some.integers(0, len(NAMES) - 1), some.sampled_from(BYTES_OF_CAT)), max_size=10))
 @examples(150)
 def test_decoding(which: Any, ids: list[int]) -> None:
-    """Ids and pieces decode to the same texts and spans."""
+    """Ids and pieces decode to the texts and spans of sentencepiece."""
     two = small(*which)
     ids = [number for number in ids if number < len(two[0])]
     pieces = two[0].id_to_piece(ids)
@@ -149,7 +149,7 @@ def test_decoding(which: Any, ids: list[int]) -> None:
 @given(pieces=some.lists(some.one_of(some.sampled_from(PIECES), some.text(max_size=3)), max_size=8))
 @examples(100)
 def test_decoding_of_unknown_pieces(which: Any, pieces: list[str]) -> None:
-    """Strings that are not pieces represent themselves."""
+    """A string that is not a piece decodes to itself, as in sentencepiece."""
     for kind in DECODED:
         assert_same(small(*which), "decode", pieces, out_type=kind)
 
@@ -166,7 +166,7 @@ ODD_IDS: Sequence[Any] = (
 
 @each_small
 def test_odd_arguments(which: Any) -> None:
-    """Odd arguments give the same results, or errors of the same types."""
+    """Arguments of wrong types and out of range give the results of sentencepiece, or errors of the same types."""
     two = small(*which)
     for text in (*TEXTS, *NO_TEXTS):
         for kind in (*RETURN_TYPES, "words", [int]):
@@ -217,7 +217,7 @@ CALLS: Sequence[tuple[str, Any, dict[str, Any]]] = (
 
 @each_small
 def test_calls(which: Any) -> None:
-    """All methods give the same results under both spellings of their names, or errors of the same types."""
+    """All methods, under both spellings of their names, give the results of sentencepiece, or errors of the same types."""
     two = small(*which)
     for name, argument, options in CALLS:
         camel = "".join(part.title() for part in name.split("_")).replace("Nbest", "NBest")
@@ -228,7 +228,7 @@ def test_calls(which: Any) -> None:
 
 
 def test_members() -> None:
-    """All public members of sentencepiece's class exist, and have the same arguments."""
+    """Every public member of sentencepiece's class exists, with the same parameters."""
     theirs, ours = library.SentencePieceProcessor, type(small(*SMALL[0])[1])
     for name in (name for name in dir(theirs) if not name.startswith("_")):
         assert hasattr(ours, name), name
@@ -240,7 +240,7 @@ def test_members() -> None:
 
 
 def test_defaults() -> None:
-    """The arguments of the constructor are the defaults of the methods."""
+    """The arguments of the constructor are the defaults of the methods, as in sentencepiece."""
     theirs, ours = small("bpe", False, False)
     data = theirs.serialized_model_proto()
     for options in ({"out_type": str, "add_bos": True}, {"return_type": "numpy", "reverse": True}, {"add_eos": True, "num_threads": 1}):
@@ -260,7 +260,7 @@ def test_defaults() -> None:
 @given(text=texts)
 @examples(100)
 def test_best_segmentations(is_bare: bool, text: str) -> None:
-    """All segmentations of a short text are found; segmentations of different scores are in sentencepiece's order."""
+    """`nbest_encode` finds all segmentations of a short text, in the order of sentencepiece where scores differ."""
     two = small("unigram", True, is_bare)
     text = text[:6]
     expected = two[0].nbest_encode_as_proto(text, nbest_size=512).nbests
@@ -275,7 +275,7 @@ def test_best_segmentations(is_bare: bool, text: str) -> None:
 
 @pytest.mark.skipif("unigram" not in MODELS, reason="Unigram alone has several segmentations")
 def test_sampling() -> None:
-    """Sampling draws one valid segmentation for each text, and in time every segmentation occurs."""
+    """Sampling draws one segmentation for each text, and over many draws every segmentation occurs."""
     two = small("unigram", True, False)
     every = two[0].nbest_encode("abab", nbest_size=512)
     drawn = two[1].sample_encode_as_ids(["abab"] * 2000, nbest_size=-1, alpha=0.1)
@@ -292,7 +292,7 @@ def test_sampling() -> None:
 
 @pytest.mark.parametrize("kind", [kind for kind in MODELS if kind != "unigram"])
 def test_models_with_one_segmentation(kind: str) -> None:
-    """Models that sentencepiece cannot sample, or that have no n best, raise sentencepiece's type of error."""
+    """If sentencepiece cannot sample a model or list its n best segmentations, the stand-in raises an error of the same type."""
     two = small(kind, False, False)
     assert_same(two, "nbest_encode", "ab", 5)
     assert_same(two, "nbest_encode", ["ab"])
@@ -317,7 +317,7 @@ def test_models_with_one_segmentation(kind: str) -> None:
     ],
 )
 def test_refusals(name: str, arguments: Any, message: str) -> None:
-    """Requests for results that a table cannot give are refused, with a remedy."""
+    """A result that a table cannot give is refused, and the message contains a remedy."""
     with pytest.raises(fst.UnsupportedError, match=message):
         getattr(small("bpe", False, False)[1], name)(*arguments)
 
@@ -347,7 +347,7 @@ def test_bytes_that_normalisation_changes() -> None:
 
 
 def test_members_of_other_versions() -> None:
-    """A method of an older sentencepiece is missing, and the error names its replacement."""
+    """A method of older versions of sentencepiece is missing, and the error contains its replacement."""
     ours = small("bpe", False, False)[1]
     for name in ("set_encode_extra_options", "SetEncodeExtraOptions"):
         with pytest.raises(AttributeError, match=r"no attribute 'S?s?et_?E?e?ncode.*: pass add_bos"):
@@ -357,7 +357,7 @@ def test_members_of_other_versions() -> None:
 
 
 def test_other_tables() -> None:
-    """Tables of other sources give their own ids, pieces and texts; requests for facts that only a model contains are refused."""
+    """Tables of other sources give their own ids, pieces and texts, and refuse what only a model of sentencepiece contains."""
     sp = fst.sentencepiece(fst.Tokenizer(wordpiece(["[UNK]", "[CLS]", "[SEP]", "un", "##able"])))
     assert sp.encode("unable") == [3, 4]
     assert sp.encode(["unable", "x"], out_type=str) == [["un", "##able"], ["[UNK]"]]
@@ -383,7 +383,7 @@ def test_other_tables() -> None:
     ],
 )
 def test_hostile_tables_are_refused(kind: str, harm: Any, message: str, tmp_path: Any) -> None:
-    """The facts about pieces in a table are proven when it is loaded."""
+    """A table with invalid scores or types of pieces is refused when it is loaded."""
     table = small(kind, False, False)[1].fst._table
     replace(table, about={**table.about, "sentencepiece": {**table.about["sentencepiece"], **harm}}).save(tmp_path / "wrong.npz")
     with pytest.raises(fst.TableError, match=message):
@@ -391,6 +391,6 @@ def test_hostile_tables_are_refused(kind: str, harm: Any, message: str, tmp_path
 
 
 def test_sentencepiece_is_not_needed() -> None:
-    """The stand-in does not import the library that it replaces."""
+    """The stand-in does not import sentencepiece."""
     code = "import sys, fst; fst.sentencepiece; sys.exit('sentencepiece' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -1,4 +1,4 @@
-"""The stand-in for sentencepiece with real models."""
+"""The stand-in for sentencepiece gives the results of sentencepiece for real models."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FLAGS: Sequence[dict[str, bool]] = ({}, {"add_bos": True}, {"add_eos": True, "re
 
 @cache
 def real(name: str) -> Two:
-    """Make a real model."""
+    """A real model in both libraries."""
     return _two((SHARED / name).read_bytes(), name.replace("/", "-"))
 
 
@@ -43,7 +43,7 @@ each_real = pytest.mark.parametrize(
 @needs_shared
 @each_real
 def test_real_models(name: str) -> None:
-    """Real models give the same ids, pieces, spans and texts."""
+    """With real models, texts have the ids, pieces, spans and decoded texts of sentencepiece."""
     two = real(name)
     for text in ("Hello world", "  two  blanks\t☕ naïve ½ ﬁ 漢字 \n", "<s> a▁▁b </s>\0½\0", "(this) is - 1,000\u3000x\u0301"):
         for kind in RETURN_TYPES:
@@ -58,7 +58,7 @@ def test_real_models(name: str) -> None:
 @each_real
 @pytest.mark.sampled
 def test_every_id(name: str) -> None:
-    """Every id of a real model has the same piece, type and score."""
+    """With real models, every id has the piece, type and score of sentencepiece."""
     two = real(name)
     numbers = sample(range(len(two[0])), 50)
     pieces = two[0].id_to_piece(numbers)
@@ -74,7 +74,7 @@ def test_every_id(name: str) -> None:
 @each_real
 @pytest.mark.sampled
 def test_corpora(name: str) -> None:
-    """Lines of real text have the same ids, pieces and spans, one by one and in batches, and the ids have the same text."""
+    """With real models, lines of the corpora have the ids, pieces and spans of sentencepiece, alone and in batches, and decode alike."""
     two = real(name)
     for path in sorted(path for path in (SHARED / "corpora").iterdir() if path.suffix in (".md", ".txt")):
         lines = [*sample(path.read_text(encoding="utf-8")[:1_000_000].splitlines(), 200, name)][:1000]

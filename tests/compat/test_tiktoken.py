@@ -1,4 +1,4 @@
-"""The stand-in for tiktoken has the same results and the same errors, word for word."""
+"""The stand-in for tiktoken gives the results of tiktoken, and errors with the same messages."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from fst.pretokens.byte_letters import spelled
 library = pytest.importorskip("tiktoken")
 loading = pytest.importorskip("tiktoken.load")
 
-Two = tuple[Any, Any]  # tiktoken's encoding, and ours
+Two = tuple[Any, Any]  # tiktoken's encoding and its stand-in
 PATTERN = r"""'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"""
 MERGED = (b"he", b"ll", b"hell", b"hello", b" hello", b"<|", b"|>", b"ab", b"  ", b"\xc3\xa9", b"\xf0\x9f", b"\xf0\x9f\x98")
 RANKS = {token: rank for rank, token in enumerate([*(bytes([byte]) for byte in range(256)), *MERGED])}
@@ -57,7 +57,7 @@ each_real = pytest.mark.parametrize("name", REAL)
 
 @cache
 def small() -> Two:
-    """Make an encoding of a few tokens, with special tokens that overlap."""
+    """A small encoding with special tokens that overlap, and its stand-in."""
     path = kept.FOLDER / f"small-{os.getpid()}.tiktoken"
     path.write_bytes(b"".join(b"%b %d\n" % (b64encode(token), rank) for token, rank in RANKS.items()))
     table = kept.bpe(path, pattern=PATTERN, special=SPECIAL)
@@ -67,7 +67,7 @@ def small() -> Two:
 
 @cache
 def real(name: str) -> Two:
-    """Make a real encoding."""
+    """A real encoding and its stand-in."""
     path = SHARED / "vocab_bpe" / name / f"{name}.tiktoken"
     ranks = loading.load_tiktoken_bpe(str(path))
     stated = ENCODINGS[name]
@@ -76,7 +76,7 @@ def real(name: str) -> Two:
 
 
 def outcome(encoding: Any, name: str, *arguments: Any, **beside: Any) -> Any:
-    """Read a property, or call a method, and return the result with its type, or the error with its message."""
+    """Read a property or call a method; return the result and its type, or the error and its message."""
     try:
         member = getattr(encoding, name)
         found = member(*arguments, **beside) if callable(member) else member
@@ -88,13 +88,13 @@ def outcome(encoding: Any, name: str, *arguments: Any, **beside: Any) -> Any:
 
 
 def assert_same(two: Two, name: str, *arguments: Any, **beside: Any) -> None:
-    """Compare the results of a member."""
+    """Check that a member has the same result in both."""
     theirs, ours = (outcome(encoding, name, *arguments, **beside) for encoding in two)
     assert ours == theirs
 
 
 def assert_decoded_alike(two: Two, ids: Any) -> None:
-    """Compare all decodings of ids."""
+    """Check that ids are decoded alike by all methods."""
     for errors in ("replace", "ignore", "strict"):
         assert_same(two, "decode", ids, errors)
         assert_same(two, "decode_batch", [ids, [104], ids], errors=errors, num_threads=1)
@@ -104,7 +104,7 @@ def assert_decoded_alike(two: Two, ids: Any) -> None:
 
 
 def assert_properties_alike(two: Two) -> None:
-    """Compare the attributes of encodings."""
+    """Check that both encodings have the same attributes."""
     for name in (*PROPERTIES, "token_byte_values", "__repr__"):
         assert_same(two, name)
 
@@ -112,7 +112,7 @@ def assert_properties_alike(two: Two) -> None:
 @given(texts, sets_of_strings, sets_of_strings)
 @examples(3000)
 def test_special_tokens(text: str, allowed: Any, disallowed: Any) -> None:
-    """Any text has the same ids, or is refused by the same error, for any allowed and disallowed tokens."""
+    """Any text has the ids of tiktoken, or the same error, with any allowed and disallowed special tokens."""
     for name in ("encode", "encode_to_numpy"):
         assert_same(small(), name, text, allowed_special=allowed, disallowed_special=disallowed)
         assert_same(small(), name, text)
@@ -122,7 +122,7 @@ def test_special_tokens(text: str, allowed: Any, disallowed: Any) -> None:
 @given(st.lists(texts, max_size=4), sets_of_strings, sets_of_strings)
 @examples(300)
 def test_batches(rows: list[str], allowed: Any, disallowed: Any) -> None:
-    """A batch has the ids of its texts, or the error of the first invalid text."""
+    """A batch has the ids of tiktoken, or the same error."""
     assert_same(small(), "encode_batch", rows, num_threads=2, allowed_special=allowed, disallowed_special=disallowed)
     assert_same(small(), "encode_ordinary_batch", rows, num_threads=2)
 
@@ -130,7 +130,7 @@ def test_batches(rows: list[str], allowed: Any, disallowed: Any) -> None:
 @given(st.lists(st.one_of(st.integers(0, 310), st.sampled_from([0xC3, 0xA9, 0xF0, 0x9F, 0x98, 0xBA, 267])), max_size=12))
 @examples(2000)
 def test_decoding(ids: list[int]) -> None:
-    """Ids have the same bytes, texts and offsets, or are refused by the same error."""
+    """Ids have the bytes, texts and offsets of tiktoken, or the same error."""
     assert_decoded_alike(small(), ids)
     assert_decoded_alike(small(), np.array(ids, np.uint32))
 
@@ -158,7 +158,7 @@ ODD_IDS: Sequence[Any] = (
 )
 ODD_SETS = (["<a>"], {"<a>"}, frozenset({"<a>"}), {"<a>": 1}.keys(), None, "some", {1}, {"b"}, {"<a>", "a>b"})
 UNCHECKED: dict[str, Any] = {"disallowed_special": ()}
-CALLS: Sequence[tuple[str, Sequence[Any], dict[str, Any]]] = (  # method, first arguments, other arguments
+CALLS: Sequence[tuple[str, Sequence[Any], dict[str, Any]]] = (  # method, first arguments, keyword arguments
     ("encode_single_token", ("hello", b"hello", "<a>", b"<a>", "|>é", "|>é".encode(), b"\xc3", "hello world", b"\xff\xfe", ""), {}),
     ("encode_single_token", ("\ud800", 5, bytearray(b"a"), None), {}),
     ("decode_single_token_bytes", (97, 300, 303, 304, 999999, -1, 1 << 32, 1.5, "a", None, np.int64(97), True), {}),
@@ -184,7 +184,7 @@ FLAT = [(name, argument, beside) for name, arguments, beside in CALLS for argume
 
 @pytest.mark.parametrize(("name", "argument", "beside"), FLAT, ids=[f"{name}-{place}" for place, (name, _, _) in enumerate(FLAT)])
 def test_corners(name: str, argument: Any, beside: dict[str, Any]) -> None:
-    """Odd arguments give the same results, or the same errors."""
+    """Arguments of wrong types and out of range give the results of tiktoken, or the same errors."""
     assert_same(small(), name, argument, **beside)
 
 
@@ -199,20 +199,20 @@ def test_corners(name: str, argument: Any, beside: dict[str, Any]) -> None:
     ],
 )
 def test_errors_of_regular_expressions(name: str, argument: Any, beside: dict[str, Any]) -> None:
-    """If tiktoken leaves a check to one of its two engines of regular expressions, the error is of the same type."""
+    """If tiktoken's error comes from one of its regex engines, the stand-in raises an error of the same type."""
     theirs, ours = (outcome(encoding, name, argument, **beside) for encoding in small())
     assert ours[0] is theirs[0] is TypeError
 
 
 def test_huge_numbers() -> None:
-    """Numbers of more than 64 bits are refused by the same error."""
+    """Numbers of more than 64 bits give the errors of tiktoken."""
     for number in (1 << 63, 1 << 64, -1 << 70, 1 << 70):
         for name, argument in (("decode_single_token_bytes", number), ("decode_bytes", [number]), ("decode", [97, number])):
             assert_same(small(), name, argument)
 
 
 def test_no_end_of_text() -> None:
-    """Without <|endoftext|> there is no eot_token."""
+    """An encoding without <|endoftext|> has no eot_token, as in tiktoken."""
     path = kept.FOLDER / f"small-{os.getpid()}.tiktoken"
     small()
     theirs = library.Encoding("small", pat_str=PATTERN, mergeable_ranks=RANKS, special_tokens={})
@@ -223,7 +223,7 @@ def test_no_end_of_text() -> None:
 
 @pytest.mark.parametrize("padding", ["=", "=="])
 def test_empty_token(padding: str) -> None:
-    """A line of padding alone, as in Whisper's file, is the empty token: it has an id and no text."""
+    """A line of padding without content, as in Whisper's file, is an empty token, which has an id and no text."""
     path = kept.FOLDER / f"empty-{os.getpid()}.tiktoken"
     path.write_bytes(b"".join(b"%b %d\n" % (b64encode(token), rank) for token, rank in RANKS.items()) + f"{padding} 280\n".encode())
     theirs = library.Encoding("small", pat_str=PATTERN, mergeable_ranks=loading.load_tiktoken_bpe(str(path)), special_tokens=SPECIAL)
@@ -240,7 +240,7 @@ def test_empty_token(padding: str) -> None:
 
 
 def test_members() -> None:
-    """All public members of tiktoken's class exist, and have the same arguments."""
+    """Every public member of tiktoken's class exists, with the same parameters."""
     theirs, ours = small()
     names = [name for name in dir(theirs) if not name.startswith("_")]
     assert {*names} <= {*dir(ours)}
@@ -250,7 +250,7 @@ def test_members() -> None:
 
 
 def unstable(encoding: Any, text: str, **beside: Any) -> Any:
-    """The stable ids and the set of completions, or the error."""
+    """The stable ids and the set of completions of a text, or the error."""
     found = outcome(encoding, "encode_with_unstable", text, **beside)
     if found[0] is not tuple:
         return found
@@ -262,7 +262,7 @@ def unstable(encoding: Any, text: str, **beside: Any) -> Any:
 @given(texts, sets_of_strings, sets_of_strings)
 @examples(2000)
 def test_unstable_encoding(text: str, allowed: Any, disallowed: Any) -> None:
-    """Any text has the same stable ids and the same set of completions, or the same error."""
+    """`encode_with_unstable` gives any text the stable ids and the set of completions of tiktoken, or the same error."""
     theirs, ours = small()
     for beside in ({"allowed_special": allowed, "disallowed_special": disallowed}, {"disallowed_special": ()}):
         assert unstable(ours, text, **beside) == unstable(theirs, text, **beside)
@@ -271,14 +271,14 @@ def test_unstable_encoding(text: str, allowed: Any, disallowed: Any) -> None:
 @needs_shared
 @pytest.mark.parametrize("name", ["r50k_base", pytest.param("cl100k_base", marks=pytest.mark.slow)])
 def test_unstable_encoding_of_real_encodings(name: str) -> None:
-    """Beginnings of texts have the same stable ids and completions with a real encoding."""
+    """With real encodings, `encode_with_unstable` gives beginnings of texts the stable ids and completions of tiktoken."""
     theirs, ours = real(name)
     for text in ("hello fanta", "a  \n \u3000", "  \n", "'", "caf\xe9", "\u6771", " \x1c", "1234", "a" + END, "\U0001f63a", "\n\n", "\x85"):
         assert unstable(ours, text, allowed_special="all") == unstable(theirs, text, allowed_special="all")
 
 
 def test_extended_encoding() -> None:
-    """An encoding is extended as in tiktoken's README, with the stand-in as the source; fst.tiktoken compiles the result."""
+    """An Encoding can be extended from the attributes of the stand-in, as in tiktoken's README, and `fst.tiktoken` compiles the result."""
     ours = small()[1]
     more = {"<|im_start|>": 400, "<|im_end|>": 401}
     specials = {**ours._special_tokens, **more}
@@ -293,7 +293,7 @@ def test_extended_encoding() -> None:
 
 
 def test_tables_of_live_encodings_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An encoding is compiled once, and an encoding with other special tokens has a different table."""
+    """An Encoding is compiled once, and an Encoding with other special tokens has a table of its own."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     theirs = small()[0]
     parts = {"pat_str": theirs._pat_str, "mergeable_ranks": theirs._mergeable_ranks}
@@ -305,7 +305,7 @@ def test_tables_of_live_encodings_are_kept(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_names_of_encodings(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Names give the encodings of the installed tiktoken, compiled once; without tiktoken, the error names it."""
+    """`get_encoding` and `encoding_for_model` compile the encodings of the installed tiktoken once, and need tiktoken."""
     theirs = small()[0]
     monkeypatch.setitem(library.registry.ENCODINGS, "cl100k_base", theirs)
     monkeypatch.setattr(sys.modules["fst.runtime.compat.tiktoken.encoding"], "_BY_NAME", {})
@@ -323,7 +323,7 @@ def test_names_of_encodings(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_other_tables_have_no_ranks(tmp_path: Path) -> None:
-    """A table whose ids are not in the order of its merges has no pattern and ranks for tiktoken."""
+    """A table whose ids are not in the order of its merges has no `_pat_str` and no `_mergeable_ranks`."""
     model = {"type": "BPE", "vocab": {spelled(bytes([byte])): byte for byte in range(256)}, "merges": []}
     split = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
     (tmp_path / "tokenizer.json").write_text(json.dumps({"model": model, "pre_tokenizer": split}), "utf-8")
@@ -334,27 +334,27 @@ def test_other_tables_have_no_ranks(tmp_path: Path) -> None:
 
 
 def test_other_tables() -> None:
-    """Tokenizers of other kinds are refused."""
+    """`fst.tiktoken` refuses tokenizers that are not byte-level BPE."""
     with pytest.raises(fst.UnsupportedError, match=r"^fst.tiktoken stands in for byte-level BPE; .* 'wordpiece'"):
         fst.tiktoken(fst.Tokenizer(wordpiece(["[UNK]", "a"])))
 
 
 def test_pickles() -> None:
-    """An unpickled encoding equals the original."""
+    """An unpickled encoding gives the same results."""
     ours = pickle.loads(pickle.dumps(small()[1]))
     assert repr(ours) == repr(small()[1])
     assert ours.encode("hello<a>", allowed_special="all") == small()[0].encode("hello<a>", allowed_special="all")
 
 
 def test_tiktoken_is_not_needed() -> None:
-    """The stand-in does not import the library that it replaces."""
+    """The stand-in does not import tiktoken."""
     code = "import sys, fst; fst.tiktoken; sys.exit('tiktoken' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 @needs_shared
 def test_vocabularies_of_hugging_face() -> None:
-    """A tokenizer.json whose tokens are those of an encoding can replace it."""
+    """A tokenizer.json with the tokens of an encoding can replace the encoding."""
     tokenizer = fst.Tokenizer(kept.bpe(SHARED / "vocab_bpe" / "gpt2" / "tokenizer.json"))
     two = real("r50k_base")[0], fst.tiktoken(tokenizer, name="r50k_base")
     for text in TEXTS:
@@ -368,7 +368,7 @@ def test_vocabularies_of_hugging_face() -> None:
 @pytest.mark.sampled
 @each_real
 def test_real_encodings(name: str) -> None:
-    """Real encodings give the same ids, bytes, texts and offsets."""
+    """Real encodings have the ids, bytes, texts and offsets of tiktoken."""
     two = real(name)
     for text in sample(TEXTS, 3):
         for allowed in ((), {END}, "all"):
@@ -383,7 +383,7 @@ def test_real_encodings(name: str) -> None:
 @each_real
 @pytest.mark.sampled
 def test_every_id(name: str) -> None:
-    """Every id of a real encoding has the same bytes, and these bytes have the same id."""
+    """With real encodings, every id has the bytes of tiktoken, and these bytes have the id."""
     theirs, ours = real(name)
     numbers = sample(range(theirs.n_vocab + 2), 10)
     for number in numbers:
@@ -397,7 +397,7 @@ def test_every_id(name: str) -> None:
 @each_real
 @pytest.mark.sampled
 def test_corpora(name: str) -> None:
-    """Lines of real text have the same ids one by one and in batches, and the ids decode to the text."""
+    """With real encodings, lines of the corpora have the ids of tiktoken, alone and in batches, and the ids decode to the lines."""
     theirs, ours = real(name)
     for path in sorted(path for path in (SHARED / "corpora").iterdir() if path.suffix in (".md", ".txt")):
         lines = [*sample(path.read_text(encoding="utf-8")[:600_000].splitlines(keepends=True), 15)]

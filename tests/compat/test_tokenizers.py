@@ -1,4 +1,6 @@
-"""The stand-in for `tokenizers.Tokenizer` gives the same results for the same code, and live tokenizers are compiled at once."""
+"""The stand-in for `tokenizers.Tokenizer` gives the results of `tokenizers`, and tokenizers of this library are compiled when they are
+passed.
+"""
 
 from __future__ import annotations
 
@@ -40,18 +42,18 @@ each_kind = pytest.mark.parametrize("kind", KINDS)
 
 
 def pair_of(kind: str) -> tuple[Tokenizer, Any]:
-    """A tokenizer of `tokenizers`, and its stand-in, new because tests may change their states."""
+    """A tokenizer of `tokenizers` and its stand-in; both are new, because tests may change their state."""
     return Tokenizer.from_str(source(kind).to_str()), fst.tokenizers(table(kind))
 
 
 def told(row: Any) -> list[Any]:
     """All members of a row and of its overflowing rows."""
-    # Overflowing rows have no overflowing rows here; if both texts of a pair are truncated, tokenizers gives them some of the other rows.
+    # Overflowing rows have no overflowing rows here; in `tokenizers` they have some if both texts of a pair are truncated.
     return [known(row), len(row), [known(other) for other in row.overflowing]]
 
 
 def untyped(row: Any) -> list[Any]:
-    """All members of a row except the type ids of pairs: in some windows, `tokenizers` does not use the template's type ids."""
+    """All members of a row except the type ids of pairs, which in `tokenizers` differ from the template in some windows."""
     told_of = told(row)
     for known_of in (told_of[0], *told_of[2]) if row.n_sequences == 2 else ():
         del known_of[1]
@@ -59,7 +61,7 @@ def untyped(row: Any) -> list[Any]:
 
 
 def outcome(ask: Callable[[], Any]) -> Any:
-    """The result, or a mark for an error. A panic of Rust is not an Exception."""
+    """The result of a call, or "refused" for an error; a panic of Rust is a BaseException."""
     try:
         return ask()
     except BaseException as error:
@@ -92,7 +94,7 @@ PADDING = some.none() | some.fixed_dictionaries(
 
 
 def settle(made: Any, truncation: dict[str, Any] | None, padding: dict[str, Any] | None) -> Any:
-    """Set the state of a tokenizer. A refused call changes nothing."""
+    """Set the truncation and padding of a tokenizer; a refused call changes nothing."""
     made.no_truncation()
     made.no_padding()
     if padding is not None:
@@ -107,7 +109,7 @@ def settle(made: Any, truncation: dict[str, Any] | None, padding: dict[str, Any]
 def test_rows_are_those_of_the_reference(
     kind: str, data: some.DataObject, truncation: dict[str, Any] | None, padding: dict[str, Any] | None, special: bool, split: bool
 ) -> None:
-    """Rows have the same members as in `tokenizers`, for single texts, batches and pairs, whole or split, truncated, padded or neither."""
+    """Rows have the members of `tokenizers`: for texts, pairs and batches, as str or words, truncated, padded or neither."""
     theirs, ours = pair_of(kind)
     assert settle(theirs, truncation, padding) == settle(ours, truncation, padding)
     unit: some.SearchStrategy[Any] = words if split else texts
@@ -123,7 +125,7 @@ def test_rows_are_those_of_the_reference(
 
 @each_kind
 def test_what_a_vocabulary_says(kind: str) -> None:
-    """Tokens, ids, sizes, added tokens and texts of ids match the reference."""
+    """Tokens, ids, sizes, added tokens and decoded texts match `tokenizers`."""
     theirs, ours = pair_of(kind)
     for special in (True, False):
         assert ours.get_vocab(special) == theirs.get_vocab(special)
@@ -143,7 +145,7 @@ def test_what_a_vocabulary_says(kind: str) -> None:
 @each_kind
 @pytest.mark.parametrize("change", range(len(CHANGES)))
 def test_rows_change(kind: str, change: int) -> None:
-    """Rows are padded and truncated like those of the reference, before and after other members are used."""
+    """`pad` and `truncate` of rows give the results of `tokenizers`, before and after other members are read."""
     for asked in ((), ("offsets",), ("tokens", "ids"), ("overflowing",)):
         found = []
         for made in pair_of(kind):
@@ -158,7 +160,7 @@ def test_rows_change(kind: str, change: int) -> None:
 
 
 def test_state_is_that_of_the_source() -> None:
-    """Truncation and padding of the source apply at once, and a change of them affects neither the table nor other stand-ins."""
+    """The source's truncation and padding apply at once, and changes of them affect neither the table nor other stand-ins."""
     theirs = wordpiece()
     theirs.enable_truncation(6, stride=1, strategy="only_first", direction="left")
     theirs.enable_padding(length=9, pad_id=3, pad_token="<pad>", pad_type_id=1, pad_to_multiple_of=4)
@@ -176,7 +178,7 @@ def test_state_is_that_of_the_source() -> None:
 
 
 def test_later_changes_do_not_reach_rows() -> None:
-    """A row keeps the state and the texts of the time of its encoding."""
+    """A row is not affected by later changes of the tokenizer or of the list of texts."""
     theirs, ours = pair_of("wordpiece")
     expected = [told(row) for row in theirs.encode_batch(["ab a", "b"])]
     texts = ["ab a", "b"]
@@ -200,7 +202,7 @@ def test_later_changes_do_not_reach_rows() -> None:
     ],
 )
 def test_wrong_settings_are_refused(ask: Callable[[Any], Any], what: str) -> None:
-    """A setting with an invalid value is refused, and changes nothing."""
+    """An invalid value of a setting is refused, and the settings do not change."""
     ours = fst.tokenizers(table("wordpiece"))
     with pytest.raises(ValueError, match=what):
         ask(ours)
@@ -221,7 +223,7 @@ def test_wrong_settings_are_refused(ask: Callable[[Any], Any], what: str) -> Non
     ],
 )
 def test_what_tables_cannot_do_is_refused(ask: Callable[[Any], Any], what: str) -> None:
-    """Calls that would change the model or its text pipeline are refused, and the message gives the remedy."""
+    """A call that would change the model or its components is refused, and the message contains a remedy."""
     ours = fst.tokenizers(table("wordpiece"))
     with pytest.raises(fst.UnsupportedError, match=what):
         ask(ours)
@@ -230,7 +232,7 @@ def test_what_tables_cannot_do_is_refused(ask: Callable[[Any], Any], what: str) 
 
 
 def test_members_that_are_not_there() -> None:
-    """A missing member of the stand-in is an AttributeError that names a replacement."""
+    """A missing member is an AttributeError that contains a replacement."""
     with pytest.raises(AttributeError, match=r"^'normalizer': .* save\(path\) writes a tokenizer.json"):
         fst.tokenizers(table("wordpiece")).normalizer  # noqa: B018
 
@@ -251,7 +253,7 @@ def test_members_that_are_not_there() -> None:
     ],
 )
 def test_what_is_no_text_is_refused(ask: Callable[[Any], Any], what: str) -> None:
-    """An argument that is not text is refused, as by the reference."""
+    """An argument that is not text is refused, as in `tokenizers`."""
     theirs, ours = pair_of("wordpiece")
     assert outcome(lambda: ask(theirs)) == "refused"
     with pytest.raises(fst.TextError, match=what):
@@ -259,7 +261,7 @@ def test_what_is_no_text_is_refused(ask: Callable[[Any], Any], what: str) -> Non
 
 
 def test_copies_keep_the_state() -> None:
-    """Stand-ins and rows can be copied and pickled with their state."""
+    """Stand-ins and rows keep their state when they are copied or pickled."""
     ours = fst.tokenizers(table("wordpiece"), threads=2)
     ours.enable_truncation(4, stride=1)
     expected = told(ours.encode("ab a 1"))
@@ -276,7 +278,7 @@ def test_copies_keep_the_state() -> None:
 @each_kind
 @pytest.mark.parametrize("pretty", [False, True])
 def test_saved_tokenizers_are_read_by_the_reference(kind: str, pretty: bool, tmp_path: Path) -> None:
-    """`tokenizers` reads a saved file, and then gives the same results and has the same state."""
+    """`tokenizers` reads a saved file, and then has the same results and settings."""
     theirs, ours = pair_of(kind)
     for made in (theirs, ours):
         made.enable_truncation(8, stride=1, strategy="only_first", direction="left")
@@ -289,7 +291,7 @@ def test_saved_tokenizers_are_read_by_the_reference(kind: str, pretty: bool, tmp
 
 
 def test_many_ids() -> None:
-    """Rows of large batches also contain plain numbers, for any id of the padding token."""
+    """The ids of rows are plain integers also in large batches, with any id of the padding token."""
     theirs, ours = pair_of("wordpiece")
     texts = ["ab a b 1. 日本 ab" * 5, "a"] * 1500
     for pad_id in (3, 1 << 20):
@@ -301,20 +303,20 @@ def test_many_ids() -> None:
 
 
 def test_threads_are_those_of_the_batch() -> None:
-    """A number of threads that is not an integer of at least 1 is refused."""
+    """A number of threads below 1 is refused."""
     with pytest.raises(ValueError, match=r"^threads=0: "):
         fst.tokenizers(table("wordpiece"), threads=0)
 
 
 @pytest.mark.parametrize("asker", ["hf", "tokenizers"])
 def test_what_is_no_tokenizer_is_refused(asker: str) -> None:
-    """An object that is not a tokenizer is refused, and the message gives the remedy."""
+    """An object that is not a tokenizer is refused, and the message contains a remedy."""
     with pytest.raises(TypeError, match=rf"^fst.{asker} takes an fst.Tokenizer, or a live tokenizer .*, not str: compile a source first"):
         getattr(fst, asker)("bert-base-uncased")
 
 
 def test_live_tokenizers_of_transformers() -> None:
-    """A live tokenizer of transformers is compiled with its settings and its chat template, and given settings override these."""
+    """A tokenizer of transformers is compiled with its settings and its chat template, which arguments may replace."""
     transformers = pytest.importorskip("transformers")
     live = transformers.PreTrainedTokenizerFast(
         tokenizer_object=wordpiece(), pad_token="<pad>", unk_token="[UNK]", model_max_length=6, padding_side="left", chat_template="{{ 1 }}"
@@ -335,7 +337,7 @@ def test_live_tokenizers_of_transformers() -> None:
 
 
 def test_tables_need_no_compiler(tmp_path: Path) -> None:
-    """Without a live tokenizer, the stand-in needs neither the compiler nor `tokenizers`."""
+    """For a compiled table, the stand-in needs neither the compiler nor `tokenizers`."""
     table("wordpiece")._table.save(tmp_path / "table.npz")
     code = f"import fst, sys; tok = fst.tokenizers(fst.load({str(tmp_path / 'table.npz')!r})); assert tok.encode('ab a').ids; "
     code += "sys.exit('tokenizers' in sys.modules or any(name.startswith('fst.compile') for name in sys.modules))"
@@ -346,7 +348,7 @@ REAL = ("vocab_bpe/mistral01", "vocab_bpe/roberta", "vocab_bpe/gpt2", "vocab/all
 
 
 def lines(share: int) -> list[str]:
-    """Texts of many languages."""
+    """Every `share`-th sentence of a corpus in many languages."""
     records = (SHARED / "corpora" / "multi_sentences_500.jsonl").read_text(encoding="utf-8").split("\n")[::share]
     return [json.loads(record)["text"] for record in records if record]
 
@@ -354,7 +356,7 @@ def lines(share: int) -> list[str]:
 @needs_shared
 @pytest.mark.parametrize("name", thinned(REAL, 6))
 def test_real_vocabularies(name: str) -> None:
-    """Rows of real vocabularies, with their own state and with another, match the reference."""
+    """With real vocabularies, rows match `tokenizers`, with the settings of the source and with others."""
     path = SHARED / name / "tokenizer.json"
     text = path.read_text("utf-8") if path.exists() else gzip.decompress(path.with_suffix(".json.gz").read_bytes()).decode()
     theirs = Tokenizer.from_str(text)
@@ -374,20 +376,20 @@ def test_real_vocabularies(name: str) -> None:
 
 @pytest.fixture
 def tables_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty folder for the tables of live tokenizers."""
+    """The empty folder in which compiled tables of tokenizers are stored."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     return tmp_path / f"fst-toolkit-{fst.__version__}" / "tables"
 
 
 def compiles(kind: str, caplog: pytest.LogCaptureFixture) -> list[str]:
-    """Make a stand-in for a live tokenizer of a kind, check that ids are equal, and return the compiler's log."""
+    """Make a stand-in for a tokenizer of a kind, check its ids, and return the log lines about its compilation."""
     caplog.clear()
     assert fst.tokenizers(source(kind)).encode("ab a").ids == source(kind).encode("ab a").ids
     return [record.getMessage() for record in caplog.records if "compiling a live" in record.getMessage()]
 
 
 def test_tables_of_live_tokenizers_are_kept(tables_folder: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """A live tokenizer is compiled once, after a log line with the folder of its table; another tokenizer has its own table."""
+    """A tokenizer is compiled once, with a log line that contains the folder of its table, and another tokenizer has a table of its own."""
     assert compiles("wordpiece", caplog) == [f"fst: compiling a live Tokenizer of 17 tokens, up to 20 s; kept in {tables_folder}"]
     assert not compiles("wordpiece", caplog)
     assert compiles("unigram", caplog)
@@ -396,7 +398,7 @@ def test_tables_of_live_tokenizers_are_kept(tables_folder: Path, caplog: pytest.
 
 @pytest.mark.usefixtures("tables_folder")
 def test_kept_tables_need_no_compiler() -> None:
-    """A kept table is loaded without the compiler."""
+    """A stored table is loaded without the compiler."""
     code = "import fst, sys; from tokenizers import Tokenizer, models; "
     code += "fst.tokenizers(Tokenizer(models.WordLevel({'[UNK]': 0}, '[UNK]'))); print('fst.compile' in sys.modules)"
     told = [subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout for _ in range(2)]
@@ -407,7 +409,7 @@ def test_kept_tables_need_no_compiler() -> None:
 def test_kept_tables_are_not_trusted(
     harm: str, tables_folder: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A kept table is not used if it is damaged, if another user can write to it, or if the compiler has changed."""
+    """A stored table is not used if it is damaged, if other users can write to it, or if the compiler has changed."""
     compiles("unigram", caplog)
     (path,) = tables_folder.iterdir()
     data = path.read_bytes()
@@ -424,7 +426,7 @@ def test_kept_tables_are_not_trusted(
 
 
 def test_folders_of_strangers_keep_no_tables(tables_folder: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """A folder that everybody can write to is neither read nor written, and a log line gives the reason."""
+    """A folder to which everybody can write is neither read nor written, and a log line contains the reason."""
     compiles("unigram", caplog)
     (path,) = tables_folder.iterdir()
     tables_folder.chmod(0o777)
@@ -434,7 +436,7 @@ def test_folders_of_strangers_keep_no_tables(tables_folder: Path, caplog: pytest
 
 
 def test_kept_tables_are_bounded(tables_folder: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tables beyond the limit are removed, the least recently used ones first."""
+    """If the stored tables exceed a limit, the least recently used are removed."""
     compiles("unknown_unigram", caplog)
     (old,) = tables_folder.iterdir()
     os.utime(old, (1, 1))
@@ -445,13 +447,13 @@ def test_kept_tables_are_bounded(tables_folder: Path, caplog: pytest.LogCaptureF
 
 
 def test_names_of_unknown_tokens_in_one_character() -> None:
-    """Unknown tokens that replace parts of a single character have separate names."""
+    """Unknown tokens for parts of a single character have the names of `tokenizers`."""
     for text in ("ﷺ", "a ﷺ☃ ﷺb"):
         assert fst.tokenizers(table("unknown_unigram")).encode(text).tokens == source("unknown_unigram").encode(text).tokens
 
 
 def test_names_of_tokens_in_white_space_that_is_taken() -> None:
-    """A token within the whitespace that the preceding token includes has a separate name."""
+    """A token inside the whitespace that the preceding token includes has the name of `tokenizers`."""
     ours, theirs = fst.tokenizers(table("unigram")), Tokenizer.from_str(source("unigram").to_str())
     for each in (ours, theirs):
         each.add_tokens([AddedToken("\n", rstrip=True, normalized=False)])

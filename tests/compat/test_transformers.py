@@ -1,4 +1,4 @@
-"""The drop-in: code for a fast tokenizer of transformers gives the same results with this tokenizer."""
+"""The stand-in for transformers' fast tokenizers gives their results in calls, decoding and saved folders."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from support.tiers import thinned
 import fst
 from fst.machines.wordpiece.table import WordPieceTable
 
-pytestmark = pytest.mark.filterwarnings("default")  # transformers and torch emit warnings on import
+pytestmark = pytest.mark.filterwarnings("default")  # transformers and torch emit warnings when they are imported
 
 
 # Attributes
@@ -41,7 +41,7 @@ OF_BERT = ("do_lower_case", "strip_accents", "tokenize_chinese_chars", "vocab_fi
 
 @pytest.mark.parametrize("name", [*ATTRIBUTES, *OF_BERT])
 def test_attributes(two: Two, name: str) -> None:
-    """Attributes match transformers' tokenizer."""
+    """The attributes match the tokenizer of transformers."""
     if name == "name_or_path_is_text":
         two.same(lambda tokenizer: type(tokenizer.name_or_path))
     else:
@@ -53,7 +53,7 @@ def test_attributes(two: Two, name: str) -> None:
     "name", thinned(["all-minilm-l6-v2", "bert-base-cased", "bert-base-multilingual-cased", "bert-base-chinese"], 4)
 )
 def test_attributes_of_public_models(name: str) -> None:
-    """Attributes, lengths and added tokens match transformers' tokenizer for public models."""
+    """For public models, attributes, lengths and added tokens match the tokenizer of transformers."""
     path = SHARED / "vocab" / name
     both = Two(library("transformers").BertTokenizerFast.from_pretrained(path), fst.hf(fst.Tokenizer(wordpiece(path))))
     for attribute in ATTRIBUTES[:-2]:
@@ -65,7 +65,7 @@ def test_attributes_of_public_models(name: str) -> None:
 
 @pytest.mark.parametrize("said", [None, 512, 512.0, 1e30, int(1e30)])
 def test_length_is_the_folder_s(said: float | None, folder: Path, tmp_path: Path) -> None:
-    """A model's length equals transformers' number, and is always an int; None, and the number that represents None, are the same."""
+    """`model_max_length` equals that of transformers and is an int; None becomes the number by which transformers means no limit."""
     shutil.copytree(folder, tmp_path / "copy")
     path = tmp_path / "copy" / "tokenizer_config.json"
     path.write_text(json.dumps({**json.loads(path.read_text("utf-8")), "model_max_length": said}), "utf-8")
@@ -76,7 +76,7 @@ def test_length_is_the_folder_s(said: float | None, folder: Path, tmp_path: Path
 
 
 def test_it_is_a_tokenizer_of_transformers(two: Two) -> None:
-    """The drop-in is a PreTrainedTokenizerBase, as libraries require."""
+    """The stand-in is a PreTrainedTokenizerBase, as other libraries require."""
     assert isinstance(two.other, library("transformers").PreTrainedTokenizerBase)
     assert "Berlin" not in repr(two.other)
     assert "vocab_size=8000" in repr(two.other)
@@ -87,7 +87,7 @@ def test_it_is_a_tokenizer_of_transformers(two: Two) -> None:
 
 @pytest.mark.parametrize("call", range(len(CALLS)))
 def test_calls(two: Two, call: int) -> None:
-    """Calls give the same members, of the same types, in the same order."""
+    """Calls give the keys, types and values of transformers, in the same order."""
     library("torch")
     two.same(CALLS[call])
 
@@ -95,7 +95,7 @@ def test_calls(two: Two, call: int) -> None:
 @pytest.mark.parametrize("settings", [{"padding_side": "left", "truncation_side": "left", "model_max_length": 7}, {"pad_token": "[MASK]"},
                                       {"pad_token_id": 5}, {"model_input_names": ["input_ids"]}])  # fmt: skip
 def test_settings_that_are_set_later(two: Two, settings: dict[str, Any]) -> None:
-    """Attributes set later apply to later calls and to copies, and do not change the inner tokenizer."""
+    """Attributes that are set later apply to later calls and to copies, and do not change the inner tokenizer."""
     before = two.other.fst(TEXTS, padding=True)
     behind = two.other.fst
     two.set(**settings)
@@ -107,7 +107,7 @@ def test_settings_that_are_set_later(two: Two, settings: dict[str, Any]) -> None
 
 
 def test_settings_in_place_of_those_of_the_table(tables: WordPieceTable) -> None:
-    """Settings that are passed with the tokenizer replace those of its table."""
+    """Settings that are passed to `fst.hf` replace those of the table."""
     library("transformers")
     found = fst.hf(fst.Tokenizer(tables), model_max_length=5, padding_side="left", name_or_path="here", sep_token=None)
     assert (found.model_max_length, found.padding_side, found.name_or_path, found.sep_token) == (5, "left", "here", None)
@@ -116,7 +116,7 @@ def test_settings_in_place_of_those_of_the_table(tables: WordPieceTable) -> None
 
 @pytest.mark.parametrize("trace", range(len(TRACES)))
 def test_results_are_traced(two: Two, trace: int) -> None:
-    """The mapping between tokens, characters and words matches a transformers.BatchEncoding, for single texts and for pairs."""
+    """The mapping between tokens, characters and words matches a BatchEncoding of transformers, for texts and for pairs."""
     for pair in (TEXTS[::-1], ["b"] * len(TEXTS)):
         two.same(lambda tokenizer, second: TRACES[trace](tokenizer(TEXTS, second, padding=True)), pair)
     two.same(lambda tokenizer: tokenizer(TEXTS[0]).word_ids())
@@ -124,14 +124,14 @@ def test_results_are_traced(two: Two, trace: int) -> None:
 
 @pytest.mark.parametrize(("change", "windows", "side"), thinned(product(CHANGES, (False, True), ("right", "left")), 4))
 def test_rows_overflow_and_change(two: Two, change: Callable[[Any], Any], windows: bool, side: str) -> None:
-    """Overflowing rows are available without a request, and rows are padded and truncated, as with `tokenizers`."""
+    """Overflowing rows exist without an option, and rows can be padded and truncated, as in `tokenizers`."""
     two.set(truncation_side=side)
 
     def ask(tokenizer: Any, pair: Any, **options: Any) -> list[Any]:
         encoding = tokenizer(TEXTS[:6], pair, return_overflowing_tokens=windows, **options)
         for row in encoding.encodings:
             change(row)
-        # Overflowing rows have no overflowing rows here; if both texts of a pair are truncated, tokenizers gives them some others.
+        # Overflowing rows have no overflowing rows here; in tokenizers they have some if both texts of a pair are truncated.
         samples = encoding.get("overflow_to_sample_mapping", range(6))
         firsts = [encoding[list(samples).index(sample)] for sample in range(6)]
         return [[known(row) for row in encoding.encodings], [[known(other) for other in row.overflowing] for row in firsts]]
@@ -143,7 +143,7 @@ def test_rows_overflow_and_change(two: Two, change: Callable[[Any], Any], window
 
 
 def test_changes_that_cannot_be(two: Two) -> None:
-    """A stride that does not advance, which makes `tokenizers` panic, and an unknown side are errors."""
+    """A stride by which windows would not advance, which makes `tokenizers` panic, is refused, and so is an unknown side."""
     row = two.other(TEXTS)[0]
     with pytest.raises(ValueError, match=r"^stride is 3; expected less than max_length, which is 3$"):
         row.truncate(3, stride=3)
@@ -153,14 +153,14 @@ def test_changes_that_cannot_be(two: Two) -> None:
 
 
 def test_deprecated_words(two: Two) -> None:
-    """`words` is `word_ids`, with a warning."""
+    """`words` gives a warning and the values of `word_ids`."""
     with pytest.warns(DeprecationWarning, match="word_ids"):
         two.same(lambda tokenizer: tokenizer(TEXTS)[0].words)
 
 
 @pytest.mark.parametrize("words", [False, True])
 def test_number_of_texts_in_a_row(two: Two, words: bool) -> None:
-    """A result has the number of texts in its rows without creating the rows."""
+    """`n_sequences` is the number of texts in a row, for texts and pairs, as str or as words."""
     one: Any = ["un", "able"] if words else "unable"
     for text, pair in [(one, None), (one, one), ([one], None), ([one], [one]), ([(one, one)], None)]:
         found = two.same(lambda tokenizer, *given: tokenizer(*given, is_split_into_words=words).n_sequences, text, pair)
@@ -168,9 +168,9 @@ def test_number_of_texts_in_a_row(two: Two, words: bool) -> None:
 
 
 def test_long_text_is_warned_of_once(two: Two) -> None:
-    """A text with more ids than the model's maximum is warned of once, and only if no length is requested."""
-    # Use a separate queue instead of caplog: if the variable CI is set, transformers also passes its records to the root, and caplog would
-    # count them twice.
+    """The first text with more ids than the model's maximum gives a warning, unless the call truncates or is not verbose."""
+    # A queue instead of caplog: if the variable CI is set, transformers also passes its records to the root logger, so caplog would count
+    # them twice.
     records: queue.SimpleQueue[logging.LogRecord] = queue.SimpleQueue()
     handler = logging.handlers.QueueHandler(records)
     logger = library("transformers").utils.logging.get_logger("transformers")
@@ -190,14 +190,14 @@ def test_long_text_is_warned_of_once(two: Two) -> None:
 
 @pytest.mark.parametrize("kind", [None, "np", "pt"])
 def test_results_pickle(two: Two, kind: str | None) -> None:
-    """An unpickled result has the same members: workers of a data loader pass results in this form."""
+    """An unpickled result has the same members, as the workers of a data loader need."""
     library("torch")
     found = two.other(TEXTS, padding=True, return_tensors=kind)
     assert_same(found, pickle.loads(pickle.dumps(found)))
 
 
 def test_threads_with_lengths_of_their_own(two: Two) -> None:
-    """Threads that share a tokenizer, each with a different length, get the same results as each one alone."""
+    """Threads that call one tokenizer with different lengths get the results of separate calls."""
     alone = [dict(two.other(TEXTS, truncation=True, max_length=3 + number, padding="max_length")) for number in range(32)]
     with ThreadPoolExecutor(32) as pool:
         found = pool.map(lambda number: two.other(TEXTS, truncation=True, max_length=3 + number, padding="max_length"), range(32))
@@ -208,7 +208,7 @@ def test_threads_with_lengths_of_their_own(two: Two) -> None:
 
 
 def test_texts_from_ids(two: Two) -> None:
-    """Ids become texts and tokens as with transformers' tokenizer, for any valid ids, with and without special tokens."""
+    """Ids become the texts and tokens of transformers, with and without special tokens."""
     chance = random.Random(1)
     rows = [[chance.randrange(len(TOKENS)) for _ in range(chance.randrange(9))] + [2, 3, 0, 0] for _ in range(40)]
     rows += two.other(TEXTS)["input_ids"]
@@ -233,7 +233,7 @@ MODELS: dict[str, tuple[Any, ...]] = {
 
 @pytest.mark.parametrize("kind", MODELS)
 def test_spaces_are_cleaned_up_except_of_bpe(kind: str) -> None:
-    """Decoding cleans up spaces if the argument, or by default the setting, requests it; BPE is exempt."""
+    """Decoding cleans up spaces if the argument, or by default the setting, requests it, but never for BPE, as in transformers."""
     reference = library("tokenizers")
     own = reference.Tokenizer(getattr(reference.models, kind)(*MODELS[kind]))
     if kind in ("BPE", "Unigram"):
@@ -246,7 +246,7 @@ def test_spaces_are_cleaned_up_except_of_bpe(kind: str) -> None:
 
 
 def test_ids_from_tokens(two: Two) -> None:
-    """Tokens become ids, and unknown tokens the id of the unknown token."""
+    """Tokens become the ids of transformers, and unknown tokens the id of the unknown token."""
     two.same(lambda tokenizer: tokenizer.convert_tokens_to_ids(["the", "##s", "[MASK]", "no such token", ""]))
     two.same(lambda tokenizer: [tokenizer.convert_tokens_to_ids(token) for token in ("the", "[PAD]", "no such token")])
     two.same(lambda tokenizer: [tokenizer.num_special_tokens_to_add(pair) for pair in (False, True)])
@@ -257,7 +257,7 @@ def test_ids_from_tokens(two: Two) -> None:
 
 
 def test_special_tokens_are_always_found(two: Two) -> None:
-    """Calls that would read special tokens in a text as ordinary text are refused with a message that names the argument."""
+    """An option that would read special tokens in a text as ordinary text is refused by its name."""
     with pytest.raises(fst.UnsupportedError, match=r"^split_special_tokens: "):
         two.other(TEXTS, split_special_tokens=True)
     with pytest.raises(fst.UnsupportedError, match=r"^sanitize_control_tokens: "):
@@ -275,13 +275,13 @@ def test_special_tokens_are_always_found(two: Two) -> None:
     ids=["truncation", "sequence", "settings", "split"],
 )
 def test_what_tables_cannot_do_is_refused(two: Two, ask: Callable[[Any], Any], what: str) -> None:
-    """Methods that would change the table or the state of a tokenizer are refused, and the message gives the remedy."""
+    """A method that would change the table or the state is refused, and the message contains a remedy."""
     with pytest.raises(fst.UnsupportedError, match=what):
         ask(two.other)
 
 
 def test_there_is_no_tokenizer_behind_it(two: Two) -> None:
-    """The tokenizer inside a fast one has the members that programs use; any other member is an AttributeError that names a replacement."""
+    """`_tokenizer` has the members that programs use, and any other member is an AttributeError that contains a replacement."""
     for asked in ((), (True,), (False,)):
         two.same(lambda tokenizer, *asked: tokenizer._tokenizer.get_vocab_size(*asked), *asked)
     assert not hasattr(two.other._tokenizer, "normalizer")
@@ -290,7 +290,7 @@ def test_there_is_no_tokenizer_behind_it(two: Two) -> None:
 
 
 def test_decoder_and_vocabulary_files(two: Two, tmp_path: Path) -> None:
-    """The decoder and the vocab.txt match `tokenizers`; a vocabulary that lines cannot represent is refused."""
+    """The decoder and the saved vocab.txt match transformers, and a vocabulary that lines cannot represent is refused."""
     two.same(lambda tokenizer: type(tokenizer.decoder))
     two.same(lambda tokenizer: tokenizer.decoder.decode(["un", "##able", "!"]))
     for prefix in (None, "x"):
@@ -307,7 +307,7 @@ def test_decoder_and_vocabulary_files(two: Two, tmp_path: Path) -> None:
 
 
 def test_settings_of_its_class_are_known(two: Two) -> None:
-    """`init_kwargs` has the same values as in transformers."""
+    """`init_kwargs` contains the values of transformers."""
     made = two.other.init_kwargs
     assert {"do_lower_case", "strip_accents", "tokenize_chinese_chars", "model_max_length", "cls_token", "padding_side"} <= made.keys()
     assert {name: str(made[name]) for name in made if name in two.own.init_kwargs} == {
@@ -317,7 +317,7 @@ def test_settings_of_its_class_are_known(two: Two) -> None:
 
 @pytest.mark.parametrize("asked", [1, 3])
 def test_threads(two: Two, asked: int, helpers: Callable[..., int], tmp_path: Path) -> None:
-    """The threads of a drop-in are the default of its calls, and copies and pickles keep them, but saved folders do not."""
+    """The `threads` of a stand-in are the default of its calls, and are copied and pickled, but not saved in folders."""
     texts = ["un hello! " * 100_000] * 4
     made = fst.hf(two.other.fst, threads=asked)
     for one in (made, copy.deepcopy(made), pickle.loads(pickle.dumps(made))):
@@ -330,7 +330,7 @@ def test_threads(two: Two, asked: int, helpers: Callable[..., int], tmp_path: Pa
 
 
 def test_transformers_may_be_missing() -> None:
-    """Without transformers, everything else works, and the drop-in names the missing package."""
+    """Without transformers, `fst.hf` explains what to install, and everything else works."""
     code = """
 import sys
 sys.modules["transformers"] = None
@@ -347,7 +347,7 @@ except ImportError as error:
 
 
 def test_older_transformers_is_refused(tables: WordPieceTable, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A version before 5, whose tokenizers have a different structure, is refused with its number."""
+    """A version of transformers before 5 is refused with its number."""
     monkeypatch.setattr(library("transformers"), "__version__", "4.57.1")
     hf = importlib.import_module("fst.runtime.compat.transformers.hf")
     hf._class.cache_clear()
@@ -359,7 +359,7 @@ def test_older_transformers_is_refused(tables: WordPieceTable, monkeypatch: pyte
 
 
 def test_saved_tokenizer_is_loaded_by_transformers(two: Two, tmp_path: Path) -> None:
-    """AutoTokenizer loads a saved tokenizer, with the same results, changed settings included."""
+    """AutoTokenizer loads a saved stand-in, which then gives the same results with the changed settings."""
     two.set(padding_side="left", model_max_length=11)
     files = two.other.save_pretrained(tmp_path)
     assert sorted(Path(file).name for file in files) == sorted(path.name for path in tmp_path.iterdir())
@@ -371,21 +371,9 @@ def test_saved_tokenizer_is_loaded_by_transformers(two: Two, tmp_path: Path) -> 
 
 
 def test_saved_tokenizer_compiles_to_equal_tables(tables: WordPieceTable, tmp_path: Path) -> None:
-    """A saved tokenizer compiles to its original tables, byte for byte, under any file names."""
+    """A saved stand-in compiles to the bytes of its original table, with any file names."""
     library("transformers")
     fst.hf(fst.Tokenizer(tables)).save_pretrained(tmp_path)
     assert pickle.dumps(wordpiece(tmp_path)) == pickle.dumps(tables)
     fst.hf(fst.Tokenizer(tables)).save_pretrained(tmp_path, filename_prefix="old")
     assert (tmp_path / "old-tokenizer.json").read_bytes() == (tmp_path / "tokenizer.json").read_bytes()
-
-
-# Objects
-
-
-# Data collators
-
-
-# Pipelines, with small models of random weights
-
-
-# Sentence-transformers, with a real model

@@ -1,4 +1,4 @@
-"""Fixtures of several files."""
+"""Fixtures for the tests of text components."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ import fst
 
 @pytest.fixture
 def load(tmp_path: Path) -> Load:
-    """Make the reference and the package's tokenizer of a tokenizer.json."""
+    """A function that makes the tokenizers of a tokenizer.json by both libraries."""
 
     def both(source: dict[str, Any]) -> tuple[Tokenizer, fst.Tokenizer]:
         path = tmp_path / "tokenizer.json"
         path.write_text(json.dumps(source), encoding="utf-8")
-        tokenizer = fst.Tokenizer(wordpiece(path))  # first: it must refuse all sources that the reference may refuse
+        tokenizer = fst.Tokenizer(wordpiece(path))  # compiled first, since the package must refuse whatever tokenizers may refuse
         return Tokenizer.from_str(json.dumps(source)), tokenizer
 
     return both

@@ -1,4 +1,4 @@
-"""Added tokens are found at the same positions as in the reference, with any flags, and cover the same text."""
+"""Added tokens with any flags are found at the positions of tokenizers, and cover the same text."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ IN_WORDS = (
 
 
 def reference(added: Sequence[AddedToken], **options: Any) -> Tokenizer:
-    """Build the reference with BERT's components."""
+    """A tokenizer of tokenizers with BERT's components and some added tokens."""
     tokenizer = Tokenizer(models.WordPiece({token: number for number, token in enumerate(TOKENS)}, unk_token="[UNK]"))
     tokenizer.normalizer = normalizers.BertNormalizer(**options)
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
@@ -51,7 +51,7 @@ def reference(added: Sequence[AddedToken], **options: Any) -> Tokenizer:
 
 
 def compiled(of: Tokenizer, folder: Path) -> tuple[Tokenizer, fst.Tokenizer]:
-    """Save a tokenizer and load it again, both for the reference and as tables: only then is its order that of the file."""
+    """Save a tokenizer, and load it in both libraries, because only then its added tokens have the order of the file."""
     path = str(folder / "tokenizer.json")
     of.save(path)
     return Tokenizer.from_file(path), fst.Tokenizer(wordpiece(path))
@@ -60,7 +60,7 @@ def compiled(of: Tokenizer, folder: Path) -> tuple[Tokenizer, fst.Tokenizer]:
 @pytest.mark.sampled
 @pytest.mark.parametrize("seed", thinned(range(15), 15))
 def test_any_flags_on_any_tokens(seed: int, tmp_path: Path) -> None:
-    """Tokens with any flags, several at a time, are found as in the reference, with any settings of its normalizer."""
+    """With any added tokens, flags and settings of BERT's normalizer, the ids and offsets match tokenizers."""
     chosen = random.Random(seed)
     options = {name: chosen.random() < 0.8 for name in ("lowercase", "clean_text", "handle_chinese_chars")}
     names = ("single_word", "lstrip", "rstrip", "normalized", "special")
@@ -84,7 +84,7 @@ def _bytewise(chosen: random.Random) -> Tokenizer:
 
 
 def _of_pieces(chosen: random.Random, model: str) -> Tokenizer:
-    """BPE over characters or Unigram, in SentencePiece's manner."""
+    """BPE over characters or Unigram, like SentencePiece's models."""
     names = ["<unk>", *(f"<0x{byte:02X}>" for byte in range(256)), *dict.fromkeys("▁ab<>ms_éA\n\t"), "ab", "▁a"]
     if model == "BPE":
         vocabulary = dict(zip(names, range(300), strict=False))
@@ -117,7 +117,7 @@ SOLID = ("ab", "b", "<m>", "<s>", "é", "A", "_", "<m", "m>")
 @pytest.mark.sampled
 @pytest.mark.parametrize(("seed", "kind"), thinned(product(range(6), BUILDERS), 6))
 def test_sets_of_tokens_with_white_space(seed: int, kind: str) -> None:
-    """Sets of added tokens with any flags and with whitespace in them give the reference's ids and decoded texts, or are refused."""
+    """Added tokens with any flags that contain whitespace have the ids and decoded texts of tokenizers, or are refused."""
     chosen, done = random.Random(f"{seed} {kind}"), 0
     while done < (1 if kind == "WordPiece" else 3):
         of = BUILDERS[kind](chosen)
@@ -143,7 +143,7 @@ def test_sets_of_tokens_with_white_space(seed: int, kind: str) -> None:
 @pytest.mark.sampled
 @pytest.mark.parametrize("normalizer", thinned([([normalizers.NFKD()],), ([normalizers.NFD(), normalizers.Lowercase()],)], 2))
 def test_words_that_begin_or_end_inside_a_character(normalizer: list[Any], tmp_path: Path) -> None:
-    """The neighbour of a whole-word token may be a part of a character: a fraction becomes digits and other characters."""
+    """A token with single_word may be next to a part of a character, as if a fraction becomes digits, and is found as in tokenizers."""
     of = reference([AddedToken(content, single_word=True, normalized=True) for content in ("b1", "2b", "a=", "c", "x", ".b", "1")])
     of.normalizer = normalizers.Sequence(normalizer)
     chosen = random.Random(5)
@@ -152,12 +152,12 @@ def test_words_that_begin_or_end_inside_a_character(normalizer: list[Any], tmp_p
 
 
 def different(added: Sequence[AddedToken]) -> list[AddedToken]:
-    """Leave out tokens that equal others after normalization."""
+    """Omit tokens that equal others after normalization."""
     return list({token.content.replace("ó", "o").lower(): token for token in added}.values())
 
 
 def refuse_to_read(tokenizer: fst.Tokenizer, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make a second reading of a text an error."""
+    """Make it an error to read a text a second time."""
 
     def refuse(*_: Any, **__: Any) -> Any:
         raise AssertionError("texts are normalised")
@@ -166,7 +166,7 @@ def refuse_to_read(tokenizer: fst.Tokenizer, monkeypatch: pytest.MonkeyPatch) ->
 
 
 def normalizer_of(tokenizer: fst.Tokenizer) -> Any:
-    """The front end for texts that are read again."""
+    """The object that reads texts a second time."""
     assert isinstance(tokenizer, WordPieceTokenizer)
     assert tokenizer._normalizer
     return tokenizer._normalizer
@@ -174,7 +174,7 @@ def normalizer_of(tokenizer: fst.Tokenizer) -> Any:
 
 @pytest.mark.parametrize("seed", thinned(range(24), 24))
 def test_words_are_cut_at_tokens(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The leftmost token in a word counts, and the longest of these; the rest are words; no text is read again for this."""
+    """Inside a word, the leftmost added token is found, and the longest of these, without a second reading of the text."""
     chosen = random.Random(seed)
     options = {name: chosen.random() < 0.7 for name in ("lowercase", "clean_text", "handle_chinese_chars")}
     added = different([AddedToken(content, normalized=True) for content in chosen.sample(INSIDE, chosen.randint(1, 9))])
@@ -187,7 +187,7 @@ def test_words_are_cut_at_tokens(seed: int, tmp_path: Path, monkeypatch: pytest.
 
 @pytest.mark.parametrize("seed", thinned(range(8), 8))
 def test_words_are_cut_at_whole_words(seed: int, tmp_path: Path) -> None:
-    """A whole-word token counts if no word continues next to it; otherwise no other token begins in it."""
+    """A token with single_word is found only if no word continues next to it; otherwise, no other token begins inside it."""
     chosen = random.Random(seed)
     added = [
         AddedToken(content, normalized=True, single_word=chosen.random() < 0.6, lstrip=chosen.random() < 0.1)
@@ -199,7 +199,7 @@ def test_words_are_cut_at_whole_words(seed: int, tmp_path: Path) -> None:
 
 
 def test_whole_words_are_told_in_most_texts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No text is read again to find whole words next to characters of the vocabulary, whitespace, or other tokens."""
+    """A token with single_word needs no second reading of the text next to characters of the vocabulary, whitespace or other tokens."""
     added = [AddedToken("foo", normalized=True, single_word=True), AddedToken("[MASK]", normalized=False)]
     of, tokenizer = compiled(reference(added), tmp_path)
     refuse_to_read(tokenizer, monkeypatch)
@@ -208,7 +208,7 @@ def test_whole_words_are_told_in_most_texts(tmp_path: Path, monkeypatch: pytest.
 
 
 def test_every_letter_is_a_token(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """There is room for the ids of words in which every letter, or every second one, is a token."""
+    """The buffers have space for the ids of words in which every letter, or every second letter, is an added token."""
     of, tokenizer = compiled(reference([AddedToken(content, normalized=True) for content in "abc"]), tmp_path)
     refuse_to_read(tokenizer, monkeypatch)
     words = [letters * (100 // len(letters)) for letters in ("a", "ab", "ax", "xa", "axx", "q", "aq", "é", "a\u0301", "\u1112a")]
@@ -217,7 +217,7 @@ def test_every_letter_is_a_token(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 @pytest.mark.parametrize("single_word", thinned([False, True], 2))
 def test_tokens_at_the_ends_of_chunks(single_word: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The end of a kernel's chunk may be anywhere in a token, or next to one."""
+    """An added token has the results of tokenizers wherever a chunk ends inside it or next to it."""
     of, tokenizer = compiled(reference([AddedToken("abcfoo", normalized=True, single_word=single_word)]), tmp_path)
     refuse_to_read(tokenizer, monkeypatch)
     texts = [filler * 2000 for filler in ("abcfoo ", "xabcfoox ", "abcfoo-", "abcfoo_")]
@@ -225,7 +225,7 @@ def test_tokens_at_the_ends_of_chunks(single_word: bool, tmp_path: Path, monkeyp
 
 
 def test_any_number_of_classes(tmp_path: Path) -> None:
-    """No character is mistaken for another, for any number of character classes."""
+    """Characters are told apart with any number of character classes."""
     ideographs = list(map(chr, range(0x20000, 0x20000 + 33_500)))
     of = reference([AddedToken("foo", normalized=True)])
     of.model = models.WordPiece({token: number for number, token in enumerate([*TOKENS, "foo", *ideographs])}, unk_token="[UNK]")
@@ -234,7 +234,7 @@ def test_any_number_of_classes(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("content", ["foo", "q", "x" * 98])
 def test_tokens_in_words_of_any_length(content: str, tmp_path: Path) -> None:
-    """A word is cut at tokens before its length is compared with the maximum."""
+    """A word is cut at added tokens before its length is compared with the maximum."""
     of, tokenizer = compiled(reference([AddedToken(content, normalized=True)]), tmp_path)
     lengths = [*range(92, 104), 200, 5000]
     letters = [("x" if content == "q" else "q") * length for length in lengths]
@@ -242,7 +242,7 @@ def test_tokens_in_words_of_any_length(content: str, tmp_path: Path) -> None:
 
 
 def test_equal_tokens_in_raw_and_in_normalized_text(tmp_path: Path) -> None:
-    """If two tokens look the same to a kernel, the text determines the right one."""
+    """If a token of raw text and a token of normalized text have the same symbols, the right one is found, as in tokenizers."""
     added = [AddedToken("foo", normalized=False), AddedToken("Foo", normalized=True), AddedToken("oob", normalized=True)]
     of, tokenizer = compiled(reference(added), tmp_path)
     check(of, tokenizer, ["foo", "FOO", "foob", "FOOb", "xfOobx", "xfoobx", "afooFoo"])
@@ -251,7 +251,7 @@ def test_equal_tokens_in_raw_and_in_normalized_text(tmp_path: Path) -> None:
 @pytest.mark.sampled
 @pytest.mark.parametrize("normalized", thinned([False, True], 2))
 def test_every_character_beside_a_whole_word(normalized: bool, tmp_path: Path) -> None:
-    """For each character next to a whole-word token, on either side, the token counts as in the reference."""
+    """A token with single_word is found next to any character exactly if tokenizers finds it."""
     of, tokenizer = compiled(reference([AddedToken("foo", single_word=True, normalized=normalized)]), tmp_path)
     characters = EVERY_CHARACTER
     texts = [f"{char}foo foo{char} {char}" for char in sample([*characters[:0x3100], *characters[0x3100::61]], 9)]
@@ -261,7 +261,7 @@ def test_every_character_beside_a_whole_word(normalized: bool, tmp_path: Path) -
 
 @pytest.mark.parametrize("normalized", thinned([False, True], 2))
 def test_every_white_space_is_swallowed(normalized: bool, tmp_path: Path) -> None:
-    """A token with lstrip and rstrip includes all whitespace around it, of any kind, up to another token."""
+    """A token with lstrip and rstrip includes all kinds of whitespace around it, up to another token."""
     of, tokenizer = compiled(reference([AddedToken("foo", lstrip=True, rstrip=True, normalized=normalized)]), tmp_path)
     spaces = [*WHITE_SPACE, "\x1c", "\u200b", "\u180e", " \t ", "\u3000\u2028"]
     check(of, tokenizer, [f"a{space}foo{space}foo{space}{space}b" for space in spaces])
@@ -281,14 +281,14 @@ def test_white_space_at_the_ends_of_stretches(seed: int, tmp_path: Path) -> None
 
 
 def test_white_space_where_marks_are_ordered_in_steps(tmp_path: Path) -> None:
-    """A token includes the whitespace after it even if offsets are computed in steps, and another token may be in it."""
+    """If offsets are computed in steps, a token with rstrip includes the whitespace after it, and another token may be in this."""
     of = reference([AddedToken("foo", normalized=True, rstrip=True), AddedToken("new york", normalized=True)])
     of.normalizer = normalizers.Sequence([normalizers.NFD(), normalizers.BertNormalizer()])
     check(*compiled(of, tmp_path), ["foo  \u1b44\u0301 b", "a\u0323\u0301 foo  b", "new york foo \u302e\u1b44\u0301"])
 
 
 def test_marks_that_leave_no_symbol(tmp_path: Path) -> None:
-    """A token with a mark that the normalizer drops is found by its letters, also in a table from a file."""
+    """A token with a mark that the normalizer drops is found by its letters, also after the table is saved and loaded."""
     of, tokenizer = compiled(reference([AddedToken("foo\u0301", normalized=True, rstrip=True)]), tmp_path)
     tokenizer.save(tmp_path / "table.npz")
     check(of, fst.Tokenizer.load(tmp_path / "table.npz"), ["foo  b", "fo\u0301o\u0323\u0301 b", "afoo", "\u0301foo\u0301 \u0301"])
@@ -296,7 +296,7 @@ def test_marks_that_leave_no_symbol(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("end", ["\ud800", b"\xff"], ids=ascii)
 def test_a_long_text_that_is_no_text_behind_a_token(end: Any, tmp_path: Path) -> None:
-    """A long text that is invalid at its end is refused with its name, even if an added token at its beginning causes a second reading."""
+    """Malformed text at the end of a long text is refused with its position, even if an added token requires a second reading."""
     _, tokenizer = compiled(reference([AddedToken("foo", rstrip=True)]), tmp_path)
     text = "foo " + "a b " * 200_000
     with pytest.raises(fst.TextError, match=f"row 1, position {len(text)}"):
@@ -304,7 +304,7 @@ def test_a_long_text_that_is_no_text_behind_a_token(end: Any, tmp_path: Path) ->
 
 
 def test_most_text_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Only texts that may contain an added token are read again."""
+    """Only texts that may contain an added token are read a second time."""
     of, tokenizer = compiled(reference([AddedToken("abcfoo", normalized=True), AddedToken("new york", normalized=True)]), tmp_path)
     read: list[str] = []
     original = normalizer_of(tokenizer).normalise
@@ -320,7 +320,7 @@ def test_most_text_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_equal_tokens_are_refused(tmp_path: Path) -> None:
-    """Tokens that are equal after normalization are refused with their names: the reference chooses one at random."""
+    """Tokens that are equal after normalization are refused with their names, because tokenizers chooses one at random."""
     path = str(tmp_path / "tokenizer.json")
     reference([AddedToken("FOO", normalized=True), AddedToken("fOO", normalized=True)]).save(path)
     with pytest.raises(fst.UnsupportedError, match="'FOO' and 'fOO'"):
@@ -336,7 +336,7 @@ def test_equal_tokens_are_refused(tmp_path: Path) -> None:
     ],
 )
 def test_tokens_that_may_hide_are_refused(content: str, flags: dict[str, bool], message: str, tmp_path: Path) -> None:
-    """A token is refused with its name if a text may contain it without a visible symbol."""
+    """A token is refused with its name if texts may contain it without a symbol."""
     path = str(tmp_path / "tokenizer.json")
     reference([AddedToken(content, **flags)]).save(path)
     with pytest.raises(fst.UnsupportedError, match=message):
@@ -344,7 +344,9 @@ def test_tokens_that_may_hide_are_refused(content: str, flags: dict[str, bool], 
 
 
 def test_white_space_that_stays_is_refused(tmp_path: Path) -> None:
-    """A token with whitespace is refused if a text may have other whitespace in its place that the model cannot distinguish."""
+    """A token that contains whitespace is refused if the normalizer keeps different kinds of whitespace, which the model cannot
+    distinguish.
+    """
     path = str(tmp_path / "tokenizer.json")
     reference([AddedToken("new york", normalized=True)], clean_text=False).save(path)
     with pytest.raises(fst.UnsupportedError, match="'new york' with normalized: a normalizer keeps white space"):
@@ -363,7 +365,7 @@ def test_stripping_needs_words_that_end_at_white_space(tmp_path: Path) -> None:
 
 
 def test_tokens_that_overlap_a_late_one_are_late() -> None:
-    """A token that may share characters of a raw text with a late one is late, too, and so on."""
+    """A token depends on its neighbours if it may overlap, in raw text, with another token that depends on its neighbours."""
     parts: list[dict[str, Any]] = [{"content": "<s>"}, {"content": "s>x", "single_word": True}, {"content": "[X]"}, {"content": "x["}]
     added = added_tokens(parts, {})
     assert [*added.contextual] == ["<s>", "s>x", "[X]", "x["]
@@ -373,7 +375,7 @@ def test_tokens_that_overlap_a_late_one_are_late() -> None:
 
 @pytest.mark.parametrize("lowercase", [True, False])
 def test_tokens_are_spelled_as_they_are_found(lowercase: bool, tmp_path: Path) -> None:
-    """Decoding spells an added token as the reference does: in its normalized form, if it is found in normalized text."""
+    """An added token that is found in normalized text decodes to its normalized form, as in tokenizers."""
     contents = ("FÓO", "你好", "X Y", "Q\tZ", "[PAD]", "<mask>", "İ", "ﬁ", "한")
     added = [AddedToken(content, normalized=index != 5, special=index > 3) for index, content in enumerate(contents)]
     of, tokenizer = compiled(reference(added, lowercase=lowercase), tmp_path)

@@ -1,4 +1,6 @@
-"""Charsmaps before byte-level BPE: the normalizer `Precompiled`, and charsmaps in sentencepiece's manner. The references are live."""
+"""Charsmaps before byte-level BPE, by the normalizer `Precompiled` and by sentencepiece's rules, compared with tokenizers and
+sentencepiece.
+"""
 
 from __future__ import annotations
 
@@ -46,24 +48,24 @@ from fst.text.whitespace import NO_WHITESPACE
 Json = dict[str, Any]
 
 NMT, STRIP_ACCENTS = {"type": "Nmt"}, {"type": "StripAccents"}
-# Characters of all classes of clusters, some marks of two, three and four bytes, and spaces.
+# Characters of all classes of clusters, marks of two, three and four bytes, and spaces.
 BITS = (
     *("a", "b", "e", "é", "E", "A", "_", "!", " ", "  ", "\t", "\u00a0", "\r", "\n", "\r\n", "\x01", "\u0301", "\u0323", "\u0903"),
     *("\u200d", "\u200c", "\u0600", "\u070f", "\u1100", "\u1161", "\u11a8", "가", "각", "क", "\u094d", "ी", "©", "☺", "😀", "🏻", "🇩"),
     *("🇪", "世", "\u0345", "\u0e33", "\u0e31", "ﬁ", "\u1e0d", "\U000e0100"),
 )
-AT_ENDS = 40  # more bytes than the replacement of U+FDFA
+AT_ENDS = 40  # more bytes than the replacement of U+FDFA has
 WORDS = ("<s>", "<mask>", "<r>", "word", "late", "world", "[L]", "[R]", "one")
 TEXTS = ("x", "y", "é", "", "ab", "世", " ", "\r", "\u0301", "E")
 
 
 def precompiled(replacements: dict[str, str]) -> Json:
-    """A normalizer that replaces strings."""
+    """A normalizer `Precompiled` that replaces strings."""
     return {"type": "Precompiled", "precompiled_charsmap": b64encode(charsmap(replacements)).decode()}
 
 
 def some_replacements(draw: random.Random) -> dict[str, str]:
-    """A few strings and their replacements."""
+    """Draw a few strings and their replacements."""
     strings = ["".join(draw.choices(BITS, k=draw.choice((1, 1, 1, 2, 2, 3)))) for _ in range(draw.randint(1, 8))]
     return {string: "".join(draw.choices(TEXTS, k=draw.randint(0, 3))) for string in strings}
 
@@ -90,21 +92,21 @@ each_case = pytest.mark.parametrize("name", thinned(CASES, 4))
 
 @cache
 def machine(name: str) -> Machine:
-    """The machine of a case."""
+    """The table, the tokenizer and the reference of a case."""
     return built(document(CASES[name], *ADDED["all"]))
 
 
 @each_case
 @pytest.mark.sampled
 def test_encodings_are_those_of_the_reference(name: str) -> None:
-    """With a charsmap between other normalizers, ids, offsets and words match the reference."""
+    """With a charsmap between other normalizers, ids, offsets and words match tokenizers."""
     draw = random.Random(name)
     hold(machine(name), ["", *BITS, *(mixed(draw, 14) for _ in sample(range(200), 14))])
 
 
 @pytest.mark.sampled
 def test_any_charsmap_replaces_as_the_reference() -> None:
-    """Charsmaps of any strings, on texts of any characters, give the reference's ids and offsets."""
+    """With charsmaps of any strings, any texts have the ids and offsets of tokenizers."""
     for seed in sample(range(24), 12):
         draw = random.Random(seed)
         made = built(document(precompiled(some_replacements(draw)), *ADDED[draw.choice([*ADDED])], adds_blank=draw.random() < 0.5))
@@ -114,7 +116,7 @@ def test_any_charsmap_replaces_as_the_reference() -> None:
 @each_case
 @pytest.mark.sampled
 def test_long_texts_are_read_in_pieces(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A text that is read in parts has the same ids, offsets and words as when read at once."""
+    """A text that is read in parts has the same ids, offsets and words as in one part."""
     _, tokenizer, _ = machine(name)
     draw = random.Random(name)
     for _ in sample(range(100), 8):
@@ -123,7 +125,7 @@ def test_long_texts_are_read_in_pieces(name: str, monkeypatch: pytest.MonkeyPatc
 
 
 def test_every_way_through_the_package() -> None:
-    """For any form of texts, number of threads and cuts of streams, the ids match the walk."""
+    """With any type of text, number of threads and cuts of streams, ids match the walk."""
     draw = random.Random(1)
     texts = ["", *(mixed(draw, draw.choice((1, 3, 10, 40))) for _ in range(10)), "\x01", mixed(draw, 300)]
     table, tokenizer, _ = machine("then edits")
@@ -132,7 +134,7 @@ def test_every_way_through_the_package() -> None:
 
 @pytest.mark.sampled
 def test_capacity_is_counted_by_character() -> None:
-    """A rewritten text has at most the bytes that its characters may become, by any steps between maps, charsmaps and other edits."""
+    """A normalized text is never longer than the sum of the limits of its characters, with any sequence of normalizers."""
     for seed in sample(range(60), 15):
         draw = random.Random(seed)
         maps, strings = [NFC, NFKD, LOWER, STRIP_ACCENTS], precompiled(some_replacements(draw))
@@ -146,7 +148,7 @@ def test_capacity_is_counted_by_character() -> None:
 
 @pytest.mark.sampled
 def test_capacity_is_counted_with_added_tokens() -> None:
-    """A rewritten text with added tokens fits the allocated buffers, if that is counted by character."""
+    """A normalized text with added tokens is never longer than the sum of the limits of its characters and tokens."""
     table, _, _ = machine("after maps")
     draw, by, added = random.Random(1), table.metadata.text.rewriting, table.metadata.added_tokens
     assert by
@@ -160,7 +162,7 @@ def test_capacity_is_counted_with_added_tokens() -> None:
 
 
 def test_memory_for_text_without_spaces() -> None:
-    """A long text without whitespace takes a few bytes of memory per byte, although some characters may grow much."""
+    """A long text without whitespace takes at most 120 bytes of memory per byte, although a few characters become many."""
     _, tokenizer, _ = machine("after maps")
     for text in ("a" * 1_500_000, "e\u0301" * 500_000):
         tracemalloc.start()
@@ -173,7 +175,7 @@ def test_memory_for_text_without_spaces() -> None:
 @given(some.sampled_from([*CASES]), some.lists(some.text(some.sampled_from("".join({*"".join(BITS)})), max_size=20), max_size=5))
 @examples(60)
 def test_any_text_is_rewritten_as_by_the_reference(name: str, texts: list[str]) -> None:
-    """Texts of marks, jamo, emoji and all other classes of characters have the reference's ids and offsets."""
+    """Texts of marks, jamo, emoji and all other classes of characters have the ids and offsets of tokenizers."""
     hold(machine(name), texts)
 
 
@@ -186,16 +188,16 @@ def test_any_text_is_rewritten_as_by_the_reference(name: str, texts: list[str]) 
     ],
 )
 def test_refusals(normalizer: Json, message: str) -> None:
-    """A feature that is not known to be exact is refused, and the message names it."""
+    """A sequence of normalizers that cannot be exact is refused with their names."""
     with pytest.raises(UnsupportedError, match=message):
         built(document(normalizer))
 
 
-# Charsmaps in sentencepiece's manner.
+# Charsmaps by sentencepiece's rules
 
 
 def by_sentencepiece(data: bytes) -> Any:
-    """Sentencepiece's normalizer of a charsmap, which adds no spaces and removes none."""
+    """The normalizer of sentencepiece with a charsmap, which adds and removes no spaces."""
     sentencepiece = pytest.importorskip("sentencepiece")
     size, coded = len(data), bytearray()
     while size:
@@ -215,7 +217,7 @@ def longest(data: bytes) -> tuple[BpeTable, fst.Tokenizer]:
 
 
 def hold_longest(data: bytes, texts: Sequence[str]) -> None:
-    """Compare the slow walk and the kernels with sentencepiece: ids, and the spans of characters."""
+    """Check that the ids and spans by walk and kernels match sentencepiece."""
     reference, (table, tokenizer) = by_sentencepiece(data), longest(data)
     plain = fst.Tokenizer(replace(table, about={**table.about, "rewriting": None}))
     by = of_bytes(data, LONGEST)
@@ -235,13 +237,13 @@ def hold_longest(data: bytes, texts: Sequence[str]) -> None:
 
 @pytest.mark.sampled
 def test_longest_strings_are_replaced_as_by_sentencepiece() -> None:
-    """In sentencepiece's manner, the longest string at each position is replaced, with its spans."""
+    """By sentencepiece's rules, the longest string at each position is replaced, with the spans of sentencepiece."""
     for seed in sample(range(40), 8):
         draw = random.Random(seed)
         hold_longest(charsmap(some_replacements(draw)), [mixed(draw, 14) for _ in range(100)])
 
 
-# Real charsmaps.
+# Real charsmaps
 
 REAL = {"t5": "t5/tokenizer.json", "albert": "albert/tokenizer.json", "xlm-r": "xlm-r/tokenizer.json.gz"}
 
@@ -254,7 +256,7 @@ def real_normalizer(name: str) -> Json:
 
 
 def real_charsmap() -> bytes:
-    """The charsmap of all these vocabularies, nmt_nfkc."""
+    """The charsmap nmt_nfkc, which all these vocabularies contain."""
     return b64decode(real_normalizer("t5")["normalizers"][0]["precompiled_charsmap"])
 
 
@@ -265,7 +267,7 @@ def real_machine(name: str) -> Machine:
 
 
 def in_contexts() -> Iterator[str]:
-    """Every character alone, after and before others, and in clusters with a mark; a hundred per text."""
+    """Yield every character, a hundred per text: alone, before a letter, with a mark, and in clusters."""
     for at in range(0, len(SWEPT_CHARACTERS), 100):
         chars = SWEPT_CHARACTERS[at : at + 100]
         yield "".join(chars)
@@ -278,7 +280,7 @@ def in_contexts() -> Iterator[str]:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", REAL)
 def test_every_character_in_four_contexts(name: str) -> None:
-    """With the normalizers of T5, ALBERT and XLM-R, every character has the reference's ids and offsets."""
+    """With the normalizers of T5, ALBERT and XLM-R, every character has the ids and offsets of tokenizers."""
     table, tokenizer, reference = real_machine(name)
     texts = [*in_contexts()]
     for first in range(0, len(texts), 1_000):
@@ -296,7 +298,7 @@ def test_every_character_in_four_contexts(name: str) -> None:
 @pytest.mark.sampled
 @pytest.mark.parametrize("name", thinned(REAL, 4))
 def test_corpora_by_real_normalizers(name: str) -> None:
-    """The corpora, composed, decomposed and with line ends of two characters, have the reference's ids and offsets."""
+    """With real normalizers, the corpora have the ids and offsets of tokenizers, also decomposed and with line ends of two characters."""
     for path in sorted((SHARED / "corpora").iterdir()):
         text = path.read_text(encoding="utf-8", errors="replace")[:20_000]
         rows = sample([text[at : at + 500] for at in range(0, len(text), 500)], 20)
@@ -307,7 +309,7 @@ def test_corpora_by_real_normalizers(name: str) -> None:
 @needs_shared
 @pytest.mark.sampled
 def test_a_real_charsmap_by_sentencepiece() -> None:
-    """The charsmap nmt_nfkc, with 224,711 strings, gives the same replacements as in sentencepiece."""
+    """The charsmap nmt_nfkc, with 224,711 strings, makes the replacements of sentencepiece."""
     draw = random.Random(1)
     texts = ["".join(draw.choices(EVERY_CHARACTER, k=30)) for _ in sample(range(3_000), 30)]
     texts += [mixed(draw, 20) for _ in range(100)]
@@ -315,7 +317,7 @@ def test_a_real_charsmap_by_sentencepiece() -> None:
     hold_longest(real_charsmap(), texts)
 
 
-# Malformed charsmaps.
+# Malformed charsmaps
 
 WHOLE = charsmap({"a": "b", "ab": "", "é": "c"})
 
@@ -349,20 +351,20 @@ MALFORMED = [
 
 
 def test_charsmap_that_has_no_room() -> None:
-    """A node of a charsmap is refused if its children are farther away than a unit can encode."""
+    """A charsmap is refused if the children of a node are too far away for the bits of a unit."""
     with pytest.raises(ValueError, match="no room for more: unit 0 cannot tell its base 4194304"):
         of_nodes([({0x61: ~5}, None)], b"\0", np.zeros(1 << 22, np.uint32))
 
 
 @pytest.mark.parametrize(("data", "message"), MALFORMED)
 def test_malformed_charsmaps_are_refused(data: bytes, message: str) -> None:
-    """A charsmap that is truncated, endless or out of bounds is refused with its fault."""
+    """A charsmap that is cut short, endless or out of bounds is refused with its fault."""
     with pytest.raises(VocabularyError, match=message):
         of_bytes(data, LONGEST)
 
 
 def test_charsmaps_that_are_not_in_base_64() -> None:
-    """A charsmap of a normalizer that is not base 64 is refused."""
+    """A normalizer whose charsmap is not base 64 is refused."""
     with pytest.raises(VocabularyError, match="not in base 64"):
         built(document({"type": "Precompiled", "precompiled_charsmap": "?"}))
 
@@ -370,7 +372,7 @@ def test_charsmaps_that_are_not_in_base_64() -> None:
 @given(some.lists(some.tuples(some.integers(0, len(WHOLE) - 1), some.integers(0, 255)), max_size=4), some.integers(0, len(WHOLE)))
 @examples(1_000)
 def test_damaged_charsmaps_are_refused_or_sound(damage: list[tuple[int, int]], size: int) -> None:
-    """A charsmap with any damaged bytes is refused, or replaces strings of texts with texts."""
+    """A charsmap with changed bytes is refused, or replaces strings by valid text."""
     data = bytearray(WHOLE)
     for place, byte in damage:
         data[place] = byte
@@ -400,7 +402,7 @@ HARM: list[tuple[Json, str]] = [
 
 @pytest.mark.parametrize(("harm", "message"), HARM)
 def test_hostile_tables_are_refused(harm: Json, message: str, tmp_path: Path) -> None:
-    """The charsmap of a table is proven when the table is loaded."""
+    """A table with an invalid charsmap is refused when it is loaded."""
     table, _, _ = machine("composed")
     stored = table.about["rewriting"]
     wrong = replace(table, about={**table.about, "rewriting": {**stored, "after": [{**stored["after"][0], **harm}]}})
@@ -410,7 +412,7 @@ def test_hostile_tables_are_refused(harm: Json, message: str, tmp_path: Path) ->
 
 
 def test_a_table_has_one_charsmap(tmp_path: Path) -> None:
-    """A second charsmap is refused: kernels support one."""
+    """A table with two charsmaps is refused, because kernels support one."""
     table, _, _ = machine("composed")
     stored = table.about["rewriting"]
     wrong = replace(table, about={**table.about, "rewriting": {**stored, "after": [*stored["after"], *stored["after"]]}})
@@ -420,14 +422,14 @@ def test_a_table_has_one_charsmap(tmp_path: Path) -> None:
 
 
 def test_texts_without_strings_are_read_where_they_lie() -> None:
-    """Text without strings of the charsmap is read in place, although its clusters have several characters."""
+    """A text that contains no string of the charsmap is read without a copy."""
     _, tokenizer, _ = machine("alone")
     for text, is_plain in (("plain e\u0300", True), ("a\n", False), ("e\u0301", False), ("q\u0301", False), ("\u0301", False)):
         assert (tokenizer._ids_runner.encode_texts([text], ONE_TEXT, NO_FRAME) is not None) is is_plain
 
 
 def test_a_person_is_shown_the_beginning_of_a_charsmap() -> None:
-    """`fst info` prints the size of a charsmap and its beginning; the JSON contains all of it."""
+    """`fst info` prints the size and the beginning of a charsmap, and its JSON contains all of it."""
     description = described(machine("composed")[0], "table.npz", 1)
     (line,) = (line for line in listed(description) if line.startswith("normalizer_parts"))
     data = CASES["composed"]["normalizers"][1]["precompiled_charsmap"]

@@ -1,4 +1,4 @@
-"""Components that are refused, flattened or kept in tables."""
+"""Normalizers and pre-tokenizers that are refused, simplified or stored in tables."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ from fst.text.composition import Composition
     ],
 )
 def test_refused_by_name(normalizer: list[Part], pre_tokenizer: list[Part], message: str, load: Load) -> None:
-    """A component that cannot be exact is refused when it is compiled, and the message names it."""
+    """A sequence of components that cannot be exact is refused with its name."""
     with pytest.raises(fst.UnsupportedError, match=message):
         load(document(normalizer, pre_tokenizer))
 
@@ -89,13 +89,13 @@ def test_refused_by_name(normalizer: list[Part], pre_tokenizer: list[Part], mess
     ],
 )
 def test_malformed_component_is_refused(normalizer: list[Part], pre_tokenizer: list[Part], message: str, load: Load) -> None:
-    """A component with invalid fields is an error of the vocabulary, not of the package."""
+    """A component with invalid fields is a VocabularyError."""
     with pytest.raises(fst.VocabularyError, match=message):
         load(document(normalizer, pre_tokenizer))
 
 
 def test_sequences_in_sequences_are_flat() -> None:
-    """A sequence of sequences equals the flat sequence of their parts, at any depth."""
+    """A sequence inside a sequence equals the flat sequence of all parts, at any depth."""
     nested: Part = {"type": "Sequence", "normalizers": [NFD, {"type": "Sequence", "normalizers": [LOWERCASE]}, STRIP_ACCENTS]}
     for _ in range(500):
         nested = {"type": "Sequence", "normalizers": [nested]}
@@ -103,13 +103,13 @@ def test_sequences_in_sequences_are_flat() -> None:
 
 
 def test_too_many_components_are_refused() -> None:
-    """A sequence that would take long to compile is refused."""
+    """A sequence of more than 100 components, which would take long to compile, is refused."""
     with pytest.raises(fst.UnsupportedError, match="normalizer of more than 100 components"):
         folding.components({"type": "Sequence", "normalizers": [LOWERCASE] * 101})
 
 
 def test_sequence_of_one_is_that_one(load: Load) -> None:
-    """A sequence of only a BertNormalizer is a BertNormalizer, whose settings options may replace."""
+    """A sequence of one BertNormalizer is read as this normalizer, so options may replace its settings."""
     source = document([bert(lowercase=False)], [BERT])
     source["normalizer"] = {"type": "Sequence", "normalizers": [source["normalizer"]]}
     source["pre_tokenizer"] = {"type": "Sequence", "pretokenizers": [source["pre_tokenizer"]]}
@@ -119,7 +119,7 @@ def test_sequence_of_one_is_that_one(load: Load) -> None:
 
 
 def test_tables_say_what_they_were_made_from(load: Load) -> None:
-    """Tables contain the components of their source, and a short description of their effect."""
+    """A table contains the components of its source, and a short description of their effect."""
     tables = load(document([NFD, LOWERCASE, STRIP_ACCENTS], [SPLIT, DIGITS]))[1]._table
     assert {name: tables.about[name] for name in ("lowercase", "strip_accents", "clean_text", "handle_chinese_chars", "pre_tokenizer")} == {
         "lowercase": True,
@@ -134,7 +134,7 @@ def test_tables_say_what_they_were_made_from(load: Load) -> None:
 
 
 def test_option_that_a_sequence_has_no_place_for_is_refused(tmp_path: Path) -> None:
-    """An option of BertNormalizer is refused if the source has other normalizers; one that replaces the pre-tokenizers is not."""
+    """An option of BertNormalizer is refused if the source has other normalizers, but an option may replace the pre-tokenizers."""
     path = tmp_path / "tokenizer.json"
     path.write_text(json.dumps(document([NFD, LOWERCASE], [SPLIT])))
     with pytest.raises(fst.UnsupportedError, match="lowercase: the source does not use one BertNormalizer for it"):
@@ -152,7 +152,7 @@ COMPOSED_TEXTS = [
 
 @each("normalizer", COMPOSING, 10)
 def test_second_reading(normalizer: list[Part], tmp_path: Path) -> None:
-    """A text in which characters may compose has the reference's ids by its second reading, and every other text by its first."""
+    """Exactly the texts in which characters may compose are read a second time, and all texts have the ids of tokenizers."""
     source = document(normalizer, [BERT], small_vocabulary())
     (tmp_path / "tokenizer.json").write_text(json.dumps(source), encoding="utf-8")
     tokenizer = fst.Tokenizer(wordpiece(tmp_path / "tokenizer.json"))
@@ -176,7 +176,7 @@ def test_second_reading(normalizer: list[Part], tmp_path: Path) -> None:
 @given(text=st.text(st.sampled_from([*MIXED, *"\u0300\u0306\u0327\u0338aeoAO\u01d5\u1ed9\u1ea1\u1111\u1171\u11b6"]), max_size=12))
 @examples(400)
 def test_composition(text: str) -> None:
-    """Composition, and its mapping to source characters, match the reference."""
+    """Composition of characters, and its mapping to source characters, match tokenizers."""
     for kind in ("NFC", "NFKC"):
         source = document([{"type": kind}], [])
         composed, places = composition_of(kind).apply(text)
@@ -187,14 +187,14 @@ def test_composition(text: str) -> None:
 
 
 def words_and_places(reference: Tokenizer, text: str) -> list[tuple[str, tuple[int, int]]]:
-    """Get the words of a text from the reference, one per character, and their positions."""
+    """The words of a text by tokenizers, one per character, with their positions."""
     unknown = reference.encode(text, add_special_tokens=False)
     return list(zip(unknown.tokens, unknown.offsets, strict=True))
 
 
 @functools.cache
 def composition_of(kind: str) -> Composition:
-    """The composition of a normalizer, restored from its stored form."""
+    """The composition of a normalizer, after it is stored and loaded."""
     found = alphabet_of([{"type": kind}], []).composition
     assert found
     again = Composition.from_stored(json.loads(json.dumps(found.stored())))

@@ -1,4 +1,4 @@
-"""Normalizers and pre-tokenizers of a ``tokenizer.json``, alone and in sequences: words and ids match the reference, or they are refused.
+"""Normalizers and pre-tokenizers of a ``tokenizer.json``, alone and in sequences, give the words and ids of tokenizers, or are refused.
 
 The results of components are compared as words, without a vocabulary, and those of the kernel as ids.
 """
@@ -61,12 +61,12 @@ from fst.text.alphabet import Alphabet
 
 
 def check_words(normalizer: Sequence[Part], pre_tokenizer: Sequence[Part], texts: Sequence[str]) -> None:
-    """Check that the words of all texts match the reference."""
+    """Check that the words of all texts match tokenizers."""
     check_words_of(alphabet_of(normalizer, pre_tokenizer), normalizer, pre_tokenizer, texts)
 
 
 def check_words_of(ours: Alphabet, normalizer: Sequence[Part], pre_tokenizer: Sequence[Part], texts: Sequence[str]) -> None:
-    """Check that the words of all texts match the reference, with a known alphabet."""
+    """Check that the words of all texts by an alphabet match tokenizers."""
     reference = Tokenizer.from_str(json.dumps(document(normalizer, pre_tokenizer)))
     for text in texts:
         assert ours.run(text) == words_of(reference, text), ascii(text)
@@ -77,7 +77,7 @@ CONTEXT = "{0} a{0}A \u1e9b\u0323{0}\u0301 \u302e{0}\u1b44{0}. 1{0}\u3099"
 
 @functools.cache
 def notable() -> list[str]:
-    """Characters that any component treats differently from their neighbours, and a few of those in long runs."""
+    """Characters that some component treats differently from the next or the preceding character, and a few others."""
     runs = [run for runs in characters.properties().values() for run in runs]
     edges = {edge for first, last, _ in runs for edge in (first - 1, first, last, last + 1)}
     codes = edges.union(range(0x3100), range(0, 0x110000, 1009), np.flatnonzero(characters.orders()).tolist())
@@ -86,7 +86,7 @@ def notable() -> list[str]:
 
 @functools.cache
 def known() -> list[str]:
-    """Characters that have any property, and one of every 37 others."""
+    """Characters that have any property, and every 37th of the others."""
     codes = {code for name in characters.properties() for code in characters.those(name).tolist()}
     return [char for char in EVERY_CHARACTER if ord(char) in codes or ord(char) % 37 == 0]
 
@@ -94,14 +94,14 @@ def known() -> list[str]:
 @pytest.mark.sampled
 @each("normalizer", NORMALIZERS, 6)
 def test_notable_characters(normalizer: list[Part]) -> None:
-    """The result of each normalizer for a character, next to letters and between marks, matches the reference."""
+    """Each normalizer gives a character, next to letters and between marks, the words of tokenizers."""
     check_words(normalizer, [SPLIT], [CONTEXT.format(char) for char in sample(notable()[::13], 6, str(normalizer))])
 
 
 @pytest.mark.sampled
 @each("normalizer", COMPOSING, 5)
 def test_notable_characters_composed(normalizer: list[Part]) -> None:
-    """The result of composing normalizers for a character equals the reference's."""
+    """Each normalizer that composes gives a character, next to letters and between marks, the words of tokenizers."""
     chars = sample(notable()[::13], 12, str(normalizer))
     check_words(normalizer, [SPLIT], [context.format(char) for char in chars for context in (CONTEXT, "a{0}b", "e\u0301 {0}A")])
 
@@ -109,7 +109,7 @@ def test_notable_characters_composed(normalizer: list[Part]) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [*NORMALIZERS, *COMPOSING])
 def test_every_character(name: str) -> None:
-    """Every sixteenth code point with any property, and others, give the reference's words, with a different start for each normalizer."""
+    """Each normalizer gives every sixteenth character the words of tokenizers, beginning at different characters."""
     chosen = known()[[*NORMALIZERS, *COMPOSING].index(name) % 16 :: 16]
     check_words((NORMALIZERS | COMPOSING)[name], [SPLIT], [CONTEXT.format(char) for char in chosen])
 
@@ -117,7 +117,7 @@ def test_every_character(name: str) -> None:
 @pytest.mark.sampled
 @each("pre_tokenizer", PRE_TOKENIZERS, 4)
 def test_notable_characters_split(pre_tokenizer: list[Part]) -> None:
-    """Each pre-tokenizer splits as the reference does, next to letters and next to equal characters."""
+    """Each pre-tokenizer splits a character from letters and from equal characters as tokenizers does."""
     chars = sample(notable()[::13], 6, str(pre_tokenizer))
     check_words([], pre_tokenizer, [f"a{char}b{char}{char}1.{char}" for char in chars])
 
@@ -125,13 +125,13 @@ def test_notable_characters_split(pre_tokenizer: list[Part]) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PRE_TOKENIZERS)
 def test_every_character_splits(name: str) -> None:
-    """Every eighth code point with any property, and others, are split as in the reference, with a different start for each splitter."""
+    """Each pre-tokenizer splits every eighth character as tokenizers does, beginning at different characters."""
     chosen = known()[list(PRE_TOKENIZERS).index(name) % 8 :: 8]
     check_words([], PRE_TOKENIZERS[name], [f"a{char}b{char}{char}1.{char}" for char in chosen])
 
 
 def is_refused(normalizer: list[Part], pre_tokenizer: list[Part]) -> bool:
-    """Return whether Strip has an effect, and must be refused."""
+    """Whether Strip has an effect, so that it must be refused."""
     splits_at_all = any(part["type"] in ("BertPreTokenizer", "Whitespace", "WhitespaceSplit") for part in pre_tokenizer)
     return STRIP in normalizer and not splits_at_all
 
@@ -147,7 +147,7 @@ def is_refused(normalizer: list[Part], pre_tokenizer: list[Part]) -> bool:
     ],
 )
 def test_mixtures(normalizer: list[Part], pre_tokenizer: list[Part]) -> None:
-    """Normalizers and pre-tokenizers together give the reference's words."""
+    """Normalizers and pre-tokenizers together give the words of tokenizers."""
     if is_refused(normalizer, pre_tokenizer):
         with pytest.raises(fst.UnsupportedError, match="normalizer Strip"):
             alphabet_of(normalizer, pre_tokenizer)
@@ -158,7 +158,7 @@ def test_mixtures(normalizer: list[Part], pre_tokenizer: list[Part]) -> None:
 @pytest.mark.sampled
 @each("normalizer", COMPOSING, 5)
 def test_mixtures_composed(normalizer: list[Part]) -> None:
-    """Normalizers that compose give the reference's words for mixtures."""
+    """Normalizers that compose give random texts the words of tokenizers."""
     check_words(normalizer, [BERT], sample(mixtures(4, 1000), 10))
 
 
@@ -186,7 +186,7 @@ ANY_PRE_TOKENIZER = st.one_of(
     texts=st.lists(st.text(st.sampled_from(MIXED), max_size=12), max_size=40),
 )
 def test_any_sequence(normalizer: list[Part], pre_tokenizer: list[Part], texts: list[str]) -> None:
-    """Any sequence of components gives the reference's words, or is refused."""
+    """Any sequence of components gives the words of tokenizers, or is refused."""
     try:
         ours = alphabet_of(normalizer, pre_tokenizer)
     except fst.UnsupportedError:
@@ -202,7 +202,7 @@ def test_any_sequence(normalizer: list[Part], pre_tokenizer: list[Part], texts: 
     seed=st.integers(0, 1 << 20),
 )
 def test_any_sequence_at_length(normalizer: list[Part], pre_tokenizer: list[Part], seed: int) -> None:
-    """More sequences give the reference's words for more texts, or are refused."""
+    """More sequences give the words of tokenizers for more texts, or are refused."""
     try:
         ours = alphabet_of(normalizer, pre_tokenizer)
     except fst.UnsupportedError:
@@ -211,7 +211,7 @@ def test_any_sequence_at_length(normalizer: list[Part], pre_tokenizer: list[Part
 
 
 def check_ids(reference: Tokenizer, tokenizer: fst.Tokenizer, texts: Sequence[str]) -> None:
-    """Check that the ids of all texts match the reference, as strings and as bytes."""
+    """Check that the ids of all texts match tokenizers, as str and as bytes."""
     expected = [encoding.ids for encoding in reference.encode_batch_fast(list(texts), add_special_tokens=False)]
     rows: list[Any] = [list(texts), [text.encode() for text in texts]]
     for kind in rows:
@@ -231,14 +231,14 @@ def check_ids(reference: Tokenizer, tokenizer: fst.Tokenizer, texts: Sequence[st
     ),
 )
 def test_ids(normalizer: list[Part], pre_tokenizer: list[Part], load: Load) -> None:
-    """The kernel gives the reference's ids for any components, with and without special tokens in a text."""
+    """With any components, the kernel gives the ids of tokenizers, with and without special tokens in a text."""
     reference, tokenizer = load(document(normalizer, pre_tokenizer, small_vocabulary()))
     texts = mixtures(2, 500)
     check_ids(reference, tokenizer, [*texts, *map("[MASK]".join, itertools.pairwise(texts[:300])), "".join(texts)])
 
 
 def test_walk(load: Load) -> None:
-    """The slow walk gives the same ids."""
+    """The walk gives the ids of tokenizers."""
     source = document([NFKD], PRE_TOKENIZERS["punctuation both ways"], small_vocabulary())
     reference, tokenizer = load(source)
     for text in mixtures(3, 300):
@@ -250,7 +250,7 @@ def test_walk(load: Load) -> None:
     "name", ["runs of punctuation", *(pytest.param(name, marks=pytest.mark.slow) for name in ("words", "words and numbers"))]
 )
 def test_fences_over_chunks(name: str, load: Load) -> None:
-    """A run of one kind of characters is one word, also across the end of a chunk, and ends at a character of the other kind."""
+    """A run of characters of one kind is one word, also if a chunk ends inside it, and ends at a character of another kind."""
     reference, tokenizer = load(document([], PRE_TOKENIZERS[name], small_vocabulary()))
     rng = random.Random(8)
     runs = [*(char * length for char in ".a1½" for length in (1, 2, 99, 100, 101, 130)), " ", "[MASK]", "\u0301", ",!"]
@@ -275,7 +275,7 @@ FENCE_PLACES: dict[str, tuple[int, Callable[[Any, int], int], str]] = {
 
 @pytest.mark.parametrize(("place", "value", "message"), FENCE_PLACES.values(), ids=FENCE_PLACES)
 def test_fence_out_of_place_is_refused(place: int, value: Any, message: str, tmp_path: Path, load: Load) -> None:
-    """A table with a misplaced fence is refused."""
+    """A table with a fence (the symbol for a boundary) at a wrong position is refused."""
     tables = load(document([], [WHITESPACE], small_vocabulary()))[1]._table
     first = int(ENTRY.targets_of(tables.classes[2 * tables.class_of(ord("."))]))
     symbols = tables.symbols.copy()
@@ -286,7 +286,7 @@ def test_fence_out_of_place_is_refused(place: int, value: Any, message: str, tmp
 
 
 def test_fence_that_is_a_character_is_refused(tmp_path: Path, load: Load) -> None:
-    """A table with a fence outside of a character's symbols is refused."""
+    """A table in which a character is a fence (the symbol for a boundary) is refused."""
     tables = load(document([], [WHITESPACE], small_vocabulary()))[1]._table
     classes = tables.classes.copy()
     classes[2 * tables.class_of(ord(" "))] = pack(0, 0, 2, NONE)
@@ -296,7 +296,7 @@ def test_fence_that_is_a_character_is_refused(tmp_path: Path, load: Load) -> Non
 
 
 def test_characters_of_many_symbols_have_room(load: Load) -> None:
-    """The buffers have room for all ids of a text whose characters become eighteen symbols each."""
+    """The buffers have space for all ids of a text whose characters become eighteen symbols each."""
     reference, tokenizer = load(document([NFKD], [], small_vocabulary()))
     check_ids(reference, tokenizer, ["\ufdfa", "\ufdfa" * 5, "\ufdfa " * 3000, "a" * 5000 + "\ufdfa" * 5000])
     reference, tokenizer = load(document([NFKD], [DIGITS, SPLIT, ISOLATE], small_vocabulary()))
@@ -308,7 +308,7 @@ def test_characters_of_many_symbols_have_room(load: Load) -> None:
     "name", thinned(["the quick tour's", "decomposed", "compatibility before BERT's", "composed, lower case, decomposed"], 4)
 )
 def test_ids_of_real_text(name: str, load: Load) -> None:
-    """With a real vocabulary, sentences in 109 languages have the reference's ids."""
+    """With a real vocabulary and other normalizers, sentences in 109 languages have the ids of tokenizers."""
     source = json.loads((SHARED / "vocab/bert-base-multilingual-cased/tokenizer.json").read_text(encoding="utf-8"))
     reference, tokenizer = load(source | {"normalizer": sequence(NORMALIZERS[name], "normalizers"), "truncation": None, "padding": None})
     lines = (SHARED / "corpora/multi_sentences_500.jsonl").read_text(encoding="utf-8").split("\n")[::20]

@@ -1,4 +1,4 @@
-"""Decoders in steps: the text matches the reference, at once, in batches and in streams."""
+"""Decoders in several steps give the texts of tokenizers, at once, in batches and in streams."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ ADDED = ["<s>", "▁<t>"]
 
 
 def strip(content: str, start: int, stop: int) -> Json:
-    """A step."""
+    """A step that strips characters."""
     return {"type": "Strip", "content": content, "start": start, "stop": stop}
 
 
 def replace(string: str, content: str) -> Json:
-    """A step."""
+    """A step that replaces a string."""
     return {"type": "Replace", "pattern": {"String": string}, "content": content}
 
 
 def metaspace(scheme: str) -> Json:
-    """A step."""
+    """A step that replaces the symbol for spaces."""
     return {"type": "Metaspace", "replacement": "▁", "prepend_scheme": scheme, "split": True}
 
 
@@ -75,7 +75,7 @@ def document(decoders: Sequence[Json]) -> Json:
 
 @cache
 def small(name: str) -> tuple[fst.Tokenizer, Reference]:
-    """A small vocabulary with a decoder, and its reference."""
+    """A small vocabulary with a decoder, in both libraries."""
     source = document(DECODERS[name])
     return fst.Tokenizer(kept.assemble(of_document(source, Path("tokenizer.json")), "auto")), Reference.from_str(json.dumps(source))
 
@@ -84,10 +84,10 @@ def small(name: str) -> tuple[fst.Tokenizer, Reference]:
 @given(ids=some_ids, skip=some.booleans())
 @examples(300, deadline=None)
 def test_text_is_that_of_the_reference(name: str, ids: list[int], skip: bool) -> None:
-    """Ids have the reference's text, alone and in a batch, and the text of the definition."""
+    """Ids have the text of tokenizers and of the definition, alone and in a batch."""
     ours, reference = small(name)
     known = [number for number in ids if number < len(VOCABULARY) or (number < len(VOCABULARY) + len(ADDED) and not skip)]
-    expected = reference.decode(ids, skip_special_tokens=skip) if known else ""  # the reference fails on BPEDecoder without tokens
+    expected = reference.decode(ids, skip_special_tokens=skip) if known else ""  # tokenizers fails on BPEDecoder if there are no tokens
     assert ours.decode(ids, skip_special_tokens=skip) == expected
     assert ours.decode_batch([ids, [], ids[:1]], skip)[0] == expected
     if known:
@@ -98,7 +98,7 @@ def test_text_is_that_of_the_reference(name: str, ids: list[int], skip: bool) ->
 @given(ids=some_ids, sizes=some.lists(some.integers(1, 3), min_size=12, max_size=12))
 @examples(200, deadline=None)
 def test_streams(name: str, ids: list[int], sizes: list[int]) -> None:
-    """The joined results of a stream are the text of all ids, except for runs of bytes that are not UTF-8."""
+    """The results of a stream join to the text of all ids, except for bytes that are not UTF-8."""
     ours, _ = small(name)
     stream, parts, at = ours.decode_stream(), [], 0
     for size in sizes:
@@ -112,7 +112,7 @@ def test_streams(name: str, ids: list[int], sizes: list[int]) -> None:
 
 
 def test_stream_of_a_malformed_run() -> None:
-    """In a run that is not UTF-8, complete characters stay, and each byte after them becomes U+FFFD."""
+    """In bytes that are not UTF-8, a stream returns complete characters, and each byte after them as U+FFFD."""
     ours, _ = small("llama")
     ids = [VOCABULARY.index(f"<0x{byte:02X}>") for byte in (0xC3, 0xA9, 0xFF, 0xC3, 0xA9)]
     stream = ours.decode_stream()
@@ -122,14 +122,14 @@ def test_stream_of_a_malformed_run() -> None:
 
 @pytest.mark.parametrize("name", sorted(DECODERS.keys() - {*STREAMED}))
 def test_text_that_changes_as_a_whole_is_not_streamed(name: str) -> None:
-    """If the first text depends on all ids, streaming is refused."""
+    """A stream is refused if the beginning of the text depends on all ids."""
     ours, _ = small(name)
     with pytest.raises(fst.UnsupportedError, match="decode_stream: the decoder changes the text as a whole"):
         ours.decode_stream()
 
 
 def test_plan() -> None:
-    """Steps for single tokens come before bytes, and steps for the whole text after Fuse."""
+    """`plan` divides a decoder into steps for single tokens, the decoding of bytes, and steps for the entire text."""
     assert plan(DECODERS["late"]) == ([], False, [FALLBACK, BLANKS])
     assert plan(DECODERS["llama"]) == ([BLANKS], True, [strip(" ", 1, 0)])
     assert plan(DECODERS["metaspace and bytes"]) is None
@@ -140,7 +140,7 @@ def test_plan() -> None:
 @given(draw=some.data(), skip=some.booleans())
 @examples(300, deadline=None)
 def test_real_vocabularies(name: str, draw: Any, skip: bool) -> None:
-    """Ids of real vocabularies have the reference's text; a stream gives the reference's stream results, if it has any."""
+    """With real vocabularies, ids have the text of tokenizers, and streams return the same parts."""
     ours, reference = real(name)
     highest = reference.get_vocab_size() - 1
     ids = draw.draw(some.lists(some.integers(4, min(highest, 300)) | some.integers(4, highest), min_size=1))
@@ -154,6 +154,6 @@ def test_real_vocabularies(name: str, draw: Any, skip: bool) -> None:
 
 @cache
 def real(name: str) -> tuple[fst.Tokenizer, Reference]:
-    """A real vocabulary, and its reference."""
+    """A real vocabulary in both libraries."""
     path = SHARED / "vocab_bpe" / name / "tokenizer.json"
     return fst.Tokenizer(kept.bpe(path)), Reference.from_file(str(path))

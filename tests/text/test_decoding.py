@@ -1,4 +1,4 @@
-"""Decoding of byte-level tokens: kernels give the bytes of the definition and the text of the reference, at once and in streams."""
+"""Decoding of byte-level tokens gives the bytes of the definition and the text of tokenizers, at once and in streams."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ ids_of_bytes = st.lists(
 
 
 def document(**parts: Any) -> dict[str, Any]:
-    """Describe a vocabulary of all bytes, a few longer tokens, and added tokens, some of which resemble letters for bytes."""
+    """A tokenizer.json with all bytes, a few longer tokens, and added tokens, some of which resemble letters for bytes."""
     kinds = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False}
     bare = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
     added = [
@@ -54,7 +54,7 @@ def document(**parts: Any) -> dict[str, Any]:
 
 
 def written(**parts: Any) -> Path:
-    """Write a tokenizer.json of the small vocabulary next to the kept tables."""
+    """Write a tokenizer.json of the small vocabulary next to the stored tables."""
     path = kept.FOLDER / f"small-{len(parts)}-{os.getpid()}.json"
     path.write_text(json.dumps(document(**parts)), encoding="utf-8")
     return path
@@ -62,7 +62,7 @@ def written(**parts: Any) -> Path:
 
 @cache
 def small() -> tuple[BpeTokenizer, Reference]:
-    """Make a tokenizer of the small vocabulary, and its reference."""
+    """A tokenizer of the small vocabulary, and the tokenizer of the reference."""
     path = written()
     return made(bpe(path)), Reference.from_file(str(path))
 
@@ -76,7 +76,7 @@ def made(table: Any) -> BpeTokenizer:
 
 @cache
 def contents() -> dict[int, bytes]:
-    """Return the bytes of each id of the small vocabulary, by the definition."""
+    """The bytes of each id of the small vocabulary, by the definition."""
     added = {len(TOKENS) + place: bytes_of(content) or content.encode() for place, content in enumerate(ADDED)}
     return {number: bytes_of(token) or b"" for number, token in enumerate(TOKENS)} | added
 
@@ -90,21 +90,21 @@ def defined(ids: Sequence[int], skip: bool) -> bytes:
 @given(ids_of_tokens, st.booleans())
 @examples(1000)
 def test_bytes_are_those_of_the_tokens(ids: list[int], skip: bool) -> None:
-    """The bytes of ids are the bytes of their tokens, one after the other, and ids without a token are skipped."""
+    """The bytes of ids are the joined bytes of their tokens, without ids that have no token."""
     assert small()[0].decode_bytes(ids, skip_special_tokens=skip) == defined(ids, skip)
 
 
 @given(ids_of_tokens, st.booleans())
 @examples(1000)
 def test_text_is_that_of_the_reference(ids: list[int], skip: bool) -> None:
-    """The text of ids matches the reference, with special tokens or without."""
+    """The text of ids matches tokenizers, with and without special tokens."""
     ours, reference = small()
     assert ours.decode(ids, skip_special_tokens=skip) == reference.decode(ids, skip_special_tokens=skip)
 
 
 @pytest.mark.parametrize("normalizer", [{"type": "Prepend", "prepend": " "}, {"type": "Lowercase"}, {"type": "NFD"}])
 def test_added_token_with_a_name_of_the_model(normalizer: dict[str, Any]) -> None:
-    """An added token with the name of a model's token decodes to its spelling in normalized text, as in the reference."""
+    """An added token that is also a token of the model decodes to its normalized form, as in tokenizers."""
     kinds = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": True, "special": False}
     parts = document(normalizer=normalizer)
     added = [{"id": TOKENS.index(content), "content": content, **kinds} for content in ("é", "A", "ab")]
@@ -121,7 +121,7 @@ def test_added_token_with_a_name_of_the_model(normalizer: dict[str, Any]) -> Non
 @given(ids_of_bytes)
 @examples(2000)
 def test_broken_characters(ids: list[int]) -> None:
-    """Bytes that are not UTF-8 become the same U+FFFDs as in the reference."""
+    """Bytes that are not UTF-8 become the same U+FFFDs as in tokenizers."""
     ours, reference = small()
     assert ours.decode(ids) == reference.decode(ids)
 
@@ -129,7 +129,7 @@ def test_broken_characters(ids: list[int]) -> None:
 @given(st.lists(ids_of_tokens, max_size=8), st.booleans())
 @examples(500)
 def test_rows_are_decoded_as_one_by_one(rows: list[list[int]], skip: bool) -> None:
-    """A batch has the texts of its rows, which may be lists, arrays, or a `Batch`."""
+    """A batch has the texts of its rows, which may be lists, arrays or a `Batch`."""
     ours = small()[0]
     expected = [ours.decode(row, skip_special_tokens=skip) for row in rows]
     splits = np.cumsum([0, *map(len, rows)], dtype=np.int64)
@@ -142,7 +142,7 @@ def test_rows_are_decoded_as_one_by_one(rows: list[list[int]], skip: bool) -> No
 
 @pytest.mark.parametrize("splits", [[0, 2], [1, 4], [0, 3, 1, 4]])
 def test_batches_with_gaps(splits: list[int]) -> None:
-    """The rows of a batch whose ids have gaps or another order are decoded, and no other ids are read."""
+    """A batch is decoded by its row splits, even if these leave out ids or do not ascend."""
     ours, batch = small()[0], Batch(np.array([97, 98, 99, 100], np.int32), np.array(splits, np.int64))
     assert ours.decode_batch(batch) == [ours.decode(row) for row in batch]
 
@@ -159,12 +159,12 @@ def test_ids_of_any_whole_type(dtype: Any) -> None:
     "ids", [(72, 105), range(72, 74), b"Hi", bytearray(b"Hi"), [np.int8(72), np.uint64(105)], [True], np.array([True])]
 )
 def test_ids_of_other_containers(ids: Any) -> None:
-    """Any iterable of integers is a row of ids."""
+    """Any iterable of integers is accepted as a row of ids."""
     assert small()[0].decode(ids) == bytes(map(int, ids)).decode()
 
 
 def test_no_ids() -> None:
-    """An empty row of ids gives an empty text, and a batch without rows gives no texts."""
+    """An empty row of ids has an empty text, and a batch without rows gives no texts."""
     ours = small()[0]
     without: list[Any] = [[], (), np.array([], np.int32), np.array([], np.int64), np.array([], np.int8)]
     assert [ours.decode(ids) for ids in without] == [""] * 5
@@ -190,7 +190,7 @@ def test_no_ids() -> None:
     ],
 )
 def test_what_is_no_row_of_ids(ids: Any, error: type[Exception], message: str) -> None:
-    """Values other than integers from 0 to 2³² - 1 are refused with the same message on every path."""
+    """A value that is not an integer from 0 to 2³² - 1 is refused with the same message in every method."""
     ours = small()[0]
     stream = ours.decode_stream()
     stream.write([0xC3])
@@ -206,14 +206,16 @@ def test_highest_numbers_have_no_token() -> None:
 
 
 def test_bytes_of_one_token() -> None:
-    """Each id has the bytes of its token; a number without a token has none."""
+    """`token_bytes` returns the bytes of a token, or None for a number without a token."""
     ours = small()[0]
     assert {number: found for number in range(HIGHEST + 5) if (found := ours.token_bytes(number)) is not None} == contents()
     assert ours.token_bytes(-1) is ours.token_bytes(1 << 40) is None
 
 
 def test_vocabularies_without_a_decoder() -> None:
-    """Without a decoder in the source, tokens are joined with spaces as in the reference, bytes stay bytes, and there is no stream."""
+    """Without a decoder in the source, tokens are joined with spaces, as in tokenizers, `decode_bytes` is unaffected, and streams are
+    refused.
+    """
     path = written(decoder=None)
     ours, reference = made(bpe(path)), Reference.from_file(str(path))
     ids: list[int] = [*range(250, 262), len(TOKENS)]
@@ -225,20 +227,20 @@ def test_vocabularies_without_a_decoder() -> None:
         ours.decode_stream()
 
 
-# Beginnings of characters without the last byte or more; characters that differ only in their last six bits have the same beginning.
+# Incomplete characters: characters that differ only in their last six bits have the same first bytes.
 CHARACTERS = [chr(code) for code in range(0x80, 0x110000, 1 << 6) if not 0xD800 <= code < 0xE000]
 PREFIXES = {character.encode()[:size] for character in CHARACTERS for size in range(1, len(character.encode()))}
 
 
 def rest_of(data: bytes) -> bytes:
-    """Find the bytes at the end that may still become a character."""
+    """The bytes at the end that may still become a character."""
     return next((data[-size:] for size in range(min(3, len(data)), 0, -1) if data[-size:] in PREFIXES), b"")
 
 
 @given(st.lists(st.one_of(ids_of_bytes, ids_of_tokens), max_size=10), st.booleans())
 @examples(2000)
 def test_streams(pieces: list[list[int]], skip: bool) -> None:
-    """After each write, a stream has given the text of all bytes except those that may still become a character; at the end, all text."""
+    """After each write, a stream has returned all text except an incomplete character at the end, which `close` returns."""
     ours = small()[0]
     stream, seen, text = ours.decode_stream(skip_special_tokens=skip), list[int](), ""
     for piece in pieces:
@@ -252,7 +254,7 @@ def test_streams(pieces: list[list[int]], skip: bool) -> None:
 @given(ids_of_bytes)
 @examples(1000)
 def test_streams_of_single_ids(ids: list[int]) -> None:
-    """Ids that arrive one by one give the text of all of them."""
+    """Ids that are written one by one give the text of all ids."""
     stream = small()[0].decode_stream()
     assert "".join([*(stream.write([number]) for number in ids), stream.close()]) == small()[0].decode(ids)
 
@@ -267,13 +269,13 @@ def test_closed_streams() -> None:
 
 
 def test_wordpiece_has_no_streams() -> None:
-    """A WordPiece tokenizer refuses a stream, and the message names its kind."""
+    """A WordPiece tokenizer refuses a stream, and the message contains its kind."""
     with pytest.raises(fst.UnsupportedError, match="decode_stream of wordpiece tables"):
         fst.Tokenizer(wordpiece(["[UNK]", "a"])).decode_stream()
 
 
 def test_decoding_without_the_compiler(tmp_path: Path) -> None:
-    """The kernels give the same bytes if numba's compiler is switched off."""
+    """The kernels give the same bytes if they are interpreted."""
     ids = [*range(HIGHEST + 3), *range(250, 264)]
     path = tmp_path / "small.npz"
     small()[0]._table.save(path)
@@ -286,7 +288,7 @@ def test_decoding_without_the_compiler(tmp_path: Path) -> None:
 @given(st.lists(st.integers(0, 50_300), max_size=50), st.booleans())
 @examples(1000)
 def test_real_vocabulary(ids: list[int], skip: bool) -> None:
-    """Ids of GPT-2 have the text of the reference, at once and as a stream."""
+    """Ids of GPT-2 have the text of tokenizers, at once and as a stream."""
     ours, reference = gpt2()
     expected = reference.decode(ids, skip_special_tokens=skip)
     stream: DecodeStream = ours.decode_stream(skip_special_tokens=skip)
@@ -295,7 +297,7 @@ def test_real_vocabulary(ids: list[int], skip: bool) -> None:
 
 @needs_shared
 def test_every_token_of_a_real_vocabulary() -> None:
-    """Every token of GPT-2 has the bytes of its letters, alone and in one long row."""
+    """Every token of GPT-2 has the bytes of its spelling, alone and in one long row."""
     ours, reference = gpt2()
     spellings = [reference.id_to_token(number) for number in range(reference.get_vocab_size())]
     alone = [ours.token_bytes(number) for number in range(len(spellings))]
@@ -305,6 +307,6 @@ def test_every_token_of_a_real_vocabulary() -> None:
 
 @cache
 def gpt2() -> tuple[BpeTokenizer, Reference]:
-    """Make GPT-2's tokenizer, and its reference."""
+    """GPT-2's tokenizer in both libraries."""
     path = SHARED / "vocab_bpe" / "gpt2" / "tokenizer.json"
     return made(kept.bpe(path)), Reference.from_file(str(path))

@@ -1,4 +1,4 @@
-"""Normalizers that are edits, before byte-level BPE: `Strip`, `Prepend`, and `Replace` of strings and of runs. The reference is live."""
+"""Normalizers that are edits, before byte-level BPE (`Strip`, `Prepend`, `Replace` of strings and of runs), compared with tokenizers."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ BITS = (
 
 @cache
 def machine(name: str) -> Machine:
-    """The machine of a case."""
+    """The table, the tokenizer and the reference of a case."""
     normalizer, added, adds_blank, trims = CASES[name]
     return built(document(normalizer, *ADDED[added], adds_blank=adds_blank, trims=trims))
 
@@ -59,7 +59,7 @@ def mixed(draw: random.Random, most: int) -> str:
 @each_case
 @pytest.mark.sampled
 def test_encodings_are_those_of_the_reference(name: str) -> None:
-    """With any edits, ids, offsets and words match the reference."""
+    """With any edits, ids, offsets and words match tokenizers."""
     draw = random.Random(name)
     hold(machine(name), ["", *BITS, *(mixed(draw, 10) for _ in sample(range(150), 10))])
 
@@ -67,14 +67,14 @@ def test_encodings_are_those_of_the_reference(name: str) -> None:
 @given(some.sampled_from([*CASES]), some.lists(some.text(some.sampled_from("".join({*"".join(BITS)})), max_size=20), max_size=5))
 @examples(40)
 def test_any_text_is_edited_as_by_the_reference(name: str, texts: list[str]) -> None:
-    """Texts of any of these characters have the reference's ids and offsets."""
+    """With any edits, random texts have the ids and offsets of tokenizers."""
     hold(machine(name), texts)
 
 
 @each_case
 @pytest.mark.sampled
 def test_long_texts_are_read_in_pieces(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A text that is read in parts has the same ids, offsets and words as when read at once."""
+    """A text that is read in parts has the same ids, offsets and words as in one part."""
     _, tokenizer, _ = machine(name)
     draw = random.Random(name)
     for _ in sample(range(100), 8):
@@ -100,7 +100,7 @@ def test_long_texts_are_read_in_pieces(name: str, monkeypatch: pytest.MonkeyPatc
     ],
 )
 def test_refusals(normalizer: Json, message: str) -> None:
-    """Edits that are not known to be exact are refused, and the message names them."""
+    """A sequence of edits that cannot be exact is refused with their names."""
     with pytest.raises(UnsupportedError, match=message):
         built(document(normalizer))
 
@@ -114,7 +114,7 @@ def test_refusals(normalizer: Json, message: str) -> None:
     ],
 )
 def test_tokens_with_white_space_of_their_own(added: list[Json], message: str) -> None:
-    """Added tokens are refused if another token includes their whitespace, or if spans are trimmed and their ids do not determine it."""
+    """An added token is refused if another token includes its whitespace, or if trimmed spans depend on its neighbours."""
     with pytest.raises(UnsupportedError, match=message):
         built(document(prepend(" x"), *added, trims=True))
 
@@ -140,7 +140,7 @@ HARM: list[tuple[Json, str]] = [
 
 @pytest.mark.parametrize(("harm", "message"), HARM)
 def test_hostile_tables_are_refused(harm: Json, message: str, tmp_path: Path) -> None:
-    """The edits of a table are proven when the table is loaded."""
+    """A table with invalid edits is refused when it is loaded."""
     table, _, _ = machine("string of blanks")
     stored = table.about["rewriting"]
     wrong = replace(table, about={**table.about, "rewriting": {**stored, "after": [{**stored["after"][0], **harm}]}})
@@ -150,7 +150,7 @@ def test_hostile_tables_are_refused(harm: Json, message: str, tmp_path: Path) ->
 
 
 def test_texts_that_edits_leave_are_read_where_they_lie() -> None:
-    """Text that edits would not change is read in place; any other is not."""
+    """A text that the edits do not change is read without a copy."""
     for name, plain, others in [
         ("strip", "all things", [" all things", "all things\n", "all <s> things"]),
         ("blanks", "all things ", ["all  things"]),

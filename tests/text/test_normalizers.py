@@ -1,6 +1,6 @@
-"""Rewriting before byte-level BPE: normalizers, added tokens that depend on their neighbours, and the first space.
+"""Before byte-level BPE: normalizers, added tokens that depend on their neighbours, and the first space.
 
-The reference is live; the slow walk of the table and every way through the package must agree with it.
+The walk and all methods that encode are compared with tokenizers.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ CASES = [
 some_cases = pytest.mark.parametrize("case", thinned([pytest.param(case, id="-".join(map(str, case))) for case in CASES], 9))
 
 
-# Letters that compose and decompose, marks out of order, split Hangul, spaces of all kinds, and tokens, whole and truncated.
+# Letters that compose and decompose, marks out of order, split Hangul, spaces of all kinds, and tokens, some of them cut short.
 BITS = (
     *("a", "e", "é", "E\u0301", "\u0301", "\u0323", "\u0316\u0301\u0323", "\u0344", "\u0958", "\U0001d160", "Å", "\u212b", "か\u3099", "ß"),
     *("İ", "\u1100\u1161", "\u11a8", "각", "가", "≯", ">\u0338", "①", "ﬁ", "㍍", "世", " ", "  ", "\n", "\u00a0", "\u3000", "5"),
@@ -79,7 +79,7 @@ def mixed(draw: random.Random, most: int) -> str:
 @some_cases
 @pytest.mark.sampled
 def test_encodings_are_those_of_the_reference(case: tuple[str, str, bool, bool]) -> None:
-    """With any normalizers, added tokens and leading space, ids and offsets match the reference."""
+    """With any normalizers, added tokens and first space, ids and offsets match tokenizers."""
     draw = random.Random(str(case))
     hold(machine(case), [*BITS, *(mixed(draw, 12) for _ in sample(range(200), 20))])
 
@@ -87,13 +87,13 @@ def test_encodings_are_those_of_the_reference(case: tuple[str, str, bool, bool])
 @given(some.sampled_from(CASES), some.lists(some.text(some.sampled_from("".join({*"".join(BITS)})), max_size=20), max_size=5))
 @examples(60)
 def test_any_text_is_rewritten_as_by_the_reference(case: tuple[str, str, bool, bool], texts: list[str]) -> None:
-    """Random texts over these characters have the reference's ids and offsets."""
+    """Random texts over these characters have the ids and offsets of tokenizers."""
     hold(machine(case), texts)
 
 
 @pytest.mark.parametrize("case", [CASES[1], CASES[-5], CASES[-4], CASES[-1]], ids=str)
 def test_long_texts_are_read_in_pieces(case: tuple[str, str, bool, bool], monkeypatch: pytest.MonkeyPatch) -> None:
-    """A text that is read in parts has the same ids, offsets and words as when read at once."""
+    """A text that is read in parts has the same ids, offsets and words as in one part."""
     _, tokenizer, _ = machine(case)
     draw = random.Random(2)
     for _ in range(20):
@@ -125,7 +125,7 @@ LOWERED: dict[str, tuple[Json, tuple[Json, ...]]] = {
 @pytest.mark.parametrize("adds_blank", [False, True])
 @pytest.mark.parametrize("name", LOWERED)
 def test_lowered_ascii(name: str, adds_blank: bool) -> None:
-    """Texts in which only ASCII letters change match the reference, with any other normalizers next to lower-casing."""
+    """With Lowercase and any other normalizers, texts in which only ASCII letters change match tokenizers."""
     normalizer, added = LOWERED[name]
     parts = document(("none", "none", adds_blank, False))
     tokens = [{"id": len(parts["model"]["vocab"]) + place, **part} for place, part in enumerate(added)]
@@ -137,7 +137,7 @@ def test_lowered_ascii(name: str, adds_blank: bool) -> None:
 
 @pytest.mark.parametrize("case", [("lower", "late", False, True), ("none", "all", False, True), ("NFKD", "all", True, True)], ids=str)
 def test_added_tokens_are_decoded_as_by_the_reference(case: tuple[str, str, bool, bool]) -> None:
-    """An added token decodes to the spelling by which it is found, unless it is skipped."""
+    """An added token decodes to the spelling by which it is found, as in tokenizers, unless it is skipped."""
     table, tokenizer, reference = machine(case)
     ids = [*table.metadata.added_tokens.ids.values()]
     for skips in (False, True):
@@ -146,7 +146,7 @@ def test_added_tokens_are_decoded_as_by_the_reference(case: tuple[str, str, bool
 
 
 def test_saved_tokenizers_compile_to_the_same_tables(tmp_path: Path) -> None:
-    """The folder that `fst.hf` saves compiles to a table that rewrites texts in the same way."""
+    """The folder that `fst.hf` saves compiles to a table with the same normalizers and added tokens."""
     pytest.importorskip("transformers")
     table, tokenizer, _ = machine(("NFC", "all", True, True))
     fst.hf(tokenizer).save_pretrained(tmp_path)
@@ -155,13 +155,15 @@ def test_saved_tokenizers_compile_to_the_same_tables(tmp_path: Path) -> None:
 
 
 def test_no_stand_in_for_tiktoken() -> None:
-    """`fst.tiktoken` refuses vocabularies that rewrite texts, since tiktoken never does."""
+    """`fst.tiktoken` refuses a vocabulary with normalizers, because tiktoken has none."""
     with pytest.raises(UnsupportedError, match="encodings that do not rewrite texts"):
         fst.tiktoken(machine(CASES[1])[1])
 
 
 def test_longest_token_from_the_left() -> None:
-    """At each position the longest token counts, unless it is inside a word; whitespace belongs to the token that includes it first."""
+    """At each position the longest token is found, unless it is inside a word, and whitespace belongs to the
+    first token that includes it.
+    """
     tokens = {part["content"]: replace(machine(CASES[-5])[0].metadata.added_tokens.contextual["<both>"], **flags) for part, flags in TAKEN}
     assert [*found("x <both> \n<r>  y word sword", tokens, frozenset(map(ord, "swordxy")))] == [
         (0, 1, None),
@@ -174,7 +176,7 @@ def test_longest_token_from_the_left() -> None:
 
 
 def test_white_space_that_a_token_of_raw_text_takes() -> None:
-    """Whitespace that a token of raw text includes contains no token of normalized text, as in the reference."""
+    """Whitespace that a token of raw text includes contains no token of normalized text, as in tokenizers."""
     added = [
         token("\n", "normalized"),
         token("  ", "normalized"),
@@ -200,7 +202,7 @@ TAKEN: list[tuple[Json, Json]] = [
 
 
 def test_marks_are_all_different() -> None:
-    """Each number has its own mark, which valid UTF-8 never contains."""
+    """Each number has a different mark, which no valid UTF-8 contains."""
     marks = {mark(number) for number in range(70_000)}
     assert len(marks) == 70_000
     assert all(len(one) == 5 and one[0] == 0xFF and all(byte & 0xC0 == 0x80 for byte in one[1:]) for one in marks)
@@ -217,7 +219,7 @@ def test_marks_are_all_different() -> None:
     ],
 )
 def test_refusals(parts: Json, message: str) -> None:
-    """Features that rewriting cannot reproduce exactly are refused, and the message names them."""
+    """Normalizers and added tokens that cannot be exact are refused with their names."""
     whole = {**document(CASES[0]), "added_tokens": [], **parts}
     whole["added_tokens"] = [{"id": 10_000 + place, **part} for place, part in enumerate(whole["added_tokens"])]
     with pytest.raises(UnsupportedError, match=message):
@@ -251,7 +253,7 @@ SPLITTER = whole().stored()
     ],
 )
 def test_hostile_tables_are_refused(harm: Any, message: str, tmp_path: Path) -> None:
-    """Loading a table proves its rewriting."""
+    """A table with invalid normalizers is refused when it is loaded."""
     table, _, _ = machine(("NFC", "all", False, True))
     wrong = replace(table, about={**table.about, "rewriting": harm(table.about["rewriting"])})
     wrong.save(tmp_path / "wrong.npz")
@@ -263,7 +265,7 @@ def test_hostile_tables_are_refused(harm: Any, message: str, tmp_path: Path) -> 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["clip", "gpt_neox", "mpt", "qwen3", "roberta"])
 def test_real_vocabularies(name: str) -> None:
-    """With real vocabularies, the corpora, composed and decomposed, have the reference's ids and offsets."""
+    """With real vocabularies, the corpora, composed and decomposed, have the ids and offsets of tokenizers."""
     folder = SHARED / "vocab_bpe" / name
     (source,) = folder.glob("tokenizer.json*")
     tokenizer = fst.Tokenizer(fst.compile.bpe(source))

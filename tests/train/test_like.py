@@ -156,7 +156,7 @@ def test_wordpiece_is_that_of_transformers() -> None:
 
 @pytest.mark.parametrize("kind", OLD)
 def test_all_forms_of_an_old_tokenizer_agree(kind: str, tmp_path: Path) -> None:
-    """A transformers tokenizer, its folder, its tokenizer.json, its table and its drop-in give the same settings for a new vocabulary."""
+    """A transformers tokenizer, its folder, its tokenizer.json, its table and its stand-in give the same settings for a new vocabulary."""
     live = OLD[kind]()
     live.save_pretrained(tmp_path)
     table = fst.compile.tokenizer(live)

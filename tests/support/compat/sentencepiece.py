@@ -1,4 +1,4 @@
-"""Calls of sentencepiece, and comparisons of the package's drop-in processor with sentencepiece."""
+"""Calls of sentencepiece, and comparisons of the package's stand-in processor with sentencepiece."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from fst.compile.sources.read import read
 library = pytest.importorskip("sentencepiece")
 sentencepiece_model_pb2 = pytest.importorskip("sentencepiece.sentencepiece_model_pb2")
 
-Two = tuple[Any, Any]  # the processor of sentencepiece and the drop-in
+Two = tuple[Any, Any]  # the processor of sentencepiece and the stand-in
 RETURN_TYPES = (int, str, bytes, "numpy", "offset_mapping")
 
 

@@ -1,4 +1,4 @@
-"""Tokenizers of each kind, for tests of the drop-in for `tokenizers`."""
+"""Tokenizers of each kind, for tests of the stand-in for `tokenizers`."""
 
 from __future__ import annotations
 

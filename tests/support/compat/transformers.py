@@ -1,4 +1,4 @@
-"""Calls of a tokenizer of transformers, and comparisons of its drop-in with it."""
+"""Calls of a tokenizer of transformers, and comparisons of its stand-in with it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def library(name: str) -> Any:
 
 
 class Two(NamedTuple):
-    """A tokenizer of transformers and its drop-in, which must behave alike."""
+    """A tokenizer of transformers and its stand-in, which must behave alike."""
 
     own: Any
     other: Any
